@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 from chameleon.benchmarks.scorers.feverous import LABELS, UNKNOWN, EvidenceRule, Item, LabelRule, item_of
 from chameleon.benchmarks.scorers.verdicts import TableragLabelRule
 from chameleon.benchmarks.tables.benchmark import SIZES, TableBenchmark, text_in, texts_in, wrong
+from chameleon.core.state import State
 from chameleon.evaluation.benchmark import Problem, Row, Scorer
-from chameleon.state import State
 
 _SHORT = {UNKNOWN: "NEI"}
 _COLUMNS = tuple(_SHORT.get(label, label) for label in LABELS)

@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 from chameleon.benchmarks.scorers.finqa import ExecutionRule, OfficialRule, PrecisionRule, ProgramRule
 from chameleon.benchmarks.scorers.finqa_answers import AnswerRule
 from chameleon.benchmarks.tables.benchmark import table_of, text_in, texts_in, wrong
+from chameleon.core.state import State
 from chameleon.evaluation.benchmark import Benchmark, Problem, Row, Scorer
 from chameleon.modules.reports.finqa_program import steps_of, tokens_of
-from chameleon.state import State
 
 _STEPS = ("1 step", "2 steps", "3+ steps")
 _FACTS = ("table", "text", "table and text")

@@ -16,11 +16,11 @@ from chameleon.benchmarks.scorers.sara import (
     dollars,
 )
 from chameleon.benchmarks.tables.benchmark import text_in, wrong
+from chameleon.core.module import split_keys
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Benchmark, Problem, Row, Scorer
 from chameleon.evaluation.compare import half_width
 from chameleon.evaluation.data import beside
-from chameleon.module import split_keys
 
 KINDS = ("entailment", "numeric")
 SECTIONS = ("§1", "§2", "§63", "§68", "§151", "§152", "§3301", "§3306", "§7703")

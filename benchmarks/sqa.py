@@ -11,9 +11,9 @@ from chameleon.benchmarks.scorers.sqa import CellRule, coordinates
 from chameleon.benchmarks.scorers.squad import TableragAnswerRule
 from chameleon.benchmarks.tables.benchmark import SIZES, TableBenchmark, read_csv, texts_in, wrong
 from chameleon.benchmarks.tables.cells import cells_with, literal_texts
+from chameleon.core.state import State
 from chameleon.evaluation.benchmark import Cell, Problem, Row, Scorer
 from chameleon.evaluation.results import SEQUENCES
-from chameleon.state import State
 
 _LAST = 4
 POSITIONS = (*(f"question {number}" for number in range(1, _LAST)), f"question {_LAST}+")

@@ -16,10 +16,10 @@ from chameleon.benchmarks.scorers.verdicts import (
     WeightedVerdictRule,
 )
 from chameleon.benchmarks.tables.benchmark import SIZES, TableBenchmark, text_in, wrong
-from chameleon.cached import cached_property
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Problem, Row, Scorer
 from chameleon.evaluation.data import DataFile, beside
+from chameleon.lazy import cached_property
 
 _CHANNELS = ("simple", "complex")
 _LINK = re.compile(r"#([^#;]*);-?\d+,-?\d+#")

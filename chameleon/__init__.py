@@ -15,17 +15,17 @@ from typing import TYPE_CHECKING
 from chameleon.lazy import lazy
 
 if TYPE_CHECKING:
+    from chameleon.core.llm_module import LLMModule
+    from chameleon.core.log import EventLog
+    from chameleon.core.module import Module
+    from chameleon.core.planner import Planner
+    from chameleon.core.state import Plan, State, Step
+    from chameleon.core.tool import tool
     from chameleon.errors import ChameleonError, Declined, StepRejected
     from chameleon.evaluation.frames import results
-    from chameleon.executor import Executor
-    from chameleon.function_module import tool
     from chameleon.inventory import Inventory
     from chameleon.llm import LLM
-    from chameleon.llm_module import LLMModule
-    from chameleon.log import EventLog
-    from chameleon.module import Module
-    from chameleon.planner import Planner
-    from chameleon.state import Plan, State, Step
+    from chameleon.run.executor import Executor
     from chameleon.table import Table
     from chameleon.usage import Budget
 
@@ -56,17 +56,19 @@ def __dir__() -> list[str]:
 
 __getattr__ = lazy(
     "chameleon",
-    errors="ChameleonError Declined StepRejected",
-    executor="Executor",
-    function_module="tool",
-    inventory="Inventory",
-    llm="LLM",
-    llm_module="LLMModule",
-    log="EventLog",
-    module="Module",
-    planner="Planner",
-    state="Plan State Step",
-    table="Table",
-    usage="Budget",
-    **{"evaluation.frames": "results"},
+    **{
+        "core.llm_module": "LLMModule",
+        "core.log": "EventLog",
+        "core.module": "Module",
+        "core.planner": "Planner",
+        "core.state": "Plan State Step",
+        "core.tool": "tool",
+        "errors": "ChameleonError Declined StepRejected",
+        "evaluation.frames": "results",
+        "inventory": "Inventory",
+        "llm": "LLM",
+        "run.executor": "Executor",
+        "table": "Table",
+        "usage": "Budget",
+    },
 )

@@ -17,7 +17,7 @@ from chameleon.text import harmless_lines, redact
 
 _NOT_OWN = frozenset(["chameleon", *sys.stdlib_module_names])
 _INSTALLED = frozenset(["site-packages", "dist-packages"])
-_HOLDERS = ("chameleon.values", "chameleon.steps", "chameleon.state")
+_HOLDERS = ("chameleon.values", "chameleon.core.access", "chameleon.core.state")
 
 
 class ChameleonError(Exception):
@@ -247,6 +247,10 @@ class ParameterRefused(ModelError):
 
 class ReplayMiss(ModelError):
     """Replay was asked for, and the response store has no such reply."""
+
+
+class Stopped(ChameleonError):
+    """The evaluation was stopped before its end; what is done is kept."""
 
 
 class StoreError(ChameleonError):

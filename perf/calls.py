@@ -38,10 +38,10 @@ from openai import AsyncOpenAI, DefaultAioHttpClient
 from workload import QUESTIONS, Same
 
 from chameleon import LLM, Executor, Inventory, LLMModule
+from chameleon.core.prompt import Prompt
 from chameleon.evaluation.evaluate import Evaluation
 from chameleon.evaluation.run_dir import RunDir
 from chameleon.planners.fixed import Fixed
-from chameleon.prompt import Prompt
 
 CALLS = [f"call_{number}" for number in range(1, 5)]
 BATCH, EVAL = "**Chameleon `batch`**", "**Chameleon `Evaluation`: log, results**"

@@ -35,11 +35,11 @@ from models_page import write_page
 from rivals import RIVALS, Came, plain
 
 from chameleon import LLM, Executor
+from chameleon.core.log import EventLog
 from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.data import find_benchmark
 from chameleon.evaluation.evaluate import taken_by
 from chameleon.evaluation.run_dir import write_whole
-from chameleon.log import EventLog
 from chameleon.table import read_table
 
 HERE = Path(__file__).parent

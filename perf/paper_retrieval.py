@@ -25,10 +25,10 @@ from typing import Any
 
 from measuring import surroundings, table
 
+from chameleon.core.state import State
 from chameleon.documents.reading import text_passages
 from chameleon.modules.documents.paper_retriever import PaperRetriever, nearness
 from chameleon.retrieval.ranking import similarities
-from chameleon.state import State
 from chameleon.table import Table, to_text
 from chameleon.values import freeze
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.request import Request, urlopen
 
+from chameleon.core.prompt import table_text
 from chameleon.evaluation.benchmark import Problem
-from chameleon.prompt import table_text
 from chameleon.sandbox import shared_sandbox
 
 TURNS, TOKENS = 6, 512

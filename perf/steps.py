@@ -47,12 +47,12 @@ from workload import (
 )
 
 from chameleon import LLM, Executor, Inventory, LLMModule, Module, State
+from chameleon.core.planner import Planner, planned
+from chameleon.core.prompt import Prompt
+from chameleon.core.state import Step
 from chameleon.evaluation.evaluate import Evaluation
 from chameleon.evaluation.run_dir import RunDir
-from chameleon.planner import Planner, planned
 from chameleon.planners.one_shot import OneShot
-from chameleon.prompt import Prompt
-from chameleon.state import Step
 
 PLAIN, OWN, OWN_LOG, OWN_EVAL = (
     "plain Python loop",

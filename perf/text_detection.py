@@ -35,7 +35,7 @@ from chameleon.errors import ChameleonError, InputError
 from chameleon.modules.vision.text_detector import TextDetector
 from chameleon.pictures.engines import chosen_engine
 from chameleon.pictures.opening import read_picture
-from chameleon.steps import PreparedModule
+from chameleon.run.steps import PreparedModule
 
 Words = Counter[str]
 Read = Callable[[Path], str]

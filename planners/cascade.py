@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from chameleon.core.planner import Planner
+from chameleon.core.state import Plan, State, Step
 from chameleon.inventory import Inventory
-from chameleon.planner import Planner
-from chameleon.state import Plan, State, Step
 
 
 class Cascade(Planner):

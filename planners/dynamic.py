@@ -8,13 +8,13 @@ from typing import Any
 
 from pydantic import PositiveInt
 
+from chameleon.core.llm_module import AsksModel, Structured, Weights, votes, weights_of
+from chameleon.core.planner import Planner
+from chameleon.core.prompt import named_tables, slots_of, table_text
+from chameleon.core.state import Plan, State, Step
 from chameleon.errors import EmptyReply, InventoryError
 from chameleon.inventory import Card, Inventory
-from chameleon.llm_module import AsksModel, Structured, Weights, votes, weights_of
-from chameleon.planner import Planner
 from chameleon.planners.plan_schema import closed_object
-from chameleon.prompt import named_tables, slots_of, table_text
-from chameleon.state import Plan, State, Step
 from chameleon.table import Table
 from chameleon.table.formats import Style
 from chameleon.text import MAX_TEXT_TOKENS
@@ -35,7 +35,7 @@ class Dynamic(AsksModel, Planner):
     - `then`: the modules that answer from the table, run once the chain has ended.
     - `max_operations`: the most operations that a chain may keep (published: 5).
     - `samples`: with more than one, the next operation is voted on; `weights` says what each reply counts
-      (`chameleon.llm_module.weights_of`).
+      (`chameleon.core.llm_module.weights_of`).
     - `structured`: as for every asker of a model.
     - `table_style`, `max_rows`, `max_cell`, `max_table_tokens`: how the table is written into the prompt;
       `max_text_tokens`: how much of each text. Of the input's further `tables` it shows the names, columns

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from chameleon.core.planner import Planner, as_steps, planned
+from chameleon.core.state import State, Step
 from chameleon.errors import InventoryError
 from chameleon.inventory import Inventory
-from chameleon.planner import Planner, as_steps, planned
-from chameleon.state import State, Step
 
 
 class Fixed(Planner):

@@ -6,18 +6,18 @@ from collections.abc import Sequence
 
 from pydantic import PositiveInt
 
-from chameleon.conversation import HISTORY
+from chameleon.core.conversation import HISTORY
+from chameleon.core.llm_module import AsksModel, Structured
+from chameleon.core.plan_text import parse_plan
+from chameleon.core.planner import Planner, planned, repair_turns
+from chameleon.core.prompt import slots_of
+from chameleon.core.state import State, Step
 from chameleon.errors import EmptyReply, PlanError
 from chameleon.inventory import Inventory
-from chameleon.llm_module import AsksModel, Structured
-from chameleon.plan_text import parse_plan
-from chameleon.planner import Planner, planned, repair_turns
 from chameleon.planners.plan_schema import plan_schema
 from chameleon.planners.shortlist import ShowsCards
 from chameleon.planners.told import inputs_of, rules_in_words
-from chameleon.prompt import slots_of
 from chameleon.retrieval.embeddings import AUTO
-from chameleon.state import State, Step
 from chameleon.text import MAX_TEXT_TOKENS
 
 _CUT_OFF = "the reply was cut off"

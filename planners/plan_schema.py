@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from chameleon.arguments import Arguments
+from chameleon.core.arguments import Arguments
 from chameleon.inventory import Card
 
 _TELLING = frozenset(["type", "title", "description", "default", "examples"])

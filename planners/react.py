@@ -12,6 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import PositiveInt
 
+from chameleon.core.llm_module import FOR_GOOD, AsksModel
+from chameleon.core.module import Module
+from chameleon.core.plan_text import parse_plan
+from chameleon.core.planner import Planner
+from chameleon.core.prompt import Messages, output_text
+from chameleon.core.state import Plan, State, Step, StepRecord
 from chameleon.errors import (
     Declined,
     EmptyReply,
@@ -23,18 +29,12 @@ from chameleon.errors import (
 )
 from chameleon.inventory import Card, Inventory
 from chameleon.llm.tools import CallingText, ResultText, ToolCall
-from chameleon.llm_module import FOR_GOOD, AsksModel
-from chameleon.module import Module
-from chameleon.plan_text import parse_plan
-from chameleon.planner import Planner
 from chameleon.planners import react_reply as written
 from chameleon.planners.shortlist import ShowsCards
 from chameleon.planners.told import inputs_of, rules_in_words
 from chameleon.planners.turns import Turn
-from chameleon.prompt import Messages, output_text
 from chameleon.quoting import Quoted, block, untagged
 from chameleon.retrieval.embeddings import AUTO
-from chameleon.state import Plan, State, Step, StepRecord
 from chameleon.table.grounding import alone, lists_only, unverified
 from chameleon.text import MAX_TEXT_TOKENS, as_name, nearest, no_answer, one_line, says_unknown
 from chameleon.usage import current_recorder

@@ -7,9 +7,9 @@ import re
 from collections.abc import Collection
 from difflib import get_close_matches
 
+from chameleon.core.plan_text import ARGUMENTS, NAMING
+from chameleon.core.state import Step
 from chameleon.inventory import Inventory
-from chameleon.plan_text import ARGUMENTS, NAMING
-from chameleon.state import Step
 from chameleon.text import FURTHER_QUESTION, as_name, unwrapped
 
 _CALL = re.compile(r"[\s`]*(?:json\b[\s`]*)?(?:[\[{]|<tool_call>|([\w-]+)\s*\()")

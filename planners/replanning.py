@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from chameleon.core.planner import Planner, ask, plans_at
+from chameleon.core.state import Plan, State, Step
 from chameleon.inventory import Inventory
-from chameleon.planner import Planner, ask, plans_at
-from chameleon.state import Plan, State, Step
 
 
 class Replanning(Planner):

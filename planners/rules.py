@@ -7,10 +7,10 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from chameleon.core.planner import Planner, as_steps, planned
+from chameleon.core.state import Plan, State, Step
 from chameleon.errors import Declined, InventoryError
 from chameleon.inventory import Inventory
-from chameleon.planner import Planner, as_steps, planned
-from chameleon.state import Plan, State, Step
 from chameleon.table import Table
 
 

@@ -13,13 +13,13 @@ from functools import cache, lru_cache, partial
 from itertools import accumulate
 from typing import Any
 
-from chameleon.conversation import HISTORY, turns
+from chameleon.core.conversation import HISTORY, turns
+from chameleon.core.state import State
 from chameleon.errors import InventoryError
 from chameleon.inventory import Card, Inventory
 from chameleon.retrieval import embeddings as models
 from chameleon.retrieval.analysis import terms
 from chameleon.retrieval.ranking import TextCollection
-from chameleon.state import State
 from chameleon.text import estimated_tokens, nearest
 
 _log = logging.getLogger(__name__)

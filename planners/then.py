@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from chameleon.core.planner import Planner, ask, plans_at, state_at
+from chameleon.core.state import Plan, State
 from chameleon.errors import InventoryError
 from chameleon.inventory import Inventory
-from chameleon.planner import Planner, ask, plans_at, state_at
-from chameleon.state import Plan, State
 
 
 class Then(Planner):

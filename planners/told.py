@@ -6,11 +6,18 @@ from collections.abc import Iterator
 from pathlib import PurePath
 from typing import Any
 
-from chameleon.conversation import HISTORY, told
+from chameleon.core.conversation import HISTORY, told
+from chameleon.core.prompt import (
+    LONGEST_CELL,
+    named_tables,
+    output_text,
+    paragraph,
+    table_text,
+    types_in_words,
+)
+from chameleon.core.state import State
 from chameleon.inventory import Inventory
-from chameleon.prompt import LONGEST_CELL, named_tables, output_text, paragraph, table_text, types_in_words
 from chameleon.quoting import Quoted, block, untagged
-from chameleon.state import State
 from chameleon.table import Table
 
 MOST_ROWS, MOST_TABLE_TOKENS = 10, 1_500

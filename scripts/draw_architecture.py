@@ -24,22 +24,18 @@ class Room:
 
 
 FLOORS = (
+    (Room("cli", "the command line"),),
+    (Room("evaluation", "run, score, count, report"), Room("interop", "MCP, LangChain, traces")),
+    (Room("run", "the executor: what comes next, step by step, and who approves it"),),
+    (Room("inventory", "a YAML file, checked, with its modules and its planner made"),),
+    (Room("core", "state, modules, planners, prompts, the log of a run"),),
     (
-        Room("cli", "the command line"),
-        Room("evaluation", "run, score, count, report"),
-        Room("interop", "MCP, LangChain, traces"),
+        Room("llm", "chat models, replies kept"),
+        Room("documents", "files to passages"),
+        Room("retrieval", "an index, rankers"),
     ),
-    (Room("retrieval, documents", "find tables and passages in files, databases and pages"),),
-    (
-        Room("executor", "run the plan, step by step"),
-        Room("planner, inventory", "say what may run next"),
-        Room("state, module", "what a step changes"),
-    ),
-    (Room("llm", "chat models: any provider, replies kept, retries, cost"),),
-    (
-        Room("table, pictures", "typed cells; images and OCR"),
-        Room("web, sandbox", "guarded requests; sealed programs"),
-    ),
+    (Room("table", "readers, typed cells"), Room("pictures", "images and OCR")),
+    (Room("web", "guarded requests"), Room("sandbox", "sealed programs")),
     (Room("errors, text, values", "what every room shares"),),
 )
 PLUGINS = (

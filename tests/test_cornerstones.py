@@ -10,16 +10,16 @@ from typing import Any
 import pytest
 
 from chameleon import LLM, Executor, Inventory, State, Table, tool
-from chameleon.decide import Next, decide
+from chameleon.core.log import EventLog, LineFile, event_to_json
+from chameleon.core.state import Step
 from chameleon.errors import BudgetExceeded, InventoryError, LogError, ReplayMiss, StepRejected
 from chameleon.llm import ResponseStore, ScriptedModel
-from chameleon.log import EventLog, LineFile, event_to_json
 from chameleon.modules.lookup.lookup import ColumnLookup, RowLookup
 from chameleon.quoting import block
+from chameleon.run.decide import Next, decide
+from chameleon.run.steps import parallel_group
 from chameleon.sandbox.decode import BadFrame, read_frame
 from chameleon.sandbox.inside.seccomp import ALLOWED
-from chameleon.state import Step
-from chameleon.steps import parallel_group
 from chameleon.text import redact
 from chameleon.usage import Budget, Meter, Usage
 from tests import test_floors

@@ -20,7 +20,6 @@ ROOMS = {  # what may be imported beside the core; a room that is not named take
     "chameleon/evaluation": "programs",
     "chameleon/interop": "mcp models otlp inspect ray",
     "chameleon/llm": "models openai",
-    "chameleon/markup": "web",
     "chameleon/pictures": "pictures ocr easyocr",
     "chameleon/retrieval": "retrieval embeddings faiss",
     "chameleon/sandbox": "programs monty",

@@ -9,9 +9,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar
 
+from chameleon.core.state import State
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Benchmark, Problem, Row
-from chameleon.state import State
 from chameleon.table import Table, to_text
 from chameleon.text import estimated_tokens
 

@@ -6,15 +6,15 @@ import secrets
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from chameleon.approval import described, refuse
 from chameleon.cli.options import ApproveMode
 from chameleon.cli.out import asked, echo, is_attended
-from chameleon.conversation_log import ConversationLog
+from chameleon.core.conversation_log import ConversationLog
+from chameleon.core.log import EventLog
+from chameleon.core.seal import config_dir, sealed
+from chameleon.core.state import Event, State, Step
 from chameleon.errors import InputError
-from chameleon.executor import Executor
-from chameleon.log import EventLog
-from chameleon.seal import config_dir, sealed
-from chameleon.state import Event, State, Step
+from chameleon.run.approval import described, refuse
+from chameleon.run.executor import Executor
 from chameleon.text import harmless
 
 EXIT_WAITS = 4

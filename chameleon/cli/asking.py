@@ -29,13 +29,13 @@ from chameleon.cli.progress import Activity
 from chameleon.cli.setup import Setup, defaults_for, set_up
 from chameleon.cli.show import RunPage
 from chameleon.cli.words import answer_text, notes_on, now_in_words
+from chameleon.core.log import EventLog, event_to_json, settings_in
+from chameleon.core.module import split_keys
+from chameleon.core.state import Event, Failure, Plan, RunEnded, State
 from chameleon.errors import Declined, StepRejected
-from chameleon.executor import Executor
 from chameleon.inventories import DEFAULTS
 from chameleon.inventory import Inventory
-from chameleon.log import EventLog, event_to_json, settings_in
-from chameleon.module import split_keys
-from chameleon.state import Event, Failure, Plan, RunEnded, State
+from chameleon.run.executor import Executor
 from chameleon.text import one_line
 from chameleon.usage import Usage
 from chameleon.values import to_json

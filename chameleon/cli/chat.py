@@ -22,12 +22,12 @@ from chameleon.cli.out import Interrupted, ReplyStream, Terminated, echo, is_qui
 from chameleon.cli.progress import Activity
 from chameleon.cli.show import RunPage, page_width
 from chameleon.cli.words import now_in_words
-from chameleon.conversation import HISTORY
-from chameleon.conversation_log import ConversationLog, PastTurn
+from chameleon.core.conversation import HISTORY
+from chameleon.core.conversation_log import ConversationLog, PastTurn
+from chameleon.core.state import Event, Failure, RunEnded, RunStarted, State
 from chameleon.errors import InputError
-from chameleon.executor import Executor
 from chameleon.inventory.digest import check_same, files_of
-from chameleon.state import Event, Failure, RunEnded, RunStarted, State
+from chameleon.run.executor import Executor
 from chameleon.table import Table, to_terminal
 from chameleon.text import counted, harmless, one_line
 

@@ -11,15 +11,15 @@ from pydantic_core import from_json, to_json
 from chameleon.cli.hints import in_options
 from chameleon.cli.out import echo, echo_json, say
 from chameleon.cli.setup import dropped_by_model, own_models, reason_of_model
+from chameleon.core.module import split_keys
 from chameleon.errors import ChameleonError, InventoryError, NoModel
-from chameleon.executor import Executor
 from chameleon.inventory import Inventory, Obstacle
 from chameleon.inventory.building import own_code, spec_of
 from chameleon.inventory.obstacles import remarks
 from chameleon.inventory.source import read_source
 from chameleon.llm import LLM, choose_model
 from chameleon.llm.choose import with_end
-from chameleon.module import split_keys
+from chameleon.run.executor import Executor
 from chameleon.sandbox import importable
 from chameleon.text import counted, harmless, one_line, redact
 

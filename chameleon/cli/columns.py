@@ -9,8 +9,7 @@ from chameleon.cli.hints import in_options
 from chameleon.cli.out import echo, echo_json, say, terminal_width
 from chameleon.cli.words import spent_in_words
 from chameleon.evaluation.benchmark import Benchmark
-from chameleon.evaluation.evaluate import Spending
-from chameleon.evaluation.results import Count, Tally
+from chameleon.evaluation.results import Count, Spending, Tally
 from chameleon.evaluation.run import figure, in_figures
 from chameleon.figures import in_time
 from chameleon.table.formats import padded, places

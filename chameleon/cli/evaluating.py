@@ -18,21 +18,20 @@ from chameleon.cli.progress import Activity, Progress
 from chameleon.cli.scoring import Data
 from chameleon.cli.setup import dropped_by_model, placed, set_up
 from chameleon.cli.words import plain
-from chameleon.conversation import HISTORY
-from chameleon.errors import InputError, InventoryError, ParameterRefused
+from chameleon.core.conversation import HISTORY
+from chameleon.core.state import Event
+from chameleon.errors import InputError, InventoryError, ParameterRefused, Stopped
 from chameleon.evaluation.benchmark import Problem
-from chameleon.evaluation.evaluate import Evaluation, Spending, Stopped
-from chameleon.evaluation.parts import PART, Part
-from chameleon.evaluation.problems import Problems
-from chameleon.evaluation.results import Result, Tally
+from chameleon.evaluation.evaluate import Evaluation
+from chameleon.evaluation.problems import PART, Part, Problems
+from chameleon.evaluation.results import Result, Spending, Tally
 from chameleon.evaluation.run import DASH
 from chameleon.evaluation.run_dir import RunDir, checked_count
 from chameleon.evaluation.settings import settings_of
-from chameleon.executor import Executor
 from chameleon.figures import in_digits, in_dollars, in_time
 from chameleon.inventory.obstacles import all_of
 from chameleon.llm.connection import DROPPED
-from chameleon.state import Event
+from chameleon.run.executor import Executor
 from chameleon.text import counted, harmless, one_line
 from chameleon.usage import Usage
 from chameleon.values import freeze

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from chameleon.cli.out import asked, echo, is_attended
-from chameleon.seal import config_dir
+from chameleon.core.seal import config_dir
 from chameleon.text import harmless
 
 _AGREED = "agreed.json"  # digests of settings files, by their paths

@@ -22,11 +22,10 @@ from chameleon.cli.out import Interrupted, echo, echo_json, say
 from chameleon.cli.progress import Progress
 from chameleon.cli.scoring import Data
 from chameleon.cli.setup import model_for, placed, set_up
-from chameleon.errors import ChameleonError, InputError, ParameterRefused
+from chameleon.errors import ChameleonError, InputError, ParameterRefused, Stopped
 from chameleon.evaluation.arms import arm_figures, measure_arm
 from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.compare import NEEDS, ArmTable, evaluation_figures
-from chameleon.evaluation.evaluate import Stopped
 from chameleon.evaluation.grid import Arm, Grid
 from chameleon.evaluation.problems import Problems
 from chameleon.evaluation.run import DASH, Run, read_run

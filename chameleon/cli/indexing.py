@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from chameleon.cli.hints import in_options
 from chameleon.cli.options import ModelOptions
@@ -21,9 +22,7 @@ from chameleon.retrieval.spec import RetrieverSpec
 from chameleon.text import counted, harmless
 from chameleon.usage import Meter, Usage, recording
 
-if TYPE_CHECKING:
-    from chameleon.documents.summaries import Summaries
-
+_SUMMARIES = "chameleon.modules.documents.summaries"
 _MOST_SHOWN = 20
 _EMBEDDED = "a few a second on one processor. --retriever lexical finds them by words alone."
 
@@ -63,9 +62,8 @@ def index_tables(
     return 0 if summary.files or summary.unchanged or summary.vanished else 1
 
 
-def _summaries_by(options: ModelOptions) -> tuple[Summaries, str]:
+def _summaries_by(options: ModelOptions) -> tuple[Any, str]:
     """Connect to the model that writes summaries, and say which one it is and why. Raises `NoModel`."""
-    from chameleon.documents.summaries import MAX_TOKENS, Summaries
     from chameleon.inventory.schema import ModelSpec
     from chameleon.llm import LLM, ResponseStore
     from chameleon.llm.choose import with_end
@@ -78,7 +76,8 @@ def _summaries_by(options: ModelOptions) -> tuple[Summaries, str]:
     llm = LLM.connect(choice.model, store=store, allow_dropped=options.allow_dropped, **settings)
     params = {name: value for name, value in options.params.items() if name not in settings}
     why = in_options(str(choice if options.store == "replay" else with_end(choice)))
-    return Summaries(llm.with_params(**{"max_tokens": MAX_TOKENS, **params})), why
+    summaries = import_module(_SUMMARIES)
+    return summaries.Summaries(llm.with_params(**{"max_tokens": summaries.MAX_TOKENS, **params})), why
 
 
 def in_words(summary: Summary) -> str:

@@ -93,7 +93,7 @@ def _brought(kind: Kind, entry: EntryPoint, sources: Mapping[str, str], *, as_js
 
 def show_part(name: str, kind: Literal["modules", "planners"], *, as_json: bool) -> None:
     """Print one module or planner, by name or "file:Class": its file, its source and its parameters."""
-    from chameleon.arguments import written_as
+    from chameleon.core.arguments import written_as
 
     found = _tool(find_class(name, kind))
     shown = _part(kind, found)
@@ -136,7 +136,7 @@ def show_part(name: str, kind: Literal["modules", "planners"], *, as_json: bool)
 
 def _tool(found: Any) -> Any:
     """Return a function as the tool that it is, and all else as it is."""
-    from chameleon.function_module import as_module
+    from chameleon.core.tool import as_module
 
     return as_module(found) if callable(found) and not inspect.isclass(found) else found
 
@@ -148,10 +148,10 @@ def _part(kind: Kind, found: Any) -> dict[str, Any]:
     uses; its parameters with defaults. The type of a parameter is as it is written, or the values that there
     are where it is one of several. Raises `InventoryError` for what is no module or planner.
     """
+    from chameleon.core.llm_module import AsksModel, LLMModule
+    from chameleon.core.module import Module, split_keys
+    from chameleon.core.planner import Planner
     from chameleon.inventory import Card
-    from chameleon.llm_module import AsksModel, LLMModule
-    from chameleon.module import Module, split_keys
-    from chameleon.planner import Planner
 
     is_class = inspect.isclass(found)
     cls: type[Any] = found if is_class else type(found)

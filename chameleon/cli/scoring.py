@@ -14,9 +14,8 @@ from chameleon.cli.out import say
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Benchmark, Problem, Scorer
 from chameleon.evaluation.data import DataFile, beside, find_benchmark, read_problems, recognised
-from chameleon.evaluation.evaluate import Spending
 from chameleon.evaluation.problems import in_turn
-from chameleon.evaluation.results import Tally
+from chameleon.evaluation.results import Spending, Tally
 from chameleon.evaluation.score import Field, score
 from chameleon.text import counted, nearest
 

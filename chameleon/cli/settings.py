@@ -17,8 +17,8 @@ import typer
 from chameleon.cli.folder_trust import agree, is_agreed, written
 from chameleon.cli.options import declared_options, read_params
 from chameleon.cli.out import echo
+from chameleon.core.seal import config_dir
 from chameleon.errors import InputError
-from chameleon.seal import config_dir
 from chameleon.text import is_address, nearest, redact
 
 NAME = "chameleon.toml"

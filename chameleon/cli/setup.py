@@ -15,12 +15,12 @@ from chameleon.cli.hints import in_options
 from chameleon.cli.options import ModelOptions, origin
 from chameleon.cli.out import say
 from chameleon.errors import InputError, InventoryError, MissingPackage
-from chameleon.executor import Executor
 from chameleon.inventories import DEFAULTS
 from chameleon.inventory import Inventory, shipped_inventories
 from chameleon.inventory.source import read_source
 from chameleon.llm.capabilities import switch_off
 from chameleon.llm.choose import ModelChoice, choose_model, with_end
+from chameleon.run.executor import Executor
 
 if TYPE_CHECKING:
     from chameleon.llm import LLM

@@ -20,10 +20,20 @@ from chameleon.cli.words import (
     sources_in_words,
     spent_in_words,
 )
+from chameleon.core.state import (
+    Approval,
+    Dropped,
+    Event,
+    Failure,
+    Nested,
+    Plan,
+    RunStarted,
+    State,
+    StepRecord,
+)
 from chameleon.figures import in_time
 from chameleon.inventory import Inventory
-from chameleon.state import Approval, Dropped, Event, Failure, Nested, Plan, RunStarted, State, StepRecord
-from chameleon.steps import parallel_group
+from chameleon.run.steps import parallel_group
 from chameleon.table import Table, to_terminal
 from chameleon.text import harmless, redact
 from chameleon.usage import Call, Usage

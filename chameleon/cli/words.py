@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from itertools import chain, groupby
 from typing import Any
 
+from chameleon.core.state import State, Step
 from chameleon.figures import in_digits, with_unit, without_noise
 from chameleon.inventory import Inventory
-from chameleon.state import State, Step
-from chameleon.steps import parallel_group
+from chameleon.run.steps import parallel_group
 from chameleon.table import Table
 from chameleon.text import counted, harmless
 from chameleon.usage import Usage

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Protocol
 
-from chameleon.cached import cached_property
 from chameleon.documents.file_documents import file_documents
 from chameleon.documents.files import LEDGER, Entry, Ledger, Walk, digest_of
 from chameleon.documents.reading import PICTURES
 from chameleon.documents.scans import engine_installed
-from chameleon.errors import ChameleonError, InputError, MissingPackage, lack_of
+from chameleon.errors import ChameleonError, InputError, MissingPackage, ModelError, lack_of
+from chameleon.lazy import cached_property
 from chameleon.retrieval.build import Build
 from chameleon.retrieval.document import Document, Kind
 from chameleon.retrieval.index import KINDS
@@ -26,13 +26,18 @@ from chameleon.table.found import LeftOut, Note
 from chameleon.table.records import printable, shown
 from chameleon.text import is_address
 
-if TYPE_CHECKING:
-    from chameleon.documents.summaries import Summaries
-
 Progress = Callable[[int, int, str], object]
 """Told how many files are done, of how many, and which one is next ("" when the index is being written)."""
 
 _STAYS = "; what the index has of it stays"
+
+
+class DescribesTables(Protocol):
+    """Adds a description to each document with a table; says which have none, by id, and why."""
+
+    failed: dict[str, ModelError]
+
+    def __call__(self, documents: Iterable[Document]) -> Iterator[Document]: ...
 
 
 @dataclass
@@ -76,7 +81,7 @@ def index_files(
     out: Path,
     retriever: Spec | None = None,
     progress: Progress | None = None,
-    with_summaries: Summaries | None = None,
+    with_summaries: DescribesTables | None = None,
 ) -> Summary:
     """Put the tables and texts of these files, and of the files in these folders, into the index `out`.
 

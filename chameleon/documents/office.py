@@ -18,7 +18,7 @@ from urllib.parse import unquote
 from chameleon.documents.pages import page_parts
 from chameleon.documents.parts import Part
 from chameleon.errors import InputError
-from chameleon.markup import require_lxml
+from chameleon.web.markup import require_lxml
 
 MAX_UNPACKED = 100_000_000
 _UNREAD = re.compile("del|moveFrom|Fallback|annotation|tracked-changes|table-of-content|note-citation")

@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 
 from chameleon.documents.outline import LONGEST_HEADING
 from chameleon.documents.parts import BY_LETTERS, Part
-from chameleon.markup import SUPERSCRIPTS, UNREAD, decoded, is_hidden, visible
 from chameleon.table import Table
 from chameleon.table.found import Found
 from chameleon.table.html_tables import page_tables
 from chameleon.table.records import Origin
+from chameleon.web.markup import SUPERSCRIPTS, UNREAD, decoded, is_hidden, visible
 
 _INLINE = re.compile(
     "a|abbr|acronym|b|bdi|bdo|big|br|cite|code|data|del|dfn|em|font|i|ins|kbd|label|mark|q|rp|rt|ruby|s|samp"

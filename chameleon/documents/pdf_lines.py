@@ -12,8 +12,8 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from chameleon.errors import InputError
-from chameleon.markup import SUPERSCRIPTS, visible
 from chameleon.table import Table
+from chameleon.web.markup import SUPERSCRIPTS, visible
 
 MAX_CHARACTERS = 300_000  # of a page; a page of a telephone book has some 20,000
 LEADING = 1.75  # of the letters' size: lines further apart are of two paragraphs

@@ -7,18 +7,18 @@ from dataclasses import replace
 from statistics import fmean
 from typing import Any
 
-from chameleon.conversation import Turn
+from chameleon.core.conversation import Turn
+from chameleon.core.llm_module import LLMModule
+from chameleon.core.state import Failure, RunEnded, RunStarted, State
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Benchmark, Cell, Problem
 from chameleon.evaluation.evaluate import taken_by, turn, with_history
 from chameleon.evaluation.grid import Arm, fixed_plan
 from chameleon.evaluation.problems import in_turn
-from chameleon.executor import Executor
 from chameleon.inventory import Inventory
 from chameleon.inventory.obstacles import all_of
 from chameleon.inventory.schema import RulesSpec
-from chameleon.llm_module import LLMModule
-from chameleon.state import Failure, RunEnded, RunStarted, State
+from chameleon.run.executor import Executor
 from chameleon.table import Table
 from chameleon.text import estimated_tokens
 

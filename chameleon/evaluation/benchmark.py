@@ -10,9 +10,9 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, ClassVar
 
-from chameleon.cached import cached_property
+from chameleon.core.state import State
 from chameleon.errors import InputError
-from chameleon.state import State
+from chameleon.lazy import cached_property
 
 Row = Mapping[str, Any]
 Cell = tuple[int, int]

@@ -15,10 +15,10 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any, cast
 
-from chameleon.cached import cached_property
 from chameleon.errors import ChameleonError, InputError
 from chameleon.evaluation.benchmark import Benchmark, Problem, Row
 from chameleon.inventory.resolve import find_class, shipped
+from chameleon.lazy import cached_property
 
 _TAB_SEPARATED = (".tsv", ".tagged")
 _ENDINGS = (".jsonl", ".json", *_TAB_SEPARATED)

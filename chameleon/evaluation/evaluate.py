@@ -10,17 +10,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from chameleon.approval import refuse
-from chameleon.conversation import HISTORY, Turn, turn_of
-from chameleon.errors import ChameleonError, InputError
+from chameleon.core.conversation import HISTORY, Turn, turn_of
+from chameleon.core.state import Event, Failure, RunEnded, RunStarted, State
+from chameleon.errors import InputError, Stopped
 from chameleon.evaluation.benchmark import Benchmark, Problem, Scorer
 from chameleon.evaluation.problems import in_turn
-from chameleon.evaluation.results import Result
+from chameleon.evaluation.results import Result, Spending
 from chameleon.evaluation.run_dir import RunDir
-from chameleon.executor import Executor
 from chameleon.inventory import Inventory
-from chameleon.state import Event, Failure, RunEnded, RunStarted, State
-from chameleon.usage import Call, Usage
+from chameleon.run.approval import refuse
+from chameleon.run.executor import Executor
 from chameleon.values import to_json
 
 # What would fail every problem after this one in the same way: the evaluation stops, and can go on later.
@@ -34,10 +33,6 @@ _MOST_IN_A_ROW = 20
 _GRACE_S = 10.0
 
 _log = logging.getLogger("chameleon")
-
-
-class Stopped(ChameleonError):
-    """The evaluation was stopped before its end; what is done is kept."""
 
 
 def turn(problem: Problem, answer: Any) -> Turn:
@@ -56,40 +51,6 @@ def taken_by(inventory: Inventory, problem: Problem) -> dict[str, Any]:
     """Return what an inventory takes of a problem's input."""
     taken = inventory.input_types
     return {key: value for key, value in problem.input.items() if not taken or key in taken}
-
-
-class Spending:
-    """Sum the calls of all runs, those that are cut short too; safe to share between threads.
-
-    `limit` is in US dollars; calls under way when it is reached are still paid. `stored` counts replies that
-    the response store gave for nothing.
-    """
-
-    def __init__(self, limit: float | None = None) -> None:
-        self.limit = limit
-        self.usage = Usage()
-        self.stored = 0
-        self._lock = threading.Lock()
-
-    def add(self, calls: Iterable[Call]) -> None:
-        """Count calls that have been made."""
-        with self._lock:
-            for call in calls:
-                self.usage += call.usage
-                self.stored += call.cached
-
-    @property
-    def is_over(self) -> bool:
-        """Whether the limit is reached. Raises `InputError` where there is one, and costs are not known."""
-        if self.limit is None:
-            return False
-        if self.usage.cost is None:
-            raise InputError(
-                "the provider reports no cost, so the highest cost cannot be kept",
-                hint="Give prices in the inventory (llm: {prices: {input: …, output: …}}, US dollars per "
-                "million tokens), or leave it out.",
-            )
-        return self.usage.cost >= self.limit
 
 
 class Evaluation:

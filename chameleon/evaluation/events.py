@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from chameleon.core.log import event_from_json, read_line
+from chameleon.core.state import Event, RunStarted
 from chameleon.errors import InputError, LogError
 from chameleon.evaluation.results import Result
-from chameleon.log import event_from_json, read_line
-from chameleon.state import Event, RunStarted
 from chameleon.usage import Usage
 
 EVENTS, RECENT = "events.jsonl.gz", "recent.jsonl"

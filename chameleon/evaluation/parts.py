@@ -1,19 +1,17 @@
-"""An evaluation in parts, each run by a machine of its own, and the one directory that comes of them."""
+"""The one directory that comes of the parts of an evaluation, each run by a machine of its own."""
 
 from __future__ import annotations
 
-import hashlib
-import re
 import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from chameleon.core.log import LineFile
 from chameleon.errors import InputError, LogError
-from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.events import EventReader, recent_lines, unfinished_runs, whole_lines
+from chameleon.evaluation.problems import PART
 from chameleon.evaluation.run_dir import (
     CHECKED,
     PROBLEMS,
@@ -22,37 +20,8 @@ from chameleon.evaluation.run_dir import (
     RunDir,
     read_results,
     read_settings,
+    settings_diff,
 )
-from chameleon.evaluation.settings import settings_diff
-from chameleon.log import LineFile
-
-PART = "part"
-_WRITTEN = re.compile(r"(\d{1,6})/(\d{1,6})", re.ASCII)
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """One of `of` parts of the problems, from 1, told by their ids alone; a conversation is in one part."""
-
-    number: int
-    of: int
-
-    @classmethod
-    def read(cls, text: str) -> Part:
-        """Read "3/16". Raises `InputError` for what is none."""
-        found = _WRITTEN.fullmatch(text)
-        number, of = map(int, found.groups()) if found else (0, 0)
-        if not 1 <= number <= of:
-            raise InputError(f"{text!r} is no part", hint="Write 3/16 for the third of sixteen.")
-        return cls(number, of)
-
-    def has(self, problem: Problem) -> bool:
-        """Tell whether a problem is one of this part."""
-        name = hashlib.sha256((problem.sequence or problem.id).encode("utf-8", "surrogatepass")).digest()
-        return int.from_bytes(name[:8]) % self.of == self.number - 1
-
-    def __str__(self) -> str:
-        return f"part {self.number} of {self.of}"
 
 
 def merge(parts: Sequence[Path], out: Path) -> None:

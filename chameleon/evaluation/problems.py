@@ -2,14 +2,45 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass
 from itertools import chain, islice
 
+from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Benchmark, Problem
-from chameleon.evaluation.parts import Part
 
+PART = "part"
+"""The key of the settings."""
+_WRITTEN = re.compile(r"(\d{1,6})/(\d{1,6})", re.ASCII)
 Read = Callable[..., Iterable[Problem]]
 """Reads the problems anew; see `read_problems` for the keywords `done` and `limit`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One of `of` parts of the problems, from 1, told by their ids alone; a conversation is in one part."""
+
+    number: int
+    of: int
+
+    @classmethod
+    def read(cls, text: str) -> Part:
+        """Read "3/16". Raises `InputError` for what is none."""
+        found = _WRITTEN.fullmatch(text)
+        number, of = map(int, found.groups()) if found else (0, 0)
+        if not 1 <= number <= of:
+            raise InputError(f"{text!r} is no part", hint="Write 3/16 for the third of sixteen.")
+        return cls(number, of)
+
+    def has(self, problem: Problem) -> bool:
+        """Tell whether a problem is one of this part."""
+        name = hashlib.sha256((problem.sequence or problem.id).encode("utf-8", "surrogatepass")).digest()
+        return int.from_bytes(name[:8]) % self.of == self.number - 1
+
+    def __str__(self) -> str:
+        return f"part {self.number} of {self.of}"
 
 
 def in_turn(problems: Iterable[Problem]) -> Iterator[tuple[Problem, ...]]:

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from chameleon import values
+from chameleon.core.state import Event, Nested, RunStarted, State, StepRecord
 from chameleon.errors import InputError
 from chameleon.evaluation.report import Comparison
 from chameleon.evaluation.results import Count, Result
 from chameleon.evaluation.run import Run, in_figures
-from chameleon.state import Event, Nested, RunStarted, State, StepRecord
 from chameleon.table import Table
 
 if TYPE_CHECKING:

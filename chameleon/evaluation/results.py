@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+from chameleon.core.state import Failure, State
+from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import GradedScorer, Judgement, Problem, Scorer
-from chameleon.state import Failure, State
-from chameleon.usage import Usage, is_amount
+from chameleon.usage import Call, Usage, is_amount
 from chameleon.values import to_json
 
 VERDICTS = ("wrong", "declined", "failed", "right")
@@ -255,3 +257,37 @@ class Tally:
         if self.graded is not None:
             return {"n": count.n, "figures": self.figures(count)}
         return {"n": count.n, "correct": count.correct, "accuracy": count.accuracy}
+
+
+class Spending:
+    """Sum the calls of all runs, those that are cut short too; safe to share between threads.
+
+    `limit` is in US dollars; calls under way when it is reached are still paid. `stored` counts replies that
+    the response store gave for nothing.
+    """
+
+    def __init__(self, limit: float | None = None) -> None:
+        self.limit = limit
+        self.usage = Usage()
+        self.stored = 0
+        self._lock = threading.Lock()
+
+    def add(self, calls: Iterable[Call]) -> None:
+        """Count calls that have been made."""
+        with self._lock:
+            for call in calls:
+                self.usage += call.usage
+                self.stored += call.cached
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the limit is reached. Raises `InputError` where there is one, and costs are not known."""
+        if self.limit is None:
+            return False
+        if self.usage.cost is None:
+            raise InputError(
+                "the provider reports no cost, so the highest cost cannot be kept",
+                hint="Give prices in the inventory (llm: {prices: {input: …, output: …}}, US dollars per "
+                "million tokens), or leave it out.",
+            )
+        return self.usage.cost >= self.limit

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from chameleon.cached import cached_property
+from chameleon.core.state import Event
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Benchmark
 from chameleon.evaluation.data import find_benchmark
@@ -18,7 +18,7 @@ from chameleon.evaluation.results import Count, Result, Tally
 from chameleon.evaluation.run_dir import CHECKED, PROBLEMS, RESULTS, SETTINGS, read_results, read_settings
 from chameleon.evaluation.stats import PlanStats
 from chameleon.figures import in_time
-from chameleon.state import Event
+from chameleon.lazy import cached_property
 
 DASH = "–"
 

@@ -13,6 +13,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from chameleon.core.log import LineFile, before_failure, event_to_json, json_line, private, read_line
+from chameleon.core.state import Event
 from chameleon.errors import InputError, LogError
 from chameleon.evaluation.events import (
     BACK,
@@ -26,13 +28,13 @@ from chameleon.evaluation.events import (
     whole_lines,
 )
 from chameleon.evaluation.results import Result
-from chameleon.evaluation.settings import settings_diff
-from chameleon.log import LineFile, before_failure, event_to_json, json_line, private, read_line
-from chameleon.state import Event
 from chameleon.usage import Usage
 
 SETTINGS, RESULTS = "settings.json", "results.jsonl"
 PROBLEMS, CHECKED = "problems", "checked"
+# When it began, what a file is called and how far it is to go may differ.
+_NOT_COMPARED = ("started", "data.name", "tables.name", "problems", "checked")
+_VERSIONS, _RESOLVED, _WEIGHTS = "versions.", "resolved.", ".weights"
 _ELSEWHERE = "Give another folder for the results."
 _MEMBER_BYTES = 256 << 10  # as many of lines are packed together
 
@@ -278,3 +280,21 @@ def read_results(lines: Iterable[bytes], path: Path, seen: set[str] | None = Non
             raise LogError(what, where=str(path), hint=f"Take out one of them. {_ELSEWHERE}")
         seen.add(result.id)
         yield result
+
+
+def settings_diff(before: Mapping[str, Any], now: Mapping[str, Any], above: str = "") -> str:
+    """Name the first setting that differs, with both its values; empty where none does."""
+    for key in [*before, *(key for key in now if key not in before)]:
+        name, old, new = f"{above}{key}", before.get(key), now.get(key)
+        if name in _NOT_COMPARED or (name.startswith(_VERSIONS) and None in (old, new)):
+            continue
+        if name.startswith(_RESOLVED) and name.endswith(_WEIGHTS) and old is None:
+            continue  # the run itself has downloaded them
+        if isinstance(old, Mapping) and isinstance(new, Mapping):
+            if found := settings_diff(old, new, f"{name}."):
+                return found
+        elif old != new:
+            decided = ", which this machine decides," if name.startswith(_RESOLVED) else ""
+            told = f"{name.removeprefix(_RESOLVED)}{decided}"
+            return f"{told} was {json.dumps(old)}, and now is {json.dumps(new)}"
+    return ""

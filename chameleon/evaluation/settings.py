@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-import json
 import platform
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -12,22 +11,19 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from chameleon.core.llm_module import AsksModel
+from chameleon.core.planner import Planner, every_planner
 from chameleon.errors import versions_of
 from chameleon.evaluation.benchmark import Benchmark, Problem
 from chameleon.evaluation.data import DataFile, full_name, read_problems
-from chameleon.executor import Executor
 from chameleon.inventory import Inventory
-from chameleon.llm_module import AsksModel
-from chameleon.planner import Planner, every_planner
+from chameleon.run.executor import Executor
 from chameleon.values import freeze, to_json
 
 _PACKAGES = """
 chameleon-compose jinja2 langchain-core langchain-openai numpy pandas recognizers-text-date-time
 recognizers-text-number rouge-score sacrebleu sympy
 """.split()  # noqa: SIM905
-# When it began, what a file is called and how far it is to go may differ.
-_NOT_COMPARED = ("started", "data.name", "tables.name", "problems", "checked")
-_VERSIONS, _RESOLVED, _WEIGHTS = "versions.", "resolved.", ".weights"
 
 
 def settings_of(
@@ -74,24 +70,6 @@ def settings_of(
     if key and (not taken or key in taken) and (found := _pictures(read_problems(benchmark, data, tables))):
         settings["pictures"] = found
     return settings
-
-
-def settings_diff(before: Mapping[str, Any], now: Mapping[str, Any], above: str = "") -> str:
-    """Name the first setting that differs, with both its values; empty where none does."""
-    for key in [*before, *(key for key in now if key not in before)]:
-        name, old, new = f"{above}{key}", before.get(key), now.get(key)
-        if name in _NOT_COMPARED or (name.startswith(_VERSIONS) and None in (old, new)):
-            continue
-        if name.startswith(_RESOLVED) and name.endswith(_WEIGHTS) and old is None:
-            continue  # the run itself has downloaded them
-        if isinstance(old, Mapping) and isinstance(new, Mapping):
-            if found := settings_diff(old, new, f"{name}."):
-                return found
-        elif old != new:
-            decided = ", which this machine decides," if name.startswith(_RESOLVED) else ""
-            told = f"{name.removeprefix(_RESOLVED)}{decided}"
-            return f"{told} was {json.dumps(old)}, and now is {json.dumps(new)}"
-    return ""
 
 
 def versions() -> dict[str, str]:

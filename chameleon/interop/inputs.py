@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from chameleon.core.state import State
 from chameleon.errors import InputError
 from chameleon.inventory import Inventory
-from chameleon.state import State
 from chameleon.table import Table
 from chameleon.table.readers import read_table
 from chameleon.text import harmless, nearest, one_line

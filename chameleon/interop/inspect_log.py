@@ -12,12 +12,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from chameleon.core.state import Event, Nested, Plan, RunEnded, RunStarted, StepRecord
 from chameleon.errors import InputError, require
 from chameleon.evaluation.results import Result
 from chameleon.evaluation.run import Run, read_run
 from chameleon.evaluation.run_dir import RESULTS
 from chameleon.interop.spans import PARAMETERS
-from chameleon.state import Event, Nested, Plan, RunEnded, RunStarted, StepRecord
 from chameleon.usage import Call, Usage
 from chameleon.values import to_json
 

@@ -10,12 +10,12 @@ from typing import Any
 from langchain_core.runnables import Runnable, RunnableLambda
 from langchain_core.tools import StructuredTool, ToolException
 
-from chameleon.approval import needs_approval
-from chameleon.conversation import answer_in_text
+from chameleon.core.conversation import answer_in_text
+from chameleon.core.state import State
 from chameleon.errors import ChameleonError
-from chameleon.executor import Executor
 from chameleon.interop.inputs import Inputs, outcome_of
-from chameleon.state import State
+from chameleon.run.approval import needs_approval
+from chameleon.run.executor import Executor
 from chameleon.text import as_name
 
 Given = Mapping[str, Any] | str

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from chameleon.core.masking import masked
 from chameleon.errors import ChameleonError, ModuleError, StepRejected
-from chameleon.masking import masked
 from chameleon.table.bars import has_bar, is_rule
 from chameleon.table.readers import read_table
 from chameleon.table.replies import parse_table

@@ -24,13 +24,13 @@ from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.exceptions import MCPError
 
-from chameleon.approval import needs_approval
-from chameleon.conversation import answer_in_text
+from chameleon.core.conversation import answer_in_text
+from chameleon.core.log import event_to_json, json_line
+from chameleon.core.state import Event, Nested, Plan, RunEnded, State, StepRecord
 from chameleon.errors import ChameleonError, InputError, InventoryError
-from chameleon.executor import Executor
 from chameleon.interop.inputs import MAX_BYTES, Inputs, outcome_of
-from chameleon.log import event_to_json, json_line
-from chameleon.state import Event, Nested, Plan, RunEnded, State, StepRecord
+from chameleon.run.approval import needs_approval
+from chameleon.run.executor import Executor
 from chameleon.text import harmless, harmless_lines, nearest, one_line, redact
 
 TRACES, JSON_LINES = "chameleon://runs/", "application/jsonl"

@@ -15,12 +15,12 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from chameleon.core.log import read_event
+from chameleon.core.state import Event, RunStarted
 from chameleon.errors import InputError, LogError, require
 from chameleon.evaluation.results import Result
 from chameleon.evaluation.run import read_run
 from chameleon.interop.spans import Attributes, RunSpans, conversation_id, score
-from chameleon.log import read_event
-from chameleon.state import Event, RunStarted
 
 _PATH = "/v1/traces"
 _RUNS_AT_ONCE = 100  # of a folder, whose spans wait together

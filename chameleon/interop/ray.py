@@ -25,18 +25,19 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, Self
 
-from chameleon.approval import refuse
+from chameleon.core.log import EventLog, event_from_json, event_to_json, json_line, read_line
+from chameleon.core.module import split_keys
+from chameleon.core.state import Event, Failure, RunEnded, RunStarted, State
 from chameleon.errors import InputError, InventoryError, MachineError, require
-from chameleon.evaluation.settings import own_files, resolved_by, settings_diff, versions
-from chameleon.executor import Executor, Input, OnText
+from chameleon.evaluation.run_dir import settings_diff
+from chameleon.evaluation.settings import own_files, resolved_by, versions
 from chameleon.inventory import Inventory
 from chameleon.inventory.source import Source
 from chameleon.llm import LLM, ResponseStore
 from chameleon.llm.providers import providers
-from chameleon.log import EventLog, event_from_json, event_to_json, json_line, read_line
-from chameleon.module import split_keys
-from chameleon.state import Event, Failure, RunEnded, RunStarted, State
-from chameleon.steps import Terms
+from chameleon.run.approval import refuse
+from chameleon.run.executor import Executor, Input, OnText
+from chameleon.run.steps import Terms
 from chameleon.text import one_line, redact
 from chameleon.usage import Budget
 from chameleon.values import to_json

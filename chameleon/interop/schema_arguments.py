@@ -10,10 +10,10 @@ from typing import Any
 
 from pydantic import ConfigDict, Field, create_model
 
-from chameleon.arguments import Arguments, filled_arguments
-from chameleon.cached import cached_property
+from chameleon.core.arguments import Arguments, filled_arguments
+from chameleon.core.state import State
 from chameleon.errors import BadArguments, InventoryError, require
-from chameleon.state import State
+from chameleon.lazy import cached_property
 from chameleon.text import harmless, one_line
 from chameleon.values import Room
 

@@ -13,15 +13,15 @@ from typing import Any, cast, get_args
 
 from pydantic import BaseModel, ValidationError
 
+from chameleon.core.llm_module import AsksModel, LLMModule
+from chameleon.core.module import Module, check_keys, split_keys
+from chameleon.core.planner import Planner
 from chameleon.errors import ChameleonError, InventoryError
 from chameleon.inventory.resolve import Family, adapter_of, build, find_class, is_own, module_of
 from chameleon.inventory.schema import InventorySpec, McpSpec, ModelSpec, ModuleSpec, PlannerSpec, short_for
 from chameleon.inventory.source import KeyPath, Nesting, Source
-from chameleon.llm_module import AsksModel, LLMModule
-from chameleon.module import Module, check_keys, split_keys
-from chameleon.planner import Planner
+from chameleon.inventory.toolkit import ModuleList, Toolkit
 from chameleon.text import nearest
-from chameleon.toolkit import ModuleList, Toolkit
 from chameleon.usage import Budget
 
 INVENTORY_MODULE = "inventory_module"

@@ -10,11 +10,11 @@ from contextlib import suppress
 from pathlib import Path, PurePath
 from typing import Any
 
+from chameleon.core.llm_module import AsksModel
+from chameleon.core.planner import every_planner
+from chameleon.core.state import ONE_QUESTION, State
 from chameleon.errors import ChameleonError, LogError, versions_of
-from chameleon.inventory.inventory import Inventory
-from chameleon.llm_module import AsksModel
-from chameleon.planner import every_planner
-from chameleon.state import ONE_QUESTION, State
+from chameleon.inventory import Inventory
 
 # What a run may be resumed with: another model, other parameters of its calls, and a larger budget.
 _MAY_CHANGE: Any = {

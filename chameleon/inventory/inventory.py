@@ -9,8 +9,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chameleon import values
-from chameleon.cached import cached_property
-from chameleon.conversation import HISTORY
+from chameleon.core.access import Access
+from chameleon.core.conversation import HISTORY
+from chameleon.core.llm_module import AsksModel
+from chameleon.core.module import Module, split_keys
+from chameleon.core.planner import (
+    Planner,
+    check_arguments,
+    check_names,
+    check_order,
+    check_reads,
+    every_planner,
+)
+from chameleon.core.state import State, Step
 from chameleon.errors import ChameleonError, InputError, InventoryError
 from chameleon.inventory.building import INVENTORY_MODULE, parts_of
 from chameleon.inventory.obstacles import Obstacle, all_of, obstacles
@@ -27,16 +38,12 @@ from chameleon.inventory.schema import (
     short_for,
 )
 from chameleon.inventory.source import KeyPath, Source, read_source, source_of
-from chameleon.llm_module import AsksModel
-from chameleon.module import Module, split_keys
-from chameleon.planner import Planner, check_arguments, check_names, check_order, check_reads, every_planner
-from chameleon.state import State, Step
-from chameleon.steps import Access
+from chameleon.lazy import cached_property
 from chameleon.text import nearest, type_in_words, with_article
 from chameleon.usage import Budget
 
 if TYPE_CHECKING:
-    from chameleon.arguments import Arguments
+    from chameleon.core.arguments import Arguments
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from chameleon.core.llm_module import AsksModel
+from chameleon.core.module import Module
+from chameleon.core.planner import Planner, check_arguments, check_names, every_planner
+from chameleon.core.state import State, Step
 from chameleon.errors import ChameleonError, InventoryError, PlanError, PromptError, raised_at
 from chameleon.inventory.source import KeyPath
-from chameleon.llm_module import AsksModel
-from chameleon.module import Module
-from chameleon.planner import Planner, check_arguments, check_names, every_planner
-from chameleon.state import State, Step
 from chameleon.text import nearest
 
 if TYPE_CHECKING:

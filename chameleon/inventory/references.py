@@ -6,10 +6,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from chameleon.core.planner import every_planner
 from chameleon.errors import InventoryError
 from chameleon.inventory.schema import OnError
 from chameleon.inventory.source import KeyPath, without
-from chameleon.planner import every_planner
 from chameleon.text import nearest
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from chameleon.text import did_you_mean, nearest, snake_case, type_in_words
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-    from chameleon.module import Module
+    from chameleon.core.module import Module
 
 Family = Literal["modules", "planners", "benchmarks"]
 _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
@@ -66,7 +66,7 @@ def adapter_of(given: Any) -> Any:
 
 def module_of(given: Any) -> Module:
     """Return what is given as a module: as `as_module` does, or a tool of another project."""
-    from chameleon.function_module import as_module
+    from chameleon.core.tool import as_module
 
     adapter = None if inspect.isclass(given) else adapter_of(given)
     made: Module = as_module(given) if adapter is None else adapter(given)

@@ -18,9 +18,8 @@ from pydantic import (
     model_validator,
 )
 
-from chameleon.llm_module import Structured
-from chameleon.table import Table
-from chameleon.table.formats import Style
+from chameleon.core.llm_module import Structured
+from chameleon.table import Style, Table
 from chameleon.text import redact
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")

@@ -10,8 +10,8 @@ from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from chameleon.cached import cached_property
 from chameleon.errors import ChameleonError, ModelError, NoModel
+from chameleon.lazy import cached_property
 from chameleon.llm.providers import (
     belongs_to_connection,
     full_name,

@@ -12,8 +12,8 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Literal
 
-from chameleon.cached import cached_property
 from chameleon.errors import ChameleonError, NoModel, ParameterRefused
+from chameleon.lazy import cached_property
 from chameleon.llm.capabilities import Capabilities, capabilities_of
 from chameleon.llm.chat_clients import ChatClient
 from chameleon.llm.choose import nearest_offered, offered_models

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from chameleon.cached import cached_property
 from chameleon.errors import ChameleonError, ModelError, PromptError, StoreError
+from chameleon.lazy import cached_property
 from chameleon.llm.capabilities import EFFORTS
 from chameleon.llm.tools import CallingText, ResultText, ToolCall, check_tools, each_text
 from chameleon.pictures.opening import Attachment, read_picture

@@ -30,8 +30,8 @@ import orjson
 from pydantic import BaseModel, SecretStr
 
 from chameleon import bridge
-from chameleon.cached import cached_property
 from chameleon.errors import ModelError
+from chameleon.lazy import cached_property
 from chameleon.llm.capabilities import section
 from chameleon.llm.deadline import Bound, TooLate
 from chameleon.llm.openai_stream import OF_CALLS, THOUGHTS, Json, StreamedReply, calls_of

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from chameleon.cached import cached_property
+from chameleon.lazy import cached_property
 from chameleon.usage import Usage
 
 Prices = Sequence[float]

@@ -13,8 +13,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from chameleon.cached import cached_property
 from chameleon.errors import InputError, require
+from chameleon.lazy import cached_property
 from chameleon.retrieval.embeddings import Embedder, embedder
 from chameleon.retrieval.manifest import Manifest, replace_json
 from chameleon.retrieval.models import telling

@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING
 from chameleon.lazy import lazy
 
 if TYPE_CHECKING:
-    from chameleon.table.formats import to_terminal, to_text
+    from chameleon.table.formats import ELLIPSIS, Style, to_terminal, to_text
     from chameleon.table.meaning import Meaning
     from chameleon.table.readers import choose_table, read_table
     from chameleon.table.replies import as_subtable, parse_table
     from chameleon.table.table import Column, Row, Table
 
 __all__ = [
+    "ELLIPSIS",
     "Column",
     "Meaning",
     "Row",
+    "Style",
     "Table",
     "as_subtable",
     "choose_table",
@@ -28,7 +30,7 @@ __all__ = [
 
 __getattr__ = lazy(
     __name__,
-    formats="to_terminal to_text",
+    formats="ELLIPSIS Style to_terminal to_text",
     meaning="Meaning",
     readers="choose_table read_table",
     replies="as_subtable parse_table",

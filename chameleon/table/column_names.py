@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
-from chameleon.table.amounts import CURRENCIES, UNITS, Number
-from chameleon.table.meaning import is_blank
+from chameleon.table.amounts import UNITS, Number
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_]+|#")
 _KEYS = "id ids code key no nr nos num number index # ref reference sku isbn ean barcode uuid"
@@ -28,7 +27,6 @@ _LISTS = {name: frozenset(words.split()) for name, words in (
     ("place", "no nr number num # index"),
 )}  # fmt: skip
 _JOINED = re.compile(rf"\A({_RECORDS.replace(' ', '|')})id\Z")  # as in "customerid"
-_LONGEST = 12
 _IN_BRACKETS = re.compile(r"[(\[]([^)\]]*)[)\]]")
 
 
@@ -69,16 +67,3 @@ class ColumnName:
         """Return the unit that it tells in brackets, as in "Weight (kg)" and "Price ($)"; "" for none."""
         told = (text.strip() for text in _IN_BRACKETS.findall(self.text))
         return next((unit for unit in told if unit.lower() in UNITS), "")
-
-
-def names_units(name: str, cells: Iterable[str]) -> bool:
-    """Tell whether a column names units or currencies: kg and g under "Unit", USD and EUR under any name."""
-    units, is_named = set(), ColumnName(name).has("unit")
-    for cell in cells:
-        text = cell.strip().lower()
-        if text not in units and not is_blank(text):
-            if not (text in UNITS or (is_named and text.replace("/", "").isalpha() and len(text) < _LONGEST)):
-                return False
-            units.add(text)
-    are_money = all(len(unit) == 3 and UNITS.get(unit, ("",))[0] in CURRENCIES for unit in units)
-    return bool(units) and (are_money or is_named)

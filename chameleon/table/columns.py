@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
@@ -49,7 +49,7 @@ _BASES = frozenset(base for base, _ in UNITS.values())
 _BARE_SECONDS = re.compile(r"[1-5]?\d\.\d{1,3}", re.ASCII)
 _SAMPLE, _LEAST = 64, 0.5  # of the filled cells so many have to be of a kind for the column to be
 _SHOWN, _LONGEST_SHOWN = 3, 24
-_LONGEST_INTEGER, _MOST_YEARS = 19, 10
+_LONGEST_INTEGER, _LONGEST_UNIT, _MOST_YEARS = 19, 12, 10
 _KINDS: Mapping[str, Kind] = {"": "number", "th": "number", "%": "percent", "s": "duration"}
 _ReadAs = Literal["number", "date", "time"]
 
@@ -346,3 +346,17 @@ def _iso(span: Span, text: str) -> tuple[str, Any]:
         year, week, _ = date.isocalendar()
         return "week", f"{year}-W{week:02}"
     return ("season" if _SEASON.fullmatch(text) else ""), text
+
+
+def names_units(name: str, cells: Iterable[str]) -> bool:
+    """Tell whether a column names units or currencies: kg and g under "Unit", USD and EUR under any name."""
+    units, is_named = set(), ColumnName(name).has("unit")
+    for cell in cells:
+        text = cell.strip().lower()
+        if text not in units and not is_blank(text):
+            may_be_one = is_named and text.replace("/", "").isalpha() and len(text) < _LONGEST_UNIT
+            if text not in UNITS and not may_be_one:
+                return False
+            units.add(text)
+    are_money = all(len(unit) == 3 and UNITS.get(unit, ("",))[0] in CURRENCIES for unit in units)
+    return bool(units) and (are_money or is_named)

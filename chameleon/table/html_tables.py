@@ -8,11 +8,11 @@ from itertools import accumulate, pairwise, takewhile
 from typing import Any, NamedTuple
 
 from chameleon.errors import InputError
-from chameleon.markup import SUPERSCRIPTS, UNREAD, decoded, is_hidden, require_lxml
 from chameleon.table.found import Found, LeftOut, table_of, told_beside
 from chameleon.table.records import MAX_CELLS, MAX_COLUMNS, Origin, Record, shown, too_many_cells
 from chameleon.table.structure import header_rows, joined_header
 from chameleon.text import clean_cell
+from chameleon.web.markup import SUPERSCRIPTS, UNREAD, decoded, is_hidden, require_lxml
 
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _BREAKS = re.compile("br|p|div|li|ul|ol|dl|dt|dd|tr|h[1-6]|hr|pre|blockquote|section|article|caption|t[dh]")

@@ -10,7 +10,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Literal
 
-from chameleon.cached import cached_property
+from chameleon.lazy import cached_property
 from chameleon.table.amounts import plain_signs
 from chameleon.table.dates import Span
 

@@ -10,11 +10,11 @@ from itertools import chain
 from operator import itemgetter
 from typing import Any, ClassVar, NamedTuple
 
-from chameleon.cached import cached_property
 from chameleon.errors import InputError, MissingPackage
+from chameleon.lazy import cached_property
 from chameleon.table.amounts import marks_in
-from chameleon.table.column_names import ColumnName, names_units
-from chameleon.table.columns import APART, meaning_of, with_units
+from chameleon.table.column_names import ColumnName
+from chameleon.table.columns import APART, meaning_of, names_units, with_units
 from chameleon.table.meaning import Meaning
 from chameleon.table.records import cell_text
 from chameleon.text import one_line

@@ -17,12 +17,12 @@ from itertools import groupby, islice, pairwise, takewhile
 from typing import Any
 
 from chameleon.errors import InputError, require
-from chameleon.markup import BYTE_ORDER_MARKS
 from chameleon.table.bars import has_bar, is_rule, lines_of, split_rows
 from chameleon.table.dates import is_no_value
 from chameleon.table.found import Found, LeftOut, table_of, told_beside
 from chameleon.table.records import Origin, Record, bounded, shown
 from chameleon.text import clean_cell
+from chameleon.web.markup import BYTE_ORDER_MARKS
 
 _NO_LETTERS = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f\ufffd]")
 _HIGH, _LETTERS = re.compile(rb"[\x80-\xff]"), re.compile(rb"[A-Za-z]")

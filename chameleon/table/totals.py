@@ -10,7 +10,7 @@ from itertools import pairwise, product
 from statistics import median, pstdev, stdev
 from typing import Any, NamedTuple
 
-from chameleon.cached import cached_property
+from chameleon.lazy import cached_property
 from chameleon.table.dates import is_no_value
 from chameleon.table.meaning import is_blank, shown
 from chameleon.table.table import Table

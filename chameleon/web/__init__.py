@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from chameleon.markup import page_text
-from chameleon.web.cache import PageCache
-from chameleon.web.client import Limits, Web
-from chameleon.web.reply import WebReply
+from typing import TYPE_CHECKING
+
+from chameleon.lazy import lazy
+
+if TYPE_CHECKING:
+    from chameleon.web.cache import PageCache
+    from chameleon.web.client import Limits, Web
+    from chameleon.web.markup import page_text
+    from chameleon.web.reply import WebReply
 
 __all__ = ["Limits", "PageCache", "Web", "WebReply", "page_text"]
+
+__getattr__ = lazy(__name__, cache="PageCache", client="Limits Web", markup="page_text", reply="WebReply")

@@ -8,15 +8,15 @@ from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
-from chameleon.arguments import Arguments
-from chameleon.conversation import HISTORY
+from chameleon.core.arguments import Arguments
+from chameleon.core.conversation import HISTORY
+from chameleon.core.module import Keys, Module
+from chameleon.core.state import Event, State
 from chameleon.errors import ChameleonError, InnerBudget, InnerDeclined
-from chameleon.executor import Executor
 from chameleon.inventory import Inventory
 from chameleon.inventory.obstacles import all_of
-from chameleon.module import Keys, Module
-from chameleon.state import Event, State
-from chameleon.steps import Inside, Outcome
+from chameleon.run.executor import Executor
+from chameleon.run.steps import Inside, Outcome
 
 _OF_A_PLAN: Mapping[str, Any] = {"str": str, "number": float, "bool": bool, "list": list[Any], "any": Any}
 Confidence = Annotated[float, Field(ge=0, le=1)]

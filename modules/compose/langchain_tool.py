@@ -8,12 +8,12 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from chameleon.arguments import Arguments
+from chameleon.core.arguments import Arguments
+from chameleon.core.module import Module
+from chameleon.core.state import State
+from chameleon.core.tool import plain
 from chameleon.errors import BadArguments, InventoryError, ModuleError, StepRejected
-from chameleon.function_module import plain
 from chameleon.interop.schema_arguments import SchemaArguments
-from chameleon.module import Module
-from chameleon.state import State
 from chameleon.text import as_name
 
 

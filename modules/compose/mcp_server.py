@@ -12,17 +12,17 @@ from pathlib import Path
 from typing import Any
 from zlib import crc32
 
-from chameleon.arguments import Arguments, schema_in_words
+from chameleon.core.arguments import Arguments, schema_in_words
+from chameleon.core.masking import masked
+from chameleon.core.module import Module
+from chameleon.core.state import State
 from chameleon.errors import InventoryError, NotApproved
 from chameleon.interop.mcp_client import connection
 from chameleon.interop.mcp_results import output_of
 from chameleon.interop.schema_arguments import SchemaArguments, usable_schema
 from chameleon.inventory.schema import McpSpec
-from chameleon.masking import masked
-from chameleon.module import Module
-from chameleon.state import State
+from chameleon.inventory.toolkit import Toolkit
 from chameleon.text import harmless, nearest, one_line
-from chameleon.toolkit import Toolkit
 
 _log = logging.getLogger("chameleon")
 _NO_NAME = re.compile(r"\W+", re.ASCII)

@@ -9,7 +9,7 @@ from typing import Any, Literal, NoReturn
 from pydantic import PositiveInt
 
 from chameleon import Declined, Module, State
-from chameleon.conversation import queries_of
+from chameleon.core.conversation import queries_of
 from chameleon.errors import MissingPackage, ModelError
 from chameleon.retrieval.embeddings import NONE, automatic
 from chameleon.retrieval.ranking import similarities

@@ -11,9 +11,9 @@ from typing import Any
 from pydantic import PositiveInt
 
 from chameleon import Declined, LLMModule, State, StepRejected, Table
-from chameleon.conversation import HISTORY
+from chameleon.core.conversation import HISTORY
+from chameleon.core.prompt import table_text
 from chameleon.modules.tablerag.table_retriever import opened_index, passage_of, source_of
-from chameleon.prompt import table_text
 from chameleon.quoting import Quoted, block, on_one_line, untagged
 from chameleon.retrieval.document import Document
 

@@ -6,29 +6,9 @@ from collections.abc import Iterable
 from fractions import Fraction
 from statistics import mode
 
-from chameleon.modules.offline.sheet import Number, SheetColumn, amounts_in
+from chameleon.modules.offline.sheet import Number, SheetColumn, amounts_in, plain, with_places
 
 _POWERS = {"billion": 10**9, "million": 10**6}
-
-
-def plain(number: Number, places: int = 4) -> str:
-    """Write a number as people do: whole, or with as many places as it has; endless ones with `places`."""
-    if number.denominator == 1:
-        return str(number.numerator)
-    digits = places + 2 if -1 < number < 1 else places
-    exact = number.denominator
-    while exact % 2 == 0:
-        exact //= 2
-    while exact % 5 == 0:
-        exact //= 5
-    return _with_places(number, 10 if exact == 1 else digits).rstrip("0").rstrip(".")
-
-
-def _with_places(number: Number, places: int) -> str:
-    """Write a number with so many digits behind the point, rounded from its exact value."""
-    units = round(number * 10**places)
-    whole, part = divmod(abs(units), 10**places)
-    return f"{'-' if units < 0 else ''}{whole}.{part:0{places}}"
 
 
 def as_written(number: Number, column: SheetColumn | None, rows: Iterable[int]) -> str:
@@ -48,9 +28,9 @@ def as_written(number: Number, column: SheetColumn | None, rows: Iterable[int]) 
     digits = plain(round(value, min(places, 6) + 4))
     fixed = places if len(column.decimals) == len(cells) and places == min(column.decimals, default=0) else 0
     if len(digits.partition(".")[2]) < fixed:
-        digits = _with_places(value, places)  # 20.50, as all cells have it
+        digits = with_places(value, places)  # 20.50, as all cells have it
     if is_money and (places == 2 or "." in digits):
-        digits = _with_places(value, 2)
+        digits = with_places(value, 2)
     whole, dot, part = digits.lstrip("-").partition(".")
     whole = f"{int(whole):,}" if column.has_groups else whole
     sign, figure = "-" if digits.startswith("-") else "", whole + dot + part

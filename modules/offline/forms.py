@@ -9,7 +9,7 @@ from fractions import Fraction
 from statistics import median
 from typing import Any, Literal
 
-from chameleon.modules.offline.figures import as_written, plain
+from chameleon.modules.offline.figures import as_written
 from chameleon.modules.offline.rows import (
     SIGNS,
     TOLD,
@@ -25,7 +25,7 @@ from chameleon.modules.offline.rows import (
     keys_of,
     name_of,
 )  # fmt: skip
-from chameleon.modules.offline.sheet import Number, Sheet, SheetColumn
+from chameleon.modules.offline.sheet import Number, Sheet, SheetColumn, plain
 from chameleon.table.dates import MONTHS
 from chameleon.table.meaning import is_blank
 

@@ -15,7 +15,7 @@ from fractions import Fraction
 from itertools import islice
 from typing import Any, NamedTuple
 
-from chameleon.cached import cached_property
+from chameleon.lazy import cached_property
 from chameleon.modules.offline.costs import Cost
 from chameleon.modules.offline.rows import Is
 from chameleon.modules.offline.sheet import Measure, Sheet, SheetColumn

@@ -12,9 +12,8 @@ from functools import reduce
 from itertools import repeat
 from typing import Any, Literal
 
-from chameleon.cached import cached_property
-from chameleon.modules.offline.figures import plain
-from chameleon.modules.offline.sheet import Number, Sheet, SheetColumn, key_of
+from chameleon.lazy import cached_property
+from chameleon.modules.offline.sheet import Number, Sheet, SheetColumn, key_of, plain
 from chameleon.table.dates import MONTHS, Moment
 from chameleon.table.meaning import shown
 

@@ -10,7 +10,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
-from chameleon.cached import cached_property
+from chameleon.lazy import cached_property
 from chameleon.modules.offline.words import Language, Stems, folded, language
 from chameleon.table import Meaning, Table
 from chameleon.table.amounts import plain_signs, read_amount
@@ -404,3 +404,23 @@ class Sheet:
 
     origins: Sequence[tuple[int, int]] | None = None
     """Of a long sheet, the row and the column of the table that each row is of."""
+
+
+def plain(number: Number, places: int = 4) -> str:
+    """Write a number as people do: whole, or with as many places as it has; endless ones with `places`."""
+    if number.denominator == 1:
+        return str(number.numerator)
+    digits = places + 2 if -1 < number < 1 else places
+    exact = number.denominator
+    while exact % 2 == 0:
+        exact //= 2
+    while exact % 5 == 0:
+        exact //= 5
+    return with_places(number, 10 if exact == 1 else digits).rstrip("0").rstrip(".")
+
+
+def with_places(number: Number, places: int) -> str:
+    """Write a number with so many digits behind the point, rounded from its exact value."""
+    units = round(number * 10**places)
+    whole, part = divmod(abs(units), 10**places)
+    return f"{'-' if units < 0 else ''}{whole}.{part:0{places}}"

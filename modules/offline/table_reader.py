@@ -10,12 +10,11 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field, PositiveInt
 
 from chameleon import Declined, Module, State, Table
-from chameleon.module import Keys
+from chameleon.core.module import Keys
 from chameleon.modules.documents.table_sources import TableRegion
-from chameleon.modules.offline.figures import plain
 from chameleon.modules.offline.forms import Fold, Pick
 from chameleon.modules.offline.judge import Answer, answer
-from chameleon.modules.offline.sheet import amounts_in
+from chameleon.modules.offline.sheet import amounts_in, plain
 from chameleon.modules.offline.words import folded
 from chameleon.table.totals import with_named
 

@@ -12,7 +12,7 @@ from importlib import resources
 from itertools import product
 from typing import Any, NamedTuple
 
-from chameleon.cached import cached_property
+from chameleon.lazy import cached_property
 from chameleon.table.amounts import UNITS
 from chameleon.table.dates import MONTHS
 from chameleon.yaml_text import read_yaml

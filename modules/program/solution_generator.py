@@ -10,7 +10,7 @@ from typing import Any, Literal
 from pydantic import PositiveInt
 
 from chameleon import LLMModule, State, StepRejected, Table
-from chameleon.prompt import Messages
+from chameleon.core.prompt import Messages
 from chameleon.text import no_answer, says_unknown, unwrapped
 
 _STATED = re.compile(r"\bthe (?:\w+ )?answer is\b[:\s]*", re.IGNORECASE)

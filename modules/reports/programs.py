@@ -13,8 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Any, ClassVar
 
 from chameleon import LLMModule, Module, State, StepRejected
+from chameleon.core.module import Keys
 from chameleon.errors import ModuleError
-from chameleon.module import Keys
 from chameleon.modules.documents.paper_retriever import passage_source
 from chameleon.modules.program.programs import parsed, program_in, result_of
 from chameleon.modules.reports.finqa_program import END, OVER_ROWS, calculated, number_in, tokens_of

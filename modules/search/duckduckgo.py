@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from chameleon.errors import WebError, require, versions_of
-from chameleon.markup import decoded
 from chameleon.modules.search.provider import LONGEST_QUERY, SearchResult
 from chameleon.text import one_line
 from chameleon.web import Web, WebReply
 from chameleon.web.addresses import checked_url
 from chameleon.web.client import require_requests, seconds_asked
+from chameleon.web.markup import decoded
 from chameleon.web.reply import LATE, Unanswered
 
 _HOST = "html.duckduckgo.com"

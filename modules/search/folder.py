@@ -12,14 +12,14 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, ClassVar
 
-from chameleon.cached import cached_property
 from chameleon.documents.files import Walk
 from chameleon.documents.reading import PICTURES, SUFFIXES, read_document
 from chameleon.errors import InputError, require
-from chameleon.markup import require_lxml
+from chameleon.lazy import cached_property
 from chameleon.modules.search.provider import SearchResult
 from chameleon.retrieval.analysis import query_weights, terms
 from chameleon.retrieval.ranking import TextCollection
+from chameleon.web.markup import require_lxml
 
 MOST_FILES = 20_000
 _log = logging.getLogger("chameleon")

@@ -9,11 +9,11 @@ from functools import partial
 from typing import Any, ClassVar, Protocol
 
 from chameleon.errors import InventoryError, WebError
-from chameleon.markup import markup_text, require_lxml, visible
 from chameleon.text import one_line
 from chameleon.web import Web, WebReply
 from chameleon.web.addresses import checked_url
 from chameleon.web.client import can_be_sent, require_requests
+from chameleon.web.markup import markup_text, require_lxml, visible
 from chameleon.web.reply import LATE, Unanswered
 
 LONGEST_QUERY = 400

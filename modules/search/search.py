@@ -17,16 +17,16 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
+from chameleon.core.module import Keys, Module
+from chameleon.core.state import State
 from chameleon.errors import WebError
-from chameleon.markup import visible
-from chameleon.module import Keys, Module
 from chameleon.modules.search.choose import ProviderName, Settings, choose_provider
 from chameleon.modules.search.provider import SearchProvider, SearchResult
 from chameleon.modules.search.services import VARIABLES
 from chameleon.quoting import untagged
-from chameleon.state import State
 from chameleon.text import one_line
 from chameleon.web import Limits, PageCache, Web, page_text
+from chameleon.web.markup import visible
 
 OPENING, CLOSING = "<search_results>", "</search_results>"
 _LONGEST_TITLE, _LONGEST_URL = 150, 300

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from chameleon.errors import WebError, require
-from chameleon.markup import markup_text
 from chameleon.modules.search.provider import (
     LONGEST_QUERY,
     MOST_RESULTS,
@@ -21,6 +20,7 @@ from chameleon.modules.search.provider import (
 )
 from chameleon.text import one_line
 from chameleon.web import WebReply
+from chameleon.web.markup import markup_text
 from chameleon.web.reply import LATE
 
 LANGUAGE = re.compile(r"[a-z]{2,3}(-[a-z-]{2,10})?|simple")

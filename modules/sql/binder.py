@@ -9,10 +9,11 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from chameleon import LLMModule, Module, State, StepRejected, Table
-from chameleon.cached import cached_property
+from chameleon.core.llm_module import AsksModel
+from chameleon.core.module import Keys
+from chameleon.core.prompt import Messages, Prompt
 from chameleon.errors import ContextTooLong, EmptyReply, ModelError, ModuleError, Refused
-from chameleon.llm_module import AsksModel
-from chameleon.module import Keys
+from chameleon.lazy import cached_property
 from chameleon.modules.program.programs import as_answer, program_in, truth_of
 from chameleon.modules.sql.binder_calls import all_calls
 from chameleon.modules.sql.binder_programs import Answerer, AnswerQuestion, ProgramRun, Question
@@ -20,7 +21,6 @@ from chameleon.modules.sql.binder_repair import repaired
 from chameleon.modules.sql.binder_table import binder_table
 from chameleon.modules.sql.query import check_sql, run_sql
 from chameleon.modules.table_ops.table_query import Answer, Form
-from chameleon.prompt import Messages, Prompt
 
 if TYPE_CHECKING:
     from chameleon.llm import Reply

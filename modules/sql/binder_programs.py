@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from chameleon.core.llm_module import RAISE_LIMIT
 from chameleon.errors import CutOff, ModuleError, StepRejected
-from chameleon.llm_module import RAISE_LIMIT
 from chameleon.modules.sql.binder_calls import QACall, all_calls, column_in, value_of
 from chameleon.modules.sql.binder_table import ROW_ID, with_column
 from chameleon.modules.sql.database import Cell, SqlTable, as_text

@@ -9,8 +9,8 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Literal, Self
 
-from chameleon.cached import cached_property
 from chameleon.errors import InputError, SandboxUnavailable
+from chameleon.lazy import cached_property
 from chameleon.quoting import unframed
 from chameleon.table import Column, Table
 from chameleon.table.meaning import is_nothing

@@ -14,9 +14,9 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from chameleon import LLMModule, Module, State, Table
+from chameleon.core.llm_module import RAISE_LIMIT
+from chameleon.core.module import Keys
 from chameleon.errors import CutOff
-from chameleon.llm_module import RAISE_LIMIT
-from chameleon.module import Keys
 from chameleon.modules.program.answer_generator import tidy
 from chameleon.modules.sql.database import SqlTable
 from chameleon.modules.sql.query import run_sql

@@ -12,10 +12,10 @@ from typing import Any
 from pydantic import PositiveInt
 
 from chameleon import State, StepRejected, Table
-from chameleon.llm_module import Weights
+from chameleon.core.llm_module import Weights
+from chameleon.core.prompt import table_text
 from chameleon.modules.table_ops.names import call_in, column_named
 from chameleon.modules.table_ops.operation import Args, TableOperation
-from chameleon.prompt import table_text
 from chameleon.table.bars import split_rows
 
 _EXPLAINED = re.compile(r"We extract the value from.*", re.DOTALL | re.IGNORECASE)

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from chameleon import State, StepRejected, Table
+from chameleon.core.prompt import named_tables, table_text
 from chameleon.modules.table_ops.names import AROUND, column_named, inside_call, normal, one_column
 from chameleon.modules.table_ops.operation import Args, TableOperation
-from chameleon.prompt import named_tables, table_text
 
 _ON = re.compile(r",\s*on\b", re.IGNORECASE)
 _MOST_CELLS = 1_000_000

@@ -11,8 +11,8 @@ from typing import Any, ClassVar, Literal
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
 from chameleon import LLMModule, State, StepRejected, Table
-from chameleon.llm_module import Weights, votes, weights_of
-from chameleon.module import Keys
+from chameleon.core.llm_module import Weights, votes, weights_of
+from chameleon.core.module import Keys
 from chameleon.table.formats import Style, excerpt
 from chameleon.text import clean_cell
 from chameleon.values import freeze, only_once

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import BaseModel, Field, PositiveInt
 
 from chameleon import State, StepRejected, Table
+from chameleon.core.llm_module import RAISE_LIMIT, Weights
+from chameleon.core.prompt import table_text
 from chameleon.errors import CutOff, InventoryError
-from chameleon.llm_module import RAISE_LIMIT, Weights
 from chameleon.modules.table_ops.names import call_in, columns_named, whole_choice
 from chameleon.modules.table_ops.operation import Args, TableOperation, form_of, name_in
-from chameleon.prompt import table_text
 from chameleon.quoting import unframed
 from chameleon.table.formats import Excerpt, excerpt
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, cast
 
 from chameleon import LLMModule, State, StepRejected
-from chameleon.llm_module import elect, votes, weights_of
+from chameleon.core.llm_module import elect, votes, weights_of
 from chameleon.modules.program.solution_generator import first_line, is_a_cell, settled, stated_line
 from chameleon.table.formats import Style
 from chameleon.text import FURTHER_QUESTION, no_answer, unwrapped

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from chameleon import LLMModule, Module, State, StepRejected, Table
+from chameleon.core.llm_module import elect
+from chameleon.core.prompt import table_text, text_within
 from chameleon.errors import ChameleonError
-from chameleon.llm_module import elect
 from chameleon.modules.program.solution_generator import stated_line
 from chameleon.modules.reports.report import text_of
 from chameleon.modules.table_ops.table_query import Answer, items_in, sentence_in, verdict_in, without_stop
-from chameleon.prompt import table_text, text_within
 from chameleon.quoting import on_one_line, unframed
 from chameleon.table.formats import Style, excerpt, padded, places
 

@@ -11,8 +11,8 @@ from typing import Any, ClassVar, Literal
 from pydantic import PositiveInt
 
 from chameleon import LLMModule, State, Table
+from chameleon.core.module import Keys
 from chameleon.errors import ChameleonError
-from chameleon.module import Keys
 from chameleon.modules.search.choose import ProviderName, Settings
 from chameleon.modules.search.search import SearchModule as Search
 from chameleon.text import one_line

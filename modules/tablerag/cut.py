@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from chameleon import Module, State, Table
-from chameleon.module import Keys
+from chameleon.core.module import Keys
 
 
 class Cut(Module):

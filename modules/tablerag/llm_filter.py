@@ -15,11 +15,11 @@ from importlib.util import find_spec
 from typing import Any, Literal
 
 from chameleon import LLMModule, State, StepRejected, Table
+from chameleon.core.prompt import table_text
 from chameleon.errors import SandboxUnavailable, versions_of
 from chameleon.modules.program.programs import in_words, program_in
 from chameleon.modules.sql.database import safe_names
 from chameleon.modules.tablerag.cut import Cut, part, whole
-from chameleon.prompt import table_text
 from chameleon.sandbox import shared_sandbox
 from chameleon.sandbox.zygote import why_unusable
 from chameleon.table.amounts import read_amount

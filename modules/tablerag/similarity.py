@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import PositiveInt
 
 from chameleon import Module, State, Table
-from chameleon.conversation import query_of
+from chameleon.core.conversation import query_of
 from chameleon.modules.tablerag.cut import Cut, part, whole
 from chameleon.retrieval.embeddings import NONE, automatic, require_embeddings
 from chameleon.retrieval.ranking import similarities

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from pydantic import NonNegativeInt, PositiveInt
 
 from chameleon import Module, State
-from chameleon.conversation import queries_of
+from chameleon.core.conversation import queries_of
+from chameleon.core.prompt import table_text
 from chameleon.errors import Declined, InputError
-from chameleon.prompt import table_text
 from chameleon.retrieval.document import Document
 from chameleon.retrieval.manifest import MANIFEST
 from chameleon.retrieval.ranking import similarities

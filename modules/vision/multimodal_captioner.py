@@ -8,10 +8,10 @@ from typing import Any
 from pydantic import PositiveInt
 
 from chameleon import LLMModule, State
+from chameleon.core.prompt import Messages
 from chameleon.errors import versions_of
 from chameleon.llm.message import with_picture
 from chameleon.pictures.opening import require_pillow
-from chameleon.prompt import Messages
 
 
 class MultimodalCaptioner(LLMModule):

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from chameleon.conversation_log import ConversationLog
+from chameleon.core.conversation_log import ConversationLog
 from tests.cli.terminal import at_terminal
 from tests.e2e.commands import Command, Outcome, environment
 

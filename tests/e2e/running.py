@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from chameleon import Executor, Inventory, State
+from chameleon.core.log import event_to_json
+from chameleon.core.state import Event
 from chameleon.llm import ResponseStore
-from chameleon.log import event_to_json
-from chameleon.state import Event
 from tests.llm.asking import local
 
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from chameleon import LLM, Executor, Inventory, State, Table
-from chameleon.conversation import MOST_TOKENS, MOST_TURNS
+from chameleon.core.conversation import MOST_TOKENS, MOST_TURNS
+from chameleon.core.prompt import Messages
 from chameleon.llm import ScriptedModel
-from chameleon.prompt import Messages
 from chameleon.text import estimated_tokens
 
 pytest.importorskip("tantivy")

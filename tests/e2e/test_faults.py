@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from chameleon import Executor, State
+from chameleon.core.log import EventLog
 from chameleon.llm import ResponseStore
-from chameleon.log import EventLog
 from tests.e2e.problems import make_problems
 from tests.e2e.rule_model import PROGRAM, SOLUTION, RuleModel
 from tests.e2e.running import outline, tabmwp

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from chameleon import State
+from chameleon.core.log import EventLog
 from chameleon.llm import ResponseStore
-from chameleon.log import EventLog
 from chameleon.table import to_text
 from tests.e2e.commands import Command, Outcome
 from tests.e2e.problems import make_problems

@@ -10,9 +10,9 @@ import pytest
 from langchain_openai import ChatOpenAI
 
 from chameleon import LLM, Executor, Inventory, Table, tool
+from chameleon.core.llm_module import _IN_FORM
 from chameleon.llm import ResponseStore
 from chameleon.llm.store import Mode
-from chameleon.llm_module import _IN_FORM
 from chameleon.planners.one_shot import OneShot
 from tests.hosted import Asked, HostedServer
 from tests.llm.asking import Start

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from chameleon.core.log import event_from_json, event_to_json
 from chameleon.llm import ResponseStore
-from chameleon.log import event_from_json, event_to_json
 from tests.e2e.problems import make_problems
 from tests.e2e.rule_model import RuleModel, read_item
 from tests.e2e.running import events, outline, tabmwp

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from chameleon import Executor, Inventory, LLMModule, Module, Plan, State, Step, StepRejected
-from chameleon.planner import Planner
+from chameleon.core.planner import Planner
+from chameleon.core.prompt import Prompt
 from chameleon.planners.fixed import Fixed
-from chameleon.prompt import Prompt
 
 QUESTION = {"question": "How many?"}
 

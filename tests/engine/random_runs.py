@@ -11,6 +11,8 @@ from typing import Any
 from hypothesis import strategies as st
 
 from chameleon import LLM, Budget, Declined, Executor, Inventory, LLMModule, Module, State, StepRejected
+from chameleon.core.prompt import Prompt
+from chameleon.core.state import Event, Plan, RunEnded, StepRecord
 from chameleon.inventory.schema import RepairSpec, RulesSpec
 from chameleon.llm import ScriptedModel
 from chameleon.planners.fixed import Fixed
@@ -18,8 +20,6 @@ from chameleon.planners.one_shot import OneShot
 from chameleon.planners.replanning import Replanning
 from chameleon.planners.rules import Rules
 from chameleon.planners.then import Then
-from chameleon.prompt import Prompt
-from chameleon.state import Event, Plan, RunEnded, StepRecord
 
 NAMES = ("ant", "bee", "cat", "dog", "eel")
 KEYS = ("input.question", "input.a", "cache.a", "cache.b", "cache.c")

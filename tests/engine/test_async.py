@@ -15,12 +15,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from chameleon import LLM, Budget, Executor, Inventory, LLMModule, Module, State, Step, bridge
+from chameleon.core.log import EventLog
+from chameleon.core.planner import Planner
+from chameleon.core.state import Event
 from chameleon.errors import InputError
 from chameleon.llm import ResponseStore, ScriptedModel
-from chameleon.log import EventLog
-from chameleon.planner import Planner
 from chameleon.planners.fixed import Fixed
-from chameleon.state import Event
 from tests.engine.doubles import QUESTION, Ask, Does, executor, why
 from tests.engine.random_runs import GIVEN, PLANNERS, cases, end, timeless
 from tests.llm.asking import Start

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 
 from chameleon import LLM, Budget, Executor, Inventory, Module, State, Step, tool
+from chameleon.core.log import event_to_json, json_line
+from chameleon.core.prompt import Prompt
 from chameleon.errors import BudgetExceeded
 from chameleon.inventory.schema import BudgetSpec
 from chameleon.llm import ScriptedModel
-from chameleon.log import event_to_json, json_line
 from chameleon.planners.fixed import Fixed
 from chameleon.planners.one_shot import OneShot
-from chameleon.prompt import Prompt
 from chameleon.usage import Meter, Usage
 from tests.engine.doubles import QUESTION, Ask, Does, Proposes, executor, why
 

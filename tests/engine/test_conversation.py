@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from chameleon import LLM, Executor, Inventory, LLMModule, Module, State, Table, tool
-from chameleon.conversation import MOST_TEXT_TOKENS, MOST_TOKENS, MOST_TURNS, told, turns
-from chameleon.conversation_log import ConversationLog
+from chameleon.core.conversation import MOST_TEXT_TOKENS, MOST_TOKENS, MOST_TURNS, told, turns
+from chameleon.core.conversation_log import ConversationLog
+from chameleon.core.prompt import Prompt
 from chameleon.errors import InputError, LogError
 from chameleon.llm import ScriptedModel
 from chameleon.planners.fixed import Fixed
 from chameleon.planners.told import inputs_of
-from chameleon.prompt import Prompt
 from chameleon.text import estimated_tokens
 from tests.engine.doubles import Ask, Does, executor, failing
 

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from chameleon import Declined, Executor, Inventory, State, Step, StepRejected
+from chameleon.core.state import Redo
 from chameleon.errors import InputError
 from chameleon.inventory.schema import RepairSpec
 from chameleon.planners.fixed import Fixed
 from chameleon.planners.replanning import Replanning
-from chameleon.state import Redo
 from tests.engine.doubles import QUESTION, Does, Proposes, Takes, failing, run, why
 
 

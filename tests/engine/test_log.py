@@ -17,10 +17,18 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from chameleon import Executor, tool
+from chameleon.core.log import (
+    FORMAT,
+    EventLog,
+    LineFile,
+    event_from_json,
+    event_to_json,
+    json_line,
+    read_line,
+)
+from chameleon.core.state import Event, Plan, RunStarted, Step, StepRecord
 from chameleon.errors import InputError, LogError
-from chameleon.log import FORMAT, EventLog, LineFile, event_from_json, event_to_json, json_line, read_line
 from chameleon.planners.fixed import Fixed
-from chameleon.state import Event, Plan, RunStarted, Step, StepRecord
 from chameleon.table import Table
 from tests.engine.strategies import RUN, events, write_log
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chameleon.errors import WebError
-from chameleon.markup import decoded, page_text, visible
+from chameleon.web.markup import decoded, page_text, visible
 
 PAGE = """<!DOCTYPE html>
 <html><head><title>Tides &amp; <b>ports</b></title><style>p {color: red}</style>

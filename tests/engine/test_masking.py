@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from chameleon import Executor, State, StepRejected, Table, tool
+from chameleon.core.log import event_to_json
 from chameleon.errors import ModuleError
-from chameleon.log import event_to_json
 from chameleon.planners.fixed import Fixed
 from chameleon.text import known_secrets, redact
 

@@ -13,9 +13,9 @@ import pytest
 
 import chameleon
 from chameleon import LLM, Executor, Inventory, Module, Plan, Planner, State, Step, tool
+from chameleon.core.log import event_from_json, event_to_json
 from chameleon.errors import ChameleonError, InventoryError, ModuleError
 from chameleon.llm.scripted import ScriptedModel
-from chameleon.log import event_from_json, event_to_json
 from chameleon.planners.fixed import Fixed
 from chameleon.planners.react import ModelAnswer, MoreTools, React
 from tests.e2e.commands import environment

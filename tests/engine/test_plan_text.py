@@ -15,9 +15,9 @@ from typing import Any, Literal
 import pytest
 
 from chameleon import LLM, Inventory, State, tool
+from chameleon.core.plan_text import parse_plan
 from chameleon.errors import PlanError
 from chameleon.llm import ScriptedModel
-from chameleon.plan_text import parse_plan
 from chameleon.planners.react import React
 
 Random = random.Random

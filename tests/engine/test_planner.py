@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chameleon import Declined, Inventory, State, Step
+from chameleon.core.plan_text import LONGEST_PLAN_TEXT, parse_plan
 from chameleon.errors import InventoryError, MissingPackage, PlanError
-from chameleon.plan_text import LONGEST_PLAN_TEXT, parse_plan
 from chameleon.planners.fixed import Fixed
 from chameleon.planners.then import Then
 from tests.conftest import PROFILE

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from chameleon import Declined, errors
+from chameleon.core.state import Event, Failure, State
 from chameleon.errors import ChameleonError, LogError, ModelError, StepRejected
 from chameleon.inventory.schema import RepairSpec
 from chameleon.planners.fixed import Fixed
-from chameleon.state import Event, Failure, State
 from tests.engine.doubles import failing, run
 from tests.engine.strategies import RUN
 

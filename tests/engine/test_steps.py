@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from chameleon import Executor, Module, State, Step, Table
+from chameleon.core.prompt import Prompt, context_of, slots_of
 from chameleon.errors import InputError, MissingPackage, StepRejected, WebError
 from chameleon.inventory.schema import RepairSpec
-from chameleon.prompt import Prompt, context_of, slots_of
 from tests.engine.doubles import QUESTION, Does, executor, failing, run, why
 
 

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from chameleon import Executor, State, Table
+from chameleon.core.access import Access
+from chameleon.core.module import Module
+from chameleon.core.state import RunStarted
 from chameleon.errors import ModuleError, NoSuchKey
-from chameleon.module import Module
-from chameleon.state import RunStarted
-from chameleon.steps import Access
 from chameleon.values import freeze
 from tests.engine.doubles import Does, executor, run, why
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from chameleon import Executor, Inventory, State, Table
+from chameleon.core.state import Event, Failure, Plan, RunEnded, RunStarted, Step, StepRecord
 from chameleon.evaluation.benchmark import Judgement, Problem
 from chameleon.evaluation.report import Comparison
 from chameleon.evaluation.report_page import write_page
@@ -17,7 +18,6 @@ from chameleon.evaluation.run import Run, read_run, told_apart
 from chameleon.evaluation.run_dir import RunDir
 from chameleon.llm import LLM
 from chameleon.llm.scripted import ScriptedModel
-from chameleon.state import Event, Failure, Plan, RunEnded, RunStarted, Step, StepRecord
 from chameleon.usage import Call, Usage
 from tests.e2e.problems import make_problems
 from tests.e2e.rule_model import RuleModel

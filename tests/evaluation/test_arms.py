@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chameleon import Executor, State, Table
+from chameleon.core.state import Failure, Plan, RunStarted, Step, StepRecord
 from chameleon.evaluation.arms import has_gold, left_of, measure_arm
 from chameleon.evaluation.benchmark import Benchmark, Problem
 from chameleon.evaluation.compare import ArmTable, difference
 from chameleon.evaluation.data import DataFile, find_benchmark, read_problems
 from chameleon.evaluation.grid import Grid
-from chameleon.state import Failure, Plan, RunStarted, Step, StepRecord
 from chameleon.text import estimated_tokens
 from tests.evaluation.grid_runs import BOATS, GRID, HEADER, INVENTORY, make
 

@@ -12,9 +12,8 @@ import pytest
 
 from chameleon.cli.evaluating import running
 from chameleon.cli.progress import Progress
-from chameleon.evaluation.evaluate import Spending
-from chameleon.evaluation.results import Result, Tally
-from chameleon.state import Failure
+from chameleon.core.state import Failure
+from chameleon.evaluation.results import Result, Spending, Tally
 from chameleon.table.formats import places
 from chameleon.usage import Call, Usage
 from tests.e2e.commands import Command

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from chameleon.errors import ChameleonError, InputError, LogError
 from chameleon.evaluation.benchmark import Problem
-from chameleon.evaluation.parts import Part, merge
-from chameleon.evaluation.problems import Problems, in_turn
+from chameleon.evaluation.parts import merge
+from chameleon.evaluation.problems import Part, Problems, in_turn
 from chameleon.evaluation.run import read_run
 from chameleon.evaluation.run_dir import RunDir, read_settings
 from tests.e2e.commands import Outcome

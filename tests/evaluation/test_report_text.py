@@ -13,14 +13,14 @@ import pytest
 
 from chameleon.cli.columns import TextColumn, in_blocks
 from chameleon.cli.reporting import print_report, print_stats
+from chameleon.core.log import json_line
+from chameleon.core.state import Failure, RunEnded, RunStarted
 from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.data import find_benchmark
 from chameleon.evaluation.report import Comparison
 from chameleon.evaluation.results import Result
 from chameleon.evaluation.run import Run, read_run, told_apart
 from chameleon.evaluation.run_dir import RunDir
-from chameleon.log import json_line
-from chameleon.state import Failure, RunEnded, RunStarted
 from chameleon.table.formats import places
 from tests.evaluation.report_runs import offline_run, settings, write_run
 

@@ -10,8 +10,8 @@ import pytest
 
 from chameleon import State
 from chameleon.benchmarks.tabfact import Tabfact
+from chameleon.core.state import RunEnded
 from chameleon.evaluation.results import Result, Tally
-from chameleon.state import RunEnded
 from tests.e2e.commands import Command
 from tests.engine.files import write
 from tests.evaluation.rows import write_rows

@@ -13,12 +13,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from chameleon import Executor, State
+from chameleon.core.log import LineFile
+from chameleon.core.state import Event, RunEnded
 from chameleon.errors import LogError, ModelError
 from chameleon.evaluation.evaluate import Evaluation
 from chameleon.evaluation.run import read_run
 from chameleon.evaluation.run_dir import RunDir
-from chameleon.log import LineFile
-from chameleon.state import Event, RunEnded
 from tests.evaluation.folders import (
     BENCHMARK,
     KEPT,

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
+from chameleon.core.planner import Planner
 from chameleon.errors import ChameleonError
 from chameleon.evaluation.data import DataFile, find_benchmark
 from chameleon.evaluation.settings import settings_of
-from chameleon.executor import Executor
 from chameleon.inventory import Inventory
-from chameleon.planner import Planner
 from chameleon.planners.replanning import Replanning
 from chameleon.planners.then import Then
+from chameleon.run.executor import Executor
 from tests.e2e.commands import Command, Outcome
 from tests.e2e.rule_model import RuleModel
 from tests.engine.doubles import Does

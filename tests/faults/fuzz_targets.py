@@ -19,6 +19,10 @@ from typing import Any
 
 from chameleon import Inventory
 from chameleon.benchmarks.scorers.predictions import text_of
+from chameleon.core.llm_module import LLMModule
+from chameleon.core.log import EventLog, event_from_json, read_line
+from chameleon.core.plan_text import parse_plan
+from chameleon.core.state import State
 from chameleon.errors import ChameleonError
 from chameleon.evaluation.benchmark import ValueScorer
 from chameleon.evaluation.data import find_benchmark
@@ -29,11 +33,7 @@ from chameleon.inventory.source import GRID, INVENTORY, read_source, shipped_inv
 from chameleon.llm.openai_chat import StatusError, _collected, _messages
 from chameleon.llm.parse_reply import parse_reply
 from chameleon.llm.prices import Pricing
-from chameleon.llm_module import LLMModule
-from chameleon.log import EventLog, event_from_json, read_line
-from chameleon.plan_text import parse_plan
 from chameleon.planners.dynamic import _next_operation
-from chameleon.state import State
 from chameleon.table import Table
 from chameleon.table.readers import read_tables
 from chameleon.table.replies import as_subtable, parse_table

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from chameleon import LLM, Executor, Inventory, State
-from chameleon.approval import Request, refuse
+from chameleon.core.log import EventLog
 from chameleon.llm import ScriptedModel
-from chameleon.log import EventLog
+from chameleon.run.approval import Request, refuse
 
 pytest.importorskip("mcp")
 SERVER = Path(__file__).parents[1] / "interop" / "poisoned_server.py"

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from chameleon import LLM, EventLog, Executor, Inventory
+from chameleon.core.log import event_from_json, event_to_json
+from chameleon.core.state import Event, Nested, Plan, RunEnded, RunStarted, Step, StepRecord
 from chameleon.errors import InputError
 from chameleon.interop.otlp import Traces, address_of, export_log
 from chameleon.llm.scripted import ScriptedModel
-from chameleon.log import event_from_json, event_to_json
-from chameleon.state import Event, Nested, Plan, RunEnded, RunStarted, Step, StepRecord
 from chameleon.usage import Call
 from tests.e2e.commands import ROOT, Command
 from tests.evaluation.rows import make_rows, write_rows
@@ -38,7 +38,7 @@ modules: {think: "tools:Think"}
 """
 TOOLS = '''
 from chameleon import LLMModule, tool
-from chameleon.prompt import Prompt
+from chameleon.core.prompt import Prompt
 
 
 class Think(LLMModule):

@@ -10,9 +10,9 @@ import pytest
 
 SOURCE = "weather-tools 1.2"
 CODE = '''\
-from chameleon.module import Module
-from chameleon.planner import Planner
-from chameleon.state import Step
+from chameleon.core.module import Module
+from chameleon.core.planner import Planner
+from chameleon.core.state import Step
 
 print("a greeting of its own")
 

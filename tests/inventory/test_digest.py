@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from chameleon import LLM, Executor, Inventory
+from chameleon.core.log import EventLog
+from chameleon.core.state import RunStarted
 from chameleon.errors import LogError
 from chameleon.llm import ScriptedModel
-from chameleon.log import EventLog
 from chameleon.planners.fixed import Fixed
-from chameleon.state import RunStarted
 from tests.engine.doubles import Does, executor
 from tests.engine.files import write
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from chameleon import LLM, Executor, Inventory, State
+from chameleon.core.planner import every_planner
 from chameleon.inventory.resolve import find_class, shipped
 from chameleon.llm.scripted import ScriptedModel
 from chameleon.modules.tablerag.llm_filter import without_pandas
-from chameleon.planner import every_planner
 from chameleon.text import estimated_tokens
 from tests.every_inventory import ENVIRONMENT, asking_inventories, inputs_for, pieces_asked, reply
 

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from chameleon import Executor, Inventory, Module
+from chameleon.core.prompt import Prompt
 from chameleon.errors import ChameleonError, InventoryError, MissingPackage
 from chameleon.inventory import Obstacle
 from chameleon.llm import LLM, ScriptedModel
 from chameleon.planners.fixed import Fixed
-from chameleon.prompt import Prompt
 from tests.engine.doubles import QUESTION, Ask, Does, failing, why
 from tests.engine.files import write
 

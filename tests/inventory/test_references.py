@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chameleon import Executor, Inventory, Plan, State, Step
+from chameleon.core.planner import check_order
+from chameleon.core.state import StepRecord
 from chameleon.errors import InventoryError, PlanError
 from chameleon.inventory.references import leave_out
 from chameleon.inventory.schema import RepairSpec, RulesSpec
-from chameleon.planner import check_order
 from chameleon.planners.fixed import Fixed
 from chameleon.planners.rules import Rules
-from chameleon.state import StepRecord
 from tests.engine import random_runs
 from tests.engine.doubles import QUESTION, Does, why
 

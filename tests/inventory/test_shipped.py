@@ -8,12 +8,12 @@ import json
 import pytest
 
 from chameleon import Inventory, LLMModule, Module, Table
+from chameleon.core.access import Access
+from chameleon.core.module import split_keys
+from chameleon.core.state import State
 from chameleon.errors import ChameleonError, InventoryError
 from chameleon.inventory import InventorySpec, shipped_inventories
 from chameleon.inventory.resolve import find_class, shipped
-from chameleon.module import split_keys
-from chameleon.state import State
-from chameleon.steps import Access
 from chameleon.values import freeze
 
 STATE = State(

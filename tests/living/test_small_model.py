@@ -19,8 +19,8 @@ from typing import Any
 import pytest
 
 from chameleon import LLM, Executor, Table, tool
+from chameleon.core.state import Plan
 from chameleon.planners.react import React
-from chameleon.state import Plan
 from chameleon.table import read_table
 
 ROOT = Path(__file__).parents[2]

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from chameleon import LLM, Executor, Inventory
-from chameleon.log import event_to_json
-from chameleon.state import Event, State
+from chameleon.core.log import event_to_json
+from chameleon.core.state import Event, State
 from tests import every_inventory
 from tests.hosted import HostedServer
 

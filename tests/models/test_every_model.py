@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from chameleon import LLM, Executor, Inventory
+from chameleon.core.state import State
 from chameleon.llm import ScriptedModel
-from chameleon.state import State
 from chameleon.text import shared_start
 from tests import every_inventory
 from tests.models.matrix import ENVIRONMENT, MODELS, Run, runs_of

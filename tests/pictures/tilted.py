@@ -22,7 +22,7 @@ from PIL import Image, ImageDraw, ImageFilter, ImageFont
 from chameleon import Declined, State
 from chameleon.modules.offline.label_reader import LabelReader
 from chameleon.modules.vision.text_detector import TextDetector
-from chameleon.steps import PreparedModule
+from chameleon.run.steps import PreparedModule
 
 VERDICTS = ("right", "declined", "wrong")
 Row = Sequence[str]

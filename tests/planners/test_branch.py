@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from chameleon import Executor
+from chameleon.core.module import Module
 from chameleon.errors import InventoryError
 from chameleon.inventory import Inventory
 from chameleon.inventory.schema import RulesSpec
-from chameleon.module import Module
 from chameleon.planners.branch import Branch
 from chameleon.planners.fixed import Fixed
 from chameleon.planners.replanning import Replanning

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from chameleon import LLM, Executor, Inventory, Table
+from chameleon.core.log import event_from_json, event_to_json
+from chameleon.core.state import State
 from chameleon.errors import InventoryError
 from chameleon.llm import ScriptedModel
-from chameleon.log import event_from_json, event_to_json
-from chameleon.state import State
 
 TABLE = Table(["City", "Visitors"], [["Lisbon", "4200"], ["Porto", "2900"]], "Visits")
 TAKES = {"question": "str", "table": "Table"}

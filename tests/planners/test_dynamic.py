@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from chameleon import LLM, Inventory, State, Table
+from chameleon.core.state import Plan
 from chameleon.errors import InventoryError
 from chameleon.llm import ScriptedModel
 from chameleon.planners.dynamic import Dynamic
-from chameleon.state import Plan
 from tests.engine.doubles import Does
 from tests.llm.asking import Start
 from tests.loopback import Reply

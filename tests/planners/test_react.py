@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from chameleon import LLM, Executor, Inventory, State, StepRejected, tool
+from chameleon.core.log import event_from_json, event_to_json
 from chameleon.llm.scripted import ScriptedModel
-from chameleon.log import event_from_json, event_to_json
 from chameleon.planners.react import React
 
 GIVEN = {"question": "How warm is Paris in Fahrenheit?"}

@@ -12,15 +12,15 @@ from typing import Any
 import pytest
 
 from chameleon import LLM, Budget, Executor, Inventory, Module, Planner, State, Table, tool
+from chameleon.core.llm_module import AsksModel
+from chameleon.core.log import event_from_json, event_to_json
+from chameleon.core.state import Event, StepRecord
 from chameleon.errors import InventoryError
 from chameleon.inventory.schema import OnError
 from chameleon.llm import ResponseStore
 from chameleon.llm.scripted import ScriptedModel
-from chameleon.llm_module import AsksModel
-from chameleon.log import event_from_json, event_to_json
 from chameleon.planners.one_shot import OneShot
 from chameleon.planners.react import React
-from chameleon.state import Event, StepRecord
 from tests.llm.asking import Start
 from tests.loopback import Fault
 from tests.planners.test_react import IN_TEXT, NATIVE, calls, convert, weather

@@ -17,9 +17,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chameleon import Inventory, State, Table
+from chameleon.core.planner import every_planner
 from chameleon.errors import InventoryError, MissingPackage
 from chameleon.inventory.schema import RulesSpec
-from chameleon.planner import every_planner
 from chameleon.planners import shortlist as shortlists
 from chameleon.planners.fixed import Fixed
 from chameleon.planners.one_shot import OneShot

@@ -11,8 +11,8 @@ from typing import Any
 import yaml
 
 from chameleon import Table
+from chameleon.core.prompt import Prompt
 from chameleon.inventory import Card
-from chameleon.prompt import Prompt
 from chameleon.table.bars import split_rows
 
 PROMPTS = Path(__file__).resolve().parents[2] / "prompts"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from jinja2 import Environment, meta
 
-from chameleon.prompt import Prompt
+from chameleon.core.prompt import Prompt
 from tests.benchmarks.shared_data import DATA, needs_data
 from tests.prompts.demonstrations import (
     PROMPTS,

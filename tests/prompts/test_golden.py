@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from chameleon import tool
+from chameleon.core.prompt import Prompt, slots_of
+from chameleon.core.state import State
 from chameleon.inventory import Card
 from chameleon.planners.told import inputs_of
-from chameleon.prompt import Prompt, slots_of
 from chameleon.quoting import Quoted, block
-from chameleon.state import State
 from chameleon.table import Table
 
 PROMPTS = Path(__file__).resolve().parents[2] / "prompts"

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from chameleon.core.prompt import Prompt, context_of, slots_of, text_within
+from chameleon.core.state import State
 from chameleon.inventory import Card
 from chameleon.modules.sql.database import SqlTable
 from chameleon.modules.table_ops.selection import SelectColumn
 from chameleon.planners.told import inputs_of
-from chameleon.prompt import Prompt, context_of, slots_of, text_within
 from chameleon.quoting import as_data, block, untagged
-from chameleon.state import State
 from chameleon.table import Table, as_subtable, parse_table
 from chameleon.table.formats import STYLES
 from chameleon.text import estimated_tokens

@@ -25,7 +25,7 @@ from typing import Any
 import pytest
 
 from chameleon import Executor, Inventory, State
-from chameleon.log import EventLog
+from chameleon.core.log import EventLog
 from tests.local_server import free_port, listening
 
 HOME = Path(os.environ.get("CHAMELEON_MCP_SERVERS", "no such folder")).absolute()

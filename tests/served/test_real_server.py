@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from chameleon import LLM, Executor, Inventory, State
-from chameleon.log import EventLog
+from chameleon.core.log import EventLog
 from chameleon.table import read_table
 from tests.e2e.commands import ROOT, Command, Outcome, environment, spawn
 from tests.evaluation.rows import Row, read_events, read_lines

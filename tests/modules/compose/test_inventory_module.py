@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from chameleon import LLM, Budget, Executor, Inventory, State, Table, tool
+from chameleon.core.log import event_from_json, event_to_json
+from chameleon.core.state import Event, Nested
 from chameleon.errors import InventoryError
 from chameleon.llm.scripted import ScriptedModel
-from chameleon.log import event_from_json, event_to_json
 from chameleon.planners.fixed import Fixed
-from chameleon.state import Event, Nested
 
 TABLE = Table(["City", "Visitors"], [["Lisbon", "4200"], ["Lyon", "3100"]])
 GIVEN = {"question": "What of Lisbon?", "table": TABLE}

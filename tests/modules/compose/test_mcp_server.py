@@ -19,10 +19,10 @@ from typing import Any
 import pytest
 
 from chameleon import Executor, Inventory, State, Table, tool
+from chameleon.core.log import EventLog, event_to_json, settings_in
 from chameleon.errors import ChameleonError, InventoryError, MissingPackage
 from chameleon.interop.mcp_client import ServerFailed, connection
 from chameleon.inventory.schema import McpSpec
-from chameleon.log import EventLog, event_to_json, settings_in
 from chameleon.planners.fixed import Fixed
 from chameleon.text import harmless
 from tests.local_server import free_port, listening

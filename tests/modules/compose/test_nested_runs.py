@@ -14,13 +14,13 @@ from typing import Any
 import pytest
 
 from chameleon import LLM, Budget, EventLog, Executor, Inventory, State, tool
+from chameleon.core.log import event_from_json, event_to_json
+from chameleon.core.state import Event, Nested, StepRecord
 from chameleon.errors import InventoryError
 from chameleon.inventory.building import own_code
 from chameleon.inventory.source import read_source
 from chameleon.llm.scripted import ScriptedModel
-from chameleon.log import event_from_json, event_to_json
 from chameleon.planners.fixed import Fixed
-from chameleon.state import Event, Nested, StepRecord
 
 GIVEN = {"question": "What?"}
 CALL = {"name": "low", "args": {"question": "What?"}}

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
+from chameleon.core.state import State
 from chameleon.errors import Declined, StepRejected
 from chameleon.modules.documents.paper_readers import (
     PaperAnswerer,
     PaperProgramGenerator,
     PaperProgramVerifier,
 )
-from chameleon.state import State
 from chameleon.values import freeze
 
 PASSAGES = [{"title": f"{n} Part", "text": f"{n}.1 Berth {n} is dry."} for n in range(1, 6)]

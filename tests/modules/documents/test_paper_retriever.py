@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from chameleon.core.state import State
 from chameleon.errors import Declined
 from chameleon.modules.documents.paper_retriever import (
     PaperRetriever,
@@ -16,7 +17,6 @@ from chameleon.modules.documents.paper_retriever import (
 )
 from chameleon.modules.tablerag.table_retriever import passage_of
 from chameleon.retrieval.document import Document
-from chameleon.state import State
 from chameleon.values import freeze
 
 PASSAGES = [{"title": f"{n} Part", "text": f"{n}.1 Berth {n} is dry."} for n in range(1, 6)]

@@ -8,8 +8,8 @@ import pytest
 
 from chameleon import LLM, Executor, Table
 from chameleon.benchmarks.tabmwp import read_text_table
+from chameleon.core.state import State
 from chameleon.llm import ScriptedModel
-from chameleon.state import State
 from chameleon.table.grounding import unverified
 
 ROWS = "Red pen | $2.50 | red | 7\nDesk lamp | $32 | | 18\nStapler | $9 | grey | 12"

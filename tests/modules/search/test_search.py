@@ -11,11 +11,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from chameleon import LLM, Executor, Inventory, Module, State
+from chameleon.core.prompt import context_of
 from chameleon.errors import ChameleonError, InventoryError, WebError
 from chameleon.llm import ScriptedModel
 from chameleon.modules.search.provider import SearchResult
 from chameleon.modules.search.search import CLOSING, OPENING, BingSearch, WebSearch, WikipediaSearch, quoted
-from chameleon.prompt import context_of
 from tests.web.servers import KEY, Answer, Route, WebServer, as_json
 
 QUESTION = {"question": "How often is high tide?"}

@@ -19,7 +19,7 @@ from chameleon import State
 from chameleon.errors import WebError
 from chameleon.modules.search.provider import SearchResult
 from chameleon.modules.search.search import CLOSING, OPENING, WebSearch, quoted
-from chameleon.steps import PreparedModule
+from chameleon.run.steps import PreparedModule
 from chameleon.web.reply import described
 from tests.modules.search.asking import PATHS, Make, in_form_of, on_the_web, quick_web
 from tests.web.servers import KEY, Answer, Asked, Route, WebServer, as_json, moved, wiki

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chameleon import LLM, Executor, Inventory, State, StepRejected
+from chameleon.core.prompt import Messages
 from chameleon.llm import ScriptedModel
 from chameleon.modules.program.programs import program_in
 from chameleon.modules.statutes.statute_answerer import answer_in, form_of
-from chameleon.prompt import Messages
 from chameleon.sandbox import shared_sandbox
 from tests.benchmarks.shared_data import needs_data, rows
 from tests.modules.statutes.samples import STATUTES

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 
 from chameleon import LLM, Executor, Inventory, State, StepRejected, Table
+from chameleon.core.prompt import named_tables
 from chameleon.llm import ScriptedModel
 from chameleon.modules.table_ops.join import Join
-from chameleon.prompt import named_tables
 from chameleon.table.replies import normal
 from tests.table.strategies import tables
 

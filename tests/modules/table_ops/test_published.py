@@ -13,16 +13,16 @@ from typing import Any
 import pytest
 
 from chameleon import State, Step, Table
+from chameleon.core.llm_module import votes, weights_of
+from chameleon.core.state import StepRecord
 from chameleon.inventory import Inventory
 from chameleon.llm import LLM, ScriptedModel
-from chameleon.llm_module import votes, weights_of
 from chameleon.modules.table_ops.add_column import AddColumn
 from chameleon.modules.table_ops.aggregate import GroupBy
 from chameleon.modules.table_ops.operation import TableOperation
 from chameleon.modules.table_ops.selection import SelectColumn, SelectRow
 from chameleon.modules.table_ops.sort_by import SortBy
 from chameleon.planners.dynamic import Dynamic
-from chameleon.state import StepRecord
 from tests.engine.doubles import Does
 from tests.modules.table_ops.doubles import run
 

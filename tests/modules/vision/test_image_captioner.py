@@ -16,12 +16,12 @@ pytest.importorskip("transformers", reason="captions need transformers: pip inst
 from PIL import Image
 
 from chameleon import State
+from chameleon.core.prompt import context_of
 from chameleon.errors import MissingPackage, ModuleError
 from chameleon.modules.vision import captioning
 from chameleon.modules.vision.captioning import Captioner, captioner
 from chameleon.modules.vision.image_captioner import SMOLVLM, ImageCaptioner
-from chameleon.prompt import context_of
-from chameleon.steps import PreparedModule
+from chameleon.run.steps import PreparedModule
 from tests.engine.doubles import executor, why
 from tests.modules.vision.tiny_models import SIDE, save_blip, save_idefics3
 

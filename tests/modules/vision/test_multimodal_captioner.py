@@ -18,10 +18,10 @@ pytest.importorskip("PIL", reason="pictures need pillow")
 from PIL import Image
 
 from chameleon import LLM, Executor, Inventory, State
+from chameleon.core.log import EventLog
 from chameleon.errors import InventoryError, MissingPackage
 from chameleon.llm import ResponseStore, ScriptedModel
 from chameleon.llm.message import MultimodalText
-from chameleon.log import EventLog
 from chameleon.modules.vision.multimodal_captioner import MultimodalCaptioner
 from chameleon.pictures.opening import Attachment, read_picture
 from tests.engine.doubles import why

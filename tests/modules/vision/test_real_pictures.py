@@ -15,8 +15,8 @@ pytest.importorskip("numpy", reason="text engines need numpy")
 from PIL import Image, ImageDraw
 
 from chameleon import Executor, Inventory
+from chameleon.core.prompt import context_of
 from chameleon.modules.vision.image_captioner import ImageCaptioner
-from chameleon.prompt import context_of
 from tests.benchmarks.shared_data import DATA, needs_data
 from tests.engine.doubles import executor
 from tests.pictures.drawn import halves, text_picture

@@ -20,12 +20,12 @@ pytest.importorskip("numpy", reason="text engines need numpy")
 from PIL import Image
 
 from chameleon import Declined, State
+from chameleon.core.prompt import context_of
 from chameleon.errors import ChameleonError, InventoryError, MissingPackage
 from chameleon.modules.offline.label_reader import LabelReader
 from chameleon.modules.vision.text_detector import TextDetector
 from chameleon.pictures import engines
-from chameleon.prompt import context_of
-from chameleon.steps import PreparedModule
+from chameleon.run.steps import PreparedModule
 from tests.engine.doubles import executor
 from tests.modules.vision.inventories import inventory_of
 from tests.pictures.drawn import text_picture

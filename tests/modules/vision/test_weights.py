@@ -18,7 +18,7 @@ from huggingface_hub import constants
 from chameleon.errors import InventoryError, ModuleError
 from chameleon.modules.vision import captioning, weights
 from chameleon.modules.vision.image_captioner import ImageCaptioner
-from chameleon.steps import PreparedModule
+from chameleon.run.steps import PreparedModule
 from tests.loopback import LoopbackServer
 from tests.modules.vision.inventories import inventory_of
 from tests.modules.vision.tiny_models import save_vit_gpt2

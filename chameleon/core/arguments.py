@@ -15,10 +15,10 @@ from pydantic.errors import PydanticUserError
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
-from chameleon.cached import cached_property
-from chameleon.earlier import check_references, filled, references
+from chameleon.core.earlier import check_references, filled, references
+from chameleon.core.state import State
 from chameleon.errors import BadArguments, InventoryError, PlanError
-from chameleon.state import State
+from chameleon.lazy import cached_property
 from chameleon.text import nearest, one_line
 from chameleon.values import Room, freeze
 
@@ -74,7 +74,8 @@ def filled_arguments(given: Mapping[str, Any], state: State, room: Room) -> dict
 class Arguments:
     """What a module takes: `model` has a field for each argument.
 
-    In a plan an argument may be "$name.path": then it is the output of an earlier step (`chameleon.earlier`).
+    In a plan an argument may be "$name.path": then it is the output of an earlier step (see
+    `chameleon.core.earlier`).
     """
 
     module: str

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from chameleon.conversation import turn_of
+from chameleon.core.conversation import turn_of
+from chameleon.core.log import EventLog
+from chameleon.core.state import Event, RunEnded, RunStarted, State
 from chameleon.errors import LogError
-from chameleon.log import EventLog
-from chameleon.state import Event, RunEnded, RunStarted, State
 
 
 @dataclass(frozen=True)

@@ -34,13 +34,12 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from chameleon.cached import cached_property
-from chameleon.conversation import HISTORY, shown_before, turns
+from chameleon.core.conversation import HISTORY, shown_before, turns
+from chameleon.core.state import State
 from chameleon.errors import PromptError
+from chameleon.lazy import cached_property
 from chameleon.quoting import Quoted, as_data, block, on_one_line, unblocked, unframed, untagged
-from chameleon.state import State
-from chameleon.table import Table, to_text
-from chameleon.table.formats import ELLIPSIS, Style
+from chameleon.table import ELLIPSIS, Style, Table, to_text
 from chameleon.text import MAX_TEXT_TOKENS, beginning, did_you_mean, nearest, one_line
 from chameleon.values import to_json
 from chameleon.yaml_text import advice_on, read_yaml

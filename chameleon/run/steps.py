@@ -1,156 +1,37 @@
-"""One step: what its module may see and change (`Access`), running it, and the record of it."""
+"""One step: running its module, and the record of what came of it."""
 
 from __future__ import annotations
 
 import inspect
 import threading
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from chameleon import bridge, values
-from chameleon.conversation import HISTORY
-from chameleon.earlier import references
+from chameleon.core.access import Access
+from chameleon.core.earlier import references
+from chameleon.core.module import Module
+from chameleon.core.state import Event, Failure, Nested, Ran, State, Step, StepRecord
 from chameleon.errors import (
     ChameleonError,
     MachineError,
     ModuleError,
-    NoSuchKey,
     raised_at,
-    read_at,
     show_traceback,
 )
-from chameleon.module import Module, split_keys
-from chameleon.state import Event, Failure, MissingKeys, Nested, Ran, State, Step, StepRecord
 from chameleon.table import Table
-from chameleon.text import nearest, redact, type_in_words
+from chameleon.text import redact, type_in_words
 from chameleon.usage import Meter, Recorder, recording
 
 if TYPE_CHECKING:
-    from chameleon.arguments import Arguments
+    from chameleon.core.arguments import Arguments
 
 _NOTHING: Mapping[str, Any] = values.ReadOnly()
 LARGE_CHARS = 100_000  # a step that writes more has the whole state measured; 64 smaller ones fit into 16 MB
-
-
-class _Seen(values.ReadOnly):
-    """What a module may read of the input or of the cache (`kind`); `given` is all that came with the run.
-
-    Whether another module has written a key yet must not matter to one that does not declare to read it.
-    """
-
-    __slots__ = ("given", "kind", "reads")
-    given: Mapping[str, Any]
-    kind: str
-    reads: frozenset[str]
-
-    def __missing__(self, key: object) -> NoReturn:
-        name = f"{self.kind}.{key}"
-        near = nearest(str(key), self) if self else ""
-        if _is_in(name, self.reads):
-            raise NoSuchKey(f"there is no {name}{read_at()}", hint=near)
-        what = f"it reads {name}, which it does not declare{read_at()}"
-        raise NoSuchKey(what, hint=f'Add "{name}" to its `reads`. {near}'.strip())
-
-    def get(self, key: str, default: Any = None) -> Any:
-        return self[key] if key in self or key in self.given else default
-
-
-@dataclass(frozen=True, slots=True)
-class Access:
-    """What one module may see and change, from its declarations."""
-
-    reads: frozenset[str] | None
-    required: tuple[tuple[str, ...], ...]
-    writes: frozenset[str]
-    non_text: frozenset[str] = frozenset()
-    in_turn: str = ""
-
-    @classmethod
-    def of(cls, module: Module) -> Access:
-        """Read what a module declares."""
-        reads = None if module.reads is None else split_keys(module.reads)
-        if module.also_reads:
-            reads = (*(reads or ()), *module.also_reads)
-        if reads is not None and module.needs_model:
-            reads = (*reads, f"input.{HISTORY}?")  # a model is told the conversation
-        needed = (key for key in reads or () if not key.endswith("?") and "*" not in key and key != "history")
-        return cls(
-            None if reads is None else frozenset(part for key in reads for part in _alternatives(key)),
-            tuple(_alternatives(key) for key in needed),
-            frozenset(part for key in module.written_keys for part in _alternatives(key)),
-            frozenset(split_keys(module.non_text)),
-            module.in_turn,
-        )
-
-    def view(
-        self, state: State, step: Step | None = None, others: Mapping[str, Access] = MappingProxyType({})
-    ) -> State:
-        """Return the state without what the module did not declare to read; "history" opens plans as well.
-
-        What is hidden cannot differ between steps that run side by side and one after the other.
-
-        Args:
-            step: the one that the module is to run.
-            others: the modules by name; `State.lacking` tells of those that failed, as far as this one would
-                have read what they write.
-        """
-        lacking = tuple(self._lacking(state, others)) if state.failures else ()
-        if self.reads is None:
-            return state.with_fields(step=step, lacking=lacking)
-        whole = state if "history" in self.reads else State()
-        given = state.begun.input if state.begun is not None else _NOTHING
-        shown = {}
-        for kind, held, whole_of in (("input", state.input, given), ("cache", state.cache, _NOTHING)):
-            shown[kind] = seen = _Seen({k: v for k, v in held.items() if _is_in(f"{kind}.{k}", self.reads)})
-            seen.kind, seen.reads, seen.given = kind, self.reads, whole_of
-        return whole.with_fields(input=shown["input"], cache=shown["cache"], step=step, lacking=lacking)
-
-    def _lacking(self, state: State, others: Mapping[str, Access]) -> Iterator[MissingKeys]:
-        """Yield what is not there to be read since its module failed, unless that is yet to run again."""
-        pending = {step.module for step in state.pending}
-        for name, failure in state.failures.items():
-            if name not in others or name in pending:
-                continue
-            missing = sorted(others[name].writes - others[name].non_text - state.keys)
-            if read := [key.partition(".")[2] for key in missing if self._may_read(key)]:
-                yield MissingKeys(tuple(name if key == "*" else key for key in read), failure.reason)
-
-    def missing(self, present: Iterable[str]) -> tuple[str, ...]:
-        """Return the required keys that are not present, alternatives joined by "|"."""
-        have = frozenset(present)
-        return tuple("|".join(keys) for keys in self.required if not any(_is_in(key, have) for key in keys))
-
-    def is_read_by(self, other: Access) -> bool:
-        """Return whether another module declares to read what it writes."""
-        return other.reads is not None and not self.writes.isdisjoint(other.reads)
-
-    def depends_on(self, writes: Iterable[str]) -> bool:
-        """Return whether it may read one of these keys: if so it must wait for whoever writes them."""
-        return self.reads is None or "history" in self.reads or any(map(self._may_read, writes))
-
-    def may_write(self, key: str) -> bool:
-        """Return whether it declares to write the key."""
-        return _is_in(key, self.writes)
-
-    def _may_read(self, key: str) -> bool:
-        """Return whether it may read the key, "cache.*" standing for every key of the cache."""
-        if self.reads is None or _is_in(key, self.reads):
-            return True
-        kind, _, name = key.partition(".")
-        return name == "*" and any(other.startswith(f"{kind}.") for other in self.reads)
-
-
-def _alternatives(key: str) -> tuple[str, ...]:
-    return tuple(key.removesuffix("?").split("|"))
-
-
-def _is_in(key: str, keys: frozenset[str]) -> bool:
-    return key in keys or f"{key.partition('.')[0]}.*" in keys
 
 
 def parallel_group(pending: Sequence[Step], access: Mapping[str, Access]) -> tuple[Step, ...]:

@@ -9,8 +9,8 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from chameleon.core.prompt import Prompt, table_text
 from chameleon.errors import AuthFailed, EmptyReply, ModelError, NoModel, ParameterRefused, ScriptExhausted
-from chameleon.prompt import Prompt, table_text
 from chameleon.quoting import unframed
 from chameleon.retrieval.document import Document
 

@@ -9,7 +9,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
-from chameleon.cached import cached_property
+from chameleon.core.module import Keys, Module, split_keys
+from chameleon.core.prompt import Messages, Prompt, context_of, slots_of
+from chameleon.core.state import LONGEST_REPLY, Redo, State
 from chameleon.errors import (
     AuthFailed,
     ChameleonError,
@@ -25,11 +27,9 @@ from chameleon.errors import (
     SchemaRefused,
     StepRejected,
 )
-from chameleon.module import Keys, Module, split_keys
-from chameleon.prompt import Messages, Prompt, context_of, slots_of
+from chameleon.lazy import cached_property
 from chameleon.quoting import untagged
-from chameleon.state import LONGEST_REPLY, Redo, State
-from chameleon.table.formats import Style
+from chameleon.table import Style
 from chameleon.text import MAX_TEXT_TOKENS, one_line
 from chameleon.values import freeze, to_json
 
@@ -230,7 +230,7 @@ class LLMModule(AsksModel, Module):
         return elect(values, self.vote)
 
     def _is_last(self, replies: Sequence[Reply], state: State) -> bool:
-        """Tell whether nothing comes after these replies: see `chameleon.decide`."""
+        """Tell whether nothing comes after these replies: see `chameleon.run.decide`."""
         redo = state.step.redo if state.step else None
         is_again = redo and len(replies) == 1 and replies[0].text.strip()[:LONGEST_REPLY] == redo.reply
         return redo is not None and (redo.last or bool(is_again))

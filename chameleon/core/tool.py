@@ -18,10 +18,10 @@ from uuid import UUID
 from pydantic import BaseModel
 from pydantic_core import to_jsonable_python
 
-from chameleon.arguments import Arguments, output_of, written_as
+from chameleon.core.arguments import Arguments, output_of, written_as
+from chameleon.core.module import Keys, Module, check_keys
+from chameleon.core.state import State
 from chameleon.errors import InventoryError
-from chameleon.module import Keys, Module, check_keys
-from chameleon.state import State
 from chameleon.text import snake_case, type_in_words
 from chameleon.values import adopted
 

@@ -10,26 +10,37 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain, takewhile
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Protocol, Self
 
 from chameleon import bridge, values
+from chameleon.core.access import Access
+from chameleon.core.arguments import Arguments
+from chameleon.core.module import Module
+from chameleon.core.prompt import Messages
+from chameleon.core.state import Plan, State, Step, StepRecord
 from chameleon.errors import InventoryError, ModuleError, PlanError, within
-from chameleon.prompt import Messages
-from chameleon.state import Plan, State, Step, StepRecord
 from chameleon.text import nearest, snake_case, type_in_words
-
-if TYPE_CHECKING:
-    from chameleon.arguments import Arguments
-    from chameleon.inventory import Inventory
-    from chameleon.inventory.schema import RulesSpec
-    from chameleon.module import Module
-    from chameleon.steps import Access
 
 REPAIR_TURNS = 1
 RETURN_NOTHING = "Return () from `propose` when there is nothing more to do."
 _FORM_OF_A_STEP = "Write a name, or {module: NAME, args: {…}}."
 _LONGEST_QUOTE = 1_000
 _MOST_KEYS = 8
+
+
+class PlanContext(Protocol):
+    """What checking a plan takes of an inventory; `rules` are those of its file, `rules:`."""
+
+    @property
+    def rules(self) -> Any: ...
+    @property
+    def planner(self) -> Planner: ...
+    @property
+    def access(self) -> Mapping[str, Access]: ...
+    @property
+    def left_out(self) -> Collection[str]: ...
+    def meant(self, step: Step) -> Step: ...
+    def check_plan(self, plan: Sequence[Step], state: State, *, whole: bool = True) -> None: ...
 
 
 class Planner:
@@ -57,7 +68,7 @@ class Planner:
         if not cls.__dict__.get("name"):
             cls.name = snake_case(cls.__name__)
 
-    def propose(self, state: State, inventory: Inventory) -> Sequence[Step] | Plan:
+    def propose(self, state: State, inventory: Any) -> Sequence[Step] | Plan:
         """Return the next steps, `()` for nothing more to do, or a `Plan` where there is something to note.
 
         Raise `PlanError` when no plan could be read, and `Declined` when the question is out of reach.
@@ -70,7 +81,7 @@ class Planner:
     def check(self) -> None:
         """Raise a `ChameleonError` for what is missing on this machine, as the check of a module does."""
 
-    def runtime_info(self, inventory: Inventory) -> Mapping[str, Any]:
+    def runtime_info(self, inventory: Any) -> Mapping[str, Any]:
         """Return what settings left open come to on this machine, as `Module.runtime_info` does."""
         return {}
 
@@ -114,7 +125,7 @@ class Planner:
         return [[Step(name) for name in plan] for plan in self.fixed_plans]
 
 
-def ask(planner: Planner, state: State, inventory: Inventory) -> Plan:
+def ask(planner: Planner, state: State, inventory: PlanContext) -> Plan:
     """Ask a planner, and return its answer as a `Plan`, refused when the planner could not read one.
 
     `propose` may be `async`. Raises `ModuleError` when the planner returns anything but steps, or arguments
@@ -133,7 +144,7 @@ def ask(planner: Planner, state: State, inventory: Inventory) -> Plan:
     return replace(proposed, steps=tuple(_settled(step, inventory) for step in proposed.steps))
 
 
-def _settled(given: Any, inventory: Inventory) -> Step:
+def _settled(given: Any, inventory: PlanContext) -> Step:
     """Return the step as a log would give it back."""
     if not isinstance(given, Step):
         raise _no_steps(given)
@@ -206,7 +217,7 @@ def state_at(place: int, state: State) -> State:
     return replace(state, plans=plans, failure=state.failure if last == place else None)
 
 
-def next_plan(state: State, inventory: Inventory) -> Plan:
+def next_plan(state: State, inventory: PlanContext) -> Plan:
     """Ask the inventory's planner; refuse its plan, with the reason, where it breaks a rule.
 
     Steps of modules that are left out are dropped, and noted. A plan without steps that is not refused says
@@ -228,7 +239,7 @@ def next_plan(state: State, inventory: Inventory) -> Plan:
     return plan
 
 
-def _completed(plan: Plan, inventory: Inventory) -> Plan:
+def _completed(plan: Plan, inventory: PlanContext) -> Plan:
     """Return a plan with the followers that rules ask for, and a whole one with what comes last."""
     rules, steps = inventory.rules, list[Step]()
     is_open = inventory.planner.whole and rules.last and plan.steps and plan.names[-1] not in rules.last
@@ -239,7 +250,7 @@ def _completed(plan: Plan, inventory: Inventory) -> Plan:
     return replace(plan, steps=tuple(steps))
 
 
-def _dropped(plan: Plan, inventory: Inventory) -> set[str]:
+def _dropped(plan: Plan, inventory: PlanContext) -> set[str]:
     """Return the modules that others of the plan make needless, but for those that a further one reads."""
     needless = {each for name in plan.names for each in inventory.rules.drops.get(name, ())}
     further = [name for name in plan.names if name in inventory.access and name not in inventory.rules.last]
@@ -291,7 +302,7 @@ def repair_turns(state: State) -> Messages:
     return turns
 
 
-def check_names(plan: Sequence[str], names: Collection[str], rules: RulesSpec) -> None:
+def check_names(plan: Sequence[str], names: Collection[str], rules: Any) -> None:
     """Raise `PlanError` for an empty plan, one that is too long, or a name that is not in the inventory."""
     if not plan:
         raise PlanError("the plan is empty")
@@ -328,7 +339,7 @@ def check_arguments(
         earlier.add(step.module)
 
 
-def check_order(plan: Sequence[str], rules: RulesSpec) -> None:
+def check_order(plan: Sequence[str], rules: Any) -> None:
     """Raise `PlanError` naming the first rule that a whole plan breaks."""
     if rules.last and plan[-1] not in rules.last:
         raise PlanError(f"the plan ends with {plan[-1]}, and it must end with {' or '.join(rules.last)}")

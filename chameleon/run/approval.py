@@ -15,15 +15,14 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from chameleon import bridge
-from chameleon.decide import not_approved
-from chameleon.earlier import filled, references
+from chameleon.core.earlier import filled, references
+from chameleon.core.state import Failure, Ran, State, Step, not_approved
 from chameleon.errors import ChameleonError, InventoryError, NotApproved
-from chameleon.state import Failure, Ran, State, Step
 from chameleon.values import Room, freeze, to_json
 
 if TYPE_CHECKING:
+    from chameleon.core.module import Module
     from chameleon.inventory import Inventory
-    from chameleon.module import Module
 
 SHOWN_CHARS = 2_000  # of an argument, its beginning and its end; all of it where that is asked for
 SHOWN_MB = 16.0  # of the values of a step's references; a run bounds its arguments by budget.megabytes

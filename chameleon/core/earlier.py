@@ -10,8 +10,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from chameleon.core.state import State
 from chameleon.errors import BadArguments, PlanError
-from chameleon.state import State
 from chameleon.table import Table
 from chameleon.text import as_name, nearest
 

@@ -6,11 +6,22 @@ from collections.abc import Mapping, Sequence
 from enum import Enum
 
 from chameleon import errors
+from chameleon.core.planner import REPAIR_TURNS, refused_plans
+from chameleon.core.state import (
+    LONGEST_REPLY,
+    Failure,
+    Plan,
+    Reason,
+    Redo,
+    RunEnded,
+    State,
+    Step,
+    StepRecord,
+    not_approved,
+)
 from chameleon.errors import NotApproved, PlanError
 from chameleon.inventory import Inventory
 from chameleon.inventory.schema import OnError
-from chameleon.planner import REPAIR_TURNS, refused_plans
-from chameleon.state import LONGEST_REPLY, Failure, Plan, Reason, Redo, RunEnded, State, Step, StepRecord
 
 _ENDING = (errors.ModelError, errors.StoreError, errors.MachineError)
 
@@ -72,11 +83,6 @@ def _denied(state: State, inventory: Inventory) -> RunEnded | None:
         if _policy(step.module, state, inventory) == "stop" and not inventory.planner.handles_failure(state):
             return RunEnded("declined", not_approved(step))
     return None
-
-
-def not_approved(step: Step) -> Failure:
-    """Return why a step that a person did not allow is not run."""
-    return Failure(NotApproved.__name__, f"{step} was not approved", where=f"module {step.module}")
 
 
 def _repair(state: State, failed: StepRecord, inventory: Inventory) -> Plan | None:

@@ -10,16 +10,14 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+from chameleon.core.state import Event, State
 from chameleon.errors import InventoryError, ModuleError
-from chameleon.state import Event, State
 from chameleon.text import snake_case
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from chameleon.arguments import Arguments
-    from chameleon.inventory import Inventory
-    from chameleon.steps import Inside, Outcome
+    from chameleon.core.arguments import Arguments
 
 Keys = str | tuple[str, ...]
 _NO_STATE = ("bool", "dict", "float", "int", "list", "str", "tuple")
@@ -78,7 +76,7 @@ class Module:
     takes_code: str = ""
     in_turn: str = ""
     listed: Mapping[str, Any] | None = None
-    inner: Inventory | None = None
+    inner: Any = None
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -131,8 +129,8 @@ class Module:
         )
 
     def run_inside(
-        self, state: State, inside: Inside, /, *args: Any, **named: Any
-    ) -> Generator[Event, None, Outcome | None]:
+        self, state: State, inside: Any, /, *args: Any, **named: Any
+    ) -> Generator[Event, None, Any]:
         """Run the inventory that `inner` is: yield its events, and return what it came to.
 
         None where it was stopped before its end. A module that has no `inner` is asked to `run`.
@@ -221,7 +219,7 @@ def _arguments_of(cls: type[Any]) -> Arguments | None:
     further = [each for each in list(taken.values())[2:] if each.kind in by_name]
     if cls.Args is None and not further:
         return None
-    from chameleon.arguments import Arguments
+    from chameleon.core.arguments import Arguments
 
     return Arguments.of(cls.name, cls.run, cls.Args, skip=of_state)
 

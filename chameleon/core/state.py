@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 from chameleon import errors, values
-from chameleon.conversation import HISTORY, with_turn
+from chameleon.core.conversation import HISTORY, with_turn
 from chameleon.errors import ChameleonError, LogError, ModuleError, lack_of
 from chameleon.table import Table
 from chameleon.text import html_rows, one_line
@@ -147,6 +147,11 @@ class Failure:
 
     def to_json(self) -> dict[str, str]:
         return {"kind": self.kind, "message": self.message, "hint": self.hint, "where": self.where}
+
+
+def not_approved(step: Step) -> Failure:
+    """Return why a step that a person did not allow is not run."""
+    return Failure(errors.NotApproved.__name__, f"{step} was not approved", where=f"module {step.module}")
 
 
 @dataclass(frozen=True, slots=True)

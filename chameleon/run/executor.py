@@ -14,16 +14,10 @@ from itertools import chain
 from typing import Any, NoReturn, Self
 
 from chameleon import bridge
-from chameleon.approval import Approve, Request, answer_of, held, may_run, needs_approval, refuse
-from chameleon.cached import cached_property
-from chameleon.decide import Next, after_overflow, continues_after, decide, finished
-from chameleon.errors import BudgetExceeded, ContextTooLong, Declined, InputError, NoModel
-from chameleon.inventory import Inventory
-from chameleon.inventory.digest import check_same, files_of, settings_of
-from chameleon.log import EventLog
-from chameleon.masking import masked
-from chameleon.planner import RETURN_NOTHING, next_plan, repeats
-from chameleon.state import (
+from chameleon.core.log import EventLog
+from chameleon.core.masking import masked
+from chameleon.core.planner import RETURN_NOTHING, next_plan, repeats
+from chameleon.core.state import (
     Approval,
     Event,
     Failure,
@@ -35,7 +29,13 @@ from chameleon.state import (
     Step,
     StepRecord,
 )
-from chameleon.steps import PreparedModule, Terms, failure_of, parallel_group, run_step
+from chameleon.errors import BudgetExceeded, ContextTooLong, Declined, InputError, NoModel
+from chameleon.inventory import Inventory
+from chameleon.inventory.digest import check_same, files_of, settings_of
+from chameleon.lazy import cached_property
+from chameleon.run.approval import Approve, Request, answer_of, held, may_run, needs_approval, refuse
+from chameleon.run.decide import Next, after_overflow, continues_after, decide, finished
+from chameleon.run.steps import PreparedModule, Terms, failure_of, parallel_group, run_step
 from chameleon.text import known_secrets
 from chameleon.usage import Budget, Meter, recording
 from chameleon.values import freeze

@@ -6,8 +6,8 @@ import copy
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
+from chameleon.core.module import Module
 from chameleon.errors import InventoryError
-from chameleon.module import Module
 from chameleon.text import nearest
 
 

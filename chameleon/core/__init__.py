@@ -1,0 +1,1 @@
+"""The core: state, modules, planners, prompts, and the log of a run."""

@@ -1,0 +1,1 @@
+"""Running a plan: what comes next, step by step, and who approves it."""
