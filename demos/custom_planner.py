@@ -25,10 +25,10 @@ def describe(state: State) -> str:
 class UntilSmall(Planner):
     """Halves the table until it has at most five rows, then describes it."""
 
-    whole = False  # each proposal is a part of a plan, so rules of order do not hold for it alone
+    returns_full_plan = False  # each proposal is a part of a plan, so rules of order do not hold for it alone
 
     def propose(self, state, inventory):
-        if state.program[-1:] == ("describe",):
+        if state.executed_names[-1:] == ("describe",):
             return ()
         small = len(state.input["table"].rows) <= 5
         return (Step("describe" if small else "halve"),)
@@ -37,5 +37,5 @@ class UntilSmall(Planner):
 table = read_table(Path(__file__).parent / "data" / "survey.csv")
 executor = Executor(Inventory.of([halve, describe], UntilSmall()))
 state = executor.run({"question": "What is left?", "table": table})
-print(" → ".join(state.program))
+print(" → ".join(state.executed_names))
 print(state.answer)

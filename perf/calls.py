@@ -38,6 +38,7 @@ from openai import AsyncOpenAI, DefaultAioHttpClient
 from workload import QUESTIONS, Same
 
 from chameleon import LLM, Executor, Inventory, LLMModule
+from chameleon.core.module import copy_with
 from chameleon.core.prompt import Prompt
 from chameleon.evaluation.evaluate import Evaluation
 from chameleon.evaluation.run_dir import RunDir
@@ -57,7 +58,7 @@ Client = Callable[[str, int, int], None]  # asks a server all problems, so many 
 class Answers(LLMModule):
     """Answers the question."""
 
-    template = Prompt.parse("---\nslots: [question]\n---\n# user\n{{ question }}\n", "answers")
+    _template = Prompt.parse("---\nslots: [question]\n---\n# user\n{{ question }}\n", "answers")
 
 
 def questions(problems: int) -> list[str]:
@@ -67,7 +68,9 @@ def questions(problems: int) -> list[str]:
 @cache
 def executor(address: str) -> Executor:
     llm = LLM.connect("openai:local", base_url=address, api_key="none", temperature=0)
-    return Executor(Inventory("four", Fixed(CALLS), {name: Answers().with_name(name) for name in CALLS}), llm)
+    return Executor(
+        Inventory("four", Fixed(CALLS), {name: copy_with(Answers(), name=name) for name in CALLS}), llm
+    )
 
 
 def batch(address: str, problems: int, workers: int) -> None:

@@ -47,6 +47,7 @@ from workload import (
 )
 
 from chameleon import LLM, Executor, Inventory, LLMModule, Module, State
+from chameleon.core.module import copy_with
 from chameleon.core.planner import Planner, planned
 from chameleon.core.prompt import Prompt
 from chameleon.core.state import Step
@@ -87,7 +88,7 @@ class Works(Module):
 class Asks(LLMModule):
     """Asks the model, and reads the answer in its reply."""
 
-    template = Prompt.parse(
+    _template = Prompt.parse(
         f"---\nslots: [question, context]\n---\n# system\n{SYSTEM}\n# user\n"
         "{{ context }}\n\nQuestion: {{ question }}\n",
         "answers",
@@ -100,7 +101,7 @@ class Asks(LLMModule):
 class AsksForPlan(OneShot):
     """Asks the model for the plan."""
 
-    template = Prompt.parse(
+    _template = Prompt.parse(
         f"---\nslots: [question]\n---\n# system\n{SYSTEM}\n# user\n"
         f"Question: {{{{ question }}}}\n{PLANNING}\n",
         "plans",
@@ -108,11 +109,11 @@ class AsksForPlan(OneShot):
 
 
 def own() -> Executor:
-    return Executor(Inventory("own", Plans(), {name: Works().with_name(name) for name in STEPS}))
+    return Executor(Inventory("own", Plans(), {name: copy_with(Works(), name=name) for name in STEPS}))
 
 
 def prompts(model: BaseChatModel) -> Executor:
-    modules = {name: Asks().with_name(name) for name in STEPS}
+    modules = {name: copy_with(Asks(), name=name) for name in STEPS}
     return Executor(Inventory("prompts", AsksForPlan(), modules), LLM.connect(model, temperature=0))
 
 

@@ -43,7 +43,7 @@ class Branch(Then):
             )
         self.reads = tuple(each for each in self.keys if each != SEES)
         super().__init__(planners)
-        self.whole = all(planner.whole for planner in self.planners)
+        self.returns_full_plan = all(planner.returns_full_plan for planner in self.planners)
 
     def with_llm(self, llm: Any) -> Self:
         copied = super().with_llm(llm)
@@ -59,6 +59,8 @@ class Branch(Then):
         if not state.keys.issuperset(self.reads):
             return False
         named = {name for plan in self.planners[0].fixed_plans for name in plan}
-        asking = [each for name, each in inventory.modules.items() if name in named and each.needs_model]
-        models = [each.llm for each in asking if isinstance(each, AsksModel)] or [self.llm]
-        return SEES not in self.keys or all(model is not None and model.sees for model in models)
+        if SEES not in self.keys:
+            return True
+        asking = [each for name, each in inventory.modules.items() if name in named]
+        models = [each.model for each in asking if isinstance(each, AsksModel)] or [self.llm]
+        return all(model is not None and model.sees for model in models)

@@ -14,7 +14,7 @@ class Cascade(Planner):
     a model may be held to a confidence: `{inventory: tables_offline, at_least: 0.9}`.
     """
 
-    def handles_failure(self, state: State) -> bool:
+    def replans_after_failure(self, state: State) -> bool:
         """Return that the next rung is asked, if there is one."""
         return True
 

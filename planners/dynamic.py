@@ -10,7 +10,7 @@ from pydantic import PositiveInt
 
 from chameleon.core.llm_module import AsksModel, Structured, Weights, votes, weights_of
 from chameleon.core.planner import Planner
-from chameleon.core.prompt import named_tables, slots_of, table_text
+from chameleon.core.prompt import TableView, named_tables, slots_of, table_text
 from chameleon.core.state import Plan, State, Step
 from chameleon.errors import EmptyReply, InventoryError
 from chameleon.inventory import Card, Inventory
@@ -46,8 +46,8 @@ class Dynamic(AsksModel, Planner):
     """
 
     prompt = "wikitq/planner"
-    whole = False
-    own_slots = frozenset(["candidates", "names", "tables", "chain"])
+    returns_full_plan = False
+    _slots_filled = frozenset(["candidates", "names", "tables", "chain"])
 
     def __init__(
         self,
@@ -69,15 +69,9 @@ class Dynamic(AsksModel, Planner):
         self.follows, self.then = follows, tuple(then)
         self.max_operations, self.samples = max_operations, samples
         self.weights: Weights = weights
-        self.table_style = table_style
-        self.limits: dict[str, Any] = {
-            "max_rows": max_rows,
-            "max_cell": max_cell,
-            "max_tokens": max_table_tokens,
-            "max_text_tokens": max_text_tokens,
-        }
+        self.table_view = TableView(table_style, max_rows, max_cell, max_table_tokens, max_text_tokens)
 
-    def handles_failure(self, state: State) -> bool:
+    def replans_after_failure(self, state: State) -> bool:
         """Return whether an operation failed: it leaves the candidates, and the chain goes on without it."""
         failed = state.failure
         return failed is not None and failed.step.module in self.operations
@@ -144,16 +138,17 @@ class Dynamic(AsksModel, Planner):
         A reply that names none of them counts as `END`, as published; `None` where only such replies end it.
         """
         others = named_tables(state.input.get("tables") or ())
-        slots = slots_of(state, style=self.table_style, **self.limits) | {
+        view = self.table_view
+        slots = slots_of(state, style=view.style, max_text_tokens=view.max_text_tokens, **view.limits) | {
             "candidates": cards,
             "names": names,
             "tables": [self._shown(*named) for named in others[:MOST_TABLES]],
             "chain": " ".join(f"{link['call']} ->" for link in chain if "refused" not in link),
         }
-        messages = self.template.render(slots)
+        messages = self._template.render(slots)
         schema = closed_object({"next": {"type": "string", "enum": list(names)}}, title="operation")
         try:
-            replies = self.replies(messages, self.samples, schema=schema, **self.stop_params)
+            replies = self._replies(messages, self.samples, schema=schema, **self._stop_params)
         except EmptyReply:  # it names none of them either
             return None
         read = [_next_operation(reply.text, names) for reply in replies]
@@ -163,13 +158,12 @@ class Dynamic(AsksModel, Planner):
 
     def _shown(self, name: str, table: Table) -> dict[str, str]:
         """Write another table in short: enough to see what its columns could add to this one."""
-        cut = self.limits | {"max_rows": 2, "max_cell": LONGEST_CELL}
-        del cut["max_text_tokens"]
+        cut = self.table_view.limits | {"max_rows": 2, "max_cell": LONGEST_CELL}
         count = len(table.rows)
         return {
             "name": name,
             "size": f"{count:,} {'row' if count == 1 else 'rows'}",
-            "table": table_text(table, style=self.table_style, **cut),
+            "table": table_text(table, style=self.table_view.style, **cut),
         }
 
 

@@ -37,7 +37,7 @@ class OneShot(ShowsCards, AsksModel, Planner):
     """
 
     prompt = "planners/one_shot"
-    own_slots = frozenset(["modules", "rules", "inputs", "takes_arguments", "others"])
+    _slots_filled = frozenset(["modules", "rules", "inputs", "takes_arguments", "others"])
 
     def __init__(
         self,
@@ -56,8 +56,8 @@ class OneShot(ShowsCards, AsksModel, Planner):
     def propose(self, state: State, inventory: Inventory) -> Sequence[Step]:
         if planned(state):
             return ()
-        cards, others = self.cards(state, inventory, named="others?" in self.template.slots)
-        typed = "types?" in self.template.slots
+        cards, others = self.cards(state, inventory, named="others?" in self._template.slots)
+        typed = "types?" in self._template.slots
         slots = slots_of(state, typed=typed, max_text_tokens=self.max_text_tokens) | {
             "modules": cards,
             "others": [*others.values()],
@@ -65,14 +65,14 @@ class OneShot(ShowsCards, AsksModel, Planner):
             "inputs": inputs_of(state, self.max_text_tokens),
             "takes_arguments": any(card.arguments for card in cards),
         }
-        if "inputs" in self.template.variables:  # they hold the conversation
+        if "inputs" in self._template.variables:  # they hold the conversation
             slots.pop(HISTORY, None)
-        messages = [*self.template.render(slots), *repair_turns(state)]
+        messages = [*self._template.render(slots), *repair_turns(state)]
         named = [card for card in inventory.cards if card.name in others]
         schema = plan_schema([*cards, *named], inventory.rules.max_steps) if self.structured else None
         try:
             whole = not any(plan.refused.startswith(_CUT_OFF) for plan in state.plans)  # it had its room
-            reply = self.replies(messages, schema=schema, whole=whole, **self.stop_params)[0]
+            reply = self._replies(messages, schema=schema, whole=whole, **self._stop_params)[0]
         except EmptyReply as empty:
             raise PlanError(empty.what, hint="Reply with the list alone.") from None
         if reply.truncated:

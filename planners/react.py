@@ -99,9 +99,9 @@ class React(ShowsCards, AsksModel, Planner):
     """
 
     prompt = "planners/react"
-    own_slots = frozenset(["modules", "rules", "inputs", "takes_arguments", "others", "found", "last"])
-    whole = False
-    brings = MappingProxyType({FINAL: ModelAnswer(), MORE: MoreTools()})
+    _slots_filled = frozenset(["modules", "rules", "inputs", "takes_arguments", "others", "found", "last"])
+    returns_full_plan = False
+    extra_modules = MappingProxyType({FINAL: ModelAnswer(), MORE: MoreTools()})
 
     def __init__(
         self,
@@ -130,10 +130,10 @@ class React(ShowsCards, AsksModel, Planner):
         return json.dumps(self.as_tool(card), ensure_ascii=False)
 
     @property
-    def names_modules(self) -> Mapping[str, Collection[str]]:
+    def referenced_modules(self) -> Mapping[str, Collection[str]]:
         return {"last": self.last or ()}
 
-    def goes_on_after(self, state: State) -> bool:
+    def continue_after_failure(self, state: State) -> bool:
         """Return that the model is told of a failure, and decides what to do."""
         return True
 
@@ -211,7 +211,7 @@ class React(ShowsCards, AsksModel, Planner):
     ) -> tuple[Reply, bool]:
         """Ask with tools where the model takes them, else in text; return whether it was with tools."""
         is_cut = any(plan.refused.startswith(_CUT_OFF) for plan in state.plans)
-        options = {**self.stop_params, "whole": not is_cut}  # it had its room
+        options = {**self._stop_params, "whole": not is_cut}  # it had its room
         # The model goes on in the form that it began.
         has_called = any(turn.said and turn.said.tool_calls for turn in turns)
         is_certain = self.native is True or has_called
@@ -294,7 +294,7 @@ class React(ShowsCards, AsksModel, Planner):
             "others": [*others.values()],
             "last": ", ".join(step.module for step in self._last(inventory)),
         }
-        return self.template.render(slots | ({"modules": cards} if cards and not native else {})), cards
+        return self._template.render(slots | ({"modules": cards} if cards and not native else {})), cards
 
     def _told_of(self, turn: Turn, *, in_text: bool) -> Messages:
         """Tell what the model said, and what came of each call or why there was none.

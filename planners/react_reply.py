@@ -46,13 +46,13 @@ def call_in_code(text: str, inventory: Inventory) -> tuple[Step, ...]:
 
     So are "NAME: code" and a bare query; a block without a language is of the only such module.
     """
-    modules = {each.takes_code: name for name, each in inventory.present.items() if each.takes_code}
+    modules = {code: name for name, each in inventory.present.items() if (code := each.traits.takes_code)}
     if not modules:
         return ()
     found = [(block.start(), block[1].lower(), block[2]) for block in _BLOCK.finditer(text)]
     bare = re.match(rf"\W*(?:({'|'.join(modules.values())})\W*:)?\s*(.*)", text, re.DOTALL)
     if bare and not found and (bare[1] or _SQL.match(bare[2])):
-        language = inventory.modules[bare[1]].takes_code if bare[1] else "sql"
+        language = inventory.modules[bare[1]].traits.takes_code if bare[1] else "sql"
         found = [(0, language, bare[2].strip("`"))]
     answer = ANSWER.search(text)
     for begin, language, code in found:

@@ -21,7 +21,7 @@ class Replanning(Planner):
     def __init__(self, planner: Any, attempts: int = 1) -> None:
         self.planners: list[Planner] = [planner]
         self.attempts = attempts
-        self.whole = planner.whole
+        self.returns_full_plan = planner.returns_full_plan
 
     @property
     def fixed_plans(self) -> Sequence[Sequence[str]]:
@@ -31,15 +31,15 @@ class Replanning(Planner):
     def fixed_steps(self) -> Sequence[Sequence[Step]]:
         return self.planners[0].fixed_steps
 
-    def handles_failure(self, state: State) -> bool:
+    def replans_after_failure(self, state: State) -> bool:
         """Return whether an attempt is left."""
         return _attempt(state) < self.attempts
 
-    def goes_on_after(self, state: State) -> bool:
-        return self.planners[0].goes_on_after(state)
+    def continue_after_failure(self, state: State) -> bool:
+        return self.planners[0].continue_after_failure(state)
 
     def propose(self, state: State, inventory: Inventory) -> Plan:
-        if state.failure is not None and not self.handles_failure(state):
+        if state.failure is not None and not self.replans_after_failure(state):
             return Plan((), self.name)
         attempt = _attempt(state) + (state.failure is not None)
         plan = ask(self.planners[0], replace(state, plans=plans_at(attempt, state)[0]), inventory)

@@ -18,22 +18,22 @@ class Then(Planner):
     each of them plans is a part, so that the rules of order are not held against it.
     """
 
-    whole = False
+    returns_full_plan = False
 
     def __init__(self, planners: list[Any]) -> None:
         if len(planners) < 2:
             raise InventoryError("then needs two planners or more", where="planner then")
         self.planners: list[Planner] = planners
 
-    def handles_failure(self, state: State) -> bool:
+    def replans_after_failure(self, state: State) -> bool:
         """Return whether the planner whose plan failed wants to be asked again."""
         place = plans_at(0, state)[1]
-        return self.planners[place].handles_failure(state_at(place, state))
+        return self.planners[place].replans_after_failure(state_at(place, state))
 
-    def goes_on_after(self, state: State) -> bool:
+    def continue_after_failure(self, state: State) -> bool:
         """Return what the planner whose plan failed says."""
         place = plans_at(0, state)[1]
-        return self.planners[place].goes_on_after(state_at(place, state))
+        return self.planners[place].continue_after_failure(state_at(place, state))
 
     def propose(self, state: State, inventory: Inventory) -> Plan:
         for position, planner in enumerate(self.planners):

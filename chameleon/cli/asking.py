@@ -231,7 +231,7 @@ def summary(state: State, setup: Setup) -> dict[str, Any]:
         **({"nearest": to_json(state.cache["nearest"])} if declined and "nearest" in state.cache else {}),
         **({"notes": notes} if (notes := notes_on(state)) else {}),
         "inventory": setup.executor.inventory.name,
-        "model": state.begun.settings.get("model") if state.begun else setup.executor.model,
+        "model": state.started.settings.get("model") if state.started else setup.executor.model,
         "why": setup.why,
         "plan": list(state.plan),
         **({"planned": planned} if any("args" in step for step in planned) else {}),

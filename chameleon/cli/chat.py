@@ -131,8 +131,8 @@ class Chat:
             self.turns, self.last = list(turns), self.log.last
             say(f"Goes on with {self.log.path}, after {counted(len(turns), 'question')}.")
             self._tell(turns[-_SHOWN:])
-        if unfinished is not None and unfinished.begun is not None:
-            given = unfinished.begun.input
+        if unfinished is not None and unfinished.started is not None:
+            given = unfinished.started.input
             say(f"The last question was left unanswered: {one_line(str(given.get('question')), _LONGEST)}")
             self.answer(given)
 
@@ -181,7 +181,7 @@ class Chat:
         except InputError as problem:
             say(f"chameleon: {one_line(in_options(str(problem)), 400)}")
             return
-        if state.begun is None:
+        if state.started is None:
             return
         if state.waiting and self.log is not None:
             self.waits = True
@@ -213,7 +213,7 @@ class Chat:
         if self.log is not None:
             self.log.reopen()
             state = self.log.unfinished or self.log.last or state
-        if state.begun is not None and state.ended is None:
+        if state.started is not None and state.ended is None:
             if self.log is not None:
                 self.log.append(_STOPPED)
             self._send(_STOPPED)

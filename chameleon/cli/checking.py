@@ -11,7 +11,7 @@ from pydantic_core import from_json, to_json
 from chameleon.cli.hints import in_options
 from chameleon.cli.out import echo, echo_json, say
 from chameleon.cli.setup import dropped_by_model, own_models, reason_of_model
-from chameleon.core.module import split_keys
+from chameleon.core.module import InnerRun, split_keys
 from chameleon.errors import ChameleonError, InventoryError, NoModel
 from chameleon.inventory import Inventory, Obstacle
 from chameleon.inventory.building import own_code, spec_of
@@ -125,7 +125,7 @@ def _notes(inventory: Inventory) -> Iterator[Obstacle]:
         yield Obstacle(_CARD, remark, stops=False)
     for card in inventory.cards:
         if inventory.planner.needs_model and not (card.description or card.when):
-            is_nested = inventory.modules[card.name].inner is not None
+            is_nested = isinstance(inventory.modules[card.name], InnerRun)
             hint = f"Write {'`about:` in its file' if is_nested else 'its docstring'}, or a `description:`."
             what = f"the model that plans sees nothing of {card.name} but its name"
             where = inventory.place(("modules", card.name))
@@ -145,8 +145,8 @@ def _show(inventory: Inventory, models: str, found: Sequence[Obstacle]) -> None:
     for card in inventory.cards:
         echo(f"  {f'{card.name}{card.signature}:':23} {card.description} {card.when}".rstrip())
         module = inventory.modules[card.name]
-        limits = ["asks for approval"] if module.asks else []
-        limits += [f"at most {counted(module.at_most, 'time')} a run"] if module.at_most else []
+        limits = ["asks for approval"] if module.requires_approval else []
+        limits += [f"at most {counted(module.max_runs, 'time')} a run"] if module.max_runs else []
         if limits:
             echo(f"      {', '.join(limits)}")
         for name, note in card.notes.items():

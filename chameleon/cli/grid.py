@@ -22,6 +22,7 @@ from chameleon.cli.out import Interrupted, echo, echo_json, say
 from chameleon.cli.progress import Progress
 from chameleon.cli.scoring import Data
 from chameleon.cli.setup import model_for, placed, set_up
+from chameleon.core.llm_module import asking_of
 from chameleon.errors import ChameleonError, InputError, ParameterRefused, Stopped
 from chameleon.evaluation.arms import arm_figures, measure_arm
 from chameleon.evaluation.benchmark import Problem
@@ -45,7 +46,9 @@ def compare(name: str, options: GridOptions, *, as_json: bool) -> int:
     grid = grid.only(names(options.arm)) if options.arm else grid
     for parameter in options.params:
         values = [
-            json.dumps({part: each.llm_params.get(parameter) for part, each in arm.inventory.askers.items()})
+            json.dumps(
+                {part: asking_of(each).params.get(parameter) for part, each in arm.inventory.askers.items()}
+            )
             for arm in grid.arms.values()
         ]
         if len(set(values)) > 1:

@@ -148,10 +148,11 @@ def _part(kind: Kind, found: Any) -> dict[str, Any]:
     uses; its parameters with defaults. The type of a parameter is as it is written, or the values that there
     are where it is one of several. Raises `InventoryError` for what is no module or planner.
     """
+    from chameleon.core.access import arguments_of
     from chameleon.core.llm_module import AsksModel, LLMModule
     from chameleon.core.module import Module, split_keys
     from chameleon.core.planner import Planner
-    from chameleon.inventory import Card
+    from chameleon.inventory.inventory import card_of
 
     is_class = inspect.isclass(found)
     cls: type[Any] = found if is_class else type(found)
@@ -167,7 +168,7 @@ def _part(kind: Kind, found: Any) -> dict[str, Any]:
         told["writes"] = [f"cache.{found.name}"] if found.writes is None else list(split_keys(found.writes))
         told["uses"] = list(split_keys(found.uses))
         if not is_class:
-            card = Card(found.name, found.description, found.when, found.arguments, found.gives)
+            card = card_of(found, arguments_of(found))
             told["card"] = f"{card.name}{card.signature}"
     hints = hints_of(cls, cls.__name__)
     parameters = []

@@ -14,6 +14,7 @@ import typer
 from chameleon.cli.hints import in_options
 from chameleon.cli.options import ModelOptions, origin
 from chameleon.cli.out import say
+from chameleon.core.llm_module import asking_of
 from chameleon.errors import InputError, InventoryError, MissingPackage
 from chameleon.inventories import DEFAULTS
 from chameleon.inventory import Inventory, shipped_inventories
@@ -134,7 +135,7 @@ def own_models(inventory: Inventory) -> Iterator[str]:
     told = {}
     for name, model in inventory.own_models.items():
         part = name.partition(".")[0]
-        is_of_all = inventory.askers[name].own_model == "" and part in inventory.modules
+        is_of_all = asking_of(inventory.askers[name]).model == "" and part in inventory.modules
         told[part if is_of_all else name] = model  # an inventory within, as a whole
     for name, model in told.items():
         end = switch_off(model)

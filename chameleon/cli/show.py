@@ -20,6 +20,7 @@ from chameleon.cli.words import (
     sources_in_words,
     spent_in_words,
 )
+from chameleon.core.module import InnerRun
 from chameleon.core.state import (
     Approval,
     Dropped,
@@ -126,7 +127,7 @@ class RunPage:
             self.inside = RunPage(
                 as_json=self.as_json,
                 trace=True,
-                inventory=module.inner if module else None,
+                inventory=module.inner if isinstance(module, InnerRun) else None,
                 model=self.model,
                 above=above,
                 width=max(40, self.width - len(_INDENT)),

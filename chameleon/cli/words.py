@@ -97,7 +97,7 @@ def sources_in_words(sources: Any) -> list[str]:
 
 def notes_on(state: State, most: int | None = None) -> list[str]:
     """Return what was assumed of the table that was asked, of the columns that the answer rests on."""
-    given = state.begun.input if state.begun is not None else {}
+    given = state.started.input if state.started is not None else {}
     table = given.get("table") or state.input.get("table")
     if not isinstance(table, Table):
         return []

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, NoReturn
 
 from chameleon import values
+from chameleon.core.arguments import Arguments
 from chameleon.core.conversation import HISTORY
-from chameleon.core.module import Module, split_keys
+from chameleon.core.module import InnerRun, Module, copy_with, needs_model, split_keys
 from chameleon.core.state import MissingKeys, State, Step
 from chameleon.errors import NoSuchKey, read_at
 from chameleon.text import nearest
@@ -48,23 +51,26 @@ class Access:
     required: tuple[tuple[str, ...], ...]
     writes: frozenset[str]
     non_text: frozenset[str] = frozenset()
-    in_turn: str = ""
+    exclusive_group: str = ""
+    needs_model: bool = False
 
     @classmethod
     def of(cls, module: Module) -> Access:
         """Read what a module declares."""
+        asks, traits = needs_model(module), module.traits
         reads = None if module.reads is None else split_keys(module.reads)
-        if module.also_reads:
-            reads = (*(reads or ()), *module.also_reads)
-        if reads is not None and module.needs_model:
+        if traits.extra_reads:
+            reads = (*(reads or ()), *traits.extra_reads)
+        if reads is not None and asks:
             reads = (*reads, f"input.{HISTORY}?")  # a model is told the conversation
         needed = (key for key in reads or () if not key.endswith("?") and "*" not in key and key != "history")
         return cls(
             None if reads is None else frozenset(part for key in reads for part in _alternatives(key)),
             tuple(_alternatives(key) for key in needed),
-            frozenset(part for key in module.written_keys for part in _alternatives(key)),
-            frozenset(split_keys(module.non_text)),
-            module.in_turn,
+            frozenset(part for key in written_keys(module) for part in _alternatives(key)),
+            frozenset(split_keys(traits.non_text)),
+            traits.exclusive_group,
+            asks,
         )
 
     def view(
@@ -76,28 +82,28 @@ class Access:
 
         Args:
             step: the one that the module is to run.
-            others: the modules by name; `State.lacking` tells of those that failed, as far as this one would
+            others: the modules by name; `State.missing` tells of those that failed, as far as this one would
                 have read what they write.
         """
-        lacking = tuple(self._lacking(state, others)) if state.failures else ()
+        missing = tuple(self._unavailable(state, others)) if state.failures else ()
         if self.reads is None:
-            return state.with_fields(step=step, lacking=lacking)
+            return state.with_fields(step=step, missing=missing)
         whole = state if "history" in self.reads else State()
-        given = state.begun.input if state.begun is not None else _NOTHING
+        given = state.started.input if state.started is not None else _NOTHING
         shown = {}
         for kind, held, whole_of in (("input", state.input, given), ("cache", state.cache, _NOTHING)):
             shown[kind] = seen = _Seen({k: v for k, v in held.items() if _is_in(f"{kind}.{k}", self.reads)})
             seen.kind, seen.reads, seen.given = kind, self.reads, whole_of
-        return whole.with_fields(input=shown["input"], cache=shown["cache"], step=step, lacking=lacking)
+        return whole.with_fields(input=shown["input"], cache=shown["cache"], step=step, missing=missing)
 
-    def _lacking(self, state: State, others: Mapping[str, Access]) -> Iterator[MissingKeys]:
+    def _unavailable(self, state: State, others: Mapping[str, Access]) -> Iterator[MissingKeys]:
         """Yield what is not there to be read since its module failed, unless that is yet to run again."""
         pending = {step.module for step in state.pending}
         for name, failure in state.failures.items():
             if name not in others or name in pending:
                 continue
-            missing = sorted(others[name].writes - others[name].non_text - state.keys)
-            if read := [key.partition(".")[2] for key in missing if self._may_read(key)]:
+            unwritten = sorted(others[name].writes - others[name].non_text - state.keys)
+            if read := [key.partition(".")[2] for key in unwritten if self._may_read(key)]:
                 yield MissingKeys(tuple(name if key == "*" else key for key in read), failure.reason)
 
     def missing(self, present: Iterable[str]) -> tuple[str, ...]:
@@ -131,3 +137,54 @@ def _alternatives(key: str) -> tuple[str, ...]:
 
 def _is_in(key: str, keys: frozenset[str]) -> bool:
     return key in keys or f"{key.partition('.')[0]}.*" in keys
+
+
+def written_keys(module: Module) -> tuple[str, ...]:
+    """Return the keys that a module may write: see `Module.writes`."""
+    if module.writes is not None:
+        return split_keys(module.writes)
+    kind = type(module)
+    any_input = ("input.*",) if kind.update_input is not Module.update_input else ()
+    if isinstance(module, InnerRun):
+        return (f"cache.{module.name}", *(f"cache.{key}" for key in module.leaves))
+    own_cache = kind.update_cache is not Module.update_cache
+    return (*any_input, "cache.*" if own_cache else f"cache.{module.name}")
+
+
+def arguments_of(module: Module) -> Arguments | None:
+    """Return what a plan gives a module besides the state; None if it takes the state alone.
+
+    Raises `InventoryError` for a signature that no schema can describe.
+    """
+    taken = module.traits.arguments
+    kind: Any = type(module)
+    return _arguments_of_run(kind) if isinstance(taken, str) else taken
+
+
+@lru_cache(maxsize=4_096)
+def _arguments_of_run(cls: Any) -> Arguments | None:
+    """Return what the class says that it takes, or the signature of its `run`; most take the state alone."""
+    if cls.run is Module.run or issubclass(cls, InnerRun):
+        return None
+    taken = inspect.signature(cls.run).parameters
+    of_state = list(taken)[:2]  # self and the state
+    by_name = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    further = [each for each in list(taken.values())[2:] if each.kind in by_name]
+    if cls.Args is None and not further:
+        return None
+    return Arguments.of(cls.name, cls.run, cls.Args, skip=of_state)
+
+
+def is_users_own(module: Module) -> bool:
+    """Tell whether a module is not shipped, or a shipped one that runs a tool of yours."""
+    is_shipped = type(module).__module__.startswith("chameleon.")
+    return not is_shipped or (module.writes is None and not isinstance(module, InnerRun))
+
+
+def reading(module: Module, keys: Iterable[str], known: Iterable[str] = ()) -> Module:
+    """Return a copy of a module that reads further keys; `known`: see `Traits.shows_own_keys`."""
+    traits = module.traits
+    extra = (*dict.fromkeys((*traits.extra_reads, *keys)),)
+    return copy_with(
+        module, traits=replace(traits, extra_reads=extra, known_keys=traits.known_keys.union(known))
+    )

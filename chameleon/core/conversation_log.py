@@ -24,7 +24,7 @@ class PastTurn:
     @classmethod
     def of(cls, state: State) -> PastTurn:
         """Return the turn that a run was."""
-        question = state.begun.input.get("question", "") if state.begun else ""
+        question = state.started.input.get("question", "") if state.started else ""
         return cls(**turn_of(question, state.answer), reason=state.ended.reason if state.ended else "")
 
 

@@ -122,7 +122,7 @@ def filled(value: Any, state: State) -> Any:
             return value
         if value.startswith("$$"):
             return value[1:]
-        reference = Reference.parse(value, set(state.program))
+        reference = Reference.parse(value, set(state.executed_names))
         return value if reference is None else reference.value(state)
     if isinstance(value, Mapping):
         return {key: filled(each, state) for key, each in value.items()}

@@ -6,11 +6,12 @@ import copy
 import json
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
-from chameleon.core.module import Keys, Module, split_keys
-from chameleon.core.prompt import Messages, Prompt, context_of, slots_of
+from chameleon.core.module import InnerRun, Keys, Module, split_keys
+from chameleon.core.prompt import Messages, Prompt, TableView, context_of, slots_of
 from chameleon.core.state import LONGEST_REPLY, Redo, State
 from chameleon.errors import (
     AuthFailed,
@@ -29,8 +30,7 @@ from chameleon.errors import (
 )
 from chameleon.lazy import cached_property
 from chameleon.quoting import untagged
-from chameleon.table import Style
-from chameleon.text import MAX_TEXT_TOKENS, one_line
+from chameleon.text import one_line
 from chameleon.values import freeze, to_json
 
 if TYPE_CHECKING:
@@ -44,65 +44,64 @@ _LONGEST_FAULT = 500  # characters
 RAISE_LIMIT = "Raise llm.max_tokens if such an answer is that long; else the model may come to no end."
 
 
+@dataclass(frozen=True)
+class Asking:
+    """What an inventory says of a part that asks a model.
+
+    - `params`: parameters of the call, such as {"max_tokens": 256}.
+    - `folders`, `place`: where its prompt is looked for, and the file and line that name it.
+    - `model`: a model of its own, "provider:name", with `connection` (retries, timeout, prices).
+    - `has_own_stop`: whether the stop texts of its prompt count.
+    """
+
+    params: Mapping[str, Any] = field(default_factory=dict)
+    folders: tuple[Path, ...] = ()
+    place: str = ""
+    model: str = ""
+    connection: Mapping[str, Any] = field(default_factory=dict)
+    has_own_stop: bool = True
+
+
 class AsksModel:
     """Ask a model with a prompt file.
 
-    - `prompt`: the prompt file, such as "folder/name", beside the inventory or shipped; the inventory may
+    - `prompt`: the prompt file, such as "folder/name", next to the inventory or shipped; the inventory may
       name another.
-    - `llm_params`: parameters of the call, such as {"max_tokens": 256}.
-    - `structured`: whether replies are held to a JSON schema, where there is one for them: "auto" where the
-      model is known to offer that, and has refused none; the text form is the fall-back.
-    - `own_slots`: the slots that it fills itself, beside input and cache; None where that is not known.
-    - `folders`, `prompt_place`: where prompts are looked for, and where an inventory names this one.
-    - `own_model`: a model of its own, "provider:name", with `own_connection` (retries, timeout, prices).
+    - `structured`: whether replies are held to a JSON schema, if there is one for them: "auto" if the
+      model is known to offer that, and has refused none; the text form is the fallback.
+
+    Shipped classes may set `_asking`, and `_slots_filled`: the slots that they fill besides input and cache,
+    None if that is not known.
     """
 
     name: str = ""
     prompt: str = ""
-    llm_params: Mapping[str, Any] = {}
     structured: Structured = False
-    own_slots: frozenset[str] | None = None
-    own_model: str = ""
-    own_connection: Mapping[str, Any] = {}
-    has_own_stop: bool = True
-    folders: tuple[Path, ...] = ()
-    prompt_place: str = ""
-    llm: LLM | None = None
-
-    @property
-    def needs_model(self) -> bool:
-        return True
+    _asking: Asking = Asking()
+    _slots_filled: frozenset[str] | None = None
+    _llm: LLM | None = None
 
     @cached_property
-    def template(self) -> Prompt:
+    def _template(self) -> Prompt:
         """Read the prompt file on first use. Raises `PromptError` when there is none."""
         if not self.prompt:
             raise InventoryError(f"{self.name} names no prompt file", hint="Set `prompt:` in the inventory.")
         try:
-            return Prompt.load(self.prompt, self.folders)
+            return Prompt.load(self.prompt, self._asking.folders)
         except PromptError as problem:  # a fault in the file has its own place
-            raise problem if problem.where else problem.at(self.prompt_place) from None
+            raise problem if problem.where else problem.at(self._asking.place) from None
 
     def with_llm(self, llm: Any) -> Self:
         """Return a copy that asks this model, or its own."""
-        if self.own_model and llm is None:
-            from chameleon.llm import LLM
-
-            llm = LLM.connect(self.own_model, **self.own_connection)
-        elif self.own_model:
-            try:
-                llm = llm.with_model(self.own_model, **self.own_connection)
-            except ChameleonError as error:
-                raise error.at(f"{self.name}, {error.where or f'model {self.own_model}'}") from None
-        copied = copy.copy(self)
-        copied.llm = None
-        if llm is not None:
-            votes = getattr(self, "samples", 1) > 1
-            settled = llm if votes or "temperature" in self.llm_params else llm.with_defaults(temperature=0)
-            copied.llm = settled.with_params(**self.llm_params)
+        params, copied = self._asking.params, copy.copy(self)
+        copied._llm = connected(self.name, self._asking, llm)
+        if copied._llm is not None:
+            if getattr(self, "samples", 1) == 1 and "temperature" not in params:
+                copied._llm = copied._llm.with_defaults(temperature=0)
+            copied._llm = copied._llm.with_params(**params)
         return copied
 
-    def redo_params(self, warmer: float) -> dict[str, Any]:
+    def _redo_params(self, warmer: float) -> dict[str, Any]:
         """Return the parameters of a redo: a temperature so much higher, where one is set at all."""
         temperature = self.model.params.get("temperature")
         if temperature is None:
@@ -111,11 +110,13 @@ class AsksModel:
         return {"temperature": min(float(temperature) + warmer, most)}
 
     @property
-    def stop_params(self) -> dict[str, Any]:
+    def _stop_params(self) -> dict[str, Any]:
         """Return the stop texts of the prompt as a parameter, unless others were given for all calls."""
-        return {"stop": list(self.template.stop)} if self.template.stop and self.has_own_stop else {}
+        return (
+            {"stop": list(self._template.stop)} if self._template.stop and self._asking.has_own_stop else {}
+        )
 
-    def replies(
+    def _replies(
         self, messages: Messages, n: int = 1, *, schema: Mapping[str, Any] | None = None, **options: Any
     ) -> list[Reply]:
         """Ask for n samples, in the form of the schema where `structured` says so and the model offers it."""
@@ -124,12 +125,12 @@ class AsksModel:
             offer = offer or "known"
         if schema is not None and offer:
             try:
-                replies = self._replies(_in_form(messages), n, schema=schema, **options)
+                replies = self._samples(_in_form(messages), n, schema=schema, **options)
             except ModelError as problem:
                 worth = (ReplayMiss, SchemaRefused) if offer == "known" else ModelError
                 if self.structured is True or not isinstance(problem, worth) or isinstance(problem, FOR_GOOD):
                     raise
-                replies = self._replies(messages, n, **options)
+                replies = self._samples(messages, n, **options)
                 if not isinstance(problem, ReplayMiss):
                     self.model.learn("schema", works=False)
                 return replies
@@ -137,9 +138,9 @@ class AsksModel:
                 is_held = all(reply.text.lstrip()[:1] in ("{", "[", '"') for reply in replies)
                 self.model.learn("schema", works=is_held, why="ignored")
             return replies
-        return self._replies(messages, n, **options)
+        return self._samples(messages, n, **options)
 
-    def _replies(self, messages: Messages, n: int, *, first: int = 0, **options: Any) -> list[Reply]:
+    def _samples(self, messages: Messages, n: int, *, first: int = 0, **options: Any) -> list[Reply]:
         if n == 1:
             return [self.model.ask(messages, sample=first, **options)]
         return self.model.ask_many(messages, n, first=first, **options)
@@ -147,37 +148,29 @@ class AsksModel:
     @property
     def model(self) -> LLM:
         """Return the model. Raises `NoModel` when none is connected."""
-        if self.llm is None:
+        if self._llm is None:
             raise NoModel(f"{self.name} asks a model, and none is connected")
-        return self.llm
+        return self._llm
 
 
 class LLMModule(AsksModel, Module):
     """Render a prompt from the state, ask the model, and parse the reply.
 
-    - `prompt`, `llm_params`, …: see `AsksModel`.
+    - `prompt`, `structured`: see `AsksModel`.
     - `parse(text)`: the reply as a value; raise `StepRejected` for a reply that will not do.
     - `samples`, `vote`: ask that many times and take the most frequent value ("majority", ties to the
       value seen first) or the first that parses ("first").
     - `salvage(text, state, is_cut=…)`: what a rejected text is worth where nothing else comes any more: a
       repair's last attempt, or one that says again what was rejected.
-    - `takes_cut_off`: whether a reply that was cut off at `max_tokens` is of use; by default it is rejected.
-    - `table_style`, `max_rows`, `max_cell`, `max_table_tokens`: how tables are written into the prompt, and
-      how much of them (`chameleon.table.to_text`).
-    - `max_text_tokens`: how much of each text is written into the prompt, in estimated tokens; what is left
-      out is said.
+    - `table_view`: how tables are written into the prompt, and how much of them and of each text.
     """
 
     samples: int = 1
     vote: str = "majority"
-    takes_cut_off: ClassVar[bool] = False
-    table_style: Style = "pipe"
-    max_rows: int | None = None
-    max_cell: int | None = None
-    max_table_tokens: int | None = None
-    max_text_tokens: int = MAX_TEXT_TOKENS
+    table_view: TableView = TableView()
     uses: ClassVar[Keys] = ("model",)
-    own_slots: frozenset[str] | None = frozenset()
+    _takes_cut_off: ClassVar[bool] = False  # whether a reply cut off at `max_tokens` is of use, not rejected
+    _slots_filled: frozenset[str] | None = frozenset()
 
     def parse(self, text: str) -> Any:
         """Return the value of a reply; by default the text without surrounding space."""
@@ -192,28 +185,27 @@ class LLMModule(AsksModel, Module):
 
     def slots(self, state: State) -> dict[str, Any]:
         """Return what the prompt may use; add to it where a module has more to say."""
-        told = {"noted": "note?" in self.template.slots, "typed": "types?" in self.template.slots}
-        most, also = self.max_text_tokens, self._own_keys(state)
-        if "cache.*?" in self.also_reads:  # more than it is to tell
-            shown = {*split_keys(self.reads or ()), *(f"cache.{key}?" for key in also)}
-            kept = [key for key in state.cache if {f"cache.{key}", f"cache.{key}?"} & shown]
+        slots = self._template.slots
+        shown: dict[str, Any] = {"noted": "note?" in slots, "typed": "types?" in slots}
+        view, also = self.table_view, self._own_keys(state)
+        if "cache.*?" in self.traits.extra_reads:  # more than it is to tell
+            read = {*split_keys(self.reads or ()), *(f"cache.{key}?" for key in also)}
+            kept = [key for key in state.cache if {f"cache.{key}", f"cache.{key}?"} & read]
             state = state.with_fields(cache={key: state.cache[key] for key in kept})
-        return slots_of(state, style=self.table_style, max_text_tokens=most, also=also, **told, **self.limits)
+        shown |= {"style": view.style, "max_text_tokens": view.max_text_tokens, "also": also}
+        return slots_of(state, **shown, **view.limits)
 
     def _own_keys(self, state: State) -> list[str]:
         """Return the keys of the cache that modules of one's own write, or that its entry names."""
-        named = [key.strip("?").partition(".")[2] for key in self.also_reads if key.startswith("cache.")]
-        others = [key for key in state.cache if f"cache.{key}" not in self.known_keys]
+        named = [
+            key.strip("?").partition(".")[2] for key in self.traits.extra_reads if key.startswith("cache.")
+        ]
+        others = [key for key in state.cache if f"cache.{key}" not in self.traits.known_keys]
         return [*dict.fromkeys([*named, *(others if "*" in named else [])])]
 
     def schema(self, state: State) -> Mapping[str, Any] | None:
         """Return the JSON schema of a reply; None, the default, where there is none but text."""
         return None
-
-    @property
-    def limits(self) -> dict[str, Any]:
-        """Return how much of a table a prompt shows, as `to_text` and `excerpt` name it."""
-        return {"max_rows": self.max_rows, "max_cell": self.max_cell, "max_tokens": self.max_table_tokens}
 
     def interpret(self, text: str, state: State) -> Any:
         """Return the value of a reply to this state; override `parse` where the text alone decides it."""
@@ -240,38 +232,71 @@ class LLMModule(AsksModel, Module):
 
         What modules of one's own found stands before the last turn where the prompt has no place for it.
         """
-        messages = self.template.render(self.slots(state))
+        messages = self._template.render(self.slots(state))
         own = {key: state.cache[key] for key in self._own_keys(state) if key in state.cache}
-        if not own or "context?" in self.template.slots or "context" in self.template.variables:
+        if not own or "context?" in self._template.slots or "context" in self._template.variables:
             return messages
-        found = context_of(State(cache=own), self.max_text_tokens, own)
+        found = context_of(State(cache=own), self.table_view.max_text_tokens, own)
         *before, (role, text) = messages
         return [*before, (role, f"Known beside what follows:\n\n{found}\n\n{text}")]
 
-    def begins_anew(self, state: State) -> bool:
+    def _starts_over(self, state: State) -> bool:
         """Return whether a redo has another prompt, and is not shown what was wrong; by default it is."""
         return False
 
     def ask(self, state: State) -> list[Reply]:
         """Ask the model once for each sample. Raises `StepRejected` where it says nothing at all."""
         redo = state.step.redo if state.step else None
-        messages = [*self.messages(state), *([] if self.begins_anew(state) else _mending(redo))]
+        messages = [*self.messages(state), *([] if self._starts_over(state) else _mending(redo))]
         attempt = redo.attempt if redo else 0  # numbers the samples of a repair on from those before
-        params = self.stop_params | (self.redo_params(attempt * redo.temperature_step) if redo else {})
-        whole = not self.takes_cut_off
+        params = self._stop_params | (self._redo_params(attempt * redo.temperature_step) if redo else {})
+        whole = not self._takes_cut_off
         first, schema = attempt * self.samples, self.schema(state) if self.structured else None
         try:
-            return self.replies(messages, self.samples, schema=schema, first=first, whole=whole, **params)
+            return self._replies(messages, self.samples, schema=schema, first=first, whole=whole, **params)
         except EmptyReply as empty:  # redone like a reply that cannot be read
             raise StepRejected(empty.what, hint=empty.hint) from None
 
     def _value_or_rejection(self, reply: Reply, state: State) -> Any:
         try:
-            if reply.truncated and not self.takes_cut_off:
+            if reply.truncated and not self._takes_cut_off:
                 raise CutOff("the reply was cut off, though asked for with more room", hint=RAISE_LIMIT)
             return self.interpret(reply.text, state)
         except StepRejected as rejection:
             return rejection
+
+
+def template_of(asker: AsksModel) -> Prompt:
+    """Return the prompt of a module or planner. Raises `PromptError` if it cannot be read."""
+    return asker._template
+
+
+def asking_of(part: Any) -> Asking:
+    """Return what an inventory says of a part that asks a model; of any other part nothing."""
+    asking: Asking = getattr(part, "_asking", Asking())
+    return asking
+
+
+def configure(part: Any, asking: Asking) -> None:
+    """Set what an inventory says of a part that asks a model."""
+    part._asking = asking
+
+
+def connected(name: str, asking: Asking, llm: LLM | None) -> LLM | None:
+    """Return the model of its own that a part has, else this one. Raises as `LLM.connect` does."""
+    if not asking.model:
+        return llm
+    from chameleon.llm import LLM as Model
+
+    try:
+        return (Model.connect if llm is None else llm.with_model)(asking.model, **asking.connection)
+    except ChameleonError as error:
+        raise error.at(f"{name}, {error.where or f'model {asking.model}'}") from None
+
+
+def bound(module: Module, llm: LLM | None) -> Module:
+    """Return a module ready to run with this model, or with its own; one that asks none as it is."""
+    return module.with_llm(llm) if isinstance(module, AsksModel | InnerRun) else module
 
 
 def _mending(redo: Redo | None) -> Messages:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import copy
 import inspect
+import logging
 import re
-from collections.abc import Callable, Generator, Iterable, Mapping
-from functools import lru_cache
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar
 
 from chameleon.core.state import Event, State
 from chameleon.errors import InventoryError, ModuleError
@@ -20,8 +21,39 @@ if TYPE_CHECKING:
     from chameleon.core.arguments import Arguments
 
 Keys = str | tuple[str, ...]
+Part = TypeVar("Part")
+_log = logging.getLogger("chameleon")
 _NO_STATE = ("bool", "dict", "float", "int", "list", "str", "tuple")
+OLD_NAMES = {"asks": "requires_approval", "at_most": "max_runs"}
 _KEY = re.compile(r"(input|cache)\.([A-Za-z_][A-Za-z0-9_]*|\*)|history")
+
+
+@dataclass(frozen=True)
+class Traits:
+    """What the engine knows of a module besides its card; most modules of your own need none of it.
+
+    - `returns`: the type of its output for the card, such as "{temp: number}"; of a function its own.
+    - `non_text`: keys of its `writes` that hold no text for a model, such as coordinates: if the module
+      fails, no prompt names them as missing.
+    - `takes_code`: a language, such as "sql"; a model may then call it by a block of code, its one argument.
+    - `exclusive_group`: steps of modules with the same name here never run in parallel: a server's tools.
+    - `server_name`, `server_schema`: its name on its server, which plans may write as well, and what the
+      server says of it, as JSON, which the log of a run keeps.
+    - `arguments`: what a plan gives it; by default read from the signature of `run`.
+    - `shows_own_keys`: its prompt shows what modules of your own wrote under keys of their own. The inventory
+      adds those to `extra_reads`, which also has `reads:` of its entry; `known_keys` are all the others.
+    """
+
+    returns: str = ""
+    non_text: Keys = ()
+    takes_code: str = ""
+    exclusive_group: str = ""
+    server_name: str = ""
+    server_schema: Mapping[str, Any] | None = None
+    arguments: Arguments | Literal["of run"] | None = "of run"
+    shows_own_keys: bool = False
+    extra_reads: tuple[str, ...] = ()
+    known_keys: frozenset[str] = frozenset()
 
 
 class Module:
@@ -30,29 +62,18 @@ class Module:
     Class attributes, all optional:
 
     - `name`: how plans call it; default: the class name in snake_case.
-    - `description`: the card that the planner reads; default: the docstring.
+    - `description`, `when`: the card that the planner reads; default: the docstring.
     - `reads`, `writes`: keys such as "input.table", "cache.knowledge?" (may be missing) or
       "cache.a|cache.b" (one of them is enough), as a tuple or one string with commas. A module that
-      declares `reads` sees nothing else, and may run beside neighbours that it does not depend on;
+      declares `reads` sees nothing else, and may run in parallel with modules that it does not depend on;
       one that does not sees everything and runs alone. `writes` defaults to "cache.<name>", and to any key
-      where `update_input` or `update_cache` is its own; where it is one key, the output goes there.
-    - `tells_own`: whether its prompt tells what modules of one's own put under keys of their own: the
-      inventory adds those to `also_reads`, which has what `reads:` of its entry names as well, and tells by
-      `known_keys` which are not of one's own.
-    - `non_text`: those of `writes` that hold no text for a model, such as coordinates: when the module
-      fails, no prompt names them as missing.
-    - `uses`: what else it needs, such as "gpu", "web" or "model", and environment variables by their names;
-      on Ray it gets a GPU, and the variables go along.
-    - `asks`: "approval" where a person is to allow each of its steps.
-    - `alias`: its name on the server that it is of, which plans may write as well.
-    - `at_most`: how often a run may run it.
-    - `takes_code`: a language, such as "sql"; a model may then call it by a block of code, its one argument.
-    - `in_turn`: a name; steps of modules that share it never run side by side, such as those of one server.
+      where `update_input` or `update_cache` is its own; if it is one key, the output goes there.
+    - `uses`: what else it needs, such as "gpu", "web" or "model", and environment variables by their names.
     - `Args`: a pydantic model of the arguments that a plan gives it, which `run` takes by name; default: the
       parameters of `run` besides the state.
-    - `gives`: the type of its output for the card, such as "{temp: number}"; of a function its own.
-    - `listed`: what a server says of it, as JSON, which the log of a run keeps.
-    - `inner`: the inventory that it runs, where it runs one (`inventory:` in YAML).
+    - `requires_approval`: whether a person has to allow each of its steps.
+    - `max_runs`: how often a run may run it; None for no limit.
+    - `traits`: what only the engine looks at, see `Traits`.
 
     Parameters are the constructor's keyword parameters; annotate them, and the inventory checks them.
     One instance serves all threads: keep nothing on `self` after `setup`.
@@ -60,23 +81,14 @@ class Module:
 
     name: str = ""
     description: str = ""
+    when: str = ""
     reads: ClassVar[Keys | None] = None
     writes: ClassVar[Keys | None] = None
-    tells_own: ClassVar[bool] = False
-    also_reads: tuple[str, ...] = ()
-    known_keys: frozenset[str] = frozenset()
-    non_text: ClassVar[Keys] = ()
     uses: ClassVar[Keys] = ()
     Args: ClassVar[type[BaseModel] | None] = None
-    when: str = ""
-    gives: str = ""
-    asks: str = ""
-    alias: str = ""
-    at_most: int | None = None
-    takes_code: str = ""
-    in_turn: str = ""
-    listed: Mapping[str, Any] | None = None
-    inner: Any = None
+    requires_approval: bool = False
+    max_runs: int | None = None
+    traits: Traits = Traits()
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -84,6 +96,7 @@ class Module:
             cls.name = snake_case(cls.__name__)
         if not cls.__dict__.get("description") and cls.__doc__:
             cls.description = " ".join(cls.__doc__.split())
+        rename_attributes(cls, OLD_NAMES)
         check_keys(cls.reads, cls.writes, f"class {cls.__qualname__}")
         if inspect.isfunction(run := vars(cls).get("run")):
             _check_state(run, f"class {cls.__qualname__}")
@@ -92,6 +105,9 @@ class Module:
             if inspect.isfunction(made) and len(inspect.signature(made).parameters) != 3:
                 what = f"the hook {hook} of class {cls.__qualname__} takes {part} and output"
                 raise InventoryError(what, hint=f"Write `def {hook}(self, {part}, output)`.")
+
+    def __repr__(self) -> str:
+        return f"<module {self.name}>"
 
     def setup(self) -> None:
         """Load what is needed once (models, clients); called before the first `run`, by one thread."""
@@ -104,38 +120,21 @@ class Module:
         """
 
     def runtime_info(self) -> Mapping[str, Any]:
-        """Return what settings left open come to on this machine, for whoever compares two runs.
+        """Return how open settings are resolved on this machine, for whoever compares two runs.
 
         Such as {"engine": "rapidocr", "rapidocr": "3.4.0", "device": "cpu"} for `engine: auto`: the engine,
-        provider, host or device that is taken, and the versions of the packages that the output depends on.
+        provider, host or device that is used, and the versions of packages that the output depends on.
         Plain JSON, the same each time, and never a key or a password. `chameleon eval` keeps it in
-        `settings.json` once `check` has passed, and goes on in a folder only where it is the same. As cheap
+        `settings.json` once `check` has passed, and resumes a folder only if it is the same. As cheap
         as `check`: it loads no model and asks no server. By default nothing.
         """
         return {}
-
-    @property
-    def arguments(self) -> Arguments | None:
-        """Return what a plan gives it besides the state; None where it takes the state alone.
-
-        Raises `InventoryError` for a signature that no schema can tell.
-        """
-        return _arguments_of(type(self))  # type: ignore[arg-type]
 
     def run(self, state: State, /, *args: Any, **named: Any) -> Any:
         """Return this module's output: JSON, a `Table` or a path. The plan's arguments come by name."""
         raise ModuleError(
             f"{type(self).__name__} has no run method", hint="Write `def run(self, state)` in the class."
         )
-
-    def run_inside(
-        self, state: State, inside: Any, /, *args: Any, **named: Any
-    ) -> Generator[Event, None, Any]:
-        """Run the inventory that `inner` is: yield its events, and return what it came to.
-
-        None where it was stopped before its end. A module that has no `inner` is asked to `run`.
-        """
-        raise ModuleError(f"{type(self).__name__} has no run_inside method")
 
     def update_input(self, input: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         """Return the input keys that the output changes, or all of them; by default the one of `writes`."""
@@ -152,44 +151,37 @@ class Module:
         place, _, key = writes[0].removesuffix("?").partition(".")
         return {key: output} if place == part else {}
 
-    @property
-    def written_keys(self) -> tuple[str, ...]:
-        """Return the keys that it may write: see `writes`."""
-        if self.writes is not None:
-            return split_keys(self.writes)
-        kind = type(self)
-        any_input = ("input.*",) if kind.update_input is not Module.update_input else ()
-        own_cache = kind.update_cache is not Module.update_cache
-        return (*any_input, "cache.*" if own_cache else f"cache.{self.name}")
 
-    @property
-    def is_of_ones_own(self) -> bool:
-        """Tell whether it is not shipped, or gives what it has under its own name: a tool, an inventory."""
-        return not type(self).__module__.startswith("chameleon.") or self.writes is None
+def copy_with(part: Part, **attributes: Any) -> Part:
+    """Return a copy of a module or planner with these attributes."""
+    copied = copy.copy(part)
+    for name, value in attributes.items():
+        setattr(copied, name, value)
+    return copied
 
-    def reading(self, keys: Iterable[str], known: Iterable[str] = ()) -> Self:
-        """Return this module with further keys that it reads; `known`: see `tells_own`."""
-        copied = copy.copy(self)
-        copied.known_keys = self.known_keys.union(known)
-        copied.also_reads = (*dict.fromkeys((*self.also_reads, *keys)),)
-        return copied
 
-    def with_name(self, name: str) -> Self:
-        """Return this module under that name: a copy if it has another one."""
-        if self.name == name:
-            return self
-        copied = copy.copy(self)
-        copied.name = name
-        return copied
+def named(module: Module, name: str) -> Module:
+    """Return this module under that name: a copy if it has another one."""
+    return module if module.name == name else copy_with(module, name=name)
 
-    def with_llm(self, llm: Any) -> Module:
-        """Return the module, ready to be used with a model; one that asks none is its own."""
-        return self
 
-    @property
-    def needs_model(self) -> bool:
-        """Return whether it calls a language model."""
-        return False
+def with_new_names(
+    entry: Mapping[str, Any], where: str, names: Mapping[str, str] = OLD_NAMES
+) -> dict[str, Any]:
+    """Return keys or options with those that version 0.3 drops under their new names, and warn of them."""
+    renamed = dict(entry)
+    for old in names.keys() & entry.keys():
+        value = renamed.pop(old)
+        renamed[names[old]] = value == "approval" if old == "asks" else value
+        _log.warning("%s: %r is now %r; version 0.3 does not read the old name", where, old, names[old])
+    return renamed
+
+
+def rename_attributes(cls: type, names: Mapping[str, str]) -> None:
+    """Give attributes that a class of yours has under old names their new ones, and warn of them."""
+    old = {name: value for name, value in vars(cls).items() if name in names}
+    for name, value in with_new_names(old, f"class {cls.__qualname__}", names).items():
+        setattr(cls, name, value)
 
 
 def _check_state(run: Callable[..., Any], owner: str) -> None:
@@ -200,28 +192,12 @@ def _check_state(run: Callable[..., Any], owner: str) -> None:
     annotation = taken[0].annotation if taken else None
     kind = annotation.__name__ if inspect.isclass(annotation) else str(annotation)
     if re.split(r"\W", kind)[0] in _NO_STATE or (not taken and own.kind is not own.VAR_POSITIONAL):
-        code, told = inspect.unwrap(run).__code__, f"`{taken[0]}`" if taken else "missing"
+        code, first = inspect.unwrap(run).__code__, f"`{taken[0]}`" if taken else "missing"
         raise InventoryError(
-            f"the first parameter of `run` is the state, and in {owner} it is {told}",
+            f"the first parameter of `run` is the state, and in {owner} it is {first}",
             where=f"{Path(code.co_filename).name}:{code.co_firstlineno}",
             hint=f"Write `def run({', '.join(map(str, (own, 'state', *taken)))})`.",
         )
-
-
-@lru_cache(maxsize=4_096)
-def _arguments_of(cls: type[Any]) -> Arguments | None:
-    """Return what the class says that it takes, or the signature of its `run`; most take the state alone."""
-    if cls.run is Module.run:
-        return None
-    taken = inspect.signature(cls.run).parameters
-    of_state = list(taken)[:2]  # self and the state
-    by_name = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
-    further = [each for each in list(taken.values())[2:] if each.kind in by_name]
-    if cls.Args is None and not further:
-        return None
-    from chameleon.core.arguments import Arguments
-
-    return Arguments.of(cls.name, cls.run, cls.Args, skip=of_state)
 
 
 def check_keys(reads: Keys | None, writes: Keys | None, owner: str) -> None:
@@ -239,3 +215,29 @@ def split_keys(keys: Keys) -> tuple[str, ...]:
     """Return keys as a tuple, whether they were written as one or as a string with commas."""
     listed = keys.split(",") if isinstance(keys, str) else keys
     return tuple(key.strip() for key in listed if key.strip())
+
+
+class InnerRun(Module):
+    """A module that runs a whole inventory, `inner`: its events are part of the log of the run around it.
+
+    Besides its answer, under its name, it writes the keys of the cache that it `leaves`.
+    """
+
+    inner: Any
+    leaves: tuple[str, ...] = ()
+
+    def with_llm(self, llm: Any) -> Self:
+        """Return a copy ready to run with this model or its own. Raises as `LLM.connect` does."""
+        raise NotImplementedError
+
+    def run_inside(self, state: State, inside: Any, /, **args: Any) -> Generator[Event, None, Any]:
+        """Run the inventory from where `inside` says; yield its events, and return its `Outcome`.
+
+        Returns None if it was stopped before its end.
+        """
+        raise NotImplementedError
+
+
+def needs_model(module: Module) -> bool:
+    """Return whether a module, or the inventory that it runs, calls a language model."""
+    return module.inner.needs_model if isinstance(module, InnerRun) else "model" in split_keys(module.uses)

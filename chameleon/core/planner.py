@@ -15,12 +15,20 @@ from typing import Any, Protocol, Self
 from chameleon import bridge, values
 from chameleon.core.access import Access
 from chameleon.core.arguments import Arguments
-from chameleon.core.module import Module
+from chameleon.core.llm_module import AsksModel
+from chameleon.core.module import Module, rename_attributes
 from chameleon.core.prompt import Messages
 from chameleon.core.state import Plan, State, Step, StepRecord
 from chameleon.errors import InventoryError, ModuleError, PlanError, within
 from chameleon.text import nearest, snake_case, type_in_words
 
+_OLD_NAMES = {
+    "whole": "returns_full_plan",
+    "brings": "extra_modules",
+    "names_modules": "referenced_modules",
+    "handles_failure": "replans_after_failure",
+    "goes_on_after": "continue_after_failure",
+}
 REPAIR_TURNS = 1
 RETURN_NOTHING = "Return () from `propose` when there is nothing more to do."
 _FORM_OF_A_STEP = "Write a name, or {module: NAME, args: {…}}."
@@ -50,23 +58,24 @@ class Planner:
     the state. Class attributes and properties, all optional:
 
     - `name`: what its plans carry; default: the class name in snake_case.
-    - `whole`: whether what it proposes is a whole plan, checked against all rules.
+    - `returns_full_plan`: whether what it proposes is a whole plan, checked against all rules.
     - `fixed_plans`: the plans that `chameleon check` can hold against the rules beforehand.
     - `reads`: keys of the state that it asks for; the input or a module has to give them.
     - `planners`: those that it asks in its turn; they are checked, and what they resolve is found there.
-    - `brings`: modules that its plans need besides those of the inventory, by name.
+    - `extra_modules`: modules that its plans need besides those of the inventory, by name.
     """
 
     name: str = ""
-    whole: bool = True
+    returns_full_plan: bool = True
     reads: Sequence[str] = ()
     planners: Sequence[Planner] = ()
-    brings: Mapping[str, Module] = MappingProxyType({})
+    extra_modules: Mapping[str, Module] = MappingProxyType({})
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         if not cls.__dict__.get("name"):
             cls.name = snake_case(cls.__name__)
+        rename_attributes(cls, _OLD_NAMES)
 
     def propose(self, state: State, inventory: Any) -> Sequence[Step] | Plan:
         """Return the next steps, `()` for nothing more to do, or a `Plan` where there is something to note.
@@ -85,11 +94,11 @@ class Planner:
         """Return what settings left open come to on this machine, as `Module.runtime_info` does."""
         return {}
 
-    def handles_failure(self, state: State) -> bool:
+    def replans_after_failure(self, state: State) -> bool:
         """Return whether it is to be asked again after a step that failed."""
         return False
 
-    def goes_on_after(self, state: State) -> bool:
+    def continue_after_failure(self, state: State) -> bool:
         """Return whether what is pending runs after a step that failed, and it is asked again after that.
 
         So it is where the inventory's `on_error` does not say what a failure of that module does.
@@ -105,14 +114,14 @@ class Planner:
         return copied
 
     @property
-    def names_modules(self) -> Mapping[str, Collection[str]]:
+    def referenced_modules(self) -> Mapping[str, Collection[str]]:
         """Return the modules that its parameters name, for an inventory to find those that are not there."""
         return {}
 
     @property
     def needs_model(self) -> bool:
         """Return whether it, or one that it asks, calls a language model."""
-        return any(planner.needs_model for planner in self.planners)
+        return isinstance(self, AsksModel) or any(planner.needs_model for planner in self.planners)
 
     @property
     def fixed_plans(self) -> Sequence[Sequence[str]]:
@@ -233,7 +242,7 @@ def next_plan(state: State, inventory: PlanContext) -> Plan:
         steps = " → ".join(map(str, plan.steps))
         raise ModuleError(f"it proposes {steps} again, which has just run to its end", hint=RETURN_NOTHING)
     try:
-        inventory.check_plan(plan.steps, state, whole=inventory.planner.whole)
+        inventory.check_plan(plan.steps, state, whole=inventory.planner.returns_full_plan)
     except PlanError as problem:
         return replace(plan, refused=str(problem))
     return plan
@@ -242,7 +251,9 @@ def next_plan(state: State, inventory: PlanContext) -> Plan:
 def _completed(plan: Plan, inventory: PlanContext) -> Plan:
     """Return a plan with the followers that rules ask for, and a whole one with what comes last."""
     rules, steps = inventory.rules, list[Step]()
-    is_open = inventory.planner.whole and rules.last and plan.steps and plan.names[-1] not in rules.last
+    is_open = (
+        inventory.planner.returns_full_plan and rules.last and plan.steps and plan.names[-1] not in rules.last
+    )
     for step in (*plan.steps, *([Step(rules.last[0])] if is_open else [])):
         while steps and (follower := rules.next.get(steps[-1].module, step.module)) != step.module:
             steps.append(Step(follower))
@@ -296,7 +307,7 @@ def repair_turns(state: State) -> Messages:
         ]
     if (failed := state.failure) is not None and failed.error is not None:
         turns += [
-            ("assistant", json.dumps(state.program)),
+            ("assistant", json.dumps(state.executed_names)),
             ("user", f"The last of these steps failed: {failed.error.reason}.\nAnother plan. Modules:"),
         ]
     return turns

@@ -206,6 +206,22 @@ def _read(path: Path) -> str:
         raise PromptError(f"cannot be read: {problem.strerror}", where=str(path)) from problem
 
 
+@dataclass(frozen=True)
+class TableView:
+    """How a prompt shows tables (`to_text`), and how much of each text, in estimated tokens."""
+
+    style: Style = "pipe"
+    max_rows: int | None = None
+    max_cell: int | None = None
+    max_tokens: int | None = None
+    max_text_tokens: int = MAX_TEXT_TOKENS
+
+    @property
+    def limits(self) -> dict[str, Any]:
+        """Return how much of a table is shown, as `to_text` and `excerpt` name it."""
+        return {"max_rows": self.max_rows, "max_cell": self.max_cell, "max_tokens": self.max_tokens}
+
+
 def slots_of(
     state: State,
     *,
@@ -320,7 +336,7 @@ def _unavailable_in(state: State) -> str:
     """Tell what modules failed to find out, a line for each: "Not available: image caption (why)"."""
     return "\n".join(
         f"Not available: {untagged(', '.join(lack.keys).replace('_', ' '))} ({untagged(lack.reason)})"
-        for lack in state.lacking
+        for lack in state.missing
     )
 
 

@@ -300,7 +300,7 @@ class State:
     inventory, `within` the same of steps that were taken, by their number in the history. Of pending steps
     `asked` wait for a person's answer, `allowed` and `denied` have it.
     `failure` is the last step if it failed and
-    no plan has been made since; `step` is the step that a module is now running, and `lacking` what it could
+    no plan has been made since; `step` is the step that a module is now running, and `missing` what it could
     have read had not another module failed. A module that declares `reads` sees only those keys.
     """
 
@@ -312,7 +312,7 @@ class State:
     pending: tuple[Step, ...] = ()
     failure: StepRecord | None = None
     ended: RunEnded | None = None
-    begun: RunStarted | None = None
+    started: RunStarted | None = None
     dropped: tuple[Dropped, ...] = ()
     inside: tuple[Event, ...] = ()
     within: Mapping[int, tuple[Event, ...]] = field(default_factory=dict)
@@ -320,7 +320,7 @@ class State:
     allowed: tuple[Step, ...] = ()
     denied: tuple[Step, ...] = ()
     step: Step | None = field(default=None, compare=False)
-    lacking: tuple[MissingKeys, ...] = field(default=(), compare=False)
+    missing: tuple[MissingKeys, ...] = field(default=(), compare=False)
 
     @classmethod
     def fold(cls, events: Iterable[Event]) -> State:
@@ -341,11 +341,11 @@ class State:
     def after(self, event: Event) -> State:
         """Return the state once the event has happened. Raises `LogError` for an event out of order."""
         if isinstance(event, RunStarted):
-            if self.begun is not None:
+            if self.started is not None:
                 raise LogError("the log holds two beginnings", hint="Give every run a log of its own.")
-            return self.with_fields(begun=event, input=event.input)
-        if self.begun is None or self.ended is not None:
-            raise LogError("the log goes on after its end" if self.begun else "the log has no beginning")
+            return self.with_fields(started=event, input=event.input)
+        if self.started is None or self.ended is not None:
+            raise LogError("the log goes on after its end" if self.started else "the log has no beginning")
         if isinstance(event, StepRecord):
             return self._after_step(event)
         if isinstance(event, Nested):
@@ -449,7 +449,7 @@ class State:
         ended, waiting = self.ended, self.waiting
         told = ended.reason if ended else "waits for approval" if waiting else "not ended"
         why = ", ".join(map(str, waiting)) if ended is None else ended.error or self.answer
-        return f"{told}: {why} ({' → '.join(self.program)})"
+        return f"{told}: {why} ({' → '.join(self.executed_names)})"
 
     def _repr_html_(self) -> str:
         """Show it in a notebook: the question, the plan, the answer or why there is none."""
@@ -479,8 +479,8 @@ class State:
         question alone: by a module that declares to read the question, or what such a one wrote to the cache.
         `changes` are inputs to take in their place, such as `table=state.table`.
         """
-        given = self.begun.input if self.begun is not None else self.input
-        alone = self.begun.settings.get(ONE_QUESTION, ()) if self.begun is not None else ()
+        given = self.started.input if self.started is not None else self.input
+        alone = self.started.settings.get(ONE_QUESTION, ()) if self.started is not None else ()
         turns = with_turn(given.get(HISTORY), given.get("question", ""), self.answer)
         now = dict(given)
         for record in self.executed:
@@ -489,7 +489,7 @@ class State:
         return now | {"question": question, HISTORY: turns} | changes
 
     @property
-    def program(self) -> tuple[str, ...]:
+    def executed_names(self) -> tuple[str, ...]:
         """Return the names of the modules that ran, in order."""
         return tuple(record.step.module for record in self.executed)
 

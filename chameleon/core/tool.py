@@ -19,7 +19,7 @@ from pydantic import BaseModel
 from pydantic_core import to_jsonable_python
 
 from chameleon.core.arguments import Arguments, output_of, written_as
-from chameleon.core.module import Keys, Module, check_keys
+from chameleon.core.module import Keys, Module, Traits, check_keys, with_new_names
 from chameleon.core.state import State
 from chameleon.errors import InventoryError
 from chameleon.text import snake_case, type_in_words
@@ -41,8 +41,8 @@ class FunctionModule(Module):
         reads: Keys | None = None,
         writes: Keys | None = None,
         uses: Keys = (),
-        asks: str = "",
-        at_most: int | None = None,
+        requires_approval: bool = False,
+        max_runs: int | None = None,
     ) -> None:
         if inspect.isclass(function):
             hint = "Subclass chameleon.Module, or give tool(object.method)."
@@ -60,26 +60,20 @@ class FunctionModule(Module):
         if not self.name.isidentifier():
             raise InventoryError(f"{function!r} has no name", hint='Give it one: tool(function, name="…").')
         self.description = description or " ".join((inspect.getdoc(written) or "").split())
-        if asks not in ("", "approval"):
-            raise InventoryError(f"{self.name} asks for {asks!r}", hint='Write asks="approval", or nothing.')
-        self.when, self.asks, self.at_most = when, asks, at_most
+        self.when, self.requires_approval, self.max_runs = when, requires_approval, max_runs
         self._state = _parameter_of_state(function)
         # One that is not given the state sees nothing of it, and may run beside its neighbours.
         self.reads = () if reads is None and self._state is None else reads  # type: ignore[misc]
         self.writes, self.uses = writes, uses  # type: ignore[misc]
         check_keys(reads, writes, f"tool {self.name}")
         skip = () if self._state is None else (self._state,)
-        self._arguments = Arguments.of(self.name, function, None, skip)
-        self.gives = output_of(function)
+        taken = Arguments.of(self.name, function, None, skip)
+        self.traits = Traits(returns=output_of(function), arguments=taken)
         self._signature = inspect.signature(function)
-
-    @property
-    def arguments(self) -> Arguments | None:
-        """Return what a plan gives it: the parameters of the function but for the state."""
-        return self._arguments
+        self._shown = f"<tool {self.name}{taken.signature if taken else '()'}>"
 
     def __repr__(self) -> str:
-        return f"<tool {self.name}{self._arguments.signature if self._arguments else '()'}>"
+        return self._shown
 
     def __call__(self, *args: Any, **named: Any) -> Any:
         return self.function(*args, **named)
@@ -147,10 +141,11 @@ def tool(
     Its parameters are the arguments that a plan gives, checked by pydantic. A parameter annotated
     as `State`, or called `state` without an annotation, is given the state; a function without one sees
     nothing else. The options are those
-    of a module: name, description, when, reads, writes, uses, asks ("approval": a person is to allow each
-    step), at_most (how often a run may run it). Raises `InventoryError` for a signature that no
+    of a module: name, description, when, reads, writes, uses, requires_approval (a person has to allow each
+    step), max_runs (how often a run may run it). Raises `InventoryError` for a signature that no
     schema can tell.
     """
+    options = with_new_names(options, "tool")
     if function is None:
         return functools.partial(tool, **options)
     try:

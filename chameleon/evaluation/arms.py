@@ -102,7 +102,7 @@ def has_gold(state: State, problem: Problem, groups: Groups) -> bool | None:
 
 def _source_table(state: State) -> Table | None:
     """Return the table that was found in an index, else the one that was given, if there is either."""
-    table: Table | None = state.begun.input.get("table") if state.begun else None
+    table: Table | None = state.started.input.get("table") if state.started else None
     for record in state.history:
         if "retrieved" in record.cache_changes:
             table = record.input_changes.get("table", table)
@@ -117,7 +117,7 @@ def _cells(table: Table) -> tuple[Any, Any]:
 def _failure_in(state: State) -> Failure | None:
     """Return what kept a run from its end, if it was a step or its input."""
     failed = next((record.error for record in state.history if record.error), None)
-    return failed or (state.ended.error if state.ended and state.begun is None else None)
+    return failed or (state.ended.error if state.ended and state.started is None else None)
 
 
 def _prompted_table(inventory: Inventory, asks: str, state: State) -> str | None:
@@ -143,7 +143,7 @@ def measure_arm(
     else no answers. Returns the arm's figures; an arm that cannot run here says why.
     """
     plan = fixed_plan(arm.inventory)
-    asks = [name for name in plan or () if arm.inventory.modules[name].needs_model]
+    asks = [name for name in plan or () if arm.inventory.access[name].needs_model]
     if plan is None or len(asks) > 1:
         return arm_figures(arm, asks or ["the planner"])
     before = plan[: plan.index(asks[0])] if asks else plan

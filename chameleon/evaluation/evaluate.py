@@ -209,7 +209,7 @@ class Evaluation:
             return State(ended=RunEnded("failed", Failure.of(error)))
         before = self.run_dir.unfinished(problem.id) if self.run_dir else ()
         state = State.fold(before)
-        if self.run_dir and problem.sequence and state.begun and state.begun.input != checked:
+        if self.run_dir and problem.sequence and state.started and state.started.input != checked:
             # An earlier question, tried again, was answered otherwise.
             before = self.run_dir.take_back(problem.id, before, 0)
             state = State()

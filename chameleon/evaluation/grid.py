@@ -85,7 +85,7 @@ class Arm:
         plan = fixed_plan(inventory)
         if plan is None:
             return None
-        asking = [inventory.modules[name] for name in plan if inventory.modules[name].needs_model]
+        asking = [inventory.modules[name] for name in plan if inventory.access[name].needs_model]
         return sum(module.samples if isinstance(module, LLMModule) else 1 for module in asking)
 
 

@@ -11,7 +11,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from chameleon.core.llm_module import AsksModel
+from chameleon.core.llm_module import asking_of
+from chameleon.core.module import InnerRun
 from chameleon.core.planner import Planner, every_planner
 from chameleon.errors import versions_of
 from chameleon.evaluation.benchmark import Benchmark, Problem
@@ -105,9 +106,7 @@ def _parameters(executor: Executor) -> dict[str, Any]:
     inventory, budget = executor.inventory, executor.budget
     parts = {**_planners(inventory), **inventory.modules, **inventory.askers}
     found: dict[str, Any] = {
-        name: to_json(dict(part.llm_params))
-        for name, part in parts.items()
-        if isinstance(part, AsksModel) and part.llm_params
+        name: to_json(dict(params)) for name, part in parts.items() if (params := asking_of(part).params)
     }
     for name in ("prices", "retries", "timeout"):
         if (value := getattr(inventory.llm, name)) is not None:
@@ -126,7 +125,7 @@ def _parts(inventory: Inventory) -> Iterator[Any]:
     yield from every_planner(inventory.planner)
     for module in inventory.modules.values():
         yield module
-        if module.inner is not None:
+        if isinstance(module, InnerRun):
             yield from _parts(module.inner)
 
 

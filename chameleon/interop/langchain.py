@@ -46,7 +46,7 @@ def _output_of(state: State) -> Output:
         raise needs_approval(state)
     if state.ended.error is not None:
         raise state.ended.error.exception
-    return outcome_of(state) | {"program": list(state.program)}
+    return outcome_of(state) | {"program": list(state.executed_names)}
 
 
 def as_tool(

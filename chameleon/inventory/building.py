@@ -13,8 +13,9 @@ from typing import Any, cast, get_args
 
 from pydantic import BaseModel, ValidationError
 
-from chameleon.core.llm_module import AsksModel, LLMModule
-from chameleon.core.module import Module, check_keys, split_keys
+from chameleon.core.access import reading
+from chameleon.core.llm_module import Asking, AsksModel, LLMModule, configure
+from chameleon.core.module import Module, check_keys, named, needs_model, split_keys
 from chameleon.core.planner import Planner
 from chameleon.errors import ChameleonError, InventoryError
 from chameleon.inventory.resolve import Family, adapter_of, build, find_class, is_own, module_of
@@ -26,10 +27,12 @@ from chameleon.usage import Budget
 
 INVENTORY_MODULE = "inventory_module"
 MCP_SERVER = "chameleon.modules.compose.mcp_server:McpServer"
-_OF_ASKERS = (
-    *("prompt", "samples", "vote", "structured", "table_style"),
-    *("max_rows", "max_cell", "max_table_tokens", "max_text_tokens"),
-)
+_OF_VIEWS = {
+    "table_style": "style",
+    "max_table_tokens": "max_tokens",
+    **{name: name for name in ("max_rows", "max_cell", "max_text_tokens")},
+}
+_OF_ASKERS = ("prompt", "samples", "vote", "structured", *_OF_VIEWS)
 
 
 def parts_of(source: Source, read: Callable[[Source], Any]) -> dict[str, Any]:
@@ -125,7 +128,7 @@ class Builder:
                 raise self._wrong((*path, key), f"an entry of several tools has no {key!r}", "Leave it out.")
         with self._at(path):
             several = made.modules()
-        shared = ModuleSpec(asks=entry.asks)
+        shared = ModuleSpec(requires_approval=entry.requires_approval)
         return {own: self._configured(each, own, shared, path) for own, each in several.items()}
 
     def together(self, made: Mapping[str, Mapping[str, Module]]) -> dict[str, Module]:
@@ -140,23 +143,24 @@ class Builder:
 
     def _configured(self, module: Module, name: str, entry: ModuleSpec, path: KeyPath) -> Module:
         """Return a module under its name, with what all modules may have: card, prompt, model."""
-        module = module.with_name(name)
+        module = named(module, name)
         module.description = entry.description or module.description
         module.when = entry.when or module.when
-        module.asks = entry.asks or module.asks
+        if entry.requires_approval is not None:
+            module.requires_approval = entry.requires_approval
         if entry.reads is not None:
             keys = entry.reads if isinstance(entry.reads, str) else tuple(entry.reads)
             with self._at((*path, "reads")):
                 check_keys(keys, None, f"module {name}")
-            module = module.reading(split_keys(keys))
-        if isinstance(entry.at_most, dict):
-            raise self._wrong((*path, "at_most"), "at_most is a mapping", "Write how often it may run.")
-        module.at_most = entry.at_most or module.at_most
+            module = reading(module, split_keys(keys))
+        if isinstance(entry.max_runs, dict):
+            raise self._wrong((*path, "max_runs"), "max_runs is a mapping", "Write how often it may run.")
+        module.max_runs = entry.max_runs or module.max_runs
         given = {key: value for key in _OF_ASKERS if (value := getattr(entry, key)) is not None}
         if entry.inventory is not None:
             if key := next(iter(given), None):
                 raise self._wrong(path, f"an inventory as a module has no {key!r}", "Its own file says that.")
-        elif module.needs_model:
+        elif needs_model(module):
             kind = type(module)
             if entry.structured and getattr(kind, "schema", LLMModule.schema) is LLMModule.schema:
                 raise self._wrong(path, f"{kind.__name__} replies in text, and has no 'structured'")
@@ -184,7 +188,8 @@ class Builder:
         cls = self._found(INVENTORY_MODULE, "modules", path)
         module: Any = self._built(cls, {**given, "inventory": self.read(source)}, path)
         if entry.llm and entry.llm.model:
-            module.own_model, module.own_connection = self._own_model(entry.llm)
+            model, connection = self._own_model(entry.llm)
+            configure(module, Asking(model=model, connection=connection))
         return cast(Module, module)
 
     def _server(self, mcp: McpSpec, entry: ModuleSpec, path: KeyPath) -> Toolkit:
@@ -193,7 +198,7 @@ class Builder:
             raise self._wrong((*path, "use"), "the tools of a server have no 'use'", "Leave it out.")
         recorded = self.source.recorded.get("tools", {}).values()
         listed = [tool for tool in recorded if tool.get("of") == path[-1]]
-        given = {**entry.parameters(), "entry": path[-1], "server": mcp, "at_most": entry.at_most}
+        given = {**entry.parameters(), "entry": path[-1], "server": mcp, "max_runs": entry.max_runs}
         given |= {"folder": self.source.folders[0] if self.source.folders else None, "listed": listed or None}
         made: Toolkit = self._built(find_class(MCP_SERVER, "modules"), given, path)
         return made
@@ -223,7 +228,7 @@ class Builder:
             modules = [*map(module_of, found if is_list else [found])]
         if not is_list:
             return copy.copy(modules[0])
-        given |= {"given": modules, "at_most": entry.at_most}
+        given |= {"given": modules, "max_runs": entry.max_runs}
         return cast(Toolkit, build(ModuleList, given, partial(self._place, path)))
 
     def planner(self, entry: PlannerSpec, path: KeyPath) -> Planner:
@@ -257,24 +262,26 @@ class Builder:
             return find_class(name, family, self.source.folders)
 
     def _configure(self, owner: Any, given: Mapping[str, Any], llm: ModelSpec | None, path: KeyPath) -> None:
-        """Set what all askers of a model have: prompt, folders to look in, parameters, their own model."""
-        for key, value in given.items():
-            setattr(owner, key, value)
-        owner.folders = self.source.folders
-        owner.prompt_place = self._place(path, "prompt")
+        """Set what all parts that ask a model have: prompt, view of tables, parameters, their own model."""
+        view = {_OF_VIEWS[key]: value for key, value in given.items() if key in _OF_VIEWS}
+        if view:
+            owner.table_view = replace(owner.table_view, **view)
+        for key in given.keys() - _OF_VIEWS.keys():
+            setattr(owner, key, given[key])
         own, given_for_all = llm.params() if llm else {}, self.source.params
-        owner.llm_params = self.spec.llm.params() | {k: own[k] for k in own if k not in given_for_all}
+        params = self.spec.llm.params() | {k: own[k] for k in own if k not in given_for_all}
         written = [each for each in (self.spec.llm, llm) if each and "temperature" in each.model_fields_set]
         if given_for_all.get("temperature", 0) is None or (written and written[-1].temperature is None):
-            owner.llm_params |= {"temperature": None}  # left out, rather than 0
-        owner.has_own_stop = "stop" not in given_for_all
-        if llm is None:
-            return
-        if llm.model:
-            owner.own_model, owner.own_connection = self._own_model(llm)
-        elif misplaced := next(iter(llm.connection()), None):
+            params |= {"temperature": None}  # left out, rather than 0
+        model, connection = self._own_model(llm) if llm and llm.model else ("", {})
+        stops = "stop" not in given_for_all
+        place = self._place(path, "prompt")
+        configure(owner, Asking(params, self.source.folders, place, model, connection, has_own_stop=stops))
+        if llm and not llm.model and (misplaced := next(iter(llm.connection()), None)):
             hint = f"Give {misplaced} in the llm of the whole inventory, or name a model here."
-            raise self._wrong(path, f"llm.{misplaced} belongs to a model, and none is named beside it", hint)
+            raise self._wrong(
+                path, f"llm.{misplaced} belongs to a model, and no model is named next to it", hint
+            )
 
     @contextmanager
     def _at(self, path: KeyPath) -> Iterator[None]:

@@ -10,7 +10,8 @@ from contextlib import suppress
 from pathlib import Path, PurePath
 from typing import Any
 
-from chameleon.core.llm_module import AsksModel
+from chameleon.core.llm_module import AsksModel, template_of
+from chameleon.core.module import InnerRun
 from chameleon.core.planner import every_planner
 from chameleon.core.state import ONE_QUESTION, State
 from chameleon.errors import ChameleonError, LogError, versions_of
@@ -44,12 +45,14 @@ def settings_of(inventory: Inventory) -> dict[str, Any]:
     for name, owner in {**inventory.modules, **owners}.items():
         with suppress(ChameleonError):  # told by the step that asks with it
             if isinstance(owner, AsksModel):
-                prompts[name] = owner.template.digest
+                prompts[name] = template_of(owner).digest
     modules = inventory.modules.items()
     further = {
         "prompts": prompts,
-        "inside": {name: settings_of(each.inner) for name, each in modules if each.inner is not None},
-        "tools": {name: each.listed for name, each in modules if each.listed is not None},
+        "inside": {name: settings_of(each.inner) for name, each in modules if isinstance(each, InnerRun)},
+        "tools": {
+            name: schema for name, each in modules if (schema := each.traits.server_schema) is not None
+        },
         ONE_QUESTION: _for_one_question(inventory),
         "without": sorted(inventory.left_out),
     }
@@ -88,9 +91,9 @@ def check_same(
     state: State, inventory: Inventory, given: Mapping[str, Any], settings: Mapping[str, Any]
 ) -> None:
     """Raise `LogError` naming what has changed since the run began: inventory, prompts, input or files."""
-    assert state.begun is not None
-    name, before = inventory.name, state.begun.settings
-    if (state.begun.inventory, state.begun.input) != (name, given):
+    assert state.started is not None
+    name, before = inventory.name, state.started.settings
+    if (state.started.inventory, state.started.input) != (name, given):
         hint = "Give a new file, or ask the same again."
         raise LogError("the log belongs to another question or inventory", hint=hint)
     if before.get("inventory", settings.get("inventory")) != settings.get("inventory"):

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chameleon import values
-from chameleon.core.access import Access
+from chameleon.core.access import Access, arguments_of, is_users_own, reading, written_keys
 from chameleon.core.conversation import HISTORY
-from chameleon.core.llm_module import AsksModel
-from chameleon.core.module import Module, split_keys
+from chameleon.core.llm_module import AsksModel, asking_of
+from chameleon.core.module import InnerRun, Module, named, needs_model, split_keys
 from chameleon.core.planner import (
     Planner,
     check_arguments,
@@ -54,14 +54,14 @@ class Card:
     description: str
     when: str = ""
     arguments: Arguments | None = None
-    gives: str = ""
+    returns: str = ""
     takes_code: str = ""
 
     @property
     def signature(self) -> str:
         """Write arguments and output on one line: `(amount: number) -> number`; "" where there are none."""
         taken = self.arguments.signature if self.arguments else ""
-        return f"{taken or '()'} -> {self.gives}" if self.gives else taken
+        return f"{taken or '()'} -> {self.returns}" if self.returns else taken
 
     @property
     def call(self) -> str:
@@ -76,6 +76,13 @@ class Card:
     def notes(self) -> Mapping[str, str]:
         """Return what is said of single arguments."""
         return self.arguments.notes if self.arguments else {}
+
+
+def card_of(module: Module, arguments: Arguments | None, name: str = "") -> Card:
+    """Return the card of a module that takes these arguments."""
+    traits = module.traits
+    shown = (name or module.name, module.description, module.when)
+    return Card(*shown, arguments, traits.returns, traits.takes_code)
 
 
 @dataclass(frozen=True)
@@ -110,12 +117,12 @@ class Inventory:
         except InventoryError as problem:
             raise problem if problem.where else problem.at(self.name) from problem
         for planner in every_planner(self.planner):
-            for name, each in planner.brings.items():
+            for name, each in planner.extra_modules.items():
                 if name in named and not isinstance(named[name], type(each)):
                     what = f"a module is called {name}, and that name is the planner's ({planner.name})"
                     where = self.place(("modules", name))
                     raise InventoryError(what, where=where, hint="Give the module another name.")
-            brought = {name: each for name, each in planner.brings.items() if name not in named}
+            brought = {name: each for name, each in planner.extra_modules.items() if name not in named}
             object.__setattr__(self, "brought", self.brought | set(brought))
             named |= _by_name(brought)
         object.__setattr__(self, "modules", _told_own(named, self.brought))
@@ -205,7 +212,7 @@ class Inventory:
 
         Raises `InventoryError` where none takes it, and for an inventory made in Python.
         """
-        plain = {key: each for key, each in self.modules.items() if each.inner is None}
+        plain = {key: each for key, each in self.modules.items() if not isinstance(each, InnerRun)}
         taking = [key for key, each in plain.items() if name in signature(type(each)).parameters]
         if self.source is None or not taking:
             raise InventoryError(f"no module of the inventory {self.name} takes {name}")
@@ -220,11 +227,11 @@ class Inventory:
         planners = enumerate(every_planner(self.planner))
         named = {f"planner {number}" if number else "planner": each for number, each in planners}
         asking = {**named, **self.present}.items()
-        found = {name: each for name, each in asking if isinstance(each, AsksModel) and each.needs_model}
+        found = {name: each for name, each in asking if isinstance(each, AsksModel)}
         return found | {
             f"{name}.{part}": each
             for name, module in self.present.items()
-            if module.inner is not None
+            if isinstance(module, InnerRun)
             for part, each in module.inner.askers.items()
         }
 
@@ -232,7 +239,7 @@ class Inventory:
     def cards(self) -> list[Card]:
         """Return a card for each module that plans may name, in the order of the inventory."""
         return [
-            Card(name, module.description, module.when, self.arguments[name], module.gives, module.takes_code)
+            card_of(module, self.arguments[name], name)
             for name, module in self.present.items()
             if name not in self.brought
         ]
@@ -240,7 +247,7 @@ class Inventory:
     @cached_property
     def arguments(self) -> Mapping[str, Arguments | None]:
         """Return what each module takes in a plan besides the state."""
-        taken = {name: module.arguments for name, module in self.modules.items()}
+        taken = {name: arguments_of(module) for name, module in self.modules.items()}
         return {name: each and replace(each, module=name) for name, each in taken.items()}
 
     @property
@@ -261,7 +268,7 @@ class Inventory:
     @property
     def needs_model(self) -> bool:
         """Return whether its planner or one of its modules asks a language model."""
-        return self.planner.needs_model or any(each.needs_model for each in self.present.values())
+        return self.planner.needs_model or any(map(needs_model, self.present.values()))
 
     @property
     def own_models(self) -> Mapping[str, str]:
@@ -269,8 +276,8 @@ class Inventory:
         found = {}
         for name, each in self.askers.items():
             module = self.modules.get(name.partition(".")[0])
-            within = getattr(module, "own_model", "") if module is not None and module.inner else ""
-            if model := each.own_model or within:
+            within = asking_of(module).model if isinstance(module, InnerRun) else ""
+            if model := asking_of(each).model or within:
                 found[name] = model
         return found
 
@@ -315,7 +322,9 @@ class Inventory:
     @cached_property
     def aliases(self) -> Mapping[str, str]:
         """Return the modules by the names that their servers have for them."""
-        return {each.alias: name for name, each in self.modules.items() if each.alias}
+        return {
+            each.traits.server_name: name for name, each in self.modules.items() if each.traits.server_name
+        }
 
     def meant(self, step: Step) -> Step:
         """Return the step with its module's name, where it has that of the module's server: `get-sum`."""
@@ -330,7 +339,7 @@ class Inventory:
         if whole:
             check_order(names, self.rules)
         check_reads(names, self.access, state.keys)
-        check_arguments(steps, self.arguments, state.program, {"input", *state.input})
+        check_arguments(steps, self.arguments, state.executed_names, {"input", *state.input})
 
     def obstacles(self) -> list[Obstacle]:
         """Find all that keeps it from working here, or a module that a run can do without: see `Obstacle`."""
@@ -344,21 +353,24 @@ class Inventory:
 
 def _told_own(modules: Mapping[str, Module], brought: Collection[str]) -> dict[str, Module]:
     """Return the modules; those that tell what others found read the keys that modules of one's own add."""
-    own = {name: each for name, each in modules.items() if each.is_of_ones_own and name not in brought}
+    own = {name: each for name, each in modules.items() if is_users_own(each) and name not in brought}
     shipped = [each for name, each in modules.items() if name not in own]
-    read = [key for each in shipped if not each.tells_own for key in split_keys(each.reads or ())]
-    given = [*read, *(key for each in shipped for key in each.written_keys)]
+    read = [key for each in shipped if not each.traits.shows_own_keys for key in split_keys(each.reads or ())]
+    given = [*read, *(key for each in shipped for key in written_keys(each))]
     known = {part for key in given for part in key.removesuffix("?").split("|")}
-    of_text = (set(each.written_keys).difference(split_keys(each.non_text)) for each in own.values())
+    of_text = (set(written_keys(each)).difference(split_keys(each.traits.non_text)) for each in own.values())
     written = {key for keys in of_text for key in keys if key.startswith("cache.")}
     keys = [f"{key}?" for key in sorted(written - known)]
-    return {n: each.reading(keys, known) if keys and each.tells_own else each for n, each in modules.items()}
+    return {
+        name: reading(each, keys, known) if keys and each.traits.shows_own_keys else each
+        for name, each in modules.items()
+    }
 
 
 def _by_name(given: Any) -> dict[str, Module]:
     """Return modules by name, as they are given: a mapping, or a list of what has a name of its own."""
     if isinstance(given, Mapping):
-        return {name: _module(each).with_name(name) for name, each in given.items()}
+        return {name: named(_module(each), name) for name, each in given.items()}
     if isinstance(given, str) or not isinstance(given, Iterable):
         what = f"{str(given)[:60]!r} is {type_in_words(given)}, and no modules"
         hint = "Give a list of functions and modules, or a mapping of names to them."

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from chameleon.core.llm_module import AsksModel
+from chameleon.core.access import is_users_own
+from chameleon.core.llm_module import AsksModel, template_of
 from chameleon.core.module import Module
 from chameleon.core.planner import Planner, check_arguments, check_names, every_planner
 from chameleon.core.state import State, Step
@@ -65,7 +66,7 @@ def remarks(inventory: Inventory) -> Iterator[InventoryError]:
         for key in access.writes.difference(access.reads or ()):  # else it passes on what was there
             writers.setdefault(key, []).append(name)
     for key, names in sorted(writers.items()):
-        own = [name for name in names if modules[name].is_of_ones_own]
+        own = [name for name in names if is_users_own(modules[name])]
         if not own or key.startswith("input."):
             continue
         where = inventory.place(("modules", own[0]))
@@ -82,7 +83,12 @@ def _is_lost(name: str, key: str, inventory: Inventory) -> bool:
     last = [*inventory.rules.last, *(plan[-1] for plan in inventory.planner.fixed_plans if plan)]
     planners = [*every_planner(inventory.planner)]
     readers = (access for other, access in inventory.access.items() if other != name)
-    is_seen = not last or name in last or not all(each.whole for each in planners) or any(inventory.takes)
+    is_seen = (
+        not last
+        or name in last
+        or not all(each.returns_full_plan for each in planners)
+        or any(inventory.takes)
+    )
     is_read = any(key in each.reads for each in planners) or any(each.depends_on([key]) for each in readers)
     return not (is_seen or is_read)
 
@@ -110,7 +116,7 @@ def _faults(part: Module | Planner, path: KeyPath, inventory: Inventory) -> Iter
         yield InventoryError(what, hint=hint, where=where)
     if isinstance(part, AsksModel):
         try:
-            part.template.check()
+            template_of(part).check()
         except ChameleonError as problem:
             yield problem
         else:
@@ -119,16 +125,18 @@ def _faults(part: Module | Planner, path: KeyPath, inventory: Inventory) -> Iter
 
 def _unfilled(part: Any, path: KeyPath, inventory: Inventory) -> Iterator[InventoryError]:
     """Yield an error for each slot of a prompt that neither the input, a module nor its asker fills."""
-    if part.own_slots is None:
+    if part._slots_filled is None:
         return
     classes = type(part).__mro__
-    declaring = next(number for number, each in enumerate(classes) if "own_slots" in vars(each))
+    declaring = next(number for number, each in enumerate(classes) if "_slots_filled" in vars(each))
     if any(name in vars(each) for each in classes[:declaring] for name in _FILLS_SLOTS):
         return  # a subclass fills slots in its own way, and does not say which
     given = {key.partition(".")[2] for key in _given_keys(inventory)}
-    filled = part.own_slots.union(_EVERY_STATE_HAS, given)
-    for slot in () if "*" in given else sorted({*part.template.needs} - filled):
-        what = f"the prompt {part.template.name} has the slot {slot!r}, and neither the input nor a module"
+    filled = part._slots_filled.union(_EVERY_STATE_HAS, given)
+    for slot in () if "*" in given else sorted({*template_of(part).needs} - filled):
+        what = (
+            f"the prompt {template_of(part).name} has the slot {slot!r}, and neither the input nor a module"
+        )
         where = inventory.place(path)
         yield InventoryError(f"{what} fills it", hint=nearest(slot, filled), where=where)
 

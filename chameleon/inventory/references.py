@@ -41,7 +41,7 @@ def _mentioned(inventory: Inventory) -> Iterator[tuple[KeyPath, str]]:
         yield ("repair", name), name
         yield ("repair", name, "redo"), spec.redo
     for planner in every_planner(inventory.planner):
-        for key, names in planner.names_modules.items():
+        for key, names in planner.referenced_modules.items():
             yield from ((("planner", key), name) for name in names)
     for name, policy in inventory.on_error.items():
         if isinstance(policy, list):

@@ -117,14 +117,14 @@ class ModelSpec(Strict):
 class RepairSpec(Strict):
     """`repair: {verifier: …}`: when that module rejects, redo another one and ask again.
 
-    Modules that redo the same one share its attempts. `repair: {tell: false}` holds for all that do not say
-    it themselves, as in the published runs.
+    Modules that redo the same one share its attempts. `repair: {show_error: false}` holds for all that do
+    not say it themselves, as in the published runs.
     """
 
     redo: Name = Field(description="The module to run again; it may be the one that rejects.")
     attempts: PositiveInt = key("How often it runs for one plan, the first included.", 20)
     temperature_step: NonNegativeFloat = key("Added to the temperature in a redo.", 0.1)
-    tell: bool = key("Show the model its last reply and what was wrong with it.", True)
+    show_error: bool = key("Show the model its last reply and what was wrong with it.", True)
 
 
 class RulesSpec(Strict):
@@ -143,14 +143,17 @@ class RulesSpec(Strict):
     max_steps: PositiveInt = key("The most steps of a plan.", 32)
 
 
-def _with_tell(repair: Any) -> Any:
-    """Give `tell` of a whole `repair:` to each that does not say it itself."""
-    if not isinstance(repair, dict) or "tell" not in repair:
+def _with_show_error(repair: Any) -> Any:
+    """Give `show_error` of a whole `repair:` to each that does not say it itself."""
+    if not isinstance(repair, dict) or "show_error" not in repair:
         return repair
-    if not isinstance(tell := repair["tell"], bool):
-        raise ValueError("tell is true or false")
-    entries = {name: entry for name, entry in repair.items() if name != "tell"}
-    return {k: {"tell": tell, **entry} if isinstance(entry, dict) else entry for k, entry in entries.items()}
+    if not isinstance(shown := repair["show_error"], bool):
+        raise ValueError("show_error is true or false")
+    entries = {name: entry for name, entry in repair.items() if name != "show_error"}
+    return {
+        k: {"show_error": shown, **entry} if isinstance(entry, dict) else entry
+        for k, entry in entries.items()
+    }
 
 
 class BudgetSpec(Strict):
@@ -224,8 +227,8 @@ class ModuleSpec(Open):
     when: str | None = key("When to use it, for the planner.")
     reads: str | list[str] | None = key("Further keys that it reads, such as `cache.facts?`.")
     on_error: OnError | None = key("What a failure does: end the run, skip the step, or take another plan.")
-    asks: Literal["approval"] | None = key("A person is to allow each of its steps.")
-    at_most: PositiveInt | dict[str, PositiveInt] | None = key("How often a run may run it; or each tool.")
+    requires_approval: bool | None = key("A person has to allow each of its steps.")
+    max_runs: PositiveInt | dict[str, PositiveInt] | None = key("How often a run may run it; or each tool.")
     prompt: str | None = key("A prompt file, beside the inventory or shipped.")
     llm: ModelSpec | None = key("A model or parameters of its own.")
     samples: PositiveInt | None = key("How many replies to ask for; `vote` chooses.")
@@ -267,7 +270,7 @@ class InventorySpec(Strict):
     )
     fallback: list[Name] = Field(default_factory=list, description="The plan to take if another fails.")
     rules: RulesSpec = key("What a plan must look like.", RulesSpec())
-    repair: Annotated[dict[Name, RepairSpec], BeforeValidator(_with_tell)] = Field(
+    repair: Annotated[dict[Name, RepairSpec], BeforeValidator(_with_show_error)] = Field(
         default_factory=dict, description="What to redo, by the module that rejects a result."
     )
     budget: BudgetSpec = key("The most that one question may spend.", BudgetSpec())

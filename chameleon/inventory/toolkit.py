@@ -25,22 +25,24 @@ class Toolkit:
 class ModuleList(Toolkit):
     """The modules of a list, or those of them that `tools` names; `prefix` is put before every name.
 
-    `at_most` is how often a run may run each, or some of them by name.
+    `max_runs` is how often a run may run each, or some of them by name.
     """
 
     def __init__(
-        self, given: Any, *, tools: list[str] | None = None, prefix: str = "", at_most: Any = None
+        self, given: Any, *, tools: list[str] | None = None, prefix: str = "", max_runs: Any = None
     ) -> None:
         self.given: tuple[Module, ...] = tuple(given)
-        self.tools, self.prefix, self.at_most = tools, prefix, at_most
+        self.tools, self.prefix, self.max_runs = tools, prefix, max_runs
 
     def modules(self) -> Mapping[str, Module]:
         by_name = {module.name: module for module in self.given}
-        limits = self.at_most if isinstance(self.at_most, Mapping) else dict.fromkeys(by_name, self.at_most)
+        limits = (
+            self.max_runs if isinstance(self.max_runs, Mapping) else dict.fromkeys(by_name, self.max_runs)
+        )
         found = {name: copy.copy(by_name[name]) for name in chosen(by_name, self.tools)}
         for name in chosen(by_name, limits):
             if name in found:
-                found[name].at_most = limits[name] or found[name].at_most
+                found[name].max_runs = limits[name] or found[name].max_runs
         return {f"{self.prefix}{name}": module for name, module in found.items()}
 
 

@@ -1,7 +1,8 @@
 """Approval: which steps a person is to allow, what is shown for that, and which may not run at all.
 
-A step asks where its module does (`Module.asks`). The executor asks before anything of a plan runs, or before
-each such step; question and answer are events, so a run without an answer is a log that goes on later.
+A step asks if its module does (`Module.requires_approval`). The executor asks before anything of a plan
+runs, or before each such step; question and answer are events, so a run without an answer is a log that
+resumes later.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ from typing import TYPE_CHECKING, Any
 
 from chameleon import bridge
 from chameleon.core.earlier import filled, references
+from chameleon.core.module import InnerRun, Module
 from chameleon.core.state import Failure, Ran, State, Step, not_approved
 from chameleon.errors import ChameleonError, InventoryError, NotApproved
 from chameleon.values import Room, freeze, to_json
 
 if TYPE_CHECKING:
-    from chameleon.core.module import Module
     from chameleon.inventory import Inventory
 
 SHOWN_CHARS = 2_000  # of an argument, its beginning and its end; all of it where that is asked for
@@ -63,7 +64,7 @@ def refuse(request: Request) -> bool:
 def described(step: Step, state: State, *, whole: bool = False) -> Iterator[str]:
     """Yield the module of a step, then each argument, invisible characters escaped and blanks counted."""
     yield step.module
-    done = set(state.program)
+    done = set(state.executed_names)
     before = takewhile(lambda each: each != step, state.pending)
     to_come = {each.module for each in before}
     room = Room(SHOWN_MB)
@@ -104,7 +105,7 @@ def held(state: State, inventory: Inventory, *, each: bool) -> tuple[Step, ...]:
     for step in state.pending[:1] if each else state.pending:
         if step in answered:
             answered.remove(step)
-        elif inventory.modules[step.module].asks:
+        elif inventory.modules[step.module].requires_approval:
             found.append(step)
     return tuple(found)
 
@@ -114,7 +115,7 @@ def may_run(
 ) -> tuple[tuple[Step, ...], Failure | None]:
     """Return the first steps of a group that may run; where none may, also why the first may not.
 
-    That is so where a person said no, nobody has said yes, or the run has run the module `at_most` times,
+    That is so where a person said no, nobody has said yes, or the run has run the module `max_runs` times,
     what it ran `before` included.
     """
     answered = list(state.allowed)
@@ -124,13 +125,15 @@ def may_run(
     for step in group:
         module = inventory.modules[step.module]
         times_run = ran.count(step.module) + before.get((step.module,), 0)
-        if allowed and (module.asks or _limits_inside(module)):  # it may wait, and must not run if one fails
+        if allowed and (
+            module.requires_approval or _limits_inside(module)
+        ):  # it may wait, and must not run if one fails
             break
         failure = None
-        if step in state.denied or (module.asks and step not in answered):
+        if step in state.denied or (module.requires_approval and step not in answered):
             failure = not_approved(step)
-        elif module.at_most is not None and times_run >= module.at_most:
-            times = "once" if module.at_most == 1 else f"{module.at_most:,} times"
+        elif module.max_runs is not None and times_run >= module.max_runs:
+            times = "once" if module.max_runs == 1 else f"{module.max_runs:,} times"
             what = f"it may run at most {times} in a run, and has"
             failure = Failure("StepRejected", what, where=f"module {step.module}")
         if failure is not None:
@@ -146,8 +149,8 @@ def may_run(
 
 def _limits_inside(module: Module) -> bool:
     """Return whether an inventory that the module runs has steps that ask or are bounded, however deep."""
-    within = module.inner.present.values() if module.inner is not None else ()
-    return any(each.asks or each.at_most or _limits_inside(each) for each in within)
+    within = module.inner.present.values() if isinstance(module, InnerRun) else ()
+    return any(each.requires_approval or each.max_runs or _limits_inside(each) for each in within)
 
 
 def answer_of(approve: Approve | None, request: Request) -> bool | None:

@@ -80,7 +80,9 @@ def finished(state: State) -> RunEnded:
 def _denied(state: State, inventory: Inventory) -> RunEnded | None:
     """Return the end of a run whose plan a person did not allow; None where it can go on without the step."""
     for step in state.denied:
-        if _policy(step.module, state, inventory) == "stop" and not inventory.planner.handles_failure(state):
+        if _policy(step.module, state, inventory) == "stop" and not inventory.planner.replans_after_failure(
+            state
+        ):
             return RunEnded("declined", not_approved(step))
     return None
 
@@ -95,7 +97,7 @@ def _repair(state: State, failed: StepRecord, inventory: Inventory) -> Plan | No
     if runs >= repair.attempts or (runs > 1 and _repeat(ran[-2:])):
         return None
     before = ran[-1] if ran else None
-    told = failed.error.advice if repair.tell else ""
+    told = failed.error.advice if repair.show_error else ""
     redo = Redo(runs, repair.temperature_step, runs + 1 == repair.attempts, told, _said(before))
     redone = Step(repair.redo, before.step.args if before else None, redo)
     steps = (redone,) if repair.redo == name else (redone, failed.step)
@@ -119,7 +121,7 @@ def _said(record: StepRecord | None) -> str:
 
 def _policy(name: str, state: State, inventory: Inventory) -> OnError:
     """Return what a failure of a module does: what the inventory says, else what its planner does."""
-    by_planner: OnError = "skip" if inventory.planner.goes_on_after(state) else "stop"
+    by_planner: OnError = "skip" if inventory.planner.continue_after_failure(state) else "stop"
     return inventory.on_error.get(name, by_planner)
 
 
@@ -152,7 +154,7 @@ def _by_policy(state: State, failed: StepRecord, error: Failure, inventory: Inve
         return Next.STEPS
     if policy == "fallback" and not _fell_back(state):
         return _fall_back(state, inventory, reason, error.kind)
-    if policy != "skip" and not inventory.planner.handles_failure(state):
+    if policy != "skip" and not inventory.planner.replans_after_failure(state):
         return RunEnded(_REASONS.get(error.kind, "failed"), error)
     if len(refused := refused_plans(state)) <= REPAIR_TURNS:
         return Next.PLAN

@@ -14,6 +14,7 @@ from itertools import chain
 from typing import Any, NoReturn, Self
 
 from chameleon import bridge
+from chameleon.core.llm_module import bound
 from chameleon.core.log import EventLog
 from chameleon.core.masking import masked
 from chameleon.core.planner import RETURN_NOTHING, next_plan, repeats
@@ -82,7 +83,7 @@ class Executor:
         if inventory.needs_model:
             llm = _connected(llm, inventory)
         planner = inventory.planner.with_llm(llm)
-        modules = {name: module.with_llm(llm) for name, module in inventory.modules.items()}
+        modules = {name: bound(module, llm) for name, module in inventory.modules.items()}
         self.inventory = replace(inventory, planner=planner, modules=modules)
         self.access = dict(self.inventory.access)
         takes = self.inventory.arguments
@@ -301,7 +302,7 @@ class Executor:
         files = files_of(self.inventory, given)
         settings = freeze({**self.settings, **files}, "settings") if files else self.settings
         state = State.fold(log)
-        if state.begun is not None:
+        if state.started is not None:
             check_same(state, self.inventory, given, settings)
             return state, None
         begun = RunStarted(self.inventory.name, given, settings, round(time.time(), 6))
@@ -327,11 +328,15 @@ class Executor:
                 problem = BudgetExceeded(problem.what, where=problem.where, hint=RETURN_NOTHING)
             return [RunEnded("budget", Failure.of(problem))]
         # A yes is for one call: whatever becomes of that, also where nobody hears of it any more.
-        begun = [Approval((each,), "begun") for each in group if self.inventory.modules[each.module].asks]
+        begun = [
+            Approval((each,), "begun")
+            for each in group
+            if self.inventory.modules[each.module].requires_approval
+        ]
         if len(group) > 1:
             return chain(begun, self._run_parallel(group, state, replace(terms, hear=None)))
         step, *later = state.pending
-        if any(self.inventory.modules[each.module].needs_model for each in later):
+        if any(self.access[each.module].needs_model for each in later):
             terms = replace(terms, hear=None)
         return chain(begun, run_step(step, self._modules[step.module], self.access, state, terms))
 

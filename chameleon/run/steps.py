@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from chameleon import bridge, values
 from chameleon.core.access import Access
 from chameleon.core.earlier import references
-from chameleon.core.module import Module
+from chameleon.core.module import InnerRun, Module, needs_model
 from chameleon.core.state import Event, Failure, Nested, Ran, State, Step, StepRecord
 from chameleon.errors import (
     ChameleonError,
@@ -38,17 +38,17 @@ def parallel_group(pending: Sequence[Step], access: Mapping[str, Access]) -> tup
     """Return the first pending steps that read nothing which another of them writes: they may run at once.
 
     All of them see the state as it was before, and their results are merged in plan order. A step whose
-    arguments refer to another waits for it, and so does one that shares `in_turn` with another.
+    arguments refer to another waits for it, and so does one that shares an `exclusive_group` with another.
     """
     group = [pending[0]]
-    turns = {access[pending[0].module].in_turn}
+    turns = {access[pending[0].module].exclusive_group}
     written = access[pending[0].module].writes
     for step in pending[1:]:
         if access[step.module].depends_on(written):
             break
         if step.args and any(references(step.args, [each.module for each in group])):
             break
-        if (turn := access[step.module].in_turn) and turn in turns:
+        if (turn := access[step.module].exclusive_group) and turn in turns:
             break
         group.append(step)
         turns.add(turn)
@@ -62,7 +62,7 @@ class PreparedModule:
     def __init__(self, module: Module, arguments: Arguments | None = None) -> None:
         self.module, self.arguments = module, arguments
         is_async = inspect.iscoroutinefunction(module.run)
-        self._blocks = not is_async and (bridge.may_block(module.run) or not module.needs_model)
+        self._blocks = not is_async and (bridge.may_block(module.run) or not needs_model(module))
         self._is_ready = False
         self._lock = threading.Lock()
 
@@ -132,16 +132,17 @@ def run_step(
     access = everyones[step.module]
     seen = access.view(state, step, everyones)
     begun = time.monotonic()
-    is_inventory = module.module.inner is not None
     recording_or_not = (
-        nullcontext(Recorder(terms.meter)) if is_inventory else recording(terms.meter, terms.hear)
+        nullcontext(Recorder(terms.meter))
+        if isinstance(module.module, InnerRun)
+        else recording(terms.meter, terms.hear)
     )
     with recording_or_not as recorder:  # the run within records its own calls
         try:
             args = _begin(step, module, access, state, terms)
             ready = module.ready()
             outcome: Outcome | None
-            if is_inventory:
+            if isinstance(ready, InnerRun):
                 inner = replace(terms, ran=state.ran_in(step.module, terms.ran))
                 work = ready.run_inside(seen, Inside(state.inside, inner), **args)
                 if (outcome := (yield from _nested(step.module, work))) is None:
@@ -179,7 +180,7 @@ def _begin(step: Step, module: PreparedModule, access: Access, state: State, ter
 
 def _room(state: State, terms: Terms) -> values.Room:
     """Return the room for a value of this run: what its budget says, beside the tables that it began with."""
-    given = state.begun.input.values() if state.begun is not None else ()
+    given = state.started.input.values() if state.started is not None else ()
     tables = [each for each in given if isinstance(each, Table)]
     return values.Room(terms.meter.budget.megabytes, lambda: sum(table.chars for table in tables))
 

@@ -10,9 +10,10 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from chameleon.core.arguments import Arguments
 from chameleon.core.conversation import HISTORY
-from chameleon.core.module import Keys, Module
+from chameleon.core.llm_module import Asking, asking_of, configure, connected
+from chameleon.core.module import InnerRun, Keys, Traits
 from chameleon.core.state import Event, State
-from chameleon.errors import ChameleonError, InnerBudget, InnerDeclined
+from chameleon.errors import InnerBudget, InnerDeclined
 from chameleon.inventory import Inventory
 from chameleon.inventory.obstacles import all_of
 from chameleon.run.executor import Executor
@@ -20,10 +21,9 @@ from chameleon.run.steps import Inside, Outcome
 
 _OF_A_PLAN: Mapping[str, Any] = {"str": str, "number": float, "bool": bool, "list": list[Any], "any": Any}
 Confidence = Annotated[float, Field(ge=0, le=1)]
-_LEFT = ("sources", "reading")  # what an answer rests on
 
 
-class InventoryModule(Module):
+class InventoryModule(InnerRun):
     """Answers with another inventory, on what that takes of this run's input.
 
     A plan may give it a question of its own, and other inputs that can be written down, as arguments. Its
@@ -34,48 +34,26 @@ class InventoryModule(Module):
 
     description = "Answers with another inventory, on what that takes of this run's input."
     reads = ("input.*",)
-    writes = ("cache.inventory_module", *(f"cache.{key}" for key in _LEFT))
-    own_connection: Mapping[str, Any] = {}
+    leaves = ("sources", "reading")  # what an answer rests on
 
     def __init__(self, inventory: Any = "tables_offline", at_least: Confidence | None = None) -> None:
         """`at_least`: the confidence, from 0 to 1, below which its readers decline; theirs by default."""
         self.inner: Inventory = Inventory.of(inventory)
         if at_least is not None:
             self.inner = self.inner.with_setting("at_least", at_least)
-        self.own_model = self.inner.llm.model or ""
-        if self.own_model:
-            self.own_connection = self.inner.llm.connection()
+        own = self.inner.llm
+        if own.model:
+            configure(self, Asking(model=own.model, connection=own.connection()))
         self.name, self.description = self.inner.name, self.inner.about
         self.executor: Executor | None = None
         takes = self.inner.input_types or {"question": "str"}
-        self._arguments = Arguments(self.name, _model(takes))
+        self.traits = Traits(arguments=Arguments(self.name, _model(takes)))
         self.reads = _reads(self.inner.input_types)  # type: ignore[misc, assignment]
-        self.writes = _writes(self.name)  # type: ignore[misc, assignment]
-
-    @property
-    def arguments(self) -> Arguments:
-        """Return what a plan may give in place of the run's input."""
-        return self._arguments
-
-    @property
-    def needs_model(self) -> bool:
-        return self.inner.needs_model
-
-    def with_name(self, name: str) -> Self:
-        named = super().with_name(name)
-        named.writes = _writes(name)  # type: ignore[misc, assignment]
-        return named
 
     def with_llm(self, llm: Any) -> Self:
         """Return the module, ready to run with this model or its own. Raises as `LLM.connect` does."""
-        if self.own_model and self.inner.needs_model:
-            from chameleon.llm import LLM
-
-            try:
-                connect = LLM.connect if llm is None else llm.with_model
-                llm = connect(self.own_model, **self.own_connection)
-            except ChameleonError as problem:
-                raise problem.at(f"{self.name}, model {self.own_model}") from None
+        if self.inner.needs_model:
+            llm = connected(self.name, asking_of(self), llm)
         bound = copy.copy(self)
         bound.executor = Executor(self.inner, llm)
         bound.inner = bound.executor.inventory
@@ -113,7 +91,7 @@ class InventoryModule(Module):
                 where = problem.where.removesuffix(own).removesuffix(": ")
                 raise InnerBudget(problem.what, where=where, hint=problem.hint) from problem
             raise problem
-        left = {key: reached.cache[key] for key in _LEFT if key in reached.cache}
+        left = {key: reached.cache[key] for key in self.leaves if key in reached.cache}
         return Outcome(reached.answer, left)
 
 
@@ -134,7 +112,3 @@ def _reads(takes: Mapping[str, str]) -> Keys:
         return ("input.*",)
     optional = (kind.endswith("?") or kind in _OF_A_PLAN for kind in takes.values())
     return tuple(f"input.{key}{'?' if may else ''}" for key, may in zip(takes, optional, strict=True))
-
-
-def _writes(name: str) -> Keys:
-    return (f"cache.{name}", *(f"cache.{key}" for key in _LEFT))

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from chameleon.core.arguments import Arguments
-from chameleon.core.module import Module
+from chameleon.core.module import Module, Traits
 from chameleon.core.state import State
 from chameleon.core.tool import plain
 from chameleon.errors import BadArguments, InventoryError, ModuleError, StepRejected
@@ -38,17 +38,13 @@ class LangChainTool(Module):
             raise InventoryError(f"the LangChain tool {tool.name!r} has no name that a plan could write")
         self.description = " ".join(str(tool.description or "").split())
         shown = tool.tool_call_schema
-        self._arguments: Arguments | None
+        arguments: Arguments | None
         if isinstance(shown, Mapping):
-            self._arguments = SchemaArguments.of_schema(self.name, shown)
+            arguments = SchemaArguments.of_schema(self.name, shown)
         else:
             self._check_injected(tool)
-            self._arguments = Arguments(self.name, shown) if shown.model_fields else None
-
-    @property
-    def arguments(self) -> Arguments | None:
-        """Return what a plan gives it: the tool's arguments but for injected ones."""
-        return self._arguments
+            arguments = Arguments(self.name, shown) if shown.model_fields else None
+        self.traits = Traits(arguments=arguments)
 
     def run(self, state: State, /, *args: Any, **named: Any) -> Any:
         if self._is_async:

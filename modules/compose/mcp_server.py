@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 from zlib import crc32
 
-from chameleon.core.arguments import Arguments, schema_in_words
+from chameleon.core.arguments import schema_in_words
 from chameleon.core.masking import masked
-from chameleon.core.module import Module
+from chameleon.core.module import Module, Traits
 from chameleon.core.state import State
 from chameleon.errors import InventoryError, NotApproved
 from chameleon.interop.mcp_client import connection
@@ -34,7 +34,7 @@ class McpServer(Toolkit):
     """Brings the tools of a server, or those that `tools` names, as modules.
 
     Their names are the server's, after `prefix`. Each asks for approval, unless `allow` names it, and then
-    too where the server says that it destroys. `deny` leaves tools out; `at_most` says how often a run may
+    too where the server says that it destroys. `deny` leaves tools out; `max_runs` says how often a run may
     call one, by name. `listed` are the tools as a log has them; the server is asked otherwise.
     """
 
@@ -47,14 +47,14 @@ class McpServer(Toolkit):
         prefix: str = "",
         allow: list[str] | None = None,
         deny: list[str] | None = None,
-        at_most: Any = None,
+        max_runs: Any = None,
         folder: Any = None,
         listed: Any = None,
     ) -> None:
         self.spec = server if isinstance(server, McpSpec) else McpSpec.model_validate(server)
         self.entry, self.prefix, self.folder, self.listed = entry, prefix, folder, listed
         self.wanted, self.allow, self.deny = tools, allow or [], deny or []
-        self.at_most: Mapping[str, int] | int | None = at_most
+        self.max_runs: Mapping[str, int] | int | None = max_runs
 
     def modules(self) -> Mapping[str, Module]:
         """Return the tools by name. Raises `ServerFailed`, and `InventoryError` for one that is not there."""
@@ -72,8 +72,8 @@ class McpServer(Toolkit):
             return [name for name in resolved if name in listed]
 
         allowed, denied = meant("allow", self.allow), meant("deny", self.deny)
-        limits = self.at_most if isinstance(self.at_most, Mapping) else dict.fromkeys(listed, self.at_most)
-        at_most = {name: limit for each, limit in limits.items() for name in meant("at_most", [each])}
+        limits = self.max_runs if isinstance(self.max_runs, Mapping) else dict.fromkeys(listed, self.max_runs)
+        max_runs = {name: limit for each, limit in limits.items() for name in meant("max_runs", [each])}
         modules: dict[str, Module] = {}
         for name in listed if self.wanted is None else meant("tools", self.wanted):
             if name in denied:
@@ -87,11 +87,11 @@ class McpServer(Toolkit):
                 what = f"two tools of the server {self.entry} come to the name {tool.name}"
                 raise InventoryError(what, hint="Name those that you want in `tools`.")
             destroys = tool.hints.get("destructiveHint") is True
-            tool.asks = "" if name in allowed and not destroys else "approval"
+            tool.requires_approval = name not in allowed or destroys
             if name in allowed and destroys:
                 what = "%s asks for approval though `allow` names it: its server says that it destroys"
                 _log.warning(what, tool.name)
-            tool.at_most = at_most.get(name)
+            tool.max_runs = max_runs.get(name)
             modules[tool.name] = tool
         return modules
 
@@ -103,9 +103,8 @@ class McpServer(Toolkit):
             before = f"{self.entry}_{before}"
         own = f"{before}{written}"
         kept = {"of": self.entry, **_kept_of(own, listed, secrets)}
-        tool = McpTool(own, kept, self.spec, self.folder, is_recorded=is_recorded)
-        tool.alias = f"{before}{name}"
-        return tool
+        alias = f"{before}{name}"
+        return McpTool(own, kept, self.spec, self.folder, alias=alias, is_recorded=is_recorded)
 
 
 class McpTool(Module):
@@ -124,30 +123,30 @@ class McpTool(Module):
         spec: McpSpec,
         folder: Path | None,
         *,
+        alias: str,
         is_recorded: bool = False,
     ) -> None:
         self.name, self.listed, self.is_recorded = name, listed, is_recorded
-        self.spec, self.folder, self.in_turn = spec, folder, spec.place
+        self.spec, self.folder = spec, folder
         named = (*spec.env.values(), *spec.headers.values())
         self.uses = tuple(value[1:] for value in named if value.startswith("$"))  # type: ignore[misc]
         theirs = str(listed["name"]) if _NOT_LATIN.search(str(listed["name"])) else ""
         about = filter(None, (one_line(harmless(theirs), 200), str(listed.get("description", ""))))
         self.description = ": ".join(about)
         self.hints: Mapping[str, Any] = listed.get("annotations", {})
-        self._arguments = SchemaArguments.of_schema(name, listed["inputSchema"])
-        self.gives = _returns(listed.get("outputSchema"))
-
-    @property
-    def arguments(self) -> Arguments | None:
-        """Return what its schema says that it takes."""
-        return self._arguments
+        self.traits = Traits(
+            returns=_returns(listed.get("outputSchema")),
+            exclusive_group=spec.place,
+            server_name=alias,
+            server_schema=listed,
+            arguments=SchemaArguments.of_schema(name, listed["inputSchema"]),
+        )
 
     async def run(self, state: State, /, **args: Any) -> Any:
         """Call the tool. Raises `StepRejected` where it failed, `ServerFailed` where there is no answer.
 
         A secret of the environment never leaves: neither to the server, nor from its reply into the log.
         """
-        assert self.listed is not None
         server = connection(self.spec, self.folder)
         secrets, name = server.secrets, str(self.listed["name"])
         written = json.dumps(args, default=_sent, ensure_ascii=False)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from chameleon import Declined, LLMModule, State, StepRejected
+from chameleon.core.module import Traits
 from chameleon.modules.documents.paper_retriever import passage_source
 from chameleon.modules.program.programs import ProgramVerifier, program_in
 from chameleon.modules.program.solution_generator import solution_in
@@ -36,10 +37,9 @@ _MANY = {"list": "a list", "tuple": "a tuple", "set": "a set", "frozenset": "a s
 class PassageReader(LLMModule):
     """What answers from the passages of a paper and names those: its output has `sources` beside the rest."""
 
-    own_slots = frozenset(["found"])
-    tells_own = True
+    _slots_filled = frozenset(["found"])
+    traits = Traits(shows_own_keys=True, non_text=("cache.sources",))
     reads = ("input.question", "input.passages", "input.choices?", "input.unit?", "cache.retrieval_note?")
-    non_text = ("cache.sources",)
 
     def slots(self, state: State) -> dict[str, Any]:
         """Return the slots, with the passages by number, each with its headings and page."""

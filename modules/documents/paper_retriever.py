@@ -10,6 +10,7 @@ from pydantic import PositiveInt
 
 from chameleon import Declined, Module, State
 from chameleon.core.conversation import queries_of
+from chameleon.core.module import Traits
 from chameleon.errors import MissingPackage, ModelError
 from chameleon.retrieval.embeddings import NONE, automatic
 from chameleon.retrieval.ranking import similarities
@@ -40,7 +41,7 @@ class PaperRetriever(Module):
 
     reads = ("input.question", "input.passages", "input.history?")
     writes = ("input.passages", "cache.retrieved", "cache.nearest", "cache.retrieval_note")
-    non_text = ("cache.retrieved", "cache.nearest", "cache.retrieval_note")
+    traits = Traits(non_text=("cache.retrieved", "cache.nearest", "cache.retrieval_note"))
 
     def __init__(
         self,
@@ -135,7 +136,7 @@ class PassageList(Module):
 
     reads = ("cache.nearest",)
     writes = ("cache.answer",)
-    non_text = ("cache.answer",)
+    traits = Traits(non_text=("cache.answer",))
 
     def run(self, state: State) -> NoReturn:
         count = len(state.cache["nearest"])

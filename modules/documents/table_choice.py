@@ -12,7 +12,8 @@ from pydantic import PositiveInt
 
 from chameleon import Declined, LLMModule, State, StepRejected, Table
 from chameleon.core.conversation import HISTORY
-from chameleon.core.prompt import table_text
+from chameleon.core.module import Traits
+from chameleon.core.prompt import TableView, table_text
 from chameleon.modules.tablerag.table_retriever import opened_index, passage_of, source_of
 from chameleon.quoting import Quoted, block, on_one_line, untagged
 from chameleon.retrieval.document import Document
@@ -78,14 +79,13 @@ class TableChoice(LLMModule):
     """Chooses, of what was found, the table or the passages to answer from. Follows table_retriever."""
 
     prompt = "corpus/table_choice"
-    own_slots = frozenset(["found"])
+    _slots_filled = frozenset(["found"])
     reads = ("input.question", "input.index", "cache.retrieved")
     writes = (
         "input.table, input.tables, input.passages, cache.table_choice, cache.passage_choice, cache.sources"
     )
-    non_text = ("cache.table_choice", "cache.passage_choice", "cache.sources")
-    max_rows = 3
-    max_cell = 60
+    traits = Traits(non_text=("cache.table_choice", "cache.passage_choice", "cache.sources"))
+    table_view = TableView(max_rows=3, max_cell=60)
 
     def __init__(self, ahead: float = 3.0, max_tables: PositiveInt = 10) -> None:
         """Set when the model is asked, and how much it is shown.
@@ -154,7 +154,7 @@ class TableChoice(LLMModule):
     def _beginning(self, number: int, candidate: Candidate) -> str:
         place = ", ".join(candidate.source.values())
         called = on_one_line(f"{candidate.name} ({place})" if place else candidate.name)
-        text = table_text(candidate.table, style=self.table_style, **self.limits)
+        text = table_text(candidate.table, style=self.table_view.style, **self.table_view.limits)
         return f"Table {number}: {untagged(called)}\n{block('table', text)}"
 
 

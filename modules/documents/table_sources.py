@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from chameleon import Module, State, Table
+from chameleon.core.module import Traits
 from chameleon.modules.tablerag.cell_locator import Cell, located
 from chameleon.table.replies import positions
 
@@ -82,7 +83,7 @@ class TableSources(Module):
         "cache.retrieved, cache.table_choice?, cache.program?, cache.program_result?, cache.answer"
     )
     writes = ("cache.sources",)
-    non_text = ("cache.sources",)
+    traits = Traits(non_text=("cache.sources",))
 
     def run(self, state: State) -> list[dict[str, Any]]:
         """Return the table, and those that gave the same answer: `id`, place, `rows` (from 1), `columns`.

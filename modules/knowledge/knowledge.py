@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any
 
 from chameleon import LLMModule, StepRejected
+from chameleon.core.llm_module import Asking
 
 _LABEL = re.compile(r"^(?:search )?query\s*:\s*", re.IGNORECASE)
 _QUOTES = "\"'`“”‘’«»"
@@ -21,7 +20,7 @@ class KnowledgeRetrieval(LLMModule):
         "cache.image_caption?, cache.detected_text?"
     )
     writes = ("cache.knowledge",)
-    takes_cut_off = True
+    _takes_cut_off = True
 
 
 class TableVerbalizer(LLMModule):
@@ -30,7 +29,7 @@ class TableVerbalizer(LLMModule):
     prompt = "tabmwp/table_verbalizer"
     reads = ("input.question?", "input.table")
     writes = ("cache.table_description",)
-    takes_cut_off = True
+    _takes_cut_off = True
 
 
 class QueryGenerator(LLMModule):
@@ -39,8 +38,8 @@ class QueryGenerator(LLMModule):
     prompt = "search/query_generator"
     reads = ("input.question", "input.*", "cache.*")
     writes = ("cache.query",)
-    llm_params: Mapping[str, Any] = {"max_tokens": 64}
-    takes_cut_off = True  # a query without its last words is a query still
+    _asking = Asking({"max_tokens": 64})
+    _takes_cut_off = True  # a query without its last words is a query still
 
     def parse(self, text: str) -> str:
         """Return the first line that says something, without label and quotes.

@@ -11,7 +11,7 @@ class RowLookup(LLMModule):
     """Keeps only the rows of the table that the question needs. For tables with many rows."""
 
     prompt = "tabmwp/row_lookup"
-    own_slots = frozenset()
+    _slots_filled = frozenset()
     reads = ("input.question", "input.table")
     writes = ("input.table",)
 
@@ -32,8 +32,9 @@ class RowLookup(LLMModule):
     def stays_whole(self, table: Table) -> bool:
         """Return whether no model is asked: rows that a model has not seen it cannot keep."""
         rows = len(table.rows) + 1
+        most = self.table_view.max_rows
         is_small = rows < self.min_rows or rows * len(table.header) < self.min_cells
-        return is_small or (self.max_rows is not None and len(table.rows) > self.max_rows)
+        return is_small or (most is not None and len(table.rows) > most)
 
     def interpret(self, text: str, state: State) -> Table:
         """Return the part of the table that a reply shows, in the table's own cells.

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from pydantic import Field, PositiveInt
 
 from chameleon import Declined, State, Table
+from chameleon.core.module import Traits
 from chameleon.modules.documents.table_choice import Candidate, candidates, passages
 from chameleon.modules.offline.table_reader import TableReader
 from chameleon.modules.offline.words import language_of
@@ -25,7 +26,7 @@ class IndexReader(TableReader):
 
     reads = ("input.question", "input.choices?", "input.unit?", "input.index", "cache.retrieved")
     writes = (*TableReader.writes, "input.table", "input.tables", "cache.table_choice")
-    non_text = (*TableReader.non_text, "cache.table_choice")
+    traits = Traits(non_text=(*TableReader.traits.non_text, "cache.table_choice"))
 
     def __init__(
         self,

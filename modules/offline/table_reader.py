@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field, PositiveInt
 
 from chameleon import Declined, Module, State, Table
-from chameleon.core.module import Keys
+from chameleon.core.module import Keys, Traits
 from chameleon.modules.documents.table_sources import TableRegion
 from chameleon.modules.offline.forms import Fold, Pick
 from chameleon.modules.offline.judge import Answer, answer
@@ -29,7 +29,7 @@ class TableReader(Module):
 
     reads: ClassVar[Keys] = ("input.question", "input.table", "input.choices?", "input.unit?")
     writes: ClassVar[Keys] = ("cache.answer", "cache.reading", "cache.sources")
-    non_text: ClassVar[Keys] = ("cache.reading", "cache.sources")
+    traits = Traits(non_text=("cache.reading", "cache.sources"))
 
     def __init__(
         self,

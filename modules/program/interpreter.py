@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Annotated, Any
 
 from chameleon import Module, State, StepRejected
+from chameleon.core.module import Traits
 from chameleon.modules.program.programs import changed, in_words, without_loading
 from chameleon.sandbox import shared_sandbox
 
@@ -24,7 +25,7 @@ class Python(Module):
     reads = ("input.table?", "input.tables?", "input.text?")
     writes = ("cache.python",)
     uses = ("sandbox",)
-    takes_code = "python"
+    traits = Traits(takes_code="python")
 
     def __init__(self, timeout: float | None = None) -> None:
         """`timeout`: seconds for a program, by default the sandbox's 2."""

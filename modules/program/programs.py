@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from chameleon import LLMModule, Module, State, StepRejected, Table
+from chameleon.core.module import Traits
 from chameleon.errors import ModuleError
 from chameleon.modules.program.answer_generator import tidy
 from chameleon.modules.program.doubts import doubt, header_is_row, may_copy
@@ -34,8 +35,8 @@ class ProgramGenerator(LLMModule):
     """Writes a Python program that sets `ans`. For questions that need arithmetic, counting or comparing."""
 
     prompt = "tabmwp/program_generator"
-    own_slots = frozenset(["pandas", "short"])
-    tells_own = True
+    _slots_filled = frozenset(["pandas", "short"])
+    traits = Traits(shows_own_keys=True)
     reads = f"{GIVEN}, cache.statute?"
     writes = ("cache.program",)
     uses = ("model", "sandbox")
@@ -46,10 +47,10 @@ class ProgramGenerator(LLMModule):
         copies = table is None or (may_copy(table) and (not redo or header_is_row(table)))
         return super().slots(state) | {"pandas": "pandas" in importable() or None, "short": copies or None}
 
-    def begins_anew(self, state: State) -> bool:
+    def _starts_over(self, state: State) -> bool:
         """Return whether the first program copied values and the second reads the table, by its header."""
         redo, table = state.step.redo if state.step else None, state.table
-        is_second = redo is not None and redo.attempt == 1 and "short?" in self.template.slots
+        is_second = redo is not None and redo.attempt == 1 and "short?" in self._template.slots
         return is_second and table is not None and may_copy(table) and not header_is_row(table)
 
     def parse(self, text: str) -> str:

@@ -10,6 +10,7 @@ from typing import Any, Literal
 from pydantic import PositiveInt
 
 from chameleon import LLMModule, State, StepRejected, Table
+from chameleon.core.module import Traits
 from chameleon.core.prompt import Messages
 from chameleon.text import no_answer, says_unknown, unwrapped
 
@@ -50,8 +51,8 @@ class SolutionGenerator(LLMModule):
     """Writes a step-by-step solution that ends with "The answer is …". For questions that need no program."""
 
     prompt = "tabmwp/solution_generator"
-    own_slots = frozenset(["sees"])
-    tells_own = True
+    _slots_filled = frozenset(["sees"])
+    traits = Traits(shows_own_keys=True)
     reads = (
         f"{GIVEN}, input.metadata?, input.image?, cache.image_caption?, cache.detected_text?, "
         "cache.bing_search_response?, cache.web_search_response?, cache.wikipedia_search_response?"
@@ -93,7 +94,7 @@ class SolutionGenerator(LLMModule):
 
     def _picture(self, state: State) -> str | None:
         """Return the path of the image that goes along, if one does."""
-        known = self.sees == "auto" and self.llm is not None and self.llm.sees
+        known = self.sees == "auto" and self._llm is not None and self._llm.sees
         return state.input.get("image") if known or self.sees == "image" else None
 
     def salvage(self, text: str, state: State, *, is_cut: bool) -> str | None:

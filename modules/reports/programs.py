@@ -10,10 +10,10 @@ import ast
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence, Set
-from typing import Any, ClassVar
+from typing import Any
 
 from chameleon import LLMModule, Module, State, StepRejected
-from chameleon.core.module import Keys
+from chameleon.core.module import Traits
 from chameleon.errors import ModuleError
 from chameleon.modules.documents.paper_retriever import passage_source
 from chameleon.modules.program.programs import parsed, program_in, result_of
@@ -36,9 +36,9 @@ Place = tuple[int, int]
 
 
 class _ReportProgram(LLMModule):
-    tells_own = True
+    traits = Traits(shows_own_keys=True)
     reads = ("input.question", "input.table?", "input.passages?", "cache.relevant_rows?")
-    own_slots = frozenset(["before", "after", "rows"])
+    _slots_filled = frozenset(["before", "after", "rows"])
 
     def slots(self, state: State) -> dict[str, Any]:
         return super().slots(state) | report_slots(state)
@@ -73,7 +73,7 @@ class ReportProgramGenerator(_ReportProgram):
 
 class _ReportExecutor(Module):
     writes = ("cache.program_result", "cache.sources")
-    non_text: ClassVar[Keys] = ("cache.sources",)
+    traits = Traits(non_text=("cache.sources",))
 
     def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         return {"program_result": output["value"], "sources": output["sources"]}

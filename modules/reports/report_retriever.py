@@ -21,6 +21,7 @@ from typing import Any, Literal
 from pydantic import PositiveInt
 
 from chameleon import Module, State
+from chameleon.core.module import Traits
 from chameleon.modules.reports.report import Fact, Report
 from chameleon.retrieval.analysis import WEAK, terms, weak_terms
 
@@ -61,7 +62,7 @@ class ReportRetriever(Module):
 
     reads = ("input.question", "input.table?", "input.passages?")
     writes = ("input.passages", "cache.retrieved", "cache.relevant_rows")
-    non_text = ("cache.retrieved",)
+    traits = Traits(non_text=("cache.retrieved",))
 
     def __init__(self, k: PositiveInt = 5, *, by: By = "auto", embeddings: str = "minilm") -> None:
         """Set how facts are found.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from chameleon import LLMModule, Module, State, StepRejected, Table
 from chameleon.core.llm_module import AsksModel
-from chameleon.core.module import Keys
+from chameleon.core.module import Keys, Traits
 from chameleon.core.prompt import Messages, Prompt
 from chameleon.errors import ContextTooLong, EmptyReply, ModelError, ModuleError, Refused
 from chameleon.lazy import cached_property
@@ -38,8 +38,8 @@ class BinderGenerator(LLMModule):
     """Writes SQL programs that may ask a model about cells: QA("map@…") and QA("ans@…"). For tables."""
 
     prompt = "wikitq/binder"
-    own_slots = frozenset(["database"])
-    tells_own = True
+    _slots_filled = frozenset(["database"])
+    traits = Traits(shows_own_keys=True)
     reads = ("input.question", "input.table")
     writes = ("cache.programs",)
 
@@ -102,7 +102,7 @@ class BinderExecutor(AsksModel, Module):
     @cached_property
     def answer_template(self) -> Prompt:
         """The prompt of QA("ans@…"). Raises `PromptError` when there is none."""
-        return Prompt.load(self.answer_prompt, self.folders)
+        return Prompt.load(self.answer_prompt, self._asking.folders)
 
     def check(self) -> None:
         check_sql()
@@ -147,7 +147,7 @@ class BinderExecutor(AsksModel, Module):
             return ModuleError(error.what, hint=error.hint)
 
     def _messages(self, question: Question, state: State) -> Messages:
-        prompt = self.answer_template if isinstance(question, AnswerQuestion) else self.template
+        prompt = self.answer_template if isinstance(question, AnswerQuestion) else self._template
         return prompt.render(question.slots | {"title": state.input["table"].caption.lower()})
 
 

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from chameleon import LLMModule, Module, State, Table
 from chameleon.core.llm_module import RAISE_LIMIT
 from chameleon.core.module import Keys
+from chameleon.core.prompt import TableView
 from chameleon.errors import CutOff
 from chameleon.modules.program.answer_generator import tidy
 from chameleon.modules.sql.database import SqlTable
 from chameleon.modules.sql.query import run_sql
 from chameleon.modules.table_ops.operation import TableOperation, link_of
 from chameleon.modules.table_ops.selection import SelectColumn, SelectRow
-from chameleon.table.formats import Style
 
 if TYPE_CHECKING:
     from chameleon.llm import Reply
@@ -38,12 +38,11 @@ class ClozeGenerator(LLMModule):
     """Breaks the question into sentences with a gap for a number each, for `cloze_filler`."""
 
     prompt = "wikitq/dater_cloze"
-    own_slots = frozenset()
+    _slots_filled = frozenset()
     reads = ("input.question", "input.table")
     writes = ("cache.cloze",)
     samples = 5
-    table_style: Style = "numbered"
-    max_rows: int | None = 3
+    table_view = TableView("numbered", max_rows=3)
 
     def run(self, state: State) -> list[str]:
         """Return the sentences; none where the replies do not agree that something is to be counted."""
@@ -73,11 +72,11 @@ class ClozeFiller(LLMModule):
     """Fills the gaps that `cloze_generator` left with numbers that SQL counts in the whole table."""
 
     prompt = "wikitq/dater_sql"
-    own_slots = frozenset(["definition", "questions"])
+    _slots_filled = frozenset(["definition", "questions"])
     reads = ("input.table", "cache.cloze?")
     writes = ("cache.evidence",)
     samples = 5
-    max_rows: int | None = 5
+    table_view = TableView("numbered", max_rows=5)
 
     def run(self, state: State) -> dict[str, Any]:
         """Return `evidence`, the filled sentences, and `fills`, the number of each sub-question or None.

@@ -6,6 +6,7 @@ import re
 from typing import Annotated
 
 from chameleon import Module, State, StepRejected, Table
+from chameleon.core.module import Traits
 from chameleon.modules.sql.database import SqlTable, as_text
 from chameleon.modules.sql.query import check_sql, run_sql
 
@@ -32,7 +33,7 @@ class SqlQuery(Module):
 
     reads = ("input.table",)
     writes = ("cache.sql_query",)
-    takes_code = "sql"
+    traits = Traits(takes_code="sql")
     uses = ("sandbox",)
 
     def __init__(self, timeout: float | None = None) -> None:

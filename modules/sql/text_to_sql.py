@@ -8,6 +8,7 @@ from sqlite3 import complete_statement
 from typing import Any
 
 from chameleon import LLMModule, Module, State, StepRejected, Table
+from chameleon.core.module import Traits
 from chameleon.modules.program.programs import as_answer, blocks_in, program_in
 from chameleon.modules.sql.database import Cell, SqlTable
 from chameleon.modules.sql.query import SqlResult, check_sql, run_sql
@@ -30,8 +31,8 @@ class SqlGenerator(LLMModule):
     """Writes one SQLite query over the table, called w. For questions that cells, counts and sums answer."""
 
     prompt = "wikitq/text_to_sql"
-    own_slots = frozenset(["database"])
-    tells_own = True
+    _slots_filled = frozenset(["database"])
+    traits = Traits(shows_own_keys=True)
     reads = ("input.question", "input.table")
     writes = ("cache.sql",)
 

@@ -8,6 +8,8 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from chameleon import Declined, LLMModule, State, StepRejected
+from chameleon.core.module import Traits
+from chameleon.core.prompt import TableView
 from chameleon.modules.program.solution_generator import first_line, statements
 from chameleon.modules.table_ops.table_query import sentence_in
 from chameleon.table.amounts import read_amount
@@ -58,11 +60,11 @@ class StatuteAnswerer(LLMModule):
     """Judges a statement, or works out an amount, by the provisions that were found. Always comes last."""
 
     prompt = "sara/cot"
-    own_slots = frozenset(["form"])
-    tells_own = True
+    _slots_filled = frozenset(["form"])
+    traits = Traits(shows_own_keys=True)
     reads = ("input.question", "input.text?", "cache.statute?")
     writes = ("cache.answer",)
-    max_text_tokens = 12_000
+    table_view = TableView(max_text_tokens=12_000)
 
     def __init__(self, form: Literal["auto", "verdict", "amount", "text"] = "auto") -> None:
         """Set `form`, what the answer is.

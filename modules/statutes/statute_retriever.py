@@ -12,6 +12,7 @@ from typing import Any, Literal
 from pydantic import PositiveInt
 
 from chameleon import Module, State
+from chameleon.core.module import Traits
 from chameleon.errors import InputError
 from chameleon.modules.statutes.library import Statutes
 from chameleon.modules.statutes.references import Referent, references_in, references_of
@@ -34,7 +35,7 @@ class StatuteRetriever(Module):
 
     reads = ("input.question", "input.statutes?", "input.text?")
     writes = ("input.text", "cache.statute", "cache.retrieved", "cache.sources")
-    non_text = ("cache.retrieved", "cache.sources")
+    traits = Traits(non_text=("cache.retrieved", "cache.sources"))
 
     def __init__(
         self,

@@ -96,11 +96,11 @@ class AddColumn(TableOperation):
             raise StepRejected(f"only {shown:,} of {len(table.rows):,} rows could be shown")
         begun = super().choose_args(state)
         parts = [table.take_rows(block) for block in blocks[1:]]
-        texts = [table_text(part, style=self.table_style, **self.limits) for part in parts]
+        texts = [table_text(part, style=self.table_view.style, **self.table_view.limits) for part in parts]
         others = {"title": table.caption, "explained": begun["explained"], "question": "", "columns": ""}
-        prompts = [self.template.render(others | {"table": text}) for text in texts]
+        prompts = [self._template.render(others | {"table": text}) for text in texts]
         values = [*begun["values"]]
-        for part, reply in zip(parts, self.model.ask_each(prompts, **self.stop_params), strict=True):
+        for part, reply in zip(parts, self.model.ask_each(prompts, **self._stop_params), strict=True):
             given = _values_in(reply.text.rpartition(_VALUE)[2])
             if reply.truncated or len(given) < len(part.rows):
                 raise StepRejected(f"it gives {len(given)} values for {len(part.rows)} rows")
@@ -114,7 +114,7 @@ class AddColumn(TableOperation):
     def slots(self, state: State) -> dict[str, Any]:
         """Show the first rows, and mask the question's figures: a value is extracted, not computed."""
         first, masked = self._first(state.input["table"]), _DIGITS.sub("_", state.input["question"])
-        shown = table_text(first, style=self.table_style, **self.limits)
+        shown = table_text(first, style=self.table_view.style, **self.table_view.limits)
         return super().slots(state) | {"table": shown, "question": masked, "explained": ""}
 
 

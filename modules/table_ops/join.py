@@ -95,9 +95,9 @@ class Join(TableOperation):
 
     def slots(self, state: State) -> dict[str, Any]:
         """Add `others`, the name and the first rows of each other table."""
-        limits = self.limits | {"max_rows": _ROWS_OF_OTHERS}
+        limits = self.table_view.limits | {"max_rows": _ROWS_OF_OTHERS}
         others = [
-            {"name": name, "table": table_text(other, style=self.table_style, **limits)}
+            {"name": name, "table": table_text(other, style=self.table_view.style, **limits)}
             for name, other in named_tables(state.input.get("tables", ()))
         ]
         return super().slots(state) | {"others": others}

@@ -13,7 +13,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 from chameleon import LLMModule, State, StepRejected, Table
 from chameleon.core.llm_module import Weights, votes, weights_of
 from chameleon.core.module import Keys
-from chameleon.table.formats import Style, excerpt
+from chameleon.core.prompt import TableView
+from chameleon.table.formats import excerpt
 from chameleon.text import clean_cell
 from chameleon.values import freeze, only_once
 
@@ -51,8 +52,7 @@ class TableOperation(LLMModule):
 
     reads: ClassVar[Keys | None] = ("input.question", "input.table", "cache.chain?")
     writes: ClassVar[Keys] = ("input.table", "cache.chain")
-    table_style: Style = "numbered"
-    max_rows: int | None = 100
+    table_view = TableView("numbered", max_rows=100)
 
     def __init__(self, weights: Weights = "given") -> None:
         self.weights = weights
@@ -116,7 +116,7 @@ class TableOperation(LLMModule):
         start = 0
         for size in sizes:
             part = table.take_rows(range(start, min(start + size, len(table.rows))))
-            shown = len(excerpt(part, **self.limits).rows)
+            shown = len(excerpt(part, **self.table_view.limits).rows)
             if not shown:
                 break
             found.append(range(start, start + shown))

@@ -60,9 +60,9 @@ class SelectRow(TableOperation):
     def check(self) -> None:
         """Raise `InventoryError` for a `table_style` without the numbers that replies name rows by."""
         super().check()
-        if self.table_style != "numbered":
+        if self.table_view.style != "numbered":
             raise InventoryError(
-                f"{self.name} asks for rows by number, and table_style: {self.table_style} shows no numbers",
+                f"{self.name} asks for rows by number: table_style: {self.table_view.style} shows no numbers",
                 hint="Remove table_style: it is numbered here.",
             )
 
@@ -111,10 +111,12 @@ class SelectRow(TableOperation):
         slots, total = self.slots(state), len(table.rows)
         prompts = []
         for block in blocks:  # rows have the numbers that they have in the whole table
-            text = table_text(table.take_rows(block), style="numbered", first=block.start + 1, **self.limits)
+            text = table_text(
+                table.take_rows(block), style="numbered", first=block.start + 1, **self.table_view.limits
+            )
             part = f"Rows {block.start + 1:,} to {block.stop:,} of {total:,} are shown."
-            prompts.append(self.template.render(slots | {"table": text, "part": part}))
-        replies = self.model.ask_each(prompts, **self.stop_params)
+            prompts.append(self._template.render(slots | {"table": text, "part": part}))
+        replies = self.model.ask_each(prompts, **self._stop_params)
         kept = [n for block, reply in zip(blocks, replies, strict=True) for n in _rows_of(reply, block)]
         if not kept:
             raise StepRejected(_NO_ROW)
@@ -177,7 +179,9 @@ class SelectColumn(TableOperation):
     def check(self) -> None:
         """Raise `InventoryError` for a `table_style` that nothing in the prompt is written in."""
         super().check()
-        if "table_style" in vars(self) and not {"table", "table?"}.intersection(self.template.slots):
+        if self.table_view.style != type(self).table_view.style and not {"table", "table?"}.intersection(
+            self._template.slots
+        ):
             raise InventoryError(
                 f"{self.name} shows the table as JSON by column, whatever its table_style",
                 hint="Remove table_style, or name a prompt with the slot `table`.",
@@ -213,7 +217,7 @@ class SelectColumn(TableOperation):
     def slots(self, state: State) -> dict[str, Any]:
         """Add `by_column`, the table as JSON by column; `table_style` is for `table` alone."""
         table: Table = state.input["table"]
-        lists = by_column(excerpt(table, **self.limits), table.caption)
+        lists = by_column(excerpt(table, **self.table_view.limits), table.caption)
         return super().slots(state) | {"by_column": unframed(lists)}
 
 

@@ -8,8 +8,9 @@ from typing import Any, Literal, cast
 
 from chameleon import LLMModule, State, StepRejected
 from chameleon.core.llm_module import elect, votes, weights_of
+from chameleon.core.module import Traits
+from chameleon.core.prompt import TableView
 from chameleon.modules.program.solution_generator import first_line, is_a_cell, settled, stated_line
-from chameleon.table.formats import Style
 from chameleon.text import FURTHER_QUESTION, no_answer, unwrapped
 
 Form = Literal["items", "verdict", "text"]
@@ -34,12 +35,11 @@ class TableQuery(LLMModule):
     """Answers the question from the table as it now stands. Comes last, once the table shows the answer."""
 
     prompt = "wikitq/table_query"
-    own_slots = frozenset(["calls"])
-    tells_own = True
+    _slots_filled = frozenset(["calls"])
+    traits = Traits(shows_own_keys=True)
     reads = ("input.question", "input.table", "input.text?", "cache.chain?", "cache.evidence?")
     writes = ("cache.answer",)
-    table_style: Style = "numbered"
-    max_rows: int | None = 100
+    table_view = TableView("numbered", max_rows=100)
 
     def __init__(self, form: Form = "items") -> None:
         """Samples vote with their probabilities where the model tells them (`llm: {logprobs: true}`).

@@ -8,7 +8,8 @@ from typing import Any, Literal
 
 from chameleon import LLMModule, Module, State, StepRejected, Table
 from chameleon.core.llm_module import elect
-from chameleon.core.prompt import table_text, text_within
+from chameleon.core.module import Traits
+from chameleon.core.prompt import TableView, table_text, text_within
 from chameleon.errors import ChameleonError
 from chameleon.modules.program.solution_generator import stated_line
 from chameleon.modules.reports.report import text_of
@@ -35,7 +36,7 @@ class TableFormatter(Module):
 
     reads = ("input.table",)
     writes = ("cache.table_format",)
-    non_text = ("cache.table_format",)
+    traits = Traits(non_text=("cache.table_format",))
 
     def __init__(self, format: Format = "markdown") -> None:
         """`format`: "string" (aligned columns), "markdown" or "html", as published, or another table style.
@@ -74,15 +75,15 @@ class TableAnswerer(LLMModule):
     """Answers from the table and what the others found out about it, in several samples for consistency."""
 
     prompt = "tablerag/tabfact"
-    own_slots = frozenset(["passages"])
-    tells_own = True
+    _slots_filled = frozenset(["passages"])
+    traits = Traits(shows_own_keys=True)
     reads = (
         "input.question, input.table, input.passages?, input.history?, "
         "cache.terms?, cache.summary?, cache.table_format?"
     )
     writes = ("cache.answers",)
     samples = 5
-    max_rows: int | None = 100
+    table_view = TableView(max_rows=100)
 
     def __init__(self, form: AnswerForm = "verdict") -> None:
         """`form`: what an answer is.
@@ -126,9 +127,9 @@ class TableAnswerer(LLMModule):
         """Show the table in the chosen form, and add a line for each turn and passage."""
         lines = [on_one_line(text_of(passage)) for passage in state.input.get("passages") or ()]
         slots = super().slots(state)
-        slots["passages"] = text_within("\n".join(lines), self.max_text_tokens)
+        slots["passages"] = text_within("\n".join(lines), self.table_view.max_text_tokens)
         if chosen := state.cache.get("table_format"):
-            slots["table"] = _formatted(state.input["table"], chosen, **self.limits)
+            slots["table"] = _formatted(state.input["table"], chosen, **self.table_view.limits)
         return slots
 
 

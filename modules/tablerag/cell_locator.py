@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from chameleon import Module, State, Table
+from chameleon.core.module import Traits
 from chameleon.modules.tablerag.cut import whole_table
 from chameleon.table.amounts import read_amount
 from chameleon.table.replies import normal
@@ -22,7 +23,7 @@ class CellLocator(Module):
 
     reads = ("input.question", "cache.answer", "cache.kept?", "history")
     writes = ("cache.coordinates",)
-    non_text = ("cache.coordinates",)
+    traits = Traits(non_text=("cache.coordinates",))
 
     def run(self, state: State) -> dict[str, Any]:
         """Return `coordinates`, [row, column] from 0 in the table before any cut, and `missing` items."""

@@ -12,6 +12,7 @@ from pydantic import PositiveInt
 
 from chameleon import LLMModule, State, Table
 from chameleon.core.module import Keys
+from chameleon.core.prompt import TableView
 from chameleon.errors import ChameleonError
 from chameleon.modules.search.choose import ProviderName, Settings
 from chameleon.modules.search.search import SearchModule as Search
@@ -28,8 +29,8 @@ class TermClarifier(LLMModule):
     prompt = "tablerag/term_clarifier"
     reads = ("input.question", "input.table")
     writes = ("cache.terms",)
-    takes_cut_off = True  # the terms that were explained are of use
-    max_rows: int | None = 20
+    _takes_cut_off = True  # the terms that were explained are of use
+    table_view = TableView(max_rows=20)
 
     def slots(self, state: State) -> dict[str, Any]:
         return super().slots(state) | {"history": None}  # terms mean what they mean; as published
@@ -57,12 +58,12 @@ class WikiClarifier(LLMModule):
     """Describes the table in the light of the question, with articles about its subject if it may search."""
 
     prompt = "tablerag/wiki_clarifier"
-    own_slots = frozenset(["documents"])
+    _slots_filled = frozenset(["documents"])
     reads = ("input.question", "input.table", "input.history?")
     writes = ("cache.summary",)
     uses: ClassVar[Keys] = ("model", "web")
-    takes_cut_off = True
-    max_rows: int | None = 20
+    _takes_cut_off = True
+    table_view = TableView(max_rows=20)
 
     def __init__(
         self,

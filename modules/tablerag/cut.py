@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from chameleon import Module, State, Table
-from chameleon.core.module import Keys
+from chameleon.core.module import Keys, Traits
 
 
 class Cut(Module):
@@ -17,7 +17,7 @@ class Cut(Module):
     """
 
     writes: ClassVar[Keys | None] = ("input.table", "cache.kept")
-    non_text: ClassVar[Keys] = ("cache.kept",)
+    traits = Traits(non_text=("cache.kept",))
 
     def update_input(self, input: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         if output["whole"]:
@@ -48,7 +48,7 @@ def whole(reason: str) -> dict[str, Any]:
 
 def whole_table(state: State) -> Table | None:
     """Return the table before the first cut, from the history of the run; None where there is no table."""
-    table: Table | None = state.begun.input.get("table") if state.begun else state.table
+    table: Table | None = state.started.input.get("table") if state.started else state.table
     for record in state.history:
         if "kept" in record.cache_changes:
             break

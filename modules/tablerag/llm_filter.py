@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from typing import Any, Literal
 
 from chameleon import LLMModule, State, StepRejected, Table
-from chameleon.core.prompt import table_text
+from chameleon.core.prompt import TableView, table_text
 from chameleon.errors import SandboxUnavailable, versions_of
 from chameleon.modules.program.programs import in_words, program_in
 from chameleon.modules.sql.database import safe_names
@@ -35,10 +35,10 @@ class LLMFilter(Cut, LLMModule):
     """Keeps the rows and columns that the question may need, by pandas code. For tables with many rows."""
 
     prompt = "tablerag/llm_filter"
-    own_slots = frozenset()
+    _slots_filled = frozenset()
     reads = ("input.question", "input.table", "input.history?", "cache.kept?")
     samples = 5
-    max_rows: int | None = 40
+    table_view = TableView(max_rows=40)
 
     def __init__(self, agree: Literal["result", "text"] = "result", *, timeout: float | None = None) -> None:
         """What most samples agree on is taken, the first of them on a tie.
@@ -87,7 +87,7 @@ class LLMFilter(Cut, LLMModule):
         """Show the table with names of its own for all columns, as the code sees them."""
         table: Table = state.input["table"]
         named = Table(safe_names(table.header), table.rows, table.caption)
-        shown = table_text(named, style=self.table_style, **self.limits)
+        shown = table_text(named, style=self.table_view.style, **self.table_view.limits)
         return super().slots(state) | {"table": shown}
 
 

@@ -13,6 +13,7 @@ from pydantic import NonNegativeInt, PositiveInt
 
 from chameleon import Module, State
 from chameleon.core.conversation import queries_of
+from chameleon.core.module import Traits
 from chameleon.core.prompt import table_text
 from chameleon.errors import Declined, InputError
 from chameleon.retrieval.document import Document
@@ -35,7 +36,7 @@ class TableRetriever(Module):
 
     reads = ("input.question", "input.index?", "input.table?", "input.passages?", "input.history?")
     writes = "input.table, input.tables, input.passages, cache.retrieved, cache.nearest, cache.sources"
-    non_text = ("cache.retrieved", "cache.nearest", "cache.sources")
+    traits = Traits(non_text=("cache.retrieved", "cache.nearest", "cache.sources"))
 
     def __init__(
         self,

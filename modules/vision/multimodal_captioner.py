@@ -18,10 +18,10 @@ class MultimodalCaptioner(LLMModule):
     """Describes what the image shows. For questions about what can be seen in it."""
 
     prompt = "pictures/image_captioner"
-    own_slots = frozenset()
+    _slots_filled = frozenset()
     reads = ("input.image", "input.question?")
     writes = ("cache.image_caption",)
-    takes_cut_off = True
+    _takes_cut_off = True
 
     def __init__(self, max_side: PositiveInt = 1024) -> None:
         """Scale pictures down to `max_side` pixels on the longer side before they are sent."""

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from chameleon import Module, State
+from chameleon.core.module import Traits
 from chameleon.pictures.engines import EngineName, chosen_engine, read_lines, resolved_engine, shared_engine
 from chameleon.pictures.opening import read_picture, require_pillow
 from chameleon.pictures.pieces import Piece, lines_of, text_of
@@ -20,7 +21,7 @@ class TextDetector(Module):
 
     reads = ("input.image",)
     writes = ("cache.detected_text", "cache.text_boxes")
-    non_text = ("cache.text_boxes",)
+    traits = Traits(non_text=("cache.text_boxes",))
 
     def __init__(
         self,

@@ -22,7 +22,7 @@ def read(name: str) -> str:
     return "a text"
 
 
-@tool(asks="approval")
+@tool(requires_approval=True)
 def write(text: str) -> str:
     """Writes a text."""
     Path("written").write_text(text)

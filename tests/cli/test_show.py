@@ -102,7 +102,7 @@ from chameleon.modules.table_ops.sort_by import SortBy
 class Sorts(SortBy):
     '''Sorts by the second column.'''
 
-    needs_model = False
+    uses = ()
 
     def choose_args(self, state):
         return {"column": "apples", "order": "small to large", "datatype": "number"}

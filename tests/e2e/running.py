@@ -26,8 +26,8 @@ def tabmwp(
 
 def events(state: State) -> list[Event]:
     """The events of an ended run, kind by kind."""
-    assert state.begun is not None and state.ended is not None
-    return [state.begun, *state.plans, *state.history, state.ended]
+    assert state.started is not None and state.ended is not None
+    return [state.started, *state.plans, *state.history, state.ended]
 
 
 def outline(state: State, without: Iterable[str] = ("seconds", "at")) -> list[Any]:

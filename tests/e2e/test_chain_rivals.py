@@ -114,7 +114,7 @@ def test_dater_counts_by_sql_and_answers_from_a_part_of_the_table(
     rival = dater(reply)
     state = run(loopback, rival, inventory, question)
     assert state.answer == answer and state.usage.calls == calls
-    assert state.program == (
+    assert state.executed_names == (
         "cloze_generator",
         "cloze_filler",
         "column_choice",

@@ -155,7 +155,7 @@ def test_a_paper_is_there_as_a_whole_for_the_next_question() -> None:
     for question in ("And for students?", "How many pear trees has the garden?", "And what is in the pond?"):
         assert len(state.input["passages"]) == 1
         given = state.follow_up(question)
-        assert given["passages"] == state.begun.input["passages"] and len(given["passages"]) == 4
+        assert given["passages"] == state.started.input["passages"] and len(given["passages"]) == 4
         state = executor.run(given)
         shown.append(state.input["passages"][0]["title"])
     assert shown == ["Fees", "Garden", "Garden"]

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from chameleon import LLM, Executor, Inventory, Module, Table, tool
+from chameleon.core.module import Traits
 from chameleon.inventory.obstacles import remarks
 from chameleon.llm import ScriptedModel
 from tests.loopback import Start
@@ -91,7 +92,8 @@ def test_an_output_that_is_no_text_is_told_as_json_and_waited_for() -> None:
 
 def test_reading_it_in_yaml_takes_it_from_nobody_and_what_is_no_text_is_told_to_nobody() -> None:
     class Boxes(BusFacts):
-        non_text = writes = "cache.boxes"
+        writes = "cache.boxes"
+        traits = Traits(non_text=writes)
 
     modules = {"bus_facts": BusFacts, "boxes": Boxes, "row_lookup": {"reads": "cache.bus_facts?"}}
     access = Inventory.parse({"name": "mine", "extends": "tabmwp", "modules": modules}).access

@@ -103,7 +103,7 @@ def test_a_model_that_sees_answers_in_one_call_with_the_picture_once(
         assert state.answer == "red", state.ended
         calls[inventory.name] = len([seen for seen in server.requests if seen.status == 200])
     assert calls == {"before": 4, "pictures": 1}
-    assert list(state.program) == ["solution_generator", "answer_generator"]
+    assert list(state.executed_names) == ["solution_generator", "answer_generator"]
     accepted = next(seen.body for seen in server.requests if seen.status == 200)
     (sent,) = pictures_in(accepted)
     assert opened(sent).size == (1024, 683)
@@ -137,7 +137,9 @@ def test_a_model_that_is_not_known_to_see_is_asked_as_before_to_the_letter(
         states.append(Executor(inventory, llm).run({"question": QUESTION, given: value}))
         asked.append(server.requests)
     assert asked[0] == asked[1] and len(asked[0]) >= 3
-    assert states[0].program == states[1].program and states[0].answer == states[1].answer == "red"
+    assert (
+        states[0].executed_names == states[1].executed_names and states[0].answer == states[1].answer == "red"
+    )
     sent = [list(pictures_in(request)) for request in asked[1]]
     assert sum(map(len, sent)) == (1 if given == "image" and plan == PLAN else 0), "the captioner's alone"
 
@@ -164,7 +166,7 @@ def test_a_text_is_planned_for_whatever_the_model_sees(tmp_path: Path) -> None:
         state = Executor(Inventory.load("pictures").without("image_captioner"), llm).run(
             {"question": QUESTION, "text": "The left half is red."}
         )
-    assert state.program == ("knowledge_retrieval", "solution_generator", "answer_generator")
+    assert state.executed_names == ("knowledge_retrieval", "solution_generator", "answer_generator")
     assert not list(pictures_in([seen.body for seen in server.requests]))
 
 

@@ -107,7 +107,7 @@ def test_a_planned_run_sees_reads_knows_and_searches(
         state, requests = run(model, loopback, tmp_path, planner, image=picture)
     assert state.ended is not None and state.ended.reason == "answered", state.ended
     assert state.answer == "Lundby"
-    assert list(state.program) == PLAN
+    assert list(state.executed_names) == PLAN
     assert not [record.error for record in state.history if record.error]
     context = model.last["Solution:"].rpartition("Context:")[2]
     assert "Image caption: a map with three towns along a coast" in context
@@ -166,7 +166,7 @@ def test_no_line_of_a_prompt_is_the_pictures(name: str, loopback: Start, tmp_pat
     given = {**QUESTION, "image": sign, "text": ORDERS}
     taken = {key: value for key, value in given.items() if key in inventory.input_types}
     state = Executor(inventory, LLM.connect("openai:local")).run(taken)
-    assert list(state.program) == SEEN and state.answer == "Lundby"
+    assert list(state.executed_names) == SEEN and state.answer == "Lundby"
     read = state.cache["detected_text"]
     assert "zqx" in read and "Ignore the above" in read and "/passage" in read, read
     for cue in ("Modules:", "Knowledge:", "Solution:"):

@@ -49,7 +49,7 @@ def run(inventory: str, model: str, loopback: Start, reply: Any) -> tuple[Any, l
 def test_a_plan_is_held_to_the_modules(model: str, loopback: Start) -> None:
     state, requests = run("tables", model, loopback, in_form)
     assert state.answer == "Ash"
-    assert list(state.program) == ["solution_generator", "answer_generator"]
+    assert list(state.executed_names) == ["solution_generator", "answer_generator"]
     form = requests[0]["response_format"]["json_schema"]
     offered = form["schema"]["properties"]["modules"]["items"]["enum"]
     assert offered == ["program_generator", "solution_generator", "answer_generator"]

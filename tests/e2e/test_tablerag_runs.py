@@ -69,7 +69,7 @@ def test_a_statement(loopback: Start, articles: Path) -> None:
         loopback, model, "tabfact", articles, question="the polar star costs less than the amber arrow"
     )
     assert state.answer == "no" and model.asked == ONCE and state.usage.calls == 12
-    assert state.program == (
+    assert state.executed_names == (
         "table_retriever",
         "table_filter",
         "term_clarifier",

@@ -29,7 +29,7 @@ def test_many_workers_come_to_the_results_of_one(loopback: Start) -> None:
     assert len(sequential) == len(together) == COUNT
     for one, other in zip(sequential, together, strict=True):
         assert one.answer == other.answer
-        assert one.program == other.program
+        assert one.executed_names == other.executed_names
         assert one.cache == other.cache and one.input == other.input
         assert outline(one) == outline(other)
     assert alone.peak == 1 and beside.peak > 1
@@ -45,10 +45,10 @@ def test_every_run_ends_and_every_failure_has_its_cause(loopback: Start) -> None
     server = loopback(RuleModel())
     states = list(tabmwp().batch(problems, workers=8))
     for problem, state in zip(problems, states, strict=True):
-        assert state.ended is not None and state.begun is not None
-        assert state.begun.input["question"] == problem["question"]
+        assert state.ended is not None and state.started is not None
+        assert state.started.input["question"] == problem["question"]
         assert state.ended.reason == "answered", state.ended.error
-        assert state.answer is not None and state.program[-1] == "answer_generator"
+        assert state.answer is not None and state.executed_names[-1] == "answer_generator"
         for record in state.history:
             assert record.error is None or (record.error.kind == "StepRejected" and record.error.message)
             assert (record.output is None) == (record.error is not None)

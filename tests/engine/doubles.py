@@ -35,7 +35,7 @@ class Takes(Does):
 class Ask(LLMModule):
     """Asks the model the question."""
 
-    template = Prompt.parse("---\nslots: [question]\n---\n# user\n{{ question }} {{ context }}")  # type: ignore[assignment]
+    _template = Prompt.parse("---\nslots: [question]\n---\n# user\n{{ question }} {{ context }}")  # type: ignore[assignment]
 
     def parse(self, text: str) -> Any:
         if text.startswith("bad"):

@@ -63,7 +63,7 @@ class Asker(LLMModule):
     """A tool that asks the model, and may reject its reply."""
 
     writes = ("cache.b",)
-    template = _TOOL_PROMPT  # type: ignore[assignment]
+    _template = _TOOL_PROMPT  # type: ignore[assignment]
 
     def __init__(self, reads: Any, rejects: bool) -> None:
         self.reads, self.rejects = reads, rejects
@@ -81,7 +81,7 @@ def digest(state: State, whole: bool) -> str:
     """All that a module can see, in few letters."""
     seen: list[Any] = [sorted(state.input.items()), sorted(state.cache.items()), state.step]
     plans = [(plan.names, plan.by, plan.note, plan.refused) for plan in state.plans]
-    seen += [state.program, plans, state.pending] if whole else []
+    seen += [state.executed_names, plans, state.pending] if whole else []
     return f"{zlib.crc32(repr(seen).encode()):x}"
 
 
@@ -143,7 +143,7 @@ def planners(draw: st.DrawFn, kind: str) -> Any:
         return Rules([odd, *draw(st.just([]) | plans.map(lambda plan: [{"plan": plan}]))])
     if kind == "one_shot":
         planner = OneShot()
-        planner.template = _PLANNER_PROMPT  # type: ignore[misc]
+        planner._template = _PLANNER_PROMPT  # type: ignore[misc]
         return planner
     simple = st.sampled_from(["fixed", "rules", "one_shot"]).flatmap(planners)
     if kind == "then":
@@ -180,7 +180,7 @@ def end(state: State) -> dict[str, Any]:
         "cache": list(state.cache.items()),
         "answer": state.answer,
         "ended": state.ended and (state.ended.reason, state.ended.error),
-        "program": state.program,
+        "program": state.executed_names,
         "plan": state.plan,
     }
 

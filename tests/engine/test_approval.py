@@ -14,6 +14,7 @@ import pytest
 
 from chameleon import LLM, Executor, Inventory, State, tool
 from chameleon.core.log import EventLog, event_from_json, event_to_json
+from chameleon.core.module import copy_with
 from chameleon.core.seal import config_dir
 from chameleon.core.state import Approval, Event, Step, StepRecord
 from chameleon.errors import InventoryError, LogError, NotApproved
@@ -38,7 +39,7 @@ class Tools:
             self.done.append(f"read {name}")
             return "from \x1b[31m\u202estrangers"
 
-        @tool(asks="approval", at_most=2)
+        @tool(requires_approval=True, max_runs=2)
         def write(text: str) -> str:
             """Writes a text."""
             self.done.append("write")
@@ -324,7 +325,7 @@ def test_a_plan_that_takes_the_place_of_another_is_asked_for_anew() -> None:
     inventory = Inventory(
         name="two",
         planner=Fixed(["fails", {"module": "write", "args": {"text": "x"}}]),
-        modules={"fails": fails, "write": tools.both[1], "other": tools.both[1].with_name("other")},
+        modules={"fails": fails, "write": tools.both[1], "other": copy_with(tools.both[1], name="other")},
         on_error={"fails": ["other"]},
     )
     state = Executor(inventory, approve=approve).run(QUESTION)
@@ -356,7 +357,7 @@ def test_a_reference_to_what_runs_again_is_not_shown_with_its_old_value() -> Non
 def test_a_yes_is_for_one_call_also_where_that_failed(tmp_path: Any, depth: int) -> None:
     paid = list[str]()
 
-    @tool(asks="approval")
+    @tool(requires_approval=True)
     def pay(amount: str) -> str:
         """Pays."""
         paid.append(amount)

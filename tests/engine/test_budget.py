@@ -75,7 +75,7 @@ class TestALimit:
         monkeypatch.setattr("chameleon.usage.time", SimpleNamespace(monotonic=lambda: now() + next(waits)))
         slow = executor({"one": lambda state: 1, "two": lambda state: 2}, budget=Budget(seconds=5))
         state = slow.run(QUESTION)
-        assert "its budget of 5 seconds" in why(state) and state.program == ("one",)
+        assert "its budget of 5 seconds" in why(state) and state.executed_names == ("one",)
 
     @pytest.mark.parametrize(
         ("limit", "named"), [(Budget(cost=1.0), "cost"), (Budget(tokens=1000), "tokens")]
@@ -88,7 +88,7 @@ class TestALimit:
 
     def test_is_also_kept_by_planners(self) -> None:
         planner = OneShot()
-        planner.template = Prompt.parse("# user\nPlan.")  # type: ignore[misc]
+        planner._template = Prompt.parse("# user\nPlan.")  # type: ignore[misc]
         inventory = Inventory("mine", planner, {"ask": Ask()}, budget=Budget(calls=1))
         state = Executor(inventory, LLM.connect(ScriptedModel(["no plan", '["ask"]']))).run(QUESTION)
         assert "its budget of 1 call" in why(state) and state.usage.calls == 1
@@ -103,7 +103,7 @@ class TestALimit:
     def test_of_steps_is_the_same_for_steps_side_by_side(self, parallel: bool) -> None:
         modules = {name: Does(lambda state: 1, reads="input.question") for name in "abcde"}
         inventory = Inventory("mine", Fixed(list(modules)), modules, budget=Budget(steps=3))
-        assert Executor(inventory, parallel=parallel).run(QUESTION).program == ("a", "b", "c")
+        assert Executor(inventory, parallel=parallel).run(QUESTION).executed_names == ("a", "b", "c")
 
     def test_ends_the_run_whatever_the_policy_for_failures(self) -> None:
         modules: Mapping[str, Module] = {"ask0": Ask(), "ask1": Ask()}
@@ -116,7 +116,7 @@ class TestALimit:
     def test_stops_a_planner_that_never_stops(self) -> None:
         endless = Proposes(lambda state: [Step("one")])
         state = executor({"one": lambda state: len(state.history)}, endless).run(QUESTION)
-        assert "its budget of 64 steps" in why(state) and len(state.program) == 64
+        assert "its budget of 64 steps" in why(state) and len(state.executed_names) == 64
         assert "Return ()" in why(state)
 
     def test_is_one_of_calls_where_nobody_gave_any(self) -> None:
@@ -135,7 +135,7 @@ class TestALimit:
         )
         events = list(Executor(inventory, LLM.connect(ScriptedModel([REPLY] * 3))).stream(QUESTION))
         state = Executor(inventory, LLM.connect(ScriptedModel([REPLY]))).run(QUESTION, events[:3])
-        assert state.program == ("a", "b", "c") and state.usage.calls == 2
+        assert state.executed_names == ("a", "b", "c") and state.usage.calls == 2
 
 
 class TestMeter:

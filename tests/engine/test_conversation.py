@@ -146,7 +146,7 @@ class TestAModel:
 
     def test_is_told_them_where_the_prompt_puts_them(self) -> None:
         class Own(LLMModule):
-            template = Prompt.parse(  # type: ignore[assignment]
+            _template = Prompt.parse(  # type: ignore[assignment]
                 '---\nslots: [question, "history?"]\n---\n# user\n'
                 "{% for turn in history %}{{ turn.question }}: {{ turn.answer }}; {% endfor %}{{ question }}"
             )
@@ -244,8 +244,8 @@ class TestTheLog:
             path = tmp_path / "part.jsonl"
             path.write_bytes(b"".join(lines[:kept]))
             with ConversationLog(path) as log:
-                if log.unfinished is not None and log.unfinished.begun is not None:
-                    made.run(log.unfinished.begun.input, log)
+                if log.unfinished is not None and log.unfinished.started is not None:
+                    made.run(log.unfinished.started.input, log)
                 for number in range(len(log.turns), 3):
                     made.run(log.follow_up("123"[number], {}), log)
                 assert [turn.reason for turn in log.turns] == ["answered", "failed", "answered"]

@@ -24,13 +24,17 @@ class TestModulesThatFail:
         state = run({"first": lambda state: 1, "breaks": failing(problem), "never": lambda state: 2})
         assert state.ended is not None and state.ended.reason == "failed"
         assert why(state).count("module breaks") == 1
-        assert (state.program, dict(state.cache), state.answer) == (("first", "breaks"), {"first": 1}, None)
+        assert (state.executed_names, dict(state.cache), state.answer) == (
+            ("first", "breaks"),
+            {"first": 1},
+            None,
+        )
 
     def test_are_skipped_where_the_inventory_says_so(self) -> None:
         state = run(
             {"breaks": failing(ValueError("no")), "last": lambda state: "done"}, on_error={"breaks": "skip"}
         )
-        assert (state.answer, state.program) == ("done", ("breaks", "last"))
+        assert (state.answer, state.executed_names) == ("done", ("breaks", "last"))
 
     def test_cannot_be_skipped_as_the_last(self) -> None:
         state = run({"first": lambda state: 1, "last": failing(ValueError("no"))}, on_error={"last": "skip"})
@@ -40,10 +44,10 @@ class TestModulesThatFail:
         modules = {"breaks": failing(ValueError("no")), "other": lambda state: "other"}
         planner = Fixed(["breaks"])
         assert run(modules, planner, on_error={"breaks": ["other"]}).answer == "other"
-        assert run(modules, planner, on_error={"breaks": ["breaks"]}).program == ("breaks", "breaks")
+        assert run(modules, planner, on_error={"breaks": ["breaks"]}).executed_names == ("breaks", "breaks")
         assert run(modules, planner, on_error={"breaks": "fallback"}, fallback=("other",)).answer == "other"
         state = run(modules, planner, on_error={"breaks": "fallback"}, fallback=("breaks",))
-        assert state.program == ("breaks", "breaks")
+        assert state.executed_names == ("breaks", "breaks")
 
     def test_may_decline_and_that_ends_the_run_whatever_the_policy(self) -> None:
         for policy in ("stop", "skip", "fallback"):
@@ -59,7 +63,7 @@ class TestModulesThatFail:
                 )
                 state = Executor(inventory, parallel=parallel).run(QUESTION)
                 assert state.ended is not None and state.ended.reason == "declined"
-                assert "out of reach" in why(state) and state.program == ("polite",)
+                assert "out of reach" in why(state) and state.executed_names == ("polite",)
 
 
 class TestRepair:
@@ -77,7 +81,7 @@ class TestRepair:
 
         state = run(
             {"write": write, "verify": verify, "last": lambda state: state.cache["write"]},
-            repair={"verify": RepairSpec(redo="write", attempts=5, temperature_step=0.2, tell=False)},
+            repair={"verify": RepairSpec(redo="write", attempts=5, temperature_step=0.2, show_error=False)},
         )
         assert state.answer == 4
         assert drafts == [None, Redo(1, 0.2), Redo(2, 0.2), Redo(3, 0.2)]
@@ -93,14 +97,14 @@ class TestRepair:
             on_error={"verify": policy},
             fallback=("plain",),
         )
-        assert state.program == ("verify",) * 3 + ("plain",) * program
+        assert state.executed_names == ("verify",) * 3 + ("plain",) * program
         assert state.answer == ("plain" if program else None)
 
     def test_is_for_rejections_only(self) -> None:
         state = run(
             {"verify": failing(ValueError("a bug"))}, repair={"verify": RepairSpec(redo="verify", attempts=3)}
         )
-        assert state.program == ("verify",)
+        assert state.executed_names == ("verify",)
 
     def test_keeps_the_arguments_that_the_planner_gave(self) -> None:
         seen: list[Any] = []
@@ -133,7 +137,7 @@ class TestRepair:
             Replanning(Proposes(propose), attempts=1),
             repair={"verify": RepairSpec(redo="verify", attempts=3)},
         )
-        assert state.program == ("verify",) * 3
+        assert state.executed_names == ("verify",) * 3
 
     def test_of_one_module_asked_for_by_several_counts_its_runs_together(self) -> None:
         drafts: list[int] = []

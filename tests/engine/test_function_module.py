@@ -274,7 +274,7 @@ def test_two_of_one_name_are_refused() -> None:
     with pytest.raises(InventoryError, match="two modules are called give"):
         Inventory.of([give, tool(give)])
     both = Inventory.of({"give": give, "again": give}, Fixed(["give", "again"]))
-    assert Executor(both).run(GIVEN).program == ("give", "again")
+    assert Executor(both).run(GIVEN).executed_names == ("give", "again")
 
 
 def test_a_fault_is_told_at_the_users_own_line_with_what_a_function_can_do() -> None:

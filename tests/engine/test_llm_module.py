@@ -41,7 +41,7 @@ class TestARepairThatAsks:
     def test_shows_the_model_its_reply_and_what_was_wrong_unless_told_not_to(self, tell: bool) -> None:
         client = ScriptedModel(["bad", "<b>good</b>"])
         inventory = Inventory(
-            "mine", Fixed(["ask"]), {"ask": Ask()}, repair={"ask": RepairSpec(redo="ask", tell=tell)}
+            "mine", Fixed(["ask"]), {"ask": Ask()}, repair={"ask": RepairSpec(redo="ask", show_error=tell)}
         )
         Executor(inventory, LLM.connect(client)).run(QUESTION)
         first, second = client.requests
@@ -76,7 +76,7 @@ class TestARepairThatAsks:
 
     @pytest.mark.parametrize(("name", "tells"), [("tables", True), ("tabmwp", False), ("finqa", False)])
     def test_is_as_published_in_the_inventories_of_the_papers(self, name: str, tells: bool) -> None:
-        assert {repair.tell for repair in Inventory.load(name).repair.values()} == {tells}
+        assert {repair.show_error for repair in Inventory.load(name).repair.values()} == {tells}
 
     def _run(self, replies: list[str], temperature: float, samples: int = 1) -> State:
         ask = Ask()

@@ -256,12 +256,12 @@ def test_a_log_says_when_its_run_began_and_one_that_does_not_is_read_as_before(t
     executor = Executor([two], planner=Fixed(["two"]))
     with EventLog(tmp_path / "run.jsonl") as log:
         state = executor.run({"question": "?"}, log)
-    assert state.begun is not None and abs(state.begun.at - time.time()) < 60
+    assert state.started is not None and abs(state.started.at - time.time()) < 60
     written = json.loads((tmp_path / "run.jsonl").read_bytes().splitlines()[0])
-    assert written["at"] == state.begun.at and event_from_json(written) == state.begun
+    assert written["at"] == state.started.at and event_from_json(written) == state.started
     del written["at"]
     old = event_from_json(written)
-    assert isinstance(old, RunStarted) and old.at == 0 and old == state.begun
+    assert isinstance(old, RunStarted) and old.at == 0 and old == state.started
     assert "at" not in event_to_json(old)
     with pytest.raises(LogError, match="time"):
         event_from_json({**written, "at": -1})

@@ -210,7 +210,7 @@ class TestPlanners:
         def once(state: State) -> Any:
             return iter(()) if state.plans else (Step(name) for name in ("one", "one"))
 
-        assert run({"one": lambda state: 1}, Proposes(once)).program == ("one", "one")
+        assert run({"one": lambda state: 1}, Proposes(once)).executed_names == ("one", "one")
 
     def test_may_give_arguments_that_a_log_can_hold(self) -> None:
         def once(state: State) -> Any:
@@ -235,7 +235,7 @@ class TestPlanners:
     def test_refused_twice_give_way_to_the_fallback_once(self) -> None:
         stubborn = Proposes(lambda state: [Step("nobody")])
         state = run({"one": lambda state: 1}, stubborn, fallback=("one",))
-        assert state.program == ("one",)
+        assert state.executed_names == ("one",)
         assert "no valid plan: there is no module 'nobody'" in why(state)
 
     def test_refused_for_two_reasons_are_told_both(self) -> None:

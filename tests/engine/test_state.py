@@ -16,7 +16,7 @@ from tests.engine.strategies import RUN
 class TestState:
     def test_is_the_fold_of_its_events(self) -> None:
         state = State.fold(RUN)
-        assert (state.answer, state.program, state.plan) == ("3", ("look", "say"), ("look", "say"))
+        assert (state.answer, state.executed_names, state.plan) == ("3", ("look", "say"), ("look", "say"))
         assert dict(state.cache) == {"look": 3, "say": "3"}
         assert State.fold(RUN[:-1]).answer is None
 
@@ -64,7 +64,7 @@ def test_errors_of_ones_own_count_as_the_kind_that_they_are(
         repair={"step": RepairSpec(redo="step", attempts=2)},
         on_error={"step": ["plain"]},
     )
-    assert state.ended is not None and (state.ended.reason, state.program) == (reason, program)
+    assert state.ended is not None and (state.ended.reason, state.executed_names) == (reason, program)
 
 
 SECRET = "sk-0123456789abcdef"

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from chameleon import Executor, Module, State, Step, Table
+from chameleon.core.module import Traits
 from chameleon.core.prompt import Prompt, context_of, slots_of
 from chameleon.errors import InputError, MissingPackage, StepRejected, WebError
 from chameleon.inventory.schema import RepairSpec
@@ -73,7 +74,7 @@ class TestReads:
         (state,) = seen
         assert (dict(state.input), dict(state.cache)) == ({}, {"first": 1})
         assert (state.history, state.plans, state.pending) == ((), (), ())
-        assert (state.failure, state.begun) == (None, None)
+        assert (state.failure, state.started) == (None, None)
         assert state.step == Step("module")
 
     def test_of_the_history_show_what_happened(self) -> None:
@@ -201,7 +202,7 @@ def test_a_model_reads_what_is_lacking_and_no_word_of_the_error(
 
 def test_what_holds_no_text_is_not_told() -> None:
     looks = broken(InputError("no"), "cache.labels", "cache.boxes")
-    looks.non_text = ("cache.boxes",)
+    looks.traits = Traits(non_text=("cache.boxes",))
     made = {"looks": looks, "shows": Does(context_of)}
     state = executor(made, on_error={"looks": "skip"}).run(QUESTION)
     assert state.answer == f"Not available: labels ({NO_INPUT})"

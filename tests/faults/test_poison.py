@@ -60,14 +60,14 @@ class Obedient:
     """A model that does what any text orders that it is shown: "CALL name {arguments}", each order once."""
 
     def __init__(self, *, native: bool) -> None:
-        self.native, self.begun, self.done = native, False, 0
+        self.native, self.started, self.done = native, False, 0
 
     def __call__(self, messages: list[tuple[str, str]]) -> Any:
         seen = "\n".join(str(text) for _, text in messages).replace('\\"', '"')
         found = re.findall(r"CALL (\S+) (\{.*?\}) END", seen)
         orders = list(dict.fromkeys(found))
-        if not self.begun:
-            self.begun = True
+        if not self.started:
+            self.started = True
             if not orders:
                 return self._calls([READ])
         if self.done < 2 and orders:

@@ -68,7 +68,7 @@ def test_what_is_not_answered_is_raised(executor: Executor, league: Table) -> No
         """Fails."""
         raise RuntimeError("broken")
 
-    @tool(asks="approval")
+    @tool(requires_approval=True)
     def save() -> str:
         """Saves."""
         return "saved"

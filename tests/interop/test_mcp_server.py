@@ -208,7 +208,7 @@ def test_a_step_that_needs_approval_does_not_run() -> None:
         ran.append(1)
         return "saved"
 
-    asking = tool(save, asks="approval")
+    asking = tool(save, requires_approval=True)
     executor = Executor(Inventory("mine", Fixed(["save"]), {"save": asking}))
 
     async def session(client: Client) -> None:
@@ -228,7 +228,7 @@ def test_what_a_run_went_on_without_is_told() -> None:
         """Looks."""
         return "seen"
 
-    modules = {"save": tool(save, asks="approval"), "look": tool(look)}
+    modules = {"save": tool(save, requires_approval=True), "look": tool(look)}
     inventory = Inventory("mine", Fixed(["save", "look"]), modules, on_error={"save": "skip"})
 
     async def session(client: Client) -> None:

@@ -44,10 +44,10 @@ from chameleon.core.prompt import Prompt
 class Think(LLMModule):
     """Thinks."""
 
-    template = Prompt.parse("---\\nslots: [question]\\n---\\n# user\\n{{ question }}")
+    _template = Prompt.parse("---\\nslots: [question]\\n---\\n# user\\n{{ question }}")
 
 
-@tool(asks="approval")
+@tool(requires_approval=True)
 def write() -> str:
     """Writes a text."""
     return "a private output"

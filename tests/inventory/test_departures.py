@@ -11,10 +11,12 @@ import pytest
 import yaml
 
 from chameleon import Inventory
+from chameleon.core.llm_module import AsksModel, asking_of
 
 DOCS = Path(__file__).parents[2] / "docs"
 PRINTED = yaml.safe_load(Path(__file__).with_name("as_printed.yaml").read_text("utf-8"))
 HEAD = "| inventory | key | ours | printed | why |\n|---|---|---|---|---|\n"
+VIEW = {"table_style": "style", "max_rows": "max_rows", "max_cell": "max_cell"}
 ROW = re.compile(r"\| `(\w+)` \| `([\w.]+)` \| ([^|]+) \| ([^|]+) \| [^|]+ \|")
 
 
@@ -22,7 +24,12 @@ def setting(name: str, key: str) -> Any:
     """Return what a key comes to in the inventory as loaded: "modules.select_row.samples"."""
     found: Any = Inventory.load(name)
     for part in key.split("."):
-        found = found[part] if isinstance(found, Mapping) else getattr(found, part)
+        if part == "llm_params":
+            found = asking_of(found).params
+        elif part in VIEW and isinstance(found, AsksModel):
+            found = getattr(found.table_view, VIEW[part])
+        else:
+            found = found[part] if isinstance(found, Mapping) else getattr(found, part)
     return list(found) if isinstance(found, tuple) else found
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from chameleon import LLM, Executor, Inventory, State
+from chameleon.core.module import needs_model
 from chameleon.core.planner import every_planner
 from chameleon.inventory.resolve import find_class, shipped
 from chameleon.llm.scripted import ScriptedModel
@@ -71,4 +72,4 @@ def test_every_module_that_asks_a_model_is_asked(run: Run) -> None:
     for inventory in map(Inventory.load, INVENTORIES):
         asked |= {type(inventory.modules.get(piece)) for piece in pieces_asked(run(inventory))}
     modules = {name: find_class(name, "modules") for name in shipped("modules")}
-    assert {name for name, cls in modules.items() if cls().needs_model and cls not in asked} == UNREACHED
+    assert {name for name, cls in modules.items() if needs_model(cls()) and cls not in asked} == UNREACHED

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chameleon import ChameleonError, Executor, Inventory
+from chameleon.core.llm_module import asking_of
 from chameleon.errors import InputError, InventoryError
 from chameleon.inventory import source
 from chameleon.table import Table
@@ -116,7 +117,7 @@ modules:
         assert (child.name, child.about, child.fallback) == ("child", "The parent.", ())
         row_lookup: Any = child.modules["row_lookup"]
         assert (row_lookup.min_rows, row_lookup.min_cells) == (7, 3)
-        assert row_lookup.llm_params == {"temperature": 0.5, "max_tokens": 50}
+        assert asking_of(row_lookup).params == {"temperature": 0.5, "max_tokens": 50}
         assert list(child.modules) == ["row_lookup", "answer_generator"]
 
     def test_removes_what_is_null(self, tmp_path: Path) -> None:

@@ -129,8 +129,8 @@ ADDS = "    def slots(self, state):\n        return super().slots(state) | {'cit
         ("wether?", "", ""),
         ("title", "", ""),
         ("wether", ADDS, ""),  # it may fill that slot too
-        ("wether", ADDS + "    own_slots = frozenset(['city'])\n", "Did you mean 'weather'?"),
-        ("city", ADDS + "    own_slots = frozenset(['city'])\n", ""),
+        ("wether", ADDS + "    _slots_filled = frozenset(['city'])\n", "Did you mean 'weather'?"),
+        ("city", ADDS + "    _slots_filled = frozenset(['city'])\n", ""),
     ],
 )
 def test_a_slot_that_nothing_fills_is_told(tmp_path: Path, prompt: str, body: str, error: str) -> None:
@@ -153,7 +153,7 @@ def test_a_slot_that_nothing_fills_fails_the_step_with_the_nearest(tmp_path: Pat
     prompt = Prompt.parse("---\nslots: [qestion]\n---\n# user\n{{ qestion }}")
 
     class Asks(Ask):
-        template = prompt  # type: ignore[assignment]
+        _template = prompt  # type: ignore[assignment]
 
     assert "nothing fills the slot 'qestion'. Did you mean 'question'?" in why(
         Executor(inventory({"ask": Asks()}), LLM.connect(ScriptedModel(["no"]))).run(QUESTION)

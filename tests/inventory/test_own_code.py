@@ -216,7 +216,7 @@ class TestPromptsBesideTheInventory:
         inventory = self.load(tmp_path, "---\nslots: [question]\n---\n# user\nHello {{ question }}")
         inventory.check()
         row_lookup: Any = inventory.modules["row_lookup"]
-        assert row_lookup.template.render({"question": "you"}) == [("user", "Hello you")]
+        assert row_lookup._template.render({"question": "you"}) == [("user", "Hello you")]
 
     @pytest.mark.parametrize(
         ("prompt", "told"),

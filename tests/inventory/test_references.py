@@ -143,7 +143,7 @@ def test_a_plan_of_which_nothing_is_left_gives_way_to_the_fallback() -> None:
     whole = Inventory("mine", Fixed(["ant", "bee"]), modules, fallback=("cat", "ant"))
     inventory = whole.without("ant", "bee")
     state = Executor(inventory).run(QUESTION)
-    assert state.answer == "done" and list(state.program) == ["cat"]
+    assert state.answer == "done" and list(state.executed_names) == ["cat"]
     alone = replace(inventory, fallback=())
     assert "every module of the plan is left out" in why(Executor(alone).run(QUESTION))
 

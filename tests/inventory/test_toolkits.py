@@ -36,18 +36,25 @@ def load(folder: Path, entry: str) -> Inventory:
 
 def test_a_list_brings_its_tools_by_their_names(tmp_path: Path) -> None:
     assert list(load(tmp_path, "on_error: skip").modules) == ["one", "two"]
-    made = load(tmp_path, "prefix: my_, tools: [two], at_most: {two: 2}, asks: approval, on_error: skip")
+    made = load(
+        tmp_path, "prefix: my_, tools: [two], max_runs: {two: 2}, requires_approval: true, on_error: skip"
+    )
     (name, tool) = next(iter(made.modules.items()))
-    assert (list(made.modules), tool.name, tool.at_most, tool.asks) == (["my_two"], "my_two", 2, "approval")
+    assert (list(made.modules), tool.name, tool.max_runs, tool.requires_approval) == (
+        ["my_two"],
+        "my_two",
+        2,
+        True,
+    )
     assert made.on_error == {name: "skip"}
-    assert {tool.at_most for tool in load(tmp_path, "at_most: 3").modules.values()} == {3}
+    assert {tool.max_runs for tool in load(tmp_path, "max_runs: 3").modules.values()} == {3}
 
 
 @pytest.mark.parametrize(
     ("entry", "told"),
     [
         ("tools: [tow]", "there is no tool 'tow'. Did you mean 'two'?"),
-        ("at_most: {tow: 1}", "there is no tool 'tow'"),
+        ("max_runs: {tow: 1}", "there is no tool 'tow'"),
         ("description: Both", "an entry of several tools has no 'description'"),
         ("prefx: a_", "has no parameter 'prefx'. Did you mean 'prefix'?"),
     ],

@@ -25,7 +25,7 @@ MODULES: dict[str, Any] = {name: lambda state: 1 for name in ("seek", "read", "c
 def test_a_key_of_the_state_chooses_once(on: str, taken: str) -> None:
     both = [Fixed(["read"]), Fixed(["count"])]
     planner = Then([Fixed(["seek"]), Branch(on, [Then([one, Fixed(["say"])]) for one in both])])
-    assert run(MODULES, planner).program == ("seek", taken, "say")
+    assert run(MODULES, planner).executed_names == ("seek", taken, "say")
 
 
 @pytest.mark.parametrize("sees", [True, False, None])
@@ -37,7 +37,7 @@ def test_all_keys_must_be_there_and_the_model_of_the_run_may_be_one(sees: bool |
         ("cache.seek, cache.none", False),
     ):
         planner = Then([Fixed(["seek"]), Branch(key, [Fixed(["read"]), Fixed(["count"])])])
-        taken = Executor(executor(MODULES, planner).inventory, llm).run(QUESTION).program
+        taken = Executor(executor(MODULES, planner).inventory, llm).run(QUESTION).executed_names
         assert taken == ("seek", "read" if is_first else "count")
 
 
@@ -50,20 +50,20 @@ def test_a_whole_plan_is_held_to_the_rules_of_order() -> None:
         planner = Branch("model.sees", planners)
         inventory = Inventory("mine", planner, {name: Does(MODULES[name]) for name in MODULES}, rules=rules)
         state = Executor(inventory, SimpleNamespace(sees=True, name="a:b", address="")).run(QUESTION)
-        assert planner.whole is whole
+        assert planner.returns_full_plan is whole
         assert any("must end with say" in plan.refused for plan in state.plans) is whole
 
 
 def test_what_the_chosen_planner_writes_does_not_change_the_choice() -> None:
     planner = Branch("cache.read", [Fixed(["count"]), Then([Fixed(["read"]), Fixed(["say"])])])
-    assert run(MODULES, planner).program == ("read", "say")
+    assert run(MODULES, planner).executed_names == ("read", "say")
 
 
 def test_a_failure_goes_to_the_planner_whose_plan_it_was() -> None:
     again = Replanning(Fixed(["breaks"]), attempts=2)
     planner = Then([Fixed(["seek"]), Branch("cache.none", [Fixed(["say"]), again])])
     state = run({**MODULES, "breaks": failing(ValueError("no"))}, planner)
-    assert state.program == ("seek", *["breaks"] * 3)
+    assert state.executed_names == ("seek", *["breaks"] * 3)
 
 
 def test_a_key_that_nobody_gives_is_told_before_a_run() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from chameleon import LLM, Inventory, State, Table
+from chameleon.core.llm_module import Asking, configure
 from chameleon.core.state import Plan
 from chameleon.errors import InventoryError
 from chameleon.llm import ScriptedModel
@@ -88,7 +89,8 @@ def test_a_chain_says_whether_the_model_chose_its_end(replies: list[str], note: 
 def proposed(planner: Dynamic, llm: LLM, folder: Path) -> Plan:
     """What the planner proposes for a table that no operation has changed yet."""
     (folder / "plan.md").write_text("# user\nNext?\n", "utf-8")
-    planner.prompt, planner.folders = "plan", (folder,)
+    planner.prompt = "plan"
+    configure(planner, Asking(folders=(folder,)))
     modules = {name: Does(str) for name in ("select_row", "sort_by", "table_query")}
     state = State(input={"question": "?", "table": Table(["a"], [["1"]])})
     return planner.with_llm(llm).propose(state, Inventory("mine", planner, modules))

@@ -92,7 +92,7 @@ def test_a_tool_that_was_only_named_is_called_once_its_card_is_told() -> None:
     state = asked(YEN, OneShot(embeddings="none"), script)
     first, second = ("\n".join(text for _, text in request) for request in script.requests)
     assert "\n- convert_currency(" not in first and "\n- convert_currency(" in second
-    assert state.program == ("convert_currency",), state.ended
+    assert state.executed_names == ("convert_currency",), state.ended
 
 
 def test_native_tools_beyond_those_that_are_given_are_called_by_name_first() -> None:
@@ -100,7 +100,7 @@ def test_native_tools_beyond_those_that_are_given_are_called_by_name_first() -> 
     call = {"text": "", "tool_calls": [{"name": "convert_currency", "args": ARGS}]}
     script = ScriptedModel([more, call, "58,000 yen"])
     state = asked(YEN, React(embeddings="none"), script)
-    assert state.program == (MORE, "convert_currency", "model_answer"), state.ended
+    assert state.executed_names == (MORE, "convert_currency", "model_answer"), state.ended
     offered = [call.params["tools"] for plan in state.plans for call in plan.calls]
     assert "convert_currency" not in offered[0] and "convert_currency" in offered[1]
     assert state.answer == "58,000 yen"

@@ -63,7 +63,7 @@ IN_TEXT = [
 def test_a_run_goes_on_from_every_prefix_to_the_same_end(script: Sequence[Any], native: bool) -> None:
     events, model = run(script, native=native)
     state = State.fold(events)
-    assert state.answer == "68 F" and state.program == ("weather", "convert", "model_answer")
+    assert state.answer == "68 F" and state.executed_names == ("weather", "convert", "model_answer")
     assert [len(request) for request in model.requests] == [2, 4, 6]
     assert "68.0" in model.requests[-1][-1][1]
     for count in range(len(events)):
@@ -149,7 +149,11 @@ def test_the_form_of_the_paper_is_a_call() -> None:
     said = 'Thought: I need a number.\nAction: weather\nAction Input: {"city": "Paris"}'
     for native in (True, False):
         script = [said, *(NATIVE if native else IN_TEXT)[1:]]
-        assert State.fold(run(script, native=native)[0]).program == ("weather", "convert", "model_answer")
+        assert State.fold(run(script, native=native)[0]).executed_names == (
+            "weather",
+            "convert",
+            "model_answer",
+        )
 
 
 @pytest.mark.parametrize(
@@ -168,7 +172,7 @@ def test_a_call_that_is_written_beside_native_tools_is_never_the_answer(reply: s
     assert State.fold(events).answer == "68 F"
     assert model.requests[1][-1][1].startswith("That will not do")
     whole = 'Let me look.\n[{"module": "weather", "args": {"city": "Paris"}}]'
-    assert State.fold(run([whole, *NATIVE[1:]], native=True)[0]).program[0] == "weather"
+    assert State.fold(run([whole, *NATIVE[1:]], native=True)[0]).executed_names[0] == "weather"
 
 
 @pytest.mark.parametrize(

@@ -118,7 +118,7 @@ def test_what_is_last_answers_and_is_no_tool() -> None:
     model = ScriptedModel([NATIVE[0], "Answer: done"])
     inventory = Inventory.of([weather, report], React(last=["report"]))
     state = Executor(inventory, LLM.connect(model)).run(GIVEN)
-    assert state.program == ("weather", "report") and state.answer == report.run(State())
+    assert state.executed_names == ("weather", "report") and state.answer == report.run(State())
     assert [call.params["tools"] for plan in state.plans for call in plan.calls] == [["weather"], ["weather"]]
     with pytest.raises(InventoryError, match=r"planner\.last names a module 'repot'") as caught:
         Executor(Inventory.of([weather, report], React(last=["repot"])), LLM.connect(model)).run(

@@ -20,7 +20,7 @@ class TestReplanning:
             return () if state.plans else [Step("breaks")]
 
         state = run({"breaks": failing(ValueError("no"))}, Replanning(Proposes(propose), attempts=2))
-        assert state.program == ("breaks",) * 3 and state.plan == ("breaks",) * 3
+        assert state.executed_names == ("breaks",) * 3 and state.plan == ("breaks",) * 3
         assert seen[0] == "" and all(told.startswith("ValueError: no (doubles.py, line") for told in seen[1:])
 
     def test_is_bounded_where_the_failure_is_skipped(self) -> None:
@@ -29,12 +29,12 @@ class TestReplanning:
             Replanning(Fixed(["breaks"]), attempts=1),
             on_error={"breaks": "skip"},
         )
-        assert len(state.program) == 2
+        assert len(state.executed_names) == 2
 
     def test_goes_on_asking_a_planner_of_several_turns(self) -> None:
         modules = {"one": lambda state: 1, "two": lambda state: 2}
         planner = Replanning(Then([Fixed(["one"]), Fixed(["two"])]))
-        assert run(modules, planner).program == ("one", "two")
+        assert run(modules, planner).executed_names == ("one", "two")
 
     def test_works_within_a_planner_of_several_turns(self) -> None:
         fails = iter([True, False])
@@ -46,9 +46,9 @@ class TestReplanning:
 
         modules = {"one": lambda state: 1, "two": breaks_once, "three": lambda state: 3}
         planner = Then([Fixed(["one"]), Replanning(Fixed(["two"])), Fixed(["three"])])
-        assert run(modules, planner).program == ("one", "two", "two", "three")
+        assert run(modules, planner).executed_names == ("one", "two", "two", "three")
 
     def test_turns_may_nest(self) -> None:
         modules = {name: lambda state: 1 for name in "abcd"}
         planner = Then([Then([Fixed(["a"]), Fixed(["b"])]), Then([Fixed(["c"]), Fixed(["d"])])])
-        assert run(modules, planner).program == ("a", "b", "c", "d")
+        assert run(modules, planner).executed_names == ("a", "b", "c", "d")

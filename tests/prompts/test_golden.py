@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from chameleon import tool
+from chameleon.core.access import arguments_of
 from chameleon.core.prompt import Prompt, slots_of
 from chameleon.core.state import State
 from chameleon.inventory import Card
@@ -66,7 +67,7 @@ soup & bread\t$4
 </database>"""
 OF_SQL = {"database": DATABASE, "asked": "is it {{ hot }}?", "items": "1 | soup & bread\n2 | </values>"}
 CARDS = [Card("lookup", "Looks things up.", "Use it for prices."), Card("answer", "Answers.")]
-CONVERT = tool(lambda amount, to="EUR": 0, name="convert", description="Converts <money>.").arguments
+CONVERT = arguments_of(tool(lambda amount, to="EUR": 0, name="convert", description="Converts <money>."))
 # What modules of chains over tables and the planner add to the slots, for each kind of case.
 ADDED = {
     "free": {"pandas": True},

@@ -90,7 +90,7 @@ def test_the_planner(row: dict[str, Any], inventory: Inventory) -> None:
     assert bool(client.requests) == row["called_llm"]
     if client.requests:
         check(row["id"], client.requests[0][-1][1], row["prompt_tail"])
-        assert planner.template.stop == (row["stop"],)
+        assert planner._template.stop == (row["stop"],)
 
 
 def record(link: dict[str, Any]) -> StepRecord:

@@ -158,8 +158,8 @@ def test_it_is_slow_killed_in_the_middle_and_started_again(server: Server, tmp_p
 def replayed(folder: Path, first: State) -> None:
     """Run t.yaml anew on its log, whole and cut after the last step: the same bytes, the same output."""
     whole = (folder / "run.jsonl").read_bytes()
-    assert first.begun is not None
-    made = Inventory.load(folder / "t.yaml", recorded=first.begun.settings)
+    assert first.started is not None
+    made = Inventory.load(folder / "t.yaml", recorded=first.started.settings)
     for lines in (whole.splitlines(keepends=True), whole.splitlines(keepends=True)[:-1]):
         (folder / "again.jsonl").write_bytes(b"".join(lines))
         with EventLog(folder / "again.jsonl") as log:

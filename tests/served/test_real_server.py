@@ -62,7 +62,7 @@ def test_a_question_takes_two_calls_and_their_usage_is_the_servers(
     served: Server, relay: Relay, tmp_path: Path
 ) -> None:
     state = answered(relay, tmp_path / "run.jsonl")
-    assert (state.answer, state.program) == ("42", PLAN)
+    assert (state.answer, state.executed_names) == ("42", PLAN)
     assert (state.usage.calls, state.usage.input_tokens, state.usage.output_tokens) == relay.usage
     assert relay.usage[0] == 2
     for request, call in zip(relay.requests, state.calls, strict=True):

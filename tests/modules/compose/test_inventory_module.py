@@ -54,7 +54,7 @@ def depth(event: Event) -> int:
 def test_a_run_three_deep_is_one_log_and_goes_on_from_every_prefix_of_it() -> None:
     events = list(executor().stream(GIVEN))
     state = State.fold(events)
-    assert state.answer == "4200" and state.program == ("middle", "middle", "model_answer")
+    assert state.answer == "4200" and state.executed_names == ("middle", "middle", "model_answer")
     assert [record.output for record in state.history] == ["4200", "HEY", "4200"]
     assert max(map(depth, events)) == 3 and state.usage.calls == 2 and state.steps_taken == 11
     assert state.cache["sources"][0]["rows"] == (1,)

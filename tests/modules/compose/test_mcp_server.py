@@ -242,7 +242,7 @@ def test_names_become_names_that_plans_can_write(folder: Path) -> None:
     made.check()
     with EventLog(folder / "unicode.jsonl") as log:
         first = run(made, log)
-    assert first.program == ("get_sum", "tool_412612")
+    assert first.executed_names == ("get_sum", "tool_412612")
     source = replace(made.source, recorded=settings_in(folder / "unicode.jsonl"))  # type: ignore[type-var]
     again = Inventory.read(source)
     assert [each.description for each in again.modules.values()][3] == "查天气: Weather."
@@ -276,13 +276,13 @@ def test_tools_ask_unless_the_inventory_allows_them(
     folder: Path, allow: list[str], asking: set[str], caplog: pytest.LogCaptureFixture
 ) -> None:
     made = inventory(folder, raw=entry("annotated", allow=allow))
-    assert {name for name, module in made.modules.items() if module.asks} == asking
+    assert {name for name, module in made.modules.items() if module.requires_approval} == asking
     told = ["destroys asks for approval though `allow` names it"] * ("destroys" in allow)
     assert [message.partition(":")[0] for message in caplog.messages] == told
 
 
 def test_tools_are_denied_and_bounded(folder: Path) -> None:
-    made = inventory(folder, "plain", raw=entry("annotated", deny=["destroys"], at_most={"plain": 2}))
+    made = inventory(folder, "plain", raw=entry("annotated", deny=["destroys"], max_runs={"plain": 2}))
     assert list(made.modules) == ["reads", "plain"] and made.modules["plain"].at_most == 2
     state = Executor(made).run({"question": "q"})
     assert [step.module for step in state.waiting] == ["plain"]
@@ -410,7 +410,8 @@ def test_a_broken_schema_of_outputs_is_left_out(folder: Path) -> None:
 def test_a_name_is_that_of_the_server_before_one_that_comes_to_it(folder: Path) -> None:
     made = inventory(folder, "delete_all", raw=entry("same names", deny=["delete-all"], allow=["delete_all"]))
     (tool,) = made.modules.values()
-    assert tool.listed is not None and tool.listed["name"] == "delete_all" and not tool.asks
+    assert tool.traits.server_schema is not None and not tool.requires_approval
+    assert tool.traits.server_schema["name"] == "delete_all"
 
 
 @pytest.mark.parametrize("way", ["secret", "escaped secret", "split secret"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from chameleon import State, Table
@@ -23,6 +24,9 @@ def rows_in(messages: Messages) -> dict[int, str]:
     return {int(number): row for number, row in re.findall(r"^row (\d+) : (.*)$", case_in(messages), re.M)}
 
 
+VIEW = {"max_rows": "max_rows", "max_cell": "max_cell", "max_table_tokens": "max_tokens"}
+
+
 def case_in(messages: Messages) -> str:
     """What stands after the demonstrations: the table that is asked about, and the question."""
     return messages[-1][1].rpartition("/*\n")[2]
@@ -33,7 +37,10 @@ def run(
 ) -> tuple[dict[str, Any], ScriptedModel]:
     """The link, and the model that was asked."""
     for name, value in settings.items():
-        setattr(operation, name, value)
+        if name in VIEW:
+            operation.table_view = replace(operation.table_view, **{VIEW[name]: value})
+        else:
+            setattr(operation, name, value)
     client = ScriptedModel(reply)
     state = State(input={"question": "which row is meant?", "table": table})
     return operation.with_llm(LLM.connect(client)).run(state), client

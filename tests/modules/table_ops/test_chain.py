@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import random
 import zlib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from chameleon import LLM, Executor, Inventory, Module, State, Table
+from chameleon.core.llm_module import asking_of, configure
 from chameleon.llm import ScriptedModel
 from chameleon.modules.table_ops.add_column import AddColumn
 from chameleon.modules.table_ops.aggregate import Aggregate, GroupBy
@@ -88,7 +90,8 @@ def _executor(table: Table, seed: int, folder: Path) -> tuple[Executor, Scripted
         (folder / f"{name}.md").write_text(
             f"---\nslots: [table, 'chain?']\n---\n# user\n{name}\n{{{{ table }}}} {{{{ chain }}}}"
         )
-        owner.prompt, owner.folders = name, (folder,)
+        owner.prompt = name
+        configure(owner, replace(asking_of(owner), folders=(folder,)))
     modules["last"] = Does(lambda state: state.input["table"])
     client = ScriptedModel(Guesses(table, seed))
     return Executor(Inventory("mine", planner, modules), LLM.connect(client)), client

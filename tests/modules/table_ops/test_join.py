@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -101,7 +102,7 @@ def test_tables_without_captions_of_their_own_are_called_by_their_places() -> No
 
 def test_a_further_table_is_cut_like_the_first() -> None:
     operation = Join()
-    operation.max_cell = 20
+    operation.table_view = replace(operation.table_view, max_cell=20)
     (shown,) = operation.slots(given_with(Table(["key", "text"], [["a", "x" * 500]], "other")))["others"]
     assert "x" * 19 + "…" in shown["table"] and "x" * 20 not in shown["table"]
 

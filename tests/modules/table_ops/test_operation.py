@@ -20,7 +20,7 @@ TABLE = Table(["a"], [["1"], ["2"], ["3"]])
 class Last(TableOperation):
     """Keeps the last rows."""
 
-    needs_model = False
+    uses = ()
 
     def __init__(self, rows: int = 1) -> None:
         self.rows = rows

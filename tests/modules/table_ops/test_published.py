@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import ast
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from chameleon import State, Step, Table
-from chameleon.core.llm_module import votes, weights_of
+from chameleon.core.llm_module import asking_of, configure, votes, weights_of
+from chameleon.core.module import copy_with
 from chameleon.core.state import StepRecord
 from chameleon.inventory import Inventory
 from chameleon.llm import LLM, ScriptedModel
@@ -74,9 +76,10 @@ def _operation(name: str, replies: list[list[str]], folder: Path) -> tuple[Table
         "group_column": GroupBy(weights="rank"),
         "sort_column": SortBy(weights="rank"),
     }
-    operation = made[name].with_name(name)
+    operation = copy_with(made[name], name=name)
     (folder / "plain.md").write_text(PLAIN)
-    operation.prompt, operation.folders = "plain", (folder,)
+    operation.prompt = "plain"
+    configure(operation, replace(asking_of(operation), folders=(folder,)))
     operation.samples = len(replies[0])
     client = ScriptedModel([reply for of_call in replies for reply in of_call])
     return operation.with_llm(LLM.connect(client)), client
@@ -142,7 +145,8 @@ def test_the_planner_chooses_as_published(row: dict[str, Any], tmp_path: Path) -
     (tmp_path / "plain.md").write_text(OPTIONS)
     replies = row["responses"] or []
     planner = Dynamic(PUBLISHED, ["table_query"], samples=max(1, len(replies)))
-    planner.prompt, planner.folders = "plain", (tmp_path,)
+    planner.prompt = "plain"
+    configure(planner, replace(asking_of(planner), folders=(tmp_path,)))
     client = ScriptedModel(replies)
     modules = {name: Does(lambda state: {}) for name in [*PUBLISHED, "table_query"] if name != "start"}
     inventory = Inventory("published", planner, modules)
