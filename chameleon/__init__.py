@@ -1,74 +1,70 @@
 """Chameleon composes tools to answer questions: a planner picks modules, an executor runs them.
 
-from chameleon import Executor, Inventory, Table
+    from chameleon import ask
 
-executor = Executor(Inventory.load("tables_offline"))
-table = Table(["fruit", "price"], [["apple", "$2"], ["pear", "$3"]])
-state = executor.run({"question": "What is the total price?", "table": table})
-print(state.answer)
+    print(ask("What is the total price?", [["fruit", "price"], ["apple", "$2"], ["pear", "$3"]]).answer)
+
+In order of need; `help(chameleon.NAME)` says more:
+
+    ask, read_table            answer one question; read a table from a file
+    Executor, State            run an inventory (run, batch, map, stream); what a run returns
+    tool, Module, LLMModule    tools of your own: a function, a class, a class that asks a model
+    Inventory, Planner         the tools that may run, and what chooses among them
+    Plan, Step, Budget         what a planner proposes, and what a run may spend
+    LLM, Table, EventLog       a model, a table, the log of a run
+    results                    kept evaluations as a DataFrame
+    ChameleonError, Declined, StepRejected    errors
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from chameleon.lazy import lazy
+from chameleon.lazy import lazy as _lazy
 
-if TYPE_CHECKING:
-    from chameleon.core.llm_module import LLMModule
-    from chameleon.core.log import EventLog
-    from chameleon.core.module import Module
-    from chameleon.core.planner import Planner
-    from chameleon.core.state import Plan, State, Step
-    from chameleon.core.tool import tool
-    from chameleon.errors import ChameleonError, Declined, StepRejected
-    from chameleon.evaluation.frames import results
-    from chameleon.inventory import Inventory
-    from chameleon.llm import LLM
-    from chameleon.run.executor import Executor
-    from chameleon.table import Table
-    from chameleon.usage import Budget
+if TYPE_CHECKING:  # each "as" makes the name public for type checkers
+    from chameleon.core.llm_module import LLMModule as LLMModule
+    from chameleon.core.log import EventLog as EventLog
+    from chameleon.core.module import Module as Module
+    from chameleon.core.planner import Planner as Planner
+    from chameleon.core.state import Plan as Plan
+    from chameleon.core.state import State as State
+    from chameleon.core.state import Step as Step
+    from chameleon.core.tool import tool as tool
+    from chameleon.errors import ChameleonError as ChameleonError
+    from chameleon.errors import Declined as Declined
+    from chameleon.errors import StepRejected as StepRejected
+    from chameleon.evaluation.frames import results as results
+    from chameleon.inventory import Inventory as Inventory
+    from chameleon.llm import LLM as LLM
+    from chameleon.run.ask import ask as ask
+    from chameleon.run.executor import Executor as Executor
+    from chameleon.table import Table as Table
+    from chameleon.table import read_table as read_table
+    from chameleon.usage import Budget as Budget
 
-__all__ = [
-    "LLM",
-    "Budget",
-    "ChameleonError",
-    "Declined",
-    "EventLog",
-    "Executor",
-    "Inventory",
-    "LLMModule",
-    "Module",
-    "Plan",
-    "Planner",
-    "State",
-    "Step",
-    "StepRejected",
-    "Table",
-    "results",
-    "tool",
-]
+_HOMES = {
+    "core.llm_module": "LLMModule",
+    "core.log": "EventLog",
+    "core.module": "Module",
+    "core.planner": "Planner",
+    "core.state": "Plan State Step",
+    "core.tool": "tool",
+    "errors": "ChameleonError Declined StepRejected",
+    "evaluation.frames": "results",
+    "inventory": "Inventory",
+    "llm": "LLM",
+    "run.ask": "ask",
+    "run.executor": "Executor",
+    "table": "Table read_table",
+    "usage": "Budget",
+}
+# No `__all__`: `help(chameleon)` would print every member of every class.
+_PUBLIC = sorted(" ".join(_HOMES.values()).split())
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, *(name for name in globals() if name.startswith("__"))])
+    return sorted([*_PUBLIC, *(name for name in globals() if name.startswith("__"))])
 
 
-__getattr__ = lazy(
-    "chameleon",
-    **{
-        "core.llm_module": "LLMModule",
-        "core.log": "EventLog",
-        "core.module": "Module",
-        "core.planner": "Planner",
-        "core.state": "Plan State Step",
-        "core.tool": "tool",
-        "errors": "ChameleonError Declined StepRejected",
-        "evaluation.frames": "results",
-        "inventory": "Inventory",
-        "llm": "LLM",
-        "run.executor": "Executor",
-        "table": "Table",
-        "usage": "Budget",
-    },
-)
+__getattr__ = _lazy("chameleon", **_HOMES)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["cached_property", "lazy"]
+from chameleon.text import snake_case
+
+__all__ = ["cached_property", "lazy", "tools"]
 
 if TYPE_CHECKING or sys.version_info >= (3, 12):
     from functools import cached_property
@@ -43,5 +45,18 @@ def lazy(package: str, **names: str) -> Callable[[str], Any]:
         value = getattr(import_module(f"{package}.{homes[name]}"), name)
         setattr(sys.modules[package], name, value)
         return value
+
+    return load
+
+
+def tools(package: str, files: Mapping[str, str] | Sequence[str]) -> Callable[[str], Any]:
+    """Return the `__getattr__` of a family of modules: `RowLookup` is the tool `row_lookup` of `files`."""
+
+    def load(name: str) -> Any:
+        tool = snake_case(name)
+        if tool not in files or tool == name:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        file = files[tool] if isinstance(files, Mapping) else tool
+        return getattr(import_module(f"{package}.{file}"), name)
 
     return load

@@ -59,13 +59,18 @@ def imports(*, at_run_time: bool = True) -> Mapping[str, frozenset[str]]:
     return {**found, "chameleon": frozenset()}  # it loads its public names when they are first used
 
 
+def public_names() -> list[str]:
+    """Return the names that the package shows to its users."""
+    return [name for name in dir(chameleon) if not name.startswith("_")]
+
+
 def imports_of(nodes: Iterable[ast.AST]) -> frozenset[str]:
     """Return the files of ours that these import."""
     return frozenset(_imported(nodes))
 
 
 def _imported(nodes: Iterable[ast.AST]) -> Iterator[str]:
-    homes = {public: getattr(chameleon, public).__module__ for public in chameleon.__all__}
+    homes = {public: getattr(chameleon, public).__module__ for public in public_names()}
     for node in nodes:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name in files())

@@ -77,6 +77,9 @@ class Planner:
             cls.name = snake_case(cls.__name__)
         rename_attributes(cls, _OLD_NAMES)
 
+    def __repr__(self) -> str:
+        return f"<planner {self.name}>"
+
     def propose(self, state: State, inventory: Any) -> Sequence[Step] | Plan:
         """Return the next steps, `()` for nothing more to do, or a `Plan` where there is something to note.
 

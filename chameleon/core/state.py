@@ -23,6 +23,7 @@ from chameleon.text import html_rows, one_line
 from chameleon.usage import Call, Usage
 
 Reason = Literal["answered", "declined", "failed", "budget"]
+Status = Literal["answered", "declined", "failed", "budget", "waiting", "running"]
 PlanKind = Literal["proposed", "replan", "repair", "on_error", "fallback"]
 Said = Literal["asked", "yes", "no", "begun"]
 Ran = Mapping[tuple[str, ...], int]
@@ -43,7 +44,7 @@ _TO_A_MODEL: Mapping[str, str] = {
 _FAILED = "it failed"
 ONE_QUESTION = "for_one_question"
 """The setting of a run that names the modules whose changes of the input hold for its question alone."""
-_LONGEST_ARGUMENTS = 200
+_LONGEST_ARGUMENTS, _LONGEST_REPR = 200, 300
 LONGEST_REPLY = 4_000  # characters
 
 
@@ -167,7 +168,7 @@ class RunStarted:
     at: float = field(default=0.0, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Plan:
     """The steps to take next, who chose them (`by`) and why (`note`).
 
@@ -188,6 +189,10 @@ class Plan:
 
     def __str__(self) -> str:
         return " → ".join(map(str, self.steps))
+
+    def __repr__(self) -> str:
+        steps = f"refused: {self.refused}" if self.refused else str(self)
+        return f"<Plan {self.kind} by {self.by}: {one_line(steps, _LONGEST_REPR)}>"
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -290,7 +295,7 @@ class MissingKeys:
     reason: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class State:
     """What a run has come to: input, cache, history, plans and pending steps. Immutable.
 
@@ -444,12 +449,30 @@ class State:
         """Return the steps that count: all but those dropped beside a failure."""
         return tuple(record for record in self.history if not record.dropped)
 
+    @property
+    def status(self) -> Status:
+        """Return how the run stands: with an answer, without one, or "waiting" for a person's approval."""
+        return self.ended.reason if self.ended else "waiting" if self.waiting else "running"
+
+    @property
+    def why(self) -> str:
+        """Return why there is no answer, or which steps wait; "" if there is one, or the run goes on."""
+        if self.ended is None:
+            return f"it waits for approval of {', '.join(map(str, self.waiting))}" if self.waiting else ""
+        return str(self.ended.error) if self.ended.error else ""
+
+    @property
+    def sources(self) -> tuple[Mapping[str, Any], ...]:
+        """Return what the answer is from: files, tables, rows, columns, cells or pages, a mapping each."""
+        found = self.cache.get("sources")
+        return tuple(each for each in found if isinstance(each, Mapping)) if isinstance(found, tuple) else ()
+
     def __str__(self) -> str:
         """Write how the run ended, and by which modules: "answered: 39.2 (weather → convert)"."""
-        ended, waiting = self.ended, self.waiting
-        told = ended.reason if ended else "waits for approval" if waiting else "not ended"
-        why = ", ".join(map(str, waiting)) if ended is None else ended.error or self.answer
-        return f"{told}: {why} ({' → '.join(self.executed_names)})"
+        return f"{self.status}: {self.why or self.answer} ({' → '.join(self.executed_names)})"
+
+    def __repr__(self) -> str:
+        return f"<State {one_line(str(self), _LONGEST_REPR)}>"
 
     def _repr_html_(self) -> str:
         """Show it in a notebook: the question, the plan, the answer or why there is none."""

@@ -1,1 +1,15 @@
 """Evaluation: run an inventory over a benchmark's problems, resume, score, count and report."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from chameleon.lazy import lazy
+
+if TYPE_CHECKING:
+    from chameleon.evaluation.benchmark import Benchmark, Problem, Scorer
+    from chameleon.evaluation.evaluate import run_benchmark
+
+__all__ = ["Benchmark", "Problem", "Scorer", "run_benchmark"]
+
+__getattr__ = lazy(__name__, benchmark="Benchmark Problem Scorer", evaluate="run_benchmark")

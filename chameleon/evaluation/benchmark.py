@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from importlib import resources
@@ -238,6 +238,26 @@ class Benchmark(Described):
         """Write a cell of the printed table: percent with two decimals, or a dash without any example."""
         return f"{100 * correct / n:.2f}" if n else "–"
 
+    @classmethod
+    def of(
+        cls,
+        rows: Iterable[Row],
+        *,
+        problem: Callable[[Row], Problem],
+        scorer: Callable[[Any, Any], bool],
+        name: str = "own",
+    ) -> RowsBenchmark:
+        """Return a benchmark of your own rows; `run_benchmark` runs it.
+
+        Args:
+            rows: any mappings, such as those of `csv.DictReader`.
+            problem: makes the `Problem` of a row: its id, the input of a run, the gold answer.
+            scorer: says whether an answer is right, beside the gold one.
+
+        Raises `InputError` with the number of a row that `problem` cannot read.
+        """
+        return RowsBenchmark(name, rows, problem, scorer)
+
     @property
     def figures(self) -> tuple[str, ...]:
         """What is reported in place of the share of right answers, where the scorers grade; else nothing."""
@@ -256,3 +276,38 @@ class Benchmark(Described):
                 cells = zip(data["columns"], row.get(key, ()), strict=False)
                 row[key] = {name: value for name, value in cells if value is not None}
         return [Published(**row) for row in data["rows"]]
+
+
+class RowsBenchmark(Benchmark):
+    """A benchmark of rows in memory, judged by a function: see `Benchmark.of`."""
+
+    def __init__(
+        self,
+        name: str,
+        rows: Iterable[Row],
+        problem: Callable[[Row], Problem],
+        scorer: Callable[[Any, Any], bool],
+    ) -> None:
+        class ByFunction(Scorer):
+            """Judges by a function of the answer and the gold one."""
+
+            def right(self, prediction: Any, problem: Problem) -> bool:
+                return prediction is not None and bool(scorer(prediction, problem.gold))
+
+        self.name, self.scorers = name, {"own": ByFunction}  # type: ignore[misc]
+        self._make = problem
+        self.problems = tuple(self._read(number, row) for number, row in enumerate(rows, 1))
+
+    def problem(self, row: Row, tables: Mapping[str, Any]) -> Problem:
+        return self._make(row)
+
+    def _read(self, number: int, row: Row) -> Problem:
+        try:
+            made = self._make(row)
+        except Exception as problem:  # whatever a function of yours raises
+            what = f"no problem can be made of it: {type(problem).__name__}: {problem}"
+            raise InputError(what, where=f"row {number}") from problem
+        if not isinstance(made, Problem):
+            hint = "Return Problem(id, input, gold)."
+            raise InputError(f"`problem` gave {type(made).__name__}", where=f"row {number}", hint=hint)
+        return made

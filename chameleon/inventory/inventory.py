@@ -39,11 +39,14 @@ from chameleon.inventory.schema import (
 )
 from chameleon.inventory.source import KeyPath, Source, read_source, source_of
 from chameleon.lazy import cached_property
-from chameleon.text import nearest, type_in_words, with_article
+from chameleon.text import nearest, one_line, type_in_words, with_article
 from chameleon.usage import Budget
 
 if TYPE_CHECKING:
     from chameleon.core.arguments import Arguments
+
+
+_LONGEST_REPR = 300  # characters
 
 
 @dataclass(frozen=True)
@@ -85,7 +88,7 @@ def card_of(module: Module, arguments: Arguments | None, name: str = "") -> Card
     return Card(*shown, arguments, traits.returns, traits.takes_code)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Inventory:
     """Modules by name, a planner, and the rules for plans. Make one with `load`, `parse`, or in Python.
 
@@ -318,6 +321,9 @@ class Inventory:
 
     def __str__(self) -> str:
         return f"{self.name}: {self.planner.name} over {', '.join(self.present)}"
+
+    def __repr__(self) -> str:
+        return f"<Inventory {one_line(str(self), _LONGEST_REPR)}>"
 
     @cached_property
     def aliases(self) -> Mapping[str, str]:

@@ -6,18 +6,21 @@ import logging
 import threading
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sized
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from itertools import chain
-from typing import Any, NoReturn, Self
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from chameleon import bridge
 from chameleon.core.llm_module import bound
 from chameleon.core.log import EventLog
 from chameleon.core.masking import masked
-from chameleon.core.planner import RETURN_NOTHING, next_plan, repeats
+from chameleon.core.module import Module
+from chameleon.core.planner import RETURN_NOTHING, Planner, next_plan, repeats
 from chameleon.core.state import (
     Approval,
     Event,
@@ -41,6 +44,13 @@ from chameleon.text import known_secrets
 from chameleon.usage import Budget, Meter, recording
 from chameleon.values import freeze
 
+if TYPE_CHECKING:
+    from langchain_core.language_models.chat_models import BaseChatModel
+
+    from chameleon.llm import LLM
+
+    ChatModel = LLM | BaseChatModel | str
+
 # How many inputs for each worker are taken before the first is done: one that waits minutes for its model
 # must not leave the others idle, and the states that wait for it must fit into memory.
 _AHEAD = 32
@@ -49,6 +59,8 @@ _OF_PLANS = ("PlanError", "ModuleError", "StepRejected", "CutOff")
 _log = logging.getLogger("chameleon")
 OnText = Callable[[str | None], None]
 Input = Mapping[str, Any]
+Tools = Inventory | Module | str | Path | Mapping[str, Any] | Iterable[Any] | Callable[..., Any]
+"""An inventory, its name or file, a mapping of the form of a file, or tools: see `Inventory.of`."""
 
 
 class Executor:
@@ -70,31 +82,32 @@ class Executor:
 
     def __init__(
         self,
-        inventory: Any,
-        llm: Any = None,
+        inventory: Tools,
+        llm: ChatModel | None = None,
         *,
-        planner: Any = None,
+        planner: str | Planner | type[Planner] | None = None,
         budget: Budget | None = None,
         parallel: bool = True,
         approve: Approve | None = None,
         approve_each: bool = False,
     ) -> None:
-        inventory = Inventory.of(inventory, planner)
-        if inventory.needs_model:
-            llm = _connected(llm, inventory)
-        planner = inventory.planner.with_llm(llm)
-        modules = {name: bound(module, llm) for name, module in inventory.modules.items()}
-        self.inventory = replace(inventory, planner=planner, modules=modules)
+        made = Inventory.of(inventory, planner)
+        model: Any = _connected(llm, made) if made.needs_model else llm
+        modules = {name: bound(module, model) for name, module in made.modules.items()}
+        self.inventory = replace(made, planner=made.planner.with_llm(model), modules=modules)
         self.access = dict(self.inventory.access)
         takes = self.inventory.arguments
         self._modules = {
             name: PreparedModule(module, takes[name]) for name, module in self.inventory.modules.items()
         }
-        self.budget = budget or inventory.budget
+        self.budget = budget or made.budget
         self.parallel, self.approve, self.approve_each = parallel, approve, approve_each
-        self.llm: Any = llm
-        self.model: str | None = getattr(llm, "name", None)
-        self.server: str = getattr(llm, "address", "")
+        self.llm: Any = model
+        self.model: str | None = getattr(model, "name", None)
+        self.server: str = getattr(model, "address", "")
+
+    def __repr__(self) -> str:
+        return f"<Executor {self.inventory.name}{f' with {self.model}' if self.model else ''}>"
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(
@@ -133,19 +146,31 @@ class Executor:
         last = deque(self.states(input, before, on_text=on_text), maxlen=1)
         return _checked(last[0][1] if last else State.fold(before), raise_errors)
 
-    def batch(self, inputs: Iterable[Input], workers: int = 1, *, raise_errors: bool = False) -> list[State]:
+    def batch(
+        self,
+        inputs: Iterable[Input],
+        workers: int = 1,
+        *,
+        raise_errors: bool = False,
+        progress: bool = False,
+    ) -> list[State]:
         """Run many inputs in `workers` threads; return the final states in the order of the inputs.
 
-        An input that the inventory does not take is a state that has failed: the others go on.
+        An input that the inventory does not take is a state that has failed: the others go on. `progress`
+        shows on stderr how many are done.
         """
-        return [_checked(state, raise_errors) for state in self.map(inputs, workers)]
+        return [_checked(state, raise_errors) for state in self.map(inputs, workers, progress=progress)]
 
-    def map(self, inputs: Iterable[Input], workers: int = 1) -> Iterator[State]:
+    def map(self, inputs: Iterable[Input], workers: int = 1, *, progress: bool = False) -> Iterator[State]:
         """Run many inputs as `batch` does; yield each final state as soon as those before it are there.
 
         Inputs are taken as they are needed, and few states are held, so that any number of inputs takes the
         same memory.
         """
+        states = self._map(inputs, workers)
+        return _counted(states, inputs) if progress else states
+
+    def _map(self, inputs: Iterable[Input], workers: int) -> Iterator[State]:
         workers = max(workers, 1)
         with ThreadPoolExecutor(workers) as pool:
             waiting: deque[Future[State]] = deque()
@@ -400,6 +425,24 @@ class Executor:
             stopped = stopped or not continues_after(record, state, self.inventory)
 
 
+@contextmanager
+def counter(total: int | None) -> Iterator[Callable[[], object]]:
+    """Show on stderr how many of these questions are done; call what it yields for each of them."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as shown:
+        task = shown.add_task("questions", total=total)
+        yield lambda: shown.advance(task)
+
+
+def _counted(states: Iterator[State], inputs: Iterable[Input]) -> Iterator[State]:
+    with counter(len(inputs) if isinstance(inputs, Sized) else None) as advance:
+        for state in states:
+            advance()
+            yield state
+
+
 def _without_doubt(on_text: OnText) -> OnText:
     """Leave out the word that what came so far does not count where nothing has come."""
     said, works = False, True
@@ -417,7 +460,7 @@ def _without_doubt(on_text: OnText) -> OnText:
     return hear
 
 
-def _connected(llm: Any, inventory: Inventory) -> Any:
+def _connected(llm: ChatModel | None, inventory: Inventory) -> Any:
     """Return the model to ask: as given, by name, or the one that the inventory names.
 
     One that is named is connected to as the inventory says; an `LLM` keeps its own settings. Raises

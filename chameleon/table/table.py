@@ -346,5 +346,6 @@ def _is_frame(value: Any) -> bool:
 
 def _text(cell: Any) -> str:
     if not isinstance(cell, str):
-        raise InputError(f"cells are text, not {type(cell).__name__}")
+        hint = "Table.from_records takes rows of any values, the header first."
+        raise InputError(f"cells are text, not {type(cell).__name__}", hint=hint)
     return cell

@@ -1,3 +1,7 @@
 """Answer without a model: one reader of questions over tables, an index, and labels in a text."""
 
+from chameleon.lazy import tools
+
 TOOLS = ("table_reader", "index_reader", "label_reader")
+
+__getattr__ = tools(__name__, TOOLS)

@@ -1,5 +1,7 @@
 """Answer by a program or in words, step by step (Chameleon; program of thought; chain of thought)."""
 
+from chameleon.lazy import tools
+
 TOOLS = {
     "answer_generator": "answer_generator",
     "program_executor": "programs",
@@ -9,3 +11,5 @@ TOOLS = {
     "python": "interpreter",
     "table_answer": "programs",
 }
+
+__getattr__ = tools(__name__, TOOLS)

@@ -8,6 +8,8 @@ the sandbox.
 docs/reports.md shows them.
 """
 
+from chameleon.lazy import tools
+
 TOOLS = {
     "finqa_executor": "programs",
     "finqa_program_generator": "programs",
@@ -16,3 +18,5 @@ TOOLS = {
     "report_program_generator": "programs",
     "report_retriever": "report_retriever",
 }
+
+__getattr__ = tools(__name__, TOOLS)

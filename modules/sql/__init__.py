@@ -5,6 +5,8 @@ as a tool.
 the methods differ from the published code.
 """
 
+from chameleon.lazy import tools
+
 TOOLS = {
     "binder_executor": "binder",
     "binder_generator": "binder",
@@ -19,3 +21,5 @@ TOOLS = {
     "table_part": "dater",
     "table_schema": "sql_query",
 }
+
+__getattr__ = tools(__name__, TOOLS)

@@ -7,4 +7,8 @@ means; `library.py` reads statutes from files. `statute_retriever` keeps what a 
 docs/statutes.md shows them.
 """
 
+from chameleon.lazy import tools
+
 TOOLS = ("statute_answerer", "statute_retriever")
+
+__getattr__ = tools(__name__, TOOLS)

@@ -4,6 +4,8 @@
 `join` go beyond the paper: an inventory has them where its planner's `follows` names them.
 """
 
+from chameleon.lazy import tools
+
 TOOLS = {
     "add_column": "add_column",
     "aggregate": "aggregate",
@@ -15,3 +17,5 @@ TOOLS = {
     "sort_by": "sort_by",
     "table_query": "table_query",
 }
+
+__getattr__ = tools(__name__, TOOLS)

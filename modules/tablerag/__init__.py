@@ -9,6 +9,8 @@ vote; `cell_locator` finds the answer's cells, and `final_answer` gives the answ
 docs/tablerag.md lists where this differs from the published code.
 """
 
+from chameleon.lazy import tools
+
 TOOLS = {
     "cell_locator": "cell_locator",
     "consistency": "answer",
@@ -22,3 +24,5 @@ TOOLS = {
     "term_clarifier": "clarifiers",
     "wiki_clarifier": "clarifiers",
 }
+
+__getattr__ = tools(__name__, TOOLS)

@@ -96,7 +96,7 @@ def test_a_run_without_an_answer_waits_and_goes_on_from_its_log(tmp_path: Any) -
     tools = Tools()
     with EventLog(tmp_path / "run.jsonl") as log:
         state = tools.executor().run(QUESTION, log)
-        assert str(state) == 'waits for approval: write (text: "$read") ()'
+        assert str(state) == 'waiting: it waits for approval of write (text: "$read") ()'
         assert tools.executor().run(QUESTION, log).waiting == state.waiting and len(log.events) == 3
     assert not tools.done
     with pytest.raises(NotApproved, match="waits for approval of write"):

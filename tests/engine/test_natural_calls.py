@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import pydoc
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -12,13 +13,27 @@ from typing import Any
 import pytest
 
 import chameleon
-from chameleon import LLM, Executor, Inventory, Module, Plan, Planner, State, Step, tool
+from chameleon import (
+    LLM,
+    Executor,
+    Inventory,
+    Module,
+    Plan,
+    Planner,
+    State,
+    Step,
+    Table,
+    ask,
+    read_table,
+    tool,
+)
 from chameleon.core.log import event_from_json, event_to_json
-from chameleon.errors import ChameleonError, InventoryError, ModuleError
+from chameleon.errors import ChameleonError, InputError, InventoryError, ModuleError
 from chameleon.llm.scripted import ScriptedModel
 from chameleon.planners.fixed import Fixed
 from chameleon.planners.react import ModelAnswer, MoreTools, React
 from tests.e2e.commands import environment
+from tests.test_floors import ROOT, public_names
 
 GIVEN = {"question": "What?"}
 
@@ -172,7 +187,91 @@ def test_a_planner_may_wait(is_async: bool) -> None:
 
 def test_what_is_printed_is_short() -> None:
     assert str(Plan((Step("one"), Step("say", {"what": "$one"})), "me")) == 'one → say (what: "$one")'
-    assert set(chameleon.__all__) <= set(dir(chameleon)) and len(chameleon.__all__) <= 20
+    shown = pydoc.plain(pydoc.render_doc(chameleon))
+    assert all(name in shown for name in public_names()) and shown.count("\n") <= 80, "two screens"
+
+
+def test_what_is_public_shows_itself_in_a_line() -> None:
+    inventory = Inventory.of([one], Fixed("one"))
+    state = Executor(inventory).run(GIVEN)
+    shown = [inventory, Executor(inventory), state, state.plans[0], inventory.planner, one]
+    assert [repr(each) for each in shown] == [
+        "<Inventory tools: fixed over one>",
+        "<Executor tools>",
+        "<State answered: 1 (one)>",
+        "<Plan proposed by fixed: one>",
+        "<planner fixed>",
+        "<tool one()>",
+    ]
+    long = Executor(Inventory.of([tool(lambda: "x" * 9_999, name="long")], Fixed("long"))).run(GIVEN)
+    assert len(repr(long)) < 400
+
+
+LEAGUE = ROOT / "demos" / "data" / "league.csv"
+MOST = "Which team has the most points?"
+
+
+@pytest.mark.parametrize("given", [str(LEAGUE), LEAGUE, read_table(LEAGUE), read_table(LEAGUE).to_pandas()])
+def test_one_line_asks_a_table(given: object) -> None:
+    state = ask(MOST, given)
+    assert (state.status, state.answer, state.why) == ("answered", "Kingsmere Town", "")
+    assert state.reading and state.sources[0]["columns"] == ("Team", "Points")
+
+
+def test_records_are_a_table_and_what_is_not_there_is_declined() -> None:
+    records = [{"fruit": "apple", "price": 2}, {"fruit": "pear", "price": 3}]
+    assert ask("What is the total price?", records).answer == "5"
+    state = ask("Will it rain?", records)
+    assert (state.status, state.answer) == ("declined", None) and "rain" in state.why
+    with pytest.raises(InputError, match=r"Table\.from_records takes rows of any values"):
+        Table(["price"], [[2]])  # type: ignore[list-item]
+
+
+def test_a_state_says_how_the_run_stands() -> None:
+    @tool(requires_approval=True)
+    def fails() -> str:
+        """Fails."""
+        raise ValueError("no")
+
+    inventory = Inventory.of([fails], Fixed("fails"))
+    waiting = Executor(inventory).run(GIVEN)
+    assert (waiting.status, waiting.why) == ("waiting", "it waits for approval of fails")
+    failed = Executor(inventory, approve=lambda request: True).run(GIVEN)
+    assert failed.status == "failed" and "ValueError: no" in failed.why and State().status == "running"
+
+
+def test_progress_is_shown_on_stderr(capsys: pytest.CaptureFixture[str]) -> None:
+    executor = Executor(Inventory.of([one], Fixed("one")))
+    states = executor.batch(iter([GIVEN] * 3), progress=True)
+    assert [state.answer for state in states] == [1, 1, 1]
+    assert capsys.readouterr().out == ""
+
+
+def test_shipped_tools_are_imported_by_their_class_from_their_family() -> None:
+    from chameleon.modules.lookup import RowLookup
+
+    assert RowLookup().name == "row_lookup"
+    with pytest.raises(ImportError, match="NoTool"):
+        from chameleon.modules.lookup import NoTool  # noqa: F401
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [({"asks": "approval"}, {"requires_approval": True}), ({"at_most": 2}, {"max_runs": 2})]
+)
+def test_old_names_are_read_with_a_warning(
+    old: dict[str, Any], new: dict[str, Any], caplog: pytest.LogCaptureFixture
+) -> None:
+    made = tool(one.function, **old)
+    kind = type("Own", (Module,), {"run": lambda self, state: 1, **old})
+    data = {
+        "name": "mine",
+        "planner": {"use": "fixed", "plan": ["own"]},
+        "modules": {"own": {"use": one, **old}},
+    }
+    entry = Inventory.parse(data)
+    for name, value in new.items():
+        assert {getattr(each, name) for each in (made, kind(), entry.modules["own"])} == {value}
+    assert len(caplog.records) == 3 and all("version 0.3" in each.getMessage() for each in caplog.records)
 
 
 def test_a_fixed_plan_of_one_module_is_its_name() -> None:

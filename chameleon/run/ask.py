@@ -1,0 +1,52 @@
+"""`ask`: one question in one line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from chameleon.core.state import State
+from chameleon.inventories import DEFAULTS
+from chameleon.run.executor import Executor, Tools
+from chameleon.table import Table, read_table
+
+if TYPE_CHECKING:
+    from chameleon.run.executor import ChatModel
+
+
+def ask(
+    question: str,
+    table: Any = None,
+    *,
+    llm: ChatModel | None = None,
+    inventory: Tools | None = None,
+    **inputs: Any,
+) -> State:
+    """Answer a question, about a table if one is given; `print` the result, or read its `answer` and `why`.
+
+        ask("Which team has the most points?", "league.csv").answer
+
+    Args:
+        table: a DataFrame, a `Table`, the path of a file, or records (mappings or rows).
+        llm: a model or its name, such as "openai:gpt-6-luna"; without one a reader answers that needs none.
+        inventory: what answers, in place of the one that fits the inputs: see `Executor`.
+        inputs: further inputs, such as `text`, `passages`, `image` or `choices`.
+
+    Raises `InputError` for a file that cannot be read, or inputs that the inventory does not take.
+    """
+    given = {"question": question, **inputs}
+    if table is not None:
+        given["table"] = _table(table)
+    if inventory is None:
+        names = next((names for key, names in DEFAULTS.items() if key in given), DEFAULTS["table"])
+        inventory = names[llm is None]
+    return Executor(inventory, llm).run(given)
+
+
+def _table(given: Any) -> Any:
+    """Return what a caller gives as a table: the engine itself takes a `Table` or a DataFrame."""
+    if isinstance(given, str | Path):
+        return read_table(given)
+    is_table = isinstance(given, Table) or hasattr(given, "columns")
+    return given if is_table or not isinstance(given, Iterable) else Table.from_records(given)

@@ -1,0 +1,40 @@
+"""A benchmark of rows in memory: `Benchmark.of` and `run_benchmark`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from chameleon import Executor, Table
+from chameleon.errors import InputError
+from chameleon.evaluation import Benchmark, Problem, run_benchmark
+
+TABLE = Table(["Fruit", "Price"], [["apple", "2"], ["pear", "3"], ["plum", "5"]])
+ROWS = [
+    {"id": "a", "ask": "Which fruit has the highest price?", "gold": "plum"},
+    {"id": "b", "ask": "Which fruit has the lowest price?", "gold": "pear"},
+    {"id": "c", "ask": "Will it rain?", "gold": "no"},
+]
+
+
+def problem(row: Mapping[str, Any]) -> Problem:
+    return Problem(row["id"], {"question": row["ask"], "table": TABLE}, row["gold"])
+
+
+def test_own_rows_are_run_and_judged_in_their_order() -> None:
+    benchmark = Benchmark.of(ROWS, problem=problem, scorer=lambda answer, gold: answer == gold)
+    results = run_benchmark(Executor("tables_offline"), benchmark, workers=2, progress=True)
+    assert [(each.id, each.verdict) for each in results] == [
+        ("a", "right"),
+        ("b", "wrong"),
+        ("c", "declined"),
+    ]
+
+
+def test_a_row_that_makes_no_problem_is_named() -> None:
+    with pytest.raises(InputError, match="row 4: no problem can be made of it: KeyError: 'id'"):
+        Benchmark.of([*ROWS, {}], problem=problem, scorer=lambda answer, gold: True)
+    with pytest.raises(InputError, match=r"row 1: `problem` gave str. Return Problem\(id, input, gold\)"):
+        Benchmark.of(ROWS, problem=lambda row: "text", scorer=lambda answer, gold: True)  # type: ignore
