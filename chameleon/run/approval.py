@@ -16,7 +16,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from chameleon import bridge
-from chameleon.core.earlier import filled, references
+from chameleon.core.arguments import filled, references
 from chameleon.core.module import InnerRun, Module
 from chameleon.core.state import Failure, Ran, State, Step, not_approved
 from chameleon.errors import ChameleonError, InventoryError, NotApproved

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from chameleon import bridge, values
 from chameleon.core.access import Access
-from chameleon.core.earlier import references
+from chameleon.core.arguments import references
 from chameleon.core.module import InnerRun, Module, needs_model
 from chameleon.core.state import Event, Failure, Nested, Ran, State, Step, StepRecord
 from chameleon.errors import (
