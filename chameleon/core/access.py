@@ -1,13 +1,14 @@
-"""What one module may see and change, from its declarations."""
+"""What one module may see, change and take, from its declarations."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, NoReturn
 
 from chameleon import values
+from chameleon.core.arguments import Arguments
 from chameleon.core.conversation import HISTORY
 from chameleon.core.module import Module, split_keys
 from chameleon.core.state import MissingKeys, State, Step
@@ -42,21 +43,24 @@ class _Seen(values.ReadOnly):
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """What one module may see and change, from its declarations."""
+    """What one module may see, change and take from a plan, and whether it asks a model."""
 
     reads: frozenset[str] | None
     required: tuple[tuple[str, ...], ...]
     writes: frozenset[str]
     non_text: frozenset[str] = frozenset()
     in_turn: str = ""
+    arguments: Arguments | None = None
+    needs_model: bool = False
 
     @classmethod
     def of(cls, module: Module) -> Access:
         """Read what a module declares."""
         reads = None if module.reads is None else split_keys(module.reads)
+        needs_model, taken = module.needs_model, module.arguments
         if module.also_reads:
             reads = (*(reads or ()), *module.also_reads)
-        if reads is not None and module.needs_model:
+        if reads is not None and needs_model:
             reads = (*reads, f"input.{HISTORY}?")  # a model is told the conversation
         needed = (key for key in reads or () if not key.endswith("?") and "*" not in key and key != "history")
         return cls(
@@ -65,6 +69,8 @@ class Access:
             frozenset(part for key in module.written_keys for part in _alternatives(key)),
             frozenset(split_keys(module.non_text)),
             module.in_turn,
+            taken and replace(taken, module=module.name),
+            needs_model,
         )
 
     def view(

@@ -17,14 +17,14 @@ from chameleon.core.llm_module import AsksModel, LLMModule
 from chameleon.core.module import Module, check_keys, split_keys
 from chameleon.core.planner import Planner
 from chameleon.errors import ChameleonError, InventoryError
-from chameleon.inventory.resolve import Family, adapter_of, build, find_class, is_own, module_of
+from chameleon.inventory.resolve import INVENTORY_MODULE, adapter_of, build, find_class, is_own, module_of
 from chameleon.inventory.schema import InventorySpec, McpSpec, ModelSpec, ModuleSpec, PlannerSpec, short_for
 from chameleon.inventory.source import KeyPath, Nesting, Source
 from chameleon.inventory.toolkit import ModuleList, Toolkit
+from chameleon.inventory.user_code import Family
 from chameleon.text import nearest
 from chameleon.usage import Budget
 
-INVENTORY_MODULE = "inventory_module"
 MCP_SERVER = "chameleon.modules.compose.mcp_server:McpServer"
 _OF_ASKERS = (
     *("prompt", "samples", "vote", "structured", "table_style"),

@@ -9,26 +9,22 @@ import pkgutil
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
-from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Literal, get_type_hints
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 from chameleon.errors import ChameleonError, InventoryError
-from chameleon.inventory.own_code import broken, import_own
+from chameleon.inventory.user_code import Family, broken, import_own, installed, load_entry
 from chameleon.text import did_you_mean, nearest, snake_case, type_in_words
 
 if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
-
     from chameleon.core.module import Module
 
-Family = Literal["modules", "planners", "benchmarks"]
 _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
-Group = Family | Literal["inventories"]
 _INSTALLERS = ("_distutils_hack", "distutils", "pip", "pkg_resources", "setuptools")
 _NO_TOOLS = sys.stdlib_module_names | set(_INSTALLERS)  # packages whose functions are no tools
 _OF_LANGCHAIN = "langchain_core.tools.base.BaseTool"
+INVENTORY_MODULE = "inventory_module"
 _ADAPTER = "chameleon.modules.compose.langchain_tool:LangChainTool"  # which no inventory names
 
 
@@ -94,47 +90,6 @@ def _unknown(name: str, family: Family, folders: Sequence[Path] = ()) -> Invento
     else:
         hint = nearest(name, names)
     return InventoryError(f"there is no {family[:-1]} {name!r}", hint=hint)
-
-
-def installed(group: Group, name: str | None = None) -> list[EntryPoint]:
-    """Return the entry points of "chameleon.GROUP", of this name where one is given, sorted by name.
-
-    That is what other distributions bring: `weather = "weather_tools:Weather"` below
-    `[project.entry-points."chameleon.modules"]`.
-    """
-    from importlib.metadata import entry_points
-
-    found = entry_points(group=f"chameleon.{group}")
-    return sorted((each for each in found if name in (None, each.name)), key=lambda each: each.name)
-
-
-def load_entry(entry: EntryPoint) -> Any:
-    """Import what an entry point names. Raises a `ChameleonError` that says why it cannot be had."""
-    try:
-        return entry.load()
-    except (Exception, SystemExit) as problem:  # it runs the code of others
-        raise broken(entry.value, problem) from problem
-
-
-def distribution_of(entry: EntryPoint) -> str:
-    """Return the name and version of the distribution that brings an entry point."""
-    return f"{entry.dist.name} {entry.dist.version}" if entry.dist is not None else "unknown"
-
-
-def file_of(entry: EntryPoint) -> Path:
-    """Return the file of an inventory that another distribution brings; nothing is imported.
-
-    The entry point names the package, or a folder in it, that holds NAME.yaml:
-    `trip = "weather_tools.inventories"` below `[project.entry-points."chameleon.inventories"]`.
-    """
-    package, *inner = entry.value.split(".")
-    spec = find_spec(package) if package.isidentifier() else None
-    for location in (spec.submodule_search_locations if spec else None) or ():
-        if (file := Path(location, *inner, f"{entry.name}.yaml")).is_file():
-            return file
-    what = f"{distribution_of(entry)} brings no file {entry.name}.yaml in {entry.value}"
-    hint = "The value of its entry point is the package that holds the file."
-    raise InventoryError(what, where=f"inventory {entry.name}", hint=hint)
 
 
 @lru_cache(maxsize=3)

@@ -13,13 +13,13 @@ from typing import Any
 import yaml
 
 from chameleon.errors import InventoryError
-from chameleon.inventory.resolve import file_of, installed
+from chameleon.inventory.user_code import file_of, installed
 from chameleon.text import nearest, with_article
 from chameleon.yaml_text import advice_on, read_yaml
 
 _LARGEST = 1_000_000
 _DEEPEST, _MOST_KEYS = 32, 50_000
-_ABOUT_ONE = ("once", "needs", "next", "drops")  # rules that say something of one module
+RULES_OF_ONE_MODULE = ("once", "needs", "next", "drops")
 MAX_NESTED = 200  # inventories that one may run as modules, those within these counted
 KeyPath = tuple[str | int, ...]
 ReadFiles = dict[tuple[str, Path | None], "Source"]  # by name, and the folder where that is looked up
@@ -259,7 +259,9 @@ def extended(own: Source, parent: Source) -> Source:
     modules, below = own.data.get("modules"), dict(parent.data)
     removed = [name for name, entry in modules.items() if entry is None] if isinstance(modules, dict) else []
     if isinstance(rules := below.get("rules"), dict):
-        below["rules"] = rules | {key: without(rules[key], removed) for key in _ABOUT_ONE if key in rules}
+        below["rules"] = rules | {
+            key: without(rules[key], removed) for key in RULES_OF_ONE_MODULE if key in rules
+        }
     below["repair"] = without(below.get("repair", {}), removed)
     data = _merge(below, own.data)
     data.pop("extends", None)

@@ -118,37 +118,6 @@ def test_a_state_by_any_name_is_none(tmp_path: Path, first: str) -> None:
     assert errors(tmp_path, f"    def run(self, {first}):\n        return 1\n") == []
 
 
-ADDS = "    def slots(self, state):\n        return super().slots(state) | {'city': 'Rome'}\n"
-
-
-@pytest.mark.parametrize(
-    ("prompt", "body", "error"),
-    [
-        ("wether", "", "neither the input nor a module fills it. Did you mean 'weather'?"),
-        ("weather", "", ""),
-        ("wether?", "", ""),
-        ("title", "", ""),
-        ("wether", ADDS, ""),  # it may fill that slot too
-        ("wether", ADDS + "    own_slots = frozenset(['city'])\n", "Did you mean 'weather'?"),
-        ("city", ADDS + "    own_slots = frozenset(['city'])\n", ""),
-    ],
-)
-def test_a_slot_that_nothing_fills_is_told(tmp_path: Path, prompt: str, body: str, error: str) -> None:
-    write(tmp_path, f"---\nslots: ['{prompt}']\n---\n# user\n{{{{ {prompt.strip('?')} }}}}", "ask.md")
-    modules = {"weather": {"use": "tools:Weather"}, "ask": {"use": "tools:Shop", "prompt": "ask"}}
-    planner = {"use": "fixed", "plan": ["ask"]}
-    found = errors(
-        tmp_path,
-        f"{body}    pass\n\nclass Weather(Module):\n{RUN}",
-        base="LLMModule",
-        modules=modules,
-        planner=planner,
-    )
-    assert len(found) == bool(error)
-    assert not error or found[0].startswith(f"inventory: the prompt ask.md has the slot {prompt!r}, and ")
-    assert all(each.endswith(error) for each in found)
-
-
 def test_a_slot_that_nothing_fills_fails_the_step_with_the_nearest(tmp_path: Path) -> None:
     prompt = Prompt.parse("---\nslots: [qestion]\n---\n# user\n{{ qestion }}")
 

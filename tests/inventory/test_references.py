@@ -14,7 +14,6 @@ from chameleon import Executor, Inventory, Plan, State, Step
 from chameleon.core.planner import check_order
 from chameleon.core.state import StepRecord
 from chameleon.errors import InventoryError, PlanError
-from chameleon.inventory.references import leave_out
 from chameleon.inventory.schema import RepairSpec, RulesSpec
 from chameleon.planners.fixed import Fixed
 from chameleon.planners.rules import Rules
@@ -159,7 +158,7 @@ def test_what_cannot_be_left_out_is_told(names: list[str], told: str) -> None:
     modules = {"row_lookup": Does(lambda state: 1), "answer": Does(lambda state: 2)}
     inventory = Inventory("mine", Fixed(["answer"]), modules, rules=RulesSpec(last="answer"))
     with pytest.raises(InventoryError) as error:
-        leave_out(inventory, names)
+        inventory.without(*names)
     assert str(error.value) == told
 
 

@@ -1,4 +1,7 @@
-"""A user's own files: imported as parts of a package of their own, so that `sys.path` stays as it is."""
+"""Code that Chameleon does not ship: a user's own files, and what other distributions bring.
+
+A user's files are imported as parts of a package of their own, so that `sys.path` stays as it is.
+"""
 
 from __future__ import annotations
 
@@ -12,41 +15,42 @@ import traceback
 from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
+from typing import TYPE_CHECKING, Any, Literal
 
 from chameleon.errors import ChameleonError, InventoryError, MissingPackage
 
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+Family = Literal["modules", "planners", "benchmarks"]
+Group = Family | Literal["inventories"]
 _PRIVATE = "chameleon_user_"
 
 
 def import_own(path: str, folders: Sequence[Path]) -> ModuleType | None:
     """Import the file that "tools", "tools.py" or "package.tools" names in the first folder that has it.
 
-    Returns None where no folder has it. A folder counts as a package without a name: its files import each
+    Returns None if no folder has it. The folder counts as a package without a name: its files import each
     other with `from .other import …`. Raises whatever the file raises.
     """
     for folder in folders:
+        root, candidates = folder, list[Path]()
         if path.endswith(".py"):
             candidates = [folder / path]
+            root = candidates[0].parent
         elif all(parts := path.split(".")):
             whole = folder.joinpath(*parts)
             candidates = [whole / "__init__.py", whole.with_name(f"{parts[-1]}.py")]
-        else:
-            candidates = []
         for file in candidates:
             if file.is_file():
                 importlib.invalidate_caches()  # the file may be younger than the last look into its folder
-                return importlib.import_module(_full_name(file.resolve(), folder.resolve()))
+                return importlib.import_module(_full_name(file.resolve(), root.resolve()))
     return None
 
 
-def _full_name(file: Path, folder: Path) -> str:
-    """Return the name to import a file by; its folder becomes a package that no installed one hides.
-
-    A file that lies elsewhere, or below a folder whose name is no name of a package, has its own folder.
-    """
-    root = folder if file.is_relative_to(folder) else file.parent
-    if any("." in part for part in file.parent.relative_to(root).parts):
-        root = file.parent
+def _full_name(file: Path, root: Path) -> str:
+    """Return the name to import a file by: its root becomes a package that no installed one hides."""
+    root = root if file.is_relative_to(root) else file.parent  # a link leads elsewhere
     *parents, stem = file.relative_to(root).with_suffix("").parts
     if "." in stem:
         raise InventoryError(f"{file.name} cannot be imported", hint="Give it a name without dots.")
@@ -55,7 +59,7 @@ def _full_name(file: Path, folder: Path) -> str:
         spec = importlib.machinery.ModuleSpec(package, None, is_package=True)
         spec.submodule_search_locations = [str(root)]
         sys.modules.setdefault(package, importlib.util.module_from_spec(spec))
-    inner = [*parents] if stem == "__init__" and parents else [*parents, stem]
+    inner = parents if stem == "__init__" and parents else [*parents, stem]
     return ".".join((package, *inner))
 
 
@@ -77,3 +81,44 @@ def broken(reference: str, problem: BaseException) -> ChameleonError:
         what = f"{reference!r}: {importer.name} imports {name!r}, which is not installed, but is next to it"
         return InventoryError(what, hint=f"Import it as a part of the same package: from .{name} import …")
     return MissingPackage(f"{reference!r} needs the package {package!r}", hint=f"pip install {package}")
+
+
+def installed(group: Group, name: str | None = None) -> list[EntryPoint]:
+    """Return the entry points of "chameleon.GROUP", all or those of one name, sorted by name.
+
+    Other distributions bring them: `weather = "weather_tools:Weather"` below
+    `[project.entry-points."chameleon.modules"]`.
+    """
+    from importlib.metadata import entry_points
+
+    found = entry_points(group=f"chameleon.{group}")
+    return sorted((each for each in found if name in (None, each.name)), key=lambda each: each.name)
+
+
+def load_entry(entry: EntryPoint) -> Any:
+    """Import what an entry point names. Raises a `ChameleonError` that says why it cannot be imported."""
+    try:
+        return entry.load()
+    except (Exception, SystemExit) as problem:  # it runs the code of others
+        raise broken(entry.value, problem) from problem
+
+
+def distribution_of(entry: EntryPoint) -> str:
+    """Return the name and version of the distribution that brings an entry point."""
+    return f"{entry.dist.name} {entry.dist.version}" if entry.dist is not None else "unknown"
+
+
+def file_of(entry: EntryPoint) -> Path:
+    """Return the file of an inventory that another distribution brings; nothing is imported.
+
+    The entry point names the package, or a folder in it, that holds NAME.yaml:
+    `trip = "weather_tools.inventories"` below `[project.entry-points."chameleon.inventories"]`.
+    """
+    package, *inner = entry.value.split(".")
+    spec = importlib.util.find_spec(package) if package.isidentifier() else None
+    for location in (spec.submodule_search_locations if spec else None) or ():
+        if (file := Path(location, *inner, f"{entry.name}.yaml")).is_file():
+            return file
+    what = f"{distribution_of(entry)} brings no file {entry.name}.yaml in {entry.value}"
+    hint = "The value of its entry point is the package that holds the file."
+    raise InventoryError(what, where=f"inventory {entry.name}", hint=hint)

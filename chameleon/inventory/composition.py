@@ -1,0 +1,255 @@
+"""`Composition`: modules by name, a planner and the rules, as they are once made; `Inventory` makes them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any
+
+from chameleon.core.access import Access
+from chameleon.core.arguments import Arguments
+from chameleon.core.llm_module import AsksModel
+from chameleon.core.module import Module, split_keys
+from chameleon.core.planner import Planner, check_plan, every_planner
+from chameleon.core.state import State, Step
+from chameleon.errors import InventoryError
+from chameleon.inventory.resolve import INVENTORY_MODULE, find_class, module_of
+from chameleon.inventory.schema import BudgetSpec, InventorySpec, ModelSpec, OnError, RepairSpec, RulesSpec
+from chameleon.inventory.source import RULES_OF_ONE_MODULE, KeyPath, Source
+from chameleon.text import nearest, type_in_words
+from chameleon.usage import Budget
+
+RULES_OF_MODULES = ("last", *RULES_OF_ONE_MODULE)
+
+
+@dataclass(frozen=True)
+class Card:
+    """What a planner is shown of a module: its name, what it does, when to use it, and what it takes."""
+
+    name: str
+    description: str
+    when: str = ""
+    arguments: Arguments | None = None
+    gives: str = ""
+    takes_code: str = ""
+
+    @property
+    def signature(self) -> str:
+        """Write arguments and output on one line, such as `(amount: number) -> number`, or ""."""
+        taken = self.arguments.signature if self.arguments else ""
+        return f"{taken or '()'} -> {self.gives}" if self.gives else taken
+
+    @property
+    def call(self) -> str:
+        """Write the name with the names of the arguments, `?` at those that may be left out."""
+        if self.arguments is None:
+            return self.name
+        needed = self.arguments.required
+        names = (name if name in needed else f"{name}?" for name in self.arguments.names)
+        return f"{self.name}({', '.join(names)})"
+
+    @property
+    def notes(self) -> Mapping[str, str]:
+        """Return the notes on single arguments."""
+        return self.arguments.notes if self.arguments else {}
+
+
+@dataclass(frozen=True)
+class Composition:
+    """The parts of an inventory, and what follows from them: see `Inventory`.
+
+    - `planners`: its planner as "planner", and those that this asks as "planner 1" and so on.
+    - `brought`: the modules that the planners bring.
+    - `access`: what each module may see, change and take, by name.
+    - `aliases`: modules by the names that their servers have for them.
+    """
+
+    name: str
+    planner: Planner
+    modules: Mapping[str, Module]
+    spec: InventorySpec | None = None
+    about: str = ""
+    input_types: Mapping[str, str] = field(default_factory=dict)
+    fallback: tuple[str, ...] = ()
+    rules: RulesSpec = field(default_factory=RulesSpec)
+    repair: Mapping[str, RepairSpec] = field(default_factory=dict)
+    on_error: Mapping[str, OnError] = field(default_factory=dict)
+    budget: Budget = field(default_factory=lambda: Budget(**BudgetSpec().model_dump()))
+    llm: ModelSpec = field(default_factory=ModelSpec)
+    source: Source | None = field(default=None, repr=False, compare=False)
+    left_out: frozenset[str] = frozenset()
+    brought: frozenset[str] = frozenset()
+    planners: Mapping[str, Planner] = field(init=False, repr=False, compare=False)
+    access: Mapping[str, Access] = field(init=False, repr=False, compare=False)
+    aliases: Mapping[str, str] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Compute what a run needs of modules and planners, once. Raises `InventoryError`."""
+        try:
+            modules = _by_name(self.modules)
+        except InventoryError as problem:
+            raise problem if problem.where else problem.at(self.name) from problem
+        planners, brought = [*every_planner(self.planner)], set(self.brought)
+        for planner in planners:
+            for name, each in planner.brings.items():
+                if name not in modules:
+                    modules[name] = each.with_name(name)
+                    brought.add(name)
+                elif not isinstance(modules[name], type(each)):
+                    what = f"a module is called {name}, and that name is the planner's ({planner.name})"
+                    where = self.place(("modules", name))
+                    raise InventoryError(what, where=where, hint="Give the module another name.")
+        modules = _reading_own(modules, brought)
+        parts = {
+            "modules": modules,
+            "brought": frozenset(brought),
+            "planners": {f"planner {n}" if n else "planner": each for n, each in enumerate(planners)},
+            "access": {name: Access.of(module) for name, module in modules.items()},
+            "aliases": {each.alias: name for name, each in modules.items() if each.alias},
+        }
+        for attribute, value in parts.items():
+            object.__setattr__(self, attribute, value)
+        self._check_mentioned()
+
+    def _check_mentioned(self) -> None:
+        """Raise `InventoryError` for a module that is named outside `modules` and is not there."""
+        places = self.source.places if self.source else {}
+        for key, name in self._mentioned():
+            if name in self.modules:
+                continue
+            part = ".".join(str(each) for each in key if isinstance(each, str))
+            if (removed := places.get(("modules", name))) is not None:
+                what = f"the module {name!r} is removed here, and {part} ({self.place(key)}) still names it"
+                hint = f"Give {part} again without {name}, or keep the module."
+                raise InventoryError(what, where=removed, hint=hint)
+            what = f"{part} names a module {name!r} that the inventory does not have"
+            raise InventoryError(what, where=self.place(key), hint=nearest(name, self.modules))
+
+    def _mentioned(self) -> Iterator[tuple[KeyPath, str]]:
+        """Yield every module that is named outside `modules`, with the key that names it."""
+        named: list[tuple[KeyPath, Any]] = [
+            (("fallback",), self.fallback),
+            *((("rules", rule), getattr(self.rules, rule)) for rule in RULES_OF_MODULES),
+            (("repair",), dict.fromkeys(self.repair, ())),
+            *((("repair", name, "redo"), spec.redo) for name, spec in self.repair.items()),
+        ]
+        for planner in self.planners.values():
+            named += [(("planner", key), names) for key, names in planner.names_modules.items()]
+        policies = [(("modules", name, "on_error"), policy) for name, policy in self.on_error.items()]
+        named += [(path, policy) for path, policy in policies if isinstance(policy, list)]
+        return chain.from_iterable(_names_in(held, *path) for path, held in named)
+
+    def place(self, path: KeyPath) -> str:
+        """Return the place of a key in its file; the inventory's name if it was made in Python."""
+        return self.source.place(path) if self.source else self.name
+
+    @property
+    def present(self) -> Mapping[str, Module]:
+        """Return the modules that are not left out."""
+        return {name: module for name, module in self.modules.items() if name not in self.left_out}
+
+    @property
+    def cards(self) -> list[Card]:
+        """Return a card for each module that plans may name, in the order of the inventory."""
+        shown = [(self.access[n].arguments, m) for n, m in self.present.items() if n not in self.brought]
+        return [Card(m.name, m.description, m.when, taken, m.gives, m.takes_code) for taken, m in shown]
+
+    @property
+    def arguments(self) -> Mapping[str, Arguments | None]:
+        """Return what each module takes in a plan besides the state."""
+        return {name: each.arguments for name, each in self.access.items()}
+
+    @property
+    def takes(self) -> Mapping[str, Sequence[str]]:
+        """Return the names of the arguments of those modules that take some."""
+        return {name: each.names for name, each in self.arguments.items() if each is not None}
+
+    @property
+    def needs_model(self) -> bool:
+        """Return whether its planner or one of its modules asks a language model."""
+        return self.planner.needs_model or any(self.access[name].needs_model for name in self.present)
+
+    @property
+    def askers(self) -> Mapping[str, Any]:
+        """Return every planner and module that asks a model and may run, by name."""
+        parts = {**self.planners, **self.present}.items()
+        asking = {name: each for name, each in parts if isinstance(each, AsksModel) and each.needs_model}
+        inside = ((name, each.inner.askers) for name, each in self.present.items() if each.inner is not None)
+        return asking | {f"{name}.{part}": each for name, parts in inside for part, each in parts.items()}
+
+    @property
+    def own_models(self) -> Mapping[str, str]:
+        """Return the planners and modules that ask a model of their own, and which."""
+        found = {}
+        for name, each in self.askers.items():
+            module = self.modules.get(name.partition(".")[0])
+            within = getattr(module, "own_model", "") if module is not None and module.inner else ""
+            if model := each.own_model or within:
+                found[name] = model
+        return found
+
+    @property
+    def needs_default_model(self) -> bool:
+        """Return whether some part of it has no model of its own and asks the model of the run."""
+        return self.needs_model and (not self.askers or len(self.own_models) < len(self.askers))
+
+    def check_plan(self, plan: Sequence[Step | str], state: State, *, whole: bool = True) -> None:
+        """Raise `PlanError` if steps or names cannot follow the state, or a `whole` plan breaks the order."""
+        steps = [Step(each) if isinstance(each, str) else each for each in plan]
+        check_plan(steps, self, state.keys, state.program, whole=whole)
+
+
+def _reading_own(modules: Mapping[str, Module], brought: Collection[str]) -> dict[str, Module]:
+    """Return the modules; those that show what others found read the keys that the user's own modules add."""
+    own = {name: each for name, each in modules.items() if each.is_of_ones_own and name not in brought}
+    shipped = [each for name, each in modules.items() if name not in own]
+    read = [key for each in shipped if not each.tells_own for key in split_keys(each.reads or ())]
+    keys = [*read, *(key for each in shipped for key in each.written_keys)]
+    known = {part for key in keys for part in key.removesuffix("?").split("|")}
+    of_text = (set(each.written_keys).difference(split_keys(each.non_text)) for each in own.values())
+    written = {key for keys in of_text for key in keys if key.startswith("cache.")}
+    added = [f"{key}?" for key in sorted(written - known)]
+    return {
+        n: each.reading(added, known) if added and each.tells_own else each for n, each in modules.items()
+    }
+
+
+def _by_name(given: Any) -> dict[str, Module]:
+    """Return modules by name: of a mapping, or of a list of what has a name of its own."""
+    if isinstance(given, Mapping):
+        return {name: _module(each).with_name(name) for name, each in given.items()}
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        what = f"{str(given)[:60]!r} is {type_in_words(given)}, and no modules"
+        hint = "Give a list of functions and modules, or a mapping of names to them."
+        raise InventoryError(what, hint=hint)
+    modules: dict[str, Module] = {}
+    for module in map(_module, given):
+        if module.name in modules:
+            hint = "Give a mapping of names to modules."
+            raise InventoryError(f"two modules are called {module.name}", hint=hint)
+        modules[module.name] = module
+    return modules
+
+
+def _module(given: Any) -> Module:
+    """Return a module as it is or by its shipped name, or made of a tool, or one that runs an inventory."""
+    if isinstance(given, Module):
+        return given
+    if isinstance(given, Composition):
+        nested: Module = find_class(INVENTORY_MODULE, "modules")(given)
+        return nested
+    return module_of(find_class(given, "modules") if isinstance(given, str) else given)
+
+
+def _names_in(held: Any, *path: str | int) -> Iterator[tuple[KeyPath, str]]:
+    """Yield every name in lists and mappings of names, with its place."""
+    if isinstance(held, str):
+        yield path, held
+    elif isinstance(held, Mapping):
+        for name, each in held.items():
+            yield (*path, name), name
+            yield from _names_in(each, *path, name)
+    else:
+        for index, each in enumerate(held):
+            yield from _names_in(each, *path, index)
