@@ -321,40 +321,36 @@ def check_plan(
         keys: what the state has before the first step.
         done: modules that have run.
     """
-    rules, names = inventory.rules, [step.module for step in steps]
+    rules, access, names = inventory.rules, inventory.access, [step.module for step in steps]
     if not names:
         raise PlanError("the plan is empty")
     if len(names) > rules.max_steps:
         raise PlanError(f"the plan has {len(names):,} steps, and at most {rules.max_steps} are allowed")
     for place, name in enumerate(names):
         with within(place):
-            if name not in inventory.access:
-                hint = _FORM_OF_A_STEP if "(" in name else nearest(name[:60], inventory.access)
+            if name not in access:
+                hint = _FORM_OF_A_STEP if "(" in name else nearest(name[:60], access)
                 raise PlanError(f"there is no module {name[:60]!r}", hint=hint)
     if whole:
         check_order(names, rules)
-    _check_reads(names, inventory.access, keys)
-    inputs = {"input", *(key.partition(".")[2] for key in keys if key.startswith("input."))}
-    _check_arguments(steps, inventory.access, done, inputs)
-
-
-def _check_arguments(
-    plan: Sequence[Step], access: Mapping[str, Access], done: Sequence[str], inputs: Collection[str]
-) -> None:
-    """Raise `PlanError` for arguments that do not fit their module, or are given to one that takes none.
-
-    No "$" refers to `inputs`, since it means the outputs of steps.
-    """
-    earlier, planned = set(done), {step.module for step in plan}
-    for place, step in enumerate(plan):
-        taken = access[step.module].arguments
+    inputs = {
+        "input",
+        *(key.partition(".")[2] for key in keys if key.startswith("input.")),
+    }  # no "$" refers to
+    present, earlier = set(keys), set(done)
+    for place, step in enumerate(steps):
+        name, taken = step.module, access[step.module].arguments
         with within(place):
+            if missing := access[name].missing(present):
+                what = f"{name} reads {missing[0].replace('|', ' or ')}, and nothing before it gives that"
+                raise PlanError(what, hint=_how_to_give(missing[0].split("|"), access, present))
             if taken is not None:
-                taken.check(step.args or {}, earlier, planned - {step.module}, inputs)
+                taken.check(step.args or {}, earlier, {*names} - {name}, inputs)
             elif step.args:
-                what = f"{step.module} takes no arguments, and is given {', '.join(step.args)[:60]}"
+                what = f"{name} takes no arguments, and is given {', '.join(step.args)[:60]}"
                 raise PlanError(what, hint="Give its name alone.")
-        earlier.add(step.module)
+        present |= access[name].writes
+        earlier.add(name)
 
 
 def check_order(plan: Sequence[str], rules: Any) -> None:
@@ -371,19 +367,6 @@ def check_order(plan: Sequence[str], rules: Any) -> None:
         follower = rules.next.get(name)
         if follower and list(plan[position + 1 : position + 2]) != [follower]:
             raise PlanError(f"{name} must be followed directly by {follower}")
-
-
-def _check_reads(plan: Sequence[str], access: Mapping[str, Access], present: Collection[str]) -> None:
-    """Raise `PlanError` when a module reads a key that neither the input nor an earlier module gives."""
-    have = set(present)
-    for position, name in enumerate(plan):
-        if missing := access[name].missing(have):
-            with within(position):
-                raise PlanError(
-                    f"{name} reads {missing[0].replace('|', ' or ')}, and nothing before it gives that",
-                    hint=_how_to_give(missing[0].split("|"), access, have),
-                )
-        have |= access[name].writes
 
 
 def _how_to_give(keys: Sequence[str], access: Mapping[str, Access], have: Collection[str]) -> str:

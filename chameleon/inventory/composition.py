@@ -61,8 +61,10 @@ class Composition:
 
     - `planners`: its planner as "planner", and those that this asks as "planner 1" and so on.
     - `brought`: the modules that the planners bring.
+    - `present`: the modules that are not left out.
     - `access`: what each module may see, change and take, by name.
     - `aliases`: modules by the names that their servers have for them.
+    - `needs_model`: whether its planner or one of its modules asks a language model.
     """
 
     name: str
@@ -81,8 +83,10 @@ class Composition:
     left_out: frozenset[str] = frozenset()
     brought: frozenset[str] = frozenset()
     planners: Mapping[str, Planner] = field(init=False, repr=False, compare=False)
+    present: Mapping[str, Module] = field(init=False, repr=False, compare=False)
     access: Mapping[str, Access] = field(init=False, repr=False, compare=False)
     aliases: Mapping[str, str] = field(init=False, repr=False, compare=False)
+    needs_model: bool = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Compute what a run needs of modules and planners, once. Raises `InventoryError`."""
@@ -100,23 +104,27 @@ class Composition:
                     what = f"a module is called {name}, and that name is the planner's ({planner.name})"
                     where = self.place(("modules", name))
                     raise InventoryError(what, where=where, hint="Give the module another name.")
+        self._check_mentioned(modules, planners)
         modules = _reading_own(modules, brought)
+        present = {name: module for name, module in modules.items() if name not in self.left_out}
+        access = {name: Access.of(module) for name, module in modules.items()}
         parts = {
             "modules": modules,
             "brought": frozenset(brought),
             "planners": {f"planner {n}" if n else "planner": each for n, each in enumerate(planners)},
-            "access": {name: Access.of(module) for name, module in modules.items()},
+            "present": present,
+            "access": access,
             "aliases": {each.alias: name for name, each in modules.items() if each.alias},
+            "needs_model": self.planner.needs_model or any(access[name].needs_model for name in present),
         }
         for attribute, value in parts.items():
             object.__setattr__(self, attribute, value)
-        self._check_mentioned()
 
-    def _check_mentioned(self) -> None:
+    def _check_mentioned(self, modules: Mapping[str, Module], planners: Sequence[Planner]) -> None:
         """Raise `InventoryError` for a module that is named outside `modules` and is not there."""
         places = self.source.places if self.source else {}
-        for key, name in self._mentioned():
-            if name in self.modules:
+        for key, name in self._mentioned(planners):
+            if name in modules:
                 continue
             part = ".".join(str(each) for each in key if isinstance(each, str))
             if (removed := places.get(("modules", name))) is not None:
@@ -124,9 +132,9 @@ class Composition:
                 hint = f"Give {part} again without {name}, or keep the module."
                 raise InventoryError(what, where=removed, hint=hint)
             what = f"{part} names a module {name!r} that the inventory does not have"
-            raise InventoryError(what, where=self.place(key), hint=nearest(name, self.modules))
+            raise InventoryError(what, where=self.place(key), hint=nearest(name, modules))
 
-    def _mentioned(self) -> Iterator[tuple[KeyPath, str]]:
+    def _mentioned(self, planners: Sequence[Planner]) -> Iterator[tuple[KeyPath, str]]:
         """Yield every module that is named outside `modules`, with the key that names it."""
         named: list[tuple[KeyPath, Any]] = [
             (("fallback",), self.fallback),
@@ -134,7 +142,7 @@ class Composition:
             (("repair",), dict.fromkeys(self.repair, ())),
             *((("repair", name, "redo"), spec.redo) for name, spec in self.repair.items()),
         ]
-        for planner in self.planners.values():
+        for planner in planners:
             named += [(("planner", key), names) for key, names in planner.names_modules.items()]
         policies = [(("modules", name, "on_error"), policy) for name, policy in self.on_error.items()]
         named += [(path, policy) for path, policy in policies if isinstance(policy, list)]
@@ -143,11 +151,6 @@ class Composition:
     def place(self, path: KeyPath) -> str:
         """Return the place of a key in its file; the inventory's name if it was made in Python."""
         return self.source.place(path) if self.source else self.name
-
-    @property
-    def present(self) -> Mapping[str, Module]:
-        """Return the modules that are not left out."""
-        return {name: module for name, module in self.modules.items() if name not in self.left_out}
 
     @property
     def cards(self) -> list[Card]:
@@ -164,11 +167,6 @@ class Composition:
     def takes(self) -> Mapping[str, Sequence[str]]:
         """Return the names of the arguments of those modules that take some."""
         return {name: each.names for name, each in self.arguments.items() if each is not None}
-
-    @property
-    def needs_model(self) -> bool:
-        """Return whether its planner or one of its modules asks a language model."""
-        return self.planner.needs_model or any(self.access[name].needs_model for name in self.present)
 
     @property
     def askers(self) -> Mapping[str, Any]:

@@ -11,7 +11,6 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from chameleon.core.llm_module import AsksModel
-from chameleon.core.planner import every_planner
 from chameleon.core.state import ONE_QUESTION, State
 from chameleon.errors import ChameleonError, LogError, versions_of
 from chameleon.inventory import Inventory
@@ -38,13 +37,11 @@ def settings_of(inventory: Inventory) -> dict[str, Any]:
     if inventory.spec:
         data = inventory.spec.model_dump(exclude=_MAY_CHANGE, exclude_defaults=True)
         settings["inventory"] = hashlib.sha256(json.dumps(data, default=_plain).encode()).hexdigest()[:12]
-    planners = enumerate(every_planner(inventory.planner))
-    owners = {f"planner {number}" if number else "the planner": planner for number, planner in planners}
     prompts = {}
-    for name, owner in {**inventory.modules, **owners}.items():
-        with suppress(ChameleonError):  # told by the step that asks with it
-            if isinstance(owner, AsksModel):
-                prompts[name] = owner.template.digest
+    for name, part in {**inventory.modules, **inventory.planners}.items():
+        with suppress(ChameleonError):  # reported by the step that asks with it
+            if isinstance(part, AsksModel):
+                prompts["the planner" if name == "planner" else name] = part.template.digest
     modules = inventory.modules.items()
     further = {
         "prompts": prompts,

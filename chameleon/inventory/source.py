@@ -120,7 +120,7 @@ class FileKind:
             except OSError:  # a name too long for the system, or a folder that is closed to us
                 continue
         if name.endswith((".yaml", ".yml")) or "/" in name or "\\" in name:
-            raise InventoryError(f"no such {self.noun} file", where=name)
+            raise InventoryError(f"no such {self.noun} file: {name}")
         if name in self.shipped:
             return self.home.joinpath(f"{name}.yaml")
         entries = installed("inventories") if self is INVENTORY else []
@@ -193,7 +193,10 @@ def read_source(
         raise InventoryError("extends names one inventory", where=own.place(("extends",)))
     home = own.folders[0] if own.folders else None
     if parent_name is not None:
-        own = extended(own, read_source(parent_name, home, (*chain, identity), read))
+        try:
+            own = extended(own, read_source(parent_name, home, (*chain, identity), read))
+        except InventoryError as problem:
+            raise problem if problem.where else problem.at(own.place(("extends",))) from None
     read[name, folder] = own
     return own
 

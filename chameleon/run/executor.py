@@ -85,10 +85,8 @@ class Executor:
         modules = {name: module.with_llm(llm) for name, module in inventory.modules.items()}
         self.inventory = replace(inventory, planner=planner, modules=modules)
         self.access = dict(self.inventory.access)
-        takes = self.inventory.arguments
-        self._modules = {
-            name: PreparedModule(module, takes[name]) for name, module in self.inventory.modules.items()
-        }
+        modules = self.inventory.modules
+        self._modules = {name: PreparedModule(modules[name], self.access[name].arguments) for name in modules}
         self.budget = budget or inventory.budget
         self.parallel, self.approve, self.approve_each = parallel, approve, approve_each
         self.llm: Any = llm

@@ -135,14 +135,14 @@ FAULTS: list[tuple[str, int, str]] = [
     ("name: !!python/object/apply:os.system ['true']", 1, "not valid YAML"),
     ("", 0, "an inventory is a mapping"),
     ("extends: [a]", 1, "extends names one inventory"),
-    ("extends: tabmpw", 0, "there is no inventory 'tabmpw'. Did you mean 'tabmwp'?"),
-    ("extends: other.yaml", 0, "no such inventory file"),
+    ("extends: tabmpw", 1, "there is no inventory 'tabmpw'. Did you mean 'tabmwp'?"),
+    ("extends: other.yaml", 1, "no such inventory file: other.yaml"),
     (
         f"{BASE}modules:\n  shop: shop.yaml",
         4,
         "no module 'shop.yaml'. An inventory as a module is {inventory: shop.yaml}.",
     ),
-    (f"{BASE}modules:\n  shop: {{inventory: shp.yaml}}", 4, "modules.shop: shp.yaml: no such inventory file"),
+    (f"{BASE}modules:\n  shop: {{inventory: shp.yaml}}", 4, "modules.shop: no such inventory file: shp.yaml"),
     (f"{BASE}modules: {{plain: tl.plain}}", 3, "there is no module 'tl.plain'. Did you mean 'tl:plain'?"),
     ("extends: mine", 0, "extends goes round in a circle: mine → mine"),
 ]
