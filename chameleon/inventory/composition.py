@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
 from typing import Any
 
 from chameleon.core.access import Access
@@ -136,17 +135,18 @@ class Composition:
 
     def _mentioned(self, planners: Sequence[Planner]) -> Iterator[tuple[KeyPath, str]]:
         """Yield every module that is named outside `modules`, with the key that names it."""
-        named: list[tuple[KeyPath, Any]] = [
-            (("fallback",), self.fallback),
-            *((("rules", rule), getattr(self.rules, rule)) for rule in RULES_OF_MODULES),
-            (("repair",), dict.fromkeys(self.repair, ())),
-            *((("repair", name, "redo"), spec.redo) for name, spec in self.repair.items()),
-        ]
+        yield from _names_in(self.fallback, "fallback")
+        for rule in RULES_OF_MODULES:
+            yield from _names_in(getattr(self.rules, rule), "rules", rule)
+        for name, spec in self.repair.items():
+            yield ("repair", name), name
+            yield ("repair", name, "redo"), spec.redo
+        for name, policy in self.on_error.items():
+            if isinstance(policy, list):
+                yield from _names_in(policy, "modules", name, "on_error")
         for planner in planners:
-            named += [(("planner", key), names) for key, names in planner.names_modules.items()]
-        policies = [(("modules", name, "on_error"), policy) for name, policy in self.on_error.items()]
-        named += [(path, policy) for path, policy in policies if isinstance(policy, list)]
-        return chain.from_iterable(_names_in(held, *path) for path, held in named)
+            for key, names in planner.names_modules.items():
+                yield from _names_in(names, "planner", key)
 
     def place(self, path: KeyPath) -> str:
         """Return the place of a key in its file; the inventory's name if it was made in Python."""

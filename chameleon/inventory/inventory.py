@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from inspect import isclass, signature
 from pathlib import Path
@@ -10,13 +10,12 @@ from typing import Any
 
 from chameleon import values
 from chameleon.core.conversation import HISTORY
-from chameleon.core.module import Module
 from chameleon.core.planner import Planner
 from chameleon.errors import ChameleonError, InputError, InventoryError
 from chameleon.inventory.building import parts_of
 from chameleon.inventory.composition import RULES_OF_MODULES, Composition
 from chameleon.inventory.obstacles import Obstacle, all_of, obstacles
-from chameleon.inventory.resolve import adapter_of, build, find_class
+from chameleon.inventory.resolve import build, find_class
 from chameleon.inventory.schema import INPUT_TYPES, short_for
 from chameleon.inventory.source import Source, read_source, source_of, without
 from chameleon.text import nearest, type_in_words, with_article
@@ -51,8 +50,7 @@ class Inventory(Composition):
             return cls.load(given)
         if is_spec:
             return cls.parse(given)
-        is_one = isinstance(given, Module) or callable(given) or adapter_of(given) is not None
-        if is_one and not isinstance(given, Mapping):
+        if not isinstance(given, Collection | Iterator):  # one tool
             given = [given]
         planner = "one_shot" if planner is None else planner
         chosen = find_class(planner, "planners") if isinstance(planner, str) else planner
@@ -98,6 +96,8 @@ class Inventory(Composition):
         plans lose them too. Raises `InventoryError` for a module that the inventory does not have, and if
         every module that may end a plan is left out.
         """
+        if not names:
+            return self
         if unknown := next((name for name in names if name not in self.modules), None):
             hint = nearest(unknown, self.modules)
             raise InventoryError(f"there is no module {unknown!r} to leave out", where=self.name, hint=hint)

@@ -30,37 +30,34 @@ _PRIVATE = "chameleon_user_"
 def import_own(path: str, folders: Sequence[Path]) -> ModuleType | None:
     """Import the file that "tools", "tools.py" or "package.tools" names in the first folder that has it.
 
-    Returns None if no folder has it. The folder counts as a package without a name: its files import each
-    other with `from .other import …`. Raises whatever the file raises.
+    Returns None if no folder has it. The folder counts as a package without a name, which no installed one
+    hides: its files import each other with `from .other import …`. Raises whatever the file raises.
     """
     for folder in folders:
-        root, candidates = folder, list[Path]()
+        root, name = folder.resolve(), path
         if path.endswith(".py"):
-            candidates = [folder / path]
-            root = candidates[0].parent
-        elif all(parts := path.split(".")):
-            whole = folder.joinpath(*parts)
-            candidates = [whole / "__init__.py", whole.with_name(f"{parts[-1]}.py")]
-        for file in candidates:
-            if file.is_file():
-                importlib.invalidate_caches()  # the file may be younger than the last look into its folder
-                return importlib.import_module(_full_name(file.resolve(), root.resolve()))
+            file = (folder / path).resolve()
+            if not file.is_file():
+                continue
+            root, name = file.parent, file.stem
+            if "." in name:
+                raise InventoryError(f"{file.name} cannot be imported", hint="Give it a name without dots.")
+        package = f"{_PRIVATE}{hashlib.sha256(str(root).encode()).hexdigest()[:12]}"
+        if package not in sys.modules:
+            spec = importlib.machinery.ModuleSpec(package, None, is_package=True)
+            spec.submodule_search_locations = [str(root)]
+            sys.modules.setdefault(package, importlib.util.module_from_spec(spec))
+        full_name = f"{package}.{name}"
+        importlib.invalidate_caches()  # the file may be younger than the last look into its folder
+        try:
+            found = importlib.util.find_spec(full_name)
+        except ModuleNotFoundError as problem:
+            if not f"{full_name}.".startswith(f"{problem.name}."):
+                raise
+            continue
+        if found is not None and found.origin is not None:  # a folder has none
+            return importlib.import_module(full_name)
     return None
-
-
-def _full_name(file: Path, root: Path) -> str:
-    """Return the name to import a file by: its root becomes a package that no installed one hides."""
-    root = root if file.is_relative_to(root) else file.parent  # a link leads elsewhere
-    *parents, stem = file.relative_to(root).with_suffix("").parts
-    if "." in stem:
-        raise InventoryError(f"{file.name} cannot be imported", hint="Give it a name without dots.")
-    package = f"{_PRIVATE}{hashlib.sha256(str(root).encode()).hexdigest()[:12]}"
-    if package not in sys.modules:
-        spec = importlib.machinery.ModuleSpec(package, None, is_package=True)
-        spec.submodule_search_locations = [str(root)]
-        sys.modules.setdefault(package, importlib.util.module_from_spec(spec))
-    inner = parents if stem == "__init__" and parents else [*parents, stem]
-    return ".".join((package, *inner))
 
 
 def broken(reference: str, problem: BaseException) -> ChameleonError:

@@ -295,9 +295,9 @@ class Executor:
 
         Raises `InputError` and `LogError` as `stream` does.
         """
-        given = self.inventory.check_input(input)
-        files = files_of(self.inventory, given)
-        settings = freeze({**self.settings, **files}, "settings") if files else self.settings
+        settings, given = self.settings, self.inventory.check_input(input)
+        if files := files_of(self.inventory, given):
+            settings = freeze({**settings, **files}, "settings")
         state = State.fold(log)
         if state.begun is not None:
             check_same(state, self.inventory, given, settings)
