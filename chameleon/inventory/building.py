@@ -6,7 +6,6 @@ import copy
 import inspect
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, cast, get_args
@@ -16,7 +15,7 @@ from pydantic import BaseModel, ValidationError
 from chameleon.core.llm_module import AsksModel, LLMModule
 from chameleon.core.module import Module, check_keys, split_keys
 from chameleon.core.planner import Planner
-from chameleon.errors import ChameleonError, InventoryError
+from chameleon.errors import InventoryError, placed
 from chameleon.inventory.resolve import INVENTORY_MODULE, adapter_of, build, find_class, is_own, module_of
 from chameleon.inventory.schema import InventorySpec, McpSpec, ModelSpec, ModuleSpec, PlannerSpec, short_for
 from chameleon.inventory.source import KeyPath, Nesting, Source
@@ -128,7 +127,7 @@ class Builder:
         if isinstance(made, Module):
             return {name: self._configured(made, entry, path)}
         self._refuse(entry, ("description", "when", *_OF_ASKERS), path, "an entry of several tools has no")
-        with self._at(path):
+        with placed(self._place(path)):
             several = made.modules()
         shared = ModuleSpec(asks=entry.asks)
         return {own: self._configured(each, shared, path) for own, each in several.items()}
@@ -140,7 +139,7 @@ class Builder:
         module.asks = entry.asks or module.asks
         if entry.reads is not None:
             keys = entry.reads if isinstance(entry.reads, str) else tuple(entry.reads)
-            with self._at((*path, "reads")):
+            with placed(self._place(path, "reads")):
                 check_keys(keys, None, f"module {path[-1]}")
             module = module.reading(split_keys(keys))
         if isinstance(entry.at_most, dict):
@@ -162,7 +161,7 @@ class Builder:
         keys = ("use", *_OF_ASKERS, *entry.parameters())
         refused = [key for key in keys if key not in ("llm", "at_least")]
         self._refuse(entry, refused, path, "an inventory as a module has no")
-        with self._at(path):
+        with placed(self._place(path)):
             source = self.source.nested(name)
         own = entry.llm.params() if entry.llm else {}
         recorded = self.source.recorded.get("inside", {}).get(path[-1], {})
@@ -199,7 +198,7 @@ class Builder:
         if given and not is_list:
             hint = "Arguments are given in a plan: {module: NAME, args: {…}}."
             raise self._wrong((*path, next(iter(given))), f"{entry.use or path[-1]} takes no parameter", hint)
-        with self._at(path):
+        with placed(self._place(path)):
             modules = [*map(module_of, found if is_list else [found])]
         if not is_list:
             return copy.copy(modules[0])
@@ -233,7 +232,7 @@ class Builder:
         return self.planner(entry, path)
 
     def _found(self, name: str, family: Family, path: KeyPath) -> Any:
-        with self._at(path):
+        with placed(self._place(path)):
             return find_class(name, family, self.source.folders)
 
     def _configure(self, owner: Any, entry: ModuleSpec | PlannerSpec, path: KeyPath) -> None:
@@ -260,14 +259,6 @@ class Builder:
         elif llm is not None and (misplaced := next(iter(llm.connection()), None)):
             hint = f"Give {misplaced} in the llm of the whole inventory, or name a model here."
             raise self._wrong(path, f"llm.{misplaced} belongs to a model, and none is named with it", hint)
-
-    @contextmanager
-    def _at(self, path: KeyPath) -> Iterator[None]:
-        """Give an error the place of a key, unless it has its own: a fault of another tool in a file, say."""
-        try:
-            yield
-        except ChameleonError as problem:
-            raise problem if problem.where else problem.at(self._place(path)) from problem
 
     def _refuse(self, entry: BaseModel, keys: Iterable[str], path: KeyPath, what: str) -> None:
         """Raise `InventoryError` for the first of these keys that the entry has; `what` ends in "has no"."""

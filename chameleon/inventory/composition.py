@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,11 +12,11 @@ from chameleon.core.llm_module import AsksModel
 from chameleon.core.module import Module, split_keys
 from chameleon.core.planner import Planner, check_plan, every_planner
 from chameleon.core.state import State, Step
-from chameleon.errors import InventoryError
+from chameleon.errors import InventoryError, placed
 from chameleon.inventory.resolve import INVENTORY_MODULE, find_class, module_of
 from chameleon.inventory.schema import BudgetSpec, InventorySpec, ModelSpec, OnError, RepairSpec, RulesSpec
 from chameleon.inventory.source import RULES_OF_ONE_MODULE, KeyPath, Source
-from chameleon.text import nearest, type_in_words
+from chameleon.text import nearest
 from chameleon.usage import Budget
 
 RULES_OF_MODULES = ("last", *RULES_OF_ONE_MODULE)
@@ -89,10 +89,8 @@ class Composition:
 
     def __post_init__(self) -> None:
         """Compute what a run needs of modules and planners, once. Raises `InventoryError`."""
-        try:
+        with placed(self.name):
             modules = _by_name(self.modules)
-        except InventoryError as problem:
-            raise problem if problem.where else problem.at(self.name) from problem
         planners, brought = [*every_planner(self.planner)], set(self.brought)
         for planner in planners:
             for name, each in planner.brings.items():
@@ -179,13 +177,11 @@ class Composition:
     @property
     def own_models(self) -> Mapping[str, str]:
         """Return the planners and modules that ask a model of their own, and which."""
-        found = {}
+        models = {}
         for name, each in self.askers.items():
-            module = self.modules.get(name.partition(".")[0])
-            within = getattr(module, "own_model", "") if module is not None and module.inner else ""
-            if model := each.own_model or within:
-                found[name] = model
-        return found
+            around = self.modules.get(name.partition(".")[0])  # the module itself, or the inventory of a part
+            models[name] = each.own_model or getattr(around, "own_model", "")
+        return {name: model for name, model in models.items() if model}
 
     @property
     def needs_default_model(self) -> bool:
@@ -217,10 +213,8 @@ def _by_name(given: Any) -> dict[str, Module]:
     """Return modules by name: of a mapping, or of a list of what has a name of its own."""
     if isinstance(given, Mapping):
         return {name: _module(each).with_name(name) for name, each in given.items()}
-    if isinstance(given, str) or not isinstance(given, Iterable):
-        what = f"{str(given)[:60]!r} is {type_in_words(given)}, and no modules"
-        hint = "Give a list of functions and modules, or a mapping of names to them."
-        raise InventoryError(what, hint=hint)
+    if isinstance(given, str) or not isinstance(given, Collection | Iterator):  # one tool
+        given = [given]
     modules: dict[str, Module] = {}
     for module in map(_module, given):
         if module.name in modules:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from inspect import isclass, signature
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Any
 from chameleon import values
 from chameleon.core.conversation import HISTORY
 from chameleon.core.planner import Planner
-from chameleon.errors import ChameleonError, InputError, InventoryError
+from chameleon.errors import ChameleonError, InputError, InventoryError, placed
 from chameleon.inventory.building import parts_of
 from chameleon.inventory.composition import RULES_OF_MODULES, Composition
 from chameleon.inventory.obstacles import Obstacle, all_of, obstacles
@@ -50,8 +50,6 @@ class Inventory(Composition):
             return cls.load(given)
         if is_spec:
             return cls.parse(given)
-        if not isinstance(given, Collection | Iterator):  # one tool
-            given = [given]
         planner = "one_shot" if planner is None else planner
         chosen = find_class(planner, "planners") if isinstance(planner, str) else planner
         planning = build(chosen, {}, lambda *_: name) if isclass(chosen) else chosen
@@ -83,10 +81,8 @@ class Inventory(Composition):
     @classmethod
     def read(cls, source: Source) -> Inventory:
         """Make the inventory that a source describes. Raises `InventoryError` with the place."""
-        try:
+        with placed(source.file):
             return cls(**parts_of(source, cls.read))
-        except InventoryError as problem:
-            raise problem if problem.where else problem.at(source.file) from problem
 
     def without(self, *names: str) -> Inventory:
         """Return the inventory without these modules, as an ablation has it (Chameleon paper, table 5).
@@ -150,17 +146,17 @@ class Inventory(Composition):
             hint = "An input is a mapping such as {'question': 'How many?'}."
             raise InputError(f"the input is {type_in_words(given)}", hint=hint)
         present = {key: values.adopted(value) for key, value in given.items() if value is not None}
-        for key, kind in self.input_types.items():
+        # Every inventory takes the turns before.
+        types = {HISTORY: "list?", **self.input_types} if self.input_types else {}
+        for key, kind in types.items():
             if key not in present and not kind.endswith("?"):
                 what = f"the inventory {self.name} needs {with_article(key)}"
                 raise InputError(what, hint=f"Give {key!r} in the input.")
-        for key, value in present.items() if self.input_types else ():
-            if key == HISTORY and key not in self.input_types and isinstance(value, list | tuple):
-                continue  # every inventory takes the turns before
-            if key not in self.input_types:
+        for key, value in present.items() if types else ():
+            if key not in types:
                 hint = nearest(str(key), self.input_types)
                 raise InputError(f"the inventory {self.name} takes no {key}", hint=hint)
-            kind = self.input_types[key].removesuffix("?")
+            kind = types[key].removesuffix("?")
             if not isinstance(value, INPUT_TYPES[kind]):
                 what = f"{key} is {type_in_words(value)}, and the inventory takes {with_article(kind)}"
                 hint = "chameleon.table.read_table reads a file." if kind == "Table" else ""
