@@ -205,15 +205,19 @@ class Builder:
         given |= {"given": modules, "at_most": entry.at_most}
         return cast(Toolkit, self._built(ModuleList, given, path))
 
-    def planner(self, entry: PlannerSpec, path: KeyPath) -> Planner:
+    def planner(self, data: Any, path: KeyPath) -> Planner:
         """Make the planner at `path`; parameters named `planner` and `planners` are planners themselves."""
+        try:
+            entry = PlannerSpec.model_validate(short_for(data))
+        except ValidationError as problem:
+            raise spec_error(problem, self.source, path) from problem
         cls = self._found(entry.use, "planners", path)
         parameters = entry.parameters()
         if "planner" in parameters:
-            parameters["planner"] = self._inner(parameters["planner"], (*path, "planner"))
+            parameters["planner"] = self.planner(parameters["planner"], (*path, "planner"))
         if isinstance(several := parameters.get("planners"), list):
             inner = (*path, "planners")
-            parameters["planners"] = [self._inner(each, (*inner, n)) for n, each in enumerate(several)]
+            parameters["planners"] = [self.planner(each, (*inner, n)) for n, each in enumerate(several)]
         planner: Planner = self._built(cls, parameters, path, PlannerSpec)
         if not isinstance(planner, Planner):
             hint = "Subclass chameleon.Planner and write propose."
@@ -223,13 +227,6 @@ class Builder:
         else:
             self._refuse(entry, ("prompt", "llm"), path, f"the planner {entry.use} asks no model and has no")
         return planner
-
-    def _inner(self, data: Any, path: KeyPath) -> Planner:
-        try:
-            entry = PlannerSpec.model_validate(short_for(data))
-        except ValidationError as problem:
-            raise spec_error(problem, self.source, path) from problem
-        return self.planner(entry, path)
 
     def _found(self, name: str, family: Family, path: KeyPath) -> Any:
         with placed(self._place(path)):
