@@ -143,6 +143,16 @@ FAULTS: list[tuple[str, int, str]] = [
         "no module 'shop.yaml'. An inventory as a module is {inventory: shop.yaml}.",
     ),
     (f"{BASE}modules:\n  shop: {{inventory: shp.yaml}}", 4, "modules.shop: no such inventory file: shp.yaml"),
+    (
+        f"{BASE}modules:\n  shop:\n    inventory: tables_offline\n    prompt: x",
+        6,
+        "modules.shop.prompt: an inventory as a module has no 'prompt'. Leave it out.",
+    ),
+    (
+        f"{BASE}modules:\n  shop: {{inventory: tables_offline, llm: {{timeout: 5}}}}",
+        4,
+        "llm.timeout belongs to a model, and none is named with it",
+    ),
     (f"{BASE}modules: {{plain: tl.plain}}", 3, "there is no module 'tl.plain'. Did you mean 'tl:plain'?"),
     ("extends: mine", 0, "extends goes round in a circle: mine → mine"),
 ]
