@@ -61,11 +61,11 @@ def adapter_of(given: Any) -> Any:
 
 
 def module_of(given: Any) -> Module:
-    """Return what is given as a module: as `as_module` does, or a tool of another project."""
+    """Return a module: as `as_module` makes it, or one that runs a tool of LangChain."""
     from chameleon.core.tool import as_module
 
     adapter = None if inspect.isclass(given) else adapter_of(given)
-    made: Module = as_module(given) if adapter is None else adapter(given)
+    made: Module = (adapter or as_module)(given)
     return made
 
 
@@ -114,10 +114,9 @@ def _import(path: str, folders: Sequence[Path], reference: str) -> ModuleType:
     """Import a file beside the inventory, else a package, else (without an inventory) one in this folder."""
     here = [Path.cwd()]
     try:
-        if (own := import_own(path, folders or (here if path.endswith(".py") else []))) is not None:
-            return own
+        own = import_own(path, folders or (here if path.endswith(".py") else []))
         try:
-            return importlib.import_module(path)
+            return own or importlib.import_module(path)
         except ModuleNotFoundError as problem:
             if problem.name is None or not f"{path}.".startswith(f"{problem.name}."):
                 raise

@@ -227,15 +227,13 @@ def _locate(node: yaml.Node, path: KeyPath, file: str, places: dict[KeyPath, str
     if len(path) > _DEEPEST or len(places) > _MOST_KEYS:  # aliases can nest without end, or multiply
         raise InventoryError("nested too deeply or too large", where=f"{file}:{node.start_mark.line + 1}")
     if isinstance(node, yaml.MappingNode):
-        seen: set[str] = set()
         for key, value in node.value:
             line = key.start_mark.line + 1
             if not isinstance(key, yaml.ScalarNode):  # written out, one of aliases in aliases has no end
                 raise InventoryError("a key is a name, not a list or a mapping", where=f"{file}:{line}")
             name = str(key.value)
-            if name in seen:
+            if (*path, name) in places:
                 raise InventoryError(f"the key {name!r} stands twice", where=f"{file}:{line}")
-            seen.add(name)
             places[(*path, name)] = f"{file}:{line}"
             _locate(value, (*path, name), file, places)
     elif isinstance(node, yaml.SequenceNode):
@@ -253,9 +251,8 @@ def extended(own: Source, parent: Source) -> Source:
     modules, below = own.data.get("modules"), dict(parent.data)
     removed = [name for name, entry in modules.items() if entry is None] if isinstance(modules, dict) else []
     if isinstance(rules := below.get("rules"), dict):
-        below["rules"] = rules | {
-            key: without(rules[key], removed) for key in RULES_OF_ONE_MODULE if key in rules
-        }
+        about_one = {key: without(rules[key], removed) for key in RULES_OF_ONE_MODULE if key in rules}
+        below["rules"] = rules | about_one
     below["repair"] = without(below.get("repair", {}), removed)
     data = _merge(below, own.data)
     data.pop("extends", None)
