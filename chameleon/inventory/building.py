@@ -65,7 +65,7 @@ def own_code(source: Source, seen: set[str] | None = None) -> list[str]:
     """Return what an inventory names that Chameleon does not ship: to make it is to run that code or server.
 
     Nothing is imported, and each file that it runs as a module is looked at once: those in `seen` were.
-    Raises `InventoryError` for a name that stands for nothing.
+    Raises `InventoryError` for an unknown name.
     """
     spec, seen = spec_of(source), {source.file} if seen is None else seen
     inside = list[str]()
@@ -81,7 +81,7 @@ def own_code(source: Source, seen: set[str] | None = None) -> list[str]:
 
 
 def _used(data: Any) -> Iterator[str]:
-    """Yield what a planner, and those that it asks in its turn, are made from."""
+    """Yield the `use` of a planner, and those of the planners that it asks."""
     if isinstance(data, Mapping):
         if isinstance(data.get("use"), str):
             yield data["use"]
@@ -274,7 +274,7 @@ class Builder:
 def spec_error(
     problem: ValidationError, source: Source, above: KeyPath = (), root: type[BaseModel] = InventorySpec
 ) -> InventoryError:
-    """Tell what pydantic says of a file that `root` describes, with the place; the data stand at `above`."""
+    """Return what pydantic reports on a file of the form `root`, with the place; `above` leads to the data."""
     errors = problem.errors()  # a misspelt key is why another one is missing
     first = next((error for error in errors if error["type"] == "extra_forbidden"), errors[0])
     path = (*above, *first["loc"])

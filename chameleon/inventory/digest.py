@@ -29,8 +29,8 @@ _NEW_FILE = "Give a new file for the log."
 def settings_of(inventory: Inventory) -> dict[str, Any]:
     """Return our version, and digests of the inventory's file and its prompts, for `RunStarted.settings`.
 
-    An inventory made in Python has no digest, and a prompt that cannot be read has none: the step that asks
-    with it tells why.
+    An inventory made in Python has no digest, nor has a prompt that cannot be read: the step that asks with
+    it reports why.
     """
     ours = "chameleon-compose"
     settings: dict[str, Any] = {"version": versions_of(ours).get(ours, "unknown")}  # of a folder, say
@@ -68,12 +68,12 @@ def _for_one_question(inventory: Inventory) -> list[str]:
 
 
 def files_of(inventory: Inventory, given: Mapping[str, Any]) -> dict[str, dict[str, str]]:
-    """Return digests of the files that an input names, for `RunStarted.settings`: names tell no change."""
+    """Return digests of the files that an input names, for `RunStarted.settings`."""
     kinds = {key: kind.removesuffix("?") for key, kind in inventory.input_types.items()}
     digests = {}
     for key, value in given.items():
         if isinstance(value, PurePath) or (kinds.get(key) == "path" and isinstance(value, str)):
-            digests[key] = "absent"  # what cannot be read is told by the module that reads it
+            digests[key] = "absent"  # the module that reads it reports why
             with suppress(OSError, ValueError):  # ValueError: a null byte in the path
                 if Path(value).is_file():  # a device may never end
                     with Path(value).open("rb") as opened:

@@ -29,7 +29,7 @@ _ADAPTER = "chameleon.modules.compose.langchain_tool:LangChainTool"  # which no 
 
 
 def find_class(name: str, family: Family, folders: Sequence[Path] = ()) -> Any:
-    """Return the class that `name` stands for; of modules also a function, or one that is made.
+    """Return the class of that name; for modules also a function, or a module that is made.
 
     It is looked up in this order: "package.module:Class" (a file in `folders`, or importable); what Chameleon
     ships (one file a name); entry points of the group "chameleon.modules" (or planners, benchmarks). Raises
@@ -111,7 +111,7 @@ def shipped(family: Family) -> Mapping[str, str]:
 
 
 def _import(path: str, folders: Sequence[Path], reference: str) -> ModuleType:
-    """Import a file beside the inventory, else a package, else (without an inventory) one in this folder."""
+    """Import a file next to the inventory, else a package, else (without one) a file in this folder."""
     here = [Path.cwd()]
     try:
         own = import_own(path, folders or (here if path.endswith(".py") else []))
@@ -141,7 +141,7 @@ def _checked(found: Any, reference: str, family: Family) -> Any:
 
 
 def _may_be(found: Any, family: Family) -> bool:
-    """Tell whether an object can stand for one of a family: of modules also made ones, and a list."""
+    """Tell whether an object may be used as one of a family: for modules also made ones, and a list."""
     is_module = callable(found) or hasattr(found, "run") or isinstance(found, list | tuple)
     return inspect.isclass(found) or (family == "modules" and is_module)
 
@@ -151,7 +151,7 @@ def build(
 ) -> Any:
     """Make an instance; parameters are checked against the constructor's annotations.
 
-    `locate(parameter)` tells where a parameter stands; `other_keys` may stand beside the parameters. Raises
+    `locate(parameter)` returns the place of a parameter; `other_keys` may be next to the parameters. Raises
     `InventoryError` naming the parameter: unknown (with the nearest), missing, or of a wrong type.
     """
     from pydantic import ValidationError
@@ -177,12 +177,12 @@ def build(
     except ChameleonError as problem:
         raise problem.at(locate(*problem.path)) from problem
     except (Exception, SystemExit) as problem:  # a user's constructor may raise anything
-        told = str(problem) if isinstance(problem, TypeError) else f"{type(problem).__name__}: {problem}"
-        raise InventoryError(f"{cls.__name__} cannot be made: {told}", where=locate()) from problem
+        reason = str(problem) if isinstance(problem, TypeError) else f"{type(problem).__name__}: {problem}"
+        raise InventoryError(f"{cls.__name__} cannot be made: {reason}", where=locate()) from problem
 
 
 def hints_of(cls: type[Any], where: str) -> Mapping[str, Any]:
-    """Return the types of a constructor's parameters. Raises `InventoryError` told at `where`."""
+    """Return the types of a constructor's parameters. Raises `InventoryError` placed at `where`."""
     if cls.__init__ is object.__init__:
         return {}
     try:

@@ -56,7 +56,7 @@ class Source:
     nesting: Nesting = field(default_factory=Nesting, compare=False, repr=False)
 
     def place(self, path: Sequence[str | int]) -> str:
-        """Return where a key stands: "file:line", or that of the nearest key above it."""
+        """Return the place of a key: "file:line", or that of the nearest key above it."""
         for length in range(len(path), -1, -1):
             if (place := self.places.get(tuple(path[:length]))) is not None:
                 return place
@@ -74,7 +74,7 @@ class Source:
         return replace(source, above=above, nesting=nesting)
 
     def below(self, *path: str) -> Source:
-        """Return the mapping below a key as a source of its own, which knows where in the file it stands."""
+        """Return the mapping below a key as a source of its own, with its places in the file."""
         found: Any = self.data
         for part in path:
             found = found[part]
@@ -102,7 +102,7 @@ class FileKind:
         return sorted(file.stem for file in self.home.glob("*.yaml"))
 
     def find(self, name: str, folder: Path | None = None) -> Path:
-        """Return the file that a name or a path stands for.
+        """Return the file of a name or a path.
 
         It is looked up in `folder` first, then among those shipped, then (an inventory) among those that
         other distributions bring.
@@ -223,7 +223,7 @@ def _parse(text: str, file: str) -> tuple[Any, dict[KeyPath, str]]:
 
 
 def _locate(node: yaml.Node, path: KeyPath, file: str, places: dict[KeyPath, str]) -> None:
-    """Note the line of every key; refuse a key that stands twice, which YAML would let pass in silence."""
+    """Note the line of every key; refuse a key that is there twice, which YAML lets pass in silence."""
     if len(path) > _DEEPEST or len(places) > _MOST_KEYS:  # aliases can nest without end, or multiply
         raise InventoryError("nested too deeply or too large", where=f"{file}:{node.start_mark.line + 1}")
     if isinstance(node, yaml.MappingNode):
