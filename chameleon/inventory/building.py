@@ -274,7 +274,7 @@ class Builder:
 def spec_error(
     problem: ValidationError, source: Source, above: KeyPath = (), root: type[BaseModel] = InventorySpec
 ) -> InventoryError:
-    """Return what pydantic reports on a file of the form `root`, with the place; `above` leads to the data."""
+    """Return what pydantic reports of a file of the form `root`, with its place; the data are at `above`."""
     errors = problem.errors()  # a misspelt key is why another one is missing
     first = next((error for error in errors if error["type"] == "extra_forbidden"), errors[0])
     path = (*above, *first["loc"])
