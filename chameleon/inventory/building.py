@@ -296,7 +296,7 @@ def spec_error(
     if first["type"] == "extra_forbidden":
         hint = nearest(str(path[-1]), model.model_fields)
         if model is InventorySpec and key in ModuleSpec.model_fields:
-            hint = f"It stands at a module: `modules: {{NAME: {{{key}: …}}}}`."
+            hint = f"It belongs to a module: `modules: {{NAME: {{{key}: …}}}}`."
         return InventoryError(f"unknown key {key!r}", where=where, hint=hint)
     message = first["msg"].removeprefix("Value error, ")
     shown = json.dumps(first["input"], default=str)[:80]

@@ -233,7 +233,7 @@ def _locate(node: yaml.Node, path: KeyPath, file: str, places: dict[KeyPath, str
                 raise InventoryError("a key is a name, not a list or a mapping", where=f"{file}:{line}")
             name = str(key.value)
             if (*path, name) in places:
-                raise InventoryError(f"the key {name!r} stands twice", where=f"{file}:{line}")
+                raise InventoryError(f"the key {name!r} occurs twice", where=f"{file}:{line}")
             places[(*path, name)] = f"{file}:{line}"
             _locate(value, (*path, name), file, places)
     elif isinstance(node, yaml.SequenceNode):

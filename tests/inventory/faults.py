@@ -60,7 +60,7 @@ FAULTS: list[tuple[str, int, str]] = [
     (
         f"{GOOD}on_error: {{answer_generator: skip}}",
         6,
-        "unknown key 'on_error'. It stands at a module: `modules: {NAME: {on_error: …}}`.",
+        "unknown key 'on_error'. It belongs to a module: `modules: {NAME: {on_error: …}}`.",
     ),
     (f"{GOOD}  row_lookup: {{min_rows: many}}", 6, "min_rows is 'many': Input should be a valid integer"),
     (f"{BASE}modules:\n  answer_generator: 7", 4, "modules.answer_generator is 7"),
@@ -69,7 +69,7 @@ FAULTS: list[tuple[str, int, str]] = [
     (f"{GOOD}repair:\n  answer_generator: {{redo: answer_generator, attempts: -1}}", 7, "greater than 0"),
     (f"{GOOD}? [a, b]\n: c", 6, "a key is a name, not a list or a mapping"),
     (f"{GOOD}about: !!timestamp x", 6, "this is no timestamp"),
-    (f"{GOOD}about: a\nabout: b", 7, "the key 'about' stands twice"),
+    (f"{GOOD}about: a\nabout: b", 7, "the key 'about' occurs twice"),
     (
         f"{BASE}modules:\n  answer_generator: {{prompt: x}}",
         4,

@@ -115,7 +115,11 @@ def test_nothing_that_is_left_names_what_is_not(
     assert not out & {name for plan in plans for name in plan}
     assert all(policy for policy in twice.on_error.values())
     assert not out & {name for each, spec in twice.repair.items() for name in (each, spec.redo)}
-    assert inventory.left_out == frozenset() and inventory.fallback == tuple(fallback)
+    assert (
+        inventory.without() is inventory
+        and inventory.left_out == frozenset()
+        and inventory.fallback == tuple(fallback)
+    )
 
 
 def test_who_must_follow_is_stepped_over() -> None:
