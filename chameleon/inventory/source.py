@@ -227,13 +227,15 @@ def _locate(node: yaml.Node, path: KeyPath, file: str, places: dict[KeyPath, str
     if len(path) > _DEEPEST or len(places) > _MOST_KEYS:  # aliases can nest without end, or multiply
         raise InventoryError("nested too deeply or too large", where=f"{file}:{node.start_mark.line + 1}")
     if isinstance(node, yaml.MappingNode):
+        seen: set[str] = set()  # of this reading: a text that libyaml refuses is read again
         for key, value in node.value:
             line = key.start_mark.line + 1
             if not isinstance(key, yaml.ScalarNode):  # written out, one of aliases in aliases has no end
                 raise InventoryError("a key is a name, not a list or a mapping", where=f"{file}:{line}")
             name = str(key.value)
-            if (*path, name) in places:
+            if name in seen:
                 raise InventoryError(f"the key {name!r} occurs twice", where=f"{file}:{line}")
+            seen.add(name)
             places[(*path, name)] = f"{file}:{line}"
             _locate(value, (*path, name), file, places)
     elif isinstance(node, yaml.SequenceNode):
