@@ -333,10 +333,8 @@ def check_plan(
                 raise PlanError(f"there is no module {name[:60]!r}", hint=hint)
     if whole:
         check_order(names, rules)
-    inputs = {
-        "input",
-        *(key.partition(".")[2] for key in keys if key.startswith("input.")),
-    }  # no "$" refers to
+    # No "$" refers to these, since it means the outputs of steps.
+    inputs = {"input", *(key.partition(".")[2] for key in keys if key.startswith("input."))}
     present, earlier = set(keys), set(done)
     for place, step in enumerate(steps):
         name, taken = step.module, access[step.module].arguments
