@@ -55,6 +55,15 @@ def within(*path: str | int) -> Iterator[None]:
         raise
 
 
+@contextmanager
+def placed(where: str) -> Iterator[None]:
+    """Give an error a place, unless it has its own: a fault of another tool in a file, say."""
+    try:
+        yield
+    except ChameleonError as problem:
+        raise problem if problem.where else problem.at(where) from problem
+
+
 class InputError(ChameleonError):
     """A question, table or file that cannot be used as it is."""
 

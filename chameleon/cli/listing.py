@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
 from chameleon.cli.out import echo, echo_json
 from chameleon.errors import ChameleonError, InventoryError
-from chameleon.inventory.resolve import distribution_of, find_class, hints_of, installed, load_entry, shipped
+from chameleon.inventory.resolve import find_class, hints_of, shipped
 from chameleon.inventory.source import read_source, shipped_grids, shipped_inventories
+from chameleon.inventory.user_code import distribution_of, installed, load_entry
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -152,7 +153,7 @@ def _part(kind: Kind, found: Any) -> dict[str, Any]:
     from chameleon.core.llm_module import AsksModel, LLMModule
     from chameleon.core.module import Module, split_keys
     from chameleon.core.planner import Planner
-    from chameleon.inventory.inventory import card_of
+    from chameleon.inventory.composition import card_of
 
     is_class = inspect.isclass(found)
     cls: type[Any] = found if is_class else type(found)

@@ -1,4 +1,4 @@
-"""What one module may see and change, from its declarations."""
+"""What one module may see, change and take, from its declarations."""
 
 from __future__ import annotations
 
@@ -45,19 +45,20 @@ class _Seen(values.ReadOnly):
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """What one module may see and change, from its declarations."""
+    """What one module may see, change and take from a plan, and whether it asks a model."""
 
     reads: frozenset[str] | None
     required: tuple[tuple[str, ...], ...]
     writes: frozenset[str]
     non_text: frozenset[str] = frozenset()
     exclusive_group: str = ""
+    arguments: Arguments | None = None
     needs_model: bool = False
 
     @classmethod
     def of(cls, module: Module) -> Access:
         """Read what a module declares."""
-        asks, traits = needs_model(module), module.traits
+        asks, taken, traits = needs_model(module), arguments_of(module), module.traits
         reads = None if module.reads is None else split_keys(module.reads)
         if traits.extra_reads:
             reads = (*(reads or ()), *traits.extra_reads)
@@ -70,6 +71,7 @@ class Access:
             frozenset(part for key in written_keys(module) for part in _alternatives(key)),
             frozenset(split_keys(traits.non_text)),
             traits.exclusive_group,
+            taken and replace(taken, module=module.name),
             asks,
         )
 

@@ -14,7 +14,6 @@ from typing import Any, Protocol, Self
 
 from chameleon import bridge, values
 from chameleon.core.access import Access
-from chameleon.core.arguments import Arguments
 from chameleon.core.llm_module import AsksModel
 from chameleon.core.module import Module, rename_attributes
 from chameleon.core.prompt import Messages
@@ -46,9 +45,9 @@ class PlanContext(Protocol):
     @property
     def access(self) -> Mapping[str, Access]: ...
     @property
+    def aliases(self) -> Mapping[str, str]: ...
+    @property
     def left_out(self) -> Collection[str]: ...
-    def meant(self, step: Step) -> Step: ...
-    def check_plan(self, plan: Sequence[Step], state: State, *, whole: bool = True) -> None: ...
 
 
 class Planner:
@@ -160,11 +159,17 @@ def _settled(given: Any, inventory: PlanContext) -> Step:
     """Return the step as a log would give it back."""
     if not isinstance(given, Step):
         raise _no_steps(given)
-    step = inventory.meant(given)
+    step = resolved(given, inventory)
     if step.args is None:
         return step
     args = values.freeze(step.args, f"the argument of {step.module}") if step.args else None
     return Step(step.module, args, step.redo)
+
+
+def resolved(step: Step, inventory: PlanContext) -> Step:
+    """Return the step under its module's name, if it has the name on the module's server: `get-sum`."""
+    name = step.module
+    return step if name in inventory.access else replace(step, module=inventory.aliases.get(name, name))
 
 
 def _no_steps(found: Any) -> ModuleError:
@@ -245,7 +250,9 @@ def next_plan(state: State, inventory: PlanContext) -> Plan:
         steps = " → ".join(map(str, plan.steps))
         raise ModuleError(f"it proposes {steps} again, which has just run to its end", hint=RETURN_NOTHING)
     try:
-        inventory.check_plan(plan.steps, state, whole=inventory.planner.returns_full_plan)
+        check_plan(
+            plan.steps, inventory, state.keys, state.executed_names, whole=inventory.planner.returns_full_plan
+        )
     except PlanError as problem:
         return replace(plan, refused=str(problem))
     return plan
@@ -316,41 +323,48 @@ def repair_turns(state: State) -> Messages:
     return turns
 
 
-def check_names(plan: Sequence[str], names: Collection[str], rules: Any) -> None:
-    """Raise `PlanError` for an empty plan, one that is too long, or a name that is not in the inventory."""
-    if not plan:
-        raise PlanError("the plan is empty")
-    if len(plan) > rules.max_steps:
-        raise PlanError(f"the plan has {len(plan):,} steps, and at most {rules.max_steps} are allowed")
-    for place, name in enumerate(plan):
-        with within(place):
-            if name not in names:
-                hint = _FORM_OF_A_STEP if "(" in name else nearest(name[:60], names)
-                raise PlanError(f"there is no module {name[:60]!r}", hint=hint)
-
-
-def check_arguments(
-    plan: Sequence[Step],
-    arguments: Mapping[str, Arguments | None],
+def check_plan(
+    steps: Sequence[Step],
+    inventory: PlanContext,
+    keys: Collection[str],
     done: Sequence[str],
-    inputs: Collection[str] = (),
+    *,
+    whole: bool = True,
 ) -> None:
-    """Raise `PlanError` for arguments that do not fit their module, or are given to one that takes none.
+    """Raise `PlanError` if steps cannot run, or a `whole` plan breaks the order.
 
     Args:
+        keys: what the state has before the first step.
         done: modules that have run.
-        inputs: what no "$" refers to, as the outputs of steps are meant.
     """
-    earlier, planned = set(done), {step.module for step in plan}
-    for place, step in enumerate(plan):
-        taken = arguments[step.module]
+    rules, access, names = inventory.rules, inventory.access, [step.module for step in steps]
+    if not names:
+        raise PlanError("the plan is empty")
+    if len(names) > rules.max_steps:
+        raise PlanError(f"the plan has {len(names):,} steps, and at most {rules.max_steps} are allowed")
+    for place, name in enumerate(names):
         with within(place):
+            if name not in access:
+                hint = _FORM_OF_A_STEP if "(" in name else nearest(name[:60], access)
+                raise PlanError(f"there is no module {name[:60]!r}", hint=hint)
+    if whole:
+        check_order(names, rules)
+    # No "$" refers to these, since it means the outputs of steps.
+    inputs = {"input", *(key.partition(".")[2] for key in keys if key.startswith("input."))}
+    present, earlier = set(keys), set(done)
+    for place, step in enumerate(steps):
+        name, taken = step.module, access[step.module].arguments
+        with within(place):
+            if missing := access[name].missing(present):
+                what = f"{name} reads {missing[0].replace('|', ' or ')}, and nothing before it gives that"
+                raise PlanError(what, hint=_how_to_give(missing[0].split("|"), access, present))
             if taken is not None:
-                taken.check(step.args or {}, earlier, planned - {step.module}, inputs)
+                taken.check(step.args or {}, earlier, {*names} - {name}, inputs)
             elif step.args:
-                what = f"{step.module} takes no arguments, and is given {', '.join(step.args)[:60]}"
+                what = f"{name} takes no arguments, and is given {', '.join(step.args)[:60]}"
                 raise PlanError(what, hint="Give its name alone.")
-        earlier.add(step.module)
+        present |= access[name].writes
+        earlier.add(name)
 
 
 def check_order(plan: Sequence[str], rules: Any) -> None:
@@ -367,19 +381,6 @@ def check_order(plan: Sequence[str], rules: Any) -> None:
         follower = rules.next.get(name)
         if follower and list(plan[position + 1 : position + 2]) != [follower]:
             raise PlanError(f"{name} must be followed directly by {follower}")
-
-
-def check_reads(plan: Sequence[str], access: Mapping[str, Access], present: Collection[str]) -> None:
-    """Raise `PlanError` when a module reads a key that neither the input nor an earlier module gives."""
-    have = set(present)
-    for position, name in enumerate(plan):
-        if missing := access[name].missing(have):
-            with within(position):
-                raise PlanError(
-                    f"{name} reads {missing[0].replace('|', ' or ')}, and nothing before it gives that",
-                    hint=_how_to_give(missing[0].split("|"), access, have),
-                )
-        have |= access[name].writes
 
 
 def _how_to_give(keys: Sequence[str], access: Mapping[str, Access], have: Collection[str]) -> str:

@@ -13,7 +13,6 @@ from typing import Any
 
 from chameleon.core.llm_module import asking_of
 from chameleon.core.module import InnerRun
-from chameleon.core.planner import Planner, every_planner
 from chameleon.errors import versions_of
 from chameleon.evaluation.benchmark import Benchmark, Problem
 from chameleon.evaluation.data import DataFile, full_name, read_problems
@@ -81,9 +80,8 @@ def versions() -> dict[str, str]:
 def resolved_by(executor: Executor) -> dict[str, Any]:
     """Return what planners and modules that may run come to on this machine, where they leave that open."""
     inventory = executor.inventory
-    modules = {name: each for name, each in inventory.modules.items() if name not in inventory.left_out}
-    told = {name: planner.runtime_info(inventory) for name, planner in _planners(inventory).items()}
-    told |= {name: module.runtime_info() for name, module in modules.items()}
+    told = {name: planner.runtime_info(inventory) for name, planner in inventory.planners.items()}
+    told |= {name: module.runtime_info() for name, module in inventory.present.items()}
     found = {name: freeze(dict(each), f"runtime_info of {name}") for name, each in told.items() if each}
     return {name: to_json(each) for name, each in found.items()}
 
@@ -104,7 +102,7 @@ def _pictures(problems: Iterable[Problem]) -> Mapping[str, Any]:
 def _parameters(executor: Executor) -> dict[str, Any]:
     """Return the budget and the parameters of the calls that each part makes, where there are any."""
     inventory, budget = executor.inventory, executor.budget
-    parts = {**_planners(inventory), **inventory.modules, **inventory.askers}
+    parts = {**inventory.planners, **inventory.modules, **inventory.askers}
     found: dict[str, Any] = {
         name: to_json(dict(params)) for name, part in parts.items() if (params := asking_of(part).params)
     }
@@ -115,14 +113,9 @@ def _parameters(executor: Executor) -> dict[str, Any]:
     return {**found, "budget": {name: limit for name, limit in limits.items() if limit is not None}}
 
 
-def _planners(inventory: Inventory) -> dict[str, Planner]:
-    planners = enumerate(every_planner(inventory.planner))
-    return {f"planner {number}" if number else "planner": planner for number, planner in planners}
-
-
 def _parts(inventory: Inventory) -> Iterator[Any]:
     """Yield its planners and modules, and those of the inventories that it runs."""
-    yield from every_planner(inventory.planner)
+    yield from inventory.planners.values()
     for module in inventory.modules.values():
         yield module
         if isinstance(module, InnerRun):

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from chameleon.lazy import lazy
 
 if TYPE_CHECKING:
-    from chameleon.inventory.inventory import Card, Inventory
+    from chameleon.inventory.composition import Card
+    from chameleon.inventory.inventory import Inventory
     from chameleon.inventory.obstacles import Obstacle
     from chameleon.inventory.schema import InventorySpec
     from chameleon.inventory.source import shipped_inventories
@@ -16,7 +17,8 @@ __all__ = ["Card", "Inventory", "InventorySpec", "Obstacle", "shipped_inventorie
 
 __getattr__ = lazy(
     __name__,
-    inventory="Card Inventory",
+    composition="Card",
+    inventory="Inventory",
     obstacles="Obstacle",
     schema="InventorySpec",
     source="shipped_inventories",

@@ -5,8 +5,7 @@ from __future__ import annotations
 import copy
 import inspect
 import json
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, cast, get_args
@@ -15,24 +14,25 @@ from pydantic import BaseModel, ValidationError
 
 from chameleon.core.access import reading
 from chameleon.core.llm_module import Asking, AsksModel, LLMModule, configure
-from chameleon.core.module import Module, check_keys, named, needs_model, split_keys
+from chameleon.core.module import Module, check_keys, needs_model, split_keys
 from chameleon.core.planner import Planner
-from chameleon.errors import ChameleonError, InventoryError
-from chameleon.inventory.resolve import Family, adapter_of, build, find_class, is_own, module_of
+from chameleon.errors import InventoryError, placed
+from chameleon.inventory.resolve import INVENTORY_MODULE, adapter_of, build, find_class, is_own, module_of
 from chameleon.inventory.schema import InventorySpec, McpSpec, ModelSpec, ModuleSpec, PlannerSpec, short_for
 from chameleon.inventory.source import KeyPath, Nesting, Source
 from chameleon.inventory.toolkit import ModuleList, Toolkit
+from chameleon.inventory.user_code import Family
 from chameleon.text import nearest
 from chameleon.usage import Budget
 
-INVENTORY_MODULE = "inventory_module"
 MCP_SERVER = "chameleon.modules.compose.mcp_server:McpServer"
+_KEYS = [*ModuleSpec.model_fields]
 _OF_VIEWS = {
     "table_style": "style",
     "max_table_tokens": "max_tokens",
     **{name: name for name in ("max_rows", "max_cell", "max_text_tokens")},
 }
-_OF_ASKERS = ("prompt", "samples", "vote", "structured", *_OF_VIEWS)
+_OF_ASKERS = _KEYS[_KEYS.index("prompt") :]  # keys for modules that ask a model
 
 
 def parts_of(source: Source, read: Callable[[Source], Any]) -> dict[str, Any]:
@@ -44,17 +44,13 @@ def parts_of(source: Source, read: Callable[[Source], Any]) -> dict[str, Any]:
         source = replace(source, nesting=Nesting())
     spec = spec_of(source)
     builder = Builder(source, spec, read)
-    planner = builder.planner(spec.planner, ("planner",))
-    made = {name: builder.modules(name, entry) for name, entry in spec.modules.items()}
-    policies = ((names, spec.modules[entry].on_error) for entry, names in made.items())
     return {
         **{key: getattr(spec, key) for key in ("name", "about", "rules", "repair", "llm")},
-        "planner": planner,
-        "modules": builder.together(made),
+        "planner": builder.planner(spec.planner, ("planner",)),
+        **builder.modules(),
         "spec": spec,
         "input_types": spec.input,
         "fallback": tuple(spec.fallback),
-        "on_error": {name: policy for names, policy in policies if policy for name in names},
         "budget": Budget(**spec.budget.model_dump()),
         "source": source,
     }
@@ -75,7 +71,7 @@ def own_code(source: Source, seen: set[str] | None = None) -> list[str]:
     """Return what an inventory names that Chameleon does not ship: to make it is to run that code or server.
 
     Nothing is imported, and each file that it runs as a module is looked at once: those in `seen` were.
-    Raises `InventoryError` for a name that stands for nothing.
+    Raises `InventoryError` for an unknown name.
     """
     spec, seen = spec_of(source), {source.file} if seen is None else seen
     inside = list[str]()
@@ -91,7 +87,7 @@ def own_code(source: Source, seen: set[str] | None = None) -> list[str]:
 
 
 def _used(data: Any) -> Iterator[str]:
-    """Yield what a planner, and those that it asks in its turn, are made from."""
+    """Yield the `use` of a planner, and those of the planners that it asks."""
     if isinstance(data, Mapping):
         if isinstance(data.get("use"), str):
             yield data["use"]
@@ -110,92 +106,82 @@ class Builder:
     spec: InventorySpec
     read: Callable[[Source], Any]
 
-    def modules(self, name: str, entry: ModuleSpec) -> Mapping[str, Module]:
+    def modules(self) -> dict[str, dict[str, Any]]:
+        """Make the modules of all entries. Raises `InventoryError` where two have one name."""
+        modules, on_error = dict[str, Module](), dict[str, Any]()
+        for entry, spec in self.spec.modules.items():
+            for name, module in self._modules(entry, spec, ("modules", entry)).items():
+                if name in modules:
+                    hint = "Give the entry a prefix for the names of its tools."
+                    raise self._wrong(("modules", entry), f"two modules are called {name}", hint)
+                modules[name] = module
+                if spec.on_error:
+                    on_error[name] = spec.on_error
+        return {"modules": modules, "on_error": on_error}
+
+    def _modules(self, name: str, entry: ModuleSpec, path: KeyPath) -> dict[str, Module]:
         """Make the modules of one entry: one of its name, or those that a toolkit has, by their own."""
-        path = ("modules", name)
+        made: Module | Toolkit
         if entry.inventory is not None:
-            return {name: self._configured(self._nested(entry.inventory, entry, path), name, entry, path)}
-        if entry.mcp is not None:
-            made: Module | Toolkit = self._server(entry.mcp, entry, path)
+            made = self._nested(entry.inventory, entry, path)
+        elif entry.mcp is not None:
+            made = self._server(entry.mcp, entry, path)
         else:
             given = self.source.given.get(name)
             found = self._found(entry.use or name, "modules", path) if given is None else given
             made = self._made(found, entry, path)
         if isinstance(made, Module):
-            return {name: self._configured(made, name, entry, path)}
-        for key in ("description", "when", "llm", *_OF_ASKERS):
-            if getattr(entry, key) is not None:
-                raise self._wrong((*path, key), f"an entry of several tools has no {key!r}", "Leave it out.")
-        with self._at(path):
+            return {name: self._configured(made, entry, path)}
+        self._refuse(entry, ("description", "when", *_OF_ASKERS), path, "an entry of several tools has no")
+        with placed(self._place(path)):
             several = made.modules()
         shared = ModuleSpec(requires_approval=entry.requires_approval)
-        return {own: self._configured(each, own, shared, path) for own, each in several.items()}
+        return {own: self._configured(each, shared, path) for own, each in several.items()}
 
-    def together(self, made: Mapping[str, Mapping[str, Module]]) -> dict[str, Module]:
-        """Return the modules of all entries. Raises `InventoryError` where two have one name."""
-        found: dict[str, Module] = {}
-        for entry, modules in made.items():
-            if twice := next((name for name in modules if name in found), None):
-                hint = "Give the entry a prefix for the names of its tools."
-                raise self._wrong(("modules", entry), f"two modules are called {twice}", hint)
-            found |= modules
-        return found
-
-    def _configured(self, module: Module, name: str, entry: ModuleSpec, path: KeyPath) -> Module:
-        """Return a module under its name, with what all modules may have: card, prompt, model."""
-        module = named(module, name)
+    def _configured(self, module: Module, entry: ModuleSpec, path: KeyPath) -> Module:
+        """Return a module with what all modules may have: card, keys to read, prompt, model."""
         module.description = entry.description or module.description
         module.when = entry.when or module.when
         if entry.requires_approval is not None:
             module.requires_approval = entry.requires_approval
         if entry.reads is not None:
             keys = entry.reads if isinstance(entry.reads, str) else tuple(entry.reads)
-            with self._at((*path, "reads")):
-                check_keys(keys, None, f"module {name}")
+            with placed(self._place(path, "reads")):
+                check_keys(keys, None, f"module {path[-1]}")
             module = reading(module, split_keys(keys))
         if isinstance(entry.max_runs, dict):
             raise self._wrong((*path, "max_runs"), "max_runs is a mapping", "Write how often it may run.")
         module.max_runs = entry.max_runs or module.max_runs
-        given = {key: value for key in _OF_ASKERS if (value := getattr(entry, key)) is not None}
+        kind = type(module)
         if entry.inventory is not None:
-            if key := next(iter(given), None):
-                raise self._wrong(path, f"an inventory as a module has no {key!r}", "Its own file says that.")
-        elif needs_model(module):
-            kind = type(module)
-            if entry.structured and getattr(kind, "schema", LLMModule.schema) is LLMModule.schema:
-                raise self._wrong(path, f"{kind.__name__} replies in text, and has no 'structured'")
-            self._configure(module, given, entry.llm, path)
-        elif given or entry.llm:
-            key = next(iter(given), "llm")
-            raise self._wrong(path, f"{type(module).__name__} asks no model and has no {key!r}")
+            model, connection = self._own_model(entry.llm, path)
+            if model:
+                configure(module, Asking(model=model, connection=connection))
+        elif not (isinstance(module, AsksModel) and needs_model(module)):
+            self._refuse(entry, _OF_ASKERS, path, f"{kind.__name__} asks no model and has no")
+        elif entry.structured and getattr(kind, "schema", LLMModule.schema) is LLMModule.schema:
+            raise self._wrong(path, f"{kind.__name__} replies in text, and has no 'structured'")
+        else:
+            self._configure(module, entry, path)
         return module
 
     def _nested(self, name: str, entry: ModuleSpec, path: KeyPath) -> Module:
         """Make the module that runs an inventory, with its `llm` before what its own file says."""
-        given = entry.parameters()
-        if wrong := ["use"] if entry.use else [key for key in given if key != "at_least"]:
-            key, hint = wrong[0], "Give inventory, at_least, llm, description, when, on_error."
-            raise self._wrong((*path, key), f"an inventory as a module has no {key!r}", hint)
-        try:
+        keys = ("use", *_OF_ASKERS, *entry.parameters())
+        refused = [key for key in keys if key not in ("llm", "at_least")]
+        self._refuse(entry, refused, path, "an inventory as a module has no")
+        with placed(self._place(path)):
             source = self.source.nested(name)
-        except InventoryError as problem:
-            is_missing = problem.where in ("", name)
-            place = ": ".join(filter(None, (self._place(path), problem.where)))
-            raise problem.at(place) if is_missing else problem from None
         own = entry.llm.params() if entry.llm else {}
         recorded = self.source.recorded.get("inside", {}).get(path[-1], {})
         source = replace(source, params={**own, **self.source.params}, recorded=recorded)
         cls = self._found(INVENTORY_MODULE, "modules", path)
-        module: Any = self._built(cls, {**given, "inventory": self.read(source)}, path)
-        if entry.llm and entry.llm.model:
-            model, connection = self._own_model(entry.llm)
-            configure(module, Asking(model=model, connection=connection))
-        return cast(Module, module)
+        module: Module = self._built(cls, {**entry.parameters(), "inventory": self.read(source)}, path)
+        return module
 
     def _server(self, mcp: McpSpec, entry: ModuleSpec, path: KeyPath) -> Toolkit:
-        """Make what brings the tools of a server: as a log has them, where a run is to go on."""
-        if entry.use:
-            raise self._wrong((*path, "use"), "the tools of a server have no 'use'", "Leave it out.")
+        """Make the toolkit of a server: of its tools, or of those that the log of a resumed run has."""
+        self._refuse(entry, ("use",), path, "the tools of a server have no")
         recorded = self.source.recorded.get("tools", {}).values()
         listed = [tool for tool in recorded if tool.get("of") == path[-1]]
         given = {**entry.parameters(), "entry": path[-1], "server": mcp, "max_runs": entry.max_runs}
@@ -203,13 +189,10 @@ class Builder:
         made: Toolkit = self._built(find_class(MCP_SERVER, "modules"), given, path)
         return made
 
-    def _built(self, cls: Any, given: Mapping[str, Any], path: KeyPath) -> Any:
-        return build(cls, given, partial(self._place, path), ModuleSpec.model_fields)
-
-    def _own_model(self, llm: ModelSpec) -> tuple[str, Mapping[str, Any]]:
-        from chameleon.llm.providers import full_name
-
-        return full_name(llm.model or ""), llm.connection()
+    def _built(
+        self, cls: Any, given: Mapping[str, Any], path: KeyPath, spec: type[BaseModel] = ModuleSpec
+    ) -> Any:
+        return build(cls, given, partial(self._place, path), spec.model_fields)
 
     def _made(self, found: Any, entry: ModuleSpec, path: KeyPath) -> Module | Toolkit:
         """Make the module or toolkit of a class; a function, or a module that is made, is one already."""
@@ -224,72 +207,72 @@ class Builder:
         if given and not is_list:
             hint = "Arguments are given in a plan: {module: NAME, args: {…}}."
             raise self._wrong((*path, next(iter(given))), f"{entry.use or path[-1]} takes no parameter", hint)
-        with self._at(path):
+        with placed(self._place(path)):
             modules = [*map(module_of, found if is_list else [found])]
         if not is_list:
             return copy.copy(modules[0])
         given |= {"given": modules, "max_runs": entry.max_runs}
-        return cast(Toolkit, build(ModuleList, given, partial(self._place, path)))
+        return cast(Toolkit, self._built(ModuleList, given, path))
 
-    def planner(self, entry: PlannerSpec, path: KeyPath) -> Planner:
+    def planner(self, data: Any, path: KeyPath) -> Planner:
         """Make the planner at `path`; parameters named `planner` and `planners` are planners themselves."""
-        cls = self._found(entry.use, "planners", path)
-        parameters = entry.parameters()
-        if "planner" in parameters:
-            parameters["planner"] = self._inner(parameters["planner"], (*path, "planner"))
-        if isinstance(several := parameters.get("planners"), list):
-            inner = (*path, "planners")
-            parameters["planners"] = [self._inner(each, (*inner, n)) for n, each in enumerate(several)]
-        planner: Planner = build(cls, parameters, partial(self._place, path), PlannerSpec.model_fields)
-        if not isinstance(planner, Planner):
-            hint = "Subclass chameleon.Planner and write propose."
-            raise self._wrong(path, f"{cls.__name__} is no planner", hint)
-        if isinstance(planner, AsksModel):
-            self._configure(planner, {"prompt": entry.prompt} if entry.prompt else {}, entry.llm, path)
-        elif entry.prompt or entry.llm:
-            raise self._wrong(path, f"the planner {entry.use} asks no model, and has no prompt and no llm")
-        return planner
-
-    def _inner(self, data: Any, path: KeyPath) -> Planner:
         try:
             entry = PlannerSpec.model_validate(short_for(data))
         except ValidationError as problem:
             raise spec_error(problem, self.source, path) from problem
-        return self.planner(entry, path)
+        cls = self._found(entry.use, "planners", path)
+        parameters = entry.parameters()
+        if "planner" in parameters:
+            parameters["planner"] = self.planner(parameters["planner"], (*path, "planner"))
+        if isinstance(several := parameters.get("planners"), list):
+            inner = (*path, "planners")
+            parameters["planners"] = [self.planner(each, (*inner, n)) for n, each in enumerate(several)]
+        planner: Planner = self._built(cls, parameters, path, PlannerSpec)
+        if not isinstance(planner, Planner):
+            hint = "Subclass chameleon.Planner and write propose."
+            raise self._wrong(path, f"{cls.__name__} is no planner", hint)
+        if isinstance(planner, AsksModel):
+            self._configure(planner, entry, path)
+        else:
+            self._refuse(entry, ("prompt", "llm"), path, f"the planner {entry.use} asks no model and has no")
+        return planner
 
     def _found(self, name: str, family: Family, path: KeyPath) -> Any:
-        with self._at(path):
+        with placed(self._place(path)):
             return find_class(name, family, self.source.folders)
 
-    def _configure(self, owner: Any, given: Mapping[str, Any], llm: ModelSpec | None, path: KeyPath) -> None:
+    def _configure(self, owner: Any, entry: ModuleSpec | PlannerSpec, path: KeyPath) -> None:
         """Set what all parts that ask a model have: prompt, view of tables, parameters, their own model."""
-        view = {_OF_VIEWS[key]: value for key, value in given.items() if key in _OF_VIEWS}
-        if view:
+        keys = [key for key in _OF_ASKERS if key != "llm" and key in type(entry).model_fields]
+        given = {key: value for key in keys if (value := getattr(entry, key)) is not None}
+        if view := {_OF_VIEWS[key]: given.pop(key) for key in [*given] if key in _OF_VIEWS}:
             owner.table_view = replace(owner.table_view, **view)
-        for key in given.keys() - _OF_VIEWS.keys():
-            setattr(owner, key, given[key])
-        own, given_for_all = llm.params() if llm else {}, self.source.params
+        vars(owner).update(given)
+        llm, given_for_all = entry.llm, self.source.params
+        own = llm.params() if llm else {}
         params = self.spec.llm.params() | {k: own[k] for k in own if k not in given_for_all}
         written = [each for each in (self.spec.llm, llm) if each and "temperature" in each.model_fields_set]
         if given_for_all.get("temperature", 0) is None or (written and written[-1].temperature is None):
             params |= {"temperature": None}  # left out, rather than 0
-        model, connection = self._own_model(llm) if llm and llm.model else ("", {})
-        stops = "stop" not in given_for_all
-        place = self._place(path, "prompt")
+        model, connection = self._own_model(llm, path)
+        place, stops = self._place(path, "prompt"), "stop" not in given_for_all
         configure(owner, Asking(params, self.source.folders, place, model, connection, has_own_stop=stops))
-        if llm and not llm.model and (misplaced := next(iter(llm.connection()), None)):
-            hint = f"Give {misplaced} in the llm of the whole inventory, or name a model here."
-            raise self._wrong(
-                path, f"llm.{misplaced} belongs to a model, and no model is named next to it", hint
-            )
 
-    @contextmanager
-    def _at(self, path: KeyPath) -> Iterator[None]:
-        """Give an error the place of a key, unless it has its own: a fault of another tool in a file, say."""
-        try:
-            yield
-        except ChameleonError as problem:
-            raise problem if problem.where else problem.at(self._place(path)) from problem
+    def _own_model(self, llm: ModelSpec | None, path: KeyPath) -> tuple[str, Mapping[str, Any]]:
+        """Return the model that an entry names, with its connection, or ""."""
+        if llm is not None and llm.model:
+            from chameleon.llm.providers import full_name
+
+            return full_name(llm.model), llm.connection()
+        if llm is not None and (misplaced := next(iter(llm.connection()), None)):
+            hint = f"Give {misplaced} in the llm of the whole inventory, or name a model here."
+            raise self._wrong(path, f"llm.{misplaced} belongs to a model, and none is named with it", hint)
+        return "", {}
+
+    def _refuse(self, entry: BaseModel, keys: Iterable[str], path: KeyPath, what: str) -> None:
+        """Raise `InventoryError` for the first of these keys that the entry has; `what` ends in "has no"."""
+        if key := next((key for key in keys if getattr(entry, key) is not None), None):
+            raise self._wrong((*path, key), f"{what} {key!r}", "Leave it out.")
 
     def _wrong(self, path: KeyPath, what: str, hint: str = "") -> InventoryError:
         return InventoryError(what, where=self._place(path), hint=hint)
@@ -303,7 +286,7 @@ class Builder:
 def spec_error(
     problem: ValidationError, source: Source, above: KeyPath = (), root: type[BaseModel] = InventorySpec
 ) -> InventoryError:
-    """Tell what pydantic says of a file that `root` describes, with the place; the data stand at `above`."""
+    """Return what pydantic reports of a file of the form `root`, with its place; the data are at `above`."""
     errors = problem.errors()  # a misspelt key is why another one is missing
     first = next((error for error in errors if error["type"] == "extra_forbidden"), errors[0])
     path = (*above, *first["loc"])
@@ -325,7 +308,7 @@ def spec_error(
     if first["type"] == "extra_forbidden":
         hint = nearest(str(path[-1]), model.model_fields)
         if model is InventorySpec and key in ModuleSpec.model_fields:
-            hint = f"It stands at a module: `modules: {{NAME: {{{key}: …}}}}`."
+            hint = f"It belongs to a module: `modules: {{NAME: {{{key}: …}}}}`."
         return InventoryError(f"unknown key {key!r}", where=where, hint=hint)
     message = first["msg"].removeprefix("Value error, ")
     shown = json.dumps(first["input"], default=str)[:80]

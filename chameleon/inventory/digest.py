@@ -12,7 +12,6 @@ from typing import Any
 
 from chameleon.core.llm_module import AsksModel, template_of
 from chameleon.core.module import InnerRun
-from chameleon.core.planner import every_planner
 from chameleon.core.state import ONE_QUESTION, State
 from chameleon.errors import ChameleonError, LogError, versions_of
 from chameleon.inventory import Inventory
@@ -31,28 +30,24 @@ _NEW_FILE = "Give a new file for the log."
 def settings_of(inventory: Inventory) -> dict[str, Any]:
     """Return our version, and digests of the inventory's file and its prompts, for `RunStarted.settings`.
 
-    An inventory made in Python has no digest, and a prompt that cannot be read has none: the step that asks
-    with it tells why.
+    An inventory made in Python has no digest, nor has a prompt that cannot be read: the step that asks with
+    it reports why.
     """
     ours = "chameleon-compose"
     settings: dict[str, Any] = {"version": versions_of(ours).get(ours, "unknown")}  # of a folder, say
     if inventory.spec:
         data = inventory.spec.model_dump(exclude=_MAY_CHANGE, exclude_defaults=True)
         settings["inventory"] = hashlib.sha256(json.dumps(data, default=_plain).encode()).hexdigest()[:12]
-    planners = enumerate(every_planner(inventory.planner))
-    owners = {f"planner {number}" if number else "the planner": planner for number, planner in planners}
     prompts = {}
-    for name, owner in {**inventory.modules, **owners}.items():
-        with suppress(ChameleonError):  # told by the step that asks with it
-            if isinstance(owner, AsksModel):
-                prompts[name] = template_of(owner).digest
+    for name, part in {**inventory.modules, **inventory.planners}.items():
+        with suppress(ChameleonError):  # reported by the step that asks with it
+            if isinstance(part, AsksModel):
+                prompts["the planner" if name == "planner" else name] = template_of(part).digest
     modules = inventory.modules.items()
     further = {
         "prompts": prompts,
         "inside": {name: settings_of(each.inner) for name, each in modules if isinstance(each, InnerRun)},
-        "tools": {
-            name: schema for name, each in modules if (schema := each.traits.server_schema) is not None
-        },
+        "tools": {name: tool for name, each in modules if (tool := each.traits.server_schema) is not None},
         ONE_QUESTION: _for_one_question(inventory),
         "without": sorted(inventory.left_out),
     }
@@ -74,12 +69,12 @@ def _for_one_question(inventory: Inventory) -> list[str]:
 
 
 def files_of(inventory: Inventory, given: Mapping[str, Any]) -> dict[str, dict[str, str]]:
-    """Return digests of the files that an input names, for `RunStarted.settings`: names tell no change."""
+    """Return digests of the files that an input names, for `RunStarted.settings`."""
     kinds = {key: kind.removesuffix("?") for key, kind in inventory.input_types.items()}
     digests = {}
     for key, value in given.items():
         if isinstance(value, PurePath) or (kinds.get(key) == "path" and isinstance(value, str)):
-            digests[key] = "absent"  # what cannot be read is told by the module that reads it
+            digests[key] = "absent"  # the module that reads it reports why
             with suppress(OSError, ValueError):  # ValueError: a null byte in the path
                 if Path(value).is_file():  # a device may never end
                     with Path(value).open("rb") as opened:

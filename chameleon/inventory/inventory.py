@@ -2,144 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from inspect import isclass, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from chameleon import values
-from chameleon.core.access import Access, arguments_of, is_users_own, reading, written_keys
 from chameleon.core.conversation import HISTORY
-from chameleon.core.llm_module import AsksModel, asking_of
-from chameleon.core.module import InnerRun, Module, named, needs_model, split_keys
-from chameleon.core.planner import (
-    Planner,
-    check_arguments,
-    check_names,
-    check_order,
-    check_reads,
-    every_planner,
-)
-from chameleon.core.state import State, Step
-from chameleon.errors import ChameleonError, InputError, InventoryError
-from chameleon.inventory.building import INVENTORY_MODULE, parts_of
+from chameleon.core.module import InnerRun
+from chameleon.core.planner import Planner
+from chameleon.errors import ChameleonError, InputError, InventoryError, placed
+from chameleon.inventory.building import parts_of
+from chameleon.inventory.composition import RULES_OF_MODULES, Composition
 from chameleon.inventory.obstacles import Obstacle, all_of, obstacles
-from chameleon.inventory.references import check_mentioned, leave_out
-from chameleon.inventory.resolve import adapter_of, build, find_class, module_of
-from chameleon.inventory.schema import (
-    INPUT_TYPES,
-    BudgetSpec,
-    InventorySpec,
-    ModelSpec,
-    OnError,
-    RepairSpec,
-    RulesSpec,
-    short_for,
-)
-from chameleon.inventory.source import KeyPath, Source, read_source, source_of
-from chameleon.lazy import cached_property
+from chameleon.inventory.resolve import build, find_class
+from chameleon.inventory.schema import INPUT_TYPES, short_for
+from chameleon.inventory.source import Source, read_source, source_of, without
 from chameleon.text import nearest, one_line, type_in_words, with_article
-from chameleon.usage import Budget
-
-if TYPE_CHECKING:
-    from chameleon.core.arguments import Arguments
-
 
 _LONGEST_REPR = 300  # characters
 
 
-@dataclass(frozen=True)
-class Card:
-    """What a planner is told about a module: its name, what it does, when to use it, and what it takes."""
-
-    name: str
-    description: str
-    when: str = ""
-    arguments: Arguments | None = None
-    returns: str = ""
-    takes_code: str = ""
-
-    @property
-    def signature(self) -> str:
-        """Write arguments and output on one line: `(amount: number) -> number`; "" where there are none."""
-        taken = self.arguments.signature if self.arguments else ""
-        return f"{taken or '()'} -> {self.returns}" if self.returns else taken
-
-    @property
-    def call(self) -> str:
-        """Write the name with the names of the arguments, `?` at those that may be left out."""
-        if self.arguments is None:
-            return self.name
-        needed = self.arguments.required
-        told = (name if name in needed else f"{name}?" for name in self.arguments.names)
-        return f"{self.name}({', '.join(told)})"
-
-    @property
-    def notes(self) -> Mapping[str, str]:
-        """Return what is said of single arguments."""
-        return self.arguments.notes if self.arguments else {}
-
-
-def card_of(module: Module, arguments: Arguments | None, name: str = "") -> Card:
-    """Return the card of a module that takes these arguments."""
-    traits = module.traits
-    shown = (name or module.name, module.description, module.when)
-    return Card(*shown, arguments, traits.returns, traits.takes_code)
-
-
 @dataclass(frozen=True, repr=False)
-class Inventory:
+class Inventory(Composition):
     """Modules by name, a planner, and the rules for plans. Make one with `load`, `parse`, or in Python.
 
     In Python: `Inventory.of([convert, weather])`, or with all its parts `Inventory(name="mine",
     planner=Fixed(["shout"]), modules={"shout": Shout()})`. Further parts have the names
     of the keys of a file: `about`, `fallback`, `rules`, `repair`, `on_error` by module, `budget`, `llm`, and
-    `input_types`. Raises `InventoryError` with file, line and key. `brought` are the planner's modules.
+    `input_types`. Raises `InventoryError` with file, line and key.
     """
-
-    name: str
-    planner: Planner
-    modules: Mapping[str, Module]
-    spec: InventorySpec | None = None
-    about: str = ""
-    input_types: Mapping[str, str] = field(default_factory=dict)
-    fallback: tuple[str, ...] = ()
-    rules: RulesSpec = field(default_factory=RulesSpec)
-    repair: Mapping[str, RepairSpec] = field(default_factory=dict)
-    on_error: Mapping[str, OnError] = field(default_factory=dict)
-    budget: Budget = field(default_factory=lambda: Budget(**BudgetSpec().model_dump()))
-    llm: ModelSpec = field(default_factory=ModelSpec)
-    source: Source | None = field(default=None, repr=False, compare=False)
-    left_out: frozenset[str] = frozenset()
-    brought: frozenset[str] = frozenset()
-
-    def __post_init__(self) -> None:
-        try:
-            named = _by_name(self.modules)
-        except InventoryError as problem:
-            raise problem if problem.where else problem.at(self.name) from problem
-        for planner in every_planner(self.planner):
-            for name, each in planner.extra_modules.items():
-                if name in named and not isinstance(named[name], type(each)):
-                    what = f"a module is called {name}, and that name is the planner's ({planner.name})"
-                    where = self.place(("modules", name))
-                    raise InventoryError(what, where=where, hint="Give the module another name.")
-            brought = {name: each for name, each in planner.extra_modules.items() if name not in named}
-            object.__setattr__(self, "brought", self.brought | set(brought))
-            named |= _by_name(brought)
-        object.__setattr__(self, "modules", _told_own(named, self.brought))
-        check_mentioned(self)
 
     @classmethod
     def of(
         cls, given: Any, planner: str | Planner | type[Planner] | None = None, *, name: str = "tools"
     ) -> Inventory:
-        """Return an inventory as it is given: made, by its name or file, or as a list of tools.
+        """Return an inventory: as it is, by its name or file, or made of a list of tools.
 
         Tools are functions, modules, classes of them, and shipped modules by name; `planner`, by its name or
         as it is made, then plans over them (by default `one_shot`), and `name` is the inventory's. Raises
-        `InventoryError` for anything else, and for a planner beside an inventory that is made.
+        `InventoryError` for anything else, and for a planner of an inventory that has one already.
         """
         is_spec = isinstance(given, Mapping) and "modules" in given
         if planner is not None and (is_spec or isinstance(given, Inventory | str | Path)):
@@ -150,9 +53,6 @@ class Inventory:
             return cls.load(given)
         if is_spec:
             return cls.parse(given)
-        is_one = isinstance(given, Module) or callable(given) or adapter_of(given) is not None
-        if is_one and not isinstance(given, Mapping):
-            given = [given]
         planner = "one_shot" if planner is None else planner
         chosen = find_class(planner, "planners") if isinstance(planner, str) else planner
         planning = build(chosen, {}, lambda *_: name) if isclass(chosen) else chosen
@@ -184,23 +84,42 @@ class Inventory:
     @classmethod
     def read(cls, source: Source) -> Inventory:
         """Make the inventory that a source describes. Raises `InventoryError` with the place."""
-        try:
+        with placed(source.file):
             return cls(**parts_of(source, cls.read))
-        except InventoryError as problem:
-            raise problem if problem.where else problem.at(source.file) from problem
-
-    def place(self, path: KeyPath) -> str:
-        """Return where a key stands in its file; its name where it was made in Python."""
-        return self.source.place(path) if self.source else self.name
 
     def without(self, *names: str) -> Inventory:
-        """Return the inventory without these modules, as an ablation has it; no plan runs them."""
-        return leave_out(self, names)
+        """Return the inventory without these modules, as an ablation has it (Chameleon paper, table 5).
+
+        No planner is shown them, and no plan runs them. A planner may still name one, since its
+        demonstrations do; the step is then dropped from its plan. Rules, fallback, repairs and `on_error`
+        plans lose them too. Raises `InventoryError` for a module that the inventory does not have, and if
+        every module that may end a plan is left out.
+        """
+        if not names:
+            return self
+        if unknown := next((name for name in names if name not in self.modules), None):
+            hint = nearest(unknown, self.modules)
+            raise InventoryError(f"there is no module {unknown!r} to leave out", where=self.name, hint=hint)
+        out, last = sorted(self.left_out.union(names)), self.rules.last
+        if last and not without(last, out):
+            what = f"{' or '.join(last)} cannot be left out: a plan must end with it"
+            raise InventoryError(what, where=self.name)
+        rules = {rule: without(getattr(self.rules, rule), out) for rule in RULES_OF_MODULES}
+        policies = self.on_error.items()
+        return replace(
+            self,
+            left_out=frozenset(out),
+            rules=self.rules.model_copy(update=rules | {"next": _followers(self.rules.next, out)}),
+            fallback=tuple(without(self.fallback, out)),
+            repair={name: spec for name, spec in self.repair.items() if not {name, spec.redo} & {*out}},
+            # A plan of which nothing is left stops the run.
+            on_error={name: without(policy, out) or "stop" for name, policy in policies},
+        )
 
     def with_params(self, params: Mapping[str, Any]) -> Inventory:
         """Return the inventory with these parameters for all calls, in place of its own; None leaves one out.
 
-        They are keys of `llm`, such as {"reasoning": "none"}. Raises `InventoryError` for what is none, and
+        They are keys of `llm`, such as {"reasoning": "none"}. Raises `InventoryError` for an unknown one, and
         for an inventory made in Python.
         """
         if not params:
@@ -213,7 +132,7 @@ class Inventory:
     def with_setting(self, name: str, value: Any) -> Inventory:
         """Return the inventory with this parameter in each module that takes it, in place of its own.
 
-        Raises `InventoryError` where none takes it, and for an inventory made in Python.
+        Raises `InventoryError` if no module takes it, and for an inventory made in Python.
         """
         plain = {key: each for key, each in self.modules.items() if not isinstance(each, InnerRun)}
         taking = [key for key, each in plain.items() if name in signature(type(each)).parameters]
@@ -224,95 +143,29 @@ class Inventory:
         data = {**self.source.data, "modules": {**entries, **changed}}
         return Inventory.read(replace(self.source, data=data)).without(*self.left_out)
 
-    @property
-    def askers(self) -> Mapping[str, Any]:
-        """Return every planner and module that asks a model and may run, by name."""
-        planners = enumerate(every_planner(self.planner))
-        named = {f"planner {number}" if number else "planner": each for number, each in planners}
-        asking = {**named, **self.present}.items()
-        found = {name: each for name, each in asking if isinstance(each, AsksModel)}
-        return found | {
-            f"{name}.{part}": each
-            for name, module in self.present.items()
-            if isinstance(module, InnerRun)
-            for part, each in module.inner.askers.items()
-        }
-
-    @property
-    def cards(self) -> list[Card]:
-        """Return a card for each module that plans may name, in the order of the inventory."""
-        return [
-            card_of(module, self.arguments[name], name)
-            for name, module in self.present.items()
-            if name not in self.brought
-        ]
-
-    @cached_property
-    def arguments(self) -> Mapping[str, Arguments | None]:
-        """Return what each module takes in a plan besides the state."""
-        taken = {name: arguments_of(module) for name, module in self.modules.items()}
-        return {name: each and replace(each, module=name) for name, each in taken.items()}
-
-    @property
-    def takes(self) -> Mapping[str, Sequence[str]]:
-        """Return the names of the arguments of those modules that take some."""
-        return {name: each.names for name, each in self.arguments.items() if each is not None}
-
-    @property
-    def present(self) -> Mapping[str, Module]:
-        """Return the modules that are not left out."""
-        return {name: module for name, module in self.modules.items() if name not in self.left_out}
-
-    @cached_property
-    def access(self) -> Mapping[str, Access]:
-        """Return what each module may see and change."""
-        return {name: Access.of(module) for name, module in self.modules.items()}
-
-    @property
-    def needs_model(self) -> bool:
-        """Return whether its planner or one of its modules asks a language model."""
-        return self.planner.needs_model or any(map(needs_model, self.present.values()))
-
-    @property
-    def own_models(self) -> Mapping[str, str]:
-        """Return the planners and modules that ask a model of their own, and which."""
-        found = {}
-        for name, each in self.askers.items():
-            module = self.modules.get(name.partition(".")[0])
-            within = asking_of(module).model if isinstance(module, InnerRun) else ""
-            if model := asking_of(each).model or within:
-                found[name] = model
-        return found
-
-    @property
-    def needs_default_model(self) -> bool:
-        """Return whether some part of it asks the model of the run, having none of its own."""
-        return self.needs_model and (not self.askers or len(self.own_models) < len(self.askers))
-
     def check_input(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the input, frozen. Raises `InputError` naming a missing, unknown or wrongly typed key."""
         if not isinstance(given, Mapping):
             hint = "An input is a mapping such as {'question': 'How many?'}."
             raise InputError(f"the input is {type_in_words(given)}", hint=hint)
         present = {key: values.adopted(value) for key, value in given.items() if value is not None}
-        if self.input_types:
-            for key, kind in self.input_types.items():
-                if key not in present and not kind.endswith("?"):
-                    what = f"the inventory {self.name} needs {with_article(key)}"
-                    raise InputError(what, hint=f"Give {key!r} in the input.")
-            for key, value in present.items():
-                if key == HISTORY and key not in self.input_types and isinstance(value, list | tuple):
-                    continue  # every inventory takes the turns before
-                if key not in self.input_types:
-                    hint = nearest(str(key), self.input_types)
-                    raise InputError(f"the inventory {self.name} takes no {key}", hint=hint)
-                kind = self.input_types[key].removesuffix("?")
-                if not isinstance(value, INPUT_TYPES[kind]):
-                    what = f"{key} is {type_in_words(value)}, and the inventory takes {with_article(kind)}"
-                    hint = "chameleon.table.read_table reads a file." if kind == "Table" else ""
-                    raise InputError(what, hint=hint)
-                if key == "question" and not str(value).strip():
-                    raise InputError("the question is empty")
+        # Every inventory takes the turns before.
+        types = {HISTORY: "list?", **self.input_types} if self.input_types else {}
+        for key, kind in types.items():
+            if key not in present and not kind.endswith("?"):
+                what = f"the inventory {self.name} needs {with_article(key)}"
+                raise InputError(what, hint=f"Give {key!r} in the input.")
+        for key, value in present.items() if types else ():
+            if key not in types:
+                hint = nearest(str(key), self.input_types)
+                raise InputError(f"the inventory {self.name} takes no {key}", hint=hint)
+            kind = types[key].removesuffix("?")
+            if not isinstance(value, INPUT_TYPES[kind]):
+                what = f"{key} is {type_in_words(value)}, and the inventory takes {with_article(kind)}"
+                hint = "chameleon.table.read_table reads a file." if kind == "Table" else ""
+                raise InputError(what, hint=hint)
+            if key == "question" and not str(value).strip():
+                raise InputError("the question is empty")
         try:
             frozen: Mapping[str, Any] = values.freeze(present, "input")
         except ChameleonError as problem:
@@ -325,28 +178,6 @@ class Inventory:
     def __repr__(self) -> str:
         return f"<Inventory {one_line(str(self), _LONGEST_REPR)}>"
 
-    @cached_property
-    def aliases(self) -> Mapping[str, str]:
-        """Return the modules by the names that their servers have for them."""
-        return {
-            each.traits.server_name: name for name, each in self.modules.items() if each.traits.server_name
-        }
-
-    def meant(self, step: Step) -> Step:
-        """Return the step with its module's name, where it has that of the module's server: `get-sum`."""
-        name = step.module
-        return step if name in self.modules else replace(step, module=self.aliases.get(name, name))
-
-    def check_plan(self, plan: Sequence[Step | str], state: State, *, whole: bool = True) -> None:
-        """Raise `PlanError` if steps or names cannot follow the state, or a `whole` plan breaks the order."""
-        steps = [Step(each) if isinstance(each, str) else each for each in plan]
-        names = [step.module for step in steps]
-        check_names(names, self.modules, self.rules)
-        if whole:
-            check_order(names, self.rules)
-        check_reads(names, self.access, state.keys)
-        check_arguments(steps, self.arguments, state.executed_names, {"input", *state.input})
-
     def obstacles(self) -> list[Obstacle]:
         """Find all that keeps it from working here, or a module that a run can do without: see `Obstacle`."""
         return list(obstacles(self))
@@ -357,44 +188,11 @@ class Inventory:
             raise all_of(found, self.name)
 
 
-def _told_own(modules: Mapping[str, Module], brought: Collection[str]) -> dict[str, Module]:
-    """Return the modules; those that tell what others found read the keys that modules of one's own add."""
-    own = {name: each for name, each in modules.items() if is_users_own(each) and name not in brought}
-    shipped = [each for name, each in modules.items() if name not in own]
-    read = [key for each in shipped if not each.traits.shows_own_keys for key in split_keys(each.reads or ())]
-    given = [*read, *(key for each in shipped for key in written_keys(each))]
-    known = {part for key in given for part in key.removesuffix("?").split("|")}
-    of_text = (set(written_keys(each)).difference(split_keys(each.traits.non_text)) for each in own.values())
-    written = {key for keys in of_text for key in keys if key.startswith("cache.")}
-    keys = [f"{key}?" for key in sorted(written - known)]
-    return {
-        name: reading(each, keys, known) if keys and each.traits.shows_own_keys else each
-        for name, each in modules.items()
-    }
-
-
-def _by_name(given: Any) -> dict[str, Module]:
-    """Return modules by name, as they are given: a mapping, or a list of what has a name of its own."""
-    if isinstance(given, Mapping):
-        return {name: named(_module(each), name) for name, each in given.items()}
-    if isinstance(given, str) or not isinstance(given, Iterable):
-        what = f"{str(given)[:60]!r} is {type_in_words(given)}, and no modules"
-        hint = "Give a list of functions and modules, or a mapping of names to them."
-        raise InventoryError(what, hint=hint)
-    found: dict[str, Module] = {}
-    for module in map(_module, given):
-        if module.name in found:
-            hint = "Give a mapping of names to modules."
-            raise InventoryError(f"two modules are called {module.name}", hint=hint)
-        found[module.name] = module
-    return found
-
-
-def _module(given: Any) -> Module:
-    """Return what is given as a module: a shipped one by its name; an inventory is one that runs it."""
-    if isinstance(given, str):
-        given = find_class(given, "modules")
-    if isinstance(given, Inventory):
-        nested: Module = find_class(INVENTORY_MODULE, "modules")(given)
-        return nested
-    return module_of(given)
+def _followers(following: Mapping[str, str], out: Iterable[str]) -> dict[str, str]:
+    """Return which module must follow which, without those left out: a → b → c without b is a → c."""
+    left = dict(following)
+    for name in out:
+        after = left.pop(name, name)
+        stepped = {each: after if follower == name else follower for each, follower in left.items()}
+        left = {each: follower for each, follower in stepped.items() if follower != name}
+    return left

@@ -9,31 +9,27 @@ import pkgutil
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
-from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Literal, get_type_hints
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 from chameleon.errors import ChameleonError, InventoryError
-from chameleon.inventory.own_code import broken, import_own
+from chameleon.inventory.user_code import Family, broken, import_own, installed, load_entry
 from chameleon.text import did_you_mean, nearest, snake_case, type_in_words
 
 if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
-
     from chameleon.core.module import Module
 
-Family = Literal["modules", "planners", "benchmarks"]
 _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
-Group = Family | Literal["inventories"]
 _INSTALLERS = ("_distutils_hack", "distutils", "pip", "pkg_resources", "setuptools")
 _NO_TOOLS = sys.stdlib_module_names | set(_INSTALLERS)  # packages whose functions are no tools
 _OF_LANGCHAIN = "langchain_core.tools.base.BaseTool"
+INVENTORY_MODULE = "inventory_module"
 _ADAPTER = "chameleon.modules.compose.langchain_tool:LangChainTool"  # which no inventory names
 
 
 def find_class(name: str, family: Family, folders: Sequence[Path] = ()) -> Any:
-    """Return the class that `name` stands for; of modules also a function, or one that is made.
+    """Return the class of that name; for modules also a function, or a module that is made.
 
     It is looked up in this order: "package.module:Class" (a file in `folders`, or importable); what Chameleon
     ships (one file a name); entry points of the group "chameleon.modules" (or planners, benchmarks). Raises
@@ -65,11 +61,11 @@ def adapter_of(given: Any) -> Any:
 
 
 def module_of(given: Any) -> Module:
-    """Return what is given as a module: as `as_module` does, or a tool of another project."""
+    """Return a module: as `as_module` makes it, or one that runs a tool of LangChain."""
     from chameleon.core.tool import as_module
 
     adapter = None if inspect.isclass(given) else adapter_of(given)
-    made: Module = as_module(given) if adapter is None else adapter(given)
+    made: Module = (adapter or as_module)(given)
     return made
 
 
@@ -96,47 +92,6 @@ def _unknown(name: str, family: Family, folders: Sequence[Path] = ()) -> Invento
     return InventoryError(f"there is no {family[:-1]} {name!r}", hint=hint)
 
 
-def installed(group: Group, name: str | None = None) -> list[EntryPoint]:
-    """Return the entry points of "chameleon.GROUP", of this name where one is given, sorted by name.
-
-    That is what other distributions bring: `weather = "weather_tools:Weather"` below
-    `[project.entry-points."chameleon.modules"]`.
-    """
-    from importlib.metadata import entry_points
-
-    found = entry_points(group=f"chameleon.{group}")
-    return sorted((each for each in found if name in (None, each.name)), key=lambda each: each.name)
-
-
-def load_entry(entry: EntryPoint) -> Any:
-    """Import what an entry point names. Raises a `ChameleonError` that says why it cannot be had."""
-    try:
-        return entry.load()
-    except (Exception, SystemExit) as problem:  # it runs the code of others
-        raise broken(entry.value, problem) from problem
-
-
-def distribution_of(entry: EntryPoint) -> str:
-    """Return the name and version of the distribution that brings an entry point."""
-    return f"{entry.dist.name} {entry.dist.version}" if entry.dist is not None else "unknown"
-
-
-def file_of(entry: EntryPoint) -> Path:
-    """Return the file of an inventory that another distribution brings; nothing is imported.
-
-    The entry point names the package, or a folder in it, that holds NAME.yaml:
-    `trip = "weather_tools.inventories"` below `[project.entry-points."chameleon.inventories"]`.
-    """
-    package, *inner = entry.value.split(".")
-    spec = find_spec(package) if package.isidentifier() else None
-    for location in (spec.submodule_search_locations if spec else None) or ():
-        if (file := Path(location, *inner, f"{entry.name}.yaml")).is_file():
-            return file
-    what = f"{distribution_of(entry)} brings no file {entry.name}.yaml in {entry.value}"
-    hint = "The value of its entry point is the package that holds the file."
-    raise InventoryError(what, where=f"inventory {entry.name}", hint=hint)
-
-
 @lru_cache(maxsize=3)
 def shipped(family: Family) -> Mapping[str, str]:
     """Map the names of what is shipped to the Python modules that define them.
@@ -156,13 +111,12 @@ def shipped(family: Family) -> Mapping[str, str]:
 
 
 def _import(path: str, folders: Sequence[Path], reference: str) -> ModuleType:
-    """Import a file beside the inventory, else a package, else (without an inventory) one in this folder."""
+    """Import a file next to the inventory, else a package, else (without one) a file in this folder."""
     here = [Path.cwd()]
     try:
-        if (own := import_own(path, folders or (here if path.endswith(".py") else []))) is not None:
-            return own
+        own = import_own(path, folders or (here if path.endswith(".py") else []))
         try:
-            return importlib.import_module(path)
+            return own or importlib.import_module(path)
         except ModuleNotFoundError as problem:
             if problem.name is None or not f"{path}.".startswith(f"{problem.name}."):
                 raise
@@ -187,7 +141,7 @@ def _checked(found: Any, reference: str, family: Family) -> Any:
 
 
 def _may_be(found: Any, family: Family) -> bool:
-    """Tell whether an object can stand for one of a family: of modules also made ones, and a list."""
+    """Tell whether an object may be used as one of a family: for modules also made ones, and a list."""
     is_module = callable(found) or hasattr(found, "run") or isinstance(found, list | tuple)
     return inspect.isclass(found) or (family == "modules" and is_module)
 
@@ -197,7 +151,7 @@ def build(
 ) -> Any:
     """Make an instance; parameters are checked against the constructor's annotations.
 
-    `locate(parameter)` tells where a parameter stands; `other_keys` may stand beside the parameters. Raises
+    `locate(parameter)` returns the place of a parameter; `other_keys` may be next to the parameters. Raises
     `InventoryError` naming the parameter: unknown (with the nearest), missing, or of a wrong type.
     """
     from pydantic import ValidationError
@@ -223,12 +177,12 @@ def build(
     except ChameleonError as problem:
         raise problem.at(locate(*problem.path)) from problem
     except (Exception, SystemExit) as problem:  # a user's constructor may raise anything
-        told = str(problem) if isinstance(problem, TypeError) else f"{type(problem).__name__}: {problem}"
-        raise InventoryError(f"{cls.__name__} cannot be made: {told}", where=locate()) from problem
+        reason = str(problem) if isinstance(problem, TypeError) else f"{type(problem).__name__}: {problem}"
+        raise InventoryError(f"{cls.__name__} cannot be made: {reason}", where=locate()) from problem
 
 
 def hints_of(cls: type[Any], where: str) -> Mapping[str, Any]:
-    """Return the types of a constructor's parameters. Raises `InventoryError` told at `where`."""
+    """Return the types of a constructor's parameters. Raises `InventoryError` placed at `where`."""
     if cls.__init__ is object.__init__:
         return {}
     try:

@@ -69,7 +69,7 @@ def key(meaning: str, default: Any = None, **bounds: Any) -> Any:
 
 
 class Prices(Strict):
-    """US dollars for a million tokens; `cached` input tokens cost as much as others unless told."""
+    """US dollars for a million tokens; `cached` input tokens cost as much as others by default."""
 
     input: NonNegativeFloat = Field(description="Price of input tokens.")
     output: NonNegativeFloat = Field(description="Price of output tokens.")
@@ -77,7 +77,7 @@ class Prices(Strict):
 
     @property
     def each(self) -> tuple[float, ...]:
-        """Return the prices of input, output and, where it is told, cached input."""
+        """Return the prices of input, output and, if given, cached input."""
         prices = (self.input, self.output)
         return prices if self.cached is None else (*prices, self.cached)
 
@@ -89,7 +89,7 @@ _OF_CONNECTION = ("model", "timeout", "retries", "prices")
 class ModelSpec(Strict):
     """`llm:`: which model, and the parameters of its calls. Those of a module win over the inventory's.
 
-    `timeout`, `retries` and `prices` belong to a model: a module has them beside a `model` of its own.
+    `timeout`, `retries` and `prices` belong to a model: a module has them with its own `model`.
     """
 
     model: str | None = key("The model to ask, as PROVIDER:NAME.")
@@ -118,7 +118,7 @@ class RepairSpec(Strict):
     """`repair: {verifier: …}`: when that module rejects, redo another one and ask again.
 
     Modules that redo the same one share its attempts. `repair: {show_error: false}` holds for all that do
-    not say it themselves, as in the published runs.
+    not set it themselves, as in the published runs.
     """
 
     redo: Name = Field(description="The module to run again; it may be the one that rejects.")
@@ -144,16 +144,14 @@ class RulesSpec(Strict):
 
 
 def _with_show_error(repair: Any) -> Any:
-    """Give `show_error` of a whole `repair:` to each that does not say it itself."""
-    if not isinstance(repair, dict) or "show_error" not in repair:
+    """Give `show_error` of a whole `repair:` to each that does not set it itself."""
+    key = "show_error"
+    if not isinstance(repair, dict) or key not in repair:
         return repair
-    if not isinstance(shown := repair["show_error"], bool):
-        raise ValueError("show_error is true or false")
-    entries = {name: entry for name, entry in repair.items() if name != "show_error"}
-    return {
-        k: {"show_error": shown, **entry} if isinstance(entry, dict) else entry
-        for k, entry in entries.items()
-    }
+    if not isinstance(shown := repair[key], bool):
+        raise ValueError(f"{key} is true or false")
+    entries = {name: entry for name, entry in repair.items() if name != key}
+    return {k: {key: shown, **entry} if isinstance(entry, dict) else entry for k, entry in entries.items()}
 
 
 class BudgetSpec(Strict):

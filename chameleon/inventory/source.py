@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from importlib import resources
-from importlib.resources.abc import Traversable
 from pathlib import Path
 from types import FunctionType
 from typing import Any
@@ -13,14 +12,14 @@ from typing import Any
 import yaml
 
 from chameleon.core.module import OLD_NAMES, with_new_names
-from chameleon.errors import InventoryError
-from chameleon.inventory.resolve import file_of, installed
+from chameleon.errors import InventoryError, placed
+from chameleon.inventory.user_code import file_of, installed
 from chameleon.text import nearest, with_article
 from chameleon.yaml_text import advice_on, read_yaml
 
 _LARGEST = 1_000_000
 _DEEPEST, _MOST_KEYS = 32, 50_000
-_ABOUT_ONE = ("once", "needs", "next", "drops")  # rules that say something of one module
+RULES_OF_ONE_MODULE = ("once", "needs", "next", "drops")
 MAX_NESTED = 200  # inventories that one may run as modules, those within these counted
 KeyPath = tuple[str | int, ...]
 ReadFiles = dict[tuple[str, Path | None], "Source"]  # by name, and the folder where that is looked up
@@ -38,12 +37,13 @@ class Nesting:
 class Source:
     """The data of a file with the place that every key came from.
 
-    `places` maps a key path to "file:line"; `folders` is where prompts and code of the user's own are
-    looked for, nearest first (none for an inventory that Chameleon ships). `params` take the place of those
-    that any `llm` in it sets. `above` are the files of the inventories that run this one as a module.
-    `given` are modules that a mapping in memory has as they are: classes, functions. `recorded` are the
-    settings of a run that is to go on: what servers listed stands there. `nesting` is
-    shared with the inventories that this one runs.
+    - `places`: "file:line" of each key path.
+    - `folders`: where prompts and code of the user's own are looked for, nearest first.
+    - `params`: those of calls that replace what any `llm` in it sets.
+    - `above`: the files of the inventories that run this one as a module.
+    - `given`: modules that a mapping in memory has as they are: classes, functions.
+    - `recorded`: the settings of a run that is resumed, with the tools that servers listed.
+    - `nesting`: shared with the inventories that this one runs.
     """
 
     data: dict[str, Any]
@@ -57,7 +57,7 @@ class Source:
     nesting: Nesting = field(default_factory=Nesting, compare=False, repr=False)
 
     def place(self, path: Sequence[str | int]) -> str:
-        """Return where a key stands: "file:line", or that of the nearest key above it."""
+        """Return the place of a key: "file:line", or that of the nearest key above it."""
         for length in range(len(path), -1, -1):
             if (place := self.places.get(tuple(path[:length]))) is not None:
                 return place
@@ -70,15 +70,12 @@ class Source:
         if nesting.count > MAX_NESTED:
             hint = "Run fewer of them as modules, or put their modules into one."
             raise InventoryError(f"more than {MAX_NESTED} inventories in one", where=self.file, hint=hint)
-        found = read_source(name, folder, read=nesting.read)
-        above = (*self.above, self.file)
-        if found.file in above:
-            circle = " → ".join(Path(each).stem for each in (*above[above.index(found.file) :], found.file))
-            raise InventoryError(f"inventories run one another in a circle: {circle}", where=self.file)
-        return replace(found, above=above, nesting=nesting)
+        source, above = read_source(name, folder, read=nesting.read), (*self.above, self.file)
+        _check_circle(source.file, above, "inventories run one another")
+        return replace(source, above=above, nesting=nesting)
 
     def below(self, *path: str) -> Source:
-        """Return the mapping below a key as a source of its own, which knows where in the file it stands."""
+        """Return the mapping below a key as a source of its own, with its places in the file."""
         found: Any = self.data
         for part in path:
             found = found[part]
@@ -96,34 +93,30 @@ class FileKind:
     begins: str
 
     @property
-    def home(self) -> Traversable:
+    def home(self) -> Path:
         """Return the folder of those that Chameleon ships."""
-        found: Traversable = resources.files("chameleon.inventories")
-        return found.joinpath(self.folder) if self.folder else found
+        return Path(__file__).parents[1] / "inventories" / self.folder
 
     @property
     def shipped(self) -> list[str]:
         """List the names of those that Chameleon ships."""
-        names = (file.name for file in self.home.iterdir())
-        return sorted(name.removesuffix(".yaml") for name in names if name.endswith(".yaml"))
+        return sorted(file.stem for file in self.home.glob("*.yaml"))
 
-    def find(self, name: str, folder: Path | None = None) -> Path | Traversable:
-        """Return the file that a name or a path stands for.
+    def find(self, name: str, folder: Path | None = None) -> Path:
+        """Return the file of a name or a path.
 
         It is looked up in `folder` first, then among those shipped, then (an inventory) among those that
         other distributions bring.
         """
         candidates = [Path(name)] if folder is None else [folder / name, folder / f"{name}.yaml", Path(name)]
         for path in candidates:
-            try:
+            with suppress(OSError):  # a name too long for the system, or a folder that is closed to us
                 if path.is_file():
                     return path
-            except OSError:  # a name too long for the system, or a folder that is closed to us
-                continue
         if name.endswith((".yaml", ".yml")) or "/" in name or "\\" in name:
-            raise InventoryError(f"no such {self.noun} file", where=name)
+            raise InventoryError(f"no such {self.noun} file: {name}")
         if name in self.shipped:
-            return self.home.joinpath(f"{name}.yaml")
+            return self.home / f"{name}.yaml"
         entries = installed("inventories") if self is INVENTORY else []
         for entry in entries:
             if entry.name == name:
@@ -133,13 +126,11 @@ class FileKind:
         hint = f"Did you mean {name}.yaml?" if is_here else nearest(name, names)
         raise InventoryError(f"there is no {self.noun} {name!r}", hint=hint)
 
-    def read(self, file: Path | Traversable) -> Source:
+    def read(self, file: Path) -> Source:
         """Read one file, without what it extends. Raises `InventoryError` for what is no YAML mapping."""
-        a_file = with_article(self.noun)
-        own = isinstance(file, Path)
-        shown = str(file) if own else "/".join(filter(None, ("inventories", self.folder, file.name)))
+        a_file, shown = with_article(self.noun), str(file)
         try:
-            if isinstance(file, Path) and file.stat().st_size > _LARGEST:
+            if file.stat().st_size > _LARGEST:
                 raise InventoryError(f"{a_file} has less than {_LARGEST:,} bytes", where=shown)
             text = file.read_text("utf-8")
         except UnicodeDecodeError as problem:
@@ -152,7 +143,7 @@ class FileKind:
             raise InventoryError(f"{a_file} is a mapping", where=shown, hint=self.begins)
         if self is INVENTORY:
             data = _with_new_names(data, places, shown)
-        return Source(data, (file.parent.resolve(),) if isinstance(file, Path) else (), shown, places)
+        return Source(data, (file.parent.resolve(),), shown, places)
 
 
 INVENTORY = FileKind("inventory", "", "Begin with `name:` and `modules:`.")
@@ -186,19 +177,23 @@ def read_source(
     if (found := read.get((name, folder))) is not None:
         return found
     file = INVENTORY.find(name, folder)
-    identity = str(file)
-    if identity in chain:
-        circle = " → ".join(Path(step).stem for step in (*chain[chain.index(identity) :], identity))
-        raise InventoryError(f"extends goes round in a circle: {circle}", where=chain[-1])
+    _check_circle(str(file), chain, "extends goes round")
     own = INVENTORY.read(file)
-    parent_name = own.data.get("extends")
-    if parent_name is not None and not isinstance(parent_name, str):
-        raise InventoryError("extends names one inventory", where=own.place(("extends",)))
-    home = own.folders[0] if own.folders else None
-    if parent_name is not None:
-        own = extended(own, read_source(parent_name, home, (*chain, identity), read))
+    if (parent := own.data.get("extends")) is not None:
+        where = own.place(("extends",))
+        if not isinstance(parent, str):
+            raise InventoryError("extends names one inventory", where=where)
+        with placed(where):
+            own = extended(own, read_source(parent, own.folders[0], (*chain, str(file)), read))
     read[name, folder] = own
     return own
+
+
+def _check_circle(file: str, above: tuple[str, ...], what: str) -> None:
+    """Raise `InventoryError` if a file is one of those that led to it."""
+    if file in above:
+        circle = " → ".join(Path(each).stem for each in (*above[above.index(file) :], file))
+        raise InventoryError(f"{what} in a circle: {circle}", where=above[-1])
 
 
 def source_of(data: Mapping[str, Any], folder: Path | None = None) -> Source:
@@ -241,27 +236,26 @@ def _parse(text: str, file: str) -> tuple[Any, dict[KeyPath, str]]:
     places: dict[KeyPath, str] = {}
     try:
         return read_yaml(text, lambda node: _locate(node, (), file, places)), places
-    except yaml.MarkedYAMLError as problem:
-        line = f":{problem.problem_mark.line + 1}" if problem.problem_mark else ""
-        what = f"not valid YAML: {problem.problem}"
-        raise InventoryError(what, where=f"{file}{line}", hint=advice_on(problem)) from problem
     except yaml.YAMLError as problem:
-        raise InventoryError(f"not valid YAML: {str(problem).splitlines()[0]}", where=file) from problem
+        mark = getattr(problem, "problem_mark", None)
+        what = getattr(problem, "problem", None) or str(problem).splitlines()[0]
+        where = f"{file}:{mark.line + 1}" if mark else file
+        raise InventoryError(f"not valid YAML: {what}", where=where, hint=advice_on(problem)) from problem
 
 
 def _locate(node: yaml.Node, path: KeyPath, file: str, places: dict[KeyPath, str]) -> None:
-    """Note the line of every key; refuse a key that stands twice, which YAML would let pass in silence."""
+    """Note the line of every key; refuse a key that is there twice, which YAML lets pass in silence."""
     if len(path) > _DEEPEST or len(places) > _MOST_KEYS:  # aliases can nest without end, or multiply
         raise InventoryError("nested too deeply or too large", where=f"{file}:{node.start_mark.line + 1}")
     if isinstance(node, yaml.MappingNode):
-        seen: set[str] = set()
+        seen: set[str] = set()  # of this reading: a text that libyaml refuses is read again
         for key, value in node.value:
             line = key.start_mark.line + 1
             if not isinstance(key, yaml.ScalarNode):  # written out, one of aliases in aliases has no end
                 raise InventoryError("a key is a name, not a list or a mapping", where=f"{file}:{line}")
             name = str(key.value)
             if name in seen:
-                raise InventoryError(f"the key {name!r} stands twice", where=f"{file}:{line}")
+                raise InventoryError(f"the key {name!r} occurs twice", where=f"{file}:{line}")
             seen.add(name)
             places[(*path, name)] = f"{file}:{line}"
             _locate(value, (*path, name), file, places)
@@ -280,7 +274,8 @@ def extended(own: Source, parent: Source) -> Source:
     modules, below = own.data.get("modules"), dict(parent.data)
     removed = [name for name, entry in modules.items() if entry is None] if isinstance(modules, dict) else []
     if isinstance(rules := below.get("rules"), dict):
-        below["rules"] = rules | {key: without(rules[key], removed) for key in _ABOUT_ONE if key in rules}
+        about_one = {key: without(rules[key], removed) for key in RULES_OF_ONE_MODULE if key in rules}
+        below["rules"] = rules | about_one
     below["repair"] = without(below.get("repair", {}), removed)
     data = _merge(below, own.data)
     data.pop("extends", None)

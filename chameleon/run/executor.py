@@ -96,9 +96,9 @@ class Executor:
         modules = {name: bound(module, model) for name, module in made.modules.items()}
         self.inventory = replace(made, planner=made.planner.with_llm(model), modules=modules)
         self.access = dict(self.inventory.access)
-        takes = self.inventory.arguments
         self._modules = {
-            name: PreparedModule(module, takes[name]) for name, module in self.inventory.modules.items()
+            name: PreparedModule(module, self.access[name].arguments)
+            for name, module in self.inventory.modules.items()
         }
         self.budget = budget or made.budget
         self.parallel, self.approve, self.approve_each = parallel, approve, approve_each
@@ -323,9 +323,9 @@ class Executor:
 
         Raises `InputError` and `LogError` as `stream` does.
         """
-        given = self.inventory.check_input(input)
-        files = files_of(self.inventory, given)
-        settings = freeze({**self.settings, **files}, "settings") if files else self.settings
+        settings, given = self.settings, self.inventory.check_input(input)
+        if files := files_of(self.inventory, given):
+            settings = freeze({**settings, **files}, "settings")
         state = State.fold(log)
         if state.started is not None:
             check_same(state, self.inventory, given, settings)

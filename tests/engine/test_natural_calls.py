@@ -84,7 +84,7 @@ def test_one_tool_is_an_inventory_and_an_inventory_is_itself(tmp_path: Path) -> 
     ("call", "told"),
     [
         (lambda: Inventory.of([]), "there are no tools"),
-        (lambda: Inventory.of(3), "'3' is an int, and no modules"),
+        (lambda: Inventory.of(3), "3 is an int, not a module. Give a Module, or a function"),
         (lambda: Inventory.of("tabels"), "there is no inventory 'tabels'. Did you mean 'tables'?"),
         (lambda: Inventory.of([one], "reakt"), "there is no planner 'reakt'. Did you mean 'react'?"),
         (lambda: Inventory.of([one], Fixed), "tools: Fixed lacks the parameter 'plan'"),

@@ -127,7 +127,7 @@ FAULTS = {
     "a name of its own": (GRID.replace("about:", "name:"), 8, "unknown key 'arms.colder.name'"),
     "no arms": (GRID.partition("arms:")[0], 0, "the key 'arms' is missing"),
     "arms that are none": (GRID.partition("arms:")[0] + "arms: {}", 5, "at least 1 item"),
-    "an arm that stands twice": (GRID.replace("alone:", "first:"), 11, "the key 'first' stands twice"),
+    "an arm that stands twice": (GRID.replace("alone:", "first:"), 11, "the key 'first' occurs twice"),
     "no inventory of that name": (
         GRID.replace("base.yaml", "tablerag_tabfct"),
         2,

@@ -60,7 +60,7 @@ FAULTS: list[tuple[str, int, str]] = [
     (
         f"{GOOD}on_error: {{answer_generator: skip}}",
         6,
-        "unknown key 'on_error'. It stands at a module: `modules: {NAME: {on_error: …}}`.",
+        "unknown key 'on_error'. It belongs to a module: `modules: {NAME: {on_error: …}}`.",
     ),
     (f"{GOOD}  row_lookup: {{min_rows: many}}", 6, "min_rows is 'many': Input should be a valid integer"),
     (f"{BASE}modules:\n  answer_generator: 7", 4, "modules.answer_generator is 7"),
@@ -69,7 +69,7 @@ FAULTS: list[tuple[str, int, str]] = [
     (f"{GOOD}repair:\n  answer_generator: {{redo: answer_generator, attempts: -1}}", 7, "greater than 0"),
     (f"{GOOD}? [a, b]\n: c", 6, "a key is a name, not a list or a mapping"),
     (f"{GOOD}about: !!timestamp x", 6, "this is no timestamp"),
-    (f"{GOOD}about: a\nabout: b", 7, "the key 'about' stands twice"),
+    (f"{GOOD}about: a\nabout: b", 7, "the key 'about' occurs twice"),
     (
         f"{BASE}modules:\n  answer_generator: {{prompt: x}}",
         4,
@@ -135,14 +135,24 @@ FAULTS: list[tuple[str, int, str]] = [
     ("name: !!python/object/apply:os.system ['true']", 1, "not valid YAML"),
     ("", 0, "an inventory is a mapping"),
     ("extends: [a]", 1, "extends names one inventory"),
-    ("extends: tabmpw", 0, "there is no inventory 'tabmpw'. Did you mean 'tabmwp'?"),
-    ("extends: other.yaml", 0, "no such inventory file"),
+    ("extends: tabmpw", 1, "there is no inventory 'tabmpw'. Did you mean 'tabmwp'?"),
+    ("extends: other.yaml", 1, "no such inventory file: other.yaml"),
     (
         f"{BASE}modules:\n  shop: shop.yaml",
         4,
         "no module 'shop.yaml'. An inventory as a module is {inventory: shop.yaml}.",
     ),
-    (f"{BASE}modules:\n  shop: {{inventory: shp.yaml}}", 4, "modules.shop: shp.yaml: no such inventory file"),
+    (f"{BASE}modules:\n  shop: {{inventory: shp.yaml}}", 4, "modules.shop: no such inventory file: shp.yaml"),
+    (
+        f"{BASE}modules:\n  shop:\n    inventory: tables_offline\n    prompt: x",
+        6,
+        "modules.shop.prompt: an inventory as a module has no 'prompt'. Leave it out.",
+    ),
+    (
+        f"{BASE}modules:\n  shop: {{inventory: tables_offline, llm: {{timeout: 5}}}}",
+        4,
+        "llm.timeout belongs to a model, and none is named with it",
+    ),
     (f"{BASE}modules: {{plain: tl.plain}}", 3, "there is no module 'tl.plain'. Did you mean 'tl:plain'?"),
     ("extends: mine", 0, "extends goes round in a circle: mine → mine"),
 ]

@@ -1,4 +1,4 @@
-"""What keeps an inventory from working: checks, signatures, slots and plans; all of it at once."""
+"""What keeps an inventory from working: checks, signatures and plans; all of it at once."""
 
 from __future__ import annotations
 
@@ -87,27 +87,18 @@ def test_a_key_that_nobody_gives_is_told_with_those_that_are_there(reads: str) -
     assert f"step 2 of the plan shop → last: last reads {reads}, and nothing before" in str(found.error)
 
 
-CLASS = """\
-from chameleon import LLMModule, Module
-
-
-class Shop({base}):
-"""
-RUN = "    def run(self, state):\n        return 1\n"
-
-
-def errors(folder: Path, body: str, *, base: str = "Module", **more: Any) -> list[str]:
+def obstacles_of_own(folder: Path, parameters: str) -> list[Obstacle]:
     """Return the obstacles of an inventory with one module of the user's own file."""
-    write(folder, CLASS.format(base=base) + body, "tools.py")
-    used: Any = {"planner": {"use": "fixed", "plan": ["shop"]}, "modules": {"shop": {"use": "tools:Shop"}}}
-    inventory = Inventory.parse({"name": "mine", **used, **more}, folder)
-    return [str(each.error).replace(f"{folder}/", "") for each in inventory.obstacles()]
+    code = f"class Shop(Module):\n    def run(self, {parameters}):\n        return 1\n"
+    write(folder, f"from chameleon import Module\n\n\n{code}", "tools.py")
+    planner, modules = {"use": "fixed", "plan": ["shop"]}, {"shop": {"use": "tools:Shop"}}
+    return Inventory.parse({"name": "mine", "planner": planner, "modules": modules}, folder).obstacles()
 
 
 @pytest.mark.parametrize("first", ["x: int", "x: 'int' = 3", "s: int | None", "s: list[str]"])
 def test_an_argument_in_the_place_of_the_state_is_refused_with_the_line(tmp_path: Path, first: str) -> None:
     with pytest.raises(InventoryError) as refused:
-        errors(tmp_path, f"    def run(self, {first}, to: str = 'F'):\n        return 1\n")
+        obstacles_of_own(tmp_path, f"{first}, to: str = 'F'")
     assert refused.value.where == "tools.py:5"
     assert "the first parameter of `run` is the state, and in class Shop it is `" in str(refused.value)
     assert "Write `def run(self, state, " in str(refused.value)
@@ -115,41 +106,10 @@ def test_an_argument_in_the_place_of_the_state_is_refused_with_the_line(tmp_path
 
 @pytest.mark.parametrize("first", ["s", "s: object", "s: 'State | None'", "s: 'Later'", "state: dict"])
 def test_a_state_by_any_name_is_none(tmp_path: Path, first: str) -> None:
-    assert errors(tmp_path, f"    def run(self, {first}):\n        return 1\n") == []
+    assert obstacles_of_own(tmp_path, first) == []
 
 
-ADDS = "    def slots(self, state):\n        return super().slots(state) | {'city': 'Rome'}\n"
-
-
-@pytest.mark.parametrize(
-    ("prompt", "body", "error"),
-    [
-        ("wether", "", "neither the input nor a module fills it. Did you mean 'weather'?"),
-        ("weather", "", ""),
-        ("wether?", "", ""),
-        ("title", "", ""),
-        ("wether", ADDS, ""),  # it may fill that slot too
-        ("wether", ADDS + "    _slots_filled = frozenset(['city'])\n", "Did you mean 'weather'?"),
-        ("city", ADDS + "    _slots_filled = frozenset(['city'])\n", ""),
-    ],
-)
-def test_a_slot_that_nothing_fills_is_told(tmp_path: Path, prompt: str, body: str, error: str) -> None:
-    write(tmp_path, f"---\nslots: ['{prompt}']\n---\n# user\n{{{{ {prompt.strip('?')} }}}}", "ask.md")
-    modules = {"weather": {"use": "tools:Weather"}, "ask": {"use": "tools:Shop", "prompt": "ask"}}
-    planner = {"use": "fixed", "plan": ["ask"]}
-    found = errors(
-        tmp_path,
-        f"{body}    pass\n\nclass Weather(Module):\n{RUN}",
-        base="LLMModule",
-        modules=modules,
-        planner=planner,
-    )
-    assert len(found) == bool(error)
-    assert not error or found[0].startswith(f"inventory: the prompt ask.md has the slot {prompt!r}, and ")
-    assert all(each.endswith(error) for each in found)
-
-
-def test_a_slot_that_nothing_fills_fails_the_step_with_the_nearest(tmp_path: Path) -> None:
+def test_a_slot_that_nothing_fills_fails_the_step_with_the_nearest() -> None:
     prompt = Prompt.parse("---\nslots: [qestion]\n---\n# user\n{{ qestion }}")
 
     class Asks(Ask):

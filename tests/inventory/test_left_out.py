@@ -14,7 +14,6 @@ from chameleon import Executor, Inventory, Plan, State, Step
 from chameleon.core.planner import check_order
 from chameleon.core.state import StepRecord
 from chameleon.errors import InventoryError, PlanError
-from chameleon.inventory.references import leave_out
 from chameleon.inventory.schema import RepairSpec, RulesSpec
 from chameleon.planners.fixed import Fixed
 from chameleon.planners.rules import Rules
@@ -116,7 +115,11 @@ def test_nothing_that_is_left_names_what_is_not(
     assert not out & {name for plan in plans for name in plan}
     assert all(policy for policy in twice.on_error.values())
     assert not out & {name for each, spec in twice.repair.items() for name in (each, spec.redo)}
-    assert inventory.left_out == frozenset() and inventory.fallback == tuple(fallback)
+    assert (
+        inventory.without() is inventory
+        and inventory.left_out == frozenset()
+        and inventory.fallback == tuple(fallback)
+    )
 
 
 def test_who_must_follow_is_stepped_over() -> None:
@@ -159,7 +162,7 @@ def test_what_cannot_be_left_out_is_told(names: list[str], told: str) -> None:
     modules = {"row_lookup": Does(lambda state: 1), "answer": Does(lambda state: 2)}
     inventory = Inventory("mine", Fixed(["answer"]), modules, rules=RulesSpec(last="answer"))
     with pytest.raises(InventoryError) as error:
-        leave_out(inventory, names)
+        inventory.without(*names)
     assert str(error.value) == told
 
 

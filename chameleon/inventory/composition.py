@@ -1,0 +1,256 @@
+"""`Composition`: modules by name, a planner and the rules, as they are once made; `Inventory` makes them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from chameleon.core.access import Access, is_users_own, reading, written_keys
+from chameleon.core.arguments import Arguments
+from chameleon.core.llm_module import AsksModel, asking_of
+from chameleon.core.module import InnerRun, Module, named, split_keys
+from chameleon.core.planner import Planner, check_plan, every_planner
+from chameleon.core.state import State, Step
+from chameleon.errors import InventoryError, placed
+from chameleon.inventory.resolve import INVENTORY_MODULE, find_class, module_of
+from chameleon.inventory.schema import BudgetSpec, InventorySpec, ModelSpec, OnError, RepairSpec, RulesSpec
+from chameleon.inventory.source import RULES_OF_ONE_MODULE, KeyPath, Source
+from chameleon.text import nearest
+from chameleon.usage import Budget
+
+RULES_OF_MODULES = ("last", *RULES_OF_ONE_MODULE)
+
+
+@dataclass(frozen=True)
+class Card:
+    """What a planner is shown of a module: its name, what it does, when to use it, and what it takes."""
+
+    name: str
+    description: str
+    when: str = ""
+    arguments: Arguments | None = None
+    returns: str = ""
+    takes_code: str = ""
+
+    @property
+    def signature(self) -> str:
+        """Write arguments and output on one line, such as `(amount: number) -> number`, or ""."""
+        taken = self.arguments.signature if self.arguments else ""
+        return f"{taken or '()'} -> {self.returns}" if self.returns else taken
+
+    @property
+    def call(self) -> str:
+        """Write the name with the names of the arguments, `?` at those that may be left out."""
+        if self.arguments is None:
+            return self.name
+        needed = self.arguments.required
+        names = (name if name in needed else f"{name}?" for name in self.arguments.names)
+        return f"{self.name}({', '.join(names)})"
+
+    @property
+    def notes(self) -> Mapping[str, str]:
+        """Return the notes on single arguments."""
+        return self.arguments.notes if self.arguments else {}
+
+
+def card_of(module: Module, arguments: Arguments | None) -> Card:
+    """Return the card of a module that takes these arguments."""
+    returns, code = module.traits.returns, module.traits.takes_code
+    return Card(module.name, module.description, module.when, arguments, returns, code)
+
+
+@dataclass(frozen=True, repr=False)
+class Composition:
+    """The parts of an inventory, and what follows from them: see `Inventory`.
+
+    - `planners`: its planner as "planner", and those that this asks as "planner 1" and so on.
+    - `brought`: the modules that the planners bring.
+    - `present`: the modules that are not left out.
+    - `access`: what each module may see, change and take, by name.
+    - `aliases`: modules by the names that their servers have for them.
+    - `needs_model`: whether its planner or one of its modules asks a language model.
+    """
+
+    name: str
+    planner: Planner
+    modules: Mapping[str, Module]
+    spec: InventorySpec | None = None
+    about: str = ""
+    input_types: Mapping[str, str] = field(default_factory=dict)
+    fallback: tuple[str, ...] = ()
+    rules: RulesSpec = field(default_factory=RulesSpec)
+    repair: Mapping[str, RepairSpec] = field(default_factory=dict)
+    on_error: Mapping[str, OnError] = field(default_factory=dict)
+    budget: Budget = field(default_factory=lambda: Budget(**BudgetSpec().model_dump()))
+    llm: ModelSpec = field(default_factory=ModelSpec)
+    source: Source | None = field(default=None, repr=False, compare=False)
+    left_out: frozenset[str] = frozenset()
+    brought: frozenset[str] = frozenset()
+    planners: Mapping[str, Planner] = field(init=False, repr=False, compare=False)
+    present: Mapping[str, Module] = field(init=False, repr=False, compare=False)
+    access: Mapping[str, Access] = field(init=False, repr=False, compare=False)
+    aliases: Mapping[str, str] = field(init=False, repr=False, compare=False)
+    needs_model: bool = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Compute what a run needs of modules and planners, once. Raises `InventoryError`."""
+        with placed(self.name):
+            modules = _by_name(self.modules)
+        planners, brought = [*every_planner(self.planner)], set(self.brought)
+        for planner in planners:
+            for name, each in planner.extra_modules.items():
+                if name not in modules:
+                    modules[name] = named(each, name)
+                    brought.add(name)
+                elif not isinstance(modules[name], type(each)):
+                    what = f"a module is called {name}, and that name is the planner's ({planner.name})"
+                    where = self.place(("modules", name))
+                    raise InventoryError(what, where=where, hint="Give the module another name.")
+        self._check_mentioned(modules, planners)
+        modules = _reading_own(modules, brought)
+        present = {name: module for name, module in modules.items() if name not in self.left_out}
+        access = {name: Access.of(module) for name, module in modules.items()}
+        parts = {
+            "modules": modules,
+            "brought": frozenset(brought),
+            "planners": {f"planner {n}" if n else "planner": each for n, each in enumerate(planners)},
+            "present": present,
+            "access": access,
+            "aliases": {
+                server: name for name, each in modules.items() if (server := each.traits.server_name)
+            },
+            "needs_model": self.planner.needs_model or any(access[name].needs_model for name in present),
+        }
+        for attribute, value in parts.items():
+            object.__setattr__(self, attribute, value)
+
+    def _check_mentioned(self, modules: Mapping[str, Module], planners: Sequence[Planner]) -> None:
+        """Raise `InventoryError` for a module that is named outside `modules` and is not there."""
+        places = self.source.places if self.source else {}
+        for key, name in self._mentioned(planners):
+            if name in modules:
+                continue
+            part = ".".join(str(each) for each in key if isinstance(each, str))
+            if (removed := places.get(("modules", name))) is not None:
+                what = f"the module {name!r} is removed here, and {part} ({self.place(key)}) still names it"
+                hint = f"Give {part} again without {name}, or keep the module."
+                raise InventoryError(what, where=removed, hint=hint)
+            what = f"{part} names a module {name!r} that the inventory does not have"
+            raise InventoryError(what, where=self.place(key), hint=nearest(name, modules))
+
+    def _mentioned(self, planners: Sequence[Planner]) -> Iterator[tuple[KeyPath, str]]:
+        """Yield every module that is named outside `modules`, with the key that names it."""
+        yield from _names_in(self.fallback, "fallback")
+        for rule in RULES_OF_MODULES:
+            yield from _names_in(getattr(self.rules, rule), "rules", rule)
+        for name, spec in self.repair.items():
+            yield ("repair", name), name
+            yield ("repair", name, "redo"), spec.redo
+        for name, policy in self.on_error.items():
+            if isinstance(policy, list):
+                yield from _names_in(policy, "modules", name, "on_error")
+        for planner in planners:
+            for key, names in planner.referenced_modules.items():
+                yield from _names_in(names, "planner", key)
+
+    def place(self, path: KeyPath) -> str:
+        """Return the place of a key in its file; the inventory's name if it was made in Python."""
+        return self.source.place(path) if self.source else self.name
+
+    @property
+    def cards(self) -> list[Card]:
+        """Return a card for each module that plans may name, in the order of the inventory."""
+        shown = [(m, self.access[n].arguments) for n, m in self.present.items() if n not in self.brought]
+        return [card_of(module, taken) for module, taken in shown]
+
+    @property
+    def arguments(self) -> Mapping[str, Arguments | None]:
+        """Return what each module takes in a plan besides the state."""
+        return {name: each.arguments for name, each in self.access.items()}
+
+    @property
+    def takes(self) -> Mapping[str, Sequence[str]]:
+        """Return the names of the arguments of those modules that take some."""
+        return {name: each.names for name, each in self.arguments.items() if each is not None}
+
+    @property
+    def askers(self) -> Mapping[str, Any]:
+        """Return every planner and module that asks a model and may run, by name."""
+        parts = {**self.planners, **self.present}.items()
+        asking = {name: each for name, each in parts if isinstance(each, AsksModel)}
+        inside = ((n, each.inner.askers) for n, each in self.present.items() if isinstance(each, InnerRun))
+        return asking | {f"{name}.{part}": each for name, parts in inside for part, each in parts.items()}
+
+    @property
+    def own_models(self) -> Mapping[str, str]:
+        """Return the planners and modules that ask a model of their own, and which."""
+        models = {}
+        for name, each in self.askers.items():
+            around = self.modules.get(name.partition(".")[0])  # the module itself, or the inventory of a part
+            models[name] = asking_of(each).model or asking_of(around).model
+        return {name: model for name, model in models.items() if model}
+
+    @property
+    def needs_default_model(self) -> bool:
+        """Return whether some part of it has no model of its own and asks the model of the run."""
+        return self.needs_model and (not self.askers or len(self.own_models) < len(self.askers))
+
+    def check_plan(self, plan: Sequence[Step | str], state: State, *, whole: bool = True) -> None:
+        """Raise `PlanError` if steps or names cannot follow the state, or a `whole` plan breaks the order."""
+        steps = [Step(each) if isinstance(each, str) else each for each in plan]
+        check_plan(steps, self, state.keys, state.executed_names, whole=whole)
+
+
+def _reading_own(modules: Mapping[str, Module], brought: Collection[str]) -> dict[str, Module]:
+    """Return the modules; those that show what others found read the keys that the user's own modules add."""
+    own = {name: each for name, each in modules.items() if is_users_own(each) and name not in brought}
+    shipped = [each for name, each in modules.items() if name not in own]
+    read = [key for each in shipped if not each.traits.shows_own_keys for key in split_keys(each.reads or ())]
+    keys = [*read, *(key for each in shipped for key in written_keys(each))]
+    known = {part for key in keys for part in key.removesuffix("?").split("|")}
+    of_text = (set(written_keys(each)).difference(split_keys(each.traits.non_text)) for each in own.values())
+    written = {key for keys in of_text for key in keys if key.startswith("cache.")}
+    added = [f"{key}?" for key in sorted(written - known)]
+    return {
+        name: reading(each, added, known) if added and each.traits.shows_own_keys else each
+        for name, each in modules.items()
+    }
+
+
+def _by_name(given: Any) -> dict[str, Module]:
+    """Return modules by name: of a mapping, or of a list of what has a name of its own."""
+    if isinstance(given, Mapping):
+        return {name: named(_module(each), name) for name, each in given.items()}
+    if isinstance(given, str) or not isinstance(given, Collection | Iterator):  # one tool
+        given = [given]
+    modules: dict[str, Module] = {}
+    for module in map(_module, given):
+        if module.name in modules:
+            hint = "Give a mapping of names to modules."
+            raise InventoryError(f"two modules are called {module.name}", hint=hint)
+        modules[module.name] = module
+    return modules
+
+
+def _module(given: Any) -> Module:
+    """Return a module as it is or by its shipped name, or made of a tool, or one that runs an inventory."""
+    if isinstance(given, Module):
+        return given
+    if isinstance(given, Composition):
+        nested: Module = find_class(INVENTORY_MODULE, "modules")(given)
+        return nested
+    return module_of(find_class(given, "modules") if isinstance(given, str) else given)
+
+
+def _names_in(held: Any, *path: str | int) -> Iterator[tuple[KeyPath, str]]:
+    """Yield every name in lists and mappings of names, with its place."""
+    if isinstance(held, str):
+        yield path, held
+    elif isinstance(held, Mapping):
+        for name, each in held.items():
+            yield (*path, name), name
+            yield from _names_in(each, *path, name)
+    else:
+        for index, each in enumerate(held):
+            yield from _names_in(each, *path, index)

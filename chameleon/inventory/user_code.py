@@ -1,0 +1,121 @@
+"""Code that Chameleon does not ship: a user's own files, and what other distributions bring.
+
+A user's files are imported as parts of a package of their own, so that `sys.path` stays as it is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import importlib.machinery
+import importlib.util
+import re
+import sys
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Literal
+
+from chameleon.errors import ChameleonError, InventoryError, MissingPackage
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+Family = Literal["modules", "planners", "benchmarks"]
+Group = Family | Literal["inventories"]
+_PRIVATE = "chameleon_user_"
+
+
+def import_own(path: str, folders: Sequence[Path]) -> ModuleType | None:
+    """Import the file that "tools", "tools.py" or "package.tools" names in the first folder that has it.
+
+    Returns None if no folder has it. The folder counts as a package without a name, which no installed one
+    hides: its files import each other with `from .other import …`. Raises whatever the file raises.
+    """
+    for folder in folders:
+        root, name = folder.resolve(), path
+        if path.endswith(".py"):
+            file = (folder / path).resolve()
+            if not file.is_file():
+                continue
+            root, name = file.parent, file.stem
+            if "." in name:
+                raise InventoryError(f"{file.name} cannot be imported", hint="Give it a name without dots.")
+        package = f"{_PRIVATE}{hashlib.sha256(str(root).encode()).hexdigest()[:12]}"
+        if package not in sys.modules:
+            spec = importlib.machinery.ModuleSpec(package, None, is_package=True)
+            spec.submodule_search_locations = [str(root)]
+            sys.modules.setdefault(package, importlib.util.module_from_spec(spec))
+        full_name = f"{package}.{name}"
+        importlib.invalidate_caches()  # the file may be younger than the last look into its folder
+        try:
+            found = importlib.util.find_spec(full_name)
+        except ModuleNotFoundError as problem:
+            if not f"{full_name}.".startswith(f"{problem.name}."):
+                raise
+            continue
+        if found is not None and found.origin is not None:  # a folder has none
+            return importlib.import_module(full_name)
+    return None
+
+
+def broken(reference: str, problem: BaseException) -> ChameleonError:
+    """Return an error that says in one line why a file or package cannot be imported."""
+    if isinstance(problem, ChameleonError):
+        return problem
+    if isinstance(problem, SystemExit):
+        hint = 'Keep what it does as a program under `if __name__ == "__main__":`.'
+        return InventoryError(f"{reference!r} ends Python when it is imported (sys.exit)", hint=hint)
+    name = problem.name if isinstance(problem, ModuleNotFoundError) and problem.name else ""
+    if not name or name.startswith(_PRIVATE):
+        message = re.sub(rf"{_PRIVATE}[0-9a-f]{{12}}", "", str(problem))  # how a folder is registered
+        return InventoryError(f"{reference!r} fails when imported: {type(problem).__name__}: {message}")
+    package = name.partition(".")[0]
+    frames = [frame.f_code.co_filename for frame, _ in traceback.walk_tb(problem.__traceback__)]
+    importer = Path(next(file for file in reversed(frames) if not file.startswith("<")))
+    if (importer.parent / f"{package}.py").exists() or (importer.parent / package).exists():
+        what = f"{reference!r}: {importer.name} imports {name!r}, which is not installed, but is next to it"
+        return InventoryError(what, hint=f"Import it as a part of the same package: from .{name} import …")
+    return MissingPackage(f"{reference!r} needs the package {package!r}", hint=f"pip install {package}")
+
+
+def installed(group: Group, name: str | None = None) -> list[EntryPoint]:
+    """Return the entry points of "chameleon.GROUP", all or those of one name, sorted by name.
+
+    Other distributions bring them: `weather = "weather_tools:Weather"` below
+    `[project.entry-points."chameleon.modules"]`.
+    """
+    from importlib.metadata import entry_points
+
+    found = entry_points(group=f"chameleon.{group}")
+    return sorted((each for each in found if name in (None, each.name)), key=lambda each: each.name)
+
+
+def load_entry(entry: EntryPoint) -> Any:
+    """Import what an entry point names. Raises a `ChameleonError` that says why it cannot be imported."""
+    try:
+        return entry.load()
+    except (Exception, SystemExit) as problem:  # it runs the code of others
+        raise broken(entry.value, problem) from problem
+
+
+def distribution_of(entry: EntryPoint) -> str:
+    """Return the name and version of the distribution that brings an entry point."""
+    return f"{entry.dist.name} {entry.dist.version}" if entry.dist is not None else "unknown"
+
+
+def file_of(entry: EntryPoint) -> Path:
+    """Return the file of an inventory that another distribution brings; nothing is imported.
+
+    The entry point names the package, or a folder in it, that holds NAME.yaml:
+    `trip = "weather_tools.inventories"` below `[project.entry-points."chameleon.inventories"]`.
+    """
+    package, *inner = entry.value.split(".")
+    spec = importlib.util.find_spec(package) if package.isidentifier() else None
+    for location in (spec.submodule_search_locations if spec else None) or ():
+        if (file := Path(location, *inner, f"{entry.name}.yaml")).is_file():
+            return file
+    what = f"{distribution_of(entry)} brings no file {entry.name}.yaml in {entry.value}"
+    hint = "The value of its entry point is the package that holds the file."
+    raise InventoryError(what, where=f"inventory {entry.name}", hint=hint)
