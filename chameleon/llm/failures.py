@@ -17,7 +17,7 @@ import ssl
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from importlib import resources
 from typing import Any
 
@@ -42,12 +42,18 @@ _NO_ANSWER: Mapping[type[OSError], str] = {
 
 @dataclass(frozen=True, slots=True)
 class CallFailure:
-    """What a failed request amounts to: the error to raise, whether trying again may help, when, and why."""
+    """A failed request, classified once: the error to raise, whether and when trying again may help, and why.
+
+    `raised` is the client's exception, with its HTTP `status` and its `message`, which may hold secrets.
+    """
 
     error: ChameleonError
     retryable: bool = False
     retry_after: float | None = None
     reason: str = ""
+    raised: Exception | None = None
+    status: int | None = None
+    message: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,30 +89,25 @@ def _rules() -> Sequence[FailureRule]:
 
 def classify(error: Exception, *, model: str = "the model", secrets: Iterable[str] = ()) -> CallFailure:
     """Turn any exception of a provider's client into a Chameleon error, its message free of secrets."""
-    chain = list(causes(error))
+    chain, status, message = list(causes(error)), status_of(error), message_of(error)
+    failed = partial(CallFailure, raised=error, status=status, message=message)
     if (long := next((part for part in chain if isinstance(part, LongReply)), None)) is not None:
-        return CallFailure(ModelError(f"{model}: {long}"))
+        return failed(ModelError(f"{model}: {long}"))
     if isinstance(error, ModelError):
-        return CallFailure(error)
+        return failed(error)
     if (lack := lack_of(error)) is not None:  # other calls may end, and leave some
-        return CallFailure(lack, True, reason=lack.what)
+        return failed(lack, True, reason=lack.what)
     if isinstance(error, TooLate):
-        return CallFailure(ModelError(f"{model} did not answer in time"), True, reason="no reply in time")
-    status, message = status_of(error), message_of(error)
+        return failed(ModelError(f"{model} did not answer in time"), True, reason="no reply in time")
     said = one_line(redact(message, also=secrets)) or type(error).__name__
     if isinstance(error, ChameleonError):
-        return CallFailure(ModelError(f"{model}: {said}"))
+        return failed(ModelError(f"{model}: {said}"))
     names = " ".join(kind.__name__ for part in chain for kind in type(part).__mro__)
     rule = next(rule for rule in _rules() if rule.fits(status, message, names))
     kind, why = type(error).__name__, why_no_answer(error)
-    told = {"model": model, "said": said, "status": status, "kind": kind, "why": why}
-    made: ModelError = getattr(errors, rule.error)(rule.said.format(**told), hint=rule.hint)
-    return CallFailure(made, rule.retry, _retry_after(error), rule.reason.format(**told))
-
-
-def says_too_long(message: str) -> bool:
-    """Tell whether the words are those of a prompt that does not fit the context."""
-    return next(rule for rule in _rules() if rule.words).fits(400, message, "")
+    words = {"model": model, "said": said, "status": status, "kind": kind, "why": why}
+    made: ModelError = getattr(errors, rule.error)(rule.said.format(**words), hint=rule.hint)
+    return failed(made, rule.retry, _retry_after(error), rule.reason.format(**words))
 
 
 def why_no_answer(error: BaseException) -> str:

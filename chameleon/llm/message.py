@@ -10,18 +10,19 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from chameleon.errors import ChameleonError, ModelError, PromptError, StoreError
+from chameleon.errors import BudgetExceeded, ChameleonError, ModelError, PromptError, StoreError
 from chameleon.lazy import cached_property
 from chameleon.llm.capabilities import EFFORTS
 from chameleon.llm.tools import CallingText, ResultText, ToolCall, check_tools, each_text
 from chameleon.pictures.opening import Attachment, read_picture
 from chameleon.text import type_in_words
-from chameleon.usage import Call, Usage, checked_blocks, checked_calls
+from chameleon.usage import Call, Usage, checked_blocks, checked_calls, is_amount
 
 _CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
 Messages = str | Sequence[tuple[str, str]]
 ROLES = ("system", "user", "assistant", "tool")
+MAX_WIDENED = 2  # a reply that is cut off at sixteen times its limit never finishes
 
 
 class MultimodalText(str):
@@ -114,6 +115,12 @@ class Reply:
             seconds=earlier.seconds + self.seconds,
             attempts=earlier.attempts + self.attempts,
         )
+
+    def with_more_room(self, wider: Reply, widened: int) -> Reply:
+        """Return the reply to the same request with more room; what was cut off, where that failed."""
+        if wider.error is None or wider.truncated or isinstance(wider.error, BudgetExceeded):
+            return replace(wider.after(self), widened=widened)
+        return replace(self.after(wider), widened=MAX_WIDENED)  # better cut off than lost
 
     def unpaid(self, cached: bool = False) -> Reply:
         """Return the same reply for a caller who did not pay for it."""
@@ -239,6 +246,8 @@ def canonical(params: Mapping[str, Any]) -> dict[str, Any]:
         if name == "reasoning" and value not in EFFORTS:
             hint = f"There are: {', '.join(EFFORTS)}."
             raise ModelError(f"there is no reasoning effort {value!r}", hint=hint)
+        if name == "max_tokens" and not is_amount(value):
+            raise ModelError(f"max_tokens is {value!r:.40}", hint="Give a number of tokens.")
         if name == "stop":
             found[name] = [value] if isinstance(value, str) else list(value)
         elif isinstance(value, float) and value.is_integer():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from typing import Any, get_args
 
 from chameleon.llm.capabilities import EFFORTS, Capabilities
@@ -24,79 +24,52 @@ ROOM: Mapping[str, int] = {
 BUDGETS: Mapping[str, int] = {"minimal": 1_024, "low": 1_024, "medium": 8_192, "high": 24_576}
 
 _MOST_STOPS = 4  # OpenAI's limit, the lowest of all; a reply is cut at the others here
+_WHILE_IT_THINKS = "it is known to refuse it while it thinks"
 _NO_LOSS: Mapping[str, Any] = {"temperature": 1, "top_p": 1, "logprobs": False}
-
-
-@dataclass(frozen=True)
-class ModelQuirks:
-    """What a server has shown of a model by its replies and refusals.
-
-    - `refuses`: the parameters that it refused, with its words.
-    - `limit_name`: its name for the limit, where that is not the usual one.
-    - `efforts`: the reasoning efforts that it listed.
-    - `spare`: the most tokens that a limit may have beyond `max_tokens`: the context has no room for more.
-    - `without`: what else it refused: parameters of our own making, "schema", "tools".
-    """
-
-    refuses: Mapping[str, str] = field(default_factory=dict)
-    limit_name: str = ""
-    most_output: int | None = None
-    efforts: tuple[str, ...] = ()
-    thinks: bool = False
-    spare: int | None = None
-    without: frozenset[str] = frozenset()
-
-    def without_also(self, name: str) -> ModelQuirks:
-        """Add to what it refused."""
-        return replace(self, without=self.without | {name})
-
-    def applied_to(self, known: Capabilities) -> Capabilities:
-        """Correct what is known beforehand."""
-        return replace(
-            known,
-            thinks=known.thinks or self.thinks,
-            efforts=self.efforts or known.efforts,
-            most_output=self.most_output or known.most_output,
-        )
 
 
 @dataclass(frozen=True)
 class Fitted:
     """Parameters as a model takes them.
 
+    - `asked`: what they were fitted from, and `known`: what was known of the model then.
     - `sent`: what goes to the client, by the names that all providers share; `reasoning` is an effort.
     - `cut_at`: where the reply is cut on our side, whatever the server does.
-    - `dropped`: what the model is asked without, and why. A stop text is none of it, since the reply is cut
-      here all the same, and neither is what the model does by itself, such as a `top_p` of 1.
+    - `dropped`: what the model is asked without, and why. A stop text is not among it, since the reply is cut
+      here all the same, nor what the model does by itself, such as a `top_p` of 1.
     """
 
+    asked: Mapping[str, Any]
+    known: Capabilities
     sent: Mapping[str, Any]
-    cut_at: tuple[str, ...] = ()
-    dropped: Mapping[str, str] = field(default_factory=dict)
+    cut_at: tuple[str, ...]
+    dropped: Mapping[str, str]
+
+    @property
+    def limit(self) -> int:
+        """Return the limit that is sent; 0 for none."""
+        return int(self.sent.get("max_tokens", 0))
 
 
-def fit(asked: Mapping[str, Any], known: Capabilities, quirks: ModelQuirks, *, widened: int = 0) -> Fitted:
+def fit(asked: Mapping[str, Any], known: Capabilities, *, widened: int = 0) -> Fitted:
     """Fit parameters to a model. The limit has room for thoughts, and grows fourfold with each `widened`."""
-    known = quirks.applied_to(known)
     sent, dropped = dict(asked), dict[str, str]()
     stops = tuple(sent.pop("stop", ()))
     effort = ""
     if wanted := sent.pop("reasoning", ""):
-        effort, why = _effort(wanted, known, quirks)
+        effort, why = _effort(wanted, known)
         sent |= {"reasoning": effort} if effort else {}
         dropped |= {"reasoning": why} if why else {}
     elif (
         not known.thinks
         and known.refuses_thinking & sent.keys()
         and "none" in known.efforts
-        and "reasoning" not in known.refuses | quirks.refuses.keys()
+        and "reasoning" not in known.refuses
     ):
-        sent["reasoning"] = effort = "none"  # LangChain lets a temperature through beside it alone
+        sent["reasoning"] = effort = "none"  # LangChain lets a temperature through only with it
     thinking = effort != "none" if effort else known.thinks
-    refused = dict.fromkeys(known.refuses, "it is known to refuse it")
-    if thinking:
-        refused |= dict.fromkeys(known.refuses_thinking, "it is known to refuse it while it thinks")
-    refused |= quirks.refuses
+    refused = dict.fromkeys(known.refuses_thinking, _WHILE_IT_THINKS) if thinking else {}
+    refused |= known.refuses
     for name in [name for name in sent if name in refused]:
         if sent.pop(name) != _NO_LOSS.get(name):
             dropped[name] = refused[name]
@@ -104,12 +77,12 @@ def fit(asked: Mapping[str, Any], known: Capabilities, quirks: ModelQuirks, *, w
         if kept in sent and other in sent:
             less = other if sent[kept] != _NO_LOSS.get(kept) else kept
             if sent.pop(less) != _NO_LOSS.get(less):
-                dropped[less] = f"it takes no {less} beside {other if less == kept else kept}"
+                dropped[less] = f"it does not take {less} with {other if less == kept else kept}"
     if "max_tokens" in sent:
         room = ROOM[effort or known.default_effort or "medium"] if thinking else 0
         wider = sent["max_tokens"] * 4**widened + room * 2**widened
-        if quirks.spare is not None:
-            wider = min(wider, sent["max_tokens"] + quirks.spare)
+        if known.spare is not None:
+            wider = min(wider, sent["max_tokens"] + known.spare)
         most = known.most_output or wider
         if sent["max_tokens"] > most:
             dropped["max_tokens"] = f"with {most} instead, the most that it gives"
@@ -117,15 +90,14 @@ def fit(asked: Mapping[str, Any], known: Capabilities, quirks: ModelQuirks, *, w
     visible = [stop for stop in stops if stop.strip()][:_MOST_STOPS]  # several servers refuse white space
     if visible and "stop" not in refused:
         sent["stop"] = visible
-    return Fitted(sent, stops, dropped)
+    return Fitted(asked, known, sent, stops, dropped)
 
 
-def _effort(asked: str, known: Capabilities, quirks: ModelQuirks) -> tuple[str, str]:
-    """Return the effort to ask with, "" where none is to be said, and why it is another one."""
-    if "reasoning" in known.refuses or "reasoning" in quirks.refuses:
-        is_met = asked == "none" and not known.thinks
-        return "", "" if is_met else quirks.refuses.get("reasoning", "it is known to refuse it")
-    if asked == "none" and not quirks.efforts:
+def _effort(asked: str, known: Capabilities) -> tuple[str, str]:
+    """Return the effort to ask with, or "" to say nothing of it, and why it is another one."""
+    if "reasoning" in known.refuses:
+        return "", "" if asked == "none" and not known.thinks else known.refuses["reasoning"]
+    if asked == "none" and not known.lists_efforts:
         has_switch = known.thinking == "adaptive" or (known.thinking == "budget" and not known.efforts)
         if has_switch or (known.is_known and known.efforts and not known.thinks):
             return "none" if known.thinks or "none" in known.efforts else "", ""

@@ -23,7 +23,8 @@ from chameleon.errors import BudgetExceeded, ChameleonError, ModelError, RateLim
 from chameleon.llm.connection import Connection
 from chameleon.llm.deadline import TooLate, within
 from chameleon.llm.failures import CallFailure
-from chameleon.llm.message import ModelRequest, Reply
+from chameleon.llm.message import MAX_WIDENED, ModelRequest, Reply
+from chameleon.llm.parameters import Fitted
 from chameleon.llm.reply_stream import Hear, ReplyStream
 from chameleon.llm.store import ResponseStore
 from chameleon.usage import UNKNOWN, Meter, Usage, current_recorder
@@ -32,14 +33,13 @@ _log = logging.getLogger("chameleon")
 _MOST_AT_ONCE = 32
 MAX_RETRY_AFTER_S = 60.0  # that a provider may have us wait
 MAX_BACKOFF_S = 30.0
-_MOST_WIDENED = 2  # a reply that is cut off at sixteen times its limit never finishes
 
 
 @dataclass(frozen=True, slots=True)
 class CallContext:
     """What a run gives to a call: its meter, when its time ends (monotonic clock), and who hears the text."""
 
-    meter: Meter | None
+    meter: Meter
     ends: float
     stream: ReplyStream | None = None
 
@@ -94,8 +94,8 @@ class Pipeline:
         `hear` is called with a single sample's text as it comes. Raises `BudgetExceeded` and `StoreError`.
         """
         recorder = current_recorder()
-        meter = None if recorder is None else recorder.meter
-        ends = math.inf if meter is None else time.monotonic() + meter.time_left
+        meter = Meter() if recorder is None else recorder.meter
+        ends = time.monotonic() + meter.time_left
         if hear is None:
             return self._answer_once(requests, CallContext(meter, ends))
         stream = ReplyStream(hear, requests[0].params.get("stop", ()), self.connection.client.secrets)
@@ -133,34 +133,51 @@ class Pipeline:
             mine.set_result(landed)
 
     def _answer_now(self, requests: Sequence[ModelRequest], context: CallContext) -> list[Reply]:
-        """Return the recorded reply of one sample, else ask; ask again with more room for what is cut off."""
+        """Return the recorded reply of one sample, else ask; ask again with more room for what is cut off.
+
+        Each request is taken from the budget before it is made, and what it really took is booked.
+        """
         if len(requests) == 1 and (stored := self._stored(requests[0])) is not None:
             return [stored]
-        replies = self._ask(requests, 0, context)
-        for widened in range(1, _MOST_WIDENED + 1):
-            cut = [
-                place
-                for place, (request, reply) in enumerate(zip(requests, replies, strict=False))
-                if request.lacks_room(reply) and reply.widened < widened
-            ]
-            if not cut or not self.connection.can_widen(requests[cut[0]], widened):
+        replies, places, widened = list[Reply](), [*range(len(requests))], 0
+        limit = -1  # of the request before, in tokens
+        while places and widened <= MAX_WIDENED:
+            asked = [requests[place] for place in places]
+            fitted = self.connection.fit(asked[0], widened)
+            if fitted.limit <= limit:
                 break
+            limit, started, spent = fitted.limit, time.monotonic(), Usage(calls=1)
             try:
-                wider = self._ask([requests[place] for place in cut], widened, context)
+                context.meter.reserve()
             except BudgetExceeded as problem:
-                wider = [self._failed([requests[place]], problem, Usage())[0] for place in cut]
-            for place, found in zip(cut, wider, strict=False):
-                if found.error is None or found.truncated or isinstance(found.error, BudgetExceeded):
-                    replies[place] = replace(found.after(replies[place]), widened=widened)
-                else:  # better cut off than lost
-                    replies[place] = replace(replies[place].after(found), widened=_MOST_WIDENED)
+                if not replies:
+                    raise
+                made = [self._failed([each], problem, Usage())[0] for each in asked]
+            else:
+                try:
+                    made, attempts = self._ask(asked, fitted, widened, context)
+                    spent = sum((reply.usage for reply in made), Usage())
+                finally:
+                    context.meter.settle(spent)
+                made = [replace(reply, attempts=attempts) for reply in made]
+                made[0] = replace(made[0], seconds=round(time.monotonic() - started, 6))
+            if widened:
+                for place, reply in zip(places, made, strict=False):
+                    replies[place] = replies[place].with_more_room(reply, widened)
+            else:
+                replies = made
+            both = enumerate(zip(requests, replies, strict=False))
+            places = [
+                place for place, (each, reply) in both if each.lacks_room(reply) and reply.widened <= widened
+            ]
+            widened += 1
         for request, reply in zip(requests, replies, strict=False):
             if request.lacks_room(reply):
                 self._record(request, reply)
         return replies
 
     def doubt(self, request: ModelRequest) -> None:
-        """Have the store ask for the reply anew: nothing came of it."""
+        """Have the store ask for the reply again: nothing came of it."""
         if self._store is not None:
             with suppress(StoreError):
                 self._store.doubt(request)
@@ -182,22 +199,8 @@ class Pipeline:
             return replace(reply, error=self.connection.refused(reply.dropped, request.params))
         return reply
 
-    def _ask(self, requests: Sequence[ModelRequest], widened: int, context: CallContext) -> list[Reply]:
-        """Take the call from the budget, ask, and book what it really took."""
-        meter, begun, spent = context.meter, time.monotonic(), Usage(calls=1)
-        if meter is not None:
-            meter.reserve()
-        try:
-            replies, attempts = self._ask_until_answered(requests, widened, context)
-            spent = sum((reply.usage for reply in replies), Usage())
-        finally:
-            if meter is not None:
-                meter.settle(spent)
-        first, *rest = [replace(reply, attempts=attempts) for reply in replies]
-        return [replace(first, seconds=round(time.monotonic() - begun, 6)), *rest]
-
-    def _ask_until_answered(
-        self, requests: Sequence[ModelRequest], widened: int, context: CallContext
+    def _ask(
+        self, requests: Sequence[ModelRequest], fitted: Fitted, widened: int, context: CallContext
     ) -> tuple[list[Reply], int]:
         """Ask in one request, again where that may help and the run's time allows it; count the attempts."""
         ends, attempts = context.ends, 0
@@ -206,11 +209,14 @@ class Pipeline:
             if started >= ends:
                 return self._failed(requests, self._out_of_time(context.meter), Usage()), attempts
             try:
-                return self._attempt(requests, widened, context, ends - started), attempts
+                failure = self._attempt(requests, fitted, widened, context, ends - started)
             except Exception as error:
-                if isinstance(error, TooLate) and time.monotonic() >= ends:
-                    return self._failed(requests, self._out_of_time(context.meter), UNKNOWN), attempts
                 failure = self.connection.failure(error)
+            if not isinstance(failure, CallFailure):
+                return failure, attempts
+            if isinstance(failure.raised, TooLate) and time.monotonic() >= ends:
+                return self._failed(requests, self._out_of_time(context.meter), UNKNOWN), attempts
+            failure = self.connection.explained(failure)
             seconds = self._wait_before_retry(attempts, started, failure) if failure.retryable else 0.0
             is_last = not failure.retryable or attempts > self._retries
             if is_last or time.monotonic() + seconds >= ends:
@@ -226,14 +232,22 @@ class Pipeline:
         return time.monotonic()
 
     def _attempt(
-        self, requests: Sequence[ModelRequest], widened: int, context: CallContext, seconds: float
-    ) -> list[Reply]:
-        """Make one request, record what is whole even if it is late. Raises `TooLate`, and as clients do."""
+        self,
+        requests: Sequence[ModelRequest],
+        fitted: Fitted,
+        widened: int,
+        context: CallContext,
+        seconds: float,
+    ) -> list[Reply] | CallFailure:
+        """Make one request, record what is whole even if it is late. Raises `TooLate` after those seconds."""
         stream = context.stream
 
-        def send() -> list[Reply]:
+        def send() -> list[Reply] | CallFailure:
             tell = stream.piece if stream else None
-            replies = self.connection.send(requests[0], n=len(requests), widened=widened, tell=tell)
+            n = len(requests)
+            replies = self.connection.send(requests[0], fitted, n=n, widened=widened, tell=tell)
+            if isinstance(replies, CallFailure):
+                return replies
             self.connection.pace.speed_up()
             for request, reply in zip(requests, replies, strict=False):
                 if not request.lacks_room(reply):
@@ -266,12 +280,12 @@ class Pipeline:
         return seconds
 
     def _failed(self, requests: Sequence[ModelRequest], error: ChameleonError, usage: Usage) -> list[Reply]:
-        """Return what stands for replies that did not come; one of them bears the cost."""
+        """Return a reply with the error for each request; the first of them bears the cost."""
         reply = Reply("", "", usage, attempts=0, model=self.connection.name, error=error)
         return [reply] + [reply.unpaid() for _ in requests[1:]]
 
-    def _out_of_time(self, meter: Meter | None) -> BudgetExceeded:
-        ended = Meter() if meter is None else meter.first_to_end
+    def _out_of_time(self, meter: Meter) -> BudgetExceeded:
+        ended = meter.first_to_end
         limit = f"its budget of {ended.budget.seconds or 0.0:g} seconds"
         return BudgetExceeded(
             f"the {ended.place or 'run'} reached {limit} before {self.connection.name} had answered",

@@ -20,6 +20,7 @@ from chameleon.text import nearest, one_line, redact
 if TYPE_CHECKING:
     from langchain_core.language_models.chat_models import BaseChatModel
 
+OPENAI = "https://api.openai.com/v1"
 _DUMMY_KEY = "not-needed"
 _LANGCHAIN, _PRICES = "langchain>=1,<2", "genai-prices>=0.2"
 

@@ -1,4 +1,4 @@
-"""Learn from a server what it does not take: from its refusals, which name a parameter, and its replies."""
+"""Learn from the refusals of a server what a model does not take: they name a parameter, or a context."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from chameleon.llm.capabilities import EFFORTS
-from chameleon.llm.failures import message_of, says_too_long, status_of
-from chameleon.llm.message import Reply
-from chameleon.llm.parameters import Fitted, ModelQuirks
+from chameleon.errors import ContextTooLong
+from chameleon.llm.capabilities import EFFORTS, Capabilities
+from chameleon.llm.failures import CallFailure
+from chameleon.llm.parameters import Fitted
 from chameleon.text import one_line, redact
 
 WIRE_NAMES: Mapping[str, tuple[str, str]] = {
@@ -66,45 +66,44 @@ _MOST = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A parameter that was refused, by its shared name, in the server's words (not yet redacted).
+    """A parameter that was refused, by its shared name.
 
     `limit_name` and `most_output` say what to do about a limit, `efforts` which ones there are.
     """
 
     name: str
-    said: str
     limit_name: str = ""
     most_output: int | None = None
     efforts: tuple[str, ...] = ()
 
 
-def refusal_of(error: Exception, sent: Collection[str]) -> Refusal | None:
-    """Read the refusal of one of the parameters that were sent; None for any other error."""
-    status, said = status_of(error), message_of(error)
+def refusal_of(failure: CallFailure, sent: Collection[str]) -> Refusal | None:
+    """Read the refusal of one of the parameters that were sent; None for any other failure."""
+    error, status, message = failure.raised, failure.status, failure.message
     # The client itself refused, unless it could not read a reply.
     is_ours = isinstance(error, (TypeError, ValueError)) and type(error).__name__ != "OutputParserException"
-    if status not in _STATUSES or (status is None and not is_ours) or says_too_long(said):
+    if status not in _STATUSES or not (status or is_ours) or isinstance(failure.error, ContextTooLong):
         return None
     body: Any = getattr(error, "body", None)
     inner = body.get("error", body) if isinstance(body, Mapping) else None
     details: Mapping[str, Any] = inner if isinstance(inner, Mapping) else {}
-    if str(details.get("code")) not in _CODES and not _NOT_TAKEN.search(said):
+    if str(details.get("code")) not in _CODES and not _NOT_TAKEN.search(message):
         return None
     parts = re.split(r"\W+", str(details.get("param") or ""))  # as in "reasoning.effort"
     patterns = {name: "|".join(filter(None, WIRE_NAMES.get(name, (name,)))) for name in sent}
     named = (name for name in sent if any(re.fullmatch(patterns[name], part) for part in parts))
-    if (name := next(named, None) or _mentioned(said, sent)) is None:
+    if (name := next(named, None) or _mentioned(message, sent)) is None:
         return None
     if name == "max_tokens":
-        other, found = _OTHER_LIMIT.search(said), _MOST.search(said)
+        other, found = _OTHER_LIMIT.search(message), _MOST.search(message)
         most = int(found["most"].replace(",", "")) - bool(found["exclusive"]) if found else None
-        return Refusal(name, said, limit_name=other[1] if other else "", most_output=most)
-    if name in _WITH_RANGE and _RANGE.search(said):
+        return Refusal(name, limit_name=other[1] if other else "", most_output=most)
+    if name in _WITH_RANGE and _RANGE.search(message):
         return None  # the value is at fault: another one is taken
     efforts: tuple[str, ...] = ()
-    if name == "reasoning" and (listed := _SUPPORTED.search(said)):
+    if name == "reasoning" and (listed := _SUPPORTED.search(message)):
         efforts = tuple(effort for effort in EFFORTS if re.search(rf"\b{effort}\b", listed["values"]))
-    return Refusal(name, said, efforts=efforts)
+    return Refusal(name, efforts=efforts)
 
 
 def _mentioned(said: str, sent: Collection[str]) -> str | None:
@@ -123,52 +122,33 @@ def _mentioned(said: str, sent: Collection[str]) -> str | None:
     return min(places, key=places.__getitem__, default=None)
 
 
-def learn_from_error(
-    error: Exception,
-    quirks: ModelQuirks,
-    fitted: Fitted,
-    *,
-    limit: int = 0,
-    n: int = 1,
-    secrets: Sequence[str] = (),
-) -> ModelQuirks | None:
-    """Return the quirks after an error (`limit`: `max_tokens` as asked); None if it is about no parameter."""
-    status, said = status_of(error), message_of(error)
-    if status == 400 and IN_CHAT not in quirks.without and _NOT_IN_CHAT.search(said):
-        return quirks.without_also(IN_CHAT)
-    if status in (400, 413, 422) and says_too_long(said):
+def learn(
+    failure: CallFailure, fitted: Fitted, *, n: int = 1, secrets: Sequence[str] = ()
+) -> Capabilities | None:
+    """Return what is known of the model after a failed request for `n` samples; None to leave it at that."""
+    status, known = failure.status, fitted.known
+    if status == 400 and IN_CHAT not in known.without and _NOT_IN_CHAT.search(failure.message):
+        return known.without_also(IN_CHAT)
+    if status in (400, 413, 422) and isinstance(failure.error, ContextTooLong):
         # Less room beyond the limit of the request: the context may have none for it.
-        spare = fitted.sent.get("max_tokens", 0) - limit
+        spare = fitted.limit - fitted.asked.get("max_tokens", 0)
         if spare <= 0:
-            return quirks
+            return None
         less = spare // 4 if spare >= _MIN_SPARE else 0
-        return replace(quirks, spare=less if quirks.spare is None else min(quirks.spare, less))
-    if (refusal := refusal_of(error, {*fitted.sent, *OURS})) is None:
+        return replace(known, spare=less if known.spare is None else min(known.spare, less))
+    if (refusal := refusal_of(failure, {*fitted.sent, *OURS})) is None:
         # Whatever it is, several samples may be the cause: each alone will show.
-        return quirks.without_also("n") if n > 1 and status in (400, 403, 422) else None
+        return known.without_also("n") if n > 1 and status in (400, 403, 422) else None
     name, words = refusal.name, "its client does not know it"
     if name in OURS:
-        return quirks.without_also(name)
-    if refusal.limit_name and quirks.limit_name != refusal.limit_name:
-        return replace(quirks, limit_name=refusal.limit_name)
+        return known.without_also(name)
+    if refusal.limit_name and known.limit_name != refusal.limit_name:
+        return replace(known, limit_name=refusal.limit_name)
     if refusal.most_output and fitted.sent[name] > refusal.most_output:
-        return replace(quirks, most_output=refusal.most_output)
+        return replace(known, most_output=refusal.most_output)
     if refusal.efforts and (effort := fitted.sent[name]) not in refusal.efforts:
-        return replace(quirks, efforts=refusal.efforts, thinks=quirks.thinks or effort == "none")
+        thinks = known.thinks or effort == "none"
+        return replace(known, efforts=refusal.efforts, lists_efforts=True, thinks=thinks)
     if status is not None:
-        words = one_line(redact(refusal.said, also=secrets), 200)
-    return replace(quirks, refuses={**quirks.refuses, name: words})
-
-
-def learn_from_replies(
-    messages: Sequence[Any], replies: Sequence[Reply], n: int, quirks: ModelQuirks, fitted: Fitted
-) -> ModelQuirks:
-    """Return the quirks that are known once these came: whether it thinks, or gives one sample at a time."""
-    counted = [message.usage_metadata for message in messages if message.usage_metadata]
-    has_thought = any((usage.get("output_token_details") or {}).get("reasoning") for usage in counted)
-    if len(messages) < n:
-        quirks = quirks.without_also("n")
-    is_spent = any(reply.truncated and not reply.text.strip() and not reply.tool_calls for reply in replies)
-    if is_spent or (has_thought and "reasoning" not in fitted.sent):
-        quirks = replace(quirks, thinks=True)
-    return quirks
+        words = one_line(redact(failure.message, also=secrets), 200)
+    return replace(known, refuses={**known.refuses, name: words})
