@@ -1,22 +1,31 @@
-"""LangChain clients: made by a model's name, or by the user; set to parameters, each setting kept."""
+"""The client that asks a model: made by the model's name, or by the user; set to parameters of requests."""
 
 from __future__ import annotations
 
 import json
+import os
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from importlib.util import find_spec
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, cast
 
-from chameleon.errors import ChameleonError, ModelError, NoModel
+from chameleon.errors import AuthFailed, ChameleonError, MissingPackage, ModelError, NoModel, causes
 from chameleon.lazy import cached_property
+from chameleon.llm.capabilities import section
+from chameleon.llm.deadline import bound_replies
 from chameleon.llm.providers import (
+    DUMMY_KEY,
+    OPENAI,
+    ModelProvider,
+    base_url,
     belongs_to_connection,
     full_name,
-    make_client,
     own_server,
+    providers,
     secrets_in,
 )
 from chameleon.text import known_secrets, one_line, redact
@@ -29,6 +38,8 @@ _SYNONYMS: Mapping[str, tuple[str, ...]] = {
     "max_tokens": ("max_output_tokens", "num_predict", "max_new_tokens"),
     "stop": ("stop_sequences",),
 }
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+_LANGCHAIN, _PRICES = "langchain>=1,<2", "genai-prices>=0.2"
 _OF_ALL = ("temperature", "top_p", "max_tokens", "seed", "logprobs")
 _IN_PAYLOAD = ("temperature", "top_p", "seed")  # what a client may still leave out when it writes a request
 _MOST_VIEWS = 256
@@ -98,15 +109,7 @@ class NamedClient(ChatClient):
         self._timeout, self._settings = timeout, settings
 
     def _set(self, fields: Mapping[str, Any], cleared: frozenset[str]) -> BaseChatModel:
-        try:
-            return make_client(self.name, self._timeout, self._settings, fields)
-        except ChameleonError:
-            raise
-        except Exception as error:
-            words = str(error).partition("For further information")[0]
-            said = one_line(redact(words, also=self.secrets), 200)
-            asked = ", ".join(f"{name}={value!r}" for name, value in fields.items())
-            raise ModelError(f"{self.name} cannot be asked with {asked}: {said}") from None
+        return make_client(self.name, self._timeout, self._settings, fields)
 
 
 class GivenClient(ChatClient):
@@ -159,6 +162,112 @@ class GivenClient(ChatClient):
     def _set(self, fields: Mapping[str, Any], cleared: frozenset[str]) -> BaseChatModel:
         nothing = {field: None for param in cleared if (field := self.field(param))}
         return self.chat.model_copy(update={**nothing, **fields})
+
+
+def why_langchain(provider: str, name: str, settings: Mapping[str, Any] = _NOTHING) -> str:
+    """Return why LangChain's client asks a model; "" where our own client of OpenAI's protocol does."""
+    if provider != "openai":
+        return f"its provider is {provider}"
+    if find_spec("aiohttp") is None:
+        return "the package aiohttp is not installed"
+    from chameleon.llm.openai_chat import OpenAIChat, profiles, proxy_of
+
+    if name.startswith(tuple(section("responses_only"))) or "codex" in name:
+        return "it is asked by the Responses API"
+    if unknown := sorted(settings.keys() - OpenAIChat.model_fields.keys()):
+        return f"our own has no setting {unknown[0]}"
+    if os.environ.get("OPENAI_PROXY") or (proxy_of(settings.get("base_url") or OPENAI) or "")[:5] == "socks":
+        return "a proxy is named by OPENAI_PROXY, or speaks SOCKS"
+    if settings.get("max_retries"):
+        return "max_retries is set"
+    return "" if profiles() else "our own reads what langchain-openai knows of models"
+
+
+def asked_by(model: str) -> str:
+    """Say which client asks "provider:model", and why."""
+    why = why_langchain(*model.split(":", 1))
+    return f"LangChain's client, since {why}" if why else "Chameleon's own client of OpenAI's protocol"
+
+
+def make_client(
+    model: str, timeout: float, settings: Mapping[str, Any], fields: Mapping[str, Any]
+) -> BaseChatModel:
+    """Make the client of `provider:name`, with its own retries switched off, for requests with these fields.
+
+    Raises:
+        MissingPackage: With the pip line.
+        AuthFailed: Naming the variable that is not set.
+        NoModel: There is no such script.
+        ModelError: The client refuses the settings or the fields.
+    """
+    provider, _, name = model.partition(":")
+    facts = providers().get(provider, ModelProvider("langchain-core>=1,<2"))
+    try:
+        if provider == "scripted":
+            from chameleon.llm.scripted import ScriptedModel
+
+            return ScriptedModel.from_file(name)
+        arguments = _arguments(provider, facts, timeout, {**settings, **fields})
+        has_key = any(re.search(r"api_key$|credentials$", key) and arguments[key] for key in arguments)
+        if facts.keys and not has_key and not any(os.environ.get(key) for key in facts.keys):
+            raise AuthFailed(
+                f"the provider's key is not set: {' or '.join(facts.keys)}",
+                where=f"model {model}",
+                hint=f"export {facts.keys[0]}=…, or choose another model.",
+            )
+        if not why_langchain(provider, name, arguments):
+            from chameleon.llm.openai_chat import OpenAIChat
+
+            arguments.setdefault(
+                "api_key", os.environ.get("OPENAI_API_KEY")
+            )  # now: it may not be shown later
+            return cast(
+                "BaseChatModel", OpenAIChat(model=name, **arguments)
+            )  # its dialect uses no other method
+        from langchain.chat_models import init_chat_model
+
+        arguments = {"stream_usage": True, **arguments} if provider == "openai" else arguments
+        client: BaseChatModel = init_chat_model(name, model_provider=provider, **arguments)
+    except ImportError as error:
+        # LangChain's own text, on top, hides which package it is.
+        cause = [*causes(error)][-1]
+        needs = f"the model provider {provider} needs a package that is not installed"
+        # The real packages: our own extras' name says nothing to an index that does not hold us.
+        packages = " ".join(f"'{package}'" for package in (_LANGCHAIN, facts.package, _PRICES))
+        raise MissingPackage(
+            f"{needs}: {one_line(str(cause), 120)}", hint=f"pip install {packages}"
+        ) from None
+    except ChameleonError:
+        raise
+    except Exception as error:
+        words = str(error).partition("For further information")[0]
+        said = one_line(redact(words, also=secrets_in(settings)), 200)
+        if fields:
+            asked = ", ".join(f"{name}={value!r}" for name, value in fields.items())
+            raise ModelError(f"{model} cannot be asked with {asked}: {said}") from None
+        what = f"no client can be made: {type(error).__name__}: {said}"
+        raise ModelError(what, where=f"model {model}") from None
+    bound_replies(client)
+    return client
+
+
+def _arguments(
+    provider: str, facts: ModelProvider, timeout: float, settings: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the arguments of a provider's constructor."""
+    arguments = dict(settings)
+    if facts.timeouts:
+        arguments = {"timeout": timeout, "max_retries": 0, **arguments}
+    if provider == "ollama":  # without a limit its client waits for ever
+        arguments = {"client_kwargs": {"timeout": timeout}, **arguments}
+    if provider == "openai" and (address := arguments.get("base_url") or base_url()):
+        arguments["base_url"] = address
+        if "api_key" not in arguments and not os.environ.get("OPENAI_API_KEY"):
+            arguments["api_key"] = DUMMY_KEY  # the client insists on one; local servers ask for none
+    if provider == "huggingface":  # a pipeline repeats its prompt unless told not to
+        own = arguments.get("pipeline_kwargs") or {}
+        arguments["pipeline_kwargs"] = {"return_full_text": False, **own}
+    return arguments
 
 
 @cache

@@ -7,19 +7,19 @@ import difflib
 import json
 import os
 import re
-from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote, urlsplit
 
 from chameleon import bridge
 from chameleon.errors import NoModel
 from chameleon.llm.capabilities import default_model, end_in_words, section, switch_off
 from chameleon.llm.deadline import within
 from chameleon.llm.providers import (
+    OPENAI,
+    authorized,
     base_url,
     full_name,
     is_openai_itself,
@@ -129,7 +129,7 @@ def with_end(choice: ModelChoice, environ: Mapping[str, str] = os.environ) -> Mo
     provider, _, name = (choice.model or "").partition(":")
     if choice.ends or provider != "openai":
         return choice
-    address, key = base_url(environ) or "https://api.openai.com/v1", environ.get("OPENAI_API_KEY")
+    address, key = base_url(environ) or OPENAI, environ.get("OPENAI_API_KEY")
     day = None
     with suppress(Exception):  # a courtesy: whatever goes wrong here must not stop the run
         day = offered_models(address, key, END_SECONDS).get(name)
@@ -157,16 +157,13 @@ def _listed(address: str, key: str | None, seconds: float) -> dict[str, Mapping[
 
     from chameleon.llm.failures import why_no_answer
 
-    try:
-        parts = urlsplit(address.rstrip("/") + "/models")
-    except ValueError:
-        parts = urlsplit("")
-    if parts.scheme not in ("http", "https") or not parts.netloc:
+    url = header = ""
+    with suppress(ValueError):
+        url, header = authorized(address.rstrip("/") + "/models", key)
+    if not re.match(r"https?://[^/]", url):
         hint = "OPENAI_BASE_URL begins with http:// or https://."
         raise NoModel(f"{redact(address)!r} is not an address", hint=hint)
-    login, at, host = parts.netloc.rpartition("@")
-    request = urllib.request.Request(parts._replace(netloc=host).geturl())  # noqa: S310 - checked above
-    header = f"Basic {b64encode(unquote(login).encode()).decode()}" if at else f"Bearer {key}" if key else ""
+    request = urllib.request.Request(url)  # noqa: S310 - checked above
     if header:  # unredirected: a redirect to another host must not carry the key there
         request.add_unredirected_header("Authorization", header)
 

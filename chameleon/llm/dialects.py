@@ -14,7 +14,7 @@ from chameleon.errors import SchemaRefused, ToolsRefused
 from chameleon.llm.capabilities import Capabilities
 from chameleon.llm.deadline import started
 from chameleon.llm.message import ModelRequest, MultimodalText
-from chameleon.llm.openai_stream import OF_CALLS
+from chameleon.llm.openai_replies import OF_CALLS
 from chameleon.llm.parse_reply import from_blocks, text_of
 from chameleon.llm.prefixes import Prefixes, split_at
 from chameleon.llm.providers import OPENAI, base_url, is_openai_itself

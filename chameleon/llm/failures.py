@@ -15,8 +15,9 @@ import re
 import socket
 import ssl
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from importlib import resources
 from typing import Any
@@ -27,8 +28,8 @@ from chameleon.llm.deadline import LongReply, TooLate
 from chameleon.text import one_line, redact
 from chameleon.yaml_text import read_yaml
 
-_MOST_READ = 10_000  # of a message, which may be a whole web page
-_MOST_FAULTS = 20  # of a request, in a list
+_MAX_READ_CHARS = 10_000  # of a message, which may be a whole web page
+_MAX_FAULTS = 20  # of a request, in a list
 _REASONS = ("error_description", "error", "errors", "message", "detail", "msg", "reason", "title")
 
 _NO_ANSWER: Mapping[type[OSError], str] = {
@@ -44,7 +45,8 @@ _NO_ANSWER: Mapping[type[OSError], str] = {
 class CallFailure:
     """A failed request, classified once: the error to raise, whether and when trying again may help, and why.
 
-    `raised` is the client's exception, with its HTTP `status` and its `message`, which may hold secrets.
+    `raised` is the client's exception, with its HTTP `status`, its `message`, which may hold secrets, and the
+    `details` of the error in the reply's body (OpenAI's `param` and `code`).
     """
 
     error: ChameleonError
@@ -54,6 +56,7 @@ class CallFailure:
     raised: Exception | None = None
     status: int | None = None
     message: str = ""
+    details: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +93,10 @@ def _rules() -> Sequence[FailureRule]:
 def classify(error: Exception, *, model: str = "the model", secrets: Iterable[str] = ()) -> CallFailure:
     """Turn any exception of a provider's client into a Chameleon error, its message free of secrets."""
     chain, status, message = list(causes(error)), status_of(error), message_of(error)
-    failed = partial(CallFailure, raised=error, status=status, message=message)
+    body = next((each for each in _bodies_of(error) if isinstance(each, Mapping)), {})
+    inner = body.get("error", body)
+    details = inner if isinstance(inner, Mapping) else {}
+    failed = partial(CallFailure, raised=error, status=status, message=message, details=details)
     if (long := next((part for part in chain if isinstance(part, LongReply)), None)) is not None:
         return failed(ModelError(f"{model}: {long}"))
     if isinstance(error, ModelError):
@@ -138,28 +144,28 @@ def status_of(error: Exception) -> int | None:
     return None
 
 
+def _bodies_of(error: Exception) -> Iterator[Any]:
+    """Yield the bodies of the reply that an exception has, or what caused it, as JSON."""
+    for part in causes(error):
+        with suppress(ValueError, RecursionError, TypeError):
+            yield json.loads(getattr(getattr(part, "response", None), "text", None) or "null")
+        yield getattr(part, "body", None)
+        yield getattr(part, "details", None)
+
+
 def message_of(error: Exception) -> str:
     """Return what the provider said, secrets and all.
 
     That is the reason in the reply's body, else the body itself, else the exception's own words.
     """
-    bodies = []
-    for part in causes(error):
-        text = getattr(getattr(part, "response", None), "text", None)
-        text = text if isinstance(text, str) else ""
-        bodies.append(text.strip())
-        try:
-            in_reply = json.loads(text)
-        except (ValueError, RecursionError):
-            in_reply = None
-        for body in (in_reply, getattr(part, "body", None), getattr(part, "details", None)):
-            if said := _said(body):
-                return said[:_MOST_READ]
-    return (next(filter(None, bodies), "") or str(error))[:_MOST_READ]
+    reason = next(filter(None, map(_reason_in, _bodies_of(error))), "")
+    texts = (getattr(getattr(part, "response", None), "text", None) for part in causes(error))
+    whole = (text.strip() for text in texts if isinstance(text, str))
+    return (reason or next(filter(None, whole), "") or str(error))[:_MAX_READ_CHARS]
 
 
-def _said(body: Any, depth: int = 6) -> str:
-    """Return the reason in a body of any of the usual forms; "" where there is none.
+def _reason_in(body: Any, depth: int = 6) -> str:
+    """Return the reason in a body of any of the usual forms, or "".
 
     OpenAI and its like: {"error": {"message": …}}, {"error": "…"} or {"message": "…"}. FastAPI:
     {"detail": …}, a text, or a list of what is wrong with the request.
@@ -167,11 +173,11 @@ def _said(body: Any, depth: int = 6) -> str:
     if isinstance(body, str):
         return body.strip()
     if isinstance(body, list) and depth:
-        return "; ".join(filter(None, (_said(each, depth - 1) for each in body[:_MOST_FAULTS])))
+        return "; ".join(filter(None, (_reason_in(each, depth - 1) for each in body[:_MAX_FAULTS])))
     if not isinstance(body, Mapping) or not depth:
         return ""
     for key in _REASONS:
-        if said := _said(body.get(key), depth - 1):
+        if said := _reason_in(body.get(key), depth - 1):
             code = body.get("code") or body.get("type") if key == "message" else None
             place = body.get("loc") if key == "msg" else None
             where = [str(part) for part in place if part != "body"] if isinstance(place, list) else []

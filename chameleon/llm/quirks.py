@@ -84,12 +84,9 @@ def refusal_of(failure: CallFailure, sent: Collection[str]) -> Refusal | None:
     is_ours = isinstance(error, (TypeError, ValueError)) and type(error).__name__ != "OutputParserException"
     if status not in _STATUSES or not (status or is_ours) or isinstance(failure.error, ContextTooLong):
         return None
-    body: Any = getattr(error, "body", None)
-    inner = body.get("error", body) if isinstance(body, Mapping) else None
-    details: Mapping[str, Any] = inner if isinstance(inner, Mapping) else {}
-    if str(details.get("code")) not in _CODES and not _NOT_TAKEN.search(message):
+    if str(failure.details.get("code")) not in _CODES and not _NOT_TAKEN.search(message):
         return None
-    parts = re.split(r"\W+", str(details.get("param") or ""))  # as in "reasoning.effort"
+    parts = re.split(r"\W+", str(failure.details.get("param") or ""))  # as in "reasoning.effort"
     patterns = {name: "|".join(filter(None, WIRE_NAMES.get(name, (name,)))) for name in sent}
     named = (name for name in sent if any(re.fullmatch(patterns[name], part) for part in parts))
     if (name := next(named, None) or _mentioned(message, sent)) is None:
