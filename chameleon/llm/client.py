@@ -81,11 +81,8 @@ class LLM:
         """
         settings = {name: value for name, value in params.items() if belongs_to_connection(name)}
         defaults = {name: value for name, value in params.items() if name not in settings}
-        models = _Models(store, retries, timeout, settings, allow_dropped, prices)
-        pipeline = models.open(model, prices)
-        models.provider = pipeline.connection.name.partition(":")[0]
-        models.known[pipeline.connection.name, None, None, None] = pipeline
-        return cls(pipeline, defaults, models)
+        models = _Models(store, settings, allow_dropped, retries, timeout, prices)
+        return cls(models.open(model), defaults, models)
 
     @property
     def name(self) -> str:
@@ -145,7 +142,8 @@ class LLM:
         prices: Prices | None = None,
     ) -> LLM:
         """Ask another model with the same store and settings, unless given here. Raises as `connect`."""
-        pipeline = self._models.sibling(model, prices, retries=retries, timeout=timeout)
+        own = {"retries": retries, "timeout": timeout, "prices": prices and tuple(prices)}
+        pipeline = self._models.sibling(full_name(model), own)
         return LLM(pipeline, self._params, self._models, self._soft)
 
     def dropped(self, **params: Any) -> Mapping[str, str]:
@@ -264,20 +262,19 @@ class LLM:
 
 @dataclass
 class _Models:
-    """What all models share that one `connect` leads to, and those that were connected to by name."""
+    """The settings of one `connect`, and the models that it leads to; safe to use from many threads."""
 
     store: ResponseStore | None
+    settings: Mapping[str, Any]  # of the provider of the first model
+    allow_dropped: bool
     retries: int
     timeout: float
-    settings: Mapping[str, Any]
-    allow_dropped: bool
     prices: Prices | None
-    provider: str = ""  # whose keys and addresses the settings have
-    known: dict[tuple[Any, ...], Pipeline] = field(default_factory=dict)
+    _known: dict[tuple[Any, ...], Pipeline] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def open(self, model: str | BaseChatModel, prices: Prices | None) -> Pipeline:
-        """Connect to a model; raise as `LLM.connect` does."""
+    def open(self, model: str | BaseChatModel) -> Pipeline:
+        """Connect to the first model; raise as `LLM.connect` does."""
         if isinstance(model, str):
             client: ChatClient = NamedClient(model, self.timeout, self.settings)
         elif self.settings:
@@ -286,16 +283,19 @@ class _Models:
             client = GivenClient(model)
         if self.store is None or self.store.mode != "replay":  # a replay needs neither key nor package
             client.chat  # noqa: B018 - a missing package or key is an error now, not at the first question
-        connection = Connection(client, prices, allow_dropped=self.allow_dropped)
-        return Pipeline(connection, self.store, self.retries, self.timeout)
+        connection = Connection(client, self.prices, allow_dropped=self.allow_dropped)
+        pipeline = Pipeline(connection, self.store, self.retries, self.timeout)
+        self._known[client.name, None, None, None] = pipeline
+        return pipeline
 
-    def sibling(self, model: str, prices: Prices | None, **own: Any) -> Pipeline:
-        """Connect to another model, once; safe to use from many threads. Its `own` settings may be None."""
-        name = full_name(model)
+    def sibling(self, name: str, own: Mapping[str, Any]) -> Pipeline:
+        """Connect to another model, once. Of its `own` settings, None stands for those of the first."""
+        first = next(iter(self._known))[0]
+        key = (name, *own.values())
         with self._lock:
-            known_as = (name, prices and tuple(prices), *own.values())
-            if known_as not in self.known:
+            if key not in self._known:
                 own = {setting: value for setting, value in own.items() if value is not None}
-                settings = self.settings if name.partition(":")[0] == self.provider else {}
-                self.known[known_as] = replace(self, settings=settings, **own).open(name, prices)
-            return self.known[known_as]
+                is_same = name.partition(":")[0] == first.partition(":")[0]  # no other gets its key
+                own = {"settings": self.settings if is_same else {}, "prices": None, **own}
+                self._known[key] = replace(self, _known={}, **own).open(name)
+            return self._known[key]

@@ -115,12 +115,12 @@ class Connection:
 
     def fit(self, request: ModelRequest, widened: int = 0) -> Fitted:
         """Fit the request's parameters to what is known of the model by now."""
-        return fit({**self.client.own_params, **request.params}, self.known, widened=widened)
+        return fit({**self.client.own_params, **request.params}, self.known, widened)
 
     def dropped(self, params: Mapping[str, Any]) -> Mapping[str, str]:
         """Return the parameters that the model would be asked without, and why, if known by now."""
         request = ModelRequest(self.name, (("user", ""),), params)
-        return self._write(request, self.fit(request)).dropped
+        return self._write(request, self.fit(request), 1, None).dropped
 
     def refused(self, dropped: Mapping[str, str], asked: Mapping[str, Any]) -> ParameterRefused:
         """Return the error for parameters that a method sets and this model does not take."""
@@ -134,21 +134,12 @@ class Connection:
         return 1 if is_one else self._dialect.samples_at_once()
 
     def send(
-        self,
-        request: ModelRequest,
-        fitted: Fitted,
-        *,
-        n: int = 1,
-        widened: int = 0,
-        tell: Tell | None = None,
+        self, request: ModelRequest, fitted: Fitted, n: int = 1, tell: Tell | None = None
     ) -> list[Reply] | CallFailure:
         """Make one request, for `n` samples at once; return their replies, or why there is none.
 
         A parameter that is refused is left out from then on, and the request is made again without it.
-
-        Args:
-            fitted: its parameters, by `fit` with the same `widened`.
-            tell: is called with the pieces of the text as they come, where the model can be asked for them.
+        `tell` is called with the pieces of the text as they come, where the model can be asked for them.
         """
         again: Fitted | None = fitted
         while again is not None:
@@ -168,7 +159,7 @@ class Connection:
                 why = fault(self.name, "", "length")  # nothing is paid for it
                 spent = Reply("", "length", Usage(calls=1), model=self.name, error=why)
                 return [spent] + [spent.unpaid()] * (n - 1)
-            again = self._fit_again(failure, request, fitted, n, widened)
+            again = self._fit_again(failure, request, fitted, n)
         return failure
 
     def failure(self, error: Exception) -> CallFailure:
@@ -205,9 +196,7 @@ class Connection:
                 return [*offered_models(dialect.address, reveal())]
         return []
 
-    def _write(
-        self, request: ModelRequest, fitted: Fitted, n: int = 1, tell: Tell | None = None
-    ) -> WireRequest:
+    def _write(self, request: ModelRequest, fitted: Fitted, n: int, tell: Tell | None) -> WireRequest:
         """Write a request as it goes out."""
         client, known = self.client, fitted.known
         by_responses = bool(request.tools) and IN_CHAT in known.without
@@ -240,7 +229,7 @@ class Connection:
         return WireRequest(request, dialect, known, chat, options, dropped, tell)
 
     def _fit_again(
-        self, failure: CallFailure, request: ModelRequest, fitted: Fitted, n: int, widened: int
+        self, failure: CallFailure, request: ModelRequest, fitted: Fitted, n: int
     ) -> Fitted | None:
         """Remember what a failure teaches; return the request fitted to that, None if it would fail again."""
         with self._lock:
@@ -250,10 +239,10 @@ class Connection:
                 if learned is None or learned == known:
                     return None
                 self._learned = learned
-        again = self.fit(request, widened)
+        again = self.fit(request, fitted.widened)
         # A prompt that fits with a limit less wide was answered already.
-        is_full = widened and isinstance(failure.error, ContextTooLong)
-        return None if is_full and again.limit <= self.fit(request, widened - 1).limit else again
+        is_full = fitted.widened and isinstance(failure.error, ContextTooLong)
+        return None if is_full and again.limit <= self.fit(request, fitted.widened - 1).limit else again
 
     def _parsed(self, messages: Sequence[Any], wire: WireRequest, fitted: Fitted, n: int) -> list[Reply]:
         """Parse the messages of `n` samples, and remember what they show of the model."""

@@ -96,7 +96,7 @@ class StreamedReply:
 
 
 def messages_in(data: Any) -> list[ChatMessage]:
-    """Read the samples of a reply. Raises `ValueError` for JSON that is no reply, `StatusError` for an error."""
+    """Read the samples of a reply. Raises `ValueError` for what is no reply, `StatusError` for an error."""
     _raise_error_in(data)
     choices = data.get("choices")
     if (

@@ -34,6 +34,7 @@ class Fitted:
 
     - `asked`: what they were fitted from, and `known`: what was known of the model then.
     - `sent`: what goes to the client, by the names that all providers share; `reasoning` is an effort.
+    - `widened`: how often the limit was widened.
     - `cut_at`: where the reply is cut on our side, whatever the server does.
     - `dropped`: what the model is asked without, and why. A stop text is not among it, since the reply is cut
       here all the same, nor what the model does by itself, such as a `top_p` of 1.
@@ -42,6 +43,7 @@ class Fitted:
     asked: Mapping[str, Any]
     known: Capabilities
     sent: Mapping[str, Any]
+    widened: int
     cut_at: tuple[str, ...]
     dropped: Mapping[str, str]
 
@@ -51,7 +53,7 @@ class Fitted:
         return int(self.sent.get("max_tokens", 0))
 
 
-def fit(asked: Mapping[str, Any], known: Capabilities, *, widened: int = 0) -> Fitted:
+def fit(asked: Mapping[str, Any], known: Capabilities, widened: int = 0) -> Fitted:
     """Fit parameters to a model. The limit has room for thoughts, and grows fourfold with each `widened`."""
     sent, dropped = dict(asked), dict[str, str]()
     stops = tuple(sent.pop("stop", ()))
@@ -90,7 +92,7 @@ def fit(asked: Mapping[str, Any], known: Capabilities, *, widened: int = 0) -> F
     visible = [stop for stop in stops if stop.strip()][:_MOST_STOPS]  # several servers refuse white space
     if visible and "stop" not in refused:
         sent["stop"] = visible
-    return Fitted(asked, known, sent, stops, dropped)
+    return Fitted(asked, known, sent, widened, stops, dropped)
 
 
 def _effort(asked: str, known: Capabilities) -> tuple[str, str]:

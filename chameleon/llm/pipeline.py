@@ -155,7 +155,7 @@ class Pipeline:
                 made = [self._failed([each], problem, Usage())[0] for each in asked]
             else:
                 try:
-                    made, attempts = self._ask(asked, fitted, widened, context)
+                    made, attempts = self._ask(asked, fitted, context)
                     spent = sum((reply.usage for reply in made), Usage())
                 finally:
                     context.meter.settle(spent)
@@ -200,7 +200,7 @@ class Pipeline:
         return reply
 
     def _ask(
-        self, requests: Sequence[ModelRequest], fitted: Fitted, widened: int, context: CallContext
+        self, requests: Sequence[ModelRequest], fitted: Fitted, context: CallContext
     ) -> tuple[list[Reply], int]:
         """Ask in one request, again where that may help and the run's time allows it; count the attempts."""
         ends, attempts = context.ends, 0
@@ -209,7 +209,7 @@ class Pipeline:
             if started >= ends:
                 return self._failed(requests, self._out_of_time(context.meter), Usage()), attempts
             try:
-                failure = self._attempt(requests, fitted, widened, context, ends - started)
+                failure = self._attempt(requests, fitted, context.stream, ends - started)
             except Exception as error:
                 failure = self.connection.failure(error)
             if not isinstance(failure, CallFailure):
@@ -222,7 +222,10 @@ class Pipeline:
             if is_last or time.monotonic() + seconds >= ends:
                 return self._failed(requests, failure.error, Usage(calls=1)), attempts
             if attempts == 1:
-                self._warn_of(failure)
+                wait = min(failure.retry_after or 0.0, MAX_RETRY_AFTER_S)
+                when = f" in {wait:.0f} s, as it asks" if wait >= 1 else ""
+                reason = failure.reason or "no reason known"
+                self._warn(f"{self.connection.name} does not answer ({reason}); trying again{when}")
             self.sleep(seconds)
 
     def _take_turn(self, ends: float) -> float:
@@ -232,20 +235,13 @@ class Pipeline:
         return time.monotonic()
 
     def _attempt(
-        self,
-        requests: Sequence[ModelRequest],
-        fitted: Fitted,
-        widened: int,
-        context: CallContext,
-        seconds: float,
+        self, requests: Sequence[ModelRequest], fitted: Fitted, stream: ReplyStream | None, seconds: float
     ) -> list[Reply] | CallFailure:
         """Make one request, record what is whole even if it is late. Raises `TooLate` after those seconds."""
-        stream = context.stream
 
         def send() -> list[Reply] | CallFailure:
             tell = stream.piece if stream else None
-            n = len(requests)
-            replies = self.connection.send(requests[0], fitted, n=n, widened=widened, tell=tell)
+            replies = self.connection.send(requests[0], fitted, len(requests), tell)
             if isinstance(replies, CallFailure):
                 return replies
             self.connection.pace.speed_up()
@@ -300,19 +296,12 @@ class Pipeline:
         try:
             self._store.put(request, reply.to_record())
         except StoreError as error:
-            self._warn(f"replies are not recorded: {error}", "replies are not recorded")
+            self._warn("replies are not recorded", f": {error}")
 
-    def _warn_of(self, failure: CallFailure) -> None:
-        """Say why the model is asked again, and when."""
-        seconds = min(failure.retry_after or 0.0, MAX_RETRY_AFTER_S)
-        when = f" in {seconds:.0f} s, as it asks" if seconds >= 1 else ""
-        reason = failure.reason or "no reason known"
-        self._warn(f"{self.connection.name} does not answer ({reason}); trying again{when}")
-
-    def _warn(self, message: str, reason: str = "") -> None:
+    def _warn(self, reason: str, details: str = "") -> None:
         """Log a warning once for each reason: many calls may wait for one server."""
         with self._lock:
-            is_new = (reason or message) not in self._warned
-            self._warned.add(reason or message)
+            is_new = reason not in self._warned
+            self._warned.add(reason)
         if is_new:
-            _log.warning("%s", message)
+            _log.warning("%s%s", reason, details)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from collections.abc import Sequence
 
 from chameleon.text import shared_start
@@ -23,7 +22,7 @@ class Prefixes:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._seen: OrderedDict[str, tuple[str, int]] = OrderedDict()  # the last text, and what all shared
+        self._shared: dict[str, str] = {}  # of each family, the last to be asked last
 
     def shared_length(self, messages: Messages) -> int:
         """Count the characters that earlier prompts of the family share with this one; 0 for the first."""
@@ -31,14 +30,13 @@ class Prefixes:
         if len(text) < MIN_CHARS:
             return 0
         with self._lock:
-            before, shared = self._seen.pop(text[:MIN_CHARS], (text, 0))
-            found = shared_start(before, text)
-            # The same prompt again, as for another sample, says nothing of what other prompts share.
-            length = shared if before == text else min(shared or found, found)
-            self._seen[text[:MIN_CHARS]] = (text, length)
-            if len(self._seen) > _MAX_FAMILIES:
-                self._seen.popitem(last=False)
-        return length
+            before = self._shared.pop(text[:MIN_CHARS], text)
+            length = shared_start(before, text)
+            self._shared[text[:MIN_CHARS]] = text[:length]
+            if len(self._shared) > _MAX_FAMILIES:
+                del self._shared[next(iter(self._shared))]
+        # The same prompt again, as for another sample, says nothing of what other prompts share.
+        return 0 if before == text else length
 
 
 def split_at(messages: Messages, length: int) -> tuple[int, int]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from chameleon.errors import ContextTooLong
 from chameleon.llm.capabilities import EFFORTS, Capabilities
