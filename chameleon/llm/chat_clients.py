@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
@@ -42,38 +41,45 @@ _NOTHING: Mapping[str, Any] = MappingProxyType({})
 _LANGCHAIN, _PRICES = "langchain>=1,<2", "genai-prices>=0.2"
 _OF_ALL = ("temperature", "top_p", "max_tokens", "seed", "logprobs")
 _IN_PAYLOAD = ("temperature", "top_p", "seed")  # what a client may still leave out when it writes a request
-_MOST_VIEWS = 256
+_MAX_VIEWS = 256
 _ADDRESS_FIELD = re.compile(r"(?:^|_)(?:base_url|api_base|endpoint|host|url)$")
 _MODEL_NAMES = ("model_name", "model", "model_id", "repo_id", "model_path", "endpoint_url")
 
 
-class ChatClient(ABC):
-    """The LangChain client of one model.
+class ChatClient:
+    """The client of one model, made by the model's name through its provider's constructor.
 
     - `name`: "provider:model"; `has_name`: whether replies are kept under it: not where it is only a class,
       nor of a script, whose replies come in their order.
     - `address`: the server, unless it is the provider's own.
-    - `own_settings`: what tells its replies apart from those of other clients of the model.
-    - `secrets`: what must be told nowhere, the longest first.
+    - `own_params`: the parameters that its user has set it to; `own_settings`: what tells its replies apart
+      from those of other clients of the model.
+    - `secrets`: what must be shown nowhere, the longest first.
     """
+
+    own_params: Mapping[str, Any] = _NOTHING
 
     def __init__(self, name: str, address: str, secrets: list[str]) -> None:
         self.name, self.address = name, address
         self.is_scripted = name.startswith("scripted:")
-        self.has_name = True
+        self.has_name = not self.is_scripted
         self.own_settings: dict[str, Any] = {}
         self.secrets = known_secrets(secrets)  # now, when the client takes its key: looking takes a while
+        self._timeout, self._settings = 0.0, _NOTHING
         self._views: dict[str, tuple[BaseChatModel, frozenset[str]]] = {}
+
+    @classmethod
+    def named(cls, model: str, timeout: float, settings: Mapping[str, Any]) -> ChatClient:
+        """Name the client of a model. Raises `NoModel` for a provider that does not exist."""
+        name = full_name(model)
+        client = cls(name, own_server(name.partition(":")[0], settings), secrets_in(settings))
+        client._timeout, client._settings = timeout, settings
+        return client
 
     @cached_property
     def chat(self) -> BaseChatModel:
         """Make the client without parameters of a request."""
         return self._set({}, frozenset())
-
-    @cached_property
-    def own_params(self) -> Mapping[str, Any]:
-        """Return the parameters that it is set to by its user."""
-        return {}
 
     def field(self, param: str) -> str | None:
         """Return the client's field for a parameter, by its name, its alias or a provider's word for it."""
@@ -86,48 +92,34 @@ class ChatClient(ABC):
         if not fields and not cleared:
             return self.chat, frozenset()
         key = json.dumps([fields, sorted(cleared)], sort_keys=True)
-        found = self._views.get(key)
-        if found is None:
-            if len(self._views) >= _MOST_VIEWS:
+        if (view := self._views.get(key)) is None:
+            if len(self._views) >= _MAX_VIEWS:
                 self._views.clear()
-            view = self._set(fields, cleared)
-            found = self._views[key] = (view, _left_out(view, fields))
-        return found
+            chat = self._set(fields, cleared)
+            view = self._views[key] = (chat, _left_out(chat, fields))
+        return view
 
-    @abstractmethod
     def _set(self, fields: Mapping[str, Any], cleared: frozenset[str]) -> BaseChatModel:
         """Return the client with these fields set, and these parameters cleared."""
-
-
-class NamedClient(ChatClient):
-    """A client that is made by the model's name, through its provider's constructor."""
-
-    def __init__(self, model: str, timeout: float, settings: Mapping[str, Any]) -> None:
-        name = full_name(model)
-        super().__init__(name, own_server(name.partition(":")[0], settings), secrets_in(settings))
-        self.has_name = not self.is_scripted
-        self._timeout, self._settings = timeout, settings
-
-    def _set(self, fields: Mapping[str, Any], cleared: frozenset[str]) -> BaseChatModel:
         return make_client(self.name, self._timeout, self._settings, fields)
 
 
 class GivenClient(ChatClient):
-    """A client that the user made; it is never made anew, since its class may keep more than its fields."""
+    """A client that the user made; it is never rebuilt, since its class may keep more than its fields."""
 
     def __init__(self, chat: Any) -> None:
         if not hasattr(chat, "_get_ls_params"):
             raise NoModel(f"{type(chat).__name__} is no chat model", hint="Give a LangChain chat model.")
-        told = chat._get_ls_params()
-        provider = told.get("ls_provider") or chat._llm_type
+        params = chat._get_ls_params()
+        provider = params.get("ls_provider") or chat._llm_type
         # Clients of pipelines and endpoints keep the model's name, and the address, on what they wrap.
-        held = [each for each in (chat, getattr(chat, "llm", None)) if each is not None]
-        names = [getattr(each, name, None) for each in held for name in _MODEL_NAMES]
-        model = told.get("ls_model_name") or next((n for n in names if isinstance(n, str) and n), "")
+        both = [each for each in (chat, getattr(chat, "llm", None)) if each is not None]
+        names = [getattr(each, name, None) for each in both for name in _MODEL_NAMES]
+        model = params.get("ls_model_name") or next((n for n in names if isinstance(n, str) and n), "")
         settings = {name: getattr(chat, name, None) for name in type(chat).model_fields}
         super().__init__(
             f"{provider}:{model or type(chat).__name__}",
-            self._address(chat, held, provider),
+            self._address(both, provider),
             secrets_in({name: value for name, value in settings.items() if value}),
         )
         self.has_name = bool(model)
@@ -141,23 +133,25 @@ class GivenClient(ChatClient):
             calm = client.with_options(max_retries=0)  # its own retries would multiply with ours
             chat = chat.model_copy(update={"root_client": calm, "client": calm.chat.completions})
         self.chat = chat
+        fields = {param: self.field(param) for param in _OF_ALL}
+        values = {
+            param: getattr(chat, name)
+            for param, name in fields.items()
+            if name and name in chat.model_fields_set
+        }
+        self.own_params = {param: value for param, value in values.items() if value is not None}
 
     @staticmethod
-    def _address(chat: Any, held: list[Any], provider: str) -> str:
-        """Return the server of a client, as far as it tells."""
-        found = [getattr(getattr(chat, "root_client", None), "base_url", None)]  # what OpenAI's made of them
-        for each in held:
+    def _address(parts: list[Any], provider: str) -> str:
+        """Return the server of a client, if it says which."""
+        named = [
+            getattr(getattr(parts[0], "root_client", None), "base_url", None)
+        ]  # what OpenAI's made of them
+        for each in parts:
             fields = getattr(type(each), "model_fields", getattr(each, "__dict__", ()))
-            found += [getattr(each, name, None) for name in fields if _ADDRESS_FIELD.search(name)]
-        address = next(filter(None, found), None)
+            named += [getattr(each, name, None) for name in fields if _ADDRESS_FIELD.search(name)]
+        address = next(filter(None, named), None)
         return own_server(provider, {"base_url": str(address)}) if address else ""
-
-    @cached_property
-    def own_params(self) -> Mapping[str, Any]:
-        names = {param: self.field(param) for param in _OF_ALL}
-        was_set = self.chat.model_fields_set
-        held = {param: getattr(self.chat, field) for param, field in names.items() if field in was_set}
-        return {param: value for param, value in held.items() if value is not None}
 
     def _set(self, fields: Mapping[str, Any], cleared: frozenset[str]) -> BaseChatModel:
         nothing = {field: None for param in cleared if (field := self.field(param))}
@@ -185,7 +179,8 @@ def why_langchain(provider: str, name: str, settings: Mapping[str, Any] = _NOTHI
 
 def asked_by(model: str) -> str:
     """Say which client asks "provider:model", and why."""
-    why = why_langchain(*model.split(":", 1))
+    provider, _, name = model.partition(":")
+    why = why_langchain(provider, name)
     return f"LangChain's client, since {why}" if why else "Chameleon's own client of OpenAI's protocol"
 
 
@@ -283,8 +278,8 @@ def _left_out(view: BaseChatModel, fields: Mapping[str, Any]) -> frozenset[str]:
     gone = {field for field in fields if getattr(view, field, None) is None}
     write = getattr(view, "_get_request_payload", None)
     if write is not None:
-        with suppress(Exception):  # what it says to a request of ours is told when one is made
+        with suppress(Exception):  # it raises the same when a request is made
             payload = write("?")
-            told = {**payload, **(payload.get("extra_body") or {})}
-            gone |= {field for field in _IN_PAYLOAD if field in fields and told.get(field) is None}
+            sent = {**payload, **(payload.get("extra_body") or {})}
+            gone |= {field for field in _IN_PAYLOAD if field in fields and sent.get(field) is None}
     return frozenset(gone)

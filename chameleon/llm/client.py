@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from chameleon import bridge
 from chameleon.errors import EmptyReply, ModelError, Refused
-from chameleon.llm.chat_clients import ChatClient, GivenClient, NamedClient
+from chameleon.llm.chat_clients import ChatClient, GivenClient
 from chameleon.llm.connection import Connection, Offer
 from chameleon.llm.message import Messages, ModelRequest, Reply, canonical
 from chameleon.llm.pipeline import Pipeline
@@ -49,8 +49,9 @@ class LLM:
         """`soft` parameters hold where nobody says another, and no model must take them."""
         self._pipeline, self._params, self._models = pipeline, params, models
         client = pipeline.connection.client
-        own = client.own_params if soft and isinstance(client, GivenClient) else _NONE
-        self._soft = {name: value for name, value in soft.items() if name not in {**params, **own}}
+        self._soft = {
+            name: value for name, value in soft.items() if name not in {**params, **client.own_params}
+        }
 
     @classmethod
     def connect(
@@ -276,7 +277,7 @@ class _Models:
     def open(self, model: str | BaseChatModel) -> Pipeline:
         """Connect to the first model; raise as `LLM.connect` does."""
         if isinstance(model, str):
-            client: ChatClient = NamedClient(model, self.timeout, self.settings)
+            client = ChatClient.named(model, self.timeout, self.settings)
         elif self.settings:
             raise ModelError(f"{', '.join(self.settings)} must be set on the chat model itself")
         else:

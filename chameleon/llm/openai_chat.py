@@ -128,13 +128,11 @@ class OpenAIChat(BaseModel):
         key = self.api_key.get_secret_value() if self.api_key else ""
         address, header = authorized(self.base_url, key)
         parts = urlsplit(address)
-        ids = {
-            "OpenAI-Organization": self.organization or os.environ.get("OPENAI_ORG_ID"),
-            "OpenAI-Project": os.environ.get("OPENAI_PROJECT_ID"),
-        }
-        ids = {name: value for name, value in ids.items() if value}
+        organization = self.organization or os.environ.get("OPENAI_ORG_ID")
+        ids = {"Organization": organization, "Project": os.environ.get("OPENAI_PROJECT_ID")}
+        by_id = {f"OpenAI-{name}": id for name, id in ids.items() if id}
         url = parts._replace(path=f"{parts.path.rstrip('/')}/chat/completions").geturl()
-        headers = {**_HEADERS, "Authorization": header, **ids, **self.default_headers}
+        headers = {**_HEADERS, "Authorization": header, **by_id, **self.default_headers}
         return url, headers, proxy_of(self.base_url)
 
 
