@@ -1,11 +1,11 @@
-"""What is known of a model before it is asked: by LangChain's profile of it, and by `models.yaml`."""
+"""What a model takes, by LangChain's profile of it and by `models.yaml`; and which model is a default."""
 
 from __future__ import annotations
 
 import datetime
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -14,41 +14,53 @@ from chameleon.yaml_text import read_yaml
 
 EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 _SAMPLING = frozenset({"temperature", "top_p"})
+_KNOWN = "it is known to refuse it"
 
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What a model takes, as far as it is known.
+    """What a model takes: what was known of it beforehand, corrected by what its server has shown since.
 
-    - `thinks`: it thinks before it answers unless told not to; what it thinks counts against its limit.
-    - `efforts`: the reasoning efforts that it takes, `default_effort` the one that it has by itself.
-    - `refuses`: parameters that it never takes; `refuses_thinking`: those that it refuses while it thinks.
-    - `apart`: pairs of parameters of which it takes one.
-    - `thinking`: how it is told to think where that is no effort: "budget" (a number of tokens).
-    - `most_output`: the most tokens of a reply, thoughts included.
-    - `structured`: its replies can be held to a JSON schema.
-    - `sees`: it is known to take pictures; `tools`: to take tools to call.
+    - `thinks`: it thinks before it answers unless asked not to; thoughts count against its limit.
+    - `efforts`: the reasoning efforts that it takes; `lists_efforts`: its server listed them itself.
+    - `default_effort`: its effort where none is asked for.
+    - `refuses`: parameters that it never takes, and why; `refuses_thinking`: those that it refuses while it
+      thinks; `apart`: pairs of which it takes one.
+    - `thinking`: how it is asked to think where that is no effort: "budget" (a number of tokens), "adaptive".
+    - `most_output`: the most tokens of a reply, thoughts included; `limit_name`: its server's name for that
+      parameter, where it is not the usual one.
+    - `spare`: the most tokens that a limit may have beyond `max_tokens`: the context has no room for more.
+    - `schema`, `sees`, `tools`: it is known to take JSON schemas, pictures, tools to call.
+    - `without`: what else it has refused: parameters of our own making, "schema", "tools".
     - `is_known`: LangChain or `models.yaml` knows the model.
     """
 
     thinks: bool = False
     efforts: tuple[str, ...] = ()
+    lists_efforts: bool = False
     default_effort: str = ""
-    refuses: frozenset[str] = frozenset()
+    refuses: Mapping[str, str] = field(default_factory=dict)
     refuses_thinking: frozenset[str] = frozenset()
     apart: tuple[tuple[str, str], ...] = ()
     thinking: str = ""
     most_output: int | None = None
-    structured: bool = False
+    limit_name: str = ""
+    spare: int | None = None
+    schema: bool = False
     sees: bool = False
     tools: bool = False
+    without: frozenset[str] = frozenset()
     is_known: bool = False
 
-    def nearest_effort(self, asked: str) -> str:
-        """Return the effort that it takes and that is nearest to the one asked for, the lower of two."""
-        if not self.efforts or asked in self.efforts:
-            return asked
-        place = EFFORTS.index(asked)
+    def without_also(self, name: str) -> Capabilities:
+        """Add to what it has refused."""
+        return replace(self, without=self.without | {name})
+
+    def nearest_effort(self, wanted: str) -> str:
+        """Return the effort that it takes nearest to the wanted one, the lower of two."""
+        if not self.efforts or wanted in self.efforts:
+            return wanted
+        place = EFFORTS.index(wanted)
         known = [effort for effort in EFFORTS if effort in self.efforts and effort != "none"]
         return min(known, key=lambda effort: abs(EFFORTS.index(effort) - place), default="none")
 
@@ -56,43 +68,39 @@ class Capabilities:
 def end_in_words(day: datetime.date, instead: str = "") -> str:
     """Say when a model is switched off, and what its provider recommends instead."""
     is_past = day <= datetime.datetime.now(datetime.UTC).date()
-    said = f"it {'was' if is_past else 'will be'} switched off on {day.isoformat()}"
-    return f"{said}; its provider recommends {instead}" if instead else said
+    end = f"it {'was' if is_past else 'will be'} switched off on {day.isoformat()}"
+    return f"{end}; its provider recommends {instead}" if instead else end
 
 
 def capabilities_of(model: str, profile: Mapping[str, Any] | None = None) -> Capabilities:
     """Return what is known of "provider:model" by `models.yaml`, else by LangChain's `profile`."""
-    told, family = dict(profile or {}), _family(model)
-    efforts = tuple(family.get("efforts") or told.get("reasoning_effort_levels") or ())
-    default = str(told.get("reasoning_effort_default") or "")
-    may_think = told.get("reasoning_output") is True
-    refuses = frozenset(family.get("refuses", ()))
-    refuses_thinking = frozenset(family.get("refuses_thinking", ()))
-    if may_think and told.get("temperature") is False and not refuses | refuses_thinking >= _SAMPLING:
-        if "none" in efforts:
-            refuses_thinking |= _SAMPLING
-        else:
-            refuses |= _SAMPLING
-    if told.get("reasoning_output") is False and "reasons" not in family:
-        refuses |= {"reasoning"}
+    profile, family = profile or {}, _family(model)
+    efforts = tuple(family.get("efforts") or profile.get("reasoning_effort_levels") or ())
+    default = str(profile.get("reasoning_effort_default") or "")
+    may_think = profile.get("reasoning_output") is True
+    refuses, refuses_thinking = (set(family.get(name, ())) for name in ("refuses", "refuses_thinking"))
+    if may_think and profile.get("temperature") is False and not refuses | refuses_thinking >= _SAMPLING:
+        (refuses_thinking if "none" in efforts else refuses).update(_SAMPLING)
+    if profile.get("reasoning_output") is False and "reasons" not in family:
+        refuses.add("reasoning")
     return Capabilities(
         thinks=bool(family.get("reasons", may_think and default != "none")),
         efforts=efforts,
         default_effort=default,
-        refuses=refuses,
-        refuses_thinking=refuses_thinking,
+        refuses=dict.fromkeys(sorted(refuses), _KNOWN),
+        refuses_thinking=frozenset(refuses_thinking),
         apart=tuple((first, second) for first, second in family.get("apart", ())),
         thinking=str(family.get("thinking", "")),
-        most_output=told.get("max_output_tokens") or None,
-        structured=told.get("structured_output") is True,
-        sees=bool(told.get("image_inputs", _fitting(model, "sees"))),
-        tools=bool(told.get("tool_calling", _fitting(model, "tools"))),
-        is_known=bool(told or family),
+        most_output=profile.get("max_output_tokens") or None,
+        schema=profile.get("structured_output") is True,
+        sees=bool(profile.get("image_inputs", _fitting(model, "sees"))),
+        tools=bool(profile.get("tool_calling", _fitting(model, "tools"))),
+        is_known=bool(profile or family),
     )
 
 
 def default_model(provider: str) -> str | None:
-    """Return the model of a provider that is asked where none is named; None where none is known."""
+    """Return a provider's model for those who name none, if one is known."""
     entry = section("defaults").get(provider)
     return f"{provider}:{entry['model']}" if entry else None
 
@@ -105,25 +113,24 @@ def switch_off(model: str) -> str:
 
 
 def provider_of(name: str) -> str:
-    """Return the first provider that has a family of models by this name; "" where none has."""
+    """Return the first provider that has a family of models by this name, or ""."""
     return next((each for each in section("families") if _family(f"{each}:{name}")), "")
 
 
 def _family(model: str) -> Mapping[str, Any]:
-    """Return what is said of the longest beginning of the model's name."""
+    """Return the entry of the longest family name that the model's name begins with."""
     fitting = _fitting(model, "families")
-    found: Mapping[str, Any] = fitting[max(fitting, key=len)] if fitting else {}
-    return found
+    return fitting[max(fitting, key=len)] if fitting else {}
 
 
-def _fitting(model: str, named: str) -> Mapping[str, Any]:
+def _fitting(model: str, named: str) -> dict[str, Any]:
     """Return the entries of a section of `models.yaml` that the model's name begins with."""
     provider, _, path = model.partition(":")
     name = path.rpartition("/")[2]  # gateways call it openai/gpt-…
     entries = section(named).get("openai" if provider == "azure_openai" else provider, {})
     return {
-        known: told
-        for known, told in entries.items()
+        known: entry
+        for known, entry in entries.items()
         if name == known or name.startswith((f"{known}-", f"{known}."))
     }
 
@@ -134,6 +141,7 @@ def section(name: str) -> Mapping[str, Any]:
     text = resources.files("chameleon.llm").joinpath("models.yaml").read_text("utf-8")
     parts = re.split(r"^(?=\w)", text, flags=re.MULTILINE)
     # Entries name sources.
-    found = "".join(part for part in parts if part.startswith(("sources:", f"{name}:")))
-    read: Mapping[str, Any] = read_yaml(found)[name]
-    return read
+    part: Mapping[str, Any] = read_yaml("".join(p for p in parts if p.startswith(("sources:", f"{name}:"))))[
+        name
+    ]
+    return part

@@ -1,22 +1,30 @@
-"""LangChain clients: made by a model's name, or by the user; set to parameters, each setting kept."""
+"""The client that asks a model: made by the model's name, or by the user; set to parameters of requests."""
 
 from __future__ import annotations
 
 import json
+import os
 import re
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from importlib.util import find_spec
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, cast
 
-from chameleon.errors import ChameleonError, ModelError, NoModel
+from chameleon.errors import AuthFailed, ChameleonError, MissingPackage, ModelError, NoModel, causes
 from chameleon.lazy import cached_property
+from chameleon.llm.capabilities import section
+from chameleon.llm.deadline import bound_replies
 from chameleon.llm.providers import (
+    DUMMY_KEY,
+    OPENAI,
+    ModelProvider,
+    base_url,
     belongs_to_connection,
     full_name,
-    make_client,
     own_server,
+    providers,
     secrets_in,
 )
 from chameleon.text import known_secrets, one_line, redact
@@ -29,40 +37,49 @@ _SYNONYMS: Mapping[str, tuple[str, ...]] = {
     "max_tokens": ("max_output_tokens", "num_predict", "max_new_tokens"),
     "stop": ("stop_sequences",),
 }
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+_LANGCHAIN, _PRICES = "langchain>=1,<2", "genai-prices>=0.2"
 _OF_ALL = ("temperature", "top_p", "max_tokens", "seed", "logprobs")
 _IN_PAYLOAD = ("temperature", "top_p", "seed")  # what a client may still leave out when it writes a request
-_MOST_VIEWS = 256
+_MAX_VIEWS = 256
 _ADDRESS_FIELD = re.compile(r"(?:^|_)(?:base_url|api_base|endpoint|host|url)$")
 _MODEL_NAMES = ("model_name", "model", "model_id", "repo_id", "model_path", "endpoint_url")
 
 
-class ChatClient(ABC):
-    """The LangChain client of one model.
+class ChatClient:
+    """The client of one model, made by the model's name through its provider's constructor.
 
     - `name`: "provider:model"; `has_name`: whether replies are kept under it: not where it is only a class,
       nor of a script, whose replies come in their order.
     - `address`: the server, unless it is the provider's own.
-    - `own_settings`: what tells its replies apart from those of other clients of the model.
-    - `secrets`: what must be told nowhere, the longest first.
+    - `own_params`: the parameters that its user has set it to; `own_settings`: what tells its replies apart
+      from those of other clients of the model.
+    - `secrets`: what must be shown nowhere, the longest first.
     """
+
+    own_params: Mapping[str, Any] = _NOTHING
 
     def __init__(self, name: str, address: str, secrets: list[str]) -> None:
         self.name, self.address = name, address
         self.is_scripted = name.startswith("scripted:")
-        self.has_name = True
+        self.has_name = not self.is_scripted
         self.own_settings: dict[str, Any] = {}
         self.secrets = known_secrets(secrets)  # now, when the client takes its key: looking takes a while
+        self._timeout, self._settings = 0.0, _NOTHING
         self._views: dict[str, tuple[BaseChatModel, frozenset[str]]] = {}
+
+    @classmethod
+    def named(cls, model: str, timeout: float, settings: Mapping[str, Any]) -> ChatClient:
+        """Name the client of a model. Raises `NoModel` for a provider that does not exist."""
+        name = full_name(model)
+        client = cls(name, own_server(name.partition(":")[0], settings), secrets_in(settings))
+        client._timeout, client._settings = timeout, settings
+        return client
 
     @cached_property
     def chat(self) -> BaseChatModel:
         """Make the client without parameters of a request."""
         return self._set({}, frozenset())
-
-    @cached_property
-    def own_params(self) -> Mapping[str, Any]:
-        """Return the parameters that it is set to by its user."""
-        return {}
 
     def field(self, param: str) -> str | None:
         """Return the client's field for a parameter, by its name, its alias or a provider's word for it."""
@@ -75,58 +92,33 @@ class ChatClient(ABC):
         if not fields and not cleared:
             return self.chat, frozenset()
         key = json.dumps([fields, sorted(cleared)], sort_keys=True)
-        found = self._views.get(key)
-        if found is None:
-            if len(self._views) >= _MOST_VIEWS:
+        if (view := self._views.get(key)) is None:
+            if len(self._views) >= _MAX_VIEWS:
                 self._views.clear()
-            view = self._set(fields, cleared)
-            found = self._views[key] = (view, _left_out(view, fields))
-        return found
+            chat = self._set(fields, cleared)
+            view = self._views[key] = (chat, _left_out(chat, fields))
+        return view
 
-    @abstractmethod
     def _set(self, fields: Mapping[str, Any], cleared: frozenset[str]) -> BaseChatModel:
         """Return the client with these fields set, and these parameters cleared."""
-
-
-class NamedClient(ChatClient):
-    """A client that is made by the model's name, through its provider's constructor."""
-
-    def __init__(self, model: str, timeout: float, settings: Mapping[str, Any]) -> None:
-        name = full_name(model)
-        super().__init__(name, own_server(name.partition(":")[0], settings), secrets_in(settings))
-        self.has_name = not self.is_scripted
-        self._timeout, self._settings = timeout, settings
-
-    def _set(self, fields: Mapping[str, Any], cleared: frozenset[str]) -> BaseChatModel:
-        try:
-            return make_client(self.name, self._timeout, self._settings, fields)
-        except ChameleonError:
-            raise
-        except Exception as error:
-            words = str(error).partition("For further information")[0]
-            said = one_line(redact(words, also=self.secrets), 200)
-            asked = ", ".join(f"{name}={value!r}" for name, value in fields.items())
-            raise ModelError(f"{self.name} cannot be asked with {asked}: {said}") from None
+        return make_client(self.name, self._timeout, self._settings, fields)
 
 
 class GivenClient(ChatClient):
-    """A client that the user made; it is never made anew, since its class may keep more than its fields."""
+    """A client that the user made; it is never rebuilt, since its class may keep more than its fields."""
 
     def __init__(self, chat: Any) -> None:
         if not hasattr(chat, "_get_ls_params"):
             raise NoModel(f"{type(chat).__name__} is no chat model", hint="Give a LangChain chat model.")
-        told = chat._get_ls_params()
-        provider = told.get("ls_provider") or chat._llm_type
+        params = chat._get_ls_params()
+        provider = params.get("ls_provider") or chat._llm_type
         # Clients of pipelines and endpoints keep the model's name, and the address, on what they wrap.
-        held = [each for each in (chat, getattr(chat, "llm", None)) if each is not None]
-        names = [getattr(each, name, None) for each in held for name in _MODEL_NAMES]
-        model = told.get("ls_model_name") or next((n for n in names if isinstance(n, str) and n), "")
+        both = [each for each in (chat, getattr(chat, "llm", None)) if each is not None]
+        names = [getattr(each, name, None) for each in both for name in _MODEL_NAMES]
+        model = params.get("ls_model_name") or next((n for n in names if isinstance(n, str) and n), "")
         settings = {name: getattr(chat, name, None) for name in type(chat).model_fields}
-        super().__init__(
-            f"{provider}:{model or type(chat).__name__}",
-            self._address(chat, held, provider),
-            secrets_in({name: value for name, value in settings.items() if value}),
-        )
+        secrets = secrets_in({name: value for name, value in settings.items() if value})
+        super().__init__(f"{provider}:{model or type(chat).__name__}", _address_of(both, provider), secrets)
         self.has_name = bool(model)
         for name, value in chat._identifying_params.items():
             if value is None or name in ("model", "model_name", "stream") or belongs_to_connection(name):
@@ -138,27 +130,129 @@ class GivenClient(ChatClient):
             calm = client.with_options(max_retries=0)  # its own retries would multiply with ours
             chat = chat.model_copy(update={"root_client": calm, "client": calm.chat.completions})
         self.chat = chat
-
-    @staticmethod
-    def _address(chat: Any, held: list[Any], provider: str) -> str:
-        """Return the server of a client, as far as it tells."""
-        found = [getattr(getattr(chat, "root_client", None), "base_url", None)]  # what OpenAI's made of them
-        for each in held:
-            fields = getattr(type(each), "model_fields", getattr(each, "__dict__", ()))
-            found += [getattr(each, name, None) for name in fields if _ADDRESS_FIELD.search(name)]
-        address = next(filter(None, found), None)
-        return own_server(provider, {"base_url": str(address)}) if address else ""
-
-    @cached_property
-    def own_params(self) -> Mapping[str, Any]:
-        names = {param: self.field(param) for param in _OF_ALL}
-        was_set = self.chat.model_fields_set
-        held = {param: getattr(self.chat, field) for param, field in names.items() if field in was_set}
-        return {param: value for param, value in held.items() if value is not None}
+        for param in _OF_ALL:
+            field = self.field(param)
+            if field and field in chat.model_fields_set and (value := getattr(chat, field)) is not None:
+                self.own_params = {**self.own_params, param: value}
 
     def _set(self, fields: Mapping[str, Any], cleared: frozenset[str]) -> BaseChatModel:
         nothing = {field: None for param in cleared if (field := self.field(param))}
         return self.chat.model_copy(update={**nothing, **fields})
+
+
+def _why_langchain(provider: str, name: str, settings: Mapping[str, Any] = _NOTHING) -> str:
+    """Return why LangChain's client asks a model; "" where our own client of OpenAI's protocol does."""
+    if provider != "openai":
+        return f"its provider is {provider}"
+    if find_spec("aiohttp") is None:
+        return "the package aiohttp is not installed"
+    from chameleon.llm.openai_chat import OpenAIChat, profiles, proxy_of
+
+    if name.startswith(tuple(section("responses_only"))) or "codex" in name:
+        return "it is asked by the Responses API"
+    if unknown := sorted(settings.keys() - OpenAIChat.model_fields.keys()):
+        return f"our own has no setting {unknown[0]}"
+    proxy = proxy_of(settings.get("base_url") or base_url() or OPENAI) or ""
+    if os.environ.get("OPENAI_PROXY") or proxy.startswith("socks"):
+        return "a proxy is named by OPENAI_PROXY, or speaks SOCKS"
+    if settings.get("max_retries"):
+        return "max_retries is set"
+    return "" if profiles() else "our own reads what langchain-openai lists of models"
+
+
+def asked_by(model: str) -> str:
+    """Say which client asks "provider:model", and why."""
+    provider, _, name = model.partition(":")
+    why = _why_langchain(provider, name)
+    return f"LangChain's client, since {why}" if why else "Chameleon's own client of OpenAI's protocol"
+
+
+def make_client(
+    model: str, timeout: float, settings: Mapping[str, Any], fields: Mapping[str, Any]
+) -> BaseChatModel:
+    """Make the client of `provider:name`, with its own retries switched off, for requests with these fields.
+
+    Raises `MissingPackage`, `AuthFailed` where no key is set, `NoModel` where there is no such script, and
+    `ModelError` where the client refuses the settings or the fields.
+    """
+    provider, _, name = model.partition(":")
+    facts = providers().get(provider, ModelProvider("langchain-core>=1,<2"))
+    try:
+        if provider == "scripted":
+            from chameleon.llm.scripted import ScriptedModel
+
+            return ScriptedModel.from_file(name)
+        arguments = _arguments(provider, facts, timeout, {**settings, **fields})
+        has_key = any(re.search(r"api_key$|credentials$", key) and arguments[key] for key in arguments)
+        if facts.keys and not has_key and not any(os.environ.get(key) for key in facts.keys):
+            raise AuthFailed(
+                f"the provider's key is not set: {' or '.join(facts.keys)}",
+                where=f"model {model}",
+                hint=f"export {facts.keys[0]}=…, or choose another model.",
+            )
+        if not _why_langchain(provider, name, arguments):
+            from chameleon.llm.openai_chat import OpenAIChat
+
+            arguments.setdefault(
+                "api_key", os.environ.get("OPENAI_API_KEY")
+            )  # now: it may not be shown later
+            return cast(
+                "BaseChatModel", OpenAIChat(model=name, **arguments)
+            )  # its dialect uses no other method
+        from langchain.chat_models import init_chat_model
+
+        arguments = {"stream_usage": True, **arguments} if provider == "openai" else arguments
+        client: BaseChatModel = init_chat_model(name, model_provider=provider, **arguments)
+    except ImportError as error:
+        # LangChain's own text, on top, hides which package it is.
+        cause = [*causes(error)][-1]
+        needs = f"the model provider {provider} needs a package that is not installed"
+        # The real packages: our own extras' name says nothing to an index that does not hold us.
+        packages = " ".join(f"'{package}'" for package in (_LANGCHAIN, facts.package, _PRICES))
+        raise MissingPackage(
+            f"{needs}: {one_line(str(cause), 120)}", hint=f"pip install {packages}"
+        ) from None
+    except ChameleonError:
+        raise
+    except Exception as error:
+        words = str(error).partition("For further information")[0]
+        said = one_line(redact(words, also=secrets_in(settings)), 200)
+        if fields:
+            asked = ", ".join(f"{name}={value!r}" for name, value in fields.items())
+            raise ModelError(f"{model} cannot be asked with {asked}: {said}") from None
+        what = f"no client can be made: {type(error).__name__}: {said}"
+        raise ModelError(what, where=f"model {model}") from None
+    bound_replies(client)
+    return client
+
+
+def _arguments(
+    provider: str, facts: ModelProvider, timeout: float, settings: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the arguments of a provider's constructor."""
+    arguments = dict(settings)
+    if facts.timeouts:
+        arguments = {"timeout": timeout, "max_retries": 0, **arguments}
+    if provider == "ollama":  # without a limit its client waits for ever
+        arguments = {"client_kwargs": {"timeout": timeout}, **arguments}
+    if provider == "openai" and (address := arguments.get("base_url") or base_url()):
+        arguments["base_url"] = address
+        if "api_key" not in arguments and not os.environ.get("OPENAI_API_KEY"):
+            arguments["api_key"] = DUMMY_KEY  # the client insists on one; local servers ask for none
+    if provider == "huggingface":  # a pipeline repeats its prompt by default
+        own = arguments.get("pipeline_kwargs") or {}
+        arguments["pipeline_kwargs"] = {"return_full_text": False, **own}
+    return arguments
+
+
+def _address_of(parts: list[Any], provider: str) -> str:
+    """Return the server of a client, if one of its parts says which."""
+    named = [getattr(getattr(parts[0], "root_client", None), "base_url", None)]  # what OpenAI's made of them
+    for each in parts:
+        fields = getattr(type(each), "model_fields", getattr(each, "__dict__", ()))
+        named += [getattr(each, name, None) for name in fields if _ADDRESS_FIELD.search(name)]
+    address = next(filter(None, named), None)
+    return own_server(provider, {"base_url": str(address)}) if address else ""
 
 
 @cache
@@ -174,8 +268,8 @@ def _left_out(view: BaseChatModel, fields: Mapping[str, Any]) -> frozenset[str]:
     gone = {field for field in fields if getattr(view, field, None) is None}
     write = getattr(view, "_get_request_payload", None)
     if write is not None:
-        with suppress(Exception):  # what it says to a request of ours is told when one is made
+        with suppress(Exception):  # it raises the same when a request is made
             payload = write("?")
-            told = {**payload, **(payload.get("extra_body") or {})}
-            gone |= {field for field in _IN_PAYLOAD if field in fields and told.get(field) is None}
+            sent = {**payload, **(payload.get("extra_body") or {})}
+            gone |= {field for field in _IN_PAYLOAD if field in fields and sent.get(field) is None}
     return frozenset(gone)

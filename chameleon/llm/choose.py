@@ -7,19 +7,19 @@ import difflib
 import json
 import os
 import re
-from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote, urlsplit
 
 from chameleon import bridge
 from chameleon.errors import NoModel
 from chameleon.llm.capabilities import default_model, end_in_words, section, switch_off
 from chameleon.llm.deadline import within
 from chameleon.llm.providers import (
+    OPENAI,
+    authorized,
     base_url,
     full_name,
     is_openai_itself,
@@ -68,12 +68,9 @@ def choose_model(
     if it has one. Raises `NoModel` for a name whose provider does not exist, when the server does not say
     what it offers, or when there is nothing to replay.
     """
-    named = (
-        (flag, reason),
-        (environ.get("CHAMELEON_MODEL"), "CHAMELEON_MODEL names it"),
-        (inventory_model, "the inventory's llm.model names it"),
-    )
-    for name, why in named:
+    variable, inventory = "CHAMELEON_MODEL names it", "the inventory's llm.model names it"
+    named = {reason: flag, variable: environ.get("CHAMELEON_MODEL"), inventory: inventory_model}
+    for why, name in named.items():
         if name and name.strip():
             return _chosen(full_name(name, environ), why)
     address = base_url(environ)
@@ -94,18 +91,19 @@ def _chosen(model: str, reason: str) -> ModelChoice:
 
 def _from_keys(environ: Mapping[str, str]) -> ModelChoice:
     """Choose the default model of the first provider whose key is set, those whose package is here first."""
-    keys = {
-        provider: next((key for key in providers()[provider].keys if environ.get(key)), "")
-        for provider in (*section("defaults"), *providers())
-    }
-    having = [provider for provider, key in keys.items() if key and default_model(provider)]
-    if having:
-        provider = next((each for each in having if package_is_here(each)), having[0])
-        return _chosen(str(default_model(provider)), f"{keys[provider]} is set and no model is named")
-    lacks = "neither a key (such as OPENAI_API_KEY) nor a server (OPENAI_BASE_URL) is set"
-    if unused := next(filter(None, keys.values()), ""):
-        lacks = f"no default is known for {unused}"
-    return ModelChoice(None, f"no model, because none is named and {lacks}")
+    by_key = [
+        (key, provider)
+        for provider in dict.fromkeys([*section("defaults"), *providers()])
+        for key in providers()[provider].keys
+        if environ.get(key)
+    ]
+    usable = [(key, provider) for key, provider in by_key if default_model(provider)]
+    if usable:
+        key, provider = next((each for each in usable if package_is_here(each[1])), usable[0])
+        return _chosen(str(default_model(provider)), f"{key} is set and no model is named")
+    why = "neither a key (such as OPENAI_API_KEY) nor a server (OPENAI_BASE_URL) is set"
+    why = f"no default is known for {by_key[0][0]}" if by_key else why
+    return ModelChoice(None, f"no model, because none is named and {why}")
 
 
 def _from_server(address: str, key: str | None) -> ModelChoice:
@@ -115,13 +113,12 @@ def _from_server(address: str, key: str | None) -> ModelChoice:
         offered = offered_models(address, key)
     except NoModel as error:
         raise NoModel(error.what, hint=error.hint or "Name a model, or set CHAMELEON_MODEL.") from None
-    chat = [name for name in offered if not _NOT_FOR_CHAT.search(name)]
-    if not chat:
+    name = next((each for each in offered if not _NOT_FOR_CHAT.search(each)), None)
+    if name is None:
         raise NoModel(f"{server} offers no chat model", hint="Load one into the server.")
-    model, day = f"openai:{chat[0]}", offered[chat[0]]
     which = "the only model" if len(offered) == 1 else f"the first chat model of {len(offered)} models"
-    why = f"model {model}, because it is {which} of {server}"
-    return ModelChoice(model, why, end_in_words(day) if day else "")
+    why = f"model openai:{name}, because it is {which} of {server}"
+    return ModelChoice(f"openai:{name}", why, end_in_words(day) if (day := offered[name]) else "")
 
 
 def with_end(choice: ModelChoice, environ: Mapping[str, str] = os.environ) -> ModelChoice:
@@ -129,7 +126,7 @@ def with_end(choice: ModelChoice, environ: Mapping[str, str] = os.environ) -> Mo
     provider, _, name = (choice.model or "").partition(":")
     if choice.ends or provider != "openai":
         return choice
-    address, key = base_url(environ) or "https://api.openai.com/v1", environ.get("OPENAI_API_KEY")
+    address, key = base_url(environ) or OPENAI, environ.get("OPENAI_API_KEY")
     day = None
     with suppress(Exception):  # a courtesy: whatever goes wrong here must not stop the run
         day = offered_models(address, key, END_SECONDS).get(name)
@@ -144,10 +141,10 @@ def offered_models(
 
 
 def context_of(address: str, name: str, key: str | None = None) -> int | None:
-    """Return how many tokens a server says that the model's context has; None where it does not say."""
+    """Return how many tokens the context of a server's model has, if the server says so."""
     entry = _listed(address, key, LIST_SECONDS).get(name, {})
-    found = (part.get(each) for part in (entry, entry.get("meta") or {}) for each in _CONTEXTS)
-    return next((size for size in found if isinstance(size, int) and size > 0), None)
+    sizes = (part.get(each) for part in (entry, entry.get("meta") or {}) for each in _CONTEXTS)
+    return next((size for size in sizes if isinstance(size, int) and size > 0), None)
 
 
 def _listed(address: str, key: str | None, seconds: float) -> dict[str, Mapping[str, Any]]:
@@ -157,41 +154,33 @@ def _listed(address: str, key: str | None, seconds: float) -> dict[str, Mapping[
 
     from chameleon.llm.failures import why_no_answer
 
-    try:
-        parts = urlsplit(address.rstrip("/") + "/models")
-    except ValueError:
-        parts = urlsplit("")
-    if parts.scheme not in ("http", "https") or not parts.netloc:
+    server, secrets, url, header = f"the server at {redact(address)}", [key] if key else [], "", ""
+    with suppress(ValueError):
+        url, header = authorized(address.rstrip("/") + "/models", key)
+    if not re.match(r"https?://[^/]", url):
         hint = "OPENAI_BASE_URL begins with http:// or https://."
         raise NoModel(f"{redact(address)!r} is not an address", hint=hint)
-    login, at, host = parts.netloc.rpartition("@")
-    request = urllib.request.Request(parts._replace(netloc=host).geturl())  # noqa: S310 - checked above
-    header = f"Basic {b64encode(unquote(login).encode()).decode()}" if at else f"Bearer {key}" if key else ""
+    request = urllib.request.Request(url)  # noqa: S310 - checked above
     if header:  # unredirected: a redirect to another host must not carry the key there
         request.add_unredirected_header("Authorization", header)
 
     def listed() -> Any:
-        try:
-            with urllib.request.urlopen(request, timeout=seconds) as response:  # noqa: S310
-                return json.loads(response.read(MAX_LIST_BYTES))
-        except urllib.error.HTTPError as error:
-            error.close()
-            raise
+        with urllib.request.urlopen(request, timeout=seconds) as response:  # noqa: S310
+            return json.loads(response.read(MAX_LIST_BYTES))
 
-    secrets = [key] if key else []
     try:
         listing = within(seconds, partial(bridge.in_thread, listed))  # a server may send a byte at a time
-        found = {one_line(redact(str(entry["id"]), also=secrets), 200): entry for entry in listing["data"]}
-        return {name: entry for name, entry in found.items() if isinstance(entry, Mapping)}
+        entries = {one_line(redact(str(entry["id"]), also=secrets), 200): entry for entry in listing["data"]}
+        return {name: entry for name, entry in entries.items() if isinstance(entry, Mapping)}
+    except urllib.error.HTTPError as error:
+        error.close()
+        reason = str(error)
+    except OSError as error:
+        why = f"{server} cannot be reached ({why_no_answer(error)})"
+        raise NoModel(why, hint="Check that it runs and that OPENAI_BASE_URL is right.") from None
     except Exception as error:  # it may send JSON of another form, or no HTTP at all
-        server = f"the server at {redact(address)}"
-        if isinstance(error, OSError) and not isinstance(error, urllib.error.HTTPError):
-            raise NoModel(
-                f"{server} cannot be reached ({why_no_answer(error)})",
-                hint="Check that it runs and that OPENAI_BASE_URL is right.",
-            ) from None
-        said = one_line(redact(str(error), also=secrets))
-        raise NoModel(f"{server} does not list its models: {said}") from None
+        reason = str(error)
+    raise NoModel(f"{server} does not list its models: {one_line(redact(reason, also=secrets))}")
 
 
 def _day(date: Any) -> datetime.date | None:

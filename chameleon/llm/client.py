@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from chameleon import bridge
 from chameleon.errors import EmptyReply, ModelError, Refused
-from chameleon.llm.chat_clients import ChatClient, GivenClient, NamedClient
+from chameleon.llm.chat_clients import ChatClient, GivenClient
 from chameleon.llm.connection import Connection, Offer
 from chameleon.llm.message import Messages, ModelRequest, Reply, canonical
 from chameleon.llm.pipeline import Pipeline
@@ -38,7 +38,7 @@ class LLM:
 
     `max_tokens` bounds the visible answer: a model that thinks gets room for its thoughts on top of it.
     `reasoning` (none, minimal, low, medium, high) is what each provider calls it. A parameter that the model
-    does not take is dropped, and told with the reply and in the log.
+    does not take is dropped, and reported with the reply and in the log.
     """
 
     __slots__ = ("_models", "_params", "_pipeline", "_soft")
@@ -49,8 +49,9 @@ class LLM:
         """`soft` parameters hold where nobody says another, and no model must take them."""
         self._pipeline, self._params, self._models = pipeline, params, models
         client = pipeline.connection.client
-        own = client.own_params if soft and isinstance(client, GivenClient) else _NONE
-        self._soft = {name: value for name, value in soft.items() if name not in {**params, **own}}
+        self._soft = {
+            name: value for name, value in soft.items() if name not in {**params, **client.own_params}
+        }
 
     @classmethod
     def connect(
@@ -81,11 +82,8 @@ class LLM:
         """
         settings = {name: value for name, value in params.items() if belongs_to_connection(name)}
         defaults = {name: value for name, value in params.items() if name not in settings}
-        models = _Models(store, retries, timeout, settings, allow_dropped, prices)
-        pipeline = models.open(model, prices)
-        models.provider = pipeline.connection.name.partition(":")[0]
-        models.known[pipeline.connection.name, None, None, None] = pipeline
-        return cls(pipeline, defaults, models)
+        models = _Models(store, settings, allow_dropped, retries, timeout, prices)
+        return cls(models.open(model), defaults, models)
 
     @property
     def name(self) -> str:
@@ -112,7 +110,7 @@ class LLM:
     @property
     def address(self) -> str:
         """Return the server's address, where it is not the provider's own; else nothing."""
-        return self._pipeline.connection.address
+        return self._pipeline.connection.client.address
 
     @property
     def sees(self) -> bool:
@@ -145,7 +143,8 @@ class LLM:
         prices: Prices | None = None,
     ) -> LLM:
         """Ask another model with the same store and settings, unless given here. Raises as `connect`."""
-        pipeline = self._models.sibling(model, prices, retries=retries, timeout=timeout)
+        own = {"retries": retries, "timeout": timeout, "prices": prices and tuple(prices)}
+        pipeline = self._models.sibling(full_name(model), own)
         return LLM(pipeline, self._params, self._models, self._soft)
 
     def dropped(self, **params: Any) -> Mapping[str, str]:
@@ -208,10 +207,8 @@ class LLM:
         sample that is refused, empty or lost is left out; raises its error where no other is left, and
         whatever concerns all of them, such as a budget that is spent.
         """
-        requests = [
-            self._request(messages, params, sample=sample, schema=schema, whole=whole)
-            for sample in range(first, first + n)
-        ]
+        same: dict[str, Any] = {"schema": schema, "whole": whole}
+        requests = [self._request(messages, params, sample=each, **same) for each in range(first, first + n)]
         return self._collect(requests, self._pipeline.answer_samples(requests), spares=_OF_ONE_SAMPLE)
 
     def ask_each(
@@ -225,21 +222,21 @@ class LLM:
     def _collect(
         self,
         requests: Sequence[ModelRequest],
-        found: Sequence[Reply | BaseException],
+        outcomes: Sequence[Reply | BaseException],
         spares: tuple[type[ModelError], ...] = (),
     ) -> list[Reply]:
-        """Log what was found for the requests; return the good replies, without errors of those classes.
+        """Log the outcomes of the requests; return the good replies, without errors of those classes.
 
         Raises the first other error, and any where no reply is left.
         """
         recorder = current_recorder()
         if recorder is not None:
-            both = zip(requests, found, strict=True)
+            both = zip(requests, outcomes, strict=True)
             recorder.calls += [reply.to_call(request) for request, reply in both if isinstance(reply, Reply)]
             recorder.doubts += [partial(self._pipeline.doubt, request) for request in requests]
-        errors = [each.error if isinstance(each, Reply) else each for each in found]
-        good = [each for each in found if isinstance(each, Reply) and each.error is None]
-        for error in errors:
+        good = [each for each in outcomes if isinstance(each, Reply) and each.error is None]
+        for each in outcomes:
+            error = each.error if isinstance(each, Reply) else each
             if error is not None and not (good and type(error) in spares):
                 raise error
         return good
@@ -249,11 +246,10 @@ class LLM:
         return await bridge.run(self.ask, messages, **options)
 
     def _request(self, messages: Messages, params: Mapping[str, Any], **others: Any) -> ModelRequest:
-        to = self._pipeline.connection
-        known: dict[str, Any] = {"own_settings": to.own_settings, "address": to.address}
+        client = self._pipeline.connection.client
         soft = {name: value for name, value in self._soft.items() if name not in params}
-        known["soft"] = frozenset(soft)
-        return ModelRequest.of(to.name, messages, {**soft, **self._merged(params)}, **known, **others)
+        others |= {"own_settings": client.own_settings, "address": client.address, "soft": frozenset(soft)}
+        return ModelRequest.of(client.name, messages, {**soft, **self._merged(params)}, **others)
 
     def _merged(self, params: Mapping[str, Any]) -> dict[str, Any]:
         for name in params:
@@ -264,38 +260,40 @@ class LLM:
 
 @dataclass
 class _Models:
-    """What all models share that one `connect` leads to, and those that were connected to by name."""
+    """The settings of one `connect`, and the models that it leads to; safe to use from many threads."""
 
     store: ResponseStore | None
+    settings: Mapping[str, Any]  # of the provider of the first model
+    allow_dropped: bool
     retries: int
     timeout: float
-    settings: Mapping[str, Any]
-    allow_dropped: bool
     prices: Prices | None
-    provider: str = ""  # whose keys and addresses the settings have
-    known: dict[tuple[Any, ...], Pipeline] = field(default_factory=dict)
+    _known: dict[tuple[Any, ...], Pipeline] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def open(self, model: str | BaseChatModel, prices: Prices | None) -> Pipeline:
-        """Connect to a model; raise as `LLM.connect` does."""
+    def open(self, model: str | BaseChatModel) -> Pipeline:
+        """Connect to the first model; raise as `LLM.connect` does."""
         if isinstance(model, str):
-            client: ChatClient = NamedClient(model, self.timeout, self.settings)
+            client = ChatClient.named(model, self.timeout, self.settings)
         elif self.settings:
             raise ModelError(f"{', '.join(self.settings)} must be set on the chat model itself")
         else:
             client = GivenClient(model)
         if self.store is None or self.store.mode != "replay":  # a replay needs neither key nor package
             client.chat  # noqa: B018 - a missing package or key is an error now, not at the first question
-        connection = Connection(client, prices, allow_dropped=self.allow_dropped)
-        return Pipeline(connection, self.store, self.retries, self.timeout)
+        connection = Connection(client, self.prices, allow_dropped=self.allow_dropped)
+        pipeline = Pipeline(connection, self.store, self.retries, self.timeout)
+        self._known[client.name, None, None, None] = pipeline
+        return pipeline
 
-    def sibling(self, model: str, prices: Prices | None, **own: Any) -> Pipeline:
-        """Connect to another model, once; safe to use from many threads. Its `own` settings may be None."""
-        name = full_name(model)
+    def sibling(self, name: str, own: Mapping[str, Any]) -> Pipeline:
+        """Connect to another model, once. Where its `own` settings are None, those of the first hold."""
+        first = next(iter(self._known))[0]
+        key = (name, *own.values())
         with self._lock:
-            known_as = (name, prices and tuple(prices), *own.values())
-            if known_as not in self.known:
+            if key not in self._known:
                 own = {setting: value for setting, value in own.items() if value is not None}
-                settings = self.settings if name.partition(":")[0] == self.provider else {}
-                self.known[known_as] = replace(self, settings=settings, **own).open(name, prices)
-            return self.known[known_as]
+                is_same = name.partition(":")[0] == first.partition(":")[0]  # no other gets its key
+                own = {"settings": self.settings if is_same else {}, "prices": None, **own}
+                self._known[key] = replace(self, _known={}, **own).open(name)
+            return self._known[key]

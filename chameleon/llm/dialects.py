@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial, reduce
@@ -14,12 +15,11 @@ from chameleon.errors import SchemaRefused, ToolsRefused
 from chameleon.llm.capabilities import Capabilities
 from chameleon.llm.deadline import started
 from chameleon.llm.message import ModelRequest, MultimodalText
-from chameleon.llm.openai_stream import OF_CALLS
-from chameleon.llm.parameters import Fitted, ModelQuirks
+from chameleon.llm.openai_replies import OF_CALLS
 from chameleon.llm.parse_reply import from_blocks, text_of
-from chameleon.llm.prefixes import split_at
-from chameleon.llm.providers import base_url, is_openai_itself
+from chameleon.llm.providers import OPENAI, base_url, is_openai_itself
 from chameleon.llm.tools import CallingText, ResultText, as_function, wire_name
+from chameleon.text import shared_start
 
 if TYPE_CHECKING:
     from langchain_core.language_models.chat_models import BaseChatModel
@@ -29,60 +29,62 @@ _NO_TOOLS = "Choose a model that takes them, or a planner that asks for a plan i
 _IN_TEXT = "Ask for the form in the prompt: `structured: auto` in the inventory does so where it must."
 Tell = Callable[[str], None]
 Params = dict[str, Any]
-_FEW_SAMPLES, _MOST_SAMPLES = 8, 128
+Prompt = Sequence[tuple[str, str]]
+MIN_CHARS = 4_096
+"""The fewest characters that are worth caching: providers cache no less than 1,024 tokens."""
+_MAX_FAMILIES = 64
 
 
 @dataclass(frozen=True)
 class WireRequest:
-    """A request as it goes out: the client with its parameters, and what goes with the request itself.
+    """A request as it goes out: the client, set to its parameters, and what goes with the request itself.
 
-    `shared` characters begin other prompts as well; `tell` gets the pieces of the text as they come. `quirks`
-    are those that it was written by.
+    `options` are parameters that the client has no field for, `dropped` those that the model is asked
+    without, and why. `tell` gets the pieces of the text as they come.
     """
 
-    chat: BaseChatModel
+    request: ModelRequest
     dialect: Dialect
-    extra: Mapping[str, Any]
-    fitted: Fitted
-    shared: int
+    known: Capabilities
+    chat: BaseChatModel
+    options: Mapping[str, Any]
+    dropped: Mapping[str, str]
     tell: Tell | None
-    quirks: ModelQuirks
 
 
 class Dialect:
-    """How any client is asked; subclasses know more of theirs."""
+    """How any LangChain client is asked; subclasses know more of theirs.
+
+    `max_samples` is how many samples can be had in one request.
+    """
+
+    max_samples = 1
 
     def __init__(self, chat: BaseChatModel, name: str, known: Capabilities) -> None:
-        self.chat, self.name, self.known = chat, name, known
+        self.chat, self.name = chat, name
 
-    def samples_at_once(self) -> int:
-        """Return how many samples can be had in one request."""
-        return 1
+    def add(self, request: ModelRequest, sent: Params, options: Params, limit_name: str) -> None:
+        """Move what goes in another form from the parameters `sent` to the `options` of the request."""
 
-    def add(self, request: ModelRequest, sent: Params, extra: Params, quirks: ModelQuirks) -> None:
-        """Move what goes in another form from the parameters `sent` to the `extra` of the request."""
+    def messages(self, wire: WireRequest) -> list[BaseMessage]:
+        """Return the messages as LangChain has them."""
+        return [_for_langchain(role, text) for role, text in wire.request.messages]
 
-    def messages(self, request: ModelRequest, shared: int) -> list[BaseMessage]:
-        """Return the messages as LangChain has them; `shared` characters begin other prompts as well."""
-        return [_for_langchain(role, text) for role, text in request.messages]
-
-    def invoke(self, wire: WireRequest, request: ModelRequest) -> Sequence[AIMessage]:
+    def ask(self, wire: WireRequest) -> Sequence[AIMessage]:
         """Make the request; return a message for each sample."""
-        messages = self.messages(request, wire.shared)
-        if request.schema is None:
-            return (self._ask(self._with_tools(wire.chat, request), messages, wire.tell, **wire.extra),)
-        if wire.extra:  # structured output passes nothing but the messages
-            what = f"{self.name} cannot take {', '.join(wire.extra)} together with an output schema"
+        messages, schema = self.messages(wire), wire.request.schema
+        if schema is None:
+            return (self._ask(self._with_tools(wire), messages, wire.tell, **wire.options),)
+        if wire.options:  # structured output passes nothing but the messages
+            what = f"{self.name} cannot take {', '.join(wire.options)} together with an output schema"
             raise SchemaRefused(what, hint=_IN_TEXT)
-        try:
-            form = {"title": "reply", **request.schema}
-            structured = wire.chat.with_structured_output(form, include_raw=True)
-        except NotImplementedError:
-            raise SchemaRefused(f"{self.name} offers no structured output", hint=_IN_TEXT) from None
         from langchain_core.exceptions import OutputParserException
 
         try:
+            structured = wire.chat.with_structured_output({"title": "reply", **schema}, include_raw=True)
             answer: Any = self._ask(structured, messages)
+        except NotImplementedError:
+            raise SchemaRefused(f"{self.name} offers no structured output", hint=_IN_TEXT) from None
         except OutputParserException as problem:  # Claude is not bound to the form while it thinks
             what = f"{self.name} replied without the form of the output schema"
             raise SchemaRefused(what, hint=_IN_TEXT) from problem
@@ -92,59 +94,98 @@ class Dialect:
         text = json.dumps(message.tool_calls[0]["args"], ensure_ascii=False)
         return (message.model_copy(update={"content": text, "tool_calls": []}),)
 
-    def _with_tools(self, chat: Any, request: ModelRequest) -> Any:
-        if not request.tools:
-            return chat
+    def _with_tools(self, wire: WireRequest) -> Any:
+        if not wire.request.tools:
+            return wire.chat
         try:
-            return chat.bind_tools([as_function(tool) for tool in request.tools])
+            return wire.chat.bind_tools([as_function(tool) for tool in wire.request.tools])
         except NotImplementedError:
             raise ToolsRefused(f"{self.name} cannot be given tools to call", hint=_NO_TOOLS) from None
 
-    def _ask(self, asked: Any, messages: Any, tell: Tell | None = None, **extra: Any) -> Any:
+    def _ask(self, chat: Any, messages: Any, tell: Tell | None = None, **options: Any) -> Any:
         """Ask a client; with `tell` in pieces, which make up one message."""
         if tell is None:
-            return self._waited(asked.invoke, messages, **extra)
+            return _waited(chat.invoke, messages, **options)
 
-        def streamed(*given: Any, **named: Any) -> Any:
-            return reduce(add, (_told(piece, tell) for piece in asked.stream(*given, **named)))
+        def streamed() -> Any:
+            return reduce(add, (_passed_on(piece, tell) for piece in chat.stream(messages, **options)))
 
-        return self._waited(streamed, messages, **extra)
-
-    @staticmethod
-    def _waited(ask: Callable[..., Any], *given: Any, **named: Any) -> Any:
-        """Call what blocks, in a thread where a loop runs: that is faster than the clients' coroutines."""
-        if bridge.is_bridged():
-            return bridge.result(started(partial(ask, *given, **named)))
-        return ask(*given, **named)
+        return _waited(streamed)
 
 
-def _told(piece: AIMessage, tell: Tell) -> AIMessage:
+def _waited(ask: Callable[..., Any], *args: Any, **options: Any) -> Any:
+    """Call what blocks, in a thread where a loop runs: that is faster than the clients' coroutines."""
+    if bridge.is_bridged():
+        return bridge.result(started(partial(ask, *args, **options)))
+    return ask(*args, **options)
+
+
+def _passed_on(piece: AIMessage, tell: Tell) -> AIMessage:
     if text := text_of(piece, or_arguments=False):
         tell(text)
     return piece
 
 
-class AnthropicDialect(Dialect):
-    """Claude's client: the part of a prompt that is to be kept is marked in the prompt itself."""
+class Prefixes:
+    """The part that prompts share, which a provider can cache: what it has read before costs less.
 
-    def messages(self, request: ModelRequest, shared: int) -> list[BaseMessage]:
-        made = super().messages(request, shared)
+    Prompts that share their first `MIN_CHARS` characters are one family: the demonstrations of one module.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._shared: dict[str, str] = {}  # of each family, the last to be asked last
+
+    def shared_length(self, messages: Prompt) -> int:
+        """Count the characters that earlier prompts of the family share with this one; 0 for the first."""
+        text = "".join(text for _, text in messages)
+        if len(text) < MIN_CHARS:
+            return 0
+        with self._lock:
+            before = self._shared.pop(text[:MIN_CHARS], text)
+            length = shared_start(before, text)
+            self._shared[text[:MIN_CHARS]] = text[:length]
+            if len(self._shared) > _MAX_FAMILIES:
+                del self._shared[next(iter(self._shared))]
+        # The same prompt again, as for another sample, says nothing of what other prompts share.
+        return 0 if before == text else length
+
+
+def split_at(messages: Prompt, length: int) -> tuple[int, int]:
+    """Find the message in which the first `length` characters end, and where in it."""
+    for number, (_, text) in enumerate(messages):
+        if length <= len(text):
+            return number, length
+        length -= len(text)
+    return len(messages) - 1, len(messages[-1][1])
+
+
+class AnthropicDialect(Dialect):
+    """Claude's client: the part of a prompt to cache is marked in the prompt itself."""
+
+    def __init__(self, chat: BaseChatModel, name: str, known: Capabilities) -> None:
+        super().__init__(chat, name, known)
+        self._prefixes = Prefixes()
+
+    def messages(self, wire: WireRequest) -> list[BaseMessage]:
+        made, prompt = super().messages(wire), wire.request.messages
+        shared = 0 if "cache_control" in wire.known.without else self._prefixes.shared_length(prompt)
         if not shared:
             return made
-        number, place = split_at(request.messages, shared)
-        text = request.messages[number][1]
+        number, place = split_at(prompt, shared)
+        text = prompt[number][1]
         place = text.rfind("\n", 0, place) + 1  # a model reads whole lines
         is_prompt = isinstance(made[number].content, str) and made[number].type in ("human", "system")
         if is_prompt and text[:place].strip() and text[place:].strip():
-            kept = {"type": "text", "text": text[:place], "cache_control": {"type": "ephemeral"}}
-            made[number].content = [kept, {"type": "text", "text": text[place:]}]
+            cached = {"type": "text", "text": text[:place], "cache_control": {"type": "ephemeral"}}
+            made[number].content = [cached, {"type": "text", "text": text[place:]}]
         return made
 
-    def invoke(self, wire: WireRequest, request: ModelRequest) -> Sequence[AIMessage]:
+    def ask(self, wire: WireRequest) -> Sequence[AIMessage]:
         thinking = getattr(wire.chat, "thinking", None) or {"type": "disabled"}
-        if request.schema is not None and thinking.get("type") != "disabled":
+        if wire.request.schema is not None and thinking.get("type") != "disabled":
             raise SchemaRefused(f"{self.name} cannot be held to a schema while it thinks", hint=_IN_TEXT)
-        return super().invoke(wire, request)
+        return super().ask(wire)
 
 
 class OpenAIDialect(Dialect):
@@ -153,94 +194,83 @@ class OpenAIDialect(Dialect):
     def __init__(self, chat: BaseChatModel, name: str, known: Capabilities) -> None:
         super().__init__(chat, name, known)
         own = getattr(chat, "openai_api_base", None) or getattr(chat, "base_url", None)
-        self.address = own or base_url() or "https://api.openai.com/v1"
-        self._is_itself = is_openai_itself(str(self.address))
+        self.address = str(own or base_url() or OPENAI)
         self._responses = getattr(chat, "use_responses_api", None)
-
-    def samples_at_once(self) -> int:
-        """Return how many samples a request may ask for; OpenAI gives eight of a model that thinks."""
-        has_field = "n" in type(self.chat).model_fields
-        if not has_field or self._responses or getattr(self.chat, "streaming", None):
-            return 1
-        return _FEW_SAMPLES if self.known.thinks or self.known.refuses_thinking else _MOST_SAMPLES
-
-    def add(self, request: ModelRequest, sent: Params, extra: Params, quirks: ModelQuirks) -> None:
-        body: dict[str, Any] = {}
-        is_own_server = not self._is_itself and not hasattr(self.chat, "azure_endpoint")
-        if "max_tokens" in sent and is_own_server and not self._responses:
+        is_own = not is_openai_itself(self.address) and not hasattr(chat, "azure_endpoint")
+        may_think, self._limit_name = bool(known.thinks or known.refuses_thinking), ""
+        if is_own and not self._responses:
             # LangChain would send max_completion_tokens, which Ollama and older servers ignore.
-            thinks = self.known.thinks or self.known.refuses_thinking
-            is_openais = self.name.startswith("openai:") and thinks
-            usual = "max_completion_tokens" if is_openais else "max_tokens"
-            body[quirks.limit_name or usual] = sent.pop("max_tokens")
+            is_openais = name.startswith("openai:") and may_think
+            self._limit_name = "max_completion_tokens" if is_openais else "max_tokens"
+        if "n" in type(chat).model_fields and not self._responses and not getattr(chat, "streaming", None):
+            self.max_samples = 8 if may_think else 128  # OpenAI gives eight of a model that thinks
+
+    def add(self, request: ModelRequest, sent: Params, options: Params, limit_name: str) -> None:
+        body: dict[str, Any] = {}
+        if "max_tokens" in sent and self._limit_name:
+            body[limit_name or self._limit_name] = sent.pop("max_tokens")
         if request.schema is not None:
             # In the body, since the client's own handling throws away replies cut off by length.
-            into = extra if self._responses else body
-            into["response_format"] = _response_format(request.schema)
+            (options if self._responses else body)["response_format"] = _response_format(request.schema)
         if body:
             own = sent.pop("extra_body", None) or getattr(self.chat, "extra_body", None) or {}
-            extra["extra_body"] = {**own, **body}
+            options["extra_body"] = {**own, **body}
 
-    def invoke(self, wire: WireRequest, request: ModelRequest) -> Sequence[AIMessage]:
-        messages, chat = self.messages(request, wire.shared), wire.chat
-        if "n" not in wire.extra:
-            return (self._ask(self._with_tools(chat, request), messages, wire.tell, **wire.extra),)
-        made = self._waited(chat.generate, [messages], **wire.extra).generations[0]
+    def ask(self, wire: WireRequest) -> Sequence[AIMessage]:
+        messages = self.messages(wire)
+        if "n" not in wire.options:
+            return (self._ask(self._with_tools(wire), messages, wire.tell, **wire.options),)
+        made = _waited(wire.chat.generate, [messages], **wire.options).generations[0]
         return [choice.message for choice in made]
 
 
 class DirectDialect(OpenAIDialect):
     """Our own client of OpenAI's chat completions: what it sends is what is written here."""
 
-    def add(self, request: ModelRequest, sent: Params, extra: Params, quirks: ModelQuirks) -> None:
-        super().add(request, sent, extra, quirks)
-        extra |= extra.pop("extra_body", {})
+    def add(self, request: ModelRequest, sent: Params, options: Params, limit_name: str) -> None:
+        super().add(request, sent, options, limit_name)
+        options |= options.pop("extra_body", {})
         if "max_tokens" in sent:
-            extra["max_completion_tokens"] = sent.pop("max_tokens")
+            options["max_completion_tokens"] = sent.pop("max_tokens")
         if request.tools:
-            extra["tools"] = [as_function(tool) for tool in request.tools]
+            options["tools"] = [as_function(tool) for tool in request.tools]
 
-    def messages(self, request: ModelRequest, shared: int) -> Any:
-        return [_for_openai(role, text) for role, text in request.messages]
-
-    def invoke(self, wire: WireRequest, request: ModelRequest) -> Sequence[AIMessage]:
+    def ask(self, wire: WireRequest) -> Sequence[AIMessage]:
         client: Any = wire.chat
-        found: Sequence[AIMessage] = client.ask(self.messages(request, wire.shared), wire.extra, wire.tell)
-        return found
+        messages = [_for_openai(role, text) for role, text in wire.request.messages]
+        replies: Sequence[AIMessage] = client.ask(messages, wire.options, wire.tell)
+        return replies
 
 
-def dialect_of(chat: BaseChatModel) -> type[Dialect]:
+def dialect_of(chat: BaseChatModel, name: str, known: Capabilities) -> Dialect:
     """Return how this client is asked."""
-    kinds = {kind.__name__ for kind in type(chat).__mro__}
     by_class = {
         "OpenAIChat": DirectDialect,
         "BaseChatOpenAI": OpenAIDialect,
         "ChatAnthropic": AnthropicDialect,
     }
-    return next((dialect for kind, dialect in by_class.items() if kind in kinds), Dialect)
+    kinds = (by_class.get(kind.__name__) for kind in type(chat).__mro__)
+    return next(filter(None, kinds), Dialect)(chat, name, known)
 
 
 def _response_format(schema: Mapping[str, Any]) -> dict[str, Any]:
     """Return what asks OpenAI and compatible servers for JSON of the schema's form."""
-    title = str(schema.get("title") or "reply")
-    name = "".join(c if c.isascii() and (c.isalnum() or c in "_-") else "_" for c in title)
-    described = {"name": name[:64], "schema": dict(schema), "strict": _is_closed(schema)}
-    return {"type": "json_schema", "json_schema": described}
+    name = wire_name(str(schema.get("title") or "reply"))
+    form = {"name": name, "schema": dict(schema), "strict": _is_closed(schema)}
+    return {"type": "json_schema", "json_schema": form}
 
 
 def _is_closed(schema: Any) -> bool:
     """Tell whether every object requires all its keys and allows no other: what `strict` takes."""
     if isinstance(schema, list):
-        return all(_is_closed(item) for item in schema)
+        return all(map(_is_closed, schema))
     if not isinstance(schema, Mapping):
         return True
     if schema.get("type") == "object" or "properties" in schema:
-        properties = schema.get("properties")
-        if not isinstance(properties, Mapping) or schema.get("additionalProperties") is not False:
+        keys, is_open = schema.get("properties"), schema.get("additionalProperties") is not False
+        if is_open or not isinstance(keys, Mapping) or {*keys} != {*schema.get("required", ())}:
             return False
-        if set(properties) != set(schema.get("required", ())):
-            return False
-    return all(_is_closed(value) for value in schema.values())
+    return all(map(_is_closed, schema.values()))
 
 
 def _for_langchain(role: str, text: str) -> BaseMessage:
@@ -259,7 +289,7 @@ def _for_langchain(role: str, text: str) -> BaseMessage:
 
 
 def _for_openai(role: str, text: str) -> dict[str, Any]:
-    """Return a message as OpenAI takes it; with it what its server told besides, such as thoughts."""
+    """Return a message as OpenAI takes it; with it what its server sent along, such as thoughts."""
     if isinstance(text, ResultText):
         return {"role": role, "content": text.text, "tool_call_id": text.id}
     if isinstance(text, CallingText):

@@ -15,9 +15,10 @@ import re
 import socket
 import ssl
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cache
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
 from importlib import resources
 from typing import Any
 
@@ -27,8 +28,8 @@ from chameleon.llm.deadline import LongReply, TooLate
 from chameleon.text import one_line, redact
 from chameleon.yaml_text import read_yaml
 
-_MOST_READ = 10_000  # of a message, which may be a whole web page
-_MOST_FAULTS = 20  # of a request, in a list
+_MAX_READ_CHARS = 10_000  # of a message, which may be a whole web page
+_MAX_FAULTS = 20  # of a request, in a list
 _REASONS = ("error_description", "error", "errors", "message", "detail", "msg", "reason", "title")
 
 _NO_ANSWER: Mapping[type[OSError], str] = {
@@ -42,12 +43,20 @@ _NO_ANSWER: Mapping[type[OSError], str] = {
 
 @dataclass(frozen=True, slots=True)
 class CallFailure:
-    """What a failed request amounts to: the error to raise, whether trying again may help, when, and why."""
+    """A failed request, classified once: the error to raise, whether and when trying again may help, and why.
+
+    `raised` is the client's exception, with its HTTP `status`, its `message`, which may hold secrets, and the
+    `details` of the error in the reply's body (OpenAI's `param` and `code`).
+    """
 
     error: ChameleonError
     retryable: bool = False
     retry_after: float | None = None
     reason: str = ""
+    raised: Exception | None = None
+    status: int | None = None
+    message: str = ""
+    details: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,30 +92,28 @@ def _rules() -> Sequence[FailureRule]:
 
 def classify(error: Exception, *, model: str = "the model", secrets: Iterable[str] = ()) -> CallFailure:
     """Turn any exception of a provider's client into a Chameleon error, its message free of secrets."""
-    chain = list(causes(error))
+    chain, bodies, status = list(causes(error)), list(_bodies_of(error)), _status_of(error)
+    message = _message_of(error, bodies)
+    errors_in = (body.get("error", body) for body in bodies if isinstance(body, Mapping))
+    details = next((each for each in errors_in if isinstance(each, Mapping)), {})
+    failed = partial(CallFailure, raised=error, status=status, message=message, details=details)
     if (long := next((part for part in chain if isinstance(part, LongReply)), None)) is not None:
-        return CallFailure(ModelError(f"{model}: {long}"))
+        return failed(ModelError(f"{model}: {long}"))
     if isinstance(error, ModelError):
-        return CallFailure(error)
+        return failed(error)
     if (lack := lack_of(error)) is not None:  # other calls may end, and leave some
-        return CallFailure(lack, True, reason=lack.what)
+        return failed(lack, True, reason=lack.what)
     if isinstance(error, TooLate):
-        return CallFailure(ModelError(f"{model} did not answer in time"), True, reason="no reply in time")
-    status, message = status_of(error), message_of(error)
+        return failed(ModelError(f"{model} did not answer in time"), True, reason="no reply in time")
     said = one_line(redact(message, also=secrets)) or type(error).__name__
     if isinstance(error, ChameleonError):
-        return CallFailure(ModelError(f"{model}: {said}"))
+        return failed(ModelError(f"{model}: {said}"))
     names = " ".join(kind.__name__ for part in chain for kind in type(part).__mro__)
     rule = next(rule for rule in _rules() if rule.fits(status, message, names))
     kind, why = type(error).__name__, why_no_answer(error)
-    told = {"model": model, "said": said, "status": status, "kind": kind, "why": why}
-    made: ModelError = getattr(errors, rule.error)(rule.said.format(**told), hint=rule.hint)
-    return CallFailure(made, rule.retry, _retry_after(error), rule.reason.format(**told))
-
-
-def says_too_long(message: str) -> bool:
-    """Tell whether the words are those of a prompt that does not fit the context."""
-    return next(rule for rule in _rules() if rule.words).fits(400, message, "")
+    words = {"model": model, "said": said, "status": status, "kind": kind, "why": why}
+    made: ModelError = getattr(errors, rule.error)(rule.said.format(**words), hint=rule.hint)
+    return failed(made, rule.retry, _retry_after(error), rule.reason.format(**words))
 
 
 def why_no_answer(error: BaseException) -> str:
@@ -122,43 +129,41 @@ def why_no_answer(error: BaseException) -> str:
     return os.strerror(codes[0]).lower() if codes else "the connection failed"
 
 
-def status_of(error: Exception) -> int | None:
+def _status_of(error: Exception) -> int | None:
     """Return the HTTP status of a provider's exception, or of what caused it."""
     for part in causes(error):
         response = getattr(part, "response", None)
+        status = getattr(response, "status_code", None)
         if isinstance(response, Mapping):  # botocore
-            metadata = response.get("ResponseMetadata")
-            found = metadata.get("HTTPStatusCode") if isinstance(metadata, Mapping) else None
-        else:
-            found = getattr(response, "status_code", None)
-        for candidate in (getattr(part, "status_code", None), found, getattr(part, "code", None)):
-            if isinstance(candidate, int) and not isinstance(candidate, bool) and 400 <= candidate < 600:
+            status = (response.get("ResponseMetadata") or {}).get("HTTPStatusCode")
+        for candidate in (getattr(part, "status_code", None), status, getattr(part, "code", None)):
+            if isinstance(candidate, int) and 400 <= candidate < 600:
                 return int(candidate)
     return None
 
 
-def message_of(error: Exception) -> str:
+def _bodies_of(error: Exception) -> Iterator[Any]:
+    """Yield the bodies of the reply that an exception has, or what caused it, as JSON."""
+    for part in causes(error):
+        with suppress(ValueError, RecursionError, TypeError):
+            yield json.loads(getattr(getattr(part, "response", None), "text", None) or "null")
+        yield getattr(part, "body", None)
+        yield getattr(part, "details", None)
+
+
+def _message_of(error: Exception, bodies: Iterable[Any]) -> str:
     """Return what the provider said, secrets and all.
 
     That is the reason in the reply's body, else the body itself, else the exception's own words.
     """
-    bodies = []
-    for part in causes(error):
-        text = getattr(getattr(part, "response", None), "text", None)
-        text = text if isinstance(text, str) else ""
-        bodies.append(text.strip())
-        try:
-            in_reply = json.loads(text)
-        except (ValueError, RecursionError):
-            in_reply = None
-        for body in (in_reply, getattr(part, "body", None), getattr(part, "details", None)):
-            if said := _said(body):
-                return said[:_MOST_READ]
-    return (next(filter(None, bodies), "") or str(error))[:_MOST_READ]
+    reason = next(filter(None, map(_reason_in, bodies)), "")
+    texts = (getattr(getattr(part, "response", None), "text", None) for part in causes(error))
+    whole = (text.strip() for text in texts if isinstance(text, str))
+    return (reason or next(filter(None, whole), "") or str(error))[:_MAX_READ_CHARS]
 
 
-def _said(body: Any, depth: int = 6) -> str:
-    """Return the reason in a body of any of the usual forms; "" where there is none.
+def _reason_in(body: Any, depth: int = 6) -> str:
+    """Return the reason in a body of any of the usual forms, or "".
 
     OpenAI and its like: {"error": {"message": …}}, {"error": "…"} or {"message": "…"}. FastAPI:
     {"detail": …}, a text, or a list of what is wrong with the request.
@@ -166,31 +171,29 @@ def _said(body: Any, depth: int = 6) -> str:
     if isinstance(body, str):
         return body.strip()
     if isinstance(body, list) and depth:
-        return "; ".join(filter(None, (_said(each, depth - 1) for each in body[:_MOST_FAULTS])))
+        return "; ".join(filter(None, (_reason_in(each, depth - 1) for each in body[:_MAX_FAULTS])))
     if not isinstance(body, Mapping) or not depth:
         return ""
     for key in _REASONS:
-        if said := _said(body.get(key), depth - 1):
+        if reason := _reason_in(body.get(key), depth - 1):
             code = body.get("code") or body.get("type") if key == "message" else None
             place = body.get("loc") if key == "msg" else None
             where = [str(part) for part in place if part != "body"] if isinstance(place, list) else []
-            return f"{'.'.join(where)}: {said}" if where else f"{said} ({code})" if code else said
+            return f"{'.'.join(where)}: {reason}" if where else f"{reason} ({code})" if code else reason
     return ""
 
 
 def _retry_after(error: Exception) -> float | None:
-    """Return the seconds that a server asks to wait; a header that says nothing is as good as none."""
+    """Return the seconds that a server asks to wait, if it does in a form that can be read."""
     replies = (getattr(part, "response", None) for part in causes(error))
-    headers: Any = next((found for each in replies if (found := getattr(each, "headers", None))), {})
-    try:
+    headers: Any = next((each for reply in replies if (each := getattr(reply, "headers", None))), {})
+    with suppress(TypeError, ValueError, OverflowError):
+        value = headers.get("retry-after") or ""
         if (milliseconds := headers.get("retry-after-ms")) is not None:
             seconds = float(milliseconds) / 1000
-        elif (value := headers.get("retry-after")) is None:
-            return None
         elif re.fullmatch(r"[-+.\w]+", value):
             seconds = float(value)
         else:
             seconds = email.utils.parsedate_to_datetime(value).timestamp() - time.time()
-    except (TypeError, ValueError, OverflowError):
-        return None
-    return max(0.0, seconds) if math.isfinite(seconds) else None
+        return max(0.0, seconds) if math.isfinite(seconds) else None
+    return None

@@ -6,22 +6,24 @@ import copy
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from chameleon.errors import ChameleonError, ModelError, PromptError, StoreError
+from chameleon.errors import BudgetExceeded, ChameleonError, ModelError, PromptError, StoreError
 from chameleon.lazy import cached_property
 from chameleon.llm.capabilities import EFFORTS
 from chameleon.llm.tools import CallingText, ResultText, ToolCall, check_tools, each_text
 from chameleon.pictures.opening import Attachment, read_picture
 from chameleon.text import type_in_words
-from chameleon.usage import Call, Usage, checked_blocks, checked_calls
+from chameleon.usage import Call, Usage, checked_blocks, checked_calls, is_amount
 
 _CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
 Messages = str | Sequence[tuple[str, str]]
 ROLES = ("system", "user", "assistant", "tool")
+MAX_WIDENED = 2  # a reply that is cut off at sixteen times its limit never finishes
 
 
 class MultimodalText(str):
@@ -54,7 +56,7 @@ class Reply:
 
     `finish` is why it stopped ("stop", "length", …); `cached` marks a reply from the response store, or one
     shared with the same question asked at the same time: its usage is nothing. `logprob` is the mean
-    log-probability of its tokens (at most 0), None unless asked for (`logprobs`) and told by the server.
+    log-probability of its tokens (at most 0), None unless asked for (`logprobs`) and sent by the server.
     `dropped` are parameters that the model was asked without, and why. `widened` counts how often its limit
     was raised. `error` is why it is of no use: whoever asks gets it raised. `tool_calls` are those that it
     makes, `blocks` what the provider wants back with them (`CallingText`).
@@ -78,16 +80,14 @@ class Reply:
     def from_record(cls, model: str, record: Mapping[str, Any]) -> Reply:
         """Read what `to_record` wrote; raise `StoreError` for a damaged record."""
         text, finish = record.get("text"), record.get("finish")
-        told = {name: record[name] for name in ("logprob", "dropped", "widened") if name in record}
-        try:
-            if not isinstance(text, str) or not isinstance(finish, str):
-                raise TypeError
+        more = {name: record[name] for name in ("logprob", "dropped", "widened") if name in record}
+        with suppress(TypeError, ValueError):
             calls = tuple(ToolCall(**call) for call in checked_calls(record.get("tool_calls", ())))
             blocks = checked_blocks(record.get("blocks", ()))
-        except (TypeError, ValueError):
-            hint = "Record it again with the store in mode record."
-            raise StoreError("a recorded reply is damaged", hint=hint) from None
-        return cls(text, finish, cached=True, model=model, tool_calls=calls, blocks=blocks, **told)
+            if isinstance(text, str) and isinstance(finish, str):
+                return cls(text, finish, cached=True, model=model, tool_calls=calls, blocks=blocks, **more)
+        hint = "Record it again with the store in mode record."
+        raise StoreError("a recorded reply is damaged", hint=hint)
 
     def to_record(self) -> dict[str, Any]:
         """Return what the response store keeps."""
@@ -108,12 +108,14 @@ class Reply:
 
     def after(self, earlier: Reply) -> Reply:
         """Add what an earlier reply to the same request took."""
-        return replace(
-            self,
-            usage=earlier.usage + self.usage,
-            seconds=earlier.seconds + self.seconds,
-            attempts=earlier.attempts + self.attempts,
-        )
+        names = ("usage", "seconds", "attempts")
+        return replace(self, **{name: getattr(earlier, name) + getattr(self, name) for name in names})
+
+    def with_more_room(self, wider: Reply, widened: int) -> Reply:
+        """Return the reply to the same request with more room; what was cut off, where that failed."""
+        if wider.error is None or wider.truncated or isinstance(wider.error, BudgetExceeded):
+            return replace(wider.after(self), widened=widened)
+        return replace(self.after(wider), widened=MAX_WIDENED)  # better cut off than lost
 
     def unpaid(self, cached: bool = False) -> Reply:
         """Return the same reply for a caller who did not pay for it."""
@@ -177,10 +179,10 @@ class ModelRequest:
         **others: Any,
     ) -> ModelRequest:
         """Build a request. Raises `PromptError` for wrong messages, `ModelError` for other parts."""
-        given = (("user", messages),) if isinstance(messages, str) else messages
-        if unknown := [role for role, _ in given if role not in ROLES]:
+        turns = (("user", messages),) if isinstance(messages, str) else messages
+        if unknown := [role for role, _ in turns if role not in ROLES]:
             raise PromptError(f"{unknown[0]!r} is not a role", hint=f"Roles are {', '.join(ROLES)}.")
-        pairs = tuple((role, encodable(text)) for role, text in given)
+        pairs = tuple((role, encodable(text)) for role, text in turns)
         if not pairs:
             raise PromptError("there is no message to send to the model")
         if any((role == "tool") is not isinstance(text, ResultText) for role, text in pairs):
@@ -189,7 +191,7 @@ class ModelRequest:
             raise ModelError("a model cannot be given tools and an output schema in one request")
         shown = [text for _, text in pairs if isinstance(text, MultimodalText)]
         pictures = tuple(str(picture) for text in shown for picture in text.pictures)
-        checked = check_tools(tools)
+        checked = check_tools(tools) if tools else ()
         return cls(model, pairs, canonical(params), pictures=pictures, tools=checked, **others)
 
     @property
@@ -208,8 +210,8 @@ class ModelRequest:
         """Return everything but the model and the messages that tells two requests apart."""
         pictures, tools = list(self.pictures), list(self.tools)
         more = {"base_url": self.address, "pictures": pictures, "tools": tools, "schema": self.schema}
-        told = {name: value for name, value in more.items() if value not in ("", [], None)}
-        return {**self.own_settings, **self.params, "sample": self.sample, **told}
+        more = {name: value for name, value in more.items() if value not in ("", [], None)}
+        return {**self.own_settings, **self.params, "sample": self.sample, **more}
 
     def lacks_room(self, reply: Reply) -> bool:
         """Tell whether the reply was cut off at a limit that can be widened, and its asker wants it whole."""
@@ -232,23 +234,23 @@ def encodable(text: str) -> str:
 
 def canonical(params: Mapping[str, Any]) -> dict[str, Any]:
     """Write equal parameters alike: 0 for 0.0, a list for one stop, no None. Raises `ModelError`."""
-    found: dict[str, Any] = {}
+    made: dict[str, Any] = {}
     for name, value in sorted(params.items()):
         if value is None:
             continue
         if name == "reasoning" and value not in EFFORTS:
             hint = f"There are: {', '.join(EFFORTS)}."
             raise ModelError(f"there is no reasoning effort {value!r}", hint=hint)
+        if name == "max_tokens" and not is_amount(value):
+            raise ModelError(f"max_tokens is {value!r:.40}", hint="Give a number of tokens.")
         if name == "stop":
-            found[name] = [value] if isinstance(value, str) else list(value)
-        elif isinstance(value, float) and value.is_integer():
-            found[name] = int(value)
+            made[name] = [value] if isinstance(value, str) else list(value)
         else:
-            found[name] = value
+            made[name] = int(value) if isinstance(value, float) and value.is_integer() else value
         if not isinstance(value, (str, int, float)):
             try:
-                json.dumps(found[name])
+                json.dumps(made[name])
             except (TypeError, ValueError):
-                told = f"the model parameter {name} is {type_in_words(value)}, not JSON"
-                raise ModelError(told) from None
-    return found
+                what = f"the model parameter {name} is {type_in_words(value)}, not JSON"
+                raise ModelError(what) from None
+    return made

@@ -1,12 +1,16 @@
-"""Fit the parameters of a request to a model: what is sent, and what is dropped."""
+"""Fit the parameters of a request to a model, and learn from its refusals what it does not take."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, get_args
 
+from chameleon.errors import ContextTooLong
 from chameleon.llm.capabilities import EFFORTS, Capabilities
+from chameleon.llm.failures import CallFailure
+from chameleon.text import one_line, redact
 
 ROOM: Mapping[str, int] = {
     "none": 0,
@@ -24,79 +28,102 @@ ROOM: Mapping[str, int] = {
 BUDGETS: Mapping[str, int] = {"minimal": 1_024, "low": 1_024, "medium": 8_192, "high": 24_576}
 
 _MOST_STOPS = 4  # OpenAI's limit, the lowest of all; a reply is cut at the others here
+_WHILE_IT_THINKS = "it is known to refuse it while it thinks"
 _NO_LOSS: Mapping[str, Any] = {"temperature": 1, "top_p": 1, "logprobs": False}
 
 
-@dataclass(frozen=True)
-class ModelQuirks:
-    """What a server has shown of a model by its replies and refusals.
+WIRE_NAMES: Mapping[str, tuple[str, str]] = {
+    "temperature": ("temperature", ""),
+    "top_p": ("top_?p", ""),
+    "max_tokens": ("max_tokens|max_completion_tokens|max_?output_?tokens", ""),
+    "stop": ("stop_?sequences", "stop"),
+    "seed": ("", "seed"),
+    "logprobs": ("(?:top_|response_?)?logprobs", ""),
+    "reasoning": (
+        "reasoning_?effort|output_config|thinking[ _]?(?:level|budget)|budget",
+        "reasoning|effort|thinking",
+    ),
+    "n": ("", "n"),
+    "stream": ("stream_options", "stream"),
+}
+"""What providers call each parameter, as patterns: distinct names, and words that occur in any sentence."""
 
-    - `refuses`: the parameters that it refused, with its words.
-    - `limit_name`: its name for the limit, where that is not the usual one.
-    - `efforts`: the reasoning efforts that it listed.
-    - `spare`: the most tokens that a limit may have beyond `max_tokens`: the context has no room for more.
-    - `without`: what else it refused: parameters of our own making, "schema", "tools".
-    """
+# Parameters of our own making: a model that refuses them is asked without, and nobody misses them.
+OURS = frozenset({"n", "cache_control", "stream"})
+IN_CHAT = "tools in chat completions"
+_NOT_IN_CHAT = re.compile(r"function tools\b.*\buse /v1/responses", re.IGNORECASE | re.DOTALL)
+_MIN_SPARE = 1_024  # tokens; to try with less is not worth a request
 
-    refuses: Mapping[str, str] = field(default_factory=dict)
-    limit_name: str = ""
-    most_output: int | None = None
-    efforts: tuple[str, ...] = ()
-    thinks: bool = False
-    spare: int | None = None
-    without: frozenset[str] = frozenset()
-
-    def without_also(self, name: str) -> ModelQuirks:
-        """Add to what it refused."""
-        return replace(self, without=self.without | {name})
-
-    def applied_to(self, known: Capabilities) -> Capabilities:
-        """Correct what is known beforehand."""
-        return replace(
-            known,
-            thinks=known.thinks or self.thinks,
-            efforts=self.efforts or known.efforts,
-            most_output=self.most_output or known.most_output,
-        )
+_STATUSES = frozenset({None, 400, 403, 422})
+_CODES = frozenset({"unsupported_value", "unsupported_parameter", "unknown_parameter", "extra_forbidden"})
+_NOT_TAKEN = re.compile(
+    r"(?i)unsupported|not (?:currently )?support|not allowed|deprecated|unrecogni[sz]ed|unexpected"
+    r"|not permitted|unknown (?:field|parameter|name|argument)|only the default|only \S+ is allowed"
+    r"|must be one of|supported (?:values|levels)|not (?:available|enabled)|is invalid|does not accept"
+    r"|must contain|cannot (?:both )?be (?:specified|used|set)|may only be|invalid keys|must be less than"
+    r"|supported range|input should be|valid range|too large|too high|at most|exceeds|maximum allowed|instead"
+)
+_WITH_RANGE = frozenset({"temperature", "top_p", "seed", "stop", "logprobs"})
+_RANGE = re.compile(
+    r"(?i)above (?:the )?max|below (?:the )?min|out of range|less than|greater than|between|within|expected a"
+    r"|at most|at least|too long"
+)
+_SUPPORTED = re.compile(
+    r"(?:supported (?:values|levels)(?: are)?|must be one of|input should be):?(?P<values>.*)",
+    re.IGNORECASE | re.DOTALL,
+)
+_OTHER_LIMIT = re.compile(r"use\W+(max_\w+tokens)\W+instead", re.IGNORECASE)
+_MOST = re.compile(
+    r"(?i)(?:at most|>|maximum(?: value)?(?: of| is)?|up to|less than or equal to|\(inclusive\) to"
+    r"|valid range of \w+ is \[\d+,)\W*"
+    r"(?P<most>\d[\d,]*)(?P<exclusive>\s*\(exclusive\))?"
+)
 
 
 @dataclass(frozen=True)
 class Fitted:
     """Parameters as a model takes them.
 
+    - `asked`: what they were fitted from, and `known`: what was known of the model then.
     - `sent`: what goes to the client, by the names that all providers share; `reasoning` is an effort.
+    - `widened`: how often the limit was widened.
     - `cut_at`: where the reply is cut on our side, whatever the server does.
-    - `dropped`: what the model is asked without, and why. A stop text is none of it, since the reply is cut
-      here all the same, and neither is what the model does by itself, such as a `top_p` of 1.
+    - `dropped`: what the model is asked without, and why. A stop text is not among it, since the reply is cut
+      here all the same, nor what the model does by itself, such as a `top_p` of 1.
     """
 
+    asked: Mapping[str, Any]
+    known: Capabilities
     sent: Mapping[str, Any]
-    cut_at: tuple[str, ...] = ()
-    dropped: Mapping[str, str] = field(default_factory=dict)
+    widened: int
+    cut_at: tuple[str, ...]
+    dropped: Mapping[str, str]
+
+    @property
+    def limit(self) -> int:
+        """Return the limit that is sent; 0 for none."""
+        return int(self.sent.get("max_tokens", 0))
 
 
-def fit(asked: Mapping[str, Any], known: Capabilities, quirks: ModelQuirks, *, widened: int = 0) -> Fitted:
+def fit(asked: Mapping[str, Any], known: Capabilities, widened: int = 0) -> Fitted:
     """Fit parameters to a model. The limit has room for thoughts, and grows fourfold with each `widened`."""
-    known = quirks.applied_to(known)
     sent, dropped = dict(asked), dict[str, str]()
     stops = tuple(sent.pop("stop", ()))
     effort = ""
     if wanted := sent.pop("reasoning", ""):
-        effort, why = _effort(wanted, known, quirks)
+        effort, why = _effort(wanted, known)
         sent |= {"reasoning": effort} if effort else {}
         dropped |= {"reasoning": why} if why else {}
     elif (
         not known.thinks
         and known.refuses_thinking & sent.keys()
         and "none" in known.efforts
-        and "reasoning" not in known.refuses | quirks.refuses.keys()
+        and "reasoning" not in known.refuses
     ):
-        sent["reasoning"] = effort = "none"  # LangChain lets a temperature through beside it alone
+        sent["reasoning"] = effort = "none"  # LangChain lets a temperature through only with it
     thinking = effort != "none" if effort else known.thinks
-    refused = dict.fromkeys(known.refuses, "it is known to refuse it")
-    if thinking:
-        refused |= dict.fromkeys(known.refuses_thinking, "it is known to refuse it while it thinks")
-    refused |= quirks.refuses
+    refused = dict.fromkeys(known.refuses_thinking, _WHILE_IT_THINKS) if thinking else {}
+    refused |= known.refuses
     for name in [name for name in sent if name in refused]:
         if sent.pop(name) != _NO_LOSS.get(name):
             dropped[name] = refused[name]
@@ -104,12 +131,12 @@ def fit(asked: Mapping[str, Any], known: Capabilities, quirks: ModelQuirks, *, w
         if kept in sent and other in sent:
             less = other if sent[kept] != _NO_LOSS.get(kept) else kept
             if sent.pop(less) != _NO_LOSS.get(less):
-                dropped[less] = f"it takes no {less} beside {other if less == kept else kept}"
+                dropped[less] = f"it does not take {less} with {other if less == kept else kept}"
     if "max_tokens" in sent:
         room = ROOM[effort or known.default_effort or "medium"] if thinking else 0
         wider = sent["max_tokens"] * 4**widened + room * 2**widened
-        if quirks.spare is not None:
-            wider = min(wider, sent["max_tokens"] + quirks.spare)
+        if known.spare is not None:
+            wider = min(wider, sent["max_tokens"] + known.spare)
         most = known.most_output or wider
         if sent["max_tokens"] > most:
             dropped["max_tokens"] = f"with {most} instead, the most that it gives"
@@ -117,15 +144,14 @@ def fit(asked: Mapping[str, Any], known: Capabilities, quirks: ModelQuirks, *, w
     visible = [stop for stop in stops if stop.strip()][:_MOST_STOPS]  # several servers refuse white space
     if visible and "stop" not in refused:
         sent["stop"] = visible
-    return Fitted(sent, stops, dropped)
+    return Fitted(asked, known, sent, widened, stops, dropped)
 
 
-def _effort(asked: str, known: Capabilities, quirks: ModelQuirks) -> tuple[str, str]:
-    """Return the effort to ask with, "" where none is to be said, and why it is another one."""
-    if "reasoning" in known.refuses or "reasoning" in quirks.refuses:
-        is_met = asked == "none" and not known.thinks
-        return "", "" if is_met else quirks.refuses.get("reasoning", "it is known to refuse it")
-    if asked == "none" and not quirks.efforts:
+def _effort(asked: str, known: Capabilities) -> tuple[str, str]:
+    """Return the effort to ask with, or "" to say nothing of it, and why it is another one."""
+    if "reasoning" in known.refuses:
+        return "", "" if asked == "none" and not known.thinks else known.refuses["reasoning"]
+    if asked == "none" and not known.lists_efforts:
         has_switch = known.thinking == "adaptive" or (known.thinking == "budget" and not known.efforts)
         if has_switch or (known.is_known and known.efforts and not known.thinks):
             return "none" if known.thinks or "none" in known.efforts else "", ""
@@ -144,7 +170,7 @@ def efforts_of(fields: Mapping[str, Any]) -> tuple[str, ...]:
 def reasoning_fields(
     fields: Mapping[str, Any], effort: str, known: Capabilities, model: str = ""
 ) -> dict[str, Any] | None:
-    """Return how a client with these fields is told the effort; None where it has no way to say it.
+    """Return the effort as settings of a client with these fields; None where it has none for it.
 
     LangChain's clients of OpenAI, Anthropic, Google, Groq and others take `reasoning_effort`; those of
     Ollama and OpenRouter take `reasoning`.
@@ -168,3 +194,71 @@ def reasoning_fields(
         is_leveled = "gpt-oss" in model and effort in ("low", "medium", "high")
         return {"reasoning": effort if is_leveled else effort != "none"}
     return None
+
+
+def refused_name(failure: CallFailure, sent: Collection[str]) -> str:
+    """Return which of the parameters that were sent is refused, by its shared name; "" for other failures."""
+    error, status, message = failure.raised, failure.status, failure.message
+    # The client itself refused, unless it could not read a reply.
+    is_ours = isinstance(error, (TypeError, ValueError)) and type(error).__name__ != "OutputParserException"
+    if status not in _STATUSES or not (status or is_ours) or isinstance(failure.error, ContextTooLong):
+        return ""
+    if str(failure.details.get("code")) not in _CODES and not _NOT_TAKEN.search(message):
+        return ""
+    parts = re.split(r"\W+", str(failure.details.get("param") or ""))  # as in "reasoning.effort"
+    patterns = {name: "|".join(filter(None, WIRE_NAMES.get(name, (name,)))) for name in sent}
+    named = (name for name in sent if any(re.fullmatch(patterns[name], part) for part in parts))
+    name = next(named, "") or _mentioned(message, sent)
+    # A value out of its range is at fault, not the parameter: another one is taken.
+    return "" if name in _WITH_RANGE and _RANGE.search(message) else name
+
+
+def _mentioned(message: str, sent: Collection[str]) -> str:
+    """Return the first parameter that a sentence mentions; of temperature and top_p together, the latter."""
+    places: dict[str, int] = {}
+    for name in sent:
+        distinct, word = WIRE_NAMES.get(name, (name, ""))
+        patterns = [rf"(?<!\w)(?:{distinct})(?!\w)"] if distinct else []
+        if word:
+            patterns += [rf"[`'\"](?:{word})(?=[`'\".])", rf"\b(?:{word})(?=:)", rf"parameter:? (?:{word})\b"]
+            patterns += [rf"\b(?:{word}) (?:parameter|level)\b", rf"(?:supplied:|support) (?:{word})\b"]
+        if mention := re.search("|".join(patterns), message, re.IGNORECASE):
+            places[name] = mention.start()
+    if {"temperature", "top_p"} <= places.keys():
+        return "top_p"
+    return min(places, key=places.__getitem__, default="")
+
+
+def learn(failure: CallFailure, fitted: Fitted, n: int, secrets: Sequence[str]) -> Capabilities | None:
+    """Return what is known of the model after a failed request for `n` samples; None for nothing new."""
+    status, known = failure.status, fitted.known
+    if status == 400 and IN_CHAT not in known.without and _NOT_IN_CHAT.search(failure.message):
+        return known.without_also(IN_CHAT)
+    if status in (400, 413, 422) and isinstance(failure.error, ContextTooLong):
+        # Less room beyond the limit of the request: the context may have none for it.
+        spare = fitted.limit - fitted.asked.get("max_tokens", 0)
+        if spare <= 0:
+            return None
+        less = spare // 4 if spare >= _MIN_SPARE else 0
+        return replace(known, spare=less if known.spare is None else min(known.spare, less))
+    if not (name := refused_name(failure, {*fitted.sent, *OURS})):
+        # Whatever it is, several samples may be the cause: each alone will show.
+        return known.without_also("n") if n > 1 and status in (400, 403, 422) else None
+    if name in OURS:
+        return known.without_also(name)
+    if name == "max_tokens":
+        if (other := _OTHER_LIMIT.search(failure.message)) and known.limit_name != other[1]:
+            return replace(known, limit_name=other[1])
+        most = _MOST.search(failure.message)
+        limit = int(most["most"].replace(",", "")) - bool(most["exclusive"]) if most else 0
+        if 0 < limit < fitted.limit:
+            return replace(known, most_output=limit)
+    if name == "reasoning" and (listed := _SUPPORTED.search(failure.message)):
+        efforts = tuple(each for each in EFFORTS if re.search(rf"\b{each}\b", listed["values"]))
+        if efforts and fitted.sent[name] not in efforts:
+            thinks = known.thinks or fitted.sent[name] == "none"
+            return replace(known, efforts=efforts, lists_efforts=True, thinks=thinks)
+    why = "its client does not know it"
+    if status is not None:
+        why = one_line(redact(failure.message, also=secrets), 200)
+    return replace(known, refuses={**known.refuses, name: why})

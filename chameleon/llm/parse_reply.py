@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import accumulate
 from typing import Any
@@ -20,23 +21,19 @@ from chameleon.usage import Usage, is_amount
 LONGEST_REPLY = 1_000_000  # characters, thoughts among them
 
 # Providers' words for the same ends.
-_FINISH = {
-    **dict.fromkeys(("end_turn", "stop_sequence", "tool_use", "tool_calls", "eos", "eos_token"), "stop"),
-    **dict.fromkeys(
-        ("completed", "complete", "end", "done", "finished", "succeeded", "function_call", "tool_call"),
-        "stop",
-    ),
-    **dict.fromkeys(("end_of_turn", "stop_token", "stop_str", "endoftext", "end_of_text"), "stop"),
-    **dict.fromkeys(("null", "none", "unknown", "finish_reason_unspecified", "incomplete"), ""),
-    **dict.fromkeys(("max_tokens", "max_output_tokens", "model_length", "limit", "max_length"), "length"),
-    "model_context_window_exceeded": "length",
-    **dict.fromkeys(("refusal", "safety", "recitation", "blocklist", "spii"), "content_filter"),
-    **dict.fromkeys(("prohibited_content", "content_filtered", "guardrail_intervened"), "content_filter"),
+_ENDS: Mapping[str, str] = {
+    "stop": "end_turn stop_sequence tool_use tool_calls tool_call function_call eos eos_token completed"
+    " complete end done finished succeeded end_of_turn stop_token stop_str endoftext end_of_text",
+    "": "null none unknown finish_reason_unspecified incomplete",
+    "length": "max_tokens max_output_tokens model_length limit max_length model_context_window_exceeded",
+    "content_filter": "refusal safety recitation blocklist spii prohibited_content content_filtered"
+    " guardrail_intervened",
 }
+_FINISH = {word: end for end, words in _ENDS.items() for word in words.split()}
 _GOOD_ENDS = ("", "stop", "length")
 _LEAST_OF_CALL = 50  # characters that a call counts for at least
 _REST = "additional_kwargs"
-_NO_REST = frozenset({"refusal", "function_call", "tool_calls"})  # told elsewhere in a message
+_NO_REST = frozenset({"refusal", "function_call", "tool_calls"})  # elsewhere in a message
 _PLAIN = frozenset({"text", "output_text", "tool_use", "function_call"})  # blocks that are made again
 _FINISH_KEYS = ("finish_reason", "stop_reason", "done_reason", "stopReason")
 
@@ -73,29 +70,24 @@ def parse_reply(
     whole = spoken(said[:LONGEST_REPLY])
     begun = len(whole) - len(whole.lstrip())  # white space at the start ends no reply
     places = [place for stop in cut_at if stop and (place := whole.find(stop, begun)) >= 0]
-    text = whole[: min(places, default=len(whole))]
-    is_cut = len(text) < len(whole)
+    text = mask_known(whole[: min(places, default=len(whole))], secrets)
+    is_cut = bool(places)
     is_long = not has_calls or not has_blocks or (len(said) > LONGEST_REPLY and not is_cut)
     finish = "length" if is_long else "stop" if is_cut else _finish(metadata)
     if finish not in ("", "stop", "length", "content_filter"):
         finish = one_line(redact(finish, also=secrets), 40)
-    text = mask_known(text, secrets)
     refusal = message.additional_kwargs.get("refusal")
     why = one_line(redact(" ".join(refusal.split()), also=secrets)) if isinstance(refusal, str) else ""
+    has_thought = bool(said.strip()) and not whole.strip()
+    anything = text or " ".join(call.name for call in calls)
     return Reply(
         text,
         finish,
         _usage(message.usage_metadata or {}, metadata, bool(whole or calls), pricing),
         model=pricing.model,
-        logprob=_mean_logprob(metadata.get("logprobs"), len(text) if is_cut else None),
+        logprob=_mean_logprob(metadata.get("logprobs"), min(places, default=None)),
         dropped=dropped or {},
-        error=fault(
-            pricing.model,
-            text or " ".join(call.name for call in calls),
-            finish,
-            why,
-            has_thought=bool(said.strip()) and not whole.strip(),
-        ),
+        error=fault(pricing.model, anything, finish, why, has_thought=has_thought),
         tool_calls=calls,
         blocks=blocks,
     )
@@ -119,7 +111,7 @@ def fault(
 
 
 def _mean_logprob(given: Any, length: int | None) -> float | None:
-    """Return the mean log-probability of tokens that begin in the first `length` characters, if told."""
+    """Return the mean log-probability of tokens that begin in the first `length` characters, if known."""
     tokens = given.get("content") if isinstance(given, Mapping) else None
     if not isinstance(tokens, list) or not tokens:
         return None
@@ -133,7 +125,7 @@ def _mean_logprob(given: Any, length: int | None) -> float | None:
 
 
 def text_of(message: Any, *, or_arguments: bool = True) -> str:
-    """Return the text of a message's blocks; where there is none, perhaps the arguments of its tool calls."""
+    """Return the text of a message's blocks, or else, perhaps, the arguments of its tool calls."""
     content = message.content
     texts = []
     for block in [content] if isinstance(content, str) else content:
@@ -159,9 +151,7 @@ def _finish(metadata: Mapping[str, Any]) -> str:
     return _FINISH.get(word, word)
 
 
-def _usage(
-    counted: Mapping[str, Any], metadata: Mapping[str, Any], has_text: bool, pricing: Pricing
-) -> Usage:
+def _usage(counted: Mapping[str, Any], metadata: Mapping[str, Any], has_text: bool, prices: Pricing) -> Usage:
     """Return the tokens that LangChain counted, and the cost: the provider's figure, else by the prices."""
     # Clients write 0 where the server said nothing; no prompt has 0 tokens.
     tokens_in: int | None = counted.get("input_tokens") or None
@@ -176,8 +166,8 @@ def _usage(
     usage = Usage(1, tokens_in, tokens_out, None, of_input.get("cache_read"), of_output.get("reasoning"))
     reported = metadata.get("token_usage")
     costs = (reported.get("cost") if isinstance(reported, dict) else None, metadata.get("cost"))
-    told = next((each for each in costs if is_amount(each) and each >= 0), None)
-    return replace(usage, cost=pricing.cost(usage, written) if told is None else float(told))
+    cost = next((float(each) for each in costs if is_amount(each) and each >= 0), None)
+    return replace(usage, cost=prices.cost(usage, written) if cost is None else cost)
 
 
 def calls_in(message: Any, clean: Clean, longest: int) -> tuple[tuple[ToolCall, ...], bool]:
@@ -185,12 +175,12 @@ def calls_in(message: Any, clean: Clean, longest: int) -> tuple[tuple[ToolCall, 
     found: dict[str, ToolCall] = {}
     apart = getattr(message, "invalid_tool_calls", ())
     for number, call in enumerate([*message.tool_calls, *apart]):
-        given = call.get("args")
-        args, why = _arguments_of(given, clean)
+        arguments = call.get("args")
+        args, why = _arguments_of(arguments, clean)
         if not why and number >= len(message.tool_calls) > 0:  # LangChain lists it behind all others
             why = "it has no arguments, and its place among the calls is not known"
         name = clean(str(call.get("name") or ""))
-        length = len(given) if isinstance(given, str) else len(json.dumps(args))
+        length = len(arguments) if isinstance(arguments, str) else len(json.dumps(args))
         longest -= max(_LEAST_OF_CALL, length + len(name))
         if longest < 0:
             return tuple(found.values()), False
@@ -201,11 +191,11 @@ def calls_in(message: Any, clean: Clean, longest: int) -> tuple[tuple[ToolCall, 
     return tuple(found.values()), True
 
 
-def _arguments_of(given: Any, clean: Clean) -> tuple[Mapping[str, Any], str]:
+def _arguments_of(arguments: Any, clean: Clean) -> tuple[Mapping[str, Any], str]:
     """Return the arguments of a call, and what is wrong with them; nothing is no arguments."""
     try:
-        is_none = given is None or (isinstance(given, str) and not given.strip())
-        args = {} if is_none else json.loads(given) if isinstance(given, str) else given
+        is_none = arguments is None or (isinstance(arguments, str) and not arguments.strip())
+        args = {} if is_none else json.loads(arguments) if isinstance(arguments, str) else arguments
         if isinstance(args, Mapping):
             return each_text(args, clean), ""
         why = "they are another value"
@@ -213,7 +203,7 @@ def _arguments_of(given: Any, clean: Clean) -> tuple[Mapping[str, Any], str]:
         why = "they go down too far"
     except ValueError as error:
         why = str(error)
-    shown = given if isinstance(given, str) else f"{given!r:.1000}"
+    shown = arguments if isinstance(arguments, str) else f"{arguments!r:.1000}"
     return {}, clean(f"its arguments are no JSON object ({why}): {one_line(shown, 200)}")
 
 
@@ -223,17 +213,16 @@ def blocks_in(message: Any, clean: Clean, longest: int) -> tuple[tuple[Mapping[s
     blocks = [each for each in content if isinstance(each, Mapping)]
     is_plain = all(each.get("type") in _PLAIN and "extras" not in each for each in blocks)
     own = {name: value for name, value in message.additional_kwargs.items() if name not in _NO_REST and value}
-    try:
-        found = each_text(
-            [*([] if is_plain else blocks), *([{"type": _REST, "value": own}] if own else [])], clean
-        )
-        return (tuple(found), True) if len(json.dumps(found)) <= longest else ((), False)
-    except (ValueError, RecursionError):
-        return (), False
+    rest = [{"type": _REST, "value": own}] if own else []
+    with suppress(ValueError, RecursionError):
+        kept = each_text([*([] if is_plain else blocks), *rest], clean)
+        if len(json.dumps(kept)) <= longest:
+            return tuple(kept), True
+    return (), False
 
 
 def from_blocks(blocks: Sequence[Mapping[str, Any]]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """Return the content and the further fields of a message that `blocks_in` kept."""
-    found = each_text(blocks, str)
-    own = [each["value"] for each in found if each.get("type") == _REST]
-    return [each for each in found if each.get("type") != _REST], own[0] if own else {}
+    content = each_text(blocks, str)
+    own = [each["value"] for each in content if each.get("type") == _REST]
+    return [each for each in content if each.get("type") != _REST], own[0] if own else {}

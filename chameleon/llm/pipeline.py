@@ -20,10 +20,11 @@ from typing import Any
 
 from chameleon import bridge
 from chameleon.errors import BudgetExceeded, ChameleonError, ModelError, RateLimited, ReplayMiss, StoreError
-from chameleon.llm.connection import Connection
+from chameleon.llm.connection import Connection, Outcome
 from chameleon.llm.deadline import TooLate, within
 from chameleon.llm.failures import CallFailure
-from chameleon.llm.message import ModelRequest, Reply
+from chameleon.llm.message import MAX_WIDENED, ModelRequest, Reply
+from chameleon.llm.parameters import Fitted
 from chameleon.llm.reply_stream import Hear, ReplyStream
 from chameleon.llm.store import ResponseStore
 from chameleon.usage import UNKNOWN, Meter, Usage, current_recorder
@@ -32,16 +33,16 @@ _log = logging.getLogger("chameleon")
 _MOST_AT_ONCE = 32
 MAX_RETRY_AFTER_S = 60.0  # that a provider may have us wait
 MAX_BACKOFF_S = 30.0
-_MOST_WIDENED = 2  # a reply that is cut off at sixteen times its limit never finishes
+Requests = Sequence[ModelRequest]
 
 
 @dataclass(frozen=True, slots=True)
 class CallContext:
     """What a run gives to a call: its meter, when its time ends (monotonic clock), and who hears the text."""
 
-    meter: Meter | None
+    meter: Meter
     ends: float
-    stream: ReplyStream | None = None
+    stream: ReplyStream | None
 
 
 class Pipeline:
@@ -55,8 +56,9 @@ class Pipeline:
         if type(retries) is not int or retries < 0:
             raise ModelError(f"retries is {str(retries)[:40]!r}", hint="Give a whole number from 0 on.")
         self.connection = connection
-        self._store = store if connection.has_name else None
-        is_unnamed = not (connection.has_name or connection.client.is_scripted)
+        client = connection.client
+        self._store = store if client.has_name else None
+        is_unnamed = not client.has_name and not client.is_scripted
         if store is not None and store.mode != "off" and is_unnamed:
             _log.warning("replies of %s are not recorded: it does not report a model name", connection.name)
         self._retries, self._timeout = retries, timeout
@@ -64,21 +66,21 @@ class Pipeline:
         self._lock = threading.Lock()
         self._warned: set[str] = set()
 
-    def answer_samples(self, requests: Sequence[ModelRequest]) -> list[Reply | BaseException]:
+    def answer_samples(self, requests: Requests) -> list[Reply | BaseException]:
         """Answer several samples of one question, in one request where the provider offers that."""
-        found: dict[int, Reply | BaseException] = {
+        by_sample: dict[int, Reply | BaseException] = {
             each.sample: reply for each in requests if (reply := self._stored(each)) is not None
         }
-        missing = [each for each in requests if each.sample not in found]
+        missing = [each for each in requests if each.sample not in by_sample]
         size = self.connection.samples_at_once(missing[0]) if len(missing) > 1 else 1
         groups = [missing[start : start + size] for start in range(0, len(missing), size)]
         for _ in range(2):  # a server may give fewer samples than it was asked for
             for group, replies in zip(groups, self.answer_each(groups), strict=True):
-                found |= {each.sample: reply for each, reply in zip(group, replies, strict=False)}
-            groups = [[each] for each in missing if each.sample not in found]
-        return [found[each.sample] for each in requests]
+                by_sample |= {each.sample: reply for each, reply in zip(group, replies, strict=False)}
+            groups = [[each] for each in missing if each.sample not in by_sample]
+        return [by_sample[each.sample] for each in requests]
 
-    def answer_each(self, groups: Sequence[Sequence[ModelRequest]]) -> list[Sequence[Reply | BaseException]]:
+    def answer_each(self, groups: Sequence[Requests]) -> list[Sequence[Reply | BaseException]]:
         """Answer several groups of samples at once, each in one request: with replies, or what was raised."""
         answered = bridge.each(
             [partial(self.answer, group) for group in groups], _MOST_AT_ONCE, "chameleon-ask"
@@ -88,79 +90,98 @@ class Pipeline:
             for group, replies in zip(groups, answered, strict=True)
         ]
 
-    def answer(self, requests: Sequence[ModelRequest], hear: Hear | None = None) -> list[Reply]:
+    def answer(self, requests: Requests, hear: Hear | None = None) -> list[Reply]:
         """Answer samples of one question that go into one request; the same question in flight is asked once.
 
         `hear` is called with a single sample's text as it comes. Raises `BudgetExceeded` and `StoreError`.
         """
         recorder = current_recorder()
-        meter = None if recorder is None else recorder.meter
-        ends = math.inf if meter is None else time.monotonic() + meter.time_left
-        if hear is None:
-            return self._answer_once(requests, CallContext(meter, ends))
-        stream = ReplyStream(hear, requests[0].params.get("stop", ()), self.connection.client.secrets)
+        meter = Meter() if recorder is None else recorder.meter
+        ends = time.monotonic() + meter.time_left
+        stops, secrets = requests[0].params.get("stop", ()), self.connection.client.secrets
+        stream = ReplyStream(hear, stops, secrets) if hear else None
         replies = self._answer_once(requests, CallContext(meter, ends, stream))
-        stream.end(replies[0].text)
+        if stream is not None:
+            stream.end(replies[0].text)
         return replies
 
-    def _answer_once(self, requests: Sequence[ModelRequest], context: CallContext) -> list[Reply]:
+    def _answer_once(self, requests: Requests, context: CallContext) -> list[Reply]:
         """Answer, or wait for the reply to the same question in flight and share it."""
-        key, mine = tuple(each.identity for each in requests), Future[list[Reply] | None]()
-        here, ends = threading.get_ident(), context.ends
+        key, future = tuple(each.identity for each in requests), Future[list[Reply] | None]()
+        thread, ends = threading.get_ident(), context.ends
         while True:
             with self._lock:
-                ahead, owner = self._flights.setdefault(key, (mine, here))
-            if ahead is mine:
+                in_flight, owner = self._flights.setdefault(key, (future, thread))
+            if in_flight is future:
                 break
-            if owner == here and not bridge.is_bridged():  # it would wait for itself
+            if owner == thread and not bridge.is_bridged():  # it would wait for itself
                 return self._answer_now(requests, context)
             try:
-                shared = bridge.result(ahead, None if ends == math.inf else max(0.0, ends - time.monotonic()))
+                shared = bridge.result(
+                    in_flight, None if ends == math.inf else max(0.0, ends - time.monotonic())
+                )
             except TimeoutError:
                 return self._failed(requests, self._out_of_time(context.meter), Usage())
             if shared is not None:
                 return [reply.unpaid(cached=True) for reply in shared]
-        landed: list[Reply] | None = None
+        shareable: list[Reply] | None = None
         try:
             replies = self._answer_now(requests, context)
             # The end of one run's budget is nobody else's: whoever waits asks for itself.
             is_shared = not any(isinstance(reply.error, BudgetExceeded) for reply in replies)
-            landed = replies if is_shared else None
+            shareable = replies if is_shared else None
             return replies
         finally:
             with self._lock:
                 del self._flights[key]
-            mine.set_result(landed)
+            future.set_result(shareable)
 
-    def _answer_now(self, requests: Sequence[ModelRequest], context: CallContext) -> list[Reply]:
-        """Return the recorded reply of one sample, else ask; ask again with more room for what is cut off."""
+    def _answer_now(self, requests: Requests, context: CallContext) -> list[Reply]:
+        """Return the recorded reply of one sample, else ask; ask again with more room for what is cut off.
+
+        Each request is taken from the budget before it is made, and what it really took is booked.
+        """
         if len(requests) == 1 and (stored := self._stored(requests[0])) is not None:
             return [stored]
-        replies = self._ask(requests, 0, context)
-        for widened in range(1, _MOST_WIDENED + 1):
-            cut = [
-                place
-                for place, (request, reply) in enumerate(zip(requests, replies, strict=False))
-                if request.lacks_room(reply) and reply.widened < widened
-            ]
-            if not cut or not self.connection.can_widen(requests[cut[0]], widened):
+        replies, places, widened = list[Reply](), [*range(len(requests))], 0
+        limit = -1  # of the request before, in tokens
+        while places and widened <= MAX_WIDENED:
+            asked = [requests[place] for place in places]
+            fitted = self.connection.fit(asked[0], widened)
+            if fitted.limit <= limit:
                 break
+            limit, started, spent = fitted.limit, time.monotonic(), Usage(calls=1)
             try:
-                wider = self._ask([requests[place] for place in cut], widened, context)
+                context.meter.reserve()
             except BudgetExceeded as problem:
-                wider = [self._failed([requests[place]], problem, Usage())[0] for place in cut]
-            for place, found in zip(cut, wider, strict=False):
-                if found.error is None or found.truncated or isinstance(found.error, BudgetExceeded):
-                    replies[place] = replace(found.after(replies[place]), widened=widened)
-                else:  # better cut off than lost
-                    replies[place] = replace(replies[place].after(found), widened=_MOST_WIDENED)
+                if not replies:
+                    raise
+                made = [self._failed([each], problem, Usage())[0] for each in asked]
+            else:
+                try:
+                    made, attempts = self._ask(asked, fitted, context)
+                    spent = sum((reply.usage for reply in made), Usage())
+                finally:
+                    context.meter.settle(spent)
+                made = [replace(reply, attempts=attempts) for reply in made]
+                made[0] = replace(made[0], seconds=round(time.monotonic() - started, 6))
+            if widened:
+                for place, reply in zip(places, made, strict=False):
+                    replies[place] = replies[place].with_more_room(reply, widened)
+            else:
+                replies = made
+            both = enumerate(zip(requests, replies, strict=False))
+            places = [
+                place for place, (each, reply) in both if each.lacks_room(reply) and reply.widened <= widened
+            ]
+            widened += 1
         for request, reply in zip(requests, replies, strict=False):
             if request.lacks_room(reply):
                 self._record(request, reply)
         return replies
 
     def doubt(self, request: ModelRequest) -> None:
-        """Have the store ask for the reply anew: nothing came of it."""
+        """Have the store ask for the reply again: nothing came of it."""
         if self._store is not None:
             with suppress(StoreError):
                 self._store.doubt(request)
@@ -182,23 +203,7 @@ class Pipeline:
             return replace(reply, error=self.connection.refused(reply.dropped, request.params))
         return reply
 
-    def _ask(self, requests: Sequence[ModelRequest], widened: int, context: CallContext) -> list[Reply]:
-        """Take the call from the budget, ask, and book what it really took."""
-        meter, begun, spent = context.meter, time.monotonic(), Usage(calls=1)
-        if meter is not None:
-            meter.reserve()
-        try:
-            replies, attempts = self._ask_until_answered(requests, widened, context)
-            spent = sum((reply.usage for reply in replies), Usage())
-        finally:
-            if meter is not None:
-                meter.settle(spent)
-        first, *rest = [replace(reply, attempts=attempts) for reply in replies]
-        return [replace(first, seconds=round(time.monotonic() - begun, 6)), *rest]
-
-    def _ask_until_answered(
-        self, requests: Sequence[ModelRequest], widened: int, context: CallContext
-    ) -> tuple[list[Reply], int]:
+    def _ask(self, requests: Requests, fitted: Fitted, context: CallContext) -> tuple[list[Reply], int]:
         """Ask in one request, again where that may help and the run's time allows it; count the attempts."""
         ends, attempts = context.ends, 0
         while True:
@@ -206,17 +211,23 @@ class Pipeline:
             if started >= ends:
                 return self._failed(requests, self._out_of_time(context.meter), Usage()), attempts
             try:
-                return self._attempt(requests, widened, context, ends - started), attempts
+                outcome = self._attempt(requests, fitted, context, ends - started)
             except Exception as error:
-                if isinstance(error, TooLate) and time.monotonic() >= ends:
-                    return self._failed(requests, self._out_of_time(context.meter), UNKNOWN), attempts
-                failure = self.connection.failure(error)
+                outcome = self.connection.failure(error)
+            if not isinstance(outcome, CallFailure):
+                return outcome, attempts
+            if isinstance(outcome.raised, TooLate) and time.monotonic() >= ends:
+                return self._failed(requests, self._out_of_time(context.meter), UNKNOWN), attempts
+            failure = self.connection.explained(outcome)
             seconds = self._wait_before_retry(attempts, started, failure) if failure.retryable else 0.0
             is_last = not failure.retryable or attempts > self._retries
             if is_last or time.monotonic() + seconds >= ends:
                 return self._failed(requests, failure.error, Usage(calls=1)), attempts
             if attempts == 1:
-                self._warn_of(failure)
+                wait = min(failure.retry_after or 0.0, MAX_RETRY_AFTER_S)
+                when = f" in {wait:.0f} s, as it asks" if wait >= 1 else ""
+                reason = failure.reason or "no reason known"
+                self._warn(f"{self.connection.name} does not answer ({reason}); trying again{when}")
             self.sleep(seconds)
 
     def _take_turn(self, ends: float) -> float:
@@ -225,15 +236,15 @@ class Pipeline:
             self.sleep(min(seconds, ends - time.monotonic()))
         return time.monotonic()
 
-    def _attempt(
-        self, requests: Sequence[ModelRequest], widened: int, context: CallContext, seconds: float
-    ) -> list[Reply]:
-        """Make one request, record what is whole even if it is late. Raises `TooLate`, and as clients do."""
+    def _attempt(self, requests: Requests, fitted: Fitted, context: CallContext, seconds: float) -> Outcome:
+        """Make one request, record what is whole even if it is late. Raises `TooLate` after those seconds."""
         stream = context.stream
 
-        def send() -> list[Reply]:
+        def send() -> Outcome:
             tell = stream.piece if stream else None
-            replies = self.connection.send(requests[0], n=len(requests), widened=widened, tell=tell)
+            replies = self.connection.send(requests[0], fitted, len(requests), tell)
+            if isinstance(replies, CallFailure):
+                return replies
             self.connection.pace.speed_up()
             for request, reply in zip(requests, replies, strict=False):
                 if not request.lacks_room(reply):
@@ -265,13 +276,13 @@ class Pipeline:
             return 0.0
         return seconds
 
-    def _failed(self, requests: Sequence[ModelRequest], error: ChameleonError, usage: Usage) -> list[Reply]:
-        """Return what stands for replies that did not come; one of them bears the cost."""
+    def _failed(self, requests: Requests, error: ChameleonError, usage: Usage) -> list[Reply]:
+        """Return a reply with the error for each request; the first of them bears the cost."""
         reply = Reply("", "", usage, attempts=0, model=self.connection.name, error=error)
         return [reply] + [reply.unpaid() for _ in requests[1:]]
 
-    def _out_of_time(self, meter: Meter | None) -> BudgetExceeded:
-        ended = Meter() if meter is None else meter.first_to_end
+    def _out_of_time(self, meter: Meter) -> BudgetExceeded:
+        ended = meter.first_to_end
         limit = f"its budget of {ended.budget.seconds or 0.0:g} seconds"
         return BudgetExceeded(
             f"the {ended.place or 'run'} reached {limit} before {self.connection.name} had answered",
@@ -286,19 +297,12 @@ class Pipeline:
         try:
             self._store.put(request, reply.to_record())
         except StoreError as error:
-            self._warn(f"replies are not recorded: {error}", "replies are not recorded")
+            self._warn("replies are not recorded", f": {error}")
 
-    def _warn_of(self, failure: CallFailure) -> None:
-        """Say why the model is asked again, and when."""
-        seconds = min(failure.retry_after or 0.0, MAX_RETRY_AFTER_S)
-        when = f" in {seconds:.0f} s, as it asks" if seconds >= 1 else ""
-        reason = failure.reason or "no reason known"
-        self._warn(f"{self.connection.name} does not answer ({reason}); trying again{when}")
-
-    def _warn(self, message: str, reason: str = "") -> None:
+    def _warn(self, reason: str, details: str = "") -> None:
         """Log a warning once for each reason: many calls may wait for one server."""
         with self._lock:
-            is_new = (reason or message) not in self._warned
-            self._warned.add(reason or message)
+            is_new = reason not in self._warned
+            self._warned.add(reason)
         if is_new:
-            _log.warning("%s", message)
+            _log.warning("%s%s", reason, details)

@@ -1,27 +1,24 @@
-"""Which providers there are, how a model is named, and how its LangChain client is made."""
+"""Which providers there are, how their models are named, and where their servers are."""
 
 from __future__ import annotations
 
 import difflib
 import os
 import re
+from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, cast
-from urllib.parse import urlsplit
+from typing import Any
+from urllib.parse import unquote, urlsplit
 
-from chameleon.errors import AuthFailed, ChameleonError, MissingPackage, ModelError, NoModel
+from chameleon.errors import NoModel
 from chameleon.llm.capabilities import provider_of, section
-from chameleon.llm.deadline import bound_replies
-from chameleon.text import nearest, one_line, redact
+from chameleon.text import nearest, redact
 
-if TYPE_CHECKING:
-    from langchain_core.language_models.chat_models import BaseChatModel
-
-_DUMMY_KEY = "not-needed"
-_LANGCHAIN, _PRICES = "langchain>=1,<2", "genai-prices>=0.2"
+OPENAI = "https://api.openai.com/v1"
+DUMMY_KEY = "not-needed"
 
 # Settings of the connection rather than of a request: they stay out of the response store and of logs.
 _OF_CONNECTION = re.compile(
@@ -91,26 +88,36 @@ def is_openai_itself(address: str) -> bool:
     """Tell whether an address is OpenAI's own, or Azure's, rather than that of a compatible server."""
     try:
         host = urlsplit(address).hostname
-    except ValueError:  # it is no address, as whoever asks there is told
+    except ValueError:  # not an address, as a request to it will say
         return False
     return f".{host or ''}".endswith((".openai.com", ".azure.com"))
+
+
+def authorized(address: str, key: str | None) -> tuple[str, str]:
+    """Return an address without its login, and the Authorization header of its login, or else of the key."""
+    parts = urlsplit(address)
+    login, at, host = parts.netloc.rpartition("@")
+    header = f"Basic {b64encode(unquote(login).encode()).decode()}" if at else f"Bearer {key}" if key else ""
+    return parts._replace(netloc=host).geturl(), header
 
 
 def own_server(provider: str, settings: Mapping[str, Any], environ: Mapping[str, str] = os.environ) -> str:
     """Return the address of a server that is not the provider's own, as scheme, host, port and path; else "".
 
     It comes from the settings or from the variables that clients read, such as ANTHROPIC_BASE_URL. It tells
-    recorded replies apart, so it holds neither login nor query. Raises `NoModel` where it is none.
+    recorded replies apart, so it holds neither login nor query. Raises `NoModel` for anything else.
     """
-    given = [settings[name] for name in settings if _ADDRESS_SETTING.search(name) and settings[name]]
-    if not given and provider == "openai":
-        given = [base_url(environ)]
-    elif not given:
+    addresses = [settings[name] for name in settings if _ADDRESS_SETTING.search(name) and settings[name]]
+    if not addresses and provider == "openai":
+        addresses = [base_url(environ)]
+    elif not addresses:
         keys = providers()[provider].keys if provider in providers() else ()
         begins = {provider.upper(), *(key.partition("_API_KEY")[0] for key in keys)}
         named = (name for name in sorted(environ) if _ADDRESS_VARIABLE.search(name))
-        given = [environ[name] for name in named if name.split("_")[0] in begins and environ[name].strip()]
-    address = str(given[0]).strip() if given else ""
+        addresses = [
+            environ[name] for name in named if name.split("_")[0] in begins and environ[name].strip()
+        ]
+    address = str(addresses[0]).strip() if addresses else ""
     if address and "//" not in address:  # as OLLAMA_HOST may be
         address = f"http://{address}"
     try:
@@ -129,101 +136,13 @@ def package_is_here(provider: str) -> bool:
     return all(find_spec(name) is not None for name in ("langchain", package.replace("-", "_")))
 
 
-def make_client(
-    model: str, timeout: float, settings: Mapping[str, Any], fields: Mapping[str, Any]
-) -> BaseChatModel:
-    """Make the LangChain client of `provider:name`, with its own retries switched off.
-
-    Args:
-        fields: parameters of its requests. What the constructor makes of them is the client's business, and
-            so are the exceptions that it raises for them.
-
-    Raises:
-        MissingPackage: With the pip line.
-        AuthFailed: Naming the variable that is not set.
-        NoModel: There is no such script.
-    """
-    provider, _, name = model.partition(":")
-    facts = providers().get(provider, ModelProvider("langchain-core>=1,<2"))
-    try:
-        if provider == "scripted":
-            from chameleon.llm.scripted import ScriptedModel
-
-            return ScriptedModel.from_file(name)
-        arguments = _arguments(provider, facts, timeout, {**settings, **fields})
-        given = any(re.search(r"api_key$|credentials$", name) and arguments[name] for name in arguments)
-        if facts.keys and not given and not any(os.environ.get(key) for key in facts.keys):
-            raise AuthFailed(
-                f"the provider's key is not set: {' or '.join(facts.keys)}",
-                where=f"model {model}",
-                hint=f"export {facts.keys[0]}=…, or choose another model.",
-            )
-        if provider == "openai" and (direct := _direct(name, arguments)) is not None:
-            return direct
-        from langchain.chat_models import init_chat_model
-
-        client: BaseChatModel = init_chat_model(name, model_provider=provider, **arguments)
-    except ImportError as error:
-        cause: BaseException = error
-        while cause.__cause__ is not None:
-            cause = cause.__cause__  # LangChain's own text, on top, hides which package it is
-        needs = f"the model provider {provider} needs a package that is not installed"
-        # The real packages: our own extras' name says nothing to an index that does not hold us.
-        packages = " ".join(f"'{package}'" for package in (_LANGCHAIN, facts.package, _PRICES))
-        said = one_line(str(cause), 120)
-        raise MissingPackage(f"{needs}: {said}", hint=f"pip install {packages}") from None
-    except ChameleonError:
-        raise
-    except Exception as error:
-        if fields:
-            raise
-        said = one_line(redact(str(error), also=secrets_in(settings)))
-        what = f"no client can be made: {type(error).__name__}: {said}"
-        raise ModelError(what, where=f"model {model}") from None
-    bound_replies(client)
-    return client
-
-
-def _direct(name: str, arguments: Mapping[str, Any]) -> BaseChatModel | None:
-    """Make our own client of an OpenAI-compatible server; None where LangChain's is needed."""
-    if find_spec("aiohttp") is None:
-        return None
-    from chameleon.llm.openai_chat import OpenAIChat, takes
-
-    settings = {key: value for key, value in arguments.items() if key != "stream_usage"}
-    settings.setdefault("api_key", os.environ.get("OPENAI_API_KEY"))  # now: it may not be shown later
-    made = OpenAIChat(model=name, **settings) if takes(name, settings) else None
-    return cast("BaseChatModel | None", made)  # its dialect uses no other method
-
-
-def _arguments(
-    provider: str, facts: ModelProvider, timeout: float, given: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Return what a provider's constructor is given."""
-    arguments = dict(given)
-    if facts.timeouts:
-        arguments = {"timeout": timeout, "max_retries": 0, **arguments}
-    if provider == "ollama":  # without a limit its client waits for ever
-        arguments = {"client_kwargs": {"timeout": timeout}, **arguments}
-    if provider == "openai":
-        arguments = {"stream_usage": True, **arguments}
-        if address := arguments.get("base_url") or base_url():
-            arguments["base_url"] = address
-            if "api_key" not in arguments and not os.environ.get("OPENAI_API_KEY"):
-                arguments["api_key"] = _DUMMY_KEY  # the client insists on one; local servers ask for none
-    if provider == "huggingface":  # a pipeline repeats its prompt unless told not to
-        own = arguments.get("pipeline_kwargs") or {}
-        arguments["pipeline_kwargs"] = {"return_full_text": False, **own}
-    return arguments
-
-
 def secrets_in(settings: Mapping[str, Any]) -> list[str]:
     """Return the secret strings among a client's settings, to be taken out of messages."""
-    found = []
+    secrets = []
     for name, value in settings.items():
         if isinstance(value, Mapping):
-            found += [str(item) for item in value.values()] if "headers" in name else secrets_in(value)
+            secrets += [str(item) for item in value.values()] if "headers" in name else secrets_in(value)
         elif re.search(r"key|token$|secret|password", name):
             reveal = getattr(value, "get_secret_value", None)
-            found.append(reveal() if reveal else str(value))
-    return [secret for secret in found if secret != _DUMMY_KEY]
+            secrets.append(reveal() if reveal else str(value))
+    return [secret for secret in secrets if secret != DUMMY_KEY]

@@ -54,9 +54,8 @@ class ResponseStore:
 
     def __init__(self, path: str | Path, mode: Mode = "auto") -> None:
         if mode not in get_args(Mode):
-            raise StoreError(
-                f"{mode!r} is not a mode of the response store", hint="Modes: off, record, replay, auto."
-            )
+            hint = "Modes: off, record, replay, auto."
+            raise StoreError(f"{mode!r} is not a mode of the response store", hint=hint)
         self.mode: Mode = mode
         self._store = Store(path, _KIND)
         self.path, self.close = self._store.path, self._store.close
@@ -71,10 +70,10 @@ class ResponseStore:
         The variable is a path or "off". Where the file cannot be written to, a warning is logged and nothing
         is recorded.
         """
-        made = open_default(_KIND, "responses.sqlite", lambda place: cls(place, mode), must=mode != "auto")
-        found = cls(os.devnull, "off") if made is None else made
-        found.place = None
-        return found
+        opened = open_default(_KIND, "responses.sqlite", lambda place: cls(place, mode), must=mode != "auto")
+        store = cls(os.devnull, "off") if opened is None else opened
+        store.place = None
+        return store
 
     def get(self, request: ModelRequest) -> dict[str, Any] | None:
         """Return the recorded reply, None to ask the model. Raises `ReplayMiss` in replays, `StoreError`."""
@@ -82,17 +81,14 @@ class ResponseStore:
             return None
         rows = self._store.rows("read", "SELECT reply FROM replies WHERE key = ?", (request.key,))
         if rows:
-            found = self._read(rows[0][0], dict)
-            return None if self.mode == "auto" and found.get("doubted") else found
+            reply = self._read(rows[0][0], dict)
+            return None if self.mode == "auto" and reply.get("doubted") else reply
         if self.mode != "replay":
             return None
         messages = json.dumps(request.messages)
-        same = self._store.rows(
-            "read", "SELECT model, settings, reply FROM replies WHERE prompt = ?", (_digest(messages),)
-        )
-        recorded = [
-            ({"model": model, **self._read(settings, dict)}, reply) for model, settings, reply in same
-        ]
+        of_prompt = "SELECT model, settings, reply FROM replies WHERE prompt = ?"
+        same = self._store.rows("read", of_prompt, (_digest(messages),))
+        recorded = [({"model": name, **self._read(settings, dict)}, reply) for name, settings, reply in same]
         asked = json.loads(json.dumps({"model": request.model, **request.settings}))
         elsewhere = [reply for known, reply in recorded if not _differing(asked, known) - {"base_url"}]
         if len(elsewhere) == 1:
@@ -109,20 +105,14 @@ class ResponseStore:
         """Record a reply, replacing an earlier one; raise `StoreError` when it cannot be written."""
         if self.mode in ("off", "replay"):
             return
-        messages = json.dumps(request.messages)
-        row = (
-            request.key,
-            request.model,
-            _digest(messages),
-            messages,
-            len(messages),
-            json.dumps(request.settings, sort_keys=True),
-            json.dumps(reply),
+        messages, settings = json.dumps(request.messages), json.dumps(request.settings, sort_keys=True)
+        prompt = (_digest(messages), messages, len(messages))
+        self._store.rows(
+            "written to", _REPLACE, (request.key, request.model, *prompt, settings, json.dumps(reply))
         )
-        self._store.rows("written to", _REPLACE, row)
 
     def doubt(self, request: ModelRequest) -> None:
-        """Ask anew for this reply from now on, but in replays: nothing came of it."""
+        """Ask again for this reply from now on, except in replays: nothing came of it."""
         for (reply,) in self._store.rows("read", "SELECT reply FROM replies WHERE key = ?", (request.key,)):
             self.put(request, {**self._read(reply, dict), "doubted": True})
 
@@ -135,9 +125,8 @@ class ResponseStore:
         """Return the model recorded last, at this address if there is one; None for an empty store."""
         if self.mode == "off":
             return None
-        rows = self._store.rows(
-            "read", "SELECT model, settings FROM replies GROUP BY model, settings ORDER BY max(rowid) DESC"
-        )
+        latest = "SELECT model, settings FROM replies GROUP BY model, settings ORDER BY max(rowid) DESC"
+        rows = self._store.rows("read", latest)
         known = ((model, self._read(settings, dict)) for model, settings in rows)
         here = (model for model, settings in known if settings.get("base_url", "") == address)
         return next(here, rows[0][0] if rows else None)
@@ -145,8 +134,8 @@ class ResponseStore:
     def _read(self, text: Any, kind: type[T]) -> T:
         """Read what a row holds as JSON. Raises `StoreError` where that is damaged."""
         with suppress(ValueError, TypeError, RecursionError):
-            if isinstance(found := json.loads(text), kind):
-                return found
+            if isinstance(value := json.loads(text), kind):
+                return value
         hint = f"Name another store ({_KIND.variable})."
         raise StoreError("a recorded reply is damaged", where=str(self.path), hint=hint)
 
@@ -158,19 +147,20 @@ def _digest(text: str) -> str:
 def _other_settings(asked: Mapping[str, Any], recorded: Sequence[Mapping[str, Any]]) -> str:
     """Say in which settings a request differs from the nearest that is recorded for its prompt."""
     nearest = min(recorded, key=lambda known: len(_differing(asked, known)))
-    told = (
-        f"{name} {_shown(nearest, name)} (asked: {_shown(asked, name)})"
-        for name in sorted(_differing(asked, nearest))
-    )
-    return f"this prompt is recorded, but with other settings: {'; '.join(told)}"
+    names = sorted(_differing(asked, nearest))
+    each = (f"{name} {_shown(nearest, name)} (asked: {_shown(asked, name)})" for name in names)
+    return f"this prompt is recorded, but with other settings: {'; '.join(each)}"
 
 
 def _other_prompt(prompt: str, recorded: Sequence[str]) -> str:
     """Say that nothing is recorded for a prompt, and where it parts from the nearest that is."""
     nearest = max(recorded, key=lambda text: shared_start(prompt, text), default="")
-    place = shared_start(prompt, nearest)
-    said = f"no reply is recorded for the prompt {_quote(prompt, place)}"
-    return f"{said}; the nearest recorded one is {_quote(nearest, place)}" if recorded else said
+    start = max(0, shared_start(prompt, nearest) - _WINDOW // 2)
+    shown, near = (
+        f"“{'…' if start else ''}{one_line(text[start:], 2 * _WINDOW)}”" for text in (prompt, nearest)
+    )
+    what = f"no reply is recorded for the prompt {shown}"
+    return f"{what}; the nearest recorded one is {near}" if recorded else what
 
 
 def _differing(one: Mapping[str, Any], other: Mapping[str, Any]) -> set[str]:
@@ -184,10 +174,3 @@ def _shown(settings: Mapping[str, Any], name: str) -> str:
 
 def _flat(messages: Sequence[tuple[str, str]]) -> str:
     return "\n".join(f"{role}: {text}" for role, text in messages)
-
-
-def _quote(text: str, position: int) -> str:
-    """Quote the part of `text` around the place where two prompts part."""
-    start = max(0, min(position - _WINDOW // 2, len(text) - 2 * _WINDOW))
-    part = " ".join(text[start : start + 2 * _WINDOW].split())
-    return f"“{'…' if start else ''}{part}{'…' if start + 2 * _WINDOW < len(text) else ''}”"

@@ -30,7 +30,8 @@ from chameleon.evaluation.run import read_run
 from chameleon.evaluation.run_dir import RunDir
 from chameleon.inventory.building import spec_of
 from chameleon.inventory.source import GRID, INVENTORY, read_source, shipped_inventories
-from chameleon.llm.openai_chat import StatusError, _collected, _messages
+from chameleon.llm.openai_chat import _collected
+from chameleon.llm.openai_replies import StatusError, messages_in
 from chameleon.llm.parse_reply import parse_reply
 from chameleon.llm.prices import Pricing
 from chameleon.planners.dynamic import _next_operation
@@ -358,7 +359,7 @@ def servers() -> Target:
             lambda: asyncio.run(_collected(streamed, lambda piece: None)),
         ):
             try:
-                for said in _messages(answered()):
+                for said in messages_in(answered()):
                     parse_reply(said, Pricing("openai:gpt-4o"), cut_at=("\n\n",), secrets=("sk-1",))
             except (ValueError, RecursionError, ConnectionError, StatusError, ChameleonError):
                 continue

@@ -180,6 +180,7 @@ def test_lone_surrogates_reach_the_server_as_replacement_characters(loopback: St
         ("x", {"seed": object()}, ModelError, "seed is an object, not JSON"),
         ("x", {"api_key": "x"}, ModelError, "api_key is a setting of the connection"),
         ("x", {"reasoning": "deep"}, ModelError, "deep.*medium"),
+        ("x", {"max_tokens": "9"}, ModelError, "max_tokens is '9'. Give a number"),
     ],
 )
 def test_wrong_roles_and_parameters_fail_before_anything_is_sent(

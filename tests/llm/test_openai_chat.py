@@ -13,6 +13,7 @@ import pytest
 from chameleon.errors import ModelError, RateLimited
 from chameleon.llm import LLM
 from chameleon.llm.capabilities import section
+from chameleon.llm.chat_clients import asked_by
 from chameleon.llm.message import MultimodalText
 from chameleon.llm.openai_chat import OpenAIChat, profiles
 from chameleon.pictures.opening import Attachment
@@ -50,7 +51,7 @@ def test_it_sends_what_langchains_client_sends(
     bodies = []
     for theirs in (False, True):
         if theirs:
-            monkeypatch.setattr("chameleon.llm.openai_chat.takes", lambda *_: False)
+            monkeypatch.setattr("chameleon.llm.chat_clients._why_langchain", lambda *_: "a test asks for it")
         llm = LLM.connect(f"openai:{model}", retries=0)
         assert made_by(chat_of(llm)) == ("ChatOpenAI" if theirs else "OpenAIChat")
         for params in ({}, ASKED, {"reasoning": "low", "max_tokens": 60}, {"logprobs": True}):
@@ -66,6 +67,9 @@ def test_models_of_the_responses_api_and_unknown_settings_stay_with_langchain() 
     assert tuple(section("responses_only")) == base._RESPONSES_API_ONLY_PREFIXES
     for model in (*section("responses_only"), "gpt-5.3-codex"):
         assert made_by(chat_of(LLM.connect(f"openai:{model}", api_key="k"))) == "ChatOpenAI"
+        assert asked_by(f"openai:{model}") == "LangChain's client, since it is asked by the Responses API"
+    assert asked_by("openai:m") == "Chameleon's own client of OpenAI's protocol"
+    assert asked_by("groq:m") == "LangChain's client, since its provider is groq"
     for settings in ({"use_responses_api": True}, {"openai_proxy": "http://127.0.0.1:1"}):
         assert made_by(chat_of(LLM.connect("openai:m", api_key="k", **settings))) == "ChatOpenAI"
 
@@ -126,7 +130,10 @@ def asked_in_pieces(url: str) -> tuple[Any, list[str]]:
     connection = LLM.connect("openai:local", base_url=url, api_key="k", retries=0)._pipeline.connection
     from chameleon.llm.message import ModelRequest
 
-    return connection.send(ModelRequest.of("openai:local", "hi", {}), tell=heard.append)[0], heard
+    request = ModelRequest.of("openai:local", "hi", {})
+    replies = connection.send(request, connection.fit(request), tell=heard.append)
+    assert isinstance(replies, list), replies
+    return replies[0], heard
 
 
 def test_pieces_of_a_reply_make_one() -> None:
@@ -145,7 +152,7 @@ def test_a_refusal_an_error_or_a_whole_reply_instead_of_pieces() -> None:
         assert "I will not" in str(asked_in_pieces(url)[0].error)
     failed = {"error": {"message": "overloaded", "code": 503}}
     failing = sending(streamed(delta("It "), failed), kind="text/event-stream")
-    with failing as url, pytest.raises(Exception, match="503"):
+    with failing as url, pytest.raises(AssertionError, match="503"):
         asked_in_pieces(url)
     message = {"role": "assistant", "content": "whole"}
     with sending(json.dumps({"choices": [{"message": message, "finish_reason": "stop"}]})) as url:
@@ -196,7 +203,7 @@ def test_coroutines_end_at_the_timeout(
     loopback: Start, monkeypatch: pytest.MonkeyPatch, is_direct: bool
 ) -> None:
     if not is_direct:
-        monkeypatch.setattr("chameleon.llm.openai_chat.takes", lambda *_: False)
+        monkeypatch.setattr("chameleon.llm.chat_clients._why_langchain", lambda *_: "a test asks for it")
     loopback(lambda request: Reply("late", delay=20))
     llm = local(timeout=0.3)
     with pytest.raises(ModelError, match="did not answer in time"):

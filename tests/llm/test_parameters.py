@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chameleon.llm.capabilities import EFFORTS, Capabilities, capabilities_of
-from chameleon.llm.parameters import ROOM, ModelQuirks, fit, reasoning_fields
-from chameleon.llm.quirks import WIRE_NAMES
+from chameleon.llm.parameters import ROOM, WIRE_NAMES, fit, reasoning_fields
 
 ANY = Capabilities()
 THINKS = Capabilities(thinks=True)
@@ -24,25 +23,19 @@ SONNET_4 = capabilities_of("anthropic:claude-sonnet-4-5")
 OPUS = capabilities_of("anthropic:claude-opus-4-8")
 GEMINI = capabilities_of("google_genai:gemini-2.5-flash")
 names = st.sampled_from([*WIRE_NAMES, "n", "top_k"])
-some_names = st.frozensets(names)
 efforts = st.lists(st.sampled_from(EFFORTS), unique=True).map(tuple)
 models = st.builds(
     Capabilities,
     thinks=st.booleans(),
     efforts=efforts,
     default_effort=st.sampled_from(["", *EFFORTS]),
-    refuses=some_names,
-    refuses_thinking=some_names,
+    refuses=st.dictionaries(names, st.just("no")),
+    refuses_thinking=st.frozensets(names),
     apart=st.sampled_from([(), (("temperature", "top_p"),)]),
     thinking=st.sampled_from(["", "budget", "adaptive"]),
     most_output=st.none() | st.integers(1, 200_000),
-)
-replies = st.builds(
-    ModelQuirks,
-    refuses=st.dictionaries(names, st.just("no")),
-    most_output=st.none() | st.integers(1, 200_000),
-    efforts=efforts,
-    thinks=st.booleans(),
+    lists_efforts=st.booleans(),
+    is_known=st.booleans(),
 )
 requests = st.fixed_dictionaries(
     {},
@@ -83,14 +76,14 @@ requests = st.fixed_dictionaries(
         ({"reasoning": "minimal"}, OPUS, {"reasoning": "low"}, ("reasoning",)),
         ({"reasoning": "none"}, O4, {"reasoning": "low"}, ("reasoning",)),
         ({"reasoning": "none"}, GEMINI, {"reasoning": "none"}, ()),
-        ({"reasoning": "high"}, Capabilities(refuses=frozenset({"reasoning"})), {}, ("reasoning",)),
-        ({"reasoning": "none"}, Capabilities(refuses=frozenset({"reasoning"})), {}, ()),
+        ({"reasoning": "high"}, Capabilities(refuses={"reasoning": "no"}), {}, ("reasoning",)),
+        ({"reasoning": "none"}, Capabilities(refuses={"reasoning": "no"}), {}, ()),
     ],
 )
 def test_a_model_gets_what_it_takes(
     asked: Mapping[str, Any], known: Capabilities, sent: Mapping[str, Any], dropped: tuple[str, ...]
 ) -> None:
-    fitted = fit(asked, known, ModelQuirks())
+    fitted = fit(asked, known)
     assert fitted.sent == sent
     assert set(fitted.dropped) == set(dropped)
     assert all(fitted.dropped.values())
@@ -109,7 +102,7 @@ def test_a_model_gets_what_it_takes(
     ],
 )
 def test_a_reply_is_cut_here_at_every_stop(stop: list[str], known: Capabilities, sent: list[str]) -> None:
-    fitted = fit({"stop": stop}, known, ModelQuirks())
+    fitted = fit({"stop": stop}, known)
     assert fitted.sent.get("stop") == sent
     assert fitted.cut_at == tuple(stop) and not fitted.dropped
 
@@ -136,42 +129,35 @@ def test_a_reply_is_cut_here_at_every_stop(stop: list[str], known: Capabilities,
 def test_a_limit_leaves_room_where_the_model_thinks(
     asked: Mapping[str, Any], known: Capabilities, widened: int, limit: int
 ) -> None:
-    fitted = fit({"max_tokens": 60, **asked}, known, ModelQuirks(), widened=widened)
+    fitted = fit({"max_tokens": 60, **asked}, known, widened=widened)
     assert fitted.sent["max_tokens"] == limit
 
 
-def test_what_a_server_said_counts_for_more_than_what_was_known() -> None:
+def test_what_a_server_said_is_kept_to_and_told_in_its_words() -> None:
     asked = {"temperature": 0, "max_tokens": 60, "reasoning": "minimal", "stop": ["END"]}
-    quirks = ModelQuirks(
-        {"temperature": "not here", "stop": "nor this"},
-        most_output=4_000,
-        efforts=("low", "high"),
-        thinks=True,
-    )
-    fitted = fit(asked, replace(ANY, most_output=9_000, efforts=("minimal",)), quirks)
+    refuses = {"temperature": "not here", "stop": "nor this"}
+    fitted = fit(asked, Capabilities(True, ("low", "high"), True, refuses=refuses, most_output=4_000))
     assert fitted.sent == {"max_tokens": 4_000, "reasoning": "low"}
     assert fitted.dropped["temperature"] == "not here"
     assert (set(fitted.dropped), fitted.cut_at) == ({"temperature", "reasoning"}, ("END",))
 
 
-@given(requests, models, replies)
+@given(requests, models)
 def test_nothing_that_is_refused_is_sent_and_nothing_is_lost_in_silence(
-    asked: dict[str, Any], known: Capabilities, quirks: ModelQuirks
+    asked: dict[str, Any], known: Capabilities
 ) -> None:
     before = {**asked}
-    fitted = fit(asked, known, quirks)
+    fitted = fit(asked, known)
     assert asked == before
-    refused = known.refuses | quirks.refuses.keys()
-    assert not fitted.sent.keys() & refused
+    assert not fitted.sent.keys() & known.refuses.keys()
     assert not any(first in fitted.sent and second in fitted.sent for first, second in known.apart)
-    thinks = known.thinks or quirks.thinks
-    if thinks and "reasoning" not in asked:
+    if known.thinks and "reasoning" not in asked:
         assert not fitted.sent.keys() & known.refuses_thinking
     gone = asked.keys() - fitted.sent.keys() - fitted.dropped.keys() - {"stop", "reasoning"}
     assert all(asked[name] == NO_LOSS.get(name) for name in gone)
     assert "stop" not in fitted.dropped and fitted.dropped.keys() <= asked.keys()
     assert not any(asked[name] == NO_LOSS.get(name, object()) for name in fitted.dropped)
-    effort, taken = fitted.sent.get("reasoning"), quirks.efforts or known.efforts
+    effort, taken = fitted.sent.get("reasoning"), known.efforts
     changed = {name for name in fitted.sent if fitted.sent[name] != asked.get(name)} - {"stop", "max_tokens"}
     assert changed <= {"reasoning"} and (not changed or "reasoning" in fitted.dropped or effort == "none")
     assert effort in (None, "none") or not taken or effort in taken
@@ -180,17 +166,15 @@ def test_nothing_that_is_refused_is_sent_and_nothing_is_lost_in_silence(
     assert all(stop.strip() for stop in stops) and {*stops} <= {*asked.get("stop", ()), "END"}
 
 
-@given(requests, models, replies)
-def test_a_limit_bounds_the_visible_reply(
-    asked: dict[str, Any], known: Capabilities, quirks: ModelQuirks
-) -> None:
+@given(requests, models)
+def test_a_limit_bounds_the_visible_reply(asked: dict[str, Any], known: Capabilities) -> None:
     asked = {"max_tokens": 60, **asked}
-    fitted = [fit(asked, known, quirks, widened=times) for times in range(3)]
+    fitted = [fit(asked, known, widened=times) for times in range(3)]
     limits = [each.sent.get("max_tokens") for each in fitted]
     if None in limits:
-        assert "max_tokens" in known.refuses | quirks.refuses.keys() | known.refuses_thinking
+        assert "max_tokens" in known.refuses.keys() | known.refuses_thinking
         return
-    most = quirks.most_output or known.most_output
+    most = known.most_output
     least = min(asked["max_tokens"], most or asked["max_tokens"])
     assert least <= limits[0] <= limits[1] <= limits[2]
     room = limits[0] - asked["max_tokens"]
@@ -200,24 +184,23 @@ def test_a_limit_bounds_the_visible_reply(
     else:
         assert limits[2] <= most
     effort = fitted[0].sent.get("reasoning", asked.get("reasoning", "none"))
-    if effort == "none" and not known.thinks and not quirks.thinks:
+    if effort == "none" and not known.thinks:
         assert limits[0] == least
 
 
 @pytest.mark.parametrize(
-    ("asked", "known", "quirks", "has_room"),
+    ("asked", "known", "has_room"),
     [
-        ("high", ANY, ModelQuirks({"reasoning": "no such thing"}), False),
-        ("none", THINKS, ModelQuirks({"reasoning": "no such thing"}), True),
-        ("none", ANY, ModelQuirks({"reasoning": "no such thing"}, thinks=True), True),
-        ("none", replace(THINKS, refuses=frozenset({"reasoning"})), ModelQuirks(), True),
-        ("none", ANY, ModelQuirks(efforts=("low", "high")), True),  # it said that "none" is not one of them
+        ("high", replace(ANY, refuses={"reasoning": "no such thing"}), False),
+        ("none", replace(THINKS, refuses={"reasoning": "no such thing"}), True),
+        # Its server said that "none" is not one of them.
+        ("none", replace(ANY, efforts=("low", "high"), lists_efforts=True), True),
     ],
 )
 def test_a_model_that_cannot_be_kept_from_thinking_has_room_and_it_is_told(
-    asked: str, known: Capabilities, quirks: ModelQuirks, has_room: bool
+    asked: str, known: Capabilities, has_room: bool
 ) -> None:
-    fitted = fit({"max_tokens": 60, "reasoning": asked}, known, quirks)
+    fitted = fit({"max_tokens": 60, "reasoning": asked}, known)
     assert (fitted.sent["max_tokens"] > 60) is has_room
     assert "reasoning" in fitted.dropped
 
