@@ -44,7 +44,7 @@ def main() -> None:
     except ChameleonError as error:
         show_traceback(error)
         lack = lack_of(error)
-        complain(in_options(str(lack.at(error.where) if lack else error)))
+        complain(str(lack.at(error.where) if lack else in_options(error)))
     except Interrupted as ended:
         print(f"chameleon: {ended.word}", file=sys.stderr, flush=True)
         os._exit(ended.code)  # threads that wait for a model must not hold the terminal

@@ -22,7 +22,7 @@ from chameleon.cli.given import (
     read_text_or_document,
     without_file_of_settings,
 )
-from chameleon.cli.hints import in_options
+from chameleon.cli.hints import HINTS
 from chameleon.cli.options import QuestionOptions, RunOptions
 from chameleon.cli.out import ReplyStream, echo, echo_json, is_verbose, say
 from chameleon.cli.progress import Activity
@@ -170,7 +170,7 @@ def advised(state: State, executor: Executor, named_by: str = "--inventory") -> 
     ended = state.ended
     if ended is None or ended.error is None:
         return state
-    hints = [in_options(ended.error.hint)] if ended.error.hint else []
+    hints = list(filter(None, [HINTS.get(ended.error.code, ended.error.hint)]))
     with_model = {offline: name for name, offline in DEFAULTS.values()}.get(executor.inventory.name)
     rejected = ended.reason == "failed" and ended.error.kind == StepRejected.__name__
     if rejected and any(call.cached for call in state.calls):
@@ -178,7 +178,7 @@ def advised(state: State, executor: Executor, named_by: str = "--inventory") -> 
     elif ended.reason == "declined" and with_model:
         advice = _ASK_A_MODEL.format(named_by, with_model)
         hints.append(f"Or {advice}" if hints else f"{advice[0].upper()}{advice[1:]}")
-    error = replace(ended.error, message=in_options(ended.error.message), hint=" ".join(hints))
+    error = replace(ended.error, hint=" ".join(hints))
     return replace(state, ended=replace(ended, error=error))
 
 

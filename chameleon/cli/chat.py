@@ -179,7 +179,7 @@ class Chat:
             say("")
             state = self._stopped(page.state)
         except InputError as problem:
-            say(f"chameleon: {one_line(in_options(str(problem)), 400)}")
+            say(f"chameleon: {one_line(str(in_options(problem)), 400)}")
             return
         if state.begun is None:
             return

@@ -49,8 +49,8 @@ def check_inventory(name: str, model: str | None = None, *, as_json: bool) -> in
         raise
     models, lack = _models(inventory, model) if inventory.needs_model else ("", None)
     found = [*inventory.obstacles(), *([lack] if lack else []), *_notes(inventory)]
-    for error in (each.error for each in found):
-        error.what, error.hint = in_options(error.what), in_options(error.hint)
+    for each in found:
+        in_options(each.error)
     stopping = [each for each in found if each.stops]
     if as_json:
         echo_json(
@@ -116,7 +116,7 @@ def _models(inventory: Inventory, name: str | None) -> tuple[str, Obstacle | Non
     models = [*([str(choice)] if choice.model else []), *own_models(inventory)]
     for model, parameters in dropped.items():
         models += [f"{model} is asked without {parameter} ({why})" for parameter, why in parameters.items()]
-    return in_options(redact("; ".join(models)).removeprefix("model ")), None
+    return redact("; ".join(models)).removeprefix("model "), None
 
 
 def _notes(inventory: Inventory) -> Iterator[Obstacle]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from chameleon.cli.hints import in_options
 from chameleon.cli.out import echo, echo_json, say, terminal_width
 from chameleon.cli.words import spent_in_words
 from chameleon.evaluation.benchmark import Benchmark
@@ -81,7 +80,7 @@ def show_counts(
     if guessed := tally.all.correct - answered.correct:
         echo(f"Of those without a prediction, {guessed:,} are right: the rule guesses the first choice.")
     for reason, count in tally.reasons.most_common(_MOST_REASONS):
-        echo(f"Failed, {count:,} times: {harmless(in_options(reason))}")
+        echo(f"Failed, {count:,} times: {harmless(reason)}")
     for where, count in tally.passed_over.most_common():
         reason = tally.passed_over_for.get(where, "")
         what = f"{where}: {reason}" if reason else where

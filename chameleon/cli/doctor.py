@@ -147,9 +147,9 @@ def _model(settings: Settings) -> str:
         here = provider not in providers() or package_is_here(provider)
         offline = DEFAULTS["table"][1]
         lacks = "" if here else f"; its package is missing, and --inventory {offline} asks no model"
-        return redact(in_options(f"{choice}{lacks}")).removeprefix("model ")
+        return redact(f"{choice}{lacks}").removeprefix("model ")
     except ChameleonError as problem:
-        return redact(in_options(str(problem)))
+        return redact(str(in_options(problem)))
 
 
 def _server(settings: Settings) -> dict[str, Any]:

@@ -11,7 +11,6 @@ from typing import Any
 
 from chameleon.cli.columns import show_counts
 from chameleon.cli.exporting import receiver
-from chameleon.cli.hints import in_options
 from chameleon.cli.options import EvalOptions
 from chameleon.cli.out import Interrupted, is_verbose, say
 from chameleon.cli.progress import Activity, Progress
@@ -30,7 +29,6 @@ from chameleon.evaluation.run_dir import RunDir, checked_count
 from chameleon.evaluation.settings import settings_of
 from chameleon.figures import in_digits, in_dollars, in_time
 from chameleon.inventory.obstacles import all_of
-from chameleon.llm.connection import DROPPED
 from chameleon.run.executor import Executor
 from chameleon.text import counted, harmless, one_line
 from chameleon.usage import Usage
@@ -119,7 +117,7 @@ class EvalRun:
             listed = harmless(", ".join(f"{parameter} ({why})" for parameter, why in dropped.items()))
             if not self.options.allow_dropped:
                 what = f"{name} does not take what {inventory.name} sets: {listed}"
-                raise ParameterRefused(what, hint=DROPPED)
+                raise ParameterRefused(what, code="dropped-parameter")
             say(f"{harmless(name)} is asked without {listed}: not the method as published.")
 
     def warn(self) -> None:
@@ -211,7 +209,7 @@ class EvalRun:
         if tally.all.n >= len(self.problems):
             return None
         limit = in_digits(spending.limit or 0, 6)
-        return Stopped(f"the cost has reached --max-cost {limit}", hint="A larger one goes on.")
+        return Stopped(f"the cost has reached --max-cost {limit}", code="max-cost")
 
     def _count_kept(self, run_dir: RunDir) -> None:
         """Count what the directory already has."""
@@ -240,10 +238,9 @@ class EvalRun:
             where = "" if out else "with --out, "
             say(f"{counted(tally.failed, 'problem')} failed: {where}--retry-failed tries them again.")
         if stopped is not None:
-            goes_on = ": the same command goes on" if out else ": --out DIR would keep what was done"
-            # An error may say with which option it goes on.
-            is_said = out and "goes on" in in_options(getattr(stopped, "hint", ""))
-            say(f"Stopped after {tally.all.n:,} of {len(self.problems):,}{'' if is_said else goes_on}.")
+            resumes = ": the same command resumes" if out else ": --out DIR would keep what was done"
+            is_said = out and getattr(stopped, "code", "") in ("max-cost", "retry-failed")
+            say(f"Stopped after {tally.all.n:,} of {len(self.problems):,}{'' if is_said else resumes}.")
 
 
 def check_data(problems: Problems, data: Data) -> None:

@@ -61,8 +61,8 @@ def compare(name: str, options: GridOptions, *, as_json: bool) -> int:
         figures = [run.figures_of(arm) for arm in grid.arms.values()]
     run.show(figures, as_json=as_json)
     if run.stopped is not None:
-        goes_on = "the same command goes on" if options.out else "--out DIR would keep what was done"
-        say(f"Stopped: {goes_on}.")
+        resumes = "the same command resumes" if options.out else "--out DIR would keep what was done"
+        say(f"Stopped: {resumes}.")
         raise run.stopped
     return int(all(each["lacks"] for each in figures))
 
@@ -129,7 +129,7 @@ class GridRun:
         except (InputError, ParameterRefused, Stopped, Interrupted):
             raise
         except ChameleonError as problem:  # what this arm lacks here is no reason to do without the others
-            return arm_figures(arm, lacks=in_options(str(problem)))
+            return arm_figures(arm, lacks=str(in_options(problem)))
 
     def _evaluate(self, arm: Arm) -> dict[str, Any]:
         options = replace(self.options, out=self.out / arm.name, max_cost=self._left(arm))
@@ -198,7 +198,7 @@ def _list_arms(grid: Grid, typed: str, *, as_json: bool) -> int:
             errors = [each.error for each in arm.inventory.obstacles() if each.stops]
         except ChameleonError as problem:  # a prompt that is not there
             errors = [problem]
-        lacks[arm.name] = [in_options(str(error)) for error in errors]
+        lacks[arm.name] = [str(in_options(error)) for error in errors]
     if as_json:
         keys = ("arm", "about", "changes", "calls_per_question")
         arms = [

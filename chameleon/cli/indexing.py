@@ -8,7 +8,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from chameleon.cli.hints import in_options
 from chameleon.cli.options import ModelOptions
 from chameleon.cli.out import echo, echo_json, is_quiet, is_verbose, say
 from chameleon.cli.progress import Progress
@@ -75,7 +74,7 @@ def _summaries_by(options: ModelOptions) -> tuple[Any, str]:
     store = ResponseStore.default(options.store)
     llm = LLM.connect(choice.model, store=store, allow_dropped=options.allow_dropped, **settings)
     params = {name: value for name, value in options.params.items() if name not in settings}
-    why = in_options(str(choice if options.store == "replay" else with_end(choice)))
+    why = str(choice if options.store == "replay" else with_end(choice))
     summaries = import_module(_SUMMARIES)
     return summaries.Summaries(llm.with_params(**{"max_tokens": summaries.MAX_TOKENS, **params})), why
 

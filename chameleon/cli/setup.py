@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from chameleon.cli.hints import in_options
 from chameleon.cli.options import ModelOptions, origin
 from chameleon.cli.out import say
 from chameleon.errors import InputError, InventoryError, MissingPackage
@@ -96,14 +95,14 @@ def set_up(
         choice = model_for(options, named.llm.model if named else None)
     chosen = named or _declining_below(at_least, Inventory.load(defaults[0] if choice.model else defaults[1]))
     if not chosen.needs_model:
-        return Setup(Executor(chosen), in_options(f"inventory {chosen.name}; {choice}"))
+        return Setup(Executor(chosen), f"inventory {chosen.name}; {choice}")
     chosen = chosen.with_params(options.params)
     with ThreadPoolExecutor(1) as pool:  # the answer is there by the time that the client is loaded
         asked = pool.submit(with_end, choice) if ask_for_end and options.store != "replay" else None
         executor = Executor(chosen, _connect(choice, chosen, options))
         choice = asked.result() if asked else choice
     why = "; ".join(filter(None, [f"inventory {chosen.name}", str(choice), *own_models(chosen)]))
-    return Setup(executor, in_options(why))
+    return Setup(executor, why)
 
 
 def model_for(options: ModelOptions, inventory_model: str | None = None) -> ModelChoice:
@@ -118,7 +117,7 @@ def model_for(options: ModelOptions, inventory_model: str | None = None) -> Mode
 
 def reason_of_model() -> str:
     """Say why the model of the options counts, for `choose_model`."""
-    return f"{origin('model') or 'the caller'} names it"
+    return f"{origin('model') or '--model'} names it"
 
 
 def _declining_below(at_least: float | None, inventory: Inventory) -> Inventory:

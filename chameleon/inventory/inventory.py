@@ -289,7 +289,8 @@ class Inventory:
             for key, kind in self.input_types.items():
                 if key not in present and not kind.endswith("?"):
                     what = f"the inventory {self.name} needs {with_article(key)}"
-                    raise InputError(what, hint=f"Give {key!r} in the input.")
+                    hint = f"Give {key!r} in the input."
+                    raise InputError(what, hint=hint, code=f"missing-input:{key}")
             for key, value in present.items():
                 if key == HISTORY and key not in self.input_types and isinstance(value, list | tuple):
                     continue  # every inventory takes the turns before

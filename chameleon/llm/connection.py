@@ -29,7 +29,7 @@ from chameleon.llm.providers import is_openai_itself
 from chameleon.llm.quirks import IN_CHAT, learn_from_error, learn_from_replies
 from chameleon.usage import Usage
 
-DROPPED = (
+_DROPPED = (
     "A figure would not be the method's: choose a model that takes it, or ask without thinking where that "
     "helps (reasoning: none), or allow it (allow_dropped=True)."
 )
@@ -125,7 +125,8 @@ class Connection:
     def refused(self, dropped: Mapping[str, str], asked: Mapping[str, Any]) -> ParameterRefused:
         """Return the error for parameters that a method sets and this model does not take."""
         told = "; ".join(f"{name}: {json.dumps(asked.get(name))} ({why})" for name, why in dropped.items())
-        return ParameterRefused(f"{self.name} does not take {told}", hint=DROPPED)
+        what = f"{self.name} does not take {told}"
+        return ParameterRefused(what, hint=_DROPPED, code="dropped-parameter")
 
     def can_widen(self, request: ModelRequest, widened: int) -> bool:
         """Tell whether the limit grows by widening it once more."""
