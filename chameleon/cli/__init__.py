@@ -22,7 +22,7 @@ def main() -> None:
     atexit.register(gc.freeze)
     from chameleon.cli.app import app_for, settings_for
     from chameleon.cli.hints import in_options
-    from chameleon.cli.out import Interrupted, Terminated
+    from chameleon.cli.terminal import Interrupted, Terminated
     from chameleon.errors import ChameleonError, lack_of, show_traceback
     from chameleon.text import harmless
 
@@ -38,9 +38,11 @@ def main() -> None:
     _open_streams()
     _clean_streams()
     try:
-        arguments = sys.argv[1:]
+        # `grid` is what `compare` was called.
+        arguments = ["compare" if word == "grid" else word for word in sys.argv[1:2]] + sys.argv[2:]
         settings = settings_for(arguments)
-        app_for(arguments)(prog_name="chameleon", obj=settings, default_map=settings and settings.values)
+        values = settings and settings.values
+        app_for(arguments)(arguments, prog_name="chameleon", obj=settings, default_map=values)
     except ChameleonError as error:
         show_traceback(error)
         lack = lack_of(error)
@@ -70,7 +72,7 @@ def _open_streams() -> None:
 
 def _clean_streams() -> None:
     """Write warnings and log messages as one line each, and characters that a terminal lacks as escapes."""
-    from chameleon.cli.out import echo
+    from chameleon.cli.terminal import echo
     from chameleon.text import harmless
 
     class Handler(logging.Handler):

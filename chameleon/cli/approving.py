@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from chameleon.cli.options import ApproveMode
-from chameleon.cli.out import asked, echo, is_attended
+from chameleon.cli.terminal import asked, echo, is_attended
 from chameleon.core.conversation_log import ConversationLog
 from chameleon.core.log import EventLog
 from chameleon.core.seal import config_dir, sealed

@@ -24,10 +24,9 @@ from chameleon.cli.given import (
 )
 from chameleon.cli.hints import HINTS
 from chameleon.cli.options import QuestionOptions, RunOptions
-from chameleon.cli.out import ReplyStream, echo, echo_json, is_verbose, say
-from chameleon.cli.progress import Activity
 from chameleon.cli.setup import Setup, defaults_for, set_up
 from chameleon.cli.show import RunPage
+from chameleon.cli.terminal import Activity, ReplyStream, echo, echo_json, is_verbose, say
 from chameleon.cli.words import answer_text, notes_on, now_in_words
 from chameleon.core.log import EventLog, event_to_json, settings_in
 from chameleon.core.module import split_keys
@@ -54,7 +53,7 @@ EXIT_CODES = {"answered": 0, "failed": 1, "budget": 1, "declined": 3}
 def run_question(options: QuestionOptions, run: RunOptions, *, as_json: bool, plan_only: bool = False) -> int:
     """Run a question, show what happens, and return the exit code; `plan_only` stops at the first plan."""
     begun, log = time.monotonic(), run.log
-    if log is not None and STANDARD_INPUT in (options.image or ()):
+    if log is not None and options.image == STANDARD_INPUT:
         what = "a run that goes on later reads its picture again: save it to a file"
         raise typer.BadParameter(what, param_hint="--log")
     options = without_file_of_settings(options)

@@ -18,9 +18,17 @@ from chameleon.cli.exporting import receiver
 from chameleon.cli.given import STANDARD_INPUT, check_options, fit, read_input, without_file_of_settings
 from chameleon.cli.hints import in_options
 from chameleon.cli.options import GivenOptions, QuestionOptions, RunOptions
-from chameleon.cli.out import Interrupted, ReplyStream, Terminated, echo, is_quiet, is_verbose, say
-from chameleon.cli.progress import Activity
 from chameleon.cli.show import RunPage, page_width
+from chameleon.cli.terminal import (
+    Activity,
+    Interrupted,
+    ReplyStream,
+    Terminated,
+    echo,
+    is_quiet,
+    is_verbose,
+    say,
+)
 from chameleon.cli.words import now_in_words
 from chameleon.core.conversation import HISTORY
 from chameleon.core.conversation_log import ConversationLog, PastTurn
@@ -45,9 +53,9 @@ _STOPPED = RunEnded("failed", Failure("Stopped", "it was stopped"))
 
 def chat_about(options: GivenOptions, inventory: str | None, run: RunOptions) -> int:
     """Answer the questions of standard input; return the exit code, that of a run that waits if one does."""
-    for name in ("table", "image", "text"):
-        if STANDARD_INPUT in (getattr(options, name) or ()):
-            raise typer.BadParameter("standard input has the questions: give a file", param_hint=f"--{name}")
+    for name, sources in options.files.items():
+        if STANDARD_INPUT in sources:
+            raise typer.BadParameter("standard input has the questions: give a file", param_hint=name)
     with ExitStack() as kept:
         traces = kept.enter_context(receiver(run))
         log = kept.enter_context(ConversationLog(run.log)) if run.log is not None else None

@@ -9,8 +9,8 @@ from contextlib import suppress
 from pydantic_core import from_json, to_json
 
 from chameleon.cli.hints import in_options
-from chameleon.cli.out import echo, echo_json, say
 from chameleon.cli.setup import dropped_by_model, own_models, reason_of_model
+from chameleon.cli.terminal import echo, echo_json, say
 from chameleon.core.module import split_keys
 from chameleon.errors import ChameleonError, InventoryError, NoModel
 from chameleon.inventory import Inventory, Obstacle

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from chameleon.cli.out import echo, echo_json, say, terminal_width
+from chameleon.cli.terminal import echo, echo_json, say, terminal_width
 from chameleon.cli.words import spent_in_words
 from chameleon.evaluation.benchmark import Benchmark
 from chameleon.evaluation.results import Count, Spending, Tally

@@ -11,10 +11,9 @@ from dataclasses import asdict
 from importlib import metadata
 from typing import Any
 
-from chameleon.cli.folder_trust import written
 from chameleon.cli.hints import in_options
-from chameleon.cli.out import echo, echo_json
-from chameleon.cli.settings import NAME, VARIABLES, Settings
+from chameleon.cli.settings import NAME, VARIABLES, Settings, written
+from chameleon.cli.terminal import echo, echo_json
 from chameleon.errors import ChameleonError, ModelError, StoreError
 from chameleon.inventories import DEFAULTS
 from chameleon.inventory.resolve import find_class

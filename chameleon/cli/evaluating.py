@@ -12,10 +12,9 @@ from typing import Any
 from chameleon.cli.columns import show_counts
 from chameleon.cli.exporting import receiver
 from chameleon.cli.options import EvalOptions
-from chameleon.cli.out import Interrupted, is_verbose, say
-from chameleon.cli.progress import Activity, Progress
 from chameleon.cli.scoring import Data
 from chameleon.cli.setup import dropped_by_model, placed, set_up
+from chameleon.cli.terminal import Activity, Interrupted, Progress, is_verbose, say
 from chameleon.cli.words import plain
 from chameleon.core.conversation import HISTORY
 from chameleon.core.state import Event
@@ -77,7 +76,7 @@ def evaluate(
 
 @dataclass
 class EvalRun:
-    """One inventory over problems: what `chameleon eval` runs, and `chameleon grid` for each arm."""
+    """One inventory over problems: what `chameleon eval` runs, and `chameleon compare` for each arm."""
 
     executor: Executor
     problems: Problems

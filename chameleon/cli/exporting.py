@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from chameleon.cli.options import SpanOptions
-from chameleon.cli.out import say
-from chameleon.cli.progress import Activity
+from chameleon.cli.terminal import Activity, say
 from chameleon.text import counted
 
 if TYPE_CHECKING:

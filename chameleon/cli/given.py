@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
-from itertools import groupby, repeat
+from itertools import chain, groupby, repeat
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -14,8 +14,8 @@ from typing import Any
 import typer
 
 from chameleon.cli.options import QuestionOptions, origin
-from chameleon.cli.out import say
 from chameleon.cli.setup import that_takes
+from chameleon.cli.terminal import say
 from chameleon.errors import InputError
 from chameleon.inventory import Inventory
 from chameleon.table.databases import address_name
@@ -46,16 +46,12 @@ def check_options(options: QuestionOptions) -> None:
     """Raise `BadParameter` for wrong usage, and `InputError` for a question that comes alone."""
     if not options.question.strip():
         raise typer.BadParameter("there is none: give it in quotes", param_hint="QUESTION")
-    files = {name: list(getattr(options, name) or ()) for name in ("table", "image", "text")}
-    for name in ("image", "text"):  # none is left out in silence
-        if len(files[name]) > 1:
-            what = f"is given {len(files[name])} times, and takes one file"
-            raise typer.BadParameter(what, param_hint=f"--{name}")
-    sheets = len(options.sheet or ())
-    if sheets and sheets != len(files["table"]):
-        what = f"is given {sheets} times for {counted(len(files['table']), 'table')}: once for each, in order"
+    files = options.files
+    tables, sheets = len(options.table or ()), len(options.sheet or ())
+    if sheets and sheets != tables:
+        what = f"is given {sheets} times for {counted(tables, 'table')}: once for each, in order"
         raise typer.BadParameter(what, param_hint="--sheet")
-    reading = [f"--{name}" for name, given in files.items() for each in given if each == STANDARD_INPUT]
+    reading = [name for name, sources in files.items() for each in sources if each == STANDARD_INPUT]
     if len(reading) > 1:
         hint = " and ".join(dict.fromkeys(reading))
         raise typer.BadParameter("only one of them can read standard input", param_hint=hint)
@@ -75,14 +71,14 @@ def check_options(options: QuestionOptions) -> None:
 
 def without_file_of_settings(options: QuestionOptions) -> QuestionOptions:
     """Return the options without the index that a file of settings names, where other files are given."""
-    has_others = options.table or options.image or options.text
-    return replace(options, index=None) if has_others and origin("index") else options
+    has_others = any(options.files.values()) and origin("index")
+    return replace(options, index=None) if has_others else options
 
 
 def files_in_words(options: QuestionOptions) -> str:
     """Name the files that a question comes with."""
-    given = [*(options.table or ()), *(options.image or ()), *(options.text or ())]
-    return ", ".join(map(_file_name, given)) or str(options.index or "")
+    names = map(_file_name, chain.from_iterable(options.files.values()))
+    return ", ".join(names) or str(options.index or "")
 
 
 @contextmanager
@@ -131,8 +127,8 @@ def read_input(options: QuestionOptions) -> Iterator[dict[str, Any]]:
         Manifest.read(index)
         given["index"] = str(index.resolve())
     if options.text:
-        with _told_by_option("--text", options.text[0]):
-            given |= read_text_or_document(options.text[0])
+        with _told_by_option("--text", options.text):
+            given |= read_text_or_document(options.text)
     if options.choices is not None:
         given["choices"] = [choice.strip() for choice in options.choices.split(";") if choice.strip()]
         if len(given["choices"]) < 2:
@@ -141,7 +137,7 @@ def read_input(options: QuestionOptions) -> Iterator[dict[str, Any]]:
         if options.image:
             from chameleon.pictures.opening import MAX_BYTES, check_picture
 
-            picture = options.image[0]
+            picture = options.image
             if picture == STANDARD_INPUT:
                 data = sys.stdin.buffer.read(MAX_BYTES + 1)
                 file = Path(kept.enter_context(TemporaryDirectory(prefix="chameleon-")), _NAME)
@@ -214,7 +210,7 @@ def fit(given: Mapping[str, Any], inventory: Inventory, options: QuestionOptions
         from chameleon.documents.reading import text_passages
 
         assert options.text
-        fitted.setdefault("passages", text_passages(fitted["text"], _file_name(options.text[0])))
+        fitted.setdefault("passages", text_passages(fitted["text"], _file_name(options.text)))
     if "passages" in fitted:
         del fitted["passages" if takes and "passages" not in takes else "text"]
     if "passages" in fitted and options.table:

@@ -1,4 +1,4 @@
-"""`chameleon grid`: the arms of a grid evaluated, or measured without a model, and compared in one table."""
+"""`chameleon compare`: the arms of a grid evaluated, or measured without a model, in one table."""
 
 from __future__ import annotations
 
@@ -18,10 +18,9 @@ from chameleon.cli.columns import TextColumn, in_blocks
 from chameleon.cli.evaluating import EvalRun, check_data
 from chameleon.cli.hints import in_options
 from chameleon.cli.options import GridOptions, names
-from chameleon.cli.out import Interrupted, echo, echo_json, say
-from chameleon.cli.progress import Progress
 from chameleon.cli.scoring import Data
 from chameleon.cli.setup import model_for, placed, set_up
+from chameleon.cli.terminal import Interrupted, Progress, echo, echo_json, say
 from chameleon.errors import ChameleonError, InputError, ParameterRefused, Stopped
 from chameleon.evaluation.arms import arm_figures, measure_arm
 from chameleon.evaluation.benchmark import Problem
@@ -215,6 +214,6 @@ def _list_arms(grid: Grid, typed: str, *, as_json: bool) -> int:
     for name, errors_of in lacks.items():
         for error in errors_of:
             echo(f"{name} cannot run here: {one_line(error, 400)}")
-    command = f"chameleon grid {shlex.quote(typed)} DATA"
+    command = f"chameleon compare {shlex.quote(typed)} DATA"
     echo(f"\n`{command}` compares them, without a model as far as none is needed.")
     return int(all(lacks.values()))

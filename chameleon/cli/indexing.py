@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from chameleon.cli.options import ModelOptions
-from chameleon.cli.out import echo, echo_json, is_quiet, is_verbose, say
-from chameleon.cli.progress import Progress
 from chameleon.cli.setup import model_for
+from chameleon.cli.terminal import Progress, echo, echo_json, is_quiet, is_verbose, say
 from chameleon.cli.words import spent_in_words
 from chameleon.documents.indexing import Summary, index_files
 from chameleon.errors import InputError, NoModel

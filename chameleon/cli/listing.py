@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
-from chameleon.cli.out import echo, echo_json
+from chameleon.cli.terminal import echo, echo_json
 from chameleon.errors import ChameleonError, InventoryError
 from chameleon.inventory.resolve import distribution_of, find_class, hints_of, installed, load_entry, shipped
 from chameleon.inventory.source import read_source, shipped_grids, shipped_inventories

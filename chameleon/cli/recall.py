@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from chameleon.cli.out import echo, echo_json, say
-from chameleon.cli.progress import Progress
+from chameleon.cli.terminal import Progress, echo, echo_json, say
 from chameleon.errors import InputError
 from chameleon.evaluation.recall import check_gold, measure, read_corpus, read_queries
 from chameleon.figures import in_time

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from chameleon.cli.columns import TextColumn, counts_table, in_blocks
-from chameleon.cli.out import echo, echo_json, say, terminal_width
-from chameleon.cli.progress import Activity
+from chameleon.cli.terminal import Activity, echo, echo_json, say, terminal_width
 from chameleon.evaluation.parts import merge
 from chameleon.evaluation.report import Comparison
 from chameleon.evaluation.report_page import write_page

@@ -10,7 +10,7 @@ from typing import Any
 
 from chameleon.cli.columns import show_counts
 from chameleon.cli.options import DataOptions
-from chameleon.cli.out import say
+from chameleon.cli.terminal import say
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Benchmark, Problem, Scorer
 from chameleon.evaluation.data import DataFile, beside, find_benchmark, read_problems, recognised

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from chameleon.cli.options import ModelOptions, origin
-from chameleon.cli.out import say
+from chameleon.cli.terminal import say
 from chameleon.errors import InputError, InventoryError, MissingPackage
 from chameleon.inventories import DEFAULTS
 from chameleon.inventory import Inventory, shipped_inventories

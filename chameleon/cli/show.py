@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from chameleon.cli.out import Style, echo, is_verbose, results, say, terminal_width
+from chameleon.cli.terminal import Style, echo, is_verbose, results, say, terminal_width
 from chameleon.cli.words import (
     answer_text,
     notes_on,

@@ -1,0 +1,270 @@
+"""What all commands print, and progress: nothing that a stranger wrote steers the terminal."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import shutil
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stdout
+from typing import Any, Literal, Self, TextIO
+
+import typer
+
+from chameleon.text import counted, harmless, harmless_lines
+
+Style = Literal["", "bold", "dim"]
+_PATIENCE = 0.7  # seconds before anything is shown
+_PATIENCE_WITH_PIPES, _LEAST_PATIENCE = 3.0, 0.3
+_SECONDS_BETWEEN_LINES = 10.0
+_results: TextIO | None = None
+_quiet = _verbose = False
+_hide: Callable[[], None] | None = None
+
+
+class Interrupted(BaseException):
+    """Ctrl-C; an exception of our own, since the command-line library would swallow KeyboardInterrupt."""
+
+    code = 130
+    word = "interrupted"
+
+
+class Terminated(Interrupted):
+    """SIGTERM, as `docker stop` and systemd send it: it ends a command as Ctrl-C does, and a chat too."""
+
+    code = 143
+    word = "terminated"
+
+
+@contextmanager
+def results_alone(*, quiet: bool = False, verbose: bool = False) -> Iterator[None]:
+    """Keep stdout for `echo` and `echo_json`: what the code of tools prints goes to stderr.
+
+    `quiet` leaves out notes, progress and warnings; `verbose` shows all that is logged.
+    """
+    global _results, _quiet, _verbose
+    _results, _quiet, _verbose = sys.stdout, quiet, verbose
+    log = logging.getLogger("chameleon")
+    level = log.level
+    if quiet or verbose:
+        log.setLevel(logging.ERROR if quiet else logging.DEBUG)
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        _results, _quiet, _verbose = None, False, False
+        log.setLevel(level)
+
+
+def is_quiet() -> bool:
+    """Tell whether the results alone are wanted."""
+    return _quiet
+
+
+def is_verbose() -> bool:
+    """Tell whether all there is to say is wanted."""
+    return _verbose
+
+
+def is_attended() -> bool:
+    """Tell whether a person at a terminal can be asked."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def asked(question: str) -> str:
+    """Ask at the terminal, and return the line that is answered, in small letters; "" where input ends."""
+    echo(question, err=True, nl=False)
+    sys.stderr.flush()
+    return sys.stdin.readline().lower()
+
+
+def terminal_width() -> int:
+    """Return how many places a line may have, 40 at least."""
+    return max(40, shutil.get_terminal_size((100, 24)).columns)
+
+
+def _draws_on(stream: TextIO) -> bool:
+    """Tell whether a stream is a terminal that takes escape codes, and whose user wants them."""
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    return stream.isatty() and not plain
+
+
+def _give_way_with(hide: Callable[[], None] | None) -> None:
+    """Set what is called before the next text is printed, to hide what is drawn at the terminal."""
+    global _hide  # noqa: PLW0603 - there is one terminal
+    _hide = hide
+
+
+def results() -> TextIO:
+    """Return the stream of the results, for a protocol that writes there itself."""
+    return _results or sys.stdout
+
+
+def echo(text: str, *, err: bool = False, nl: bool = True, style: Style = "") -> None:
+    """Print a text for people, on stdout or, with `err`, on stderr; at a terminal in a style.
+
+    Characters that are invisible or steer a terminal become U+FFFD. Line breaks stay: a name or a reply that
+    must stay on one line goes through `harmless` or `one_line` before.
+    """
+    if _hide is not None:
+        _hide()
+    text = harmless_lines(text)
+    if style and text and _draws_on(sys.stderr if err else results()):
+        text = typer.style(text, **{style: True})
+    typer.echo(text, None if err else _results, err=err, nl=nl)
+
+
+def echo_json(value: Any) -> None:
+    """Print a value as JSON: letters as they are, and what is invisible or steers a terminal escaped."""
+    text = json.dumps(value, ensure_ascii=False)
+    if not text.isprintable():
+        text = "".join(each if each.isprintable() else json.dumps(each)[1:-1] for each in text)
+    if _hide is not None:
+        _hide()
+    typer.echo(text, _results)
+
+
+class ReplyStream:
+    """Shows a model's reply on stderr while it comes."""
+
+    def __init__(self) -> None:
+        self._is_open = False
+
+    def __call__(self, piece: str | None) -> None:
+        """Show the next piece; None says that another reply begins."""
+        if piece is None:
+            self.end()
+            piece = "(another reply:) "
+        echo(piece, err=True, nl=False)
+        sys.stderr.flush()
+        self._is_open = not piece.endswith("\n")
+
+    def end(self) -> None:
+        """End the line."""
+        if self._is_open:
+            echo("", err=True)
+        self._is_open = False
+
+
+def say(text: str, style: Style = "dim") -> None:
+    """Print what is no result on stderr, so that stdout is the result alone; nothing where that is wanted."""
+    if not _quiet:
+        echo(text, err=True, style=style)
+        sys.stderr.flush()
+
+
+def _bar(*columns: str, redirects: bool = True) -> Any:
+    """Make a bar with these columns of `rich.progress`, and a text after them.
+
+    With `redirects` what is printed meanwhile appears above it.
+    """
+    from rich import progress
+    from rich.console import Console
+
+    return progress.Progress(
+        *(getattr(progress, column)() for column in columns),
+        progress.TextColumn("{task.description}", markup=False),
+        console=Console(stderr=True),
+        transient=True,
+        redirect_stdout=redirects,
+        redirect_stderr=redirects,
+    )
+
+
+class Activity:
+    """Say at a terminal what is going on, once that takes a second, with the time that it takes.
+
+    Every `show` begins anew; whatever is printed meanwhile takes it away. Elsewhere each is
+    a line, once all of it takes some seconds.
+    """
+
+    def __init__(self, text: str = "") -> None:
+        self._draws = _draws_on(sys.stderr)
+        self._lock, self._begun = threading.Lock(), time.monotonic()
+        self._timer: threading.Timer | None = None
+        self._bar: Any = None
+        self.show(text)
+
+    def show(self, text: str) -> None:
+        """Say that this goes on now; "" for nothing."""
+        self.hide()
+        if is_quiet() or not text:
+            return
+        _give_way_with(self.hide)
+        begun = self._begun + _PATIENCE_WITH_PIPES - time.monotonic()
+        patience = _PATIENCE if self._draws else max(begun, _LEAST_PATIENCE)
+        timer = threading.Timer(patience, lambda: self._draw(harmless(text), timer))
+        timer.daemon = True
+        with self._lock:
+            self._timer = timer
+        timer.start()
+
+    def hide(self) -> None:
+        """Take it away until something else is shown."""
+        with self._lock:
+            timer, bar = self._timer, self._bar
+            self._timer = self._bar = None
+        if timer is not None:
+            timer.cancel()
+        if bar is not None:
+            bar.stop()
+
+    def _draw(self, text: str, timer: threading.Timer) -> None:
+        bar = _bar("SpinnerColumn", "TimeElapsedColumn", redirects=False) if self._draws else None
+        with self._lock:
+            if self._timer is not timer:  # it is over by now
+                return
+            if bar is not None:
+                self._bar = bar
+                bar.add_task(text, total=None)
+                bar.start()
+        if bar is None:
+            say(f"{text} …")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.hide()
+        _give_way_with(None)
+
+
+class Progress:
+    """Show how many of `total` things are done; without a total, how many so far.
+
+    A bar at a terminal, which is gone when all is done; a line now and then elsewhere.
+    """
+
+    def __init__(self, noun: str, total: int | None = None, done: int = 0) -> None:
+        self.noun, self.total, self.done = noun, total, done
+        self._shown_at = time.monotonic()
+        self._bar: Any = None
+        self._task: Any = None
+
+    def __enter__(self) -> Self:
+        if _draws_on(sys.stderr) and not is_quiet():
+            self._bar = _bar("BarColumn", "MofNCompleteColumn", "TimeRemainingColumn")
+            self._bar.start()
+            self._task = self._bar.add_task("", total=self.total, completed=self.done)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def show(self, done: int, said: Callable[[], str] = str) -> None:
+        """Show that so many are done, and what else there is to say."""
+        self.done = done
+        if self._bar is not None:
+            self._bar.update(self._task, completed=done, total=self.total, description=harmless(said()))
+            return
+        now = time.monotonic()
+        if now - self._shown_at < _SECONDS_BETWEEN_LINES:
+            return
+        self._shown_at = now
+        of = f"{done:,} of {counted(self.total, self.noun)}" if self.total else counted(done, self.noun)
+        say(": ".join(filter(None, (of, harmless(said())))))
