@@ -24,6 +24,7 @@ from chameleon.cli.options import (
     inventories,
     names,
     origin,
+    settings_file,
     spread,
 )
 
@@ -69,12 +70,18 @@ def app_for(arguments: Sequence[str]) -> typer.Typer:
 
 
 def settings_for(arguments: Sequence[str]) -> Settings | None:
-    """Return what a file sets for the command that is named; `doctor` reads it itself."""
-    from chameleon.cli.settings import Settings
-
+    """Return what a file sets for the command that is named, if there is one; `doctor` reads it itself."""
     is_help = not {"--help", "-h"}.isdisjoint(arguments)
     is_settable = {*COMMANDS} - {"doctor"} & {*arguments[:1]}
-    return Settings.load(COMMANDS) if is_settable and not is_help else None
+    return _settings() if is_settable and not is_help else None
+
+
+def _settings() -> Settings | None:
+    if (file := settings_file()) is None:
+        return None
+    from chameleon.cli.settings import Settings
+
+    return Settings.load(file, COMMANDS)
 
 
 def _version(wanted: bool) -> None:
@@ -251,9 +258,8 @@ def serve(
 def doctor(json: bool = JSON) -> None:
     """Say what is installed here, which model would be asked, and what the sandbox guarantees."""
     from chameleon.cli.doctor import examine
-    from chameleon.cli.settings import Settings
 
-    examine(lambda: Settings.load(COMMANDS), as_json=json)
+    examine(_settings, as_json=json)
 
 
 @command("Build", "approve")
@@ -294,7 +300,7 @@ def evaluate(
 
     Exit codes: 0 done, 1 stopped before the end or unable to begin, 2 wrong usage, 130 after Ctrl-C.
     """
-    from chameleon.cli.evaluating import evaluate
+    from chameleon.cli.measuring import evaluate
     from chameleon.cli.scoring import Data
 
     problems = Data(data, options.benchmark, options)
@@ -309,7 +315,7 @@ def compare(options: GridOptions, talk: TalkOptions, json: bool = JSON) -> int:
     """
     if options.no_model and options.model:
         raise typer.BadParameter("there is a --model as well", param_hint="--no-model")
-    from chameleon.cli.grid import compare
+    from chameleon.cli.measuring import compare
 
     return compare(options.grid, options, as_json=json)
 
@@ -370,7 +376,7 @@ def export(
     """
     if (spans.otlp is None) == (inspect is None):
         raise typer.BadParameter("say where to: --otlp URL or --inspect FILE", param_hint="--otlp")
-    from chameleon.cli.exporting import send_spans, write_for_inspect
+    from chameleon.cli.reporting import send_spans, write_for_inspect
 
     if inspect is not None:
         return write_for_inspect(source, inspect)

@@ -6,28 +6,17 @@ import secrets
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from chameleon.cli.options import ApproveMode
 from chameleon.cli.terminal import asked, echo, is_attended
 from chameleon.core.conversation_log import ConversationLog
 from chameleon.core.log import EventLog
 from chameleon.core.seal import config_dir, sealed
 from chameleon.core.state import Event, State, Step
 from chameleon.errors import InputError
-from chameleon.run.approval import described, refuse
-from chameleon.run.executor import Executor
+from chameleon.run.approval import described
 from chameleon.text import harmless
 
 EXIT_WAITS = 4
 _ANSWERS = {"y": True, "yes": True, "n": False, "no": False, "l": None, "later": None}
-
-
-def attend(executor: Executor, mode: ApproveMode) -> None:
-    """Have an executor ask for approval as `--approve` says: without a terminal its runs wait."""
-    executor.approve_each = mode == "step"
-    if mode == "none":
-        executor.approve = refuse
-    elif is_attended():
-        executor.approve = lambda request: _answer(request.steps, request.state)
 
 
 def answer_in(path: Path, said: bool | None) -> int:
@@ -39,7 +28,7 @@ def answer_in(path: Path, said: bool | None) -> int:
         if not (steps := state.waiting):
             raise InputError("nothing in it waits for approval", where=str(path))
         if said is None and is_attended():
-            said = _answer(steps, _innermost(state))
+            said = confirm(steps, _innermost(state))
         elif said is None:
             _show(steps, _innermost(state))
         if said is None:
@@ -88,7 +77,7 @@ def _show(steps: Iterable[Step], state: State, *, whole: bool = False) -> bool:
     return is_cut
 
 
-def _answer(steps: tuple[Step, ...], state: State) -> bool | None:
+def confirm(steps: tuple[Step, ...], state: State) -> bool | None:
     """Ask until there is an answer; None where the run is to wait."""
     more = "[s]how all, " if _show(steps, state) else ""
     what = "it" if len(steps) == 1 else "them"

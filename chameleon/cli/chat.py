@@ -12,13 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from chameleon.cli.approving import EXIT_WAITS, attend, how_to_go_on
-from chameleon.cli.asking import advised, among_choices, set_up_for, with_sandbox
-from chameleon.cli.exporting import receiver
-from chameleon.cli.given import STANDARD_INPUT, check_options, fit, read_input, without_file_of_settings
+from chameleon.cli.approving import EXIT_WAITS, how_to_go_on
 from chameleon.cli.hints import in_options
 from chameleon.cli.options import GivenOptions, QuestionOptions, RunOptions
-from chameleon.cli.show import RunPage, page_width
+from chameleon.cli.page import RunPage, page_width
+from chameleon.cli.setup import STANDARD_INPUT, checked, prepare, receiver, with_sandbox
 from chameleon.cli.terminal import (
     Activity,
     Interrupted,
@@ -29,7 +27,7 @@ from chameleon.cli.terminal import (
     is_verbose,
     say,
 )
-from chameleon.cli.words import now_in_words
+from chameleon.cli.words import advised, among_choices, now_in_words
 from chameleon.core.conversation import HISTORY
 from chameleon.core.conversation_log import ConversationLog, PastTurn
 from chameleon.core.state import Event, Failure, RunEnded, RunStarted, State
@@ -63,13 +61,9 @@ def chat_about(options: GivenOptions, inventory: str | None, run: RunOptions) ->
         before = {k: v for k, v in begun.input.items() if k not in _OF_A_TURN} if begun else {}
         inventory = inventory or (begun.inventory if begun else None)
         taken = {each.name: getattr(options, each.name) for each in fields(options) if each.init}
-        question = without_file_of_settings(QuestionOptions(**taken, question="?", inventory=inventory))
-        check_options(question)
-        everything = kept.enter_context(read_input(question))
-        setup = set_up_for(question, everything, begun.settings if begun else {})
-        fitted = fit(everything, setup.executor.inventory, question)
-        given = before | {k: v for k, v in fitted.items() if k not in _OF_A_TURN and v is not None}
-        attend(setup.executor, run.approve)
+        question = checked(QuestionOptions(**taken, question="?", inventory=inventory))
+        setup = prepare(question, run.approve, kept, begun.settings if begun else {})
+        given = before | {k: v for k, v in setup.given.items() if k not in _OF_A_TURN and v is not None}
         chat = Chat(setup.executor, given, log, run, traces)
         if begun is not None:
             chat.check_same(begun)
@@ -200,7 +194,7 @@ class Chat:
             return
         self.last = state = among_choices(state, given)
         self.turns.append(PastTurn.of(state))
-        page.end(advised(state, self.executor, "chameleon chat"), self.given.get("unit") or "")
+        page.end(advised(state, inventory, "chameleon chat"), self.given.get("unit") or "")
         if is_quiet() and state.answer is None:  # a line for each question
             echo(f"({state.ended.reason if state.ended else 'left'})")
 

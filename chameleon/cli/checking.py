@@ -9,7 +9,7 @@ from contextlib import suppress
 from pydantic_core import from_json, to_json
 
 from chameleon.cli.hints import in_options
-from chameleon.cli.setup import dropped_by_model, own_models, reason_of_model
+from chameleon.cli.setup import own_models, reason_of_model
 from chameleon.cli.terminal import echo, echo_json, say
 from chameleon.core.module import split_keys
 from chameleon.errors import ChameleonError, InventoryError, NoModel
@@ -110,7 +110,7 @@ def _models(inventory: Inventory, name: str | None) -> tuple[str, Obstacle | Non
             except NoModel as problem:
                 return "", Obstacle("llm", problem, stops=False)
         llm = None if choice.model is None else LLM.connect(choice.model)
-        dropped = dropped_by_model(Executor(inventory, llm).inventory)
+        dropped = Executor(inventory, llm).inventory.dropped
     except ChameleonError as problem:
         return "", Obstacle("llm", problem)
     models = [*([str(choice)] if choice.model else []), *own_models(inventory)]

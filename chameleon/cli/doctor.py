@@ -12,7 +12,8 @@ from importlib import metadata
 from typing import Any
 
 from chameleon.cli.hints import in_options
-from chameleon.cli.settings import NAME, VARIABLES, Settings, written
+from chameleon.cli.options import SETTINGS
+from chameleon.cli.settings import VARIABLES, Settings, written
 from chameleon.cli.terminal import echo, echo_json
 from chameleon.errors import ChameleonError, ModelError, StoreError
 from chameleon.inventories import DEFAULTS
@@ -36,11 +37,11 @@ _AUTOMATIC = {
 }
 
 
-def examine(load: Callable[[], Settings], *, as_json: bool) -> None:
+def examine(load: Callable[[], Settings | None], *, as_json: bool) -> None:
     """Print what there is; what is missing is a line, not an error. `load` reads the settings in effect."""
     settings, fault = Settings(), ""
     try:
-        settings = load()
+        settings = load() or settings
     except ChameleonError as problem:
         fault = str(problem)
     packages: dict[str, dict[str, str | None]] = {}
@@ -87,7 +88,7 @@ def examine(load: Callable[[], Settings], *, as_json: bool) -> None:
         echo(f"Settings: {harmless(fault)}")
     else:
         sets = ", ".join(f"{key} = {written(value)}" for key, value in settings.data.items()) or "nothing"
-        told = f"{settings.path} sets {sets}" if settings.path else f"there is no {NAME}"
+        told = f"{settings.path} sets {sets}" if settings.path else f"there is no {SETTINGS}"
         if settings.risky and not settings.is_agreed:
             told += f" (not agreed to: {', '.join(sorted(settings.risky))})"
         echo(f"Settings: {harmless(told)}")
@@ -141,7 +142,7 @@ def _automatic(name: str, key: str) -> dict[str, str | None]:
 def _model(settings: Settings) -> str:
     named = settings.values.get("ask", {}).get("model")
     try:
-        choice = with_end(choose_model(named, None, reason=f"{NAME} names it"))
+        choice = with_end(choose_model(named, None, reason=f"{SETTINGS} names it"))
         provider = (choice.model or "").partition(":")[0]
         here = provider not in providers() or package_is_here(provider)
         offline = DEFAULTS["table"][1]

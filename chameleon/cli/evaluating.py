@@ -1,30 +1,25 @@
-"""`chameleon eval`: run, show how far it is, keep and go on, and print the counts."""
+"""One inventory over problems: checked before the first call, shown as it runs, kept, and resumed."""
 
 from __future__ import annotations
 
 import shlex
-import time
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from chameleon.cli.columns import show_counts
-from chameleon.cli.exporting import receiver
 from chameleon.cli.options import EvalOptions
 from chameleon.cli.scoring import Data
-from chameleon.cli.setup import dropped_by_model, placed, set_up
-from chameleon.cli.terminal import Activity, Interrupted, Progress, is_verbose, say
+from chameleon.cli.terminal import Interrupted, Progress, is_verbose, say
 from chameleon.cli.words import plain
 from chameleon.core.conversation import HISTORY
 from chameleon.core.state import Event
 from chameleon.errors import InputError, InventoryError, ParameterRefused, Stopped
 from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.evaluate import Evaluation
-from chameleon.evaluation.problems import PART, Part, Problems
+from chameleon.evaluation.problems import Problems
 from chameleon.evaluation.results import Result, Spending, Tally
 from chameleon.evaluation.run import DASH
-from chameleon.evaluation.run_dir import RunDir, checked_count
+from chameleon.evaluation.run_dir import RunDir
 from chameleon.evaluation.settings import settings_of
 from chameleon.figures import in_digits, in_dollars, in_time
 from chameleon.inventory.obstacles import all_of
@@ -33,45 +28,8 @@ from chameleon.text import counted, harmless, one_line
 from chameleon.usage import Usage
 from chameleon.values import freeze
 
-
-def evaluate(
-    inventory: str,
-    data: Data,
-    options: EvalOptions,
-    without: Sequence[str],
-    part: str | None = None,
-    *,
-    as_json: bool,
-) -> int:
-    """Run, show, and return the exit code: 0 done, 1 nothing but failures.
-
-    Raises `Interrupted` after Ctrl-C, and `Stopped` before the end, once what is done is shown.
-    """
-    if options.retry_failed and options.out is None:
-        raise InputError("--retry-failed has nothing to try again", hint="Name the folder with --out.")
-    if part is not None and options.out is None:
-        raise InputError("--part makes a folder for `chameleon merge`", hint="Name it with --out.")
-    mine = Part.read(part) if part is not None else None
-    if mine is not None and options.max_cost is not None:
-        options = replace(options, max_cost=options.max_cost / mine.of)
-    setup = set_up(inventory, options, without)
-    counted_before = checked_count(options.out, options.limit) if options.out else None
-    with Activity(f"reading {data.path}"):
-        problems = Problems(data.read, options.limit, counted_before, mine)  # a fault shows before a bill
-    with placed(setup.executor, options.on, options.workers) as executor:
-        run = EvalRun(executor, problems, data, options)
-        run.check()
-        of = f", {mine}" if mine else ""
-        say(f"Runs {counted(len(problems), 'problem')} of {data.benchmark.name}{of} with {setup.why}.")
-        run.warn()
-        begun = time.monotonic()
-        stopped = run.run(**({PART: asdict(mine)} if mine else {}))
-        seconds = time.monotonic() - begun
-    show_counts(run.tally, data.benchmark, data.scorer, seconds, run.spending, as_json=as_json)
-    run.say_how_to_go_on(stopped)
-    if stopped is not None:
-        raise stopped
-    return int(0 < len(problems) == run.tally.failed)
+if TYPE_CHECKING:
+    from chameleon.interop.otlp import Traces
 
 
 @dataclass
@@ -82,6 +40,7 @@ class EvalRun:
     problems: Problems
     data: Data
     options: EvalOptions
+    traces: Traces | None = None
     tally: Tally = field(init=False)
     spending: Spending = field(init=False)
 
@@ -112,7 +71,7 @@ class EvalRun:
             scorer.judged(scorer.from_answer("", first), first)
         if self.options.store == "replay":  # it asks no model: its replies tell what was dropped
             return
-        for name, dropped in dropped_by_model(inventory).items():
+        for name, dropped in inventory.dropped.items():
             listed = harmless(", ".join(f"{parameter} ({why})" for parameter, why in dropped.items()))
             if not self.options.allow_dropped:
                 what = f"{name} does not take what {inventory.name} sets: {listed}"
@@ -170,10 +129,8 @@ class EvalRun:
     def _run(self, run_dir: RunDir | None) -> Interrupted | Stopped | None:
         benchmark, tally, spending = self.data.benchmark, self.tally, self.spending
         self.problems.ids = set()  # they are needed no more
-        with (
-            Progress("problem", len(self.problems), tally.all.n) as progress,
-            receiver(self.options) as traces,
-        ):
+        traces = self.traces
+        with Progress("problem", len(self.problems), tally.all.n) as progress:
 
             def on_event(problem: Problem, event: Event) -> None:
                 if traces is not None:

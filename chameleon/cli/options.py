@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Mapping, MutableMapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import wraps
 from inspect import Parameter, Signature, signature
@@ -14,6 +16,7 @@ from typer import Argument, Option
 from typer.models import ParameterInfo
 
 from chameleon.cli.terminal import results_alone
+from chameleon.core.seal import config_dir
 
 Command = Callable[..., int | None]
 StoreMode = Literal["off", "record", "replay", "auto"]
@@ -23,12 +26,36 @@ ONCE = {  # options of one value: a second is refused, not taken in place of the
     "text": "takes one file",
     "inventory": "takes one: `chameleon compare` is for several",
 }
+SETTINGS = "chameleon.toml"
 _origins: dict[str, str] = {}
 
 
 def origin(name: str) -> str:
     """Return the name of the settings file that set an option of the running command, or an empty text."""
     return _origins.get(name, "")
+
+
+def settings_file() -> Path | None:
+    """Return the settings in effect: of this folder or one above it, else the user's own.
+
+    Folders above are looked at up to the repository's or the home folder, where this one is in one of them.
+    A file that belongs to another user is not read.
+    """
+    here, home = Path.cwd(), Path("/")
+    with suppress(RuntimeError):  # there is no such user
+        home = Path.home()
+    folders = [here, *here.parents]
+    ends = [number for number, each in enumerate(folders) if (each / ".git").exists() or each == home]
+    files = [folder / SETTINGS for folder in (*folders[: ends[0] + 1 if ends else 1], config_dir())]
+    return next(filter(_is_own, files), None)
+
+
+def _is_own(file: Path) -> bool:
+    try:
+        owner = file.stat().st_uid
+    except OSError:
+        return False
+    return file.is_file() and (not hasattr(os, "getuid") or owner in (0, os.getuid()))
 
 
 def declared(command: Command) -> Mapping[str, tuple[Any, ParameterInfo]]:

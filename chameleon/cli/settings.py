@@ -20,13 +20,12 @@ from typing import Annotated, Any
 import typer
 from typer.models import ArgumentInfo, ParameterInfo
 
-from chameleon.cli.options import Command, declared, read_params, single
+from chameleon.cli.options import SETTINGS, Command, declared, read_params, single
 from chameleon.cli.terminal import asked, echo, is_attended
 from chameleon.core.seal import config_dir
 from chameleon.errors import InputError
 from chameleon.text import harmless, is_address, nearest, redact
 
-NAME = "chameleon.toml"
 _OF_RUNS = ("model", "params", "store", "at_least", "unit", "limit", "workers", "max_cost")
 HARMLESS = frozenset([*_OF_RUNS, "quiet", "verbose", "trace", "stream", "json", "problems"])
 """What counts without being agreed to; so does an inventory that is shipped."""
@@ -73,11 +72,10 @@ class Settings:
     is_agreed: bool = True
 
     @classmethod
-    def load(cls, commands: Commands) -> Settings:
-        """Read the file in effect, if any. Raises `InputError` for a key that is unknown, wrong or secret."""
-        path = _settings_file()
+    def load(cls, path: Path, commands: Commands) -> Settings:
+        """Read a settings file. Raises `InputError` for a key that is unknown, wrong or secret."""
         try:
-            return cls() if path is None else cls._read(path, commands)
+            return cls._read(path, commands)
         except (OSError, ValueError, RecursionError) as problem:
             raise InputError(f"the settings cannot be read: {problem}", where=str(path)) from problem
 
@@ -104,7 +102,7 @@ class Settings:
         data = {**self.data, **self.data.get(command, {})}
         keys = (_PARAMS if name == "param" else name for name in sorted(names))
         if sets := ", ".join(f"{key} = {written(data[key])}" for key in keys):
-            echo(f"{NAME} sets {sets}", err=True, style="dim")
+            echo(f"{SETTINGS} sets {sets}", err=True, style="dim")
         for less, more in (("quiet", "verbose"), ("quiet", "trace"), ("verbose", "quiet")):
             if less in names and values.get(more) and more not in names:
                 values[less] = False  # the command line counts
@@ -179,29 +177,6 @@ def _agreed() -> Mapping[str, str]:
         if isinstance(data, dict):
             return data
     return {}
-
-
-def _settings_file() -> Path | None:
-    """Return the settings in effect: of this folder or one above it, else the user's own.
-
-    Folders above are looked at up to the repository's or the home folder, where this one is in one of them.
-    A file that belongs to another user is not read.
-    """
-    here, home = Path.cwd(), Path("/")
-    with suppress(RuntimeError):  # there is no such user
-        home = Path.home()
-    folders = [here, *here.parents]
-    ends = [number for number, each in enumerate(folders) if (each / ".git").exists() or each == home]
-    files = [folder / NAME for folder in (*folders[: ends[0] + 1 if ends else 1], config_dir())]
-    return next(filter(_is_own, files), None)
-
-
-def _is_own(file: Path) -> bool:
-    try:
-        owner = file.stat().st_uid
-    except OSError:
-        return False
-    return file.is_file() and (not hasattr(os, "getuid") or owner in (0, os.getuid()))
 
 
 def _is_harmless(name: str, value: Any) -> bool:

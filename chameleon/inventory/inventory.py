@@ -279,6 +279,15 @@ class Inventory:
         """Return whether some part of it asks the model of the run, having none of its own."""
         return self.needs_model and (not self.askers or len(self.own_models) < len(self.askers))
 
+    @property
+    def dropped(self) -> Mapping[str, Mapping[str, str]]:
+        """What models, by name, are known not to take of the parameters of a bound inventory, and why."""
+        found: dict[str, dict[str, str]] = {}
+        for asker in self.askers.values():
+            if dropped := asker.model.dropped():
+                found.setdefault(asker.model.name, {}).update(dropped)
+        return found
+
     def check_input(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the input, frozen. Raises `InputError` naming a missing, unknown or wrongly typed key."""
         if not isinstance(given, Mapping):

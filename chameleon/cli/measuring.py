@@ -1,4 +1,4 @@
-"""`chameleon compare`: the arms of a grid evaluated, or measured without a model, in one table."""
+"""`chameleon eval` and `chameleon compare`: one inventory over problems, or the arms of a grid."""
 
 from __future__ import annotations
 
@@ -6,33 +6,99 @@ import hashlib
 import json
 import shlex
 import tempfile
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass, replace
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import typer
 
-from chameleon.cli.columns import TextColumn, in_blocks
 from chameleon.cli.evaluating import EvalRun, check_data
 from chameleon.cli.hints import in_options
-from chameleon.cli.options import GridOptions, names
-from chameleon.cli.scoring import Data
-from chameleon.cli.setup import model_for, placed, set_up
-from chameleon.cli.terminal import Interrupted, Progress, echo, echo_json, say
+from chameleon.cli.options import EvalOptions, GridOptions, names
+from chameleon.cli.scoring import Data, TextColumn, in_blocks, show_counts
+from chameleon.cli.setup import model_for, receiver, set_up
+from chameleon.cli.terminal import Activity, Interrupted, Progress, echo, echo_json, say
 from chameleon.errors import ChameleonError, InputError, ParameterRefused, Stopped
 from chameleon.evaluation.arms import arm_figures, measure_arm
 from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.compare import NEEDS, ArmTable, evaluation_figures
 from chameleon.evaluation.grid import Arm, Grid
-from chameleon.evaluation.problems import Problems
+from chameleon.evaluation.problems import PART, Part, Problems
 from chameleon.evaluation.run import DASH, Run, read_run
-from chameleon.evaluation.run_dir import SETTINGS, spent_in, write_whole
+from chameleon.evaluation.run_dir import SETTINGS, checked_count, spent_in, write_whole
+from chameleon.run.executor import Executor
 from chameleon.text import counted, one_line
 from chameleon.usage import Usage
 
 _FIGURES = "grid.json"
+
+
+def evaluate(
+    inventory: str,
+    data: Data,
+    options: EvalOptions,
+    without: Sequence[str],
+    part: str | None = None,
+    *,
+    as_json: bool,
+) -> int:
+    """Run, show, and return the exit code: 0 done, 1 nothing but failures.
+
+    Raises `Interrupted` after Ctrl-C, and `Stopped` before the end, once what is done is shown.
+    """
+    if options.retry_failed and options.out is None:
+        raise InputError("--retry-failed has nothing to try again", hint="Name the folder with --out.")
+    if part is not None and options.out is None:
+        raise InputError("--part makes a folder for `chameleon merge`", hint="Name it with --out.")
+    mine = Part.read(part) if part is not None else None
+    if mine is not None and options.max_cost is not None:
+        options = replace(options, max_cost=options.max_cost / mine.of)
+    setup = set_up(inventory, options, without)
+    counted_before = checked_count(options.out, options.limit) if options.out else None
+    with Activity(f"reading {data.path}"):
+        problems = Problems(data.read, options.limit, counted_before, mine)  # a fault shows before a bill
+    with placed(setup.executor, options) as executor, receiver(options) as traces:
+        run = EvalRun(executor, problems, data, options, traces)
+        run.check()
+        of = f", {mine}" if mine else ""
+        say(f"Runs {counted(len(problems), 'problem')} of {data.benchmark.name}{of} with {setup.why}.")
+        run.warn()
+        begun = time.monotonic()
+        stopped = run.run(**({PART: asdict(mine)} if mine else {}))
+        seconds = time.monotonic() - begun
+    show_counts(run.tally, data.benchmark, data.scorer, seconds, run.spending, as_json=as_json)
+    run.say_how_to_go_on(stopped)
+    if stopped is not None:
+        raise stopped
+    return int(0 < len(problems) == run.tally.failed)
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What will run, and why."""
+
+    executor: Executor
+    why: str
+
+
+@contextmanager
+def placed(executor: Executor, options: EvalOptions) -> Iterator[Executor]:
+    """Yield the executor where --on says: as it is, or on the machines of a Ray cluster."""
+    if options.on is None:
+        yield executor
+        return
+    kind, _, address = options.on.partition(":")
+    if kind != "ray":
+        what = f"{options.on!r} is no place to run; say ray or ray:ADDRESS"
+        raise typer.BadParameter(what, param_hint="--on")
+    from chameleon.interop.ray import OnRay
+
+    with OnRay(executor, address or None, runs=options.workers) as remote:
+        say(f"On Ray: {remote.workers.count} x {remote.workers.room} problems at once.")
+        yield remote
 
 
 def compare(name: str, options: GridOptions, *, as_json: bool) -> int:
@@ -133,8 +199,9 @@ class GridRun:
     def _evaluate(self, arm: Arm) -> dict[str, Any]:
         options = replace(self.options, out=self.out / arm.name, max_cost=self._left(arm))
         problems = Problems(lambda **_: self.problems)
-        with placed(set_up(arm.inventory, options).executor, options.on, options.workers) as executor:
-            run = EvalRun(executor, problems, self.data, options)
+        setup = set_up(arm.inventory, options)
+        with placed(setup.executor, options) as executor, receiver(options) as traces:
+            run = EvalRun(executor, problems, self.data, options, traces)
             run.check()
             run.warn()
             say(f"{arm.name}: {'; '.join(arm.changes) or 'the inventory as it is'}")
