@@ -46,7 +46,7 @@ def run_question(options: QuestionOptions, run: RunOptions, *, as_json: bool, pl
     options = checked(options)
     with ExitStack() as close:
         activity = close.enter_context(Activity(f"reading {files_in_words(options)}"))
-        setup = prepare(options, run.approve, close, settings_in(log), plans=plan_only)
+        setup = prepare(options, run.approve, close, settings_in(log) if log else {}, plans=plan_only)
         inventory = setup.executor.inventory
         page = RunPage(
             as_json=as_json,

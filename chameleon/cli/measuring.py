@@ -76,14 +76,6 @@ def evaluate(
     return int(0 < len(problems) == run.tally.failed)
 
 
-@dataclass(frozen=True)
-class Setup:
-    """What will run, and why."""
-
-    executor: Executor
-    why: str
-
-
 @contextmanager
 def placed(executor: Executor, options: EvalOptions) -> Iterator[Executor]:
     """Yield the executor where --on says: as it is, or on the machines of a Ray cluster."""
@@ -109,11 +101,8 @@ def compare(name: str, options: GridOptions, *, as_json: bool) -> int:
     grid = Grid.load(name, inventory=options.inventory)
     grid = grid.only(names(options.arm)) if options.arm else grid
     for parameter in options.params:
-        values = [
-            json.dumps({part: each.llm_params.get(parameter) for part, each in arm.inventory.askers.items()})
-            for arm in grid.arms.values()
-        ]
-        if len(set(values)) > 1:
+        askers = [arm.inventory.askers.items() for arm in grid.arms.values()]
+        if len({str({part: each.llm_params.get(parameter) for part, each in own}) for own in askers}) > 1:
             what = f"the arms differ in {parameter}, which it would make equal"
             raise typer.BadParameter(what, param_hint="--param")
     if options.data is None:
@@ -267,10 +256,8 @@ def _list_arms(grid: Grid, typed: str, *, as_json: bool) -> int:
         lacks[arm.name] = [str(in_options(error)) for error in errors]
     if as_json:
         keys = ("arm", "about", "changes", "calls_per_question")
-        arms = [
-            {**{key: arm_figures(arm)[key] for key in keys}, "lacks": lacks[arm.name]}
-            for arm in grid.arms.values()
-        ]
+        rows = map(arm_figures, grid.arms.values())
+        arms = [{**{key: row[key] for key in keys}, "lacks": lacks[row["arm"]]} for row in rows]
         echo_json({"grid": grid.name, "about": grid.spec.about, "inventory": grid.inventory, "arms": arms})
         return int(all(lacks.values()))
     echo(f"{grid.name}: {grid.spec.about}\nVariants of {grid.inventory}:\n")

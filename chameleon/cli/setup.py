@@ -324,20 +324,24 @@ def set_up(
         ask_for_end: ask the model's server when it is switched off.
         at_least: the confidence below which the inventory's readers decline.
     """
-    named = Inventory.load(inventory).without(*without) if isinstance(inventory, str) else inventory
-    if named is not None:
-        named = _declining_below(at_least, named)
-    if named is not None and not named.needs_model:
-        is_named = options.model and not origin("model")  # a file's is for the inventories that ask one
-        unused = f", so {options.model} is not asked" if is_named else ""
-        return Setup(Executor(named), f"inventory {named.name}; it asks no model{unused}")
-    if named is not None and not named.needs_default_model and not options.model:
-        choice = ModelChoice(next(iter(named.own_models.values())), "")  # each part says its own
-    else:
-        choice = model_for(options, named.llm.model if named else None)
-    chosen = named or _declining_below(at_least, Inventory.load(defaults[0] if choice.model else defaults[1]))
+    chosen = Inventory.load(inventory).without(*without) if isinstance(inventory, str) else inventory
+    is_typed = options.model and not origin("model")  # a file's is for the inventories that ask one
+    unused = f", so {options.model} is not asked" if is_typed else ""
+    choice, why = ModelChoice(None, ""), f"it asks no model{unused}"
+    if chosen is not None and chosen.needs_model and not chosen.needs_default_model and not options.model:
+        choice = ModelChoice(next(iter(chosen.own_models.values())), "")  # each part says its own
+    elif chosen is None or chosen.needs_model:
+        choice = model_for(options, chosen.llm.model if chosen else None)
+        why = str(choice)
+    chosen = chosen or Inventory.load(defaults[0] if choice.model else defaults[1])
+    if at_least is not None:
+        try:
+            chosen = chosen.with_setting("at_least", at_least)
+        except InventoryError as problem:
+            other = "an inventory that answers without a model, such as tables_offline."
+            raise InputError(problem.what, hint=f"Leave --at-least out, or name {other}") from None
     if not chosen.needs_model:
-        return Setup(Executor(chosen), f"inventory {chosen.name}; {choice}")
+        return Setup(Executor(chosen), f"inventory {chosen.name}; {why}")
     chosen = chosen.with_params(options.params)
     with ThreadPoolExecutor(1) as pool:  # the answer is there by the time that the client is loaded
         asked = pool.submit(with_end, choice) if ask_for_end and options.store != "replay" else None
@@ -361,14 +365,6 @@ def model_for(options: ModelOptions, inventory_model: str | None = None) -> Mode
 def reason_of_model() -> str:
     """Say why the model of the options counts, for `choose_model`."""
     return f"{origin('model') or '--model'} names it"
-
-
-def _declining_below(at_least: float | None, inventory: Inventory) -> Inventory:
-    try:
-        return inventory if at_least is None else inventory.with_setting("at_least", at_least)
-    except InventoryError as problem:
-        other = "an inventory that answers without a model, such as tables_offline."
-        raise InputError(problem.what, hint=f"Leave --at-least out, or name {other}") from None
 
 
 def own_models(inventory: Inventory) -> Iterator[str]:

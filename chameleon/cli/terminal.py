@@ -18,8 +18,7 @@ import typer
 from chameleon.text import counted, harmless, harmless_lines
 
 Style = Literal["", "bold", "dim"]
-_PATIENCE = 0.7  # seconds before anything is shown
-_PATIENCE_WITH_PIPES, _LEAST_PATIENCE = 3.0, 0.3
+_SECONDS_BEFORE_BAR, _SECONDS_BEFORE_LINE = 0.7, 3.0
 _SECONDS_BETWEEN_LINES = 10.0
 _results: TextIO | None = None
 _quiet = _verbose = False
@@ -176,15 +175,13 @@ def _bar(*columns: str, redirects: bool = True) -> Any:
 
 
 class Activity:
-    """Say at a terminal what is going on, once that takes a second, with the time that it takes.
+    """Say what is going on, once it takes a while; whatever is printed meanwhile takes it away.
 
-    Every `show` begins anew; whatever is printed meanwhile takes it away. Elsewhere each is
-    a line, once all of it takes some seconds.
+    At a terminal with the time that it takes, elsewhere in a line.
     """
 
     def __init__(self, text: str = "") -> None:
-        self._draws = _draws_on(sys.stderr)
-        self._lock, self._begun = threading.Lock(), time.monotonic()
+        self._lock = threading.Lock()
         self._timer: threading.Timer | None = None
         self._bar: Any = None
         self.show(text)
@@ -195,13 +192,11 @@ class Activity:
         if is_quiet() or not text:
             return
         _give_way_with(self.hide)
-        begun = self._begun + _PATIENCE_WITH_PIPES - time.monotonic()
-        patience = _PATIENCE if self._draws else max(begun, _LEAST_PATIENCE)
-        timer = threading.Timer(patience, lambda: self._draw(harmless(text), timer))
-        timer.daemon = True
-        with self._lock:
-            self._timer = timer
-        timer.start()
+        draws = _draws_on(sys.stderr)
+        seconds = _SECONDS_BEFORE_BAR if draws else _SECONDS_BEFORE_LINE
+        self._timer = threading.Timer(seconds, self._draw, [harmless(text), draws])
+        self._timer.daemon = True
+        self._timer.start()
 
     def hide(self) -> None:
         """Take it away until something else is shown."""
@@ -213,10 +208,10 @@ class Activity:
         if bar is not None:
             bar.stop()
 
-    def _draw(self, text: str, timer: threading.Timer) -> None:
-        bar = _bar("SpinnerColumn", "TimeElapsedColumn", redirects=False) if self._draws else None
+    def _draw(self, text: str, draws: bool) -> None:
+        bar = _bar("SpinnerColumn", "TimeElapsedColumn", redirects=False) if draws else None
         with self._lock:
-            if self._timer is not timer:  # it is over by now
+            if self._timer is not threading.current_thread():  # it is over by now
                 return
             if bar is not None:
                 self._bar = bar
