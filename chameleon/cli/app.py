@@ -35,6 +35,7 @@ DATA = Argument(..., metavar="DATA", help="The benchmark's release, or JSON line
 RUNS = Argument(..., metavar="RUN…", help="Folders that `eval --out` has written.")
 JSON = Option(False, "--json", help="Print one JSON object.")
 HIDDEN = ""  # works, and is not listed
+Kind = Literal["modules", "planners", "inventories", "grids", "benchmarks"]
 COMMANDS: dict[str, Command] = {}
 PANELS: dict[str, str] = {}
 
@@ -105,7 +106,7 @@ def ask(
     talk: TalkOptions,
     json: bool = JSON,
     questions: Path | None = Option(
-        None, metavar="FILE", help="Ask each line of FILE instead, and print a line for each."
+        None, metavar="FILE", help="Ask each line of FILE, and print a line for each."
     ),
 ) -> int:
     """Answer a question, from a table, an index of tables, a picture or a text.
@@ -143,16 +144,14 @@ def index(
     options: ModelOptions,
     talk: TalkOptions,
     sources: list[Path] = Argument(
-        ..., metavar="FOLDER|FILE…", help="Tables, databases, PDF, office files, pages, texts and scans."
+        ..., metavar="FOLDER|FILE…", help="Tables, documents, pages, texts and scans."
     ),
     out: Path = Option(..., "--out", "-o", metavar="INDEX", help="The index; one that is there is added to."),
     retriever: str | None = Option(
-        None, metavar="NAME|YAML", help="What searches it: lexical, blend, '{first: bm25, rerank: evidence}'."
+        None, metavar="NAME|YAML", help="lexical, blend, '{first: bm25, rerank: evidence}' …"
     ),
     summaries: bool = Option(
-        False,
-        "--summaries",
-        help="Have a model describe every table that is read, with questions that it answers.",
+        False, "--summaries", help="Have a model describe each table and what it answers."
     ),
     json: bool = JSON,
 ) -> int:
@@ -207,11 +206,8 @@ def check(
 
 @command("Build", "list")
 def list_kind(
-    kind: Literal["modules", "planners", "inventories", "grids", "benchmarks"] = Argument(
-        "inventories",
-        metavar="KIND",
-        help="modules, planners, inventories, grids or benchmarks.",
-        show_default=False,
+    kind: Kind = Argument(
+        "inventories", metavar="KIND", help="modules, planners, inventories, grids or benchmarks."
     ),
     name: str | None = Argument(None, metavar="NAME", help="Show this module or planner in full."),
     json: bool = JSON,
@@ -235,12 +231,10 @@ def serve(
     ),
     mcp: bool = Option(False, "--mcp", help="As a server of the Model Context Protocol."),
     http: str | None = Option(
-        None, metavar="[HOST:]PORT", help="By streamable HTTP, on this machine alone unless a HOST is named."
+        None, metavar="[HOST:]PORT", help="By HTTP, on this machine unless a HOST is named."
     ),
     files: list[Path] | None = Option(
-        None,
-        metavar="FOLDER",
-        help="Where clients may have files read by their path; without --http the folder this runs in.",
+        None, metavar="FOLDER", help="Clients may name files in it; by HTTP none by default."
     ),
 ) -> int:
     """Serve inventories to other agents, by default at standard input and output.
@@ -285,14 +279,9 @@ def evaluate(
     talk: TalkOptions,
     inventory: str = Argument(..., metavar="INVENTORY", help="The inventory.", autocompletion=inventories),
     data: Path = DATA,
-    without: list[str] | None = Option(
-        None, metavar="MODULE", help="Leave a module out; may be given again."
-    ),
+    without: list[str] | None = Option(None, metavar="MODULE", help="Leave a module out; repeatable."),
     part: str | None = Option(
-        None,
-        metavar="K/N",
-        help="The problems of one machine of N; `chameleon merge` puts the folders together. --max-cost is "
-        "for all parts.",
+        None, metavar="K/N", help="One part of N, for `chameleon merge`; --max-cost is for all."
     ),
     json: bool = JSON,
 ) -> int:
@@ -340,16 +329,13 @@ def score(
     data: Path = DATA,
     predictions: Path = Argument(..., metavar="PREDICTIONS", help="One row for each problem's id."),
     field: str = Option(
-        "prediction",
-        metavar="FIELD",
-        help="What is scored: output (a model's text), prediction, or program (run in the sandbox); "
-        'a dot reaches below a key, as in "zeroshot.output".',
+        "prediction", metavar="FIELD", help="What is scored: output, prediction, program, or KEY.FIELD."
     ),
     where: str | None = Option(
         None, metavar="KEY=VALUE", help="Only the rows of PREDICTIONS that have this value."
     ),
     given: bool = Option(
-        False, "--given", help="Leave out problems without a prediction, which else are wrong."
+        False, "--given", help="Leave out problems without a prediction; else they are wrong."
     ),
     json: bool = JSON,
 ) -> int:
@@ -367,7 +353,7 @@ def export(
         ..., metavar="LOG|DIR", help="A log of `ask` or `chat`, or a folder of `eval --out`."
     ),
     inspect: Path | None = Option(
-        None, metavar="FILE", help="Write a folder as a log of Inspect: NAME.eval or NAME.json."
+        None, metavar="FILE", help="Write a log of Inspect: NAME.eval or NAME.json."
     ),
 ) -> int:
     """Send spans of a log or a folder, or write a folder for Inspect.
@@ -406,15 +392,9 @@ def stats(runs: list[Path] = RUNS, json: bool = JSON) -> None:
 
 @command(HIDDEN)
 def recall(
-    corpus: Path = Argument(
-        ...,
-        metavar="CORPUS",
-        help="Tables as JSON lines (table_id, caption, header, rows; .gz is fine), or an index.",
-    ),
+    corpus: Path = Argument(..., metavar="CORPUS", help="Tables as JSON lines (.gz is fine), or an index."),
     queries: Path = Argument(
-        ...,
-        metavar="QUERIES",
-        help="JSON lines with question, statement, query or claim, and gold_table_id or table_id.",
+        ..., metavar="QUERIES", help="JSON lines with a question and its gold_table_id."
     ),
     retriever: str = Option(
         "auto",

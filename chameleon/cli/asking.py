@@ -45,7 +45,7 @@ def run_question(options: QuestionOptions, run: RunOptions, *, as_json: bool, pl
         raise typer.BadParameter(what, param_hint="--log")
     options = checked(options)
     with ExitStack() as close:
-        activity = close.enter_context(Activity(f"reading {files_in_words(options)}"))
+        activity = close.enter_context(Activity(f"preparing ({files_in_words(options)})"))
         setup = prepare(options, run.approve, close, settings_in(log) if log else {}, plans=plan_only)
         inventory = setup.executor.inventory
         page = RunPage(

@@ -99,29 +99,26 @@ class EvalRun:
 
     def run(self, **further: Any) -> Interrupted | Stopped | None:
         """Run what is left, into `--out` with `further` settings if given; return why it stopped early."""
-        if self.options.out is None:
+        options, data = self.options, self.data
+        if options.out is None:
             return self._run(None)
-        data = self.data
         settings = settings_of(
             self.executor,
             data.benchmark,
             data.scorer,
             data.file,
             data.tables,
-            gold_history=self.options.gold_history,
+            gold_history=options.gold_history,
             resolved=getattr(self.executor, "resolved", None),
         )
 
         def count(result: Result) -> None:
             self.tally.add(result)  # of failures that are tried again there is a new one
 
-        with RunDir(self.options.out, {**settings, **further}, count) as run_dir:
+        with RunDir(options.out, {**settings, **further}, count) as run_dir:
             self._count_kept(run_dir)
-            run_dir.expect(
-                len(self.problems),
-                self.options.limit,
-                is_checked=self.problems.need_no_second_look(data.benchmark),
-            )
+            is_checked = self.problems.need_no_second_look(data.benchmark)
+            run_dir.expect(len(self.problems), options.limit, is_checked=is_checked)
             stopped = self._run(run_dir)
             run_dir.require_kept()
             return stopped

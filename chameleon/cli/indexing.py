@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from chameleon.cli.options import ModelOptions
-from chameleon.cli.setup import model_for
+from chameleon.cli.setup import connect, model_for
 from chameleon.cli.terminal import Progress, echo, echo_json, is_quiet, is_verbose, say
 from chameleon.cli.words import spent_in_words
 from chameleon.documents.indexing import Summary, index_files
 from chameleon.errors import InputError, NoModel
 from chameleon.figures import in_time
+from chameleon.llm.choose import with_end
 from chameleon.retrieval.make import settings_at
 from chameleon.retrieval.spec import RetrieverSpec
 from chameleon.text import counted, harmless
@@ -63,15 +64,12 @@ def index_tables(
 def _summaries_by(options: ModelOptions) -> tuple[Any, str]:
     """Connect to the model that writes summaries, and say which one it is and why. Raises `NoModel`."""
     from chameleon.inventory.schema import ModelSpec
-    from chameleon.llm import LLM, ResponseStore
-    from chameleon.llm.choose import with_end
 
     choice = model_for(options)
     if choice.model is None:
         raise NoModel(f"summaries are written by a model: {choice.why}")
     settings = ModelSpec.model_validate(options.params).connection()
-    store = ResponseStore.default(options.store)
-    llm = LLM.connect(choice.model, store=store, allow_dropped=options.allow_dropped, **settings)
+    llm = connect(choice, settings, options)
     params = {name: value for name, value in options.params.items() if name not in settings}
     why = str(choice if options.store == "replay" else with_end(choice))
     summaries = import_module(_SUMMARIES)

@@ -139,19 +139,17 @@ class GridRun:
     def __post_init__(self) -> None:
         options = self.options
         self.out = options.out or Path(self.close.enter_context(tempfile.TemporaryDirectory()))
-        self.options = replace(options, model=None if options.no_model else self._model())
+        asking = next((arm.inventory for arm in self.grid.arms.values() if arm.inventory.needs_model), None)
+        model = None
+        if asking is not None and not options.no_model:
+            model = model_for(options, asking.llm.model).model
+        self.options = replace(options, model=model)
         self.further: dict[str, Any] = {}
         if options.index is not None:
             self.further["index"] = _index_digests(options.index)
             given = {"index": str(options.index)}
             self.problems = [replace(each, input={**each.input, **given}) for each in self.problems]
         self._announce()
-
-    def _model(self) -> str | None:
-        """Return the model that evaluates the arms; None where none asks one, or none is configured."""
-        asking = (arm.inventory for arm in self.grid.arms.values() if arm.inventory.needs_model)
-        first = next(asking, None)
-        return model_for(self.options, first.llm.model).model if first else None
 
     def _announce(self) -> None:
         arms = f"{counted(len(self.grid.arms), 'arm')} of {self.grid.name}"

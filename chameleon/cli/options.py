@@ -132,10 +132,7 @@ class TalkOptions(Options):
 
     quiet: bool = Option(False, "--quiet", "-q", help="Print the result alone: no notes, no progress.")
     verbose: bool = Option(
-        False,
-        "--verbose",
-        "-v",
-        help="Say all there is to say: each step with its prompts, each problem or file, and what is logged.",
+        False, "--verbose", "-v", help="Show each step with its prompts, each problem or file, and the log."
     )
 
     def __post_init__(self) -> None:
@@ -153,11 +150,7 @@ class ModelOptions(Options):
 
     model: str | None = Option(None, "--model", "-m", metavar="PROVIDER:NAME", help="The model to ask.")
     param: list[str] | None = Option(
-        None,
-        "--param",
-        "-p",
-        metavar="KEY=VALUE",
-        help="A parameter of all calls, as `reasoning=none`; may be given again.",
+        None, "--param", "-p", metavar="KEY=VALUE", help="A parameter of each call; repeatable."
     )
     store: StoreMode = Option(
         "auto", help="The response store: auto reuses replies, replay never asks the model."
@@ -211,38 +204,25 @@ class GivenOptions(ModelOptions):
         "--table",
         "-t",
         metavar="FILE|-|ADDRESS",
-        help="CSV, Excel, JSON, HTML, Parquet, SQLite and others, or the address of a database as "
-        "postgresql://USER@HOST/NAME; several where taken.",
+        help="CSV, Excel, JSON, SQLite …, or a database; repeatable.",
     )
     sheet: list[str] | None = Option(
-        None,
-        metavar="NAME",
-        help="The sheet of a workbook, or the table of a page or database; one for each FILE.",
+        None, metavar="NAME", help="The sheet of a workbook, or the table of a page or database."
     )
     header: str | None = Option(
-        None,
-        metavar="ROWS",
-        help="The rows of a CSV or Excel file that name its columns: 4, 1-2, 0 for none.",
+        None, metavar="ROWS", help="The rows that name the columns: 4, 1-2, 0 for none."
     )
-    keep_totals: bool = Option(
-        False, "--keep-totals", help="Take all rows as they stand: totals, footers, groups named once."
-    )
+    keep_totals: bool = Option(False, "--keep-totals", help="Take all rows, totals and footers too.")
     image: str | None = Option(None, metavar="FILE|-", help="A picture: PNG, JPEG, WebP and others.")
     text: str | None = Option(None, metavar="FILE|-", help="A text, a page or a PDF to answer from.")
     index: Path | None = Option(
-        None, metavar="INDEX", help="The tables and texts to answer from, as `chameleon index` made it."
+        None, metavar="INDEX", help="An index of tables and texts, made by `chameleon index`."
     )
     choices: str | None = Option(None, metavar='"A;B"', help="Options to choose from.")
     at_least: float | None = Option(
-        None,
-        metavar="P",
-        min=0,
-        max=1,
-        help="Decline answers of less confidence; for readers without a model.",
+        None, metavar="P", min=0, max=1, help="Decline answers of less confidence."
     )
-    unit: str | None = Option(
-        None, metavar="U", help="The unit that a number is meant in; nothing is converted."
-    )
+    unit: str | None = Option(None, metavar="U", help="The unit of the answer; nothing is converted.")
 
     @property
     def files(self) -> Mapping[str, Sequence[str]]:
@@ -271,11 +251,9 @@ class SpanOptions(Options):
     """Where the spans of runs are sent, and whether with their texts."""
 
     otlp: str | None = Option(
-        None, metavar="URL", help="Send spans to this receiver of OpenTelemetry, as http://localhost:4318."
+        None, metavar="URL", help="Send spans to an OpenTelemetry receiver, as http://localhost:4318."
     )
-    content: bool = Option(
-        False, "--content", help="Send texts too: questions, prompts, replies, arguments and outputs."
-    )
+    content: bool = Option(False, "--content", help="Send texts too: questions, prompts, replies, outputs.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -283,12 +261,10 @@ class RunOptions(SpanOptions):
     """How the runs of `ask` and `chat` are shown, kept and approved."""
 
     trace: bool = Option(False, "--trace", help="Show what each module did.")
-    stream: bool = Option(False, "--stream", help="Show the model's last reply while it comes, on stderr.")
+    stream: bool = Option(False, "--stream", help="Show the last reply on stderr as it comes.")
     log: Path | None = Option(None, metavar="FILE", help="Keep the events here; what is unfinished resumes.")
     approve: ApproveMode = Option(
-        "plan",
-        help="What to ask the terminal for where a tool asks for approval: the whole plan, each step, or "
-        "none, which refuses it.",
+        "plan", help="Ask for approval of the whole plan, of each step, or refuse it (none)."
     )
 
 
@@ -296,7 +272,7 @@ class RunOptions(SpanOptions):
 class DataOptions(Options):
     """Which problems of a data file count, and how they are scored."""
 
-    tables: Path | None = Option(None, metavar="FILE", help="The tables, where they lie apart.")
+    tables: Path | None = Option(None, metavar="FILE", help="The tables, where they are apart.")
     scorer: str | None = Option(None, metavar="NAME", help="The official rule; `list benchmarks` shows all.")
     limit: int | None = Option(
         None, "--limit", "-n", min=1, max=1_000_000_000, help="The first N problems alone."
@@ -308,25 +284,21 @@ class EvalOptions(ModelOptions, DataOptions, SpanOptions):
     """How an evaluation runs, and where it is kept."""
 
     benchmark: str | None = Option(
-        None, "--benchmark", "-b", metavar="NAME", help="By default recognized from the data."
+        None, "--benchmark", "-b", metavar="NAME", help="By default that of the data."
     )
     workers: int = Option(8, "--workers", "-w", min=1, max=1024, help="How many problems run at once.")
     out: Path | None = Option(
         None, "--out", "-o", metavar="DIR", help="Keep results and events here, and resume."
     )
     allow_dropped: bool = Option(
-        False, "--allow-dropped", help="Go on without parameters that the model does not take."
+        False, "--allow-dropped", help="Drop parameters that the model does not take."
     )
     max_cost: float | None = Option(None, metavar="USD", min=0, help="Stop when this much is spent.")
     on: str | None = Option(
-        None,
-        metavar="ray[:ADDRESS]",
-        help="Run on the machines of a Ray cluster; by default the one found here.",
+        None, metavar="ray[:ADDRESS]", help="Run on a Ray cluster, by default the one found."
     )
     retry_failed: bool = Option(False, "--retry-failed", help="Try the failed problems of DIR again.")
-    gold_history: bool = Option(
-        False, "--gold-history", help="Tell questions of a conversation the gold answers of earlier ones."
-    )
+    gold_history: bool = Option(False, "--gold-history", help="Show later questions the gold answers.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -334,22 +306,20 @@ class GridOptions(EvalOptions):
     """Which arms are compared, and over what, each in its folder; the grid file may say what is left out."""
 
     grid: str = Argument(..., metavar="GRID|FILE", help="The grid: `list grids` shows all.")
-    data: Path | None = Argument(None, metavar="DATA", help="As for `eval`; without any the arms are told.")
+    data: Path | None = Argument(None, metavar="DATA", help="As for `eval`; without any the arms are listed.")
     inventory: str | None = Option(
         None,
         "--inventory",
         "-i",
         metavar="NAME|FILE",
-        help="In the place of the one that it names.",
+        help="In place of the one that it names.",
         autocompletion=inventories,
     )
     arm: list[str] | None = Option(None, metavar="NAME", help="This arm; may be given again.")
-    no_model: bool = Option(
-        False, "--no-model", help="Measure what needs no model, also where one is configured."
-    )
+    no_model: bool = Option(False, "--no-model", help="Measure what needs no model.")
     index: Path | None = Option(None, metavar="DIR", help="The folder of the indexes to search.")
 
 
 def names(given: list[str] | None) -> list[str]:
-    """Return the names that were given, also where several stand in one with commas."""
+    """Return the names that were given, also where several are in one with commas."""
     return [name.strip() for each in given or () for name in each.split(",") if name.strip()]

@@ -95,14 +95,9 @@ def print_report(runs: Sequence[Path], *, html: Path | None, problems: int, as_j
 
 
 def _read_runs(folders: Sequence[Path]) -> Sequence[Run]:
-    """Read the folders of evaluations, and say at a terminal which one is being read."""
-    with Activity() as activity:
-
-        def read(path: Path) -> Run:
-            activity.show(f"reading {path}")
-            return read_run(path)
-
-        return told_apart(map(read, folders))
+    """Read the folders of evaluations."""
+    with Activity(f"reading {counted(len(folders), 'folder')}"):
+        return told_apart(map(read_run, folders))
 
 
 def _groups(run: Run) -> dict[str, dict[str, Count]]:

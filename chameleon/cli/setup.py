@@ -343,9 +343,13 @@ def set_up(
     if not chosen.needs_model:
         return Setup(Executor(chosen), f"inventory {chosen.name}; {why}")
     chosen = chosen.with_params(options.params)
+    tables = DEFAULTS["table"][1] if {"table", "table?"} & chosen.input_types.keys() else ""
+    offline = dict(DEFAULTS.values()).get(chosen.name, tables)
+    way = f"Answer without a model by --inventory {offline}, or install it: " if offline else ""
     with ThreadPoolExecutor(1) as pool:  # the answer is there by the time that the client is loaded
         asked = pool.submit(with_end, choice) if ask_for_end and options.store != "replay" else None
-        executor = Executor(chosen, _connect(choice, chosen, options))
+        model = connect(choice, chosen.llm.connection(), options, way) if choice.model else None
+        executor = Executor(chosen, model)
         choice = asked.result() if asked else choice
     return Setup(
         executor, "; ".join(filter(None, [f"inventory {chosen.name}", str(choice), *own_models(chosen)]))
@@ -379,25 +383,20 @@ def own_models(inventory: Inventory) -> Iterator[str]:
         yield f"{name} asks {model}{f' ({end})' if end else ''}"
 
 
-def _connect(choice: ModelChoice, inventory: Inventory, options: ModelOptions) -> LLM | None:
-    """Connect to the model once. Raises `MissingPackage` with both ways on where its package is not here."""
-    if choice.model is None:
-        return None
+def connect(choice: ModelChoice, settings: Mapping[str, Any], options: ModelOptions, way: str = "") -> LLM:
+    """Connect to the chosen model, once.
+
+    Raises `MissingPackage` where its package is not here, with the other `way` to an answer, if any.
+    """
     from chameleon.llm import LLM, ResponseStore
 
-    settings = inventory.llm.connection()
+    assert choice.model is not None
     key = f"{choice.model} {settings}"
     if key not in options.connected:
-        store = ResponseStore.default(options.store)
+        store, dropped = ResponseStore.default(options.store), options.allow_dropped
         try:
-            options.connected[key] = LLM.connect(
-                choice.model, store=store, allow_dropped=options.allow_dropped, **settings
-            )
+            options.connected[key] = LLM.connect(choice.model, store=store, allow_dropped=dropped, **settings)
         except MissingPackage as error:
-            takes = {key.removesuffix("?") for key in inventory.input_types}
-            tables = DEFAULTS["table"][1] if "table" in takes else ""
-            offline = dict(DEFAULTS.values()).get(inventory.name, tables)
-            way = f"Answer without a model by --inventory {offline}, or install it: " if offline else ""
             raise MissingPackage(f"{choice.why}, but {error.what}", hint=f"{way}{error.hint}") from None
     llm: LLM = options.connected[key]
     return llm
