@@ -408,6 +408,6 @@ def recall(
     json: bool = JSON,
 ) -> None:
     """Measure how often a retriever finds the table that a question is about, and how early."""
-    from chameleon.cli.recall import measure_recall
+    from chameleon.cli.indexing import measure_recall
 
     measure_recall(corpus, queries, retriever, summaries=summaries, kept=index, as_json=json)

@@ -56,7 +56,6 @@ class Settings:
 
     Attributes:
         values: what it sets, by command and option.
-        harmless: the options among these that count without being agreed to.
         data: what the file says, as it is written.
         risky: what does not count without being agreed to, for all commands: the user is shown all of it.
         digest: of the file and of the inventories that it names; another one is asked about again.
@@ -65,7 +64,6 @@ class Settings:
 
     path: Path | None = None
     values: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    harmless: Mapping[str, Collection[str]] = field(default_factory=dict)
     data: Mapping[str, Any] = field(default_factory=dict)
     risky: Mapping[str, Any] = field(default_factory=dict)
     digest: str = ""
@@ -89,7 +87,11 @@ class Settings:
         command = context.info_name or ""
         if not names or self.path is None:
             return ()
-        refused = names - set(self.harmless[command])
+        own = self.data.get(command, {})
+        keys = {name: _PARAMS if name == "param" else name for name in names}
+        refused = {
+            name for name, key in keys.items() if (f"{command}.{key}" if key in own else key) in self.risky
+        }
         if refused and (self.is_agreed or agree(self.path, self.digest, self.risky)):
             refused = set()
         for each in context.command.params:
@@ -99,9 +101,8 @@ class Settings:
             if each.name in refused:
                 values[each.name] = each.default
         names -= refused
-        data = {**self.data, **self.data.get(command, {})}
-        keys = (_PARAMS if name == "param" else name for name in sorted(names))
-        if sets := ", ".join(f"{key} = {written(data[key])}" for key in keys):
+        data = {**self.data, **own}
+        if sets := ", ".join(f"{keys[name]} = {written(data[keys[name]])}" for name in sorted(names)):
             echo(f"{SETTINGS} sets {sets}", err=True, style="dim")
         for less, more in (("quiet", "verbose"), ("quiet", "trace"), ("verbose", "quiet")):
             if less in names and values.get(more) and more not in names:
@@ -119,7 +120,6 @@ class Settings:
         options = {name: _settable(command) for name, command in commands.items()}
         _refuse_unknown(data, commands, options, where)
         values: dict[str, dict[str, Any]] = {name: {} for name in commands}
-        harmless: dict[str, set[str]] = {name: set() for name in commands}
         risky: dict[str, Any] = {}
         digest = hashlib.sha256(content)
         for command, own in options.items():
@@ -133,16 +133,14 @@ class Settings:
                     given = _checked(key, value, hint, info, path)
                     option = "param" if name == _PARAMS else name
                     values[command][option] = [given] if option in lists else given
-                    if _is_harmless(name, value):
-                        harmless[command].add(option)
-                    elif key not in risky:
+                    if not _is_harmless(name, value) and key not in risky:
                         risky[key] = value
                         digest.update(_content_of(given))
         if os.environ.get("CHAMELEON_MODEL", "").strip():
             for each in values.values():
                 each.pop("model", None)
         is_own = path.parent == config_dir() or _agreed().get(where) == digest.hexdigest()
-        return cls(path, values, harmless, data, risky, digest.hexdigest(), is_own)
+        return cls(path, values, data, risky, digest.hexdigest(), is_own)
 
 
 def agree(file: Path, digest: str, settings: Mapping[str, Any]) -> bool:
