@@ -57,14 +57,14 @@ def main() -> None:
         show_traceback(error)
         if isinstance(error, OSError) and error.strerror:
             _drop_output()
-            told: ChameleonError = lack_of(error) or ChameleonError(error.strerror)
-            complain(str(told.at(str(error.filename or ""))))
+            failure: ChameleonError = lack_of(error) or ChameleonError(error.strerror)
+            complain(str(failure.at(str(error.filename or ""))))
         what = " ".join(f"{type(error).__name__}: {error}".split())[:500]
         complain(f"a fault of ours: {what} (CHAMELEON_DEBUG=1 shows where)")
 
 
 def _open_streams() -> None:
-    """Put an empty one in the place of each stream that is closed: no file shall take its number."""
+    """Open an empty stream for each that is closed, so that no file takes its number."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode))  # the lowest free number

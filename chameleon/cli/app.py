@@ -129,9 +129,9 @@ def chat(
         None, metavar="INVENTORY", help="The inventory; by default as for `ask`.", autocompletion=inventories
     ),
 ) -> int:
-    """Answer one question after another; a model is told those before it.
+    """Answer one question after another; a model sees those before it.
 
-    Questions are lines of standard input. /table shows the table as it stands, /history what was said, /help
+    Questions are lines of standard input. /table shows the table as it is now, /history what was said, /help
     all commands; Ctrl-D leaves.
     """
     from chameleon.cli.chat import chat_about
@@ -316,7 +316,7 @@ def report(
     problems: int = Option(200, min=0, help="The most problems of a run on the page."),
     json: bool = JSON,
 ) -> None:
-    """Show evaluations beside the published results, as the paper's table."""
+    """Show evaluations next to the published results, as the paper's table."""
     from chameleon.cli.reporting import print_report
 
     print_report(runs, html=html, problems=problems, as_json=json)

@@ -1,4 +1,4 @@
-"""Approval at a terminal: of a run that goes on here, or in the log of one that waits."""
+"""Approval at a terminal: of a run that is under way, or in the log of one that waits."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ EXIT_WAITS = 4
 _ANSWERS = {"y": True, "yes": True, "n": False, "no": False, "l": None, "later": None}
 
 
-def answer_in(path: Path, said: bool | None) -> int:
-    """Write the answer to what waits in a log, asked for at the terminal unless it is `said`."""
+def answer_in(path: Path, answer: bool | None) -> int:
+    """Write the answer to what waits in a log, asked for at the terminal unless there is an `answer`."""
     if not path.exists():
         raise InputError("there is no such log", where=str(path))
     with ConversationLog(path) as log:
         state = log.unfinished or State()
         if not (steps := state.waiting):
             raise InputError("nothing in it waits for approval", where=str(path))
-        if said is None and is_attended():
-            said = confirm(steps, _innermost(state))
-        elif said is None:
+        if answer is None and is_attended():
+            answer = confirm(steps, _innermost(state))
+        elif answer is None:
             _show(steps, _innermost(state))
-        if said is None:
+        if answer is None:
             echo("It still waits: chameleon approve asks at a terminal, or takes --yes or --no.", err=True)
             return EXIT_WAITS
-        if said and not sealed(b""):
+        if answer and not sealed(b""):
             hint = "Set XDG_CONFIG_HOME to a folder of yours."
             what = "no approval can be sealed: no key can be kept"
             raise InputError(what, where=str(config_dir()), hint=hint)
-        log.append(state.answered("yes" if said else "no", "chameleon approve"))
-    done = "Approved" if said else "Not approved"
+        log.append(state.answered("yes" if answer else "no", "chameleon approve"))
+    done = "Approved" if answer else "Not approved"
     echo(harmless(f"{done}: {', '.join(step.module for step in steps)}"))
     echo(harmless(f"Go on with the command that began the run, and --log {path}"))
     return 0
@@ -54,8 +54,8 @@ def kept(events: Iterable[Event]) -> Path:
     return path
 
 
-def how_to_go_on(state: State, path: Path) -> Iterator[str]:
-    """Say what a run waits for, and how it goes on."""
+def how_to_resume(state: State, path: Path) -> Iterator[str]:
+    """Say what a run waits for, and how to resume it."""
     yield f"Waits for approval: {', '.join(map(str, state.waiting))}"
     yield f"Run `chameleon approve {path}`, then this command with --log {path}"
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import typer
 
-from chameleon.cli.approving import EXIT_WAITS, how_to_go_on, kept
+from chameleon.cli.approving import EXIT_WAITS, how_to_resume, kept
 from chameleon.cli.options import QuestionOptions, RunOptions
 from chameleon.cli.page import RunPage
 from chameleon.cli.setup import (
@@ -39,9 +39,9 @@ EXIT_CODES = {"answered": 0, "failed": 1, "budget": 1, "declined": 3}
 
 def run_question(options: QuestionOptions, run: RunOptions, *, as_json: bool, plan_only: bool = False) -> int:
     """Run a question, show what happens, and return the exit code; `plan_only` stops at the first plan."""
-    begun, log = time.monotonic(), run.log
+    started, log = time.monotonic(), run.log
     if log is not None and options.image == STANDARD_INPUT:
-        what = "a run that goes on later reads its picture again: save it to a file"
+        what = "a run that resumes later reads its picture again: save it to a file"
         raise typer.BadParameter(what, param_hint="--log")
     options = checked(options)
     with ExitStack() as close:
@@ -54,7 +54,7 @@ def run_question(options: QuestionOptions, run: RunOptions, *, as_json: bool, pl
             inventory=inventory,
             model=setup.executor.model,
             plan_only=plan_only,
-            begun=begun,
+            started=started,
         )
         page.begin(setup.why)
         events: list[Event] = []
@@ -74,7 +74,7 @@ def run_question(options: QuestionOptions, run: RunOptions, *, as_json: bool, pl
     if as_json:
         echo_json({**summary(state, setup), **({"log": str(waits_in)} if waits_in else {})})
     if waits_in is not None:
-        page.wait(state, how_to_go_on(state, waits_in))
+        page.wait(state, how_to_resume(state, waits_in))
         return EXIT_WAITS
     if state.ended is None:
         page.rest(state)
@@ -86,13 +86,13 @@ def run_question(options: QuestionOptions, run: RunOptions, *, as_json: bool, pl
 def run_questions(options: QuestionOptions, run: RunOptions, file: Path, *, as_json: bool) -> int:
     """Ask each line of a file, print a line for each, "(declined)" too, and return the worst exit code."""
     if options.question or run.log is not None:
-        raise typer.BadParameter("give neither QUESTION nor --log beside it", param_hint="--questions")
+        raise typer.BadParameter("give neither QUESTION nor --log with it", param_hint="--questions")
     lines = read_text_or_document(str(file))["text"].splitlines()
-    asked = list(filter(None, map(str.strip, lines)))
-    options, codes = checked(replace(options, question=asked[0])), {0}
+    questions = list(filter(None, map(str.strip, lines)))
+    options, codes = checked(replace(options, question=questions[0])), {0}
     with ExitStack() as close:
         setup = prepare(options, run.approve, close)
-        for question in asked:
+        for question in questions:
             with Activity(one_line(question, MAX_REPLY_CHARS)):
                 state = setup.executor.run({**setup.given, "question": question})
             state = advised(among_choices(state, setup.given), setup.executor.inventory)
@@ -102,8 +102,8 @@ def run_questions(options: QuestionOptions, run: RunOptions, file: Path, *, as_j
                 echo_json({"question": question, **summary(state, setup)})
             else:
                 unit = options.unit or ""
-                said = answer_text(state.answer, unit) if reason == "answered" else f"({reason})"
-                echo(" ".join(said.split()))
+                answer = answer_text(state.answer, unit) if reason == "answered" else f"({reason})"
+                echo(" ".join(answer.split()))
                 if why := state.ended.error.advice if state.ended and state.ended.error else state.reading:
                     say(one_line(f"{question}: {why}", _MAX_LINE_CHARS))
     return 1 if 1 in codes else max(codes)
@@ -164,7 +164,7 @@ def _steps(state: State) -> list[dict[str, Any]]:
         within = State.fold(state.within.get(number, ()))
         own = (call.usage for call in record.calls)
         usage = within.usage if number in state.within else sum(own, Usage())
-        told = {key: written[key] for key in _OF_STEPS if key in written}
-        told |= {"steps": _steps(within)} if number in state.within else {}
-        steps.append({**told, "usage": usage.to_json()})
+        step = {key: written[key] for key in _OF_STEPS if key in written}
+        step |= {"steps": _steps(within)} if number in state.within else {}
+        steps.append({**step, "usage": usage.to_json()})
     return steps

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from chameleon.cli.approving import EXIT_WAITS, how_to_go_on
+from chameleon.cli.approving import EXIT_WAITS, how_to_resume
 from chameleon.cli.hints import in_options
 from chameleon.cli.options import GivenOptions, QuestionOptions, RunOptions
 from chameleon.cli.page import RunPage, page_width
@@ -41,10 +41,10 @@ if TYPE_CHECKING:
     from chameleon.interop.otlp import Traces
 
 _HELP = (
-    "A line is a question, and may refer to those before it. /table shows the table as it stands, /history "
+    "A line is a question, and may refer to those before it. /table shows the table as it is now, /history "
     "the questions and answers; /exit or Ctrl-D leaves, Ctrl-C stops an answer."
 )
-_SHOWN, _LONGEST = 5, 200  # turns, and characters of each text, when a conversation goes on
+_SHOWN, _LONGEST = 5, 200  # turns, and characters of each text, when a conversation resumes
 _OF_A_TURN = ("question", HISTORY)
 _STOPPED = RunEnded("failed", Failure("Stopped", "it was stopped"))
 
@@ -114,7 +114,7 @@ class Chat:
     last: State | None = None
     waits: bool = False
 
-    def __post_init__(self) -> None:  # what is missing is told before any question
+    def __post_init__(self) -> None:  # what is missing is reported before any question
         self.executor.inventory.check_input(self.next_input("?"))
 
     def check_same(self, begun: RunStarted) -> None:
@@ -125,7 +125,7 @@ class Chat:
         check_same(State.fold([begun]), self.executor.inventory, given, settings)
 
     def go_on(self) -> None:
-        """Tell the last turns of the log, and answer a question that was left unanswered."""
+        """Show the last turns of the log, and answer a question that was left unanswered."""
         if self.log is None:
             return
         turns, unfinished = self.log.turns, self.log.unfinished
@@ -139,7 +139,7 @@ class Chat:
             self.answer(given)
 
     def take(self, line: str) -> bool:
-        """Answer a line: a question or a command. Return whether the conversation goes on."""
+        """Answer a line: a question or a command. Return whether the conversation continues."""
         name = line.partition(" ")[0]
         if name in ("/exit", "/quit"):
             return False
@@ -159,7 +159,7 @@ class Chat:
         return self.last.follow_up(question) if self.last else {**self.given, "question": question}
 
     def answer(self, given: Mapping[str, Any]) -> None:
-        """Run a question and show what happens; what goes wrong is told, and the conversation goes on."""
+        """Run a question and show what happens; what goes wrong is reported, and the chat continues."""
         inventory = self.executor.inventory
         trace = self.options.trace or is_verbose()
         page = RunPage(as_json=False, trace=trace, inventory=inventory, model=self.executor.model)
@@ -187,9 +187,9 @@ class Chat:
             return
         if state.waiting and self.log is not None:
             self.waits = True
-            page.wait(state, how_to_go_on(state, self.log.path))
+            page.wait(state, how_to_resume(state, self.log.path))
             return
-        if state.ended is None:  # without a log nothing could go on: the next question begins anew
+        if state.ended is None:  # without a log nothing can resume: the next question starts over
             say("The question was left unanswered. With --log FILE it could wait for approval.")
             return
         self.last = state = among_choices(state, given)
@@ -226,5 +226,5 @@ class Chat:
     def _tell(turns: Sequence[PastTurn]) -> None:
         for turn in turns:
             answered = turn.reason == "answered"
-            said = one_line(turn.answer, _LONGEST) if answered else f"({turn.reason or 'left'})"
-            echo(f"> {one_line(turn.question, _LONGEST)}\n{said}", err=True)
+            answer = one_line(turn.answer, _LONGEST) if answered else f"({turn.reason or 'left'})"
+            echo(f"> {one_line(turn.question, _LONGEST)}\n{answer}", err=True)

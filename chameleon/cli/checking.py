@@ -37,11 +37,11 @@ def check_inventory(name: str, model: str | None = None, *, as_json: bool) -> in
     try:
         source = read_source(name)
         code = list[str]()
-        with suppress(InventoryError):  # which is told below, with its place
+        with suppress(InventoryError):  # which is reported below, with its place
             code = own_code(source)
         if code:
-            told = f"An inventory is code: this one imports or starts {harmless(', '.join(code))}. {_LOOK}"
-            echo(told, err=as_json)
+            warning = f"An inventory is code: this one imports or starts {harmless(', '.join(code))}. {_LOOK}"
+            echo(warning, err=as_json)
         inventory = Inventory.read(source)
     except ChameleonError as problem:
         if as_json:
@@ -92,14 +92,14 @@ def read_inventory(name: str, *, as_json: bool) -> int:
     for key, value in data.items():
         is_parted = key in ("modules", "planner") and isinstance(value, dict)
         below = value.items() if is_parted else [("", value)]
-        for part, held in below:
-            said = held if isinstance(held, str) else json.dumps(held, ensure_ascii=False)
-            echo(f"{harmless('.'.join(filter(None, (key, part))))}: {one_line(said, 400)}")
+        for part, content in below:
+            text = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
+            echo(f"{harmless('.'.join(filter(None, (key, part))))}: {one_line(text, 400)}")
     return 0
 
 
 def _models(inventory: Inventory, name: str | None) -> tuple[str, Obstacle | None]:
-    """Return the models that would be asked, "" for none, and what stands in the way; no model is asked."""
+    """Return the models that would be asked, "" for none, and what is in the way; no model is asked."""
     try:
         if not name and not inventory.needs_default_model:
             return "; ".join(own_models(Executor(inventory).inventory)), None

@@ -88,10 +88,10 @@ def examine(load: Callable[[], Settings | None], *, as_json: bool) -> None:
         echo(f"Settings: {harmless(fault)}")
     else:
         sets = ", ".join(f"{key} = {written(value)}" for key, value in settings.data.items()) or "nothing"
-        told = f"{settings.path} sets {sets}" if settings.path else f"there is no {SETTINGS}"
+        shown = f"{settings.path} sets {sets}" if settings.path else f"there is no {SETTINGS}"
         if settings.risky and not settings.is_agreed:
-            told += f" (not agreed to: {', '.join(sorted(settings.risky))})"
-        echo(f"Settings: {harmless(told)}")
+            shown += f" (not agreed to: {', '.join(sorted(settings.risky))})"
+        echo(f"Settings: {harmless(shown)}")
     for name, each in found["variables"].items():
         echo(f"  {name}={harmless(each['value'])}  {harmless(each['sets'])}")
     echo(f"Keys set: {', '.join(found['keys']) or 'none'}")
@@ -130,7 +130,7 @@ def _store() -> str:
 
 
 def _automatic(name: str, key: str) -> dict[str, str | None]:
-    """Return what a module's `auto` comes to here, or why it cannot work; nothing is loaded."""
+    """Return what a module's `auto` takes here, or why it cannot work; nothing is loaded."""
     module = find_class(name, "modules")()
     try:
         module.check()
@@ -153,7 +153,7 @@ def _model(settings: Settings) -> str:
 
 
 def _server(settings: Settings) -> dict[str, Any]:
-    """Return what a server of one's own does for its model: two short requests tell. Empty without one."""
+    """Return what your own server does for its model, found by two short requests; empty without one."""
     named, address = settings.values.get("ask", {}).get("model"), base_url(os.environ)
     if not address or is_openai_itself(address):
         return {}

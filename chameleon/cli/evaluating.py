@@ -182,8 +182,8 @@ class EvalRun:
         if done := self.tally.all.n:
             say(f"Goes on in {out}: {done:,} of {len(self.problems):,} {'is' if done == 1 else 'are'} done.")
 
-    def say_how_to_go_on(self, stopped: Interrupted | Stopped | None) -> None:
-        """Say where the results are, and how what failed or is left goes on."""
+    def say_how_to_resume(self, stopped: Interrupted | Stopped | None) -> None:
+        """Say where the results are, and how to resume what failed or is left."""
         out, tally = self.options.out, self.tally
         if out is not None and tally.all.n:
             say(f"Kept in {out}; `chameleon report {shlex.quote(str(out))}` shows it.")

@@ -149,7 +149,7 @@ def _tool(found: Any) -> Any:
 
 
 def _part(kind: Kind, found: Any) -> dict[str, Any]:
-    """Return what is told of a module or planner: of a class, or of a tool that is made already.
+    """Return what a list says of a module or planner: of a class, or of a tool that is made already.
 
     That is the first paragraph of its docstring; of a module what it reads (None: everything), writes and
     uses; its parameters with defaults. The type of a parameter is as it is written, or the values that there
@@ -165,17 +165,17 @@ def _part(kind: Kind, found: Any) -> dict[str, Any]:
     if not issubclass(cls, Module if kind == "modules" else Planner):
         raise InventoryError(f"{found!r:.80} is no {kind[:-1]}")
     text = (found.__doc__ if is_class else "") or getattr(found, "description", "")
-    told: dict[str, Any] = {
+    part: dict[str, Any] = {
         "about": " ".join(text.strip().split("\n\n")[0].split()),
         "class": f"{found.__module__}:{getattr(found, '__qualname__', cls.__name__)}",
     }
     if kind == "modules":
-        told["reads"] = None if found.reads is None else list(split_keys(found.reads))
-        told["writes"] = [f"cache.{found.name}"] if found.writes is None else list(split_keys(found.writes))
-        told["uses"] = list(split_keys(found.uses))
+        part["reads"] = None if found.reads is None else list(split_keys(found.reads))
+        part["writes"] = [f"cache.{found.name}"] if found.writes is None else list(split_keys(found.writes))
+        part["uses"] = list(split_keys(found.uses))
         if not is_class:
             card = Card(found.name, found.description, found.when, found.arguments, found.gives)
-            told["card"] = f"{card.name}{card.signature}"
+            part["card"] = f"{card.name}{card.signature}"
     hints = hints_of(cls, cls.__name__)
     parameters = []
     for name, each in inspect.signature(cls).parameters.items() if is_class else ():
@@ -191,5 +191,5 @@ def _part(kind: Kind, found: Any) -> dict[str, Any]:
             plain = default is None or isinstance(default, str | int | float | list | dict)
             shown["default"] = default if plain else repr(default)
         parameters.append(shown)
-    told["asks_model"] = issubclass(cls, LLMModule if kind == "modules" else AsksModel)
-    return {**told, "parameters": parameters}
+    part["asks_model"] = issubclass(cls, LLMModule if kind == "modules" else AsksModel)
+    return {**part, "parameters": parameters}

@@ -66,11 +66,11 @@ def evaluate(
         of = f", {mine}" if mine else ""
         say(f"Runs {counted(len(problems), 'problem')} of {data.benchmark.name}{of} with {setup.why}.")
         run.warn()
-        begun = time.monotonic()
+        started = time.monotonic()
         stopped = run.run(**({PART: asdict(mine)} if mine else {}))
-        seconds = time.monotonic() - begun
+        seconds = time.monotonic() - started
     show_counts(run.tally, data.benchmark, data.scorer, seconds, run.spending, as_json=as_json)
-    run.say_how_to_go_on(stopped)
+    run.say_how_to_resume(stopped)
     if stopped is not None:
         raise stopped
     return int(0 < len(problems) == run.tally.failed)
@@ -160,13 +160,13 @@ class GridRun:
             some = "" if None in calls else f", some {total} less those in the response store"
             say(f"Evaluates {arms} over {over} with {self.options.model}{some}.")
         else:
-            say(f"Measures {arms} over {over}, as far as no model is needed.")
+            say(f"Measures {arms} over {over}, where no model is needed.")
             say("--model PROVIDER:NAME evaluates them.")
 
     def figures_of(self, arm: Arm) -> dict[str, Any]:
         """Return the arm's figures, or what keeps it from having any."""
         if self.stopped:
-            return arm_figures(arm, lacks="not come to")
+            return arm_figures(arm, lacks="not reached")
         if arm.inventory.needs_model and self.options.model is None:
             with Progress("problem", len(self.problems)) as progress:
                 return measure_arm(
@@ -267,5 +267,5 @@ def _list_arms(grid: Grid, typed: str, *, as_json: bool) -> int:
         for error in errors_of:
             echo(f"{name} cannot run here: {one_line(error, 400)}")
     command = f"chameleon compare {shlex.quote(typed)} DATA"
-    echo(f"\n`{command}` compares them, without a model as far as none is needed.")
+    echo(f"\n`{command}` compares them, without a model where none is needed.")
     return int(all(lacks.values()))

@@ -109,7 +109,7 @@ def _groups(run: Run) -> dict[str, dict[str, Count]]:
 
 
 def _overview(runs: Sequence[Run]) -> str:
-    """Write counts and shares, one column for each run and each published system that tells its modules."""
+    """Write counts and shares, one column for each run and each published system that names its modules."""
     benchmarks = {run.benchmark.name: run.benchmark for run in runs}.values()
     published = [row for benchmark in benchmarks for row in benchmark.published if row.module_use]
     modules = dict.fromkeys(name for run in runs for name in run.plans.modules)

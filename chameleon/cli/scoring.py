@@ -42,7 +42,7 @@ class Data:
             raise InputError(f"{self.benchmark.name} has no scorer {self.scorer!r}", hint=hint)
 
     def new_scorer(self) -> Scorer:
-        """Make the scorer anew: it may have a generator of random numbers."""
+        """Make a new scorer: it may have a generator of random numbers."""
         return self.benchmark.scorers[self.scorer]()
 
     def read(self, **how: Any) -> Iterator[Problem]:
@@ -56,7 +56,7 @@ class Data:
 
 @dataclass(frozen=True)
 class TextColumn:
-    """A column of a table: figures stand to the right, texts to the left. Cells may be any text."""
+    """A column of a table: figures on the right, texts on the left. Cells may be any text."""
 
     name: str
     cells: Sequence[str]

@@ -175,7 +175,7 @@ def _bar(*columns: str, redirects: bool = True) -> Any:
 
 
 class Activity:
-    """Say what is going on, once it takes a while; whatever is printed meanwhile takes it away.
+    """Say what is being done, once it takes a while; whatever is printed meanwhile takes it away.
 
     At a terminal with the time that it takes, elsewhere in a line.
     """
@@ -187,7 +187,7 @@ class Activity:
         self.show(text)
 
     def show(self, text: str) -> None:
-        """Say that this goes on now; "" for nothing."""
+        """Say what is being done now; "" for nothing."""
         self.hide()
         if is_quiet() or not text:
             return

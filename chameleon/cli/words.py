@@ -170,8 +170,8 @@ def _listed(noun: str, items: Sequence[str]) -> str:
     many = len(items) > 1 or " to " in items[0]
     if len(items) > _MOST_ITEMS:
         items = [*items[: _MOST_ITEMS - 1], f"{len(items) - _MOST_ITEMS + 1} more"]
-    said = items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"
-    return f"{noun}{'s' if many else ''} {said}"
+    text = items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"
+    return f"{noun}{'s' if many else ''} {text}"
 
 
 def among_choices(state: State, given: Mapping[str, Any]) -> State:
@@ -191,8 +191,8 @@ def among_choices(state: State, given: Mapping[str, Any]) -> State:
     answers = answer if isinstance(answer, tuple) and answer else (answer,)
     if all(bare(answer_text(each, "")) in forms for each in answers):
         return state
-    said = one_line(answer_text(answer, ""), MAX_REPLY_CHARS)
-    what = f"the reply {said!r} is none of the choices: {'; '.join(choices)}"
+    reply = one_line(answer_text(answer, ""), MAX_REPLY_CHARS)
+    what = f"the reply {reply!r} is none of the choices: {'; '.join(choices)}"
     return replace(state, ended=replace(ended, reason="declined", error=Failure(Declined.__name__, what)))
 
 

@@ -113,7 +113,7 @@ def test_max_cost_is_that_of_all_arms(loopback: Start, command: Command, tmp_pat
     found = arms(stopped.out)
     # The second arm stops after its second call, before that run has ended.
     assert [found[name]["problems"] for name in found] == [4, 1, 0] and len(server.requests) == 6
-    assert found["two"]["lacks"] == "not come to"
+    assert found["two"]["lacks"] == "not reached"
     assert command(*asked, str(5.5 * call)).code == 1 and len(server.requests) == 6
     other = command(*asked, str(5.5 * call), "--arm", "two")
     assert other.code == 1 and len(server.requests) == 6
