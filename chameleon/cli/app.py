@@ -109,7 +109,7 @@ def ask(
         None, metavar="FILE", help="Ask each line of FILE, and print a line for each."
     ),
 ) -> int:
-    """Answer a question, from a table, an index of tables, a picture or a text.
+    """Answer a question from a table, an index, a picture or a text.
 
     Exit codes: 0 answered, 1 failed, 2 wrong usage, 3 declined, 4 waits for approval; of several the worst.
     """
@@ -155,9 +155,10 @@ def index(
     ),
     json: bool = JSON,
 ) -> int:
-    """Put all tables and texts of files and folders into an index, for `ask --index`.
+    """Put the tables and texts of files and folders into an index.
 
-    Run again, it reads what has changed. Exit codes: 0 done, if need be with warnings; 1 nothing was read.
+    `ask --index` searches it. Run again, this reads what has changed.
+    Exit codes: 0 done, if need be with warnings; 1 nothing was read.
     """
     if options.model and not origin("model") and not summaries:
         raise typer.BadParameter("a model is asked for --summaries alone", param_hint="--model")
@@ -184,7 +185,7 @@ def check(
     schema: bool = Option(False, "--schema", help="Print the JSON Schema of such files."),
     json: bool = JSON,
 ) -> int:
-    """Check an inventory: its keys, prompts and plans, what its modules lack here, and the model to be asked.
+    """Check an inventory: keys, prompts, plans, packages and model.
 
     An inventory is code: look at a stranger's with --no-import first.
     Exit codes: 0 it runs, if need be without modules that a run can do without; 1 a run would stop.
@@ -212,7 +213,7 @@ def list_kind(
     name: str | None = Argument(None, metavar="NAME", help="Show this module or planner in full."),
     json: bool = JSON,
 ) -> None:
-    """List what there is, shipped or installed; with the NAME of a module or planner all that it takes."""
+    """List modules, planners, inventories, grids or benchmarks."""
     from chameleon.cli.listing import print_list, show_part
 
     if name is None:
@@ -229,7 +230,7 @@ def serve(
     inventories: list[str] = Argument(
         ..., metavar="INVENTORY…", help="What to serve, each as a tool.", autocompletion=inventories
     ),
-    mcp: bool = Option(False, "--mcp", help="As a server of the Model Context Protocol."),
+    mcp: bool = Option(False, "--mcp", help="By MCP, at standard input and output unless --http is given."),
     http: str | None = Option(
         None, metavar="[HOST:]PORT", help="By HTTP, on this machine unless a HOST is named."
     ),
@@ -237,7 +238,7 @@ def serve(
         None, metavar="FOLDER", help="Clients may name files in it; by HTTP none by default."
     ),
 ) -> int:
-    """Serve inventories to other agents, by default at standard input and output.
+    """Serve inventories to other agents, by the Model Context Protocol.
 
     Exit codes: 0 the client went away, 1 unable to begin, 2 wrong usage, 130 after Ctrl-C.
     """
@@ -250,7 +251,7 @@ def serve(
 
 @command("Build")
 def doctor(json: bool = JSON) -> None:
-    """Say what is installed here, which model would be asked, and what the sandbox guarantees."""
+    """Show what is installed, which model is asked, and the sandbox."""
     from chameleon.cli.doctor import examine
 
     examine(_settings, as_json=json)
@@ -262,7 +263,7 @@ def answer(
     yes: bool = Option(False, "--yes", help="Approve without being asked."),
     no: bool = Option(False, "--no", help="Refuse without being asked."),
 ) -> int:
-    """Approve or refuse the steps that a run waits for, in its log.
+    """Approve or refuse the steps that a run waits for.
 
     Exit codes: 0 answered, 1 nothing waits, 4 it still waits.
     """
@@ -285,7 +286,7 @@ def evaluate(
     ),
     json: bool = JSON,
 ) -> int:
-    """Run an inventory over a benchmark's problems and score it by the official rule.
+    """Run an inventory over problems, and score it by the official rule.
 
     Exit codes: 0 done, 1 stopped before the end or unable to begin, 2 wrong usage, 130 after Ctrl-C.
     """
@@ -298,8 +299,9 @@ def evaluate(
 
 @command("Measure")
 def compare(options: GridOptions, talk: TalkOptions, json: bool = JSON) -> int:
-    """Compare variants of an inventory in one table; without a model, by the parts of them that need none.
+    """Compare variants of an inventory in one table.
 
+    Without a model they are compared by the parts that need none.
     Exit codes: 0 done, 1 stopped before the end or no arm could run, 2 wrong usage, 130 after Ctrl-C.
     """
     if options.no_model and options.model:
@@ -316,7 +318,7 @@ def report(
     problems: int = Option(200, min=0, help="The most problems of a run on the page."),
     json: bool = JSON,
 ) -> None:
-    """Show evaluations next to the published results, as the paper's table."""
+    """Show evaluations next to the published results."""
     from chameleon.cli.reporting import print_report
 
     print_report(runs, html=html, problems=problems, as_json=json)
@@ -339,7 +341,7 @@ def score(
     ),
     json: bool = JSON,
 ) -> int:
-    """Score recorded outputs, predictions or programs of any system by the official rule."""
+    """Score recorded predictions of any system by the official rule."""
     from chameleon.cli.scoring import Data, score_predictions
 
     problems = Data(data, benchmark, options)
@@ -356,7 +358,7 @@ def export(
         None, metavar="FILE", help="Write a log of Inspect: NAME.eval or NAME.json."
     ),
 ) -> int:
-    """Send spans of a log or a folder, or write a folder for Inspect.
+    """Export runs to OpenTelemetry or Inspect.
 
     Exit codes: 0 done, 1 not all arrived.
     """

@@ -150,7 +150,11 @@ class ModelOptions(Options):
 
     model: str | None = Option(None, "--model", "-m", metavar="PROVIDER:NAME", help="The model to ask.")
     param: list[str] | None = Option(
-        None, "--param", "-p", metavar="KEY=VALUE", help="A parameter of each call; repeatable."
+        None,
+        "--param",
+        "-p",
+        metavar="KEY=VALUE",
+        help="A parameter of each call, as reasoning=none; repeatable.",
     )
     store: StoreMode = Option(
         "auto", help="The response store: auto reuses replies, replay never asks the model."
@@ -220,7 +224,7 @@ class GivenOptions(ModelOptions):
     )
     choices: str | None = Option(None, metavar='"A;B"', help="Options to choose from.")
     at_least: float | None = Option(
-        None, metavar="P", min=0, max=1, help="Decline answers of less confidence."
+        None, metavar="P", min=0, max=1, help="Decline answers of less confidence, without a model."
     )
     unit: str | None = Option(None, metavar="U", help="The unit of the answer; nothing is converted.")
 
