@@ -111,7 +111,7 @@ class RunPage:
         elif isinstance(event, Dropped):
             self.note(f"{event}.")
         elif isinstance(event, RunStarted):
-            self.table = State().after(event).table
+            self.table = event.input.get("table")
         self.state = self.state.after(event)
 
     def _nested(self, event: Nested) -> None:

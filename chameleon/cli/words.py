@@ -179,9 +179,10 @@ def among_choices(state: State, given: Mapping[str, Any]) -> State:
 
     Modules give such a reply as it is: a benchmark may have a rule of its own for it.
     """
-    ended, answer, choices = state.ended, state.answer, given.get("choices")
+    ended, choices = state.ended, given.get("choices")
     if not choices or ended is None or ended.reason != "answered":
         return state
+    answer = state.answer
 
     def bare(text: str) -> str:  # a choice of punctuation alone stays as it is
         folded = " ".join(text.casefold().split())
