@@ -24,14 +24,15 @@ class ChameleonError(Exception):
     """Something a person can act on.
 
     `what` says what was wrong, `where` names the place (file and key, module and step), `hint` says
-    what to do. `str()` is one line, fit for a terminal; it never holds a secret. `path` leads to the fault
-    in what was given, by keys and by places from 0: see `within`.
+    what to do. `str()` is one line, fit for a terminal; it never holds a secret. `code` is set where the hint
+    speaks of Python and a caller has other means: the command line has its own words for it. `path` leads to
+    the fault in what was given, by keys and by places from 0: see `within`.
     """
 
     path: tuple[str | int, ...] = ()
 
-    def __init__(self, what: str, *, where: str = "", hint: str = "") -> None:
-        self.what, self.where, self.hint = what, where, hint
+    def __init__(self, what: str, *, where: str = "", hint: str = "", code: str = "") -> None:
+        self.what, self.where, self.hint, self.code = what, where, hint, code
         super().__init__(what)
 
     def __str__(self) -> str:
@@ -42,7 +43,7 @@ class ChameleonError(Exception):
 
     def at(self, where: str) -> Self:
         """Return the same error, told of another place."""
-        return type(self)(self.what, where=where, hint=self.hint)
+        return type(self)(self.what, where=where, hint=self.hint, code=self.code)
 
 
 @contextmanager

@@ -103,9 +103,8 @@ class Rules(Planner):
         if empty := [key for key in keys if key in state.input]:
             return Declined(f"the {empty[0]} is empty")
         options = " or ".join(map(repr, keys))
-        return Declined(
-            f"there is no {' and no '.join(keys)} to answer from", hint=f"Give {options} in the input."
-        )
+        what, hint = f"there is no {' and no '.join(keys)} to answer from", f"Give {options} in the input."
+        return Declined(what, hint=hint, code=f"missing-input:{' or '.join(keys)}")
 
 
 def _is_given(value: Any) -> bool:

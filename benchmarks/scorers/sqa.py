@@ -61,7 +61,7 @@ def _coordinate(item: Any) -> str | None:
 def _looked_up(answer: Any, problem: Problem) -> set[str] | None:
     table = problem.input.get("table")
     if not isinstance(table, Table):
-        reason = "an answer in words needs the table to be found in"
-        raise InputError(reason, where=f"problem {problem.id}", hint="Name the file of tables.")
+        reason, where = "an answer in words needs the table to be found in", f"problem {problem.id}"
+        raise InputError(reason, where=where, hint="Name the file of tables.", code="missing-tables")
     cells = cells_of(answer, table)
     return None if cells is None else {f"({row}, {column})" for row, column in cells}

@@ -22,7 +22,7 @@ def main() -> None:
     atexit.register(gc.freeze)
     from chameleon.cli.app import app_for, settings_for
     from chameleon.cli.hints import in_options
-    from chameleon.cli.out import Interrupted, Terminated
+    from chameleon.cli.terminal import Interrupted, Terminated
     from chameleon.errors import ChameleonError, lack_of, show_traceback
     from chameleon.text import harmless
 
@@ -38,13 +38,15 @@ def main() -> None:
     _open_streams()
     _clean_streams()
     try:
-        arguments = sys.argv[1:]
+        # `grid` is what `compare` was called.
+        arguments = ["compare" if word == "grid" else word for word in sys.argv[1:2]] + sys.argv[2:]
         settings = settings_for(arguments)
-        app_for(arguments)(prog_name="chameleon", obj=settings, default_map=settings and settings.values)
+        values = settings and settings.values
+        app_for(arguments)(arguments, prog_name="chameleon", obj=settings, default_map=values)
     except ChameleonError as error:
         show_traceback(error)
         lack = lack_of(error)
-        complain(in_options(str(lack.at(error.where) if lack else error)))
+        complain(str(lack.at(error.where) if lack else in_options(error)))
     except Interrupted as ended:
         print(f"chameleon: {ended.word}", file=sys.stderr, flush=True)
         os._exit(ended.code)  # threads that wait for a model must not hold the terminal
@@ -55,14 +57,14 @@ def main() -> None:
         show_traceback(error)
         if isinstance(error, OSError) and error.strerror:
             _drop_output()
-            told: ChameleonError = lack_of(error) or ChameleonError(error.strerror)
-            complain(str(told.at(str(error.filename or ""))))
+            failure: ChameleonError = lack_of(error) or ChameleonError(error.strerror)
+            complain(str(failure.at(str(error.filename or ""))))
         what = " ".join(f"{type(error).__name__}: {error}".split())[:500]
         complain(f"a fault of ours: {what} (CHAMELEON_DEBUG=1 shows where)")
 
 
 def _open_streams() -> None:
-    """Put an empty one in the place of each stream that is closed: no file shall take its number."""
+    """Open an empty stream for each that is closed, so that no file takes its number."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode))  # the lowest free number
@@ -70,7 +72,7 @@ def _open_streams() -> None:
 
 def _clean_streams() -> None:
     """Write warnings and log messages as one line each, and characters that a terminal lacks as escapes."""
-    from chameleon.cli.out import echo
+    from chameleon.cli.terminal import echo
     from chameleon.text import harmless
 
     class Handler(logging.Handler):

@@ -1,16 +1,17 @@
-"""The commands; their shared options lie in `options.py`, what they do in the files beside."""
+"""The commands: their options, wrong usage, and the file of each, which is loaded when it runs."""
 
 from __future__ import annotations
 
 import json as json_text
 from collections.abc import Callable, Sequence
-from dataclasses import MISSING
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
 import typer
+from typer import Argument, Option
 
 from chameleon.cli.options import (
+    Command,
     DataOptions,
     EvalOptions,
     GivenOptions,
@@ -20,29 +21,31 @@ from chameleon.cli.options import (
     RunOptions,
     SpanOptions,
     TalkOptions,
-    argument,
     inventories,
     names,
-    option,
     origin,
+    settings_file,
     spread,
 )
 
 if TYPE_CHECKING:
     from chameleon.cli.settings import Settings
 
-DATA = argument("DATA", "The benchmark's release, or JSON lines; .gz is fine.")
-RUNS = argument("RUN…", "Folders that `eval --out` has written.")
-JSON = option(default=False, in_file="any", help="Print one JSON object.")
-Command = Callable[..., int | None]
+DATA = Argument(..., metavar="DATA", help="The benchmark's release, or JSON lines; .gz is fine.")
+RUNS = Argument(..., metavar="RUN…", help="Folders that `eval --out` has written.")
+JSON = Option(False, "--json", help="Print one JSON object.")
+HIDDEN = ""  # works, and is not listed
+Kind = Literal["modules", "planners", "inventories", "grids", "benchmarks"]
 COMMANDS: dict[str, Command] = {}
+PANELS: dict[str, str] = {}
 
 
-def command(name: str = "") -> Callable[[Command], Command]:
-    """Keep a function as a command."""
+def command(panel: str, name: str = "") -> Callable[[Command], Command]:
+    """Keep a function as a command, listed in a panel of `--help`."""
 
     def keep(function: Command) -> Command:
         COMMANDS[name or function.__name__] = function
+        PANELS[name or function.__name__] = panel
         return function
 
     return keep
@@ -63,16 +66,23 @@ def app_for(arguments: Sequence[str]) -> typer.Typer:
     app.callback()(main)
     for name, function in COMMANDS.items():
         if name in named:
-            app.command(name)(spread(function))
+            app.command(name, rich_help_panel=PANELS[name], hidden=PANELS[name] == HIDDEN)(spread(function))
     return app
 
 
 def settings_for(arguments: Sequence[str]) -> Settings | None:
-    """Return what a file sets for the command that is named; `doctor` reads it itself."""
+    """Return what a file sets for the command that is named, if there is one; `doctor` reads it itself."""
+    is_help = not {"--help", "-h"}.isdisjoint(arguments)
+    is_settable = {*COMMANDS} - {"doctor"} & {*arguments[:1]}
+    return _settings() if is_settable and not is_help else None
+
+
+def _settings() -> Settings | None:
+    if (file := settings_file()) is None:
+        return None
     from chameleon.cli.settings import Settings
 
-    is_help = not {"--help", "-h"}.isdisjoint(arguments)
-    return Settings.load(_SETTABLE) if _SETTABLE.keys() & arguments[:1] and not is_help else None
+    return Settings.load(file, COMMANDS)
 
 
 def _version(wanted: bool) -> None:
@@ -84,24 +94,22 @@ def _version(wanted: bool) -> None:
 
 
 def main(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
-    ] = False,
+    version: bool = Option(False, "--version", callback=_version, is_eager=True, help="Print the version."),
 ) -> None:
     pass
 
 
-@command()
+@command("Ask")
 def ask(
     question: QuestionOptions,
     run: RunOptions,
     talk: TalkOptions,
     json: bool = JSON,
-    questions: Path | None = option(
-        in_file="never", metavar="FILE", help="Ask each line of FILE instead, and print a line for each."
+    questions: Path | None = Option(
+        None, metavar="FILE", help="Ask each line of FILE, and print a line for each."
     ),
 ) -> int:
-    """Answer a question, from a table, an index of tables, a picture or a text.
+    """Answer a question from a table, an index, a picture or a text.
 
     Exit codes: 0 answered, 1 failed, 2 wrong usage, 3 declined, 4 waits for approval; of several the worst.
     """
@@ -112,47 +120,18 @@ def ask(
     return run_question(question, run, as_json=json)
 
 
-@command("approve")
-def answer(
-    log: Path = argument("LOG", "The event log of a run that waits."),
-    yes: bool = option(default=False, in_file="never", help="Approve without being asked."),
-    no: bool = option(default=False, in_file="never", help="Refuse without being asked."),
-) -> int:
-    """Approve or refuse the steps that a run waits for, in its log.
-
-    Exit codes: 0 answered, 1 nothing waits, 4 it still waits.
-    """
-    if yes and no:
-        raise typer.BadParameter("give --yes or --no, not both", param_hint="--yes")
-    from chameleon.cli.approving import answer_in
-
-    return answer_in(log, True if yes else False if no else None)
-
-
-@command()
-def plan(question: QuestionOptions, talk: TalkOptions, json: bool = JSON) -> int:
-    """Show the plan for a question without running it."""
-    from chameleon.cli.asking import run_question
-
-    return run_question(question, RunOptions(trace=True), plan_only=True, as_json=json)
-
-
-@command()
+@command("Ask")
 def chat(
     given: GivenOptions,
     run: RunOptions,
     talk: TalkOptions,
-    inventory: str | None = argument(
-        "INVENTORY",
-        "The inventory; by default as for `ask`.",
-        default=None,
-        complete=inventories,
-        in_file="agreed",
+    inventory: str | None = Argument(
+        None, metavar="INVENTORY", help="The inventory; by default as for `ask`.", autocompletion=inventories
     ),
 ) -> int:
-    """Answer one question after another; a model is told those before it.
+    """Answer one question after another; a model sees those before it.
 
-    Questions are lines of standard input. /table shows the table as it stands, /history what was said, /help
+    Questions are lines of standard input. /table shows the table as it is now, /history what was said, /help
     all commands; Ctrl-D leaves.
     """
     from chameleon.cli.chat import chat_about
@@ -160,27 +139,26 @@ def chat(
     return chat_about(given, inventory, run)
 
 
-@command()
+@command("Ask")
 def index(
     options: ModelOptions,
     talk: TalkOptions,
-    sources: list[Path] = argument(
-        "FOLDER|FILE…", "Tables, databases, PDF, office files, pages, texts and scans."
+    sources: list[Path] = Argument(
+        ..., metavar="FOLDER|FILE…", help="Tables, documents, pages, texts and scans."
     ),
-    out: Path = option(
-        "-o", default=MISSING, metavar="INDEX", help="The index; one that is there is added to."
+    out: Path = Option(..., "--out", "-o", metavar="INDEX", help="The index; one that is there is added to."),
+    retriever: str | None = Option(
+        None, metavar="NAME|YAML", help="lexical, blend, '{first: bm25, rerank: evidence}' …"
     ),
-    retriever: str | None = option(
-        metavar="NAME|YAML", help="What searches it: lexical, blend, '{first: bm25, rerank: evidence}'."
-    ),
-    summaries: bool = option(
-        default=False, help="Have a model describe every table that is read, with questions that it answers."
+    summaries: bool = Option(
+        False, "--summaries", help="Have a model describe each table and what it answers."
     ),
     json: bool = JSON,
 ) -> int:
-    """Put all tables and texts of files and folders into an index, for `ask --index`.
+    """Put the tables and texts of files and folders into an index.
 
-    Run again, it reads what has changed. Exit codes: 0 done, if need be with warnings; 1 nothing was read.
+    `ask --index` searches it. Run again, this reads what has changed.
+    Exit codes: 0 done, if need be with warnings; 1 nothing was read.
     """
     if options.model and not origin("model") and not summaries:
         raise typer.BadParameter("a model is asked for --summaries alone", param_hint="--model")
@@ -189,163 +167,31 @@ def index(
     return index_tables(sources, out, retriever, options if summaries else None, as_json=json)
 
 
-@command("eval")
-def evaluate(
-    options: EvalOptions,
-    talk: TalkOptions,
-    inventory: str = argument("INVENTORY", "The inventory.", complete=inventories),
-    data: Path = DATA,
-    without: list[str] | None = option(metavar="MODULE", help="Leave a module out; may be given again."),
-    part: str | None = option(
-        metavar="K/N",
-        help="The problems of one machine of N; `chameleon merge` puts the folders together. --max-cost is "
-        "for all parts.",
-    ),
-    json: bool = JSON,
-) -> int:
-    """Run an inventory over a benchmark's problems and score it by the official rule.
+@command("Ask")
+def plan(question: QuestionOptions, talk: TalkOptions, json: bool = JSON) -> int:
+    """Show the plan for a question without running it."""
+    from chameleon.cli.asking import run_question
 
-    Exit codes: 0 done, 1 stopped before the end or unable to begin, 2 wrong usage, 130 after Ctrl-C.
-    """
-    from chameleon.cli.evaluating import evaluate
-    from chameleon.cli.scoring import Data
-
-    problems = Data(data, options.benchmark, options)
-    return evaluate(inventory, problems, options, names(without), part, as_json=json)
+    return run_question(question, RunOptions(trace=True), plan_only=True, as_json=json)
 
 
-@command()
-def merge(
-    parts: list[Path] = argument("PART…", "The folders of all parts, as `eval --part` has written them."),
-    out: Path = option("-o", default=MISSING, metavar="DIR", help="The folder of the whole; a new one."),
-) -> None:
-    """Put the parts of an evaluation together, as if one machine had run it."""
-    from chameleon.cli.reporting import merge_parts
-
-    merge_parts(parts, out)
-
-
-@command()
-def score(
-    options: DataOptions,
-    benchmark: str = argument("BENCHMARK", "Its name."),
-    data: Path = DATA,
-    predictions: Path = argument("PREDICTIONS", "One row for each problem's id."),
-    field: str = option(
-        default="prediction",
-        metavar="FIELD",
-        help="What is scored: output (a model's text), prediction, or program (run in the sandbox); "
-        'a dot reaches below a key, as in "zeroshot.output".',
-    ),
-    where: str | None = option(
-        metavar="KEY=VALUE", help="Only the rows of PREDICTIONS that have this value."
-    ),
-    given: bool = option(
-        default=False, help="Leave out problems without a prediction, which else are wrong."
-    ),
-    json: bool = JSON,
-) -> int:
-    """Score recorded outputs, predictions or programs of any system by the official rule."""
-    from chameleon.cli.scoring import Data, score_predictions
-
-    problems = Data(data, benchmark, options)
-    return score_predictions(problems, predictions, field, where, given=given, as_json=json)
-
-
-@command()
-def stats(runs: list[Path] = RUNS, json: bool = JSON) -> None:
-    """Count what the plans of evaluations call, and in which order."""
-    from chameleon.cli.reporting import print_stats
-
-    print_stats(runs, as_json=json)
-
-
-@command()
-def report(
-    runs: list[Path] = RUNS,
-    html: Path | None = option(metavar="FILE", help="Write one page that opens every problem."),
-    problems: int = option(default=200, in_file="any", min=0, help="The most problems of a run on the page."),
-    json: bool = JSON,
-) -> None:
-    """Show evaluations beside the published results, as the paper's table."""
-    from chameleon.cli.reporting import print_report
-
-    print_report(runs, html=html, problems=problems, as_json=json)
-
-
-@command()
-def export(
-    spans: SpanOptions,
-    source: Path = argument("LOG|DIR", "A log of `ask` or `chat`, or a folder of `eval --out`."),
-    inspect: Path | None = option(
-        metavar="FILE", help="Write a folder as a log of Inspect: NAME.eval or NAME.json."
-    ),
-) -> int:
-    """Send spans of a log or a folder, or write a folder for Inspect.
-
-    Exit codes: 0 done, 1 not all arrived.
-    """
-    if (spans.otlp is None) == (inspect is None):
-        raise typer.BadParameter("say where to: --otlp URL or --inspect FILE", param_hint="--otlp")
-    from chameleon.cli.exporting import send_spans, write_for_inspect
-
-    if inspect is not None:
-        return write_for_inspect(source, inspect)
-    return send_spans(source, spans.otlp or "", content=spans.content)
-
-
-@command()
-def recall(
-    corpus: Path = argument(
-        "CORPUS", "Tables as JSON lines (table_id, caption, header, rows; .gz is fine), or an index."
-    ),
-    queries: Path = argument(
-        "QUERIES", "JSON lines with question, statement, query or claim, and gold_table_id or table_id."
-    ),
-    retriever: str = option(
-        "-r",
-        default="auto",
-        metavar="NAME|YAML",
-        help="How to search: bm25, lexical, blend, '{first: bm25, rerank: evidence}'.",
-    ),
-    summaries: bool = option(default=False, help="Index the `summary` of each table too."),
-    index: Path | None = option(metavar="DIR", help="Keep the index of the corpus here."),
-    json: bool = JSON,
-) -> None:
-    """Measure how often a retriever finds the table that a question is about, and how early."""
-    from chameleon.cli.recall import measure_recall
-
-    measure_recall(corpus, queries, retriever, summaries=summaries, kept=index, as_json=json)
-
-
-@command()
-def grid(options: GridOptions, talk: TalkOptions, json: bool = JSON) -> int:
-    """Compare variants of an inventory in one table; without a model, by the parts of them that need none.
-
-    Exit codes: 0 done, 1 stopped before the end or no arm could run, 2 wrong usage, 130 after Ctrl-C.
-    """
-    if options.no_model and options.model:
-        raise typer.BadParameter("there is a --model as well", param_hint="--no-model")
-    from chameleon.cli.grid import compare
-
-    return compare(options.grid, options, as_json=json)
-
-
-@command()
+@command("Build")
 def check(
-    inventory: str | None = argument("NAME|FILE", "The inventory.", default=None, complete=inventories),
-    model: str | None = option("-m", in_file="any", metavar="PROVIDER:NAME", help="The model to ask."),
-    no_import: bool = option(default=False, help="Show what the file says, and import nothing."),
-    schema: bool = option(default=False, help="Print the JSON Schema of such files."),
+    inventory: str | None = Argument(
+        None, metavar="NAME|FILE", help="The inventory.", autocompletion=inventories
+    ),
+    model: str | None = Option(None, "--model", "-m", metavar="PROVIDER:NAME", help="The model to ask."),
+    no_import: bool = Option(False, "--no-import", help="Show what the file says, and import nothing."),
+    schema: bool = Option(False, "--schema", help="Print the JSON Schema of such files."),
     json: bool = JSON,
 ) -> int:
-    """Check an inventory: its keys, prompts and plans, what its modules lack here, and the model to be asked.
+    """Check an inventory: keys, prompts, plans, packages and model.
 
     An inventory is code: look at a stranger's with --no-import first.
     Exit codes: 0 it runs, if need be without modules that a run can do without; 1 a run would stop.
     """
     if schema:
-        from chameleon.cli.out import echo
+        from chameleon.cli.terminal import echo
         from chameleon.inventory import InventorySpec
 
         echo(json_text.dumps(InventorySpec.model_json_schema(), indent=2))
@@ -359,48 +205,15 @@ def check(
     return check_inventory(inventory, model, as_json=json)
 
 
-@command()
-def serve(
-    options: ModelOptions,
-    inventories: list[str] = argument("INVENTORY…", "What to serve, each as a tool.", complete=inventories),
-    mcp: bool = option(default=False, help="As a server of the Model Context Protocol."),
-    http: str | None = option(
-        metavar="[HOST:]PORT", help="By streamable HTTP, on this machine alone unless a HOST is named."
-    ),
-    files: list[Path] | None = option(
-        metavar="FOLDER",
-        help="Where clients may have files read by their path; without --http the folder this runs in.",
-    ),
-) -> int:
-    """Serve inventories to other agents, by default at standard input and output.
-
-    Exit codes: 0 the client went away, 1 unable to begin, 2 wrong usage, 130 after Ctrl-C.
-    """
-    if not mcp:
-        raise typer.BadParameter("say how: --mcp", param_hint="--mcp")
-    from chameleon.cli.serving import serve_inventories
-
-    return serve_inventories(inventories, options, http, files)
-
-
-@command()
-def doctor(json: bool = JSON) -> None:
-    """Say what is installed here, which model would be asked, and what the sandbox guarantees."""
-    from chameleon.cli.doctor import examine
-    from chameleon.cli.settings import Settings
-
-    examine(lambda: Settings.load(_SETTABLE), as_json=json)
-
-
-@command("list")
+@command("Build", "list")
 def list_kind(
-    kind: Literal["modules", "planners", "inventories", "grids", "benchmarks"] = argument(
-        "KIND", "modules, planners, inventories, grids or benchmarks.", default="inventories"
+    kind: Kind = Argument(
+        "inventories", metavar="KIND", help="modules, planners, inventories, grids or benchmarks."
     ),
-    name: str | None = argument("NAME", "Show this module or planner in full.", default=None),
+    name: str | None = Argument(None, metavar="NAME", help="Show this module or planner in full."),
     json: bool = JSON,
 ) -> None:
-    """List what there is, shipped or installed; with the NAME of a module or planner all that it takes."""
+    """List modules, planners, inventories, grids or benchmarks."""
     from chameleon.cli.listing import print_list, show_part
 
     if name is None:
@@ -411,4 +224,192 @@ def list_kind(
         raise typer.BadParameter("only modules and planners are shown one by one", param_hint="NAME")
 
 
-_SETTABLE = {name: command for name, command in COMMANDS.items() if name != "doctor"}
+@command("Build")
+def serve(
+    options: ModelOptions,
+    inventories: list[str] = Argument(
+        ..., metavar="INVENTORY…", help="What to serve, each as a tool.", autocompletion=inventories
+    ),
+    mcp: bool = Option(False, "--mcp", help="By MCP, at standard input and output unless --http is given."),
+    http: str | None = Option(
+        None, metavar="[HOST:]PORT", help="By HTTP, on this machine unless a HOST is named."
+    ),
+    files: list[Path] | None = Option(
+        None, metavar="FOLDER", help="Clients may name files in it; by HTTP none by default."
+    ),
+) -> int:
+    """Serve inventories to other agents, by the Model Context Protocol.
+
+    Exit codes: 0 the client went away, 1 unable to begin, 2 wrong usage, 130 after Ctrl-C.
+    """
+    if not mcp:
+        raise typer.BadParameter("say how: --mcp", param_hint="--mcp")
+    from chameleon.cli.serving import serve_inventories
+
+    return serve_inventories(inventories, options, http, files)
+
+
+@command("Build")
+def doctor(json: bool = JSON) -> None:
+    """Show what is installed, which model is asked, and the sandbox."""
+    from chameleon.cli.doctor import examine
+
+    examine(_settings, as_json=json)
+
+
+@command("Build", "approve")
+def answer(
+    log: Path = Argument(..., metavar="LOG", help="The event log of a run that waits."),
+    yes: bool = Option(False, "--yes", help="Approve without being asked."),
+    no: bool = Option(False, "--no", help="Refuse without being asked."),
+) -> int:
+    """Approve or refuse the steps that a run waits for.
+
+    Exit codes: 0 answered, 1 nothing waits, 4 it still waits.
+    """
+    if yes and no:
+        raise typer.BadParameter("give --yes or --no, not both", param_hint="--yes")
+    from chameleon.cli.approving import answer_in
+
+    return answer_in(log, True if yes else False if no else None)
+
+
+@command("Measure", "eval")
+def evaluate(
+    options: EvalOptions,
+    talk: TalkOptions,
+    inventory: str = Argument(..., metavar="INVENTORY", help="The inventory.", autocompletion=inventories),
+    data: Path = DATA,
+    without: list[str] | None = Option(None, metavar="MODULE", help="Leave a module out; repeatable."),
+    part: str | None = Option(
+        None, metavar="K/N", help="One part of N, for `chameleon merge`; --max-cost is for all."
+    ),
+    json: bool = JSON,
+) -> int:
+    """Run an inventory over problems, and score it by the official rule.
+
+    Exit codes: 0 done, 1 stopped before the end or unable to begin, 2 wrong usage, 130 after Ctrl-C.
+    """
+    from chameleon.cli.measuring import evaluate
+    from chameleon.cli.scoring import Data
+
+    problems = Data(data, options.benchmark, options)
+    return evaluate(inventory, problems, options, names(without), part, as_json=json)
+
+
+@command("Measure")
+def compare(options: GridOptions, talk: TalkOptions, json: bool = JSON) -> int:
+    """Compare variants of an inventory in one table.
+
+    Without a model they are compared by the parts that need none.
+    Exit codes: 0 done, 1 stopped before the end or no arm could run, 2 wrong usage, 130 after Ctrl-C.
+    """
+    if options.no_model and options.model:
+        raise typer.BadParameter("there is a --model as well", param_hint="--no-model")
+    from chameleon.cli.measuring import compare
+
+    return compare(options.grid, options, as_json=json)
+
+
+@command("Measure")
+def report(
+    runs: list[Path] = RUNS,
+    html: Path | None = Option(None, metavar="FILE", help="Write one page that opens every problem."),
+    problems: int = Option(200, min=0, help="The most problems of a run on the page."),
+    json: bool = JSON,
+) -> None:
+    """Show evaluations next to the published results."""
+    from chameleon.cli.reporting import print_report
+
+    print_report(runs, html=html, problems=problems, as_json=json)
+
+
+@command("Measure")
+def score(
+    options: DataOptions,
+    benchmark: str = Argument(..., metavar="BENCHMARK", help="Its name."),
+    data: Path = DATA,
+    predictions: Path = Argument(..., metavar="PREDICTIONS", help="One row for each problem's id."),
+    field: str = Option(
+        "prediction", metavar="FIELD", help="What is scored: output, prediction, program, or KEY.FIELD."
+    ),
+    where: str | None = Option(
+        None, metavar="KEY=VALUE", help="Only the rows of PREDICTIONS that have this value."
+    ),
+    given: bool = Option(
+        False, "--given", help="Leave out problems without a prediction; else they are wrong."
+    ),
+    json: bool = JSON,
+) -> int:
+    """Score recorded predictions of any system by the official rule."""
+    from chameleon.cli.scoring import Data, score_predictions
+
+    problems = Data(data, benchmark, options)
+    return score_predictions(problems, predictions, field, where, given=given, as_json=json)
+
+
+@command("Measure")
+def export(
+    spans: SpanOptions,
+    source: Path = Argument(
+        ..., metavar="LOG|DIR", help="A log of `ask` or `chat`, or a folder of `eval --out`."
+    ),
+    inspect: Path | None = Option(
+        None, metavar="FILE", help="Write a log of Inspect: NAME.eval or NAME.json."
+    ),
+) -> int:
+    """Export runs to OpenTelemetry or Inspect.
+
+    Exit codes: 0 done, 1 not all arrived.
+    """
+    if (spans.otlp is None) == (inspect is None):
+        raise typer.BadParameter("say where to: --otlp URL or --inspect FILE", param_hint="--otlp")
+    from chameleon.cli.reporting import send_spans, write_for_inspect
+
+    if inspect is not None:
+        return write_for_inspect(source, inspect)
+    return send_spans(source, spans.otlp or "", content=spans.content)
+
+
+@command(HIDDEN)
+def merge(
+    parts: list[Path] = Argument(
+        ..., metavar="PART…", help="The folders of all parts, as `eval --part` has written them."
+    ),
+    out: Path = Option(..., "--out", "-o", metavar="DIR", help="The folder of the whole; a new one."),
+) -> None:
+    """Put the parts of an evaluation together, as if one machine had run it."""
+    from chameleon.cli.reporting import merge_parts
+
+    merge_parts(parts, out)
+
+
+@command(HIDDEN)
+def stats(runs: list[Path] = RUNS, json: bool = JSON) -> None:
+    """Count what the plans of evaluations call, and in which order."""
+    from chameleon.cli.reporting import print_stats
+
+    print_stats(runs, as_json=json)
+
+
+@command(HIDDEN)
+def recall(
+    corpus: Path = Argument(..., metavar="CORPUS", help="Tables as JSON lines (.gz is fine), or an index."),
+    queries: Path = Argument(
+        ..., metavar="QUERIES", help="JSON lines with a question and its gold_table_id."
+    ),
+    retriever: str = Option(
+        "auto",
+        "--retriever",
+        "-r",
+        metavar="NAME|YAML",
+        help="How to search: bm25, lexical, blend, '{first: bm25, rerank: evidence}'.",
+    ),
+    summaries: bool = Option(False, "--summaries", help="Index the `summary` of each table too."),
+    index: Path | None = Option(None, metavar="DIR", help="Keep the index of the corpus here."),
+    json: bool = JSON,
+) -> None:
+    """Measure how often a retriever finds the table that a question is about, and how early."""
+    from chameleon.cli.indexing import measure_recall
+
+    measure_recall(corpus, queries, retriever, summaries=summaries, kept=index, as_json=json)

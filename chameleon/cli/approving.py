@@ -1,4 +1,4 @@
-"""Approval at a terminal: of a run that goes on here, or in the log of one that waits."""
+"""Approval at a terminal: of a run that is under way, or in the log of one that waits."""
 
 from __future__ import annotations
 
@@ -6,51 +6,40 @@ import secrets
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from chameleon.cli.options import ApproveMode
-from chameleon.cli.out import asked, echo, is_attended
+from chameleon.cli.terminal import asked, echo, is_attended
 from chameleon.core.conversation_log import ConversationLog
 from chameleon.core.log import EventLog
 from chameleon.core.seal import config_dir, sealed
 from chameleon.core.state import Event, State, Step
 from chameleon.errors import InputError
-from chameleon.run.approval import described, refuse
-from chameleon.run.executor import Executor
+from chameleon.run.approval import described
 from chameleon.text import harmless
 
 EXIT_WAITS = 4
 _ANSWERS = {"y": True, "yes": True, "n": False, "no": False, "l": None, "later": None}
 
 
-def attend(executor: Executor, mode: ApproveMode) -> None:
-    """Have an executor ask for approval as `--approve` says: without a terminal its runs wait."""
-    executor.approve_each = mode == "step"
-    if mode == "none":
-        executor.approve = refuse
-    elif is_attended():
-        executor.approve = lambda request: _answer(request.steps, request.state)
-
-
-def answer_in(path: Path, said: bool | None) -> int:
-    """Write the answer to what waits in a log, asked for at the terminal unless it is `said`."""
+def answer_in(path: Path, answer: bool | None) -> int:
+    """Write the answer to what waits in a log, asked for at the terminal unless there is an `answer`."""
     if not path.exists():
         raise InputError("there is no such log", where=str(path))
     with ConversationLog(path) as log:
         state = log.unfinished or State()
         if not (steps := state.waiting):
             raise InputError("nothing in it waits for approval", where=str(path))
-        if said is None and is_attended():
-            said = _answer(steps, _innermost(state))
-        elif said is None:
+        if answer is None and is_attended():
+            answer = confirm(steps, _innermost(state))
+        elif answer is None:
             _show(steps, _innermost(state))
-        if said is None:
+        if answer is None:
             echo("It still waits: chameleon approve asks at a terminal, or takes --yes or --no.", err=True)
             return EXIT_WAITS
-        if said and not sealed(b""):
+        if answer and not sealed(b""):
             hint = "Set XDG_CONFIG_HOME to a folder of yours."
             what = "no approval can be sealed: no key can be kept"
             raise InputError(what, where=str(config_dir()), hint=hint)
-        log.append(state.answered("yes" if said else "no", "chameleon approve"))
-    done = "Approved" if said else "Not approved"
+        log.append(state.answered("yes" if answer else "no", "chameleon approve"))
+    done = "Approved" if answer else "Not approved"
     echo(harmless(f"{done}: {', '.join(step.module for step in steps)}"))
     echo(harmless(f"Go on with the command that began the run, and --log {path}"))
     return 0
@@ -65,8 +54,8 @@ def kept(events: Iterable[Event]) -> Path:
     return path
 
 
-def how_to_go_on(state: State, path: Path) -> Iterator[str]:
-    """Say what a run waits for, and how it goes on."""
+def how_to_resume(state: State, path: Path) -> Iterator[str]:
+    """Say what a run waits for, and how to resume it."""
     yield f"Waits for approval: {', '.join(map(str, state.waiting))}"
     yield f"Run `chameleon approve {path}`, then this command with --log {path}"
 
@@ -88,7 +77,7 @@ def _show(steps: Iterable[Step], state: State, *, whole: bool = False) -> bool:
     return is_cut
 
 
-def _answer(steps: tuple[Step, ...], state: State) -> bool | None:
+def confirm(steps: tuple[Step, ...], state: State) -> bool | None:
     """Ask until there is an answer; None where the run is to wait."""
     more = "[s]how all, " if _show(steps, state) else ""
     what = "it" if len(steps) == 1 else "them"

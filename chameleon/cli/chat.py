@@ -12,16 +12,22 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from chameleon.cli.approving import EXIT_WAITS, attend, how_to_go_on
-from chameleon.cli.asking import advised, among_choices, set_up_for, with_sandbox
-from chameleon.cli.exporting import receiver
-from chameleon.cli.given import STANDARD_INPUT, check_options, fit, read_input, without_file_of_settings
+from chameleon.cli.approving import EXIT_WAITS, how_to_resume
 from chameleon.cli.hints import in_options
 from chameleon.cli.options import GivenOptions, QuestionOptions, RunOptions
-from chameleon.cli.out import Interrupted, ReplyStream, Terminated, echo, is_quiet, is_verbose, say
-from chameleon.cli.progress import Activity
-from chameleon.cli.show import RunPage, page_width
-from chameleon.cli.words import now_in_words
+from chameleon.cli.page import RunPage, page_width
+from chameleon.cli.setup import STANDARD_INPUT, checked, prepare, receiver, with_sandbox
+from chameleon.cli.terminal import (
+    Activity,
+    Interrupted,
+    ReplyStream,
+    Terminated,
+    echo,
+    is_quiet,
+    is_verbose,
+    say,
+)
+from chameleon.cli.words import advised, among_choices, now_in_words
 from chameleon.core.conversation import HISTORY
 from chameleon.core.conversation_log import ConversationLog, PastTurn
 from chameleon.core.state import Event, Failure, RunEnded, RunStarted, State
@@ -35,19 +41,19 @@ if TYPE_CHECKING:
     from chameleon.interop.otlp import Traces
 
 _HELP = (
-    "A line is a question, and may refer to those before it. /table shows the table as it stands, /history "
+    "A line is a question, and may refer to those before it. /table shows the table as it is now, /history "
     "the questions and answers; /exit or Ctrl-D leaves, Ctrl-C stops an answer."
 )
-_SHOWN, _LONGEST = 5, 200  # turns, and characters of each text, when a conversation goes on
+_SHOWN, _LONGEST = 5, 200  # turns, and characters of each text, when a conversation resumes
 _OF_A_TURN = ("question", HISTORY)
 _STOPPED = RunEnded("failed", Failure("Stopped", "it was stopped"))
 
 
 def chat_about(options: GivenOptions, inventory: str | None, run: RunOptions) -> int:
     """Answer the questions of standard input; return the exit code, that of a run that waits if one does."""
-    for name in ("table", "image", "text"):
-        if STANDARD_INPUT in (getattr(options, name) or ()):
-            raise typer.BadParameter("standard input has the questions: give a file", param_hint=f"--{name}")
+    for name, sources in options.files.items():
+        if STANDARD_INPUT in sources:
+            raise typer.BadParameter("standard input has the questions: give a file", param_hint=name)
     with ExitStack() as kept:
         traces = kept.enter_context(receiver(run))
         log = kept.enter_context(ConversationLog(run.log)) if run.log is not None else None
@@ -55,13 +61,9 @@ def chat_about(options: GivenOptions, inventory: str | None, run: RunOptions) ->
         before = {k: v for k, v in begun.input.items() if k not in _OF_A_TURN} if begun else {}
         inventory = inventory or (begun.inventory if begun else None)
         taken = {each.name: getattr(options, each.name) for each in fields(options) if each.init}
-        question = without_file_of_settings(QuestionOptions(**taken, question="?", inventory=inventory))
-        check_options(question)
-        everything = kept.enter_context(read_input(question))
-        setup = set_up_for(question, everything, begun.settings if begun else {})
-        fitted = fit(everything, setup.executor.inventory, question)
-        given = before | {k: v for k, v in fitted.items() if k not in _OF_A_TURN and v is not None}
-        attend(setup.executor, run.approve)
+        question = checked(QuestionOptions(**taken, question="?", inventory=inventory))
+        setup = prepare(question, run.approve, kept, begun.settings if begun else {})
+        given = before | {k: v for k, v in setup.given.items() if k not in _OF_A_TURN and v is not None}
         chat = Chat(setup.executor, given, log, run, traces)
         if begun is not None:
             chat.check_same(begun)
@@ -112,7 +114,7 @@ class Chat:
     last: State | None = None
     waits: bool = False
 
-    def __post_init__(self) -> None:  # what is missing is told before any question
+    def __post_init__(self) -> None:  # what is missing is reported before any question
         self.executor.inventory.check_input(self.next_input("?"))
 
     def check_same(self, begun: RunStarted) -> None:
@@ -123,7 +125,7 @@ class Chat:
         check_same(State.fold([begun]), self.executor.inventory, given, settings)
 
     def go_on(self) -> None:
-        """Tell the last turns of the log, and answer a question that was left unanswered."""
+        """Show the last turns of the log, and answer a question that was left unanswered."""
         if self.log is None:
             return
         turns, unfinished = self.log.turns, self.log.unfinished
@@ -137,7 +139,7 @@ class Chat:
             self.answer(given)
 
     def take(self, line: str) -> bool:
-        """Answer a line: a question or a command. Return whether the conversation goes on."""
+        """Answer a line: a question or a command. Return whether the conversation continues."""
         name = line.partition(" ")[0]
         if name in ("/exit", "/quit"):
             return False
@@ -157,7 +159,7 @@ class Chat:
         return self.last.follow_up(question) if self.last else {**self.given, "question": question}
 
     def answer(self, given: Mapping[str, Any]) -> None:
-        """Run a question and show what happens; what goes wrong is told, and the conversation goes on."""
+        """Run a question and show what happens; what goes wrong is reported, and the chat continues."""
         inventory = self.executor.inventory
         trace = self.options.trace or is_verbose()
         page = RunPage(as_json=False, trace=trace, inventory=inventory, model=self.executor.model)
@@ -179,20 +181,20 @@ class Chat:
             say("")
             state = self._stopped(page.state)
         except InputError as problem:
-            say(f"chameleon: {one_line(in_options(str(problem)), 400)}")
+            say(f"chameleon: {one_line(str(in_options(problem)), 400)}")
             return
         if state.started is None:
             return
         if state.waiting and self.log is not None:
             self.waits = True
-            page.wait(state, how_to_go_on(state, self.log.path))
+            page.wait(state, how_to_resume(state, self.log.path))
             return
-        if state.ended is None:  # without a log nothing could go on: the next question begins anew
+        if state.ended is None:  # without a log nothing can resume: the next question starts over
             say("The question was left unanswered. With --log FILE it could wait for approval.")
             return
         self.last = state = among_choices(state, given)
         self.turns.append(PastTurn.of(state))
-        page.end(advised(state, self.executor, "chameleon chat"), self.given.get("unit") or "")
+        page.end(advised(state, inventory, "chameleon chat"), self.given.get("unit") or "")
         if is_quiet() and state.answer is None:  # a line for each question
             echo(f"({state.ended.reason if state.ended else 'left'})")
 
@@ -224,5 +226,5 @@ class Chat:
     def _tell(turns: Sequence[PastTurn]) -> None:
         for turn in turns:
             answered = turn.reason == "answered"
-            said = one_line(turn.answer, _LONGEST) if answered else f"({turn.reason or 'left'})"
-            echo(f"> {one_line(turn.question, _LONGEST)}\n{said}", err=True)
+            answer = one_line(turn.answer, _LONGEST) if answered else f"({turn.reason or 'left'})"
+            echo(f"> {one_line(turn.question, _LONGEST)}\n{answer}", err=True)

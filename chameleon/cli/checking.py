@@ -9,8 +9,8 @@ from contextlib import suppress
 from pydantic_core import from_json, to_json
 
 from chameleon.cli.hints import in_options
-from chameleon.cli.out import echo, echo_json, say
-from chameleon.cli.setup import dropped_by_model, own_models, reason_of_model
+from chameleon.cli.setup import own_models, reason_of_model
+from chameleon.cli.terminal import echo, echo_json, say
 from chameleon.core.module import InnerRun, split_keys
 from chameleon.errors import ChameleonError, InventoryError, NoModel
 from chameleon.inventory import Inventory, Obstacle
@@ -37,11 +37,11 @@ def check_inventory(name: str, model: str | None = None, *, as_json: bool) -> in
     try:
         source = read_source(name)
         code = list[str]()
-        with suppress(InventoryError):  # which is told below, with its place
+        with suppress(InventoryError):  # which is reported below, with its place
             code = own_code(source)
         if code:
-            told = f"An inventory is code: this one imports or starts {harmless(', '.join(code))}. {_LOOK}"
-            echo(told, err=as_json)
+            warning = f"An inventory is code: this one imports or starts {harmless(', '.join(code))}. {_LOOK}"
+            echo(warning, err=as_json)
         inventory = Inventory.read(source)
     except ChameleonError as problem:
         if as_json:
@@ -49,8 +49,8 @@ def check_inventory(name: str, model: str | None = None, *, as_json: bool) -> in
         raise
     models, lack = _models(inventory, model) if inventory.needs_model else ("", None)
     found = [*inventory.obstacles(), *([lack] if lack else []), *_notes(inventory)]
-    for error in (each.error for each in found):
-        error.what, error.hint = in_options(error.what), in_options(error.hint)
+    for each in found:
+        in_options(each.error)
     stopping = [each for each in found if each.stops]
     if as_json:
         echo_json(
@@ -92,14 +92,14 @@ def read_inventory(name: str, *, as_json: bool) -> int:
     for key, value in data.items():
         is_parted = key in ("modules", "planner") and isinstance(value, dict)
         below = value.items() if is_parted else [("", value)]
-        for part, held in below:
-            said = held if isinstance(held, str) else json.dumps(held, ensure_ascii=False)
-            echo(f"{harmless('.'.join(filter(None, (key, part))))}: {one_line(said, 400)}")
+        for part, content in below:
+            text = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
+            echo(f"{harmless('.'.join(filter(None, (key, part))))}: {one_line(text, 400)}")
     return 0
 
 
 def _models(inventory: Inventory, name: str | None) -> tuple[str, Obstacle | None]:
-    """Return the models that would be asked, "" for none, and what stands in the way; no model is asked."""
+    """Return the models that would be asked, "" for none, and what is in the way; no model is asked."""
     try:
         if not name and not inventory.needs_default_model:
             return "; ".join(own_models(Executor(inventory).inventory)), None
@@ -110,13 +110,13 @@ def _models(inventory: Inventory, name: str | None) -> tuple[str, Obstacle | Non
             except NoModel as problem:
                 return "", Obstacle("llm", problem, stops=False)
         llm = None if choice.model is None else LLM.connect(choice.model)
-        dropped = dropped_by_model(Executor(inventory, llm).inventory)
+        dropped = Executor(inventory, llm).inventory.dropped
     except ChameleonError as problem:
         return "", Obstacle("llm", problem)
     models = [*([str(choice)] if choice.model else []), *own_models(inventory)]
     for model, parameters in dropped.items():
         models += [f"{model} is asked without {parameter} ({why})" for parameter, why in parameters.items()]
-    return in_options(redact("; ".join(models)).removeprefix("model ")), None
+    return redact("; ".join(models)).removeprefix("model "), None
 
 
 def _notes(inventory: Inventory) -> Iterator[Obstacle]:

@@ -11,10 +11,10 @@ from dataclasses import asdict
 from importlib import metadata
 from typing import Any
 
-from chameleon.cli.folder_trust import written
 from chameleon.cli.hints import in_options
-from chameleon.cli.out import echo, echo_json
-from chameleon.cli.settings import NAME, VARIABLES, Settings
+from chameleon.cli.options import SETTINGS
+from chameleon.cli.settings import VARIABLES, Settings, written
+from chameleon.cli.terminal import echo, echo_json
 from chameleon.errors import ChameleonError, ModelError, StoreError
 from chameleon.inventories import DEFAULTS
 from chameleon.inventory.resolve import find_class
@@ -38,11 +38,11 @@ _AUTOMATIC = {
 }
 
 
-def examine(load: Callable[[], Settings], *, as_json: bool) -> None:
+def examine(load: Callable[[], Settings | None], *, as_json: bool) -> None:
     """Print what there is; what is missing is a line, not an error. `load` reads the settings in effect."""
     settings, fault = Settings(), ""
     try:
-        settings = load()
+        settings = load() or settings
     except ChameleonError as problem:
         fault = str(problem)
     packages: dict[str, dict[str, str | None]] = {}
@@ -89,10 +89,10 @@ def examine(load: Callable[[], Settings], *, as_json: bool) -> None:
         echo(f"Settings: {harmless(fault)}")
     else:
         sets = ", ".join(f"{key} = {written(value)}" for key, value in settings.data.items()) or "nothing"
-        told = f"{settings.path} sets {sets}" if settings.path else f"there is no {NAME}"
+        shown = f"{settings.path} sets {sets}" if settings.path else f"there is no {SETTINGS}"
         if settings.risky and not settings.is_agreed:
-            told += f" (not agreed to: {', '.join(sorted(settings.risky))})"
-        echo(f"Settings: {harmless(told)}")
+            shown += f" (not agreed to: {', '.join(sorted(settings.risky))})"
+        echo(f"Settings: {harmless(shown)}")
     for name, each in found["variables"].items():
         echo(f"  {name}={harmless(each['value'])}  {harmless(each['sets'])}")
     echo(f"Keys set: {', '.join(found['keys']) or 'none'}")
@@ -131,7 +131,7 @@ def _store() -> str:
 
 
 def _automatic(name: str, key: str) -> dict[str, str | None]:
-    """Return what a module's `auto` comes to here, or why it cannot work; nothing is loaded."""
+    """Return what a module's `auto` takes here, or why it cannot work; nothing is loaded."""
     module = find_class(name, "modules")()
     try:
         module.check()
@@ -143,19 +143,19 @@ def _automatic(name: str, key: str) -> dict[str, str | None]:
 def _model(settings: Settings) -> str:
     named = settings.values.get("ask", {}).get("model")
     try:
-        choice = with_end(choose_model(named, None, reason=f"{NAME} names it"))
+        choice = with_end(choose_model(named, None, reason=f"{SETTINGS} names it"))
         provider = (choice.model or "").partition(":")[0]
         here = provider not in providers() or package_is_here(provider)
         offline = DEFAULTS["table"][1]
         lacks = "" if here else f"; its package is missing, and --inventory {offline} asks no model"
         by = f"; asked by {asked_by(choice.model)}" if choice.model else ""
-        return redact(in_options(f"{choice}{by}{lacks}")).removeprefix("model ")
+        return redact(f"{choice}{by}{lacks}").removeprefix("model ")
     except ChameleonError as problem:
-        return redact(in_options(str(problem)))
+        return redact(str(in_options(problem)))
 
 
 def _server(settings: Settings) -> dict[str, Any]:
-    """Return what a server of one's own does for its model: two short requests tell. Empty without one."""
+    """Return what your own server does for its model, found by two short requests; empty without one."""
     named, address = settings.values.get("ask", {}).get("model"), base_url(os.environ)
     if not address or is_openai_itself(address):
         return {}

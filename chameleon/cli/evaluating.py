@@ -1,90 +1,46 @@
-"""`chameleon eval`: run, show how far it is, keep and go on, and print the counts."""
+"""One inventory over problems: checked before the first call, shown as it runs, kept, and resumed."""
 
 from __future__ import annotations
 
 import shlex
-import time
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from chameleon.cli.columns import show_counts
-from chameleon.cli.exporting import receiver
-from chameleon.cli.hints import in_options
 from chameleon.cli.options import EvalOptions
-from chameleon.cli.out import Interrupted, is_verbose, say
-from chameleon.cli.progress import Activity, Progress
 from chameleon.cli.scoring import Data
-from chameleon.cli.setup import dropped_by_model, placed, set_up
+from chameleon.cli.terminal import Interrupted, Progress, is_verbose, say
 from chameleon.cli.words import plain
 from chameleon.core.conversation import HISTORY
 from chameleon.core.state import Event
 from chameleon.errors import InputError, InventoryError, ParameterRefused, Stopped
 from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.evaluate import Evaluation
-from chameleon.evaluation.problems import PART, Part, Problems
+from chameleon.evaluation.problems import Problems
 from chameleon.evaluation.results import Result, Spending, Tally
 from chameleon.evaluation.run import DASH
-from chameleon.evaluation.run_dir import RunDir, checked_count
+from chameleon.evaluation.run_dir import RunDir
 from chameleon.evaluation.settings import settings_of
 from chameleon.figures import in_digits, in_dollars, in_time
 from chameleon.inventory.obstacles import all_of
-from chameleon.llm.connection import DROPPED
 from chameleon.run.executor import Executor
 from chameleon.text import counted, harmless, one_line
 from chameleon.usage import Usage
 from chameleon.values import freeze
 
-
-def evaluate(
-    inventory: str,
-    data: Data,
-    options: EvalOptions,
-    without: Sequence[str],
-    part: str | None = None,
-    *,
-    as_json: bool,
-) -> int:
-    """Run, show, and return the exit code: 0 done, 1 nothing but failures.
-
-    Raises `Interrupted` after Ctrl-C, and `Stopped` before the end, once what is done is shown.
-    """
-    if options.retry_failed and options.out is None:
-        raise InputError("--retry-failed has nothing to try again", hint="Name the folder with --out.")
-    if part is not None and options.out is None:
-        raise InputError("--part makes a folder for `chameleon merge`", hint="Name it with --out.")
-    mine = Part.read(part) if part is not None else None
-    if mine is not None and options.max_cost is not None:
-        options = replace(options, max_cost=options.max_cost / mine.of)
-    setup = set_up(inventory, options, without)
-    counted_before = checked_count(options.out, options.limit) if options.out else None
-    with Activity(f"reading {data.path}"):
-        problems = Problems(data.read, options.limit, counted_before, mine)  # a fault shows before a bill
-    with placed(setup.executor, options.on, options.workers) as executor:
-        run = EvalRun(executor, problems, data, options)
-        run.check()
-        of = f", {mine}" if mine else ""
-        say(f"Runs {counted(len(problems), 'problem')} of {data.benchmark.name}{of} with {setup.why}.")
-        run.warn()
-        begun = time.monotonic()
-        stopped = run.run(**({PART: asdict(mine)} if mine else {}))
-        seconds = time.monotonic() - begun
-    show_counts(run.tally, data.benchmark, data.scorer, seconds, run.spending, as_json=as_json)
-    run.say_how_to_go_on(stopped)
-    if stopped is not None:
-        raise stopped
-    return int(0 < len(problems) == run.tally.failed)
+if TYPE_CHECKING:
+    from chameleon.interop.otlp import Traces
 
 
 @dataclass
 class EvalRun:
-    """One inventory over problems: what `chameleon eval` runs, and `chameleon grid` for each arm."""
+    """One inventory over problems: what `chameleon eval` runs, and `chameleon compare` for each arm."""
 
     executor: Executor
     problems: Problems
     data: Data
     options: EvalOptions
+    traces: Traces | None = None
     tally: Tally = field(init=False)
     spending: Spending = field(init=False)
 
@@ -115,11 +71,11 @@ class EvalRun:
             scorer.judged(scorer.from_answer("", first), first)
         if self.options.store == "replay":  # it asks no model: its replies tell what was dropped
             return
-        for name, dropped in dropped_by_model(inventory).items():
+        for name, dropped in inventory.dropped.items():
             listed = harmless(", ".join(f"{parameter} ({why})" for parameter, why in dropped.items()))
             if not self.options.allow_dropped:
                 what = f"{name} does not take what {inventory.name} sets: {listed}"
-                raise ParameterRefused(what, hint=DROPPED)
+                raise ParameterRefused(what, code="dropped-parameter")
             say(f"{harmless(name)} is asked without {listed}: not the method as published.")
 
     def warn(self) -> None:
@@ -143,29 +99,26 @@ class EvalRun:
 
     def run(self, **further: Any) -> Interrupted | Stopped | None:
         """Run what is left, into `--out` with `further` settings if given; return why it stopped early."""
-        if self.options.out is None:
+        options, data = self.options, self.data
+        if options.out is None:
             return self._run(None)
-        data = self.data
         settings = settings_of(
             self.executor,
             data.benchmark,
             data.scorer,
             data.file,
             data.tables,
-            gold_history=self.options.gold_history,
+            gold_history=options.gold_history,
             resolved=getattr(self.executor, "resolved", None),
         )
 
         def count(result: Result) -> None:
             self.tally.add(result)  # of failures that are tried again there is a new one
 
-        with RunDir(self.options.out, {**settings, **further}, count) as run_dir:
+        with RunDir(options.out, {**settings, **further}, count) as run_dir:
             self._count_kept(run_dir)
-            run_dir.expect(
-                len(self.problems),
-                self.options.limit,
-                is_checked=self.problems.need_no_second_look(data.benchmark),
-            )
+            is_checked = self.problems.need_no_second_look(data.benchmark)
+            run_dir.expect(len(self.problems), options.limit, is_checked=is_checked)
             stopped = self._run(run_dir)
             run_dir.require_kept()
             return stopped
@@ -173,10 +126,8 @@ class EvalRun:
     def _run(self, run_dir: RunDir | None) -> Interrupted | Stopped | None:
         benchmark, tally, spending = self.data.benchmark, self.tally, self.spending
         self.problems.ids = set()  # they are needed no more
-        with (
-            Progress("problem", len(self.problems), tally.all.n) as progress,
-            receiver(self.options) as traces,
-        ):
+        traces = self.traces
+        with Progress("problem", len(self.problems), tally.all.n) as progress:
 
             def on_event(problem: Problem, event: Event) -> None:
                 if traces is not None:
@@ -211,7 +162,7 @@ class EvalRun:
         if tally.all.n >= len(self.problems):
             return None
         limit = in_digits(spending.limit or 0, 6)
-        return Stopped(f"the cost has reached --max-cost {limit}", hint="A larger one goes on.")
+        return Stopped(f"the cost has reached --max-cost {limit}", code="max-cost")
 
     def _count_kept(self, run_dir: RunDir) -> None:
         """Count what the directory already has."""
@@ -231,8 +182,8 @@ class EvalRun:
         if done := self.tally.all.n:
             say(f"Goes on in {out}: {done:,} of {len(self.problems):,} {'is' if done == 1 else 'are'} done.")
 
-    def say_how_to_go_on(self, stopped: Interrupted | Stopped | None) -> None:
-        """Say where the results are, and how what failed or is left goes on."""
+    def say_how_to_resume(self, stopped: Interrupted | Stopped | None) -> None:
+        """Say where the results are, and how to resume what failed or is left."""
         out, tally = self.options.out, self.tally
         if out is not None and tally.all.n:
             say(f"Kept in {out}; `chameleon report {shlex.quote(str(out))}` shows it.")
@@ -240,10 +191,9 @@ class EvalRun:
             where = "" if out else "with --out, "
             say(f"{counted(tally.failed, 'problem')} failed: {where}--retry-failed tries them again.")
         if stopped is not None:
-            goes_on = ": the same command goes on" if out else ": --out DIR would keep what was done"
-            # An error may say with which option it goes on.
-            is_said = out and "goes on" in in_options(getattr(stopped, "hint", ""))
-            say(f"Stopped after {tally.all.n:,} of {len(self.problems):,}{'' if is_said else goes_on}.")
+            resumes = ": the same command resumes" if out else ": --out DIR would keep what was done"
+            is_said = out and getattr(stopped, "code", "") in ("max-cost", "retry-failed")
+            say(f"Stopped after {tally.all.n:,} of {len(self.problems):,}{'' if is_said else resumes}.")
 
 
 def check_data(problems: Problems, data: Data) -> None:

@@ -1,26 +1,33 @@
-"""`chameleon index`: the tables and texts of files and folders into an index."""
+"""`chameleon index` and `recall`: files and folders into an index, and how well it is searched."""
 
 from __future__ import annotations
 
+import tempfile
+import time
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from chameleon.cli.hints import in_options
+import typer
+
 from chameleon.cli.options import ModelOptions
-from chameleon.cli.out import echo, echo_json, is_quiet, is_verbose, say
-from chameleon.cli.progress import Progress
-from chameleon.cli.setup import model_for
+from chameleon.cli.setup import connect, model_for
+from chameleon.cli.terminal import Progress, echo, echo_json, is_quiet, is_verbose, say
 from chameleon.cli.words import spent_in_words
 from chameleon.documents.indexing import Summary, index_files
 from chameleon.errors import InputError, NoModel
+from chameleon.evaluation.recall import check_gold, measure, read_corpus, read_queries
 from chameleon.figures import in_time
+from chameleon.llm.choose import with_end
 from chameleon.retrieval.make import settings_at
 from chameleon.retrieval.spec import RetrieverSpec
 from chameleon.text import counted, harmless
 from chameleon.usage import Meter, Usage, recording
+
+if TYPE_CHECKING:
+    from chameleon.retrieval.index import Index
 
 _SUMMARIES = "chameleon.modules.documents.summaries"
 _MOST_SHOWN = 20
@@ -65,17 +72,14 @@ def index_tables(
 def _summaries_by(options: ModelOptions) -> tuple[Any, str]:
     """Connect to the model that writes summaries, and say which one it is and why. Raises `NoModel`."""
     from chameleon.inventory.schema import ModelSpec
-    from chameleon.llm import LLM, ResponseStore
-    from chameleon.llm.choose import with_end
 
     choice = model_for(options)
     if choice.model is None:
         raise NoModel(f"summaries are written by a model: {choice.why}")
     settings = ModelSpec.model_validate(options.params).connection()
-    store = ResponseStore.default(options.store)
-    llm = LLM.connect(choice.model, store=store, allow_dropped=options.allow_dropped, **settings)
+    llm = connect(choice, settings, options)
     params = {name: value for name, value in options.params.items() if name not in settings}
-    why = in_options(str(choice if options.store == "replay" else with_end(choice)))
+    why = str(choice if options.store == "replay" else with_end(choice))
     summaries = import_module(_SUMMARIES)
     return summaries.Summaries(llm.with_params(**{"max_tokens": summaries.MAX_TOKENS, **params})), why
 
@@ -131,3 +135,57 @@ def to_json(summary: Summary) -> dict[str, Any]:
         "held": {f"{kind}s": count for kind, count in summary.held.items()},
         "seconds": round(summary.seconds, 3),
     }
+
+
+def measure_recall(
+    corpus: Path, queries: Path, name: str, *, summaries: bool, kept: Path | None, as_json: bool
+) -> None:
+    """Index the corpus unless it is an index, search for each query, and show the figures.
+
+    Args:
+        name: the retriever that searches, by name or as a mapping of YAML.
+        summaries: index the summaries of the tables too.
+        kept: the folder where the index stays, or None.
+    """
+    from chameleon.retrieval.index import Index
+    from chameleon.retrieval.make import make_retriever
+
+    spec = RetrieverSpec.read(name)
+    asked = read_queries(queries)
+    if corpus.is_dir() and kept is not None:
+        raise typer.BadParameter("the corpus is an index already", param_hint="--index")
+    with ExitStack() as close:
+        if corpus.is_dir():
+            index = Index.open(corpus)
+        else:
+            folder = kept or Path(close.enter_context(tempfile.TemporaryDirectory(prefix="chameleon-")))
+            index = _build(corpus, folder, spec, summaries=summaries)
+        check_gold(index.ids, asked)
+        measured = measure(index, make_retriever(index, spec), asked)
+        documents = counted(len(index), "document")
+    found, unmatched = measured.to_json(), measured.unmatched
+    if as_json:
+        echo_json(found | {"unmatched": unmatched})
+        return
+    echo(f"{counted(len(asked), 'query')} over {documents}, retriever {spec}\n")
+    for figure, value in found.items():
+        if figure.startswith(("recall", "mrr")):
+            echo(f"{figure:<12}{value:.4f}")
+    echo("")
+    if unmatched:
+        echo(f"{counted(unmatched, 'query')} found nothing of the table that answers.")
+    echo(f"{found['queries_per_second']:,.0f} queries a second")
+
+
+def _build(corpus: Path, folder: Path, spec: RetrieverSpec, *, summaries: bool) -> Index:
+    """Build an index of the corpus alone."""
+    from chameleon.retrieval.make import build_index
+
+    begun, documents = time.monotonic(), read_corpus(corpus, summaries=summaries)
+    with Progress("table") as progress:
+        index = build_index(folder, documents, spec, progress.show)
+    if len(index) != progress.done:
+        what = f"the index holds {counted(len(index), 'document')}, the corpus {progress.done:,}"
+        raise InputError(what, where=str(folder), hint="Name another folder for the index.")
+    say(f"{counted(progress.done, 'table')} indexed in {in_time(time.monotonic() - begun)}.")
+    return index

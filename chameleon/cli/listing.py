@@ -8,8 +8,9 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
-from chameleon.cli.out import echo, echo_json
+from chameleon.cli.terminal import echo, echo_json
 from chameleon.errors import ChameleonError, InventoryError
+from chameleon.inventories import FOR_YOUR_FILES
 from chameleon.inventory.resolve import find_class, hints_of, shipped
 from chameleon.inventory.source import read_source, shipped_grids, shipped_inventories
 from chameleon.inventory.user_code import distribution_of, installed, load_entry
@@ -24,7 +25,10 @@ _BOUNDED = re.compile(r"Annotated\[(\w+(?:\[[^\[\]]*\])?), [^\[\]]*\]")
 
 
 def print_list(kind: Kind, *, as_json: bool) -> None:
-    """Print all of a kind by name, with its source: shipped, or the distribution that brings it."""
+    """Print all of a kind by name, with its source: shipped, or the distribution that brings it.
+
+    The inventories for files of your own come first, then those that are methods measured on benchmarks.
+    """
     if kind == "inventories":
         names = shipped_inventories()
     else:
@@ -35,21 +39,24 @@ def print_list(kind: Kind, *, as_json: bool) -> None:
         rows.append(_brought(kind, entry, sources, as_json=as_json))
         sources.setdefault(entry.name, distribution_of(entry))
     rows.sort(key=lambda row: str(row["name"]))
+    methods = set(names) - {*FOR_YOUR_FILES} if kind == "inventories" else set()
+    rows.sort(key=lambda row: row["name"] in methods)  # it is stable
     if as_json:
         echo_json(rows)
         return
     width, width_of_sources = (max(len(row[column]) for row in rows) for column in ("name", "source"))
-    for row in rows:
+    for number, row in enumerate(rows):
+        if row["name"] in methods and rows[number - 1]["name"] not in methods:
+            echo("\nMethods, to be measured on benchmarks:")
         about = f"cannot be used: {row['error']}" if "error" in row else row["about"]
         if "scorers" not in row:
             source = "" if kind == "grids" else f"{row['source']:{width_of_sources}}  "
             echo(f"{row['name']:{width}}  {source}{about}")
             continue
-        echo(f"{row['name']}: {about}")
-        echo(f"  columns {' '.join(row['columns'])}")
+        echo(f"{row['name']}: {about}\n  columns {' '.join(row['columns'])}")
         widest = max(map(len, row["scorers"]))
-        for name, said in row["scorers"].items():
-            echo(f"  --scorer {name:{widest}}  {said}")
+        for name, about in row["scorers"].items():
+            echo(f"  --scorer {name:{widest}}  {about}")
 
 
 def _about(kind: Kind, name: str, *, as_json: bool) -> dict[str, Any]:
@@ -97,38 +104,38 @@ def show_part(name: str, kind: Literal["modules", "planners"], *, as_json: bool)
     from chameleon.core.arguments import written_as
 
     found = _tool(find_class(name, kind))
-    shown = _part(kind, found)
     cls = found if inspect.isclass(found) else type(found)
-    if kind == "modules":
-        shown["about"] = found.description
-    brought = [] if ":" in name or name in shipped(kind) else installed(kind, name)
-    source = {"source": distribution_of(brought[0]) if brought else _SHIPPED} if ":" not in name else {}
     function = getattr(found, "function", None)
     written = written_as(inspect.unwrap(function)) if function else cls
-    shown = {"name": found.name, **shown, "file": inspect.getsourcefile(written) or "", **source}
-    if as_json:
-        echo_json(shown)
-        return
-    echo(f"{shown.get('card', shown['name'])}: {shown['about']}")
-    echo(f"File: {shown['file']}")
-    if source:
-        echo(f"Source: {shown['source']}")
+    part = {"name": found.name, **_part(kind, found), "file": inspect.getsourcefile(written) or ""}
     if kind == "modules":
-        reads = shown["reads"]
-        echo(f"Reads: {'everything' if reads is None else ', '.join(reads) or 'nothing'}")
-        echo(f"Writes: {', '.join(shown['writes'])}")
-        if shown["uses"]:
-            echo(f"Uses: {', '.join(shown['uses'])}")
-        echo("Parameters, all modules: use, description, when, on_error")
-        if shown["asks_model"]:
-            echo("Parameters, those that ask a model: prompt, llm, samples, vote, table_style, max_rows, …")
-    else:
-        asking = ", prompt, llm" if shown["asks_model"] else ""
-        echo(f"Parameters, all planners: use{asking}")
-    for each in shown["parameters"]:
+        part["about"] = found.description
+    if ":" not in name:
+        brought = [] if name in shipped(kind) else installed(kind, name)
+        part["source"] = distribution_of(brought[0]) if brought else _SHIPPED
+    if as_json:
+        echo_json(part)
+        return
+    common = "use"
+    lines = {"File": part["file"], "Source": part.get("source")}
+    if kind == "modules":
+        reads, common = part["reads"], "use, description, when, on_error"
+        lines["Reads"] = "everything" if reads is None else ", ".join(reads) or "nothing"
+        lines |= {"Writes": ", ".join(part["writes"]), "Uses": ", ".join(part["uses"])}
+    elif part["asks_model"]:
+        common = "use, prompt, llm"
+    lines[f"Parameters, all {kind}"] = common
+    if kind == "modules" and part["asks_model"]:
+        asking = "prompt, llm, samples, vote, table_style, max_rows, …"
+        lines["Parameters, those that ask a model"] = asking
+    echo(f"{part.get('card', part['name'])}: {part['about']}")
+    for label, text in lines.items():
+        if text is not None and (text or label != "Uses"):
+            echo(f"{label}: {text}")
+    for each in part["parameters"]:
         default = f" = {json.dumps(each['default'])}" if "default" in each else ", needed"
         echo(f"  {each['name']}: {each['type']}{default}")
-    texts = [cls.__init__.__doc__] if shown["parameters"] and cls.__init__ is not object.__init__ else []
+    texts = [cls.__init__.__doc__] if part["parameters"] and cls.__init__ is not object.__init__ else []
     if kind == "planners":  # what a docstring says after its first paragraph is of the parameters
         texts = ["\n\n".join(inspect.cleandoc(cls.__doc__ or "").split("\n\n")[1:]), *texts]
     for text in filter(None, texts):
@@ -143,7 +150,7 @@ def _tool(found: Any) -> Any:
 
 
 def _part(kind: Kind, found: Any) -> dict[str, Any]:
-    """Return what is told of a module or planner: of a class, or of a tool that is made already.
+    """Return what a list says of a module or planner: of a class, or of a tool that is made already.
 
     That is the first paragraph of its docstring; of a module what it reads (None: everything), writes and
     uses; its parameters with defaults. The type of a parameter is as it is written, or the values that there
@@ -160,17 +167,17 @@ def _part(kind: Kind, found: Any) -> dict[str, Any]:
     if not issubclass(cls, Module if kind == "modules" else Planner):
         raise InventoryError(f"{found!r:.80} is no {kind[:-1]}")
     text = (found.__doc__ if is_class else "") or getattr(found, "description", "")
-    told: dict[str, Any] = {
+    part: dict[str, Any] = {
         "about": " ".join(text.strip().split("\n\n")[0].split()),
         "class": f"{found.__module__}:{getattr(found, '__qualname__', cls.__name__)}",
     }
     if kind == "modules":
-        told["reads"] = None if found.reads is None else list(split_keys(found.reads))
-        told["writes"] = [f"cache.{found.name}"] if found.writes is None else list(split_keys(found.writes))
-        told["uses"] = list(split_keys(found.uses))
+        part["reads"] = None if found.reads is None else list(split_keys(found.reads))
+        part["writes"] = [f"cache.{found.name}"] if found.writes is None else list(split_keys(found.writes))
+        part["uses"] = list(split_keys(found.uses))
         if not is_class:
             card = card_of(found, arguments_of(found))
-            told["card"] = f"{card.name}{card.signature}"
+            part["card"] = f"{card.name}{card.signature}"
     hints = hints_of(cls, cls.__name__)
     parameters = []
     for name, each in inspect.signature(cls).parameters.items() if is_class else ():
@@ -186,5 +193,5 @@ def _part(kind: Kind, found: Any) -> dict[str, Any]:
             plain = default is None or isinstance(default, str | int | float | list | dict)
             shown["default"] = default if plain else repr(default)
         parameters.append(shown)
-    told["asks_model"] = issubclass(cls, LLMModule if kind == "modules" else AsksModel)
-    return {**told, "parameters": parameters}
+    part["asks_model"] = issubclass(cls, LLMModule if kind == "modules" else AsksModel)
+    return {**part, "parameters": parameters}

@@ -1,4 +1,4 @@
-"""`chameleon stats`, `report` and `merge`: runs side by side, as text, JSON or a page, and put together."""
+"""`chameleon report`, `stats`, `merge` and `export`: kept runs shown, put together, or sent elsewhere."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
-from chameleon.cli.columns import TextColumn, counts_table, in_blocks
-from chameleon.cli.out import echo, echo_json, say, terminal_width
-from chameleon.cli.progress import Activity
+from chameleon.cli.scoring import TextColumn, counts_table, in_blocks
+from chameleon.cli.terminal import Activity, echo, echo_json, say, terminal_width
 from chameleon.evaluation.parts import merge
 from chameleon.evaluation.report import Comparison
 from chameleon.evaluation.report_page import write_page
@@ -96,14 +95,9 @@ def print_report(runs: Sequence[Path], *, html: Path | None, problems: int, as_j
 
 
 def _read_runs(folders: Sequence[Path]) -> Sequence[Run]:
-    """Read the folders of evaluations, and say at a terminal which one is being read."""
-    with Activity() as activity:
-
-        def read(path: Path) -> Run:
-            activity.show(f"reading {path}")
-            return read_run(path)
-
-        return told_apart(map(read, folders))
+    """Read the folders of evaluations."""
+    with Activity(f"reading {counted(len(folders), 'folder')}"):
+        return told_apart(map(read_run, folders))
 
 
 def _groups(run: Run) -> dict[str, dict[str, Count]]:
@@ -115,7 +109,7 @@ def _groups(run: Run) -> dict[str, dict[str, Count]]:
 
 
 def _overview(runs: Sequence[Run]) -> str:
-    """Write counts and shares, one column for each run and each published system that tells its modules."""
+    """Write counts and shares, one column for each run and each published system that names its modules."""
     benchmarks = {run.benchmark.name: run.benchmark for run in runs}.values()
     published = [row for benchmark in benchmarks for row in benchmark.published if row.module_use]
     modules = dict.fromkeys(name for run in runs for name in run.plans.modules)
@@ -133,3 +127,30 @@ def _overview(runs: Sequence[Run]) -> str:
         length = DASH if row.mean_length is None else f"{row.mean_length:.2f}"
         columns.append(TextColumn(row.system, [*known, length, *shares]))
     return in_blocks(TextColumn("run", names), columns)
+
+
+def send_spans(source: Path, url: str, *, content: bool) -> int:
+    """Send what a log or an evaluation's folder holds; return the exit code, 1 where not all arrived."""
+    from chameleon.interop.otlp import Traces, export_log, export_run_dir
+
+    traces = Traces(url, content=content)
+    is_folder = source.is_dir()
+    with Activity(f"sending the spans of {source}"):
+        try:
+            count = export_run_dir(source, traces) if is_folder else export_log(source, traces)
+        finally:
+            lost = traces.close()
+    if not lost:
+        sent = counted(traces.collector.sent, "span")
+        say(f"Sent {sent} of {counted(count, 'problem' if is_folder else 'run')}.")
+    return int(lost > 0)
+
+
+def write_for_inspect(source: Path, file: Path) -> int:
+    """Write an evaluation's folder as a log of Inspect; return the exit code."""
+    from chameleon.interop.inspect_log import write_inspect_log
+
+    with Activity(f"writing {file}"):
+        count = write_inspect_log(source, file)
+    say(f"Wrote {counted(count, 'problem')} to {file}; `inspect view --log-dir {file.parent}` shows it.")
+    return 0

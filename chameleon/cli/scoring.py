@@ -1,23 +1,31 @@
-"""The problems and predictions that a command line names, and `chameleon score` of one by the other."""
+"""Problems and predictions that a command line names, their counts in tables, and `chameleon score`."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from chameleon.cli.columns import show_counts
 from chameleon.cli.options import DataOptions
-from chameleon.cli.out import say
+from chameleon.cli.terminal import echo, echo_json, say, terminal_width
+from chameleon.cli.words import spent_in_words
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Benchmark, Problem, Scorer
 from chameleon.evaluation.data import DataFile, beside, find_benchmark, read_problems, recognised
 from chameleon.evaluation.problems import in_turn
-from chameleon.evaluation.results import Spending, Tally
+from chameleon.evaluation.results import Count, Spending, Tally
+from chameleon.evaluation.run import figure, in_figures
 from chameleon.evaluation.score import Field, score
-from chameleon.text import counted, nearest
+from chameleon.figures import in_time
+from chameleon.table.formats import padded, places
+from chameleon.text import counted, harmless, nearest
+
+_GAP = "  "
+_WIDEST_NAME, _WIDEST_CELL = 32, 60
+_MOST_REASONS = 3
 
 
 class Data:
@@ -34,7 +42,7 @@ class Data:
             raise InputError(f"{self.benchmark.name} has no scorer {self.scorer!r}", hint=hint)
 
     def new_scorer(self) -> Scorer:
-        """Make the scorer anew: it may have a generator of random numbers."""
+        """Make a new scorer: it may have a generator of random numbers."""
         return self.benchmark.scorers[self.scorer]()
 
     def read(self, **how: Any) -> Iterator[Problem]:
@@ -44,6 +52,92 @@ class Data:
     def problems(self) -> Iterator[Problem]:
         """Read the first problems; a conversation's stand together, so that the limit cuts only the last."""
         return islice(chain.from_iterable(in_turn(self.read())), self.options.limit)
+
+
+@dataclass(frozen=True)
+class TextColumn:
+    """A column of a table: figures on the right, texts on the left. Cells may be any text."""
+
+    name: str
+    cells: Sequence[str]
+    figures: bool = True
+
+    def lines(self, most: int) -> list[str]:
+        """Return header, rule and cells, all of one width: `most` places, or fewer."""
+        texts = [harmless(cell[: 4 * most]) for cell in (self.name, *self.cells)]
+        wide = min(most, max(map(places, texts)))
+        header, *cells = (padded(text, wide, to_right=self.figures) for text in texts)
+        return [header, "─" * wide, *cells]
+
+
+def in_blocks(names: TextColumn, columns: Sequence[TextColumn], width: int = 0) -> str:
+    """Write the table in as many blocks as `width` places need, one below the other, each with the names.
+
+    A width of 0 is the terminal's. Names are cut at 32 places (at a third of a narrow terminal), other
+    cells at 60 or the room there is.
+    """
+    width = width or terminal_width()
+    first = replace(names, figures=False).lines(max(12, min(_WIDEST_NAME, width // 3)))
+    room = width - places(first[0])
+    blocks: list[list[list[str]]] = []
+    left = 0
+    for column in columns:
+        lines = column.lines(min(_WIDEST_CELL, room - len(_GAP)))
+        wide = len(_GAP) + places(lines[0])
+        if not blocks or wide > left:
+            blocks.append([first])
+            left = room
+        blocks[-1].append(lines)
+        left -= wide
+    return "\n\n".join(
+        "\n".join(_GAP.join(parts).rstrip() for parts in zip(*block, strict=True)) for block in blocks
+    )
+
+
+def show_counts(
+    tally: Tally, benchmark: Benchmark, scorer: str, seconds: float, spending: Spending, *, as_json: bool
+) -> None:
+    """Print the paper's columns, what was answered, why some failed, and cost; `seconds` are by the clock."""
+    if as_json:
+        spent = {"usage": spending.usage.to_json(), "seconds": round(seconds, 3)}
+        echo_json(tally.to_json(benchmark.name) | spent)
+        return
+    echo(f"{benchmark.name}, scored by the rule of {scorer}\n")
+    if tally.all.n:
+        echo(counts_table({"ALL": tally.all, **tally.telling}, tally, benchmark) + "\n")
+    answered = tally.answered
+    declined = tally.all.n - answered.n - tally.failed
+    right = f"right {benchmark.percent('ALL', answered.correct, answered.n)} % of them"
+    shown = in_figures(tally, answered) if tally.graded else right
+    echo(f"Answered {answered.n:,}, {shown}; declined {declined:,}, failed {tally.failed:,}.")
+    if tally.graded and answered.n < tally.all.n:
+        echo("The figures above count what was not answered as empty answers.")
+    if guessed := tally.all.correct - answered.correct:
+        echo(f"Of those without a prediction, {guessed:,} are right: the rule guesses the first choice.")
+    for reason, count in tally.reasons.most_common(_MOST_REASONS):
+        echo(f"Failed, {count:,} times: {harmless(reason)}")
+    for where, count in tally.passed_over.most_common():
+        reason = tally.passed_over_for.get(where, "")
+        what = f"{where}: {reason}" if reason else where
+        echo(f"Answered without it, {counted(count, 'time')}, for it failed: {harmless(what)}")
+    for parameter, count in tally.dropped.most_common():
+        echo(f"Asked without {harmless(parameter)}, in {counted(count, 'problem')}: not the method's.")
+    if asked := spent_in_words(spending.usage, spending.stored):
+        echo(f"{asked}.")
+    say(f"Took {in_time(seconds)}.")
+
+
+def counts_table(counts: Mapping[str, Count], tally: Tally, benchmark: Benchmark) -> str:
+    """Write some of a tally's counts by column: how many are right, or what they are graded."""
+    names = [*tally.graded.figures, "of"] if tally.graded else ["right, %", "right", "of"]
+    columns = []
+    for name, count in counts.items():
+        if tally.graded:
+            cells = [*map(figure, tally.figures(count).values())]
+        else:
+            cells = [benchmark.percent(name, count.correct, count.n), f"{count.correct:,}"]
+        columns.append(TextColumn(name, [*cells, f"{count.n:,}"]))
+    return in_blocks(TextColumn("", names), columns)
 
 
 def score_predictions(

@@ -11,8 +11,8 @@ from pathlib import Path
 import typer
 
 from chameleon.cli.options import ModelOptions
-from chameleon.cli.out import say
 from chameleon.cli.setup import set_up
+from chameleon.cli.terminal import say
 from chameleon.errors import InputError, require
 from chameleon.inventory.obstacles import all_of
 from chameleon.run.approval import refuse

@@ -1,4 +1,9 @@
-"""`chameleon.toml`: options of the command line that a person keeps in a file."""
+"""`chameleon.toml`: options of the command line that a person keeps in a file, and which of them count.
+
+A folder is a stranger's until its user agrees to its file: what is harmless counts at once; what names code,
+files or addresses is asked about at a terminal, once for a file as it is, as direnv does. The answer is kept
+in the user's configuration directory.
+"""
 
 from __future__ import annotations
 
@@ -6,26 +11,26 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer.models import ArgumentInfo, ParameterInfo
 
-from chameleon.cli.folder_trust import agree, is_agreed, written
-from chameleon.cli.options import declared_options, read_params
-from chameleon.cli.out import echo
+from chameleon.cli.options import SETTINGS, Command, declared, read_params, single
+from chameleon.cli.terminal import asked, echo, is_attended
 from chameleon.core.seal import config_dir
 from chameleon.errors import InputError
-from chameleon.text import is_address, nearest, redact
+from chameleon.text import harmless, is_address, nearest, redact
 
-NAME = "chameleon.toml"
-_SECRET = re.compile(r"api_?key|secret|password|credential|(^|_)(key|token)$", re.IGNORECASE)
-_NAMED = ("inventory", "grid")  # harmless where they name what is shipped
-_SCRIPT = re.compile(r"\s*scripted:\s*(.*\S)\s*", re.IGNORECASE | re.DOTALL)
-_PARAMS = "params"  # a table, which stands for --param
+_OF_RUNS = ("model", "params", "store", "at_least", "unit", "limit", "workers", "max_cost")
+HARMLESS = frozenset([*_OF_RUNS, "quiet", "verbose", "trace", "stream", "json", "problems"])
+"""What counts without being agreed to; so does an inventory that is shipped."""
+NEVER = frozenset(["yes", "no", "otlp", "content", "questions"])
+"""What is for the command line alone, as arguments are."""
 VARIABLES = {
     "CHAMELEON_MODEL": "the model, unless --model names one",
     "CHAMELEON_STORE": "the response store: a file, or off",
@@ -37,7 +42,12 @@ VARIABLES = {
     "CHAMELEON_MAX_TABLE_MB": "the largest table that is read, in MB",
     "CHAMELEON_DEBUG": "where an error was raised is printed",
 }
-Commands = Mapping[str, Callable[..., Any]]
+_AGREED = "agreed.json"  # digests of settings files, by their paths
+_ALONE = {"compare": ("inventory", "index")}  # what a command takes from its own table alone
+_PARAMS = "params"  # a table, in place of --param
+_SCRIPT = re.compile(r"\s*scripted:\s*(.*\S)\s*", re.IGNORECASE | re.DOTALL)
+_SECRET = re.compile(r"api_?key|secret|password|credential|(^|_)(key|token)$", re.IGNORECASE)
+Commands = Mapping[str, Command]
 
 
 @dataclass(frozen=True)
@@ -46,7 +56,6 @@ class Settings:
 
     Attributes:
         values: what it sets, by command and option.
-        harmless: the options among these that count without being agreed to.
         data: what the file says, as it is written.
         risky: what does not count without being agreed to, for all commands: the user is shown all of it.
         digest: of the file and of the inventories that it names; another one is asked about again.
@@ -55,32 +64,50 @@ class Settings:
 
     path: Path | None = None
     values: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    harmless: Mapping[str, Collection[str]] = field(default_factory=dict)
     data: Mapping[str, Any] = field(default_factory=dict)
     risky: Mapping[str, Any] = field(default_factory=dict)
     digest: str = ""
     is_agreed: bool = True
 
     @classmethod
-    def load(cls, commands: Commands) -> Settings:
-        """Read the file in effect, if any. Raises `InputError` for a key that is unknown, wrong or secret."""
-        path = _settings_file()
+    def load(cls, path: Path, commands: Commands) -> Settings:
+        """Read a settings file. Raises `InputError` for a key that is unknown, wrong or secret."""
         try:
-            return cls() if path is None else cls._read(path, commands)
+            return cls._read(path, commands)
         except (OSError, ValueError, RecursionError) as problem:
             raise InputError(f"the settings cannot be read: {problem}", where=str(path)) from problem
 
-    def refused(self, command: str, names: Collection[str]) -> Collection[str]:
-        """Return which options do not count, once the user was asked; say on stderr what the file sets."""
-        assert self.path is not None
-        refused = set(names) - set(self.harmless[command])
+    def apply(self, context: typer.Context, values: dict[str, Any]) -> Collection[str]:
+        """Return the options that the file sets for a command, and say so on stderr.
+
+        What the user does not agree to is put back to its default in `values`.
+        """
+        sources = {name: context.get_parameter_source(name) for name in values}
+        names = {name for name, source in sources.items() if source and source.name == "DEFAULT_MAP"}
+        command = context.info_name or ""
+        if not names or self.path is None:
+            return ()
+        own = self.data.get(command, {})
+        keys = {name: _PARAMS if name == "param" else name for name in names}
+        refused = {
+            name for name, key in keys.items() if (f"{command}.{key}" if key in own else key) in self.risky
+        }
         if refused and (self.is_agreed or agree(self.path, self.digest, self.risky)):
             refused = set()
-        said = {**self.data, **self.data.get(command, {})}
-        keys = (_PARAMS if name == "param" else name for name in sorted(set(names) - refused))
-        if sets := ", ".join(f"{key} = {written(said[key])}" for key in keys):
-            echo(f"{NAME} sets {sets}", err=True, style="dim")
-        return refused
+        for each in context.command.params:
+            if each.name in refused and each.required:
+                what = f"it must be given: {self.path.name} is not used"
+                raise typer.BadParameter(what, param_hint=f"--{each.name}")
+            if each.name in refused:
+                values[each.name] = each.default
+        names -= refused
+        data = {**self.data, **own}
+        if sets := ", ".join(f"{keys[name]} = {written(data[keys[name]])}" for name in sorted(names)):
+            echo(f"{SETTINGS} sets {sets}", err=True, style="dim")
+        for less, more in (("quiet", "verbose"), ("quiet", "trace"), ("verbose", "quiet")):
+            if less in names and values.get(more) and more not in names:
+                values[less] = False  # the command line counts
+        return names
 
     @classmethod
     def _read(cls, path: Path, commands: Commands) -> Settings:
@@ -88,67 +115,74 @@ class Settings:
 
         where, content = str(path), path.read_bytes()
         data = tomllib.loads(content.decode("utf-8-sig"))
+        data = {"compare" if key == "grid" else key: value for key, value in data.items()}
         _refuse_secrets(data, where)
         options = {name: _settable(command) for name, command in commands.items()}
-        common = {
-            key for each in options.values() for key, (_, about) in each.items() if about.metadata["common"]
-        }
-        _refuse_unknown(data, commands, options, common, where)
+        _refuse_unknown(data, commands, options, where)
         values: dict[str, dict[str, Any]] = {name: {} for name in commands}
-        harmless: dict[str, set[str]] = {name: set() for name in commands}
         risky: dict[str, Any] = {}
         digest = hashlib.sha256(content)
         for command, own in options.items():
-            table = data.get(command, {})
-            for name, (hint, about) in own.items():
+            table, lists = data.get(command, {}), single(declared(commands[command]))
+            for name, (hint, info) in own.items():
                 is_own = name in table
                 # A table under the name of a command, such as [index], is for that command alone.
-                if is_own or (name in data and name not in commands and about.metadata["common"]):
+                if is_own or (name in data and name not in commands and name not in _ALONE.get(command, ())):
                     key = f"{command}.{name}" if is_own else name
                     value = table[name] if is_own else data[name]
-                    option, given = _checked(key, value, hint, about.metadata["about"], path)
-                    values[command][option] = given
-                    if _is_harmless(name, value, about.metadata["in_file"]):
-                        harmless[command].add(option)
-                    elif key not in risky:
+                    given = _checked(key, value, hint, info, path)
+                    option = "param" if name == _PARAMS else name
+                    values[command][option] = [given] if option in lists else given
+                    if not _is_harmless(name, value) and key not in risky:
                         risky[key] = value
                         digest.update(_content_of(given))
         if os.environ.get("CHAMELEON_MODEL", "").strip():
             for each in values.values():
                 each.pop("model", None)
-        is_own = path.parent == config_dir() or is_agreed(path, digest.hexdigest())
-        return cls(path, values, harmless, data, risky, digest.hexdigest(), is_own)
+        is_own = path.parent == config_dir() or _agreed().get(where) == digest.hexdigest()
+        return cls(path, values, data, risky, digest.hexdigest(), is_own)
 
 
-def _settings_file() -> Path | None:
-    """Return the settings in effect: of this folder or one above it, else the user's own.
+def agree(file: Path, digest: str, settings: Mapping[str, Any]) -> bool:
+    """Ask whether settings of a file may count, and keep a yes; without a terminal they do not count."""
+    listed = "".join(f"\n  {key} = {written(value)}" for key, value in settings.items())
+    echo(f"{harmless(str(file))} has settings that can run code, or read and write files:{listed}", err=True)
+    if not is_attended():
+        hint = "Agree to them once at a terminal, or give them on the command line."
+        echo(f"These settings are not used. {hint}", err=True)
+        return False
+    echo("`chameleon check FILE --no-import` shows what an inventory would run.", err=True)
+    question = "Did you write or review this file? Use these settings from now on? [y]es, [n]o: "
+    if asked(question).strip() not in ("y", "yes"):
+        echo("These settings are not used.", err=True)
+        return False
+    folder = config_dir()
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    new = folder / f"{_AGREED}.new"
+    new.write_text(json.dumps({**_agreed(), str(file): digest}, indent=1), "utf-8")
+    new.replace(folder / _AGREED)
+    return True
 
-    Folders above are looked at up to the repository's or the home folder, where this one is in one of them.
-    A file that belongs to another user is not read.
-    """
-    here = Path.cwd()
-    folders = [here, *here.parents]
-    ends = [number for number, each in enumerate(folders) if (each / ".git").exists() or each == _home()]
-    for folder in folders[: ends[0] + 1 if ends else 1]:
-        if _is_own(folder / NAME):
-            return folder / NAME
-    own = config_dir() / NAME
-    return own if _is_own(own) else None
+
+def written(value: Any) -> str:
+    """Write a value of a settings file as it may be written there, on one line."""
+    return harmless(json.dumps(value, ensure_ascii=False, default=str))
 
 
-def _home() -> Path:
-    with suppress(RuntimeError):  # there is no such user
-        return Path.home()
-    return Path("/")
+def _agreed() -> Mapping[str, str]:
+    with suppress(OSError, ValueError, RecursionError):
+        data = json.loads((config_dir() / _AGREED).read_text("utf-8"))
+        if isinstance(data, dict):
+            return data
+    return {}
 
 
-def _is_harmless(name: str, value: Any, in_file: str) -> bool:
+def _is_harmless(name: str, value: Any) -> bool:
     """Return whether an option counts without being agreed to. A script's replies may call tools."""
-    from chameleon.inventory.source import shipped_grids, shipped_inventories
+    from chameleon.inventory.source import shipped_inventories
 
-    if name in _NAMED and value in (*shipped_inventories(), *shipped_grids()):
-        return True
-    return in_file == "any" and not _SCRIPT.match(str(value))
+    is_shipped = name == "inventory" and value in shipped_inventories()
+    return is_shipped or (name in HARMLESS and not _SCRIPT.match(str(value)))
 
 
 def _content_of(value: Any) -> bytes:
@@ -161,42 +195,30 @@ def _content_of(value: Any) -> bytes:
         return b""
 
 
-def _is_own(file: Path) -> bool:
-    try:
-        owner = file.stat().st_uid
-    except OSError:
-        return False
-    return file.is_file() and (not hasattr(os, "getuid") or owner in (0, os.getuid()))
-
-
-def _settable(command: Callable[..., Any]) -> dict[str, tuple[Any, Any]]:
-    """Return the options of a command that a file may set, by their keys, with their types."""
-    found = {
-        name: (hint, each)
-        for name, (hint, each) in declared_options(command).items()
-        if each.metadata and each.metadata["in_file"] != "never"
+def _settable(command: Command) -> dict[str, tuple[Any, ParameterInfo]]:
+    """Return the options of a command that a file may set, by their keys; of arguments `chat`'s alone."""
+    return {
+        _PARAMS if name == "param" else name: (hint, info)
+        for name, (hint, info) in declared(command).items()
+        if name not in NEVER and (not isinstance(info, ArgumentInfo) or command.__name__ == "chat")
     }
-    return {_PARAMS if name == "param" else name: each for name, each in found.items()}
 
 
 def _refuse_unknown(
-    data: Mapping[str, Any],
-    commands: Commands,
-    options: Mapping[str, Mapping[str, Any]],
-    common: Collection[str],
-    where: str,
+    data: Mapping[str, Any], commands: Commands, options: Mapping[str, Collection[str]], where: str
 ) -> None:
+    common = {name for each in options.values() for name in each}
     for key, value in data.items():
         if key in commands and isinstance(value, dict):
-            for name in value.keys() - options[key].keys():
+            for name in value.keys() - set(options[key]):
                 known = nearest(name, options[key]) if options[key] else f"{key} takes no settings."
                 raise InputError(f"unknown key '{key}.{name}'", where=where, hint=known)
         elif key in commands:
-            hint = f"What a command takes stands in a table, [{key}]."
+            hint = f"Write what a command takes in a table, [{key}]."
             raise InputError(f"{key} is no table", where=where, hint=hint)
         elif key not in common:
             hint = nearest(key, {*common, *(name for name in commands if options[name])})
-            if any(key in declared_options(command) for command in commands.values()):
+            if any(key in declared(command) for command in commands.values()):
                 hint = "It is for the command line alone."
             raise InputError(f"unknown key {key!r}", where=where, hint=hint)
 
@@ -216,8 +238,8 @@ def _refuse_secrets(data: Mapping[str, Any], where: str, above: str = "") -> Non
             _refuse_secrets(value, where, f"{place}.")
 
 
-def _checked(key: str, value: Any, hint: Any, about: Mapping[str, Any], path: Path) -> tuple[str, Any]:
-    """Return an option's name and value, as the command takes them. Raises `InputError` for another kind."""
+def _checked(key: str, value: Any, hint: Any, info: ParameterInfo, path: Path) -> Any:
+    """Return the value of an option as the command takes it. Raises `InputError` for another kind."""
     from pydantic import Field, TypeAdapter, ValidationError
 
     where = str(path)
@@ -229,22 +251,22 @@ def _checked(key: str, value: Any, hint: Any, about: Mapping[str, Any], path: Pa
             read_params(given)
         except typer.BadParameter as problem:
             raise InputError(f"{key}: {problem.message}", where=where) from None
-        return "param", given
-    bounds = Field(ge=about.get("min"), le=about.get("max"))
+        return given
+    bounds = Field(ge=info.min, le=info.max)
     try:
         text = json.dumps(value, default=str)
         found = TypeAdapter(Annotated[hint, bounds]).validate_json(text, strict=True)
     except ValidationError as problem:
         said = problem.errors()[0]["msg"].replace("Input should be", "it should be")
         raise InputError(f"{key} is {value!r}: {said}", where=where) from None
-    is_file = about.get("metavar", "").startswith("FILE")
-    return key.rpartition(".")[2], _beside(found, path.parent, is_file=is_file)
+    is_file = (info.metavar or "").startswith("FILE")
+    return _from_folder(found, path.parent, is_file=is_file)
 
 
-def _beside(value: Any, folder: Path, *, is_file: bool) -> Any:
+def _from_folder(value: Any, folder: Path, *, is_file: bool) -> Any:
     """Return a path, and the name of a YAML file, as seen from the folder of the settings."""
     if isinstance(value, list):
-        return [_beside(each, folder, is_file=is_file) for each in value]
+        return [_from_folder(each, folder, is_file=is_file) for each in value]
     if isinstance(value, Path):
         return folder / value.expanduser()
     if not isinstance(value, str):

@@ -1,62 +1,287 @@
-"""What will run: an inventory and a model, chosen from the command line, and why."""
+"""What will run, and on what: the files of a question, an inventory, a model, who approves, and why."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from dataclasses import dataclass
-from itertools import chain
-from typing import TYPE_CHECKING
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from itertools import chain, groupby, repeat
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from chameleon.cli.hints import in_options
-from chameleon.cli.options import ModelOptions, origin
-from chameleon.cli.out import say
+from chameleon.cli.options import ApproveMode, ModelOptions, QuestionOptions, SpanOptions, origin
+from chameleon.cli.terminal import is_attended, say
 from chameleon.core.llm_module import asking_of
+from chameleon.core.module import split_keys
+from chameleon.core.state import Event, Plan
 from chameleon.errors import InputError, InventoryError, MissingPackage
 from chameleon.inventories import DEFAULTS
 from chameleon.inventory import Inventory, shipped_inventories
 from chameleon.inventory.source import read_source
 from chameleon.llm.capabilities import switch_off
 from chameleon.llm.choose import ModelChoice, choose_model, with_end
+from chameleon.run.approval import refuse
 from chameleon.run.executor import Executor
+from chameleon.table import Table
+from chameleon.table.databases import address_name
+from chameleon.table.readers import KINDS, choose_table
+from chameleon.table.records import read_file, read_within
+from chameleon.text import counted, harmless
+from chameleon.text import is_address as is_database
 
 if TYPE_CHECKING:
+    from chameleon.interop.otlp import Traces
     from chameleon.llm import LLM
+
+STANDARD_INPUT = "-"
+_NAME = "standard input"
+_MAX_NAMED = 5
+_TAKEN_BY = {"--table": "table", "--image": "picture", "--text": "document"}
+_READ = (
+    "CSV, JSON, HTML, workbooks, SQLite, DuckDB and Parquet go with --table, PDF, .docx, .pptx, .odt, .epub, "
+    "HTML, Markdown and plain text with --text, pictures with --image."
+)
+_FILES = {
+    "index": "index",
+    "table": "table",
+    "tables": "second table",
+    "image": "picture",
+    "text": "text",
+    "passages": "text",
+}
 
 
 @dataclass(frozen=True)
 class Setup:
-    """What will run, and why."""
+    """What will run, and why; `given` is the input of a question, in the form that the inventory takes."""
 
     executor: Executor
     why: str
+    given: Mapping[str, Any] = field(default_factory=dict)
+
+
+def checked(options: QuestionOptions) -> QuestionOptions:
+    """Return the options without the index of a settings file where the command line has other files.
+
+    Raises `BadParameter` for wrong usage, and `InputError` for a question that comes alone.
+    """
+    if not options.question.strip():
+        raise typer.BadParameter("there is none: give it in quotes", param_hint="QUESTION")
+    files, has_files = options.files, any(options.files.values())
+    if has_files and origin("index"):
+        options = replace(options, index=None)
+    tables, sheets = len(options.table or ()), len(options.sheet or ())
+    if sheets and sheets != tables:
+        what = f"is given {sheets} times for {counted(tables, 'table')}: once for each, in order"
+        raise typer.BadParameter(what, param_hint="--sheet")
+    reading = [name for name, sources in files.items() for each in sources if each == STANDARD_INPUT]
+    if len(reading) > 1:
+        hint = " and ".join(dict.fromkeys(reading))
+        raise typer.BadParameter("only one of them can read standard input", param_hint=hint)
+    if options.choices is not None and len(_choices(options.choices)) < 2:
+        raise typer.BadParameter('two options or more, such as "yes;no"', param_hint="--choices")
+    if options.inventory is None and options.index is not None and has_files:
+        raise typer.BadParameter(
+            "is given with something else, and is searched alone: leave one out, or name an inventory that "
+            "takes both with --inventory",
+            param_hint="--index",
+        )
+    if options.inventory is None and options.index is None and not has_files:
+        raise InputError(
+            "the question comes without anything to answer it from",
+            hint="Give a table with --table, an index with --index, a picture with --image or a text "
+            "with --text.",
+        )
+    return options
+
+
+def files_in_words(options: QuestionOptions) -> str:
+    """Name the files that a question comes with."""
+    names = map(file_name, chain.from_iterable(options.files.values()))
+    return ", ".join(names) or str(options.index or "")
+
+
+def _choices(text: str) -> list[str]:
+    """Return the options to choose from, written as "A;B"."""
+    return [choice.strip() for choice in text.split(";") if choice.strip()]
+
+
+def prepare(
+    options: QuestionOptions,
+    approve: ApproveMode,
+    close: ExitStack,
+    recorded: Mapping[str, Any] | None = None,
+    *,
+    plans: bool = False,
+) -> Setup:
+    """Read what a question comes with, and choose what answers it; `recorded` are the settings of a log.
+
+    What is read may be in a temporary folder, which is there until `close` is closed.
+    """
+    given = _read_input(options, close)
+    named: str | Inventory | None = options.inventory
+    if options.inventory is not None and recorded:  # with what servers listed
+        named = Inventory.load(options.inventory, recorded=recorded)
+    planned, offline = next((names for key, names in DEFAULTS.items() if key in given), DEFAULTS["table"])
+    defaults = ("tables" if plans and planned == "tables_first" else planned, offline)
+    setup = set_up(named, options, defaults=defaults, ask_for_end=True, at_least=options.at_least)
+    executor = setup.executor
+    executor.approve_each = approve == "step"
+    if approve == "none":
+        executor.approve = refuse
+    elif is_attended():  # without a terminal its runs wait
+        from chameleon.cli.approving import confirm
+
+        executor.approve = lambda request: confirm(request.steps, request.state)
+    return replace(setup, given=fit(given, executor.inventory, options))
+
+
+def _read_input(options: QuestionOptions, close: ExitStack) -> dict[str, Any]:
+    """Read the input of the run.
+
+    The first table is `table`; where there are more, the others are `tables`. Raises `InputError` for a file
+    that cannot be read.
+    """
+    given: dict[str, Any] = {"question": options.question, "unit": options.unit}
+    sources = options.table or []
+    sheets = options.sheet or repeat(None, len(sources))
+    tables = [_read_table(source, sheet, options) for source, sheet in zip(sources, sheets, strict=True)]
+    if tables:
+        given["table"] = tables[0]
+    if len(tables) > 1:
+        given["tables"] = tables[1:]
+    if options.index is not None:
+        from chameleon.retrieval.manifest import Manifest
+
+        _require_path(str(options.index), "an index is read")
+        index = options.index
+        with suppress(RuntimeError):  # there is no such user
+            index = index.expanduser()
+        Manifest.read(index)
+        given["index"] = str(index.resolve())
+    if options.text:
+        with _right_option("--text", options.text):
+            given |= read_text_or_document(options.text)
+    if options.choices is not None:
+        given["choices"] = _choices(options.choices)
+    if options.image:
+        from chameleon.pictures.opening import MAX_BYTES, check_picture
+
+        given["image"] = options.image
+        if options.image == STANDARD_INPUT:
+            file = Path(close.enter_context(TemporaryDirectory(prefix="chameleon-")), _NAME)
+            file.write_bytes(sys.stdin.buffer.read(MAX_BYTES + 1))
+            given["image"] = str(file)
+        check_picture(given["image"])
+    return given
+
+
+def _read_table(source: str, sheet: str | None, options: QuestionOptions) -> Table:
+    """Read a table; one without a caption takes the name of its file."""
+    is_piped, name = source == STANDARD_INPUT, file_name(source)
+    with _right_option("--table", source):
+        data = read_within(sys.stdin.buffer, _NAME) if is_piped else source
+        header, kept = options.header or "", options.keep_totals
+        found = choose_table(
+            data, name=_NAME if is_piped else "", sheet=sheet, header=header, keep_totals=kept
+        )
+    if found.others and not sheet:
+        others = ", ".join(
+            [*map(repr, found.others[:_MAX_NAMED]), *(["…"] if found.others[_MAX_NAMED:] else [])]
+        )
+        which = f"Read {found.name!r} of {name}; there are also {others}: choose with --sheet."
+        say(harmless(which))
+    for warning in found.warnings[:_MAX_NAMED]:
+        say(f"{harmless(warning)}.")
+    table = found.table
+    is_named = table.caption.strip() or (is_piped and len(options.table or ()) < 2)
+    return table if is_named else table.with_caption(found.name if sheet else Path(name).stem)
 
 
 @contextmanager
-def placed(executor: Executor, on: str | None, workers: int) -> Iterator[Executor]:
-    """Yield the executor where --on says: as it is, or on the machines of a Ray cluster."""
-    if on is None:
-        yield executor
-        return
-    kind, _, address = on.partition(":")
-    if kind != "ray":
-        raise typer.BadParameter(f"{on!r} is no place to run; say ray or ray:ADDRESS", param_hint="--on")
-    from chameleon.interop.ray import OnRay
+def _right_option(option: str, source: str) -> Iterator[None]:
+    """Say of a file that cannot be read which option takes it, or that none does."""
+    try:
+        yield
+    except InputError as error:
+        from chameleon.documents.reading import PICTURES, SUFFIXES
+        from chameleon.retrieval.manifest import MANIFEST
 
-    with OnRay(executor, address or None, runs=workers) as remote:
-        say(f"On Ray: {remote.workers.count} x {remote.workers.room} problems at once.")
-        yield remote
+        path, suffix = Path(source), Path(source.lower().removesuffix(".gz")).suffix
+        takes = {"--table": KINDS, "--image": PICTURES, "--text": SUFFIXES}
+        if path.is_dir() and (path / MANIFEST).exists():
+            raise InputError("is an index", where=source, hint="Give it with --index.") from None
+        if not path.is_file() or suffix in (*takes[option], ".txt"):
+            raise
+        if other := next((name for name, suffixes in takes.items() if suffix in suffixes), ""):
+            what = f"is a {_TAKEN_BY[other]}, not a {_TAKEN_BY[option]}"
+            raise InputError(what, where=source, hint=f"Give it with {other}.") from None
+        if suffix and "is not UTF-8" in error.what:
+            raise InputError(f"is a file ({suffix}) that is not read", where=source, hint=_READ) from None
+        raise
 
 
-def defaults_for(given: Collection[str]) -> tuple[str, str]:
-    """Return what answers a question that comes with these keys: the inventory with a model, and without."""
-    return next((names for key, names in DEFAULTS.items() if key in given), DEFAULTS["table"])
+def read_text_or_document(source: str) -> dict[str, Any]:
+    """Read what `--text` gives as `text`; a document, a long text or one with headings as `passages` too.
+
+    Raises `InputError`, and `MissingPackage` where a document cannot be read without one.
+    """
+    from chameleon.documents import reading
+
+    where = _NAME if source == STANDARD_INPUT else source
+    if source == STANDARD_INPUT:
+        data = read_within(sys.stdin.buffer, _NAME)
+    else:
+        _require_path(source, "texts are read")
+        data = read_file(Path(source))
+    is_text = reading.kind_of(data, where) == "text"
+    if len(data) > (most := reading.MAX_TEXT_BYTES if is_text else reading.MAX_BYTES):
+        what = f"the {'text' if is_text else 'document'} has more than the limit of {most:,} bytes"
+        raise InputError(what, where=where, hint="Give the part that the question is about.")
+    if is_text and not reading.is_document(text := reading.decoded_text(data, where)):
+        return {"text": text}
+    passages = reading.read_passages(data, where)
+    if is_text:
+        return {"text": text, "passages": passages}
+    parts: list[str] = []
+    for title, below in groupby(passages, key=lambda each: each["title"]):
+        parts += [title, *(each["text"] for each in below)]
+    return {"passages": passages, "text": "\n\n".join(parts).lstrip("\n")[: reading.MAX_TEXT_BYTES]}
 
 
-def that_takes(*keys: str) -> str:
+def fit(given: Mapping[str, Any], inventory: Inventory, options: QuestionOptions) -> Mapping[str, Any]:
+    """Return the input in the form that an inventory takes: a text as its passages or as the text.
+
+    A table next to passages takes the name of its file where it has no caption, so that sources name it.
+    Raises `InputError` where the inventory does not take all the files.
+    """
+    takes, fitted = inventory.input_types, dict(given)
+    if "text" in fitted and takes and "passages" in takes and "text" not in takes:
+        from chameleon.documents.reading import text_passages
+
+        assert options.text
+        fitted.setdefault("passages", text_passages(fitted["text"], file_name(options.text)))
+    if "passages" in fitted:
+        del fitted["passages" if takes and "passages" not in takes else "text"]
+    if "passages" in fitted and options.table:
+        name = file_name(options.table[0])
+        if fitted["table"].caption in ("", Path(name).stem):
+            fitted["table"] = fitted["table"].with_caption(name)
+    files = [key for key in _FILES if key in fitted]
+    missing = [_FILES[key] for key in files if takes and key not in takes]
+    if missing:
+        one = _that_takes(*("passages" if key == "text" else key for key in files))
+        what = f"the inventory {inventory.name} takes no {' and no '.join(missing)}"
+        raise InputError(what, hint=f"Leave it out, or name one that takes it with --inventory{one}.")
+    return fitted
+
+
+def _that_takes(*keys: str) -> str:
     """Name a shipped inventory that takes these keys and needs no others, as "such as NAME"; "" for none."""
     plain = chain.from_iterable(DEFAULTS.values())
     for name in dict.fromkeys([*plain, *shipped_inventories()]):
@@ -65,6 +290,22 @@ def that_takes(*keys: str) -> str:
         if takes.keys() >= set(keys) and needed <= {"question", *keys}:
             return f", such as {name}"
     return ""
+
+
+def file_name(source: str) -> str:
+    """Return the name of a source; of an address, which may hold a password, only where it leads."""
+    if is_database(source):
+        return address_name(source)
+    return _NAME if source == STANDARD_INPUT else Path(source).name
+
+
+def _require_path(source: str, done: str) -> None:
+    """Raise `InputError` for an address, which may hold a password, where a path is needed."""
+    from chameleon.pictures.opening import is_address
+
+    if is_address(source) or is_database(source):
+        hint = "Download a file first; ask a database with --table."
+        raise InputError(f"is an address, and {done} from files only", where=address_name(source), hint=hint)
 
 
 def set_up(
@@ -84,27 +325,36 @@ def set_up(
         ask_for_end: ask the model's server when it is switched off.
         at_least: the confidence below which the inventory's readers decline.
     """
-    named = Inventory.load(inventory).without(*without) if isinstance(inventory, str) else inventory
-    if named is not None:
-        named = _declining_below(at_least, named)
-    if named is not None and not named.needs_model:
-        is_told = options.model and not origin("model")  # a file's is for the inventories that ask one
-        unused = f", so {options.model} is not asked" if is_told else ""
-        return Setup(Executor(named), f"inventory {named.name}; it asks no model{unused}")
-    if named is not None and not named.needs_default_model and not options.model:
-        choice = ModelChoice(next(iter(named.own_models.values())), "")  # each part says its own
-    else:
-        choice = model_for(options, named.llm.model if named else None)
-    chosen = named or _declining_below(at_least, Inventory.load(defaults[0] if choice.model else defaults[1]))
+    chosen = Inventory.load(inventory).without(*without) if isinstance(inventory, str) else inventory
+    is_typed = options.model and not origin("model")  # a file's is for the inventories that ask one
+    unused = f", so {options.model} is not asked" if is_typed else ""
+    choice, why = ModelChoice(None, ""), f"it asks no model{unused}"
+    if chosen is not None and chosen.needs_model and not chosen.needs_default_model and not options.model:
+        choice = ModelChoice(next(iter(chosen.own_models.values())), "")  # each part says its own
+    elif chosen is None or chosen.needs_model:
+        choice = model_for(options, chosen.llm.model if chosen else None)
+        why = str(choice)
+    chosen = chosen or Inventory.load(defaults[0] if choice.model else defaults[1])
+    if at_least is not None:
+        try:
+            chosen = chosen.with_setting("at_least", at_least)
+        except InventoryError as problem:
+            other = "an inventory that answers without a model, such as tables_offline."
+            raise InputError(problem.what, hint=f"Leave --at-least out, or name {other}") from None
     if not chosen.needs_model:
-        return Setup(Executor(chosen), in_options(f"inventory {chosen.name}; {choice}"))
+        return Setup(Executor(chosen), f"inventory {chosen.name}; {why}")
     chosen = chosen.with_params(options.params)
+    tables = DEFAULTS["table"][1] if {"table", "table?"} & chosen.input_types.keys() else ""
+    offline = dict(DEFAULTS.values()).get(chosen.name, tables)
+    way = f"Answer without a model by --inventory {offline}, or install it: " if offline else ""
     with ThreadPoolExecutor(1) as pool:  # the answer is there by the time that the client is loaded
         asked = pool.submit(with_end, choice) if ask_for_end and options.store != "replay" else None
-        executor = Executor(chosen, _connect(choice, chosen, options))
+        model = connect(choice, chosen.llm.connection(), options, way) if choice.model else None
+        executor = Executor(chosen, model)
         choice = asked.result() if asked else choice
-    why = "; ".join(filter(None, [f"inventory {chosen.name}", str(choice), *own_models(chosen)]))
-    return Setup(executor, in_options(why))
+    return Setup(
+        executor, "; ".join(filter(None, [f"inventory {chosen.name}", str(choice), *own_models(chosen)]))
+    )
 
 
 def model_for(options: ModelOptions, inventory_model: str | None = None) -> ModelChoice:
@@ -119,57 +369,61 @@ def model_for(options: ModelOptions, inventory_model: str | None = None) -> Mode
 
 def reason_of_model() -> str:
     """Say why the model of the options counts, for `choose_model`."""
-    return f"{origin('model') or 'the caller'} names it"
-
-
-def _declining_below(at_least: float | None, inventory: Inventory) -> Inventory:
-    try:
-        return inventory if at_least is None else inventory.with_setting("at_least", at_least)
-    except InventoryError as problem:
-        other = "an inventory that answers without a model, such as tables_offline."
-        raise InputError(problem.what, hint=f"Leave --at-least out, or name {other}") from None
+    return f"{origin('model') or '--model'} names it"
 
 
 def own_models(inventory: Inventory) -> Iterator[str]:
     """Say which models parts of an inventory have of their own, and when these are switched off."""
-    told = {}
+    models = {}
     for name, model in inventory.own_models.items():
         part = name.partition(".")[0]
         is_of_all = asking_of(inventory.askers[name]).model == "" and part in inventory.modules
-        told[part if is_of_all else name] = model  # an inventory within, as a whole
-    for name, model in told.items():
+        models[part if is_of_all else name] = model  # an inventory within, as a whole
+    for name, model in models.items():
         end = switch_off(model)
         yield f"{name} asks {model}{f' ({end})' if end else ''}"
 
 
-def dropped_by_model(inventory: Inventory) -> Mapping[str, Mapping[str, str]]:
-    """Return what models are known not to take of the parameters that a bound inventory sets, and why."""
-    found: dict[str, dict[str, str]] = {}
-    for asker in inventory.askers.values():
-        if dropped := asker.model.dropped():
-            found.setdefault(asker.model.name, {}).update(dropped)
-    return found
+def connect(choice: ModelChoice, settings: Mapping[str, Any], options: ModelOptions, way: str = "") -> LLM:
+    """Connect to the chosen model, once.
 
-
-def _connect(choice: ModelChoice, inventory: Inventory, options: ModelOptions) -> LLM | None:
-    """Connect to the model once. Raises `MissingPackage` with both ways on where its package is not here."""
-    if choice.model is None:
-        return None
+    Raises `MissingPackage` where its package is not here, with the other `way` to an answer, if any.
+    """
     from chameleon.llm import LLM, ResponseStore
 
-    settings = inventory.llm.connection()
+    assert choice.model is not None
     key = f"{choice.model} {settings}"
     if key not in options.connected:
-        store = ResponseStore.default(options.store)
+        store, dropped = ResponseStore.default(options.store), options.allow_dropped
         try:
-            options.connected[key] = LLM.connect(
-                choice.model, store=store, allow_dropped=options.allow_dropped, **settings
-            )
+            options.connected[key] = LLM.connect(choice.model, store=store, allow_dropped=dropped, **settings)
         except MissingPackage as error:
-            takes = {key.removesuffix("?") for key in inventory.input_types}
-            tables = DEFAULTS["table"][1] if "table" in takes else ""
-            offline = dict(DEFAULTS.values()).get(inventory.name, tables)
-            way = f"Answer without a model by --inventory {offline}, or install it: " if offline else ""
             raise MissingPackage(f"{choice.why}, but {error.what}", hint=f"{way}{error.hint}") from None
     llm: LLM = options.connected[key]
     return llm
+
+
+@contextmanager
+def receiver(options: SpanOptions) -> Iterator[Traces | None]:
+    """Yield what sends spans to the address of `--otlp`, or None without one. Raises as `Traces` does."""
+    if options.otlp is None:
+        if options.content:
+            raise typer.BadParameter("there is no --otlp to send texts to", param_hint="--content")
+        yield None
+        return
+    from chameleon.interop.otlp import Traces
+
+    with Traces(options.otlp, content=options.content) as traces:
+        yield traces
+
+
+def with_sandbox(events: Iterable[Event], executor: Executor) -> Iterator[Event]:
+    """Yield the events of a run; the sandbox starts during the first steps of a plan that will use it."""
+    modules = executor.inventory.modules
+    for event in events:
+        yield event
+        planned = event.steps if isinstance(event, Plan) and not event.refused else ()
+        if any("sandbox" in split_keys(modules[step.module].uses) for step in planned):
+            from chameleon.sandbox import start_early
+
+            start_early()

@@ -1,22 +1,33 @@
-"""Values, answers, what a run spent and where an answer came from, in words."""
+"""Values, answers and refusals in words: what a run spent, where an answer came from, what else to try."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import chain, groupby
 from typing import Any
 
-from chameleon.core.state import State, Step
+from chameleon.cli.hints import HINTS
+from chameleon.core.state import Failure, State, Step
+from chameleon.errors import Declined, StepRejected
 from chameleon.figures import in_digits, with_unit, without_noise
+from chameleon.inventories import DEFAULTS
 from chameleon.inventory import Inventory
 from chameleon.run.steps import parallel_group
 from chameleon.table import Table
-from chameleon.text import counted, harmless
+from chameleon.text import counted, harmless, one_line
 from chameleon.usage import Usage
 from chameleon.values import to_json
 
+MAX_REPLY_CHARS = 200
 _MOST_ITEMS, _MOST_TABLES = 6, 4
+_AROUND = " .,;:!?\"'“”‘’`*()[]"
+_ASK_A_MODEL = "let a model answer: {} {} --model PROVIDER:NAME, with its key."
+_ASK_AGAIN = (
+    "Replies came from the response store: --store record asks the model again and keeps the replies, "
+    "--store off asks it and keeps nothing."
+)
 
 
 def one_of_list(value: Any) -> str:
@@ -159,5 +170,45 @@ def _listed(noun: str, items: Sequence[str]) -> str:
     many = len(items) > 1 or " to " in items[0]
     if len(items) > _MOST_ITEMS:
         items = [*items[: _MOST_ITEMS - 1], f"{len(items) - _MOST_ITEMS + 1} more"]
-    said = items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"
-    return f"{noun}{'s' if many else ''} {said}"
+    text = items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"
+    return f"{noun}{'s' if many else ''} {text}"
+
+
+def among_choices(state: State, given: Mapping[str, Any]) -> State:
+    """Decline a run whose answer is none of the choices; case and punctuation around do not count.
+
+    Modules give such a reply as it is: a benchmark may have a rule of its own for it.
+    """
+    ended, choices = state.ended, given.get("choices")
+    if not choices or ended is None or ended.reason != "answered":
+        return state
+    answer = state.answer
+
+    def bare(text: str) -> str:  # a choice of punctuation alone stays as it is
+        folded = " ".join(text.casefold().split())
+        return folded.strip(_AROUND) or folded
+
+    forms = set(map(bare, choices))
+    answers = answer if isinstance(answer, tuple) and answer else (answer,)
+    if all(bare(answer_text(each, "")) in forms for each in answers):
+        return state
+    reply = one_line(answer_text(answer, ""), MAX_REPLY_CHARS)
+    what = f"the reply {reply!r} is none of the choices: {'; '.join(choices)}"
+    return replace(state, ended=replace(ended, reason="declined", error=Failure(Declined.__name__, what)))
+
+
+def advised(state: State, inventory: Inventory, named_by: str = "--inventory") -> State:
+    """Add to a run without an answer what else to try, in options of the command line."""
+    ended = state.ended
+    if ended is None or ended.error is None:
+        return state
+    hints = list(filter(None, [HINTS.get(ended.error.code, ended.error.hint)]))
+    with_model = {offline: name for name, offline in DEFAULTS.values()}.get(inventory.name)
+    rejected = ended.reason == "failed" and ended.error.kind == StepRejected.__name__
+    if rejected and any(call.cached for call in state.calls):
+        hints.append(_ASK_AGAIN)
+    elif ended.reason == "declined" and with_model:
+        advice = _ASK_A_MODEL.format(named_by, with_model)
+        hints.append(f"Or {advice}" if hints else f"{advice[0].upper()}{advice[1:]}")
+    error = replace(ended.error, hint=" ".join(hints))
+    return replace(state, ended=replace(ended, error=error))

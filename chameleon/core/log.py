@@ -185,7 +185,7 @@ def read_event(line: bytes, number: int, path: Path) -> Event:
 def _event(data: Mapping[str, Any]) -> Event:
     calls = tuple(Call.from_json(call) for call in data.get("calls", ()))
     told = data.get("error")
-    error = Failure(told["kind"], told["message"], told["hint"], told["where"]) if told else None
+    error = Failure.from_json(told) if told else None
     seconds = checked_seconds(data.get("seconds", 0))
     match data["event"]:
         case "run_started" | "begun":  # as it was called before formats had names

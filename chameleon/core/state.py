@@ -107,6 +107,7 @@ class Failure:
     hint: str = ""
     where: str = ""
     cause: BaseException | None = field(default=None, compare=False, repr=False)
+    code: str = ""
 
     @classmethod
     def of(cls, error: BaseException, where: str = "") -> Failure:
@@ -116,7 +117,7 @@ class Failure:
             # The nearest class of ours: what a run does next depends on it.
             ours = (kind for kind in type(error).__mro__ if kind.__module__ == ChameleonError.__module__)
             place = ": ".join(part for part in (where, error.where) if part)
-            return cls(next(ours).__name__, error.what, error.hint, place, error)
+            return cls(next(ours).__name__, error.what, error.hint, place, error, error.code)
         try:
             message = str(error) or "no message"
         except Exception:  # whatever a user's class does when it is written out
@@ -129,7 +130,7 @@ class Failure:
         named = getattr(errors, self.kind, None)
         if not (isinstance(named, type) and issubclass(named, ChameleonError)):
             named = ModuleError
-        made = named(self.message, where=self.where, hint=self.hint)
+        made = named(self.message, where=self.where, hint=self.hint, code=self.code)
         made.__cause__ = self.cause
         return made
 
@@ -147,7 +148,13 @@ class Failure:
         return f"{self.where}: {self.advice}" if self.where else self.advice
 
     def to_json(self) -> dict[str, str]:
-        return {"kind": self.kind, "message": self.message, "hint": self.hint, "where": self.where}
+        told = {"kind": self.kind, "message": self.message, "hint": self.hint, "where": self.where}
+        return {**told, "code": self.code} if self.code else told
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, str]) -> Failure:
+        kind, message, hint, where = (data[key] for key in ("kind", "message", "hint", "where"))
+        return cls(kind, message, hint, where, code=data.get("code", ""))
 
 
 def not_approved(step: Step) -> Failure:

@@ -184,7 +184,7 @@ def read_problems(
     Raises `InputError` naming the problem for a row that cannot be used, and for an id that occurs twice.
     """
     if tables is not None and not benchmark.takes_tables:
-        raise InputError(f"the problems of {benchmark.name} hold their tables", hint="Leave out their file.")
+        raise InputError(f"the problems of {benchmark.name} hold their tables", hint="Leave out the tables.")
     by_id: Mapping[str, Row] = {}
     if (place := tables or beside(data.path, *benchmark.tables_beside)) is not None:
         if place.is_dir():

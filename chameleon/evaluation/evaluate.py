@@ -170,6 +170,7 @@ class Evaluation:
                 f"problem {problem.id} failed for a reason that would fail all others: {error.message}",
                 where=error.where,
                 hint=error.hint,
+                code=error.code,
             )
         with self._keeping:
             result = self._result(problem, state)
@@ -199,6 +200,7 @@ class Evaluation:
                 f"{failed} problem{'s in a row' if failed > 1 else ''} failed, the last with: {error.advice}",
                 where=error.where,
                 hint="Once that is mended, try the failed problems again.",
+                code="retry-failed",
             )
 
     def _state(self, problem: Problem) -> State:

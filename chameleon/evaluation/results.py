@@ -286,7 +286,7 @@ class Spending:
             return False
         if self.usage.cost is None:
             raise InputError(
-                "the provider reports no cost, so the highest cost cannot be kept",
+                "the provider reports no cost, so the limit on the cost cannot be kept",
                 hint="Give prices in the inventory (llm: {prices: {input: …, output: …}}, US dollars per "
                 "million tokens), or leave it out.",
             )

@@ -149,7 +149,7 @@ def read_run(path: str | os.PathLike[str]) -> Run:
                 names = f"{', '.join(inside[:5])}{' …' if inside[5:] else ''}"
                 hint = f"It holds {names}: name them, as {run_dir / inside[0]}."
             what = f"this is no folder of an evaluation: it has no {name}"
-            raise InputError(what, where=str(run_dir), hint=hint)
+            raise InputError(what, where=str(run_dir), hint=hint, code="" if inside else "missing-run")
     settings = {name: each for name, each in read_settings(run_dir / SETTINGS).items() if name != CHECKED}
     benchmark = find_benchmark(settings["benchmark"])
     rule = benchmark.scorers.get(str(settings.get("scorer")))

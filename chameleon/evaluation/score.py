@@ -176,6 +176,6 @@ def _by_id(rows: Iterable[Row], id_of: Callable[[Row], str | None], last_counts:
             raise InputError("a row of the predictions names no problem", hint=told)
         if id in given and not last_counts:
             told = f"there are two predictions for problem {id}"
-            raise InputError(told, hint="Score the rows of one run of several alone.")
+            raise InputError(told, hint="Score the rows of one run alone.", code="several-runs")
         given[id] = row
     return given

@@ -99,7 +99,7 @@ class Inputs:
                 found[key] = self._read(key, self.takes[key].removesuffix("?"), value, scratch)
         if not self.inventory.input_types and "question" not in found:
             what = f"the inventory {self.inventory.name} needs a question"
-            raise InputError(what, hint="Give 'question' in the input.")
+            raise InputError(what, hint="Give 'question' in the input.", code="missing-input:question")
         self.inventory.check_input(found)
         return found
 

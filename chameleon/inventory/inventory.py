@@ -143,6 +143,15 @@ class Inventory(Composition):
         data = {**self.source.data, "modules": {**entries, **changed}}
         return Inventory.read(replace(self.source, data=data)).without(*self.left_out)
 
+    @property
+    def dropped(self) -> Mapping[str, Mapping[str, str]]:
+        """What models, by name, are known not to take of the parameters of a bound inventory, and why."""
+        found: dict[str, dict[str, str]] = {}
+        for asker in self.askers.values():
+            if dropped := asker.model.dropped():
+                found.setdefault(asker.model.name, {}).update(dropped)
+        return found
+
     def check_input(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the input, frozen. Raises `InputError` naming a missing, unknown or wrongly typed key."""
         if not isinstance(given, Mapping):
@@ -154,7 +163,7 @@ class Inventory(Composition):
         for key, kind in types.items():
             if key not in present and not kind.endswith("?"):
                 what = f"the inventory {self.name} needs {with_article(key)}"
-                raise InputError(what, hint=f"Give {key!r} in the input.")
+                raise InputError(what, hint=f"Give {key!r} in the input.", code=f"missing-input:{key}")
         for key, value in present.items() if types else ():
             if key not in types:
                 hint = nearest(str(key), self.input_types)

@@ -112,7 +112,8 @@ def _from_server(address: str, key: str | None) -> ModelChoice:
     try:
         offered = offered_models(address, key)
     except NoModel as error:
-        raise NoModel(error.what, hint=error.hint or "Name a model, or set CHAMELEON_MODEL.") from None
+        hint = error.hint or "Name a model, or set CHAMELEON_MODEL."
+        raise NoModel(error.what, hint=hint, code="" if error.hint else "no-model") from None
     name = next((each for each in offered if not _NOT_FOR_CHAT.search(each)), None)
     if name is None:
         raise NoModel(f"{server} offers no chat model", hint="Load one into the server.")

@@ -27,7 +27,7 @@ from chameleon.llm.prices import Prices, Pricing
 from chameleon.llm.providers import is_openai_itself
 from chameleon.usage import Usage
 
-DROPPED = (
+_DROPPED = (
     "A figure would not be the method's: choose a model that takes it, or ask without thinking where that "
     "helps (reasoning: none), or allow it (allow_dropped=True)."
 )
@@ -125,7 +125,7 @@ class Connection:
     def refused(self, dropped: Mapping[str, str], asked: Mapping[str, Any]) -> ParameterRefused:
         """Return the error for parameters that a method sets and this model does not take."""
         each = "; ".join(f"{name}: {json.dumps(asked.get(name))} ({why})" for name, why in dropped.items())
-        return ParameterRefused(f"{self.name} does not take {each}", hint=DROPPED)
+        return ParameterRefused(f"{self.name} does not take {each}", hint=_DROPPED, code="dropped-parameter")
 
     def samples_at_once(self, request: ModelRequest) -> int:
         """Return how many samples of this request can be had in one."""

@@ -470,6 +470,7 @@ def _connected(llm: ChatModel | None, inventory: Inventory) -> Any:
         raise NoModel(
             f"the inventory {inventory.name} asks a model, and none is configured",
             hint='Give the executor a model, such as Executor(inventory, "openai:gpt-6-luna").',
+            code="no-model",
         )
     if llm is None or hasattr(llm, "ask"):
         return llm

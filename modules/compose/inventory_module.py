@@ -85,7 +85,8 @@ class InventoryModule(InnerRun):
         if reached.ended.error is not None:
             problem = reached.ended.error.exception
             if reached.ended.reason == "declined":
-                raise InnerDeclined(problem.what, where=problem.where, hint=problem.hint) from problem
+                where, hint, code = problem.where, problem.hint, problem.code
+                raise InnerDeclined(problem.what, where=where, hint=hint, code=code) from problem
             own = inside.terms.meter.place_of(self.inner.name)
             if reached.ended.reason == "budget" and f": {problem.where}".endswith(f": {own}"):
                 where = problem.where.removesuffix(own).removesuffix(": ")

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import re
+from collections.abc import Iterator
+from itertools import chain
 
-from chameleon.cli.hints import IN_OPTIONS
+from chameleon.cli.hints import HINTS
+from chameleon.core.state import Failure
+from chameleon.errors import InputError
 from tests.e2e.commands import ROOT, Command
 
 ENGINE = [
@@ -13,7 +18,7 @@ ENGINE = [
     for file in (ROOT / folder).rglob("*.py")
     if not file.is_relative_to(ROOT / "chameleon/cli") and not file.is_symlink()
 ]
-MADE = re.compile(r"Give '\w+'( or '\w+')? in the input\.")  # of the keys of an inventory
+INPUT = "missing-input:"  # followed by keys of an inventory
 
 
 def test_no_error_of_the_engine_names_an_option() -> None:
@@ -26,9 +31,26 @@ def test_no_error_of_the_engine_names_an_option() -> None:
     assert named == set()
 
 
-def test_the_engine_says_what_is_put_in_options() -> None:
-    text = " ".join("".join(re.split(r'"\s*f?"', file.read_text("utf-8"))) for file in ENGINE)
-    assert [said for said in IN_OPTIONS if said not in text and not MADE.fullmatch(said)] == []
+def codes_of(value: ast.AST) -> Iterator[str]:
+    """Yield the codes that the argument of an error may be; of a formatted one, its first piece."""
+    for each in [value.body, value.orelse] if isinstance(value, ast.IfExp) else [value]:
+        first = each.values[0] if isinstance(each, ast.JoinedStr) else each
+        if isinstance(first, ast.Constant) and first.value:
+            yield INPUT if str(first.value).startswith(INPUT) else str(first.value)
+
+
+def test_the_table_has_every_code_that_is_raised_and_no_other() -> None:
+    files = [*ENGINE, *(ROOT / "chameleon/cli").glob("*.py")]
+    nodes = chain.from_iterable(ast.walk(ast.parse(file.read_text("utf-8"))) for file in files)
+    given = chain.from_iterable(getattr(node, "keywords", ()) for node in nodes)
+    raised = {code for each in given if each.arg == "code" for code in codes_of(each.value)}
+    assert raised == {INPUT if code.startswith(INPUT) else code for code in HINTS}
+
+
+def test_a_code_is_kept_by_whatever_keeps_an_error() -> None:
+    failure = Failure.of(InputError("no table", code="missing-input:table").at("here"))
+    assert Failure.from_json(failure.to_json()) == failure
+    assert failure.exception.code == "missing-input:table"
 
 
 def test_a_run_that_waits_for_something_says_how_to_give_it(command: Command) -> None:

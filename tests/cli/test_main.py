@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import shutil
 import struct
@@ -172,6 +173,7 @@ USAGE = [
     ("ask Q --table - --text -", "Invalid value for --table"),
     ("ask Q --image - --log run.jsonl", "save it to a file"),
     ("ask Q --image ferry.png --image ferry.png", "is given 2 times, and takes one file"),
+    ("ask Q -i tables -i tables_offline", "and takes one: `chameleon compare` is for several"),
     ("ask Q --table table.csv --choices yes", "two options or more"),
     ("grid tablerag --no-model --model openai:local", "there is a --model as well"),
     ("recall tables.jsonl", "Missing argument 'QUERIES'"),
@@ -248,3 +250,16 @@ def test_orders_in_a_table_are_data_and_the_answer_is_right(command: Command, tm
         else:
             assert outcome.out == "17\n"
             assert "\x1b" not in outcome.err and "\x07" not in outcome.err
+
+
+def test_help_has_fourteen_commands_in_three_groups_and_hidden_ones_work(command: Command) -> None:
+    lines = [line.strip("│ ") for line in command("--help").out.splitlines()]
+    groups = {"Ask": ["ask", "chat", "index", "plan"]}
+    groups["Build"] = ["check", "list", "serve", "doctor", "approve"]
+    groups["Measure"] = ["eval", "compare", "report", "score", "export"]
+    places = [next(n for n, line in enumerate(lines) if line.startswith(f"╭─ {group} ")) for group in groups]
+    for (group, names), start in zip(groups.items(), places, strict=True):
+        panel = lines[start + 1 : next(n for n in range(start, len(lines)) if lines[n].startswith("╰"))]
+        assert [line.split()[0] for line in panel if re.match(r"[a-z]+  ", line)] == names, group
+    for hidden in ("grid", "merge", "stats", "recall"):
+        assert command(hidden, "--help").code == 0

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from chameleon.cli.out import echo, echo_json, say
-from chameleon.cli.show import RunPage
+from chameleon.cli.page import RunPage
+from chameleon.cli.terminal import echo, echo_json, say
 from chameleon.core.state import Plan, RunStarted, Step
 from chameleon.text import harmless_lines
 from tests.e2e.commands import ROOT, Command

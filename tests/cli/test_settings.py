@@ -55,6 +55,13 @@ def test_a_table_of_a_command_goes_before_what_is_common(command: Command, folde
     assert "Runs inventory wikitq_offline; " in command("plan", *ASK[1:]).err
 
 
+def test_a_table_of_grid_is_for_compare(command: Command, folder: Path) -> None:
+    (folder / "chameleon.toml").write_text("[grid]\njson = true\n")
+    for name in ("grid", "compare"):
+        shown = command(name, "tablerag")
+        assert shown.err == "chameleon.toml sets json = true\n" and json.loads(shown.out)
+
+
 def test_a_table_of_a_command_is_no_option_of_that_name(command: Command, folder: Path) -> None:
     (folder / "chameleon.toml").write_text("[index]\nquiet = true\n")
     assert command(*ASK).out == "1900\n"
@@ -124,7 +131,7 @@ def test_its_paths_are_seen_from_its_folder_and_an_index_gives_way_to_a_table(
         ("[approve]\nyes = true", "unknown key 'approve.yes'. approve takes no settings."),
         ("workers = true", "workers is True: it should be a valid integer"),
         ('json = "yes"', "json is 'yes': it should be a valid boolean"),
-        ('ask = "x"', "ask is no table. What a command takes stands in a table, [ask]."),
+        ('ask = "x"', "ask is no table. Write what a command takes in a table, [ask]."),
         ("yes = true", "unknown key 'yes'. It is for the command line alone."),
         ("workers = ", "the settings cannot be read: "),
         (f"x = {'[' * 5_000}{']' * 5_000}", "the settings cannot be read: maximum recursion depth"),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from chameleon.cli.out import Interrupted
+from chameleon.cli.terminal import Interrupted
 from chameleon.documents import indexing
 from chameleon.documents.indexing import Summary, index_files
 from chameleon.retrieval.index import Index

@@ -25,7 +25,7 @@ HTML = """<h1>Skerry Port</h1><h2>1 Port</h2><p>The town owns the port. The cran
 <tr><td>Pay</td><td>500</td><td>1,250</td></tr><tr><td>Fuel</td><td>900</td><td>80</td></tr></table>"""
 CHANGE = "What was the percentage change in harbour dues from 2010 to 2011?"
 PROGRAM = "Program: subtract(1250, 900), divide(#0, 900)"
-FINQA = ("-i", "finqa", "--model", "openai:local", "--store", "off")
+ASK = ("--model", "openai:local", "--store", "off")
 
 
 @pytest.fixture
@@ -75,7 +75,8 @@ def test_one_place_is_cited_though_numbers_stand_in_others(
     files: Path, loopback: Start, command: Command, question: str, reply: str, given: str, told: str
 ) -> None:
     server = loopback(lambda request: reply)
-    done = command("ask", question, *FINQA, *given.split())
+    inventory = () if "-i" in given else ("-i", "finqa")
+    done = command("ask", question, *ASK, *inventory, *given.split())
     assert done.code == 0 and f"{done.out}{done.err}".startswith(told), done.out + done.err
     assert done.err.count("From: ") == 1
     if "r.html" in given:

@@ -157,7 +157,7 @@ def test_a_rejected_reply_of_the_store_is_told_with_what_asks_anew(
     again = command(*asked)
     assert again.code == 1 and len(server.requests) == calls
     assert "from the response store" in again.err
-    assert "--store record asks the model anew" in again.err and "--store off" in again.err
+    assert "--store record asks the model again" in again.err and "--store off" in again.err
     error = json.loads(command(*asked, "--json").out)["error"]
     assert "--store record" in error["hint"]
     mended = loopback(["The answer is: Entailment"])

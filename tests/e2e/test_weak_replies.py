@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from chameleon import LLM, Executor, Inventory, State, Table
-from chameleon.cli.progress import Activity
+from chameleon.cli.terminal import Activity
 from chameleon.errors import PlanError
 from chameleon.inventory import shipped_inventories
 from chameleon.llm import ScriptedModel
@@ -221,8 +221,7 @@ def test_a_prompt_over_the_context_takes_the_fallback_and_then_names_shorter_one
 def test_what_goes_on_is_said_on_a_pipe_once_it_takes_a_while(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("chameleon.cli.progress._PATIENCE_WITH_PIPES", 0.0)
-    monkeypatch.setattr("chameleon.cli.progress._LEAST_PATIENCE", 0.02)
+    monkeypatch.setattr("chameleon.cli.terminal._SECONDS_BEFORE_LINE", 0.02)
     with Activity("preparing") as activity:
         activity.show("solution_generator")
         time.sleep(0.06)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from chameleon.cli.evaluating import running
-from chameleon.cli.progress import Progress
+from chameleon.cli.terminal import Progress
 from chameleon.core.state import Failure
 from chameleon.evaluation.results import Result, Spending, Tally
 from chameleon.table.formats import places
@@ -111,7 +111,7 @@ def test_a_terminal_gets_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_elsewhere_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
-    monkeypatch.setattr("chameleon.cli.progress.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("chameleon.cli.terminal.time.monotonic", lambda: now[0])
     stderr = io.StringIO()
     monkeypatch.setattr(sys, "stderr", stderr)
     tally, spending = Tally(()), Spending()

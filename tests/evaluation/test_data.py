@@ -226,7 +226,7 @@ def test_tables_are_refused_where_the_problems_hold_theirs(command: Command, tmp
     data = str(written(tmp_path, GOOD))
     for command_line in (("eval", "tables_offline", data), ("score", "tabmwp", data, data)):
         told = command(*command_line, "--tables", data).complaint
-        assert told == "the problems of tabmwp hold their tables. Leave out --tables."
+        assert told == "the problems of tabmwp hold their tables. Leave out the tables."
 
 
 def test_a_benchmark_of_ones_own_is_found_again(command: Command, tmp_path: Path) -> None:

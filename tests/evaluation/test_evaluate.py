@@ -54,7 +54,7 @@ def test_a_wrong_key_stops_at_once_and_goes_on_later(asking: Make) -> None:
     made = asking({"solution_generator": [Fault(401)] * 8, "program_generator": [Fault(401)] * 8})
     stopped = made.run("--workers", "4")
     stop, told = stopped.err.splitlines()[-2:]
-    assert stopped.code == 1 and stop == "Stopped after 0 of 12: the same command goes on."
+    assert stopped.code == 1 and stop == "Stopped after 0 of 12: the same command resumes."
     assert "failed for a reason that would fail all others" in told and "refused the key (401)" in told
     assert counts(stopped)["n"] == 0 and counts(stopped)["usage"]["calls"] == len(made.server.requests)
     assert not (made.out / "results.jsonl").read_bytes()
@@ -79,8 +79,8 @@ def test_twenty_failures_in_a_row_stop(asking: Make) -> None:
     found = counts(stopped)
     assert stopped.code == 1 and (found["n"], found["answered"], found["usage"]["calls"]) == (20, 0, 20)
     stop, told = stopped.err.splitlines()[-2:]
-    assert stop == "Stopped after 20 of 22." and stopped.err.count("goes on") == 1
-    assert "20 problems in a row failed, the last with: " in told and "--retry-failed goes on" in told
+    assert stop == "Stopped after 20 of 22." and stopped.err.count("resumes") == 1
+    assert "20 problems in a row failed, the last with: " in told and "--retry-failed resumes" in told
     assert len(made.results) == len(made.server.requests) == 20
     made.model._first.clear()
     assert counts(made.run("--retry-failed"))["n"] == 22 and not made.failed
@@ -105,7 +105,7 @@ def test_max_cost_stops_and_goes_on(asking: Make) -> None:
     assert stopped.code == 1 and found["n"] < 24 and found["n"] == len(made.results)
     assert stopped.err.splitlines()[-2:] == [
         f"Stopped after {found['n']} of 24.",
-        "chameleon: the cost has reached --max-cost 0.03. A larger one goes on.",
+        "chameleon: the cost has reached --max-cost 0.03. A larger one resumes.",
     ]
     assert_all_is_counted(stopped, made)
     again = made.run("--max-cost", "0.03", *several)
@@ -121,7 +121,7 @@ def test_a_cost_that_is_not_known_is_told(asking: Make) -> None:
     stopped = made.run("--max-cost", "1")
     assert stopped.code == 1 and not stopped.out
     assert (
-        "the provider reports no cost, so --max-cost cannot be kept" in stopped.err
+        "the provider reports no cost, so the limit on the cost cannot be kept" in stopped.err
         and "prices" in stopped.err
     )
     assert not made.results, "it is seen after the first step, not after the first problem"

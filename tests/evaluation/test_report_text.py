@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from chameleon.cli.columns import TextColumn, in_blocks
 from chameleon.cli.reporting import print_report, print_stats
+from chameleon.cli.scoring import TextColumn, in_blocks
 from chameleon.core.log import json_line
 from chameleon.core.state import Failure, RunEnded, RunStarted
 from chameleon.evaluation.benchmark import Problem

@@ -59,7 +59,7 @@ class Folder:
         outcome = self.run(*options)
         assert outcome.code == 1 and not outcome.out
         told = outcome.err.splitlines()[-1].removeprefix("chameleon: ")
-        start, end = "the folder was made with other settings: ", "Give another folder with --out."
+        start, end = "the folder was made with other settings: ", "Give another folder for the results."
         assert told.startswith(f"{self.out}: {start}") and told.endswith(end)
         return told.partition(start)[2].removesuffix(end).rstrip(". ")
 

@@ -136,7 +136,7 @@ def test_stopped_in_every_way_it_comes_to_the_same_and_pays_nothing_twice(
     done = json.loads(out)
     assert 0 < done["n"] < count and done["n"] == len(made.results)
     assert err.splitlines()[-2:] == [
-        f"Stopped after {done['n']} of {count}: the same command goes on.",
+        f"Stopped after {done['n']} of {count}: the same command resumes.",
         "chameleon: interrupted",
     ]
     assert needed + done["usage"]["calls"] == len(server.requests), "calls of runs cut short count"

@@ -1,4 +1,4 @@
-"""`chameleon grid`: its arms told, measured without a model, and evaluated with one over real HTTP."""
+"""`chameleon compare`: its arms told, measured without a model, and evaluated with one over real HTTP."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ modules:
 
 
 def test_the_arms_are_told_where_there_is_no_data(command: Command) -> None:
-    told = command("grid", "tablerag")
+    told = command("compare", "tablerag")
     assert told.code == 0 and told.err == ""
     assert told.out.startswith("tablerag: Each part of TableRAG by itself")
-    assert "All parts but the filter." in told.out and "`chameleon grid tablerag DATA`" in told.out
-    found = json.loads(command("grid", "tablerag", "--json", "--arm", "whole", "--arm", "baseline").out)
+    assert "All parts but the filter." in told.out and "`chameleon compare tablerag DATA`" in told.out
+    found = json.loads(command("compare", "tablerag", "--json", "--arm", "whole", "--arm", "baseline").out)
     assert [(arm["arm"], arm["calls_per_question"]) for arm in found["arms"]] == [
         ("baseline", 1),
         ("whole", 12),
@@ -61,10 +61,10 @@ def test_grids_are_listed(command: Command) -> None:
 def test_without_a_model_all_that_needs_none_is_measured(command: Command, tmp_path: Path) -> None:
     grid, questions = make(tmp_path)
     out = tmp_path / "out"
-    shown = command("grid", grid, questions, "--out", str(out))
+    shown = command("compare", grid, questions, "--out", str(out))
     assert shown.code == 0 and shown.out.startswith("sieves over 4 problems of wikitq")
     assert "Answers need a model, so nothing is said of them." in shown.out
-    found = arms(command("grid", grid, questions, "--json").out)
+    found = arms(command("compare", grid, questions, "--json").out)
     assert [found[name]["table"]["gold_kept"] for name in found] == [1.0, 0.3333, 0.6667]
     assert all(found[name]["evaluation"] is None for name in found)
     kept = json.loads((out / "grid.json").read_text())
@@ -113,7 +113,7 @@ def test_max_cost_is_that_of_all_arms(loopback: Start, command: Command, tmp_pat
     found = arms(stopped.out)
     # The second arm stops after its second call, before that run has ended.
     assert [found[name]["problems"] for name in found] == [4, 1, 0] and len(server.requests) == 6
-    assert found["two"]["lacks"] == "not come to"
+    assert found["two"]["lacks"] == "not reached"
     assert command(*asked, str(5.5 * call)).code == 1 and len(server.requests) == 6
     other = command(*asked, str(5.5 * call), "--arm", "two")
     assert other.code == 1 and len(server.requests) == 6
@@ -126,22 +126,22 @@ def test_an_arm_that_cannot_run_stops_no_other(loopback: Start, command: Command
     loopback(last_boat)
     retriever = "{use: table_retriever, retriever: {embeddings: nobody}}"
     grid, questions = make(tmp_path, GRID.replace("one: {}", f"one: {{modules: {{keep: {retriever}}}}}"))
-    outcome = command("grid", grid, questions, *MODEL)
+    outcome = command("compare", grid, questions, *MODEL)
     assert outcome.code == 0 and "one could not run: " in outcome.out and "'nobody'" in outcome.out
-    assert command("grid", grid, questions, *MODEL, "--arm", "one").code == 1
+    assert command("compare", grid, questions, *MODEL, "--arm", "one").code == 1
 
 
 def test_a_wrong_key_stops_all(loopback: Start, command: Command, tmp_path: Path) -> None:
     server = loopback([Fault(401)])
     grid, questions = make(tmp_path)
-    outcome = command("grid", grid, questions, *MODEL)
+    outcome = command("compare", grid, questions, *MODEL)
     assert outcome.code == 1 and "refused the key" in outcome.err and len(server.requests) == 1
 
 
 def test_arms_that_ask_no_model_are_evaluated_without_one(command: Command, tmp_path: Path) -> None:
     write(tmp_path, "name: offline\ninventory: wikitq_offline\narms: {it: {}}", "offline.yaml")
     _, questions = make(tmp_path)
-    found = arms(command("grid", str(tmp_path / "offline.yaml"), questions, "--json").out)["it"]
+    found = arms(command("compare", str(tmp_path / "offline.yaml"), questions, "--json").out)["it"]
     assert found["evaluation"]["n"] == 4 and found["needs_a_model"] == []
 
 
@@ -173,12 +173,12 @@ def test_indexes_of_recall_are_searched(command: Command, fleet: tuple[str, str]
         asked = ("recall", questions, questions, "-r", "bm25", "--json", "--index", str(index / name))
         kept = command(*asked, *options)
         recalled[name] = json.loads(kept.out)["recall@1"]
-    found = arms(command("grid", grid, questions, "--json", "--index", str(index)).out)
+    found = arms(command("compare", grid, questions, "--json", "--index", str(index)).out)
     assert found["given"]["table"]["gold_kept"] == 1
     # The first of the found tables is the one that comes to the model.
     assert {name: found[name]["table"]["gold_kept"] for name in recalled} == pytest.approx(recalled)
     assert recalled["plain"] < recalled["told"] == 1
-    bare = arms(command("grid", grid, questions, "--json").out)
+    bare = arms(command("compare", grid, questions, "--json").out)
     assert "there is no index to find plain in" in bare["plain"]["lacks"] and found["dense"]["lacks"]
 
 

@@ -1,4 +1,4 @@
-"""What all commands print goes through here: nothing that a stranger wrote steers the terminal."""
+"""What all commands print, and progress: nothing that a stranger wrote steers the terminal."""
 
 from __future__ import annotations
 
@@ -7,17 +7,19 @@ import logging
 import os
 import shutil
 import sys
+import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
-from typing import Any, Literal, TextIO
+from typing import Any, Literal, Self, TextIO
 
 import typer
 
-from chameleon.text import harmless_lines
+from chameleon.text import counted, harmless, harmless_lines
 
 Style = Literal["", "bold", "dim"]
-
-
+_SECONDS_BEFORE_BAR, _SECONDS_BEFORE_LINE = 0.7, 3.0
+_SECONDS_BETWEEN_LINES = 10.0
 _results: TextIO | None = None
 _quiet = _verbose = False
 _hide: Callable[[], None] | None = None
@@ -84,13 +86,13 @@ def terminal_width() -> int:
     return max(40, shutil.get_terminal_size((100, 24)).columns)
 
 
-def draws_on(stream: TextIO) -> bool:
+def _draws_on(stream: TextIO) -> bool:
     """Tell whether a stream is a terminal that takes escape codes, and whose user wants them."""
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
     return stream.isatty() and not plain
 
 
-def give_way_with(hide: Callable[[], None] | None) -> None:
+def _give_way_with(hide: Callable[[], None] | None) -> None:
     """Set what is called before the next text is printed, to hide what is drawn at the terminal."""
     global _hide  # noqa: PLW0603 - there is one terminal
     _hide = hide
@@ -110,7 +112,7 @@ def echo(text: str, *, err: bool = False, nl: bool = True, style: Style = "") ->
     if _hide is not None:
         _hide()
     text = harmless_lines(text)
-    if style and text and draws_on(sys.stderr if err else results()):
+    if style and text and _draws_on(sys.stderr if err else results()):
         text = typer.style(text, **{style: True})
     typer.echo(text, None if err else _results, err=err, nl=nl)
 
@@ -152,3 +154,112 @@ def say(text: str, style: Style = "dim") -> None:
     if not _quiet:
         echo(text, err=True, style=style)
         sys.stderr.flush()
+
+
+def _bar(*columns: str, redirects: bool = True) -> Any:
+    """Make a bar with these columns of `rich.progress`, and a text after them.
+
+    With `redirects` what is printed meanwhile appears above it.
+    """
+    from rich import progress
+    from rich.console import Console
+
+    return progress.Progress(
+        *(getattr(progress, column)() for column in columns),
+        progress.TextColumn("{task.description}", markup=False),
+        console=Console(stderr=True),
+        transient=True,
+        redirect_stdout=redirects,
+        redirect_stderr=redirects,
+    )
+
+
+class Activity:
+    """Say what is being done, once it takes a while; whatever is printed meanwhile takes it away.
+
+    At a terminal with the time that it takes, elsewhere in a line.
+    """
+
+    def __init__(self, text: str = "") -> None:
+        self._lock = threading.Lock()
+        self._timer: threading.Timer | None = None
+        self._bar: Any = None
+        self.show(text)
+
+    def show(self, text: str) -> None:
+        """Say what is being done now; "" for nothing."""
+        self.hide()
+        if is_quiet() or not text:
+            return
+        _give_way_with(self.hide)
+        draws = _draws_on(sys.stderr)
+        seconds = _SECONDS_BEFORE_BAR if draws else _SECONDS_BEFORE_LINE
+        self._timer = threading.Timer(seconds, self._draw, [harmless(text), draws])
+        self._timer.daemon = True
+        self._timer.start()
+
+    def hide(self) -> None:
+        """Take it away until something else is shown."""
+        with self._lock:
+            timer, bar = self._timer, self._bar
+            self._timer = self._bar = None
+        if timer is not None:
+            timer.cancel()
+        if bar is not None:
+            bar.stop()
+
+    def _draw(self, text: str, draws: bool) -> None:
+        bar = _bar("SpinnerColumn", "TimeElapsedColumn", redirects=False) if draws else None
+        with self._lock:
+            if self._timer is not threading.current_thread():  # it is over by now
+                return
+            if bar is not None:
+                self._bar = bar
+                bar.add_task(text, total=None)
+                bar.start()
+        if bar is None:
+            say(f"{text} …")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.hide()
+        _give_way_with(None)
+
+
+class Progress:
+    """Show how many of `total` things are done; without a total, how many so far.
+
+    A bar at a terminal, which is gone when all is done; a line now and then elsewhere.
+    """
+
+    def __init__(self, noun: str, total: int | None = None, done: int = 0) -> None:
+        self.noun, self.total, self.done = noun, total, done
+        self._shown_at = time.monotonic()
+        self._bar: Any = None
+        self._task: Any = None
+
+    def __enter__(self) -> Self:
+        if _draws_on(sys.stderr) and not is_quiet():
+            self._bar = _bar("BarColumn", "MofNCompleteColumn", "TimeRemainingColumn")
+            self._bar.start()
+            self._task = self._bar.add_task("", total=self.total, completed=self.done)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def show(self, done: int, said: Callable[[], str] = str) -> None:
+        """Show that so many are done, and what else there is to say."""
+        self.done = done
+        if self._bar is not None:
+            self._bar.update(self._task, completed=done, total=self.total, description=harmless(said()))
+            return
+        now = time.monotonic()
+        if now - self._shown_at < _SECONDS_BETWEEN_LINES:
+            return
+        self._shown_at = now
+        of = f"{done:,} of {counted(self.total, self.noun)}" if self.total else counted(done, self.noun)
+        say(": ".join(filter(None, (of, harmless(said())))))

@@ -1,4 +1,4 @@
-"""`chameleon grid`: the arms of a grid evaluated, or measured without a model, and compared in one table."""
+"""`chameleon eval` and `chameleon compare`: one inventory over problems, or the arms of a grid."""
 
 from __future__ import annotations
 
@@ -6,35 +6,92 @@ import hashlib
 import json
 import shlex
 import tempfile
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass, replace
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import typer
 
-from chameleon.cli.columns import TextColumn, in_blocks
 from chameleon.cli.evaluating import EvalRun, check_data
 from chameleon.cli.hints import in_options
-from chameleon.cli.options import GridOptions, names
-from chameleon.cli.out import Interrupted, echo, echo_json, say
-from chameleon.cli.progress import Progress
-from chameleon.cli.scoring import Data
-from chameleon.cli.setup import model_for, placed, set_up
+from chameleon.cli.options import EvalOptions, GridOptions, names
+from chameleon.cli.scoring import Data, TextColumn, in_blocks, show_counts
+from chameleon.cli.setup import model_for, receiver, set_up
+from chameleon.cli.terminal import Activity, Interrupted, Progress, echo, echo_json, say
 from chameleon.core.llm_module import asking_of
 from chameleon.errors import ChameleonError, InputError, ParameterRefused, Stopped
 from chameleon.evaluation.arms import arm_figures, measure_arm
 from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.compare import NEEDS, ArmTable, evaluation_figures
 from chameleon.evaluation.grid import Arm, Grid
-from chameleon.evaluation.problems import Problems
+from chameleon.evaluation.problems import PART, Part, Problems
 from chameleon.evaluation.run import DASH, Run, read_run
-from chameleon.evaluation.run_dir import SETTINGS, spent_in, write_whole
+from chameleon.evaluation.run_dir import SETTINGS, checked_count, spent_in, write_whole
+from chameleon.run.executor import Executor
 from chameleon.text import counted, one_line
 from chameleon.usage import Usage
 
 _FIGURES = "grid.json"
+
+
+def evaluate(
+    inventory: str,
+    data: Data,
+    options: EvalOptions,
+    without: Sequence[str],
+    part: str | None = None,
+    *,
+    as_json: bool,
+) -> int:
+    """Run, show, and return the exit code: 0 done, 1 nothing but failures.
+
+    Raises `Interrupted` after Ctrl-C, and `Stopped` before the end, once what is done is shown.
+    """
+    if options.retry_failed and options.out is None:
+        raise InputError("--retry-failed has nothing to try again", hint="Name the folder with --out.")
+    if part is not None and options.out is None:
+        raise InputError("--part makes a folder for `chameleon merge`", hint="Name it with --out.")
+    mine = Part.read(part) if part is not None else None
+    if mine is not None and options.max_cost is not None:
+        options = replace(options, max_cost=options.max_cost / mine.of)
+    setup = set_up(inventory, options, without)
+    counted_before = checked_count(options.out, options.limit) if options.out else None
+    with Activity(f"reading {data.path}"):
+        problems = Problems(data.read, options.limit, counted_before, mine)  # a fault shows before a bill
+    with placed(setup.executor, options) as executor, receiver(options) as traces:
+        run = EvalRun(executor, problems, data, options, traces)
+        run.check()
+        of = f", {mine}" if mine else ""
+        say(f"Runs {counted(len(problems), 'problem')} of {data.benchmark.name}{of} with {setup.why}.")
+        run.warn()
+        started = time.monotonic()
+        stopped = run.run(**({PART: asdict(mine)} if mine else {}))
+        seconds = time.monotonic() - started
+    show_counts(run.tally, data.benchmark, data.scorer, seconds, run.spending, as_json=as_json)
+    run.say_how_to_resume(stopped)
+    if stopped is not None:
+        raise stopped
+    return int(0 < len(problems) == run.tally.failed)
+
+
+@contextmanager
+def placed(executor: Executor, options: EvalOptions) -> Iterator[Executor]:
+    """Yield the executor where --on says: as it is, or on the machines of a Ray cluster."""
+    if options.on is None:
+        yield executor
+        return
+    kind, _, address = options.on.partition(":")
+    if kind != "ray":
+        what = f"{options.on!r} is no place to run; say ray or ray:ADDRESS"
+        raise typer.BadParameter(what, param_hint="--on")
+    from chameleon.interop.ray import OnRay
+
+    with OnRay(executor, address or None, runs=options.workers) as remote:
+        say(f"On Ray: {remote.workers.count} x {remote.workers.room} problems at once.")
+        yield remote
 
 
 def compare(name: str, options: GridOptions, *, as_json: bool) -> int:
@@ -45,13 +102,9 @@ def compare(name: str, options: GridOptions, *, as_json: bool) -> int:
     grid = Grid.load(name, inventory=options.inventory)
     grid = grid.only(names(options.arm)) if options.arm else grid
     for parameter in options.params:
-        values = [
-            json.dumps(
-                {part: asking_of(each).params.get(parameter) for part, each in arm.inventory.askers.items()}
-            )
-            for arm in grid.arms.values()
-        ]
-        if len(set(values)) > 1:
+        askers = [arm.inventory.askers.items() for arm in grid.arms.values()]
+        values = ({part: asking_of(each).params.get(parameter) for part, each in own} for own in askers)
+        if len(set(map(str, values))) > 1:
             what = f"the arms differ in {parameter}, which it would make equal"
             raise typer.BadParameter(what, param_hint="--param")
     if options.data is None:
@@ -64,8 +117,8 @@ def compare(name: str, options: GridOptions, *, as_json: bool) -> int:
         figures = [run.figures_of(arm) for arm in grid.arms.values()]
     run.show(figures, as_json=as_json)
     if run.stopped is not None:
-        goes_on = "the same command goes on" if options.out else "--out DIR would keep what was done"
-        say(f"Stopped: {goes_on}.")
+        resumes = "the same command resumes" if options.out else "--out DIR would keep what was done"
+        say(f"Stopped: {resumes}.")
         raise run.stopped
     return int(all(each["lacks"] for each in figures))
 
@@ -88,19 +141,17 @@ class GridRun:
     def __post_init__(self) -> None:
         options = self.options
         self.out = options.out or Path(self.close.enter_context(tempfile.TemporaryDirectory()))
-        self.options = replace(options, model=None if options.no_model else self._model())
+        asking = next((arm.inventory for arm in self.grid.arms.values() if arm.inventory.needs_model), None)
+        model = None
+        if asking is not None and not options.no_model:
+            model = model_for(options, asking.llm.model).model
+        self.options = replace(options, model=model)
         self.further: dict[str, Any] = {}
         if options.index is not None:
             self.further["index"] = _index_digests(options.index)
             given = {"index": str(options.index)}
             self.problems = [replace(each, input={**each.input, **given}) for each in self.problems]
         self._announce()
-
-    def _model(self) -> str | None:
-        """Return the model that evaluates the arms; None where none asks one, or none is configured."""
-        asking = (arm.inventory for arm in self.grid.arms.values() if arm.inventory.needs_model)
-        first = next(asking, None)
-        return model_for(self.options, first.llm.model).model if first else None
 
     def _announce(self) -> None:
         arms = f"{counted(len(self.grid.arms), 'arm')} of {self.grid.name}"
@@ -111,13 +162,13 @@ class GridRun:
             some = "" if None in calls else f", some {total} less those in the response store"
             say(f"Evaluates {arms} over {over} with {self.options.model}{some}.")
         else:
-            say(f"Measures {arms} over {over}, as far as no model is needed.")
+            say(f"Measures {arms} over {over}, where no model is needed.")
             say("--model PROVIDER:NAME evaluates them.")
 
     def figures_of(self, arm: Arm) -> dict[str, Any]:
         """Return the arm's figures, or what keeps it from having any."""
         if self.stopped:
-            return arm_figures(arm, lacks="not come to")
+            return arm_figures(arm, lacks="not reached")
         if arm.inventory.needs_model and self.options.model is None:
             with Progress("problem", len(self.problems)) as progress:
                 return measure_arm(
@@ -132,13 +183,14 @@ class GridRun:
         except (InputError, ParameterRefused, Stopped, Interrupted):
             raise
         except ChameleonError as problem:  # what this arm lacks here is no reason to do without the others
-            return arm_figures(arm, lacks=in_options(str(problem)))
+            return arm_figures(arm, lacks=str(in_options(problem)))
 
     def _evaluate(self, arm: Arm) -> dict[str, Any]:
         options = replace(self.options, out=self.out / arm.name, max_cost=self._left(arm))
         problems = Problems(lambda **_: self.problems)
-        with placed(set_up(arm.inventory, options).executor, options.on, options.workers) as executor:
-            run = EvalRun(executor, problems, self.data, options)
+        setup = set_up(arm.inventory, options)
+        with placed(setup.executor, options) as executor, receiver(options) as traces:
+            run = EvalRun(executor, problems, self.data, options, traces)
             run.check()
             run.warn()
             say(f"{arm.name}: {'; '.join(arm.changes) or 'the inventory as it is'}")
@@ -201,13 +253,11 @@ def _list_arms(grid: Grid, typed: str, *, as_json: bool) -> int:
             errors = [each.error for each in arm.inventory.obstacles() if each.stops]
         except ChameleonError as problem:  # a prompt that is not there
             errors = [problem]
-        lacks[arm.name] = [in_options(str(error)) for error in errors]
+        lacks[arm.name] = [str(in_options(error)) for error in errors]
     if as_json:
         keys = ("arm", "about", "changes", "calls_per_question")
-        arms = [
-            {**{key: arm_figures(arm)[key] for key in keys}, "lacks": lacks[arm.name]}
-            for arm in grid.arms.values()
-        ]
+        rows = map(arm_figures, grid.arms.values())
+        arms = [{**{key: row[key] for key in keys}, "lacks": lacks[row["arm"]]} for row in rows]
         echo_json({"grid": grid.name, "about": grid.spec.about, "inventory": grid.inventory, "arms": arms})
         return int(all(lacks.values()))
     echo(f"{grid.name}: {grid.spec.about}\nVariants of {grid.inventory}:\n")
@@ -218,6 +268,6 @@ def _list_arms(grid: Grid, typed: str, *, as_json: bool) -> int:
     for name, errors_of in lacks.items():
         for error in errors_of:
             echo(f"{name} cannot run here: {one_line(error, 400)}")
-    command = f"chameleon grid {shlex.quote(typed)} DATA"
-    echo(f"\n`{command}` compares them, without a model as far as none is needed.")
+    command = f"chameleon compare {shlex.quote(typed)} DATA"
+    echo(f"\n`{command}` compares them, without a model where none is needed.")
     return int(all(lacks.values()))

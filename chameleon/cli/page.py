@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from chameleon.cli.out import Style, echo, is_verbose, results, say, terminal_width
+from chameleon.cli.terminal import Style, echo, is_verbose, results, say, terminal_width
 from chameleon.cli.words import (
     answer_text,
     notes_on,
@@ -64,7 +64,7 @@ class RunPage:
 
     With `trace` what happens is printed as it happens, else what is worth a line after the answer. Of
     `inventory` steps that ran side by side are known. With `plan_only` the plan is the result. It took its
-    time since `begun`, of the monotonic clock. `above` names the modules that run this inventory.
+    time since `started`, of the monotonic clock. `above` names the modules that run this inventory.
     """
 
     as_json: bool
@@ -73,7 +73,7 @@ class RunPage:
     model: str | None = None
     plan_only: bool = False
     above: Sequence[str] = ()
-    begun: float = field(default_factory=time.monotonic)
+    started: float = field(default_factory=time.monotonic)
     width: int = field(default_factory=page_width)
     steps: int = 0
     inside: RunPage | None = None
@@ -106,13 +106,13 @@ class RunPage:
         elif isinstance(event, StepRecord):
             self.steps, self.inside = self.steps + 1, None
             if self.trace:
-                self._beside(event)
+                self._side_by_side(event)
         elif isinstance(event, Approval) and event.said in ("yes", "no"):
             self.note(f"{'Approved' if event.said == 'yes' else 'Not approved'}: {event}")
         elif isinstance(event, Dropped):
             self.note(f"{event}.")
         elif isinstance(event, RunStarted):
-            self.table = State().after(event).table
+            self.table = event.input.get("table")
         self.state = self.state.after(event)
 
     def _nested(self, event: Nested) -> None:
@@ -157,8 +157,8 @@ class RunPage:
             error = ended.error or Failure("ModuleError", "the run failed")
             echo(f"chameleon: {harmless(str(error))}", err=True)
             records = [(each.step.module, each.error) for each in state.history]
-            told = [(name, lack) for name, lack in records if lack is not None and lack != error]
-            earlier = [(name, lack) for name, lack in told if lack.kind != "InnerDeclined"]
+            failed = [(name, lack) for name, lack in records if lack is not None and lack != error]
+            earlier = [(name, lack) for name, lack in failed if lack.kind != "InnerDeclined"]
             for name, lack in () if self.trace else earlier[-1:]:
                 self._line(f"Before that, {name} failed: {harmless(lack.message)}")
         for note in notes_on(state, _MOST_NOTES):
@@ -166,7 +166,7 @@ class RunPage:
         self.rest(state)
 
     def wait(self, state: State, lines: Iterable[str]) -> None:
-        """Print what the run took so far, and how it goes on."""
+        """Print what the run took so far, and how to resume it."""
         self.rest(state)
         for line in () if self.as_json else lines:
             echo(harmless(line), err=True)
@@ -177,7 +177,7 @@ class RunPage:
             self._line(note)
         if spent := spent_in_words(state.usage, sum(call.cached for call in state.calls)):
             self._line(spent)
-        took = f"Took {in_time(time.monotonic() - self.begun)}."
+        took = f"Took {in_time(time.monotonic() - self.started)}."
         self._line(took if self.trace else f"{self.why} {took}".strip())
 
     def _nearest(self, passages: Any) -> None:
@@ -199,8 +199,8 @@ class RunPage:
         if plan.refused:
             before = [(each.names, each.refused) for each in self.state.plans[-1:]]
             if self.trace and (plan.names, plan.refused) not in before:  # a fixed plan stays what it is
-                said = plan.calls[-1] if plan.calls else None
-                names = str(plan) or (said and (said.text or str([*map(dict, said.tool_calls)]))) or ""
+                reply = plan.calls[-1] if plan.calls else None
+                names = str(plan) or (reply and (reply.text or str([*map(dict, reply.tool_calls)]))) or ""
                 spent = self._spent(plan.calls)
                 self._line(f"Plan refused: {harmless(names)[:300]}".rstrip(" :") + spent, "")
                 self._line(_INDENT + harmless(plan.refused))
@@ -232,11 +232,11 @@ class RunPage:
         for call in calls if is_verbose() else ():
             tools = [f"{each['name']} {json.dumps(to_json(each['args']))}" for each in call.tool_calls]
             reply = "\n".join(filter(None, (call.text, *tools)))
-            for role, said in (*call.messages, ("reply", reply)):
-                text = redact(said)
+            for role, message in (*call.messages, ("reply", reply)):
+                text = redact(message)
                 self._lines(f"{role}: {text}" if "\n" not in text else f"{role}:\n{text}", "dim")
 
-    def _beside(self, record: StepRecord) -> None:
+    def _side_by_side(self, record: StepRecord) -> None:
         """Print a step; those that ran side by side are drawn together, with the time that they took."""
         if not self.together and self.inventory is not None and self.state.pending:
             group = parallel_group(self.state.pending, self.inventory.access)
@@ -251,7 +251,7 @@ class RunPage:
 
     @property
     def margin(self) -> str:
-        """Return what stands before what a step gave: steps side by side have a line there."""
+        """Return the margin of what a step returned: steps side by side have a line there."""
         return f"{_INDENT}│ " if self.together else _INDENT
 
     def _step(self, record: StepRecord) -> None:
@@ -268,10 +268,10 @@ class RunPage:
             self._block("dropped: it ran beside a step that failed")
         elif record.error is not None:
             where = record.error.where.removeprefix(f"module {record.step.module}").removeprefix(": ")
-            place = f"{where}: " if where else ""  # a host, a file: the module's name stands above it
+            place = f"{where}: " if where else ""  # a host, a file: the module's name is above it
             self._block(f"failed: {place}{record.error.advice}")
         else:
-            if record.output not in (record.step.args or {}).values():  # which stands above
+            if record.output not in (record.step.args or {}).values():  # which is above
                 self._value(record.output)
             changed = record.input_changes.get("table")
             if isinstance(changed, Table) and changed != record.output:
@@ -306,7 +306,7 @@ class RunPage:
             self._block(plain(value))
 
     def _table(self, table: Table) -> None:
-        """Print the table as it now stands; where nothing has changed it, only that, and its size."""
+        """Print the table as it is now; where nothing has changed it, only that, and its size."""
         if table == self.table:
             self._block(f"the table stays as it was, {len(table.rows):,} × {len(table.header)}")
             return
