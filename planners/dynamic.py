@@ -47,7 +47,6 @@ class Dynamic(AsksModel, Planner):
 
     prompt = "wikitq/planner"
     returns_full_plan = False
-    _slots_filled = frozenset(["candidates", "names", "tables", "chain"])
 
     def __init__(
         self,

@@ -37,7 +37,6 @@ class OneShot(ShowsCards, AsksModel, Planner):
     """
 
     prompt = "planners/one_shot"
-    _slots_filled = frozenset(["modules", "rules", "inputs", "takes_arguments", "others"])
 
     def __init__(
         self,

@@ -99,7 +99,6 @@ class React(ShowsCards, AsksModel, Planner):
     """
 
     prompt = "planners/react"
-    _slots_filled = frozenset(["modules", "rules", "inputs", "takes_arguments", "others", "found", "last"])
     returns_full_plan = False
     extra_modules = MappingProxyType({FINAL: ModelAnswer(), MORE: MoreTools()})
 

@@ -153,7 +153,7 @@ class Arguments:
 
         One to a `planned` step that is not earlier, or to one of the `inputs`, does not fit.
         """
-        check_references(given, earlier, planned, inputs)
+        _check_references(given, earlier, planned, inputs)
         open_ones = {name for name, value in given.items() if any(references(value, earlier))}
         if fault := self._fault(given, open_ones):
             raise PlanError(fault[0], hint=fault[1])
@@ -362,7 +362,7 @@ def references(value: Any, earlier: Collection[str]) -> Iterator[Reference]:
             yield from references(each, earlier)
 
 
-def check_references(
+def _check_references(
     value: Any, earlier: Collection[str], planned: Collection[str] = (), inputs: Collection[str] = ()
 ) -> None:
     """Raise `PlanError` for a text that begins as a reference to an earlier step, and is none.
@@ -385,7 +385,7 @@ def check_references(
             raise PlanError(f"{value[:60]!r} {what}", hint=hint)
     elif isinstance(value, Mapping | list | tuple):
         for each in value.values() if isinstance(value, Mapping) else value:
-            check_references(each, earlier, planned, inputs)
+            _check_references(each, earlier, planned, inputs)
 
 
 def filled(value: Any, state: State) -> Any:

@@ -70,15 +70,13 @@ class AsksModel:
     - `structured`: whether replies are held to a JSON schema, if there is one for them: "auto" if the
       model is known to offer that, and has refused none; the text form is the fallback.
 
-    Shipped classes may set `_asking`, and `_slots_filled`: the slots that they fill besides input and cache,
-    None if that is not known.
+    Shipped classes may set `_asking`.
     """
 
     name: str = ""
     prompt: str = ""
     structured: Structured = False
     _asking: Asking = Asking()
-    _slots_filled: frozenset[str] | None = None
     _llm: LLM | None = None
 
     @cached_property
@@ -170,7 +168,6 @@ class LLMModule(AsksModel, Module):
     table_view: TableView = TableView()
     uses: ClassVar[Keys] = ("model",)
     _takes_cut_off: ClassVar[bool] = False  # whether a reply cut off at `max_tokens` is of use, not rejected
-    _slots_filled: frozenset[str] | None = frozenset()
 
     def parse(self, text: str) -> Any:
         """Return the value of a reply; by default the text without surrounding space."""

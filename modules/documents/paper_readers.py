@@ -37,7 +37,6 @@ _MANY = {"list": "a list", "tuple": "a tuple", "set": "a set", "frozenset": "a s
 class PassageReader(LLMModule):
     """What answers from the passages of a paper and names those: its output has `sources` beside the rest."""
 
-    _slots_filled = frozenset(["found"])
     traits = Traits(shows_own_keys=True, non_text=("cache.sources",))
     reads = ("input.question", "input.passages", "input.choices?", "input.unit?", "cache.retrieval_note?")
 

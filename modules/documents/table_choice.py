@@ -79,7 +79,6 @@ class TableChoice(LLMModule):
     """Chooses, of what was found, the table or the passages to answer from. Follows table_retriever."""
 
     prompt = "corpus/table_choice"
-    _slots_filled = frozenset(["found"])
     reads = ("input.question", "input.index", "cache.retrieved")
     writes = (
         "input.table, input.tables, input.passages, cache.table_choice, cache.passage_choice, cache.sources"

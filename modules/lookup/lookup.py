@@ -11,7 +11,6 @@ class RowLookup(LLMModule):
     """Keeps only the rows of the table that the question needs. For tables with many rows."""
 
     prompt = "tabmwp/row_lookup"
-    _slots_filled = frozenset()
     reads = ("input.question", "input.table")
     writes = ("input.table",)
 

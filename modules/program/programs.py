@@ -35,7 +35,6 @@ class ProgramGenerator(LLMModule):
     """Writes a Python program that sets `ans`. For questions that need arithmetic, counting or comparing."""
 
     prompt = "tabmwp/program_generator"
-    _slots_filled = frozenset(["pandas", "short"])
     traits = Traits(shows_own_keys=True)
     reads = f"{GIVEN}, cache.statute?"
     writes = ("cache.program",)

@@ -51,7 +51,6 @@ class SolutionGenerator(LLMModule):
     """Writes a step-by-step solution that ends with "The answer is …". For questions that need no program."""
 
     prompt = "tabmwp/solution_generator"
-    _slots_filled = frozenset(["sees"])
     traits = Traits(shows_own_keys=True)
     reads = (
         f"{GIVEN}, input.metadata?, input.image?, cache.image_caption?, cache.detected_text?, "

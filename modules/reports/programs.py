@@ -38,7 +38,6 @@ Place = tuple[int, int]
 class _ReportProgram(LLMModule):
     traits = Traits(shows_own_keys=True)
     reads = ("input.question", "input.table?", "input.passages?", "cache.relevant_rows?")
-    _slots_filled = frozenset(["before", "after", "rows"])
 
     def slots(self, state: State) -> dict[str, Any]:
         return super().slots(state) | report_slots(state)

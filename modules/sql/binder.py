@@ -38,7 +38,6 @@ class BinderGenerator(LLMModule):
     """Writes SQL programs that may ask a model about cells: QA("map@…") and QA("ans@…"). For tables."""
 
     prompt = "wikitq/binder"
-    _slots_filled = frozenset(["database"])
     traits = Traits(shows_own_keys=True)
     reads = ("input.question", "input.table")
     writes = ("cache.programs",)

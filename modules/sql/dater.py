@@ -38,7 +38,6 @@ class ClozeGenerator(LLMModule):
     """Breaks the question into sentences with a gap for a number each, for `cloze_filler`."""
 
     prompt = "wikitq/dater_cloze"
-    _slots_filled = frozenset()
     reads = ("input.question", "input.table")
     writes = ("cache.cloze",)
     samples = 5
@@ -72,7 +71,6 @@ class ClozeFiller(LLMModule):
     """Fills the gaps that `cloze_generator` left with numbers that SQL counts in the whole table."""
 
     prompt = "wikitq/dater_sql"
-    _slots_filled = frozenset(["definition", "questions"])
     reads = ("input.table", "cache.cloze?")
     writes = ("cache.evidence",)
     samples = 5

@@ -31,7 +31,6 @@ class SqlGenerator(LLMModule):
     """Writes one SQLite query over the table, called w. For questions that cells, counts and sums answer."""
 
     prompt = "wikitq/text_to_sql"
-    _slots_filled = frozenset(["database"])
     traits = Traits(shows_own_keys=True)
     reads = ("input.question", "input.table")
     writes = ("cache.sql",)

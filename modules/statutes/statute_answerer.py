@@ -60,7 +60,6 @@ class StatuteAnswerer(LLMModule):
     """Judges a statement, or works out an amount, by the provisions that were found. Always comes last."""
 
     prompt = "sara/cot"
-    _slots_filled = frozenset(["form"])
     traits = Traits(shows_own_keys=True)
     reads = ("input.question", "input.text?", "cache.statute?")
     writes = ("cache.answer",)

@@ -35,7 +35,6 @@ class TableQuery(LLMModule):
     """Answers the question from the table as it now stands. Comes last, once the table shows the answer."""
 
     prompt = "wikitq/table_query"
-    _slots_filled = frozenset(["calls"])
     traits = Traits(shows_own_keys=True)
     reads = ("input.question", "input.table", "input.text?", "cache.chain?", "cache.evidence?")
     writes = ("cache.answer",)

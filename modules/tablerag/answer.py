@@ -75,7 +75,6 @@ class TableAnswerer(LLMModule):
     """Answers from the table and what the others found out about it, in several samples for consistency."""
 
     prompt = "tablerag/tabfact"
-    _slots_filled = frozenset(["passages"])
     traits = Traits(shows_own_keys=True)
     reads = (
         "input.question, input.table, input.passages?, input.history?, "

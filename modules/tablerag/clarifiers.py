@@ -58,7 +58,6 @@ class WikiClarifier(LLMModule):
     """Describes the table in the light of the question, with articles about its subject if it may search."""
 
     prompt = "tablerag/wiki_clarifier"
-    _slots_filled = frozenset(["documents"])
     reads = ("input.question", "input.table", "input.history?")
     writes = ("cache.summary",)
     uses: ClassVar[Keys] = ("model", "web")

@@ -35,7 +35,6 @@ class LLMFilter(Cut, LLMModule):
     """Keeps the rows and columns that the question may need, by pandas code. For tables with many rows."""
 
     prompt = "tablerag/llm_filter"
-    _slots_filled = frozenset()
     reads = ("input.question", "input.table", "input.history?", "cache.kept?")
     samples = 5
     table_view = TableView(max_rows=40)

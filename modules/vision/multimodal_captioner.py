@@ -18,7 +18,6 @@ class MultimodalCaptioner(LLMModule):
     """Describes what the image shows. For questions about what can be seen in it."""
 
     prompt = "pictures/image_captioner"
-    _slots_filled = frozenset()
     reads = ("input.image", "input.question?")
     writes = ("cache.image_caption",)
     _takes_cut_off = True
