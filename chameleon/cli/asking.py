@@ -24,7 +24,7 @@ from chameleon.cli.setup import (
     receiver,
     with_sandbox,
 )
-from chameleon.cli.terminal import Activity, ReplyStream, echo, echo_json, is_verbose, say
+from chameleon.cli.terminal import Activity, ReplyStream, echo, echo_json, output, say
 from chameleon.cli.words import MAX_REPLY_CHARS, advised, among_choices, answer_text, notes_on, now_in_words
 from chameleon.core.log import EventLog, event_to_json, settings_in
 from chameleon.core.state import Event, Plan, RunEnded, State
@@ -50,7 +50,7 @@ def run_question(options: QuestionOptions, run: RunOptions, *, as_json: bool, pl
         inventory = setup.executor.inventory
         page = RunPage(
             as_json=as_json,
-            trace=run.trace or is_verbose(),
+            trace=run.trace or output.verbose,
             inventory=inventory,
             model=setup.executor.model,
             plan_only=plan_only,

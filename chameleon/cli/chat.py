@@ -23,8 +23,7 @@ from chameleon.cli.terminal import (
     ReplyStream,
     Terminated,
     echo,
-    is_quiet,
-    is_verbose,
+    output,
     say,
 )
 from chameleon.cli.words import advised, among_choices, now_in_words
@@ -161,7 +160,7 @@ class Chat:
     def answer(self, given: Mapping[str, Any]) -> None:
         """Run a question and show what happens; what goes wrong is reported, and the chat continues."""
         inventory = self.executor.inventory
-        trace = self.options.trace or is_verbose()
+        trace = self.options.trace or output.verbose
         page = RunPage(as_json=False, trace=trace, inventory=inventory, model=self.executor.model)
         reply = ReplyStream()
         on_text = reply if self.options.stream else None
@@ -195,7 +194,7 @@ class Chat:
         self.last = state = among_choices(state, given)
         self.turns.append(PastTurn.of(state))
         page.end(advised(state, inventory, "chameleon chat"), self.given.get("unit") or "")
-        if is_quiet() and state.answer is None:  # a line for each question
+        if output.quiet and state.answer is None:  # a line for each question
             echo(f"({state.ended.reason if state.ended else 'left'})")
 
     def _send(self, event: Event) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from chameleon.cli.options import EvalOptions
 from chameleon.cli.scoring import Data
-from chameleon.cli.terminal import Interrupted, Progress, is_verbose, say
+from chameleon.cli.terminal import Interrupted, Progress, output, say
 from chameleon.cli.words import plain
 from chameleon.core.conversation import HISTORY
 from chameleon.core.state import Event
@@ -135,7 +135,7 @@ class EvalRun:
 
             def on_result(result: Result) -> None:
                 tally.add(result)
-                if is_verbose():
+                if output.verbose:
                     say(_told_of(result))
                 if traces is not None:
                     from chameleon.interop.otlp import scores_of

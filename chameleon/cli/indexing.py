@@ -14,7 +14,7 @@ import typer
 
 from chameleon.cli.options import ModelOptions
 from chameleon.cli.setup import connect, model_for
-from chameleon.cli.terminal import Progress, echo, echo_json, is_quiet, is_verbose, say
+from chameleon.cli.terminal import Progress, echo, echo_json, output, say
 from chameleon.cli.words import spent_in_words
 from chameleon.documents.indexing import Summary, index_files
 from chameleon.errors import InputError, NoModel
@@ -50,7 +50,7 @@ def index_tables(
 
         def show(done: int, total: int, name: str) -> None:
             progress.total = total
-            if is_verbose() and name:
+            if output.verbose and name:
                 say(f"{done + 1:,} of {counted(total, 'file')}: {harmless(name)}")
             progress.show(done, lambda: name or "writing the index")
 
@@ -62,8 +62,8 @@ def index_tables(
     else:
         stored = sum(call.cached for call in recorder.calls)
         done = "\n".join(filter(None, (in_words(summary), spent_in_words(usage, stored))))
-        echo(_held(summary) if is_quiet() else done)
-    if summary.faults and not is_quiet():
+        echo(_held(summary) if output.quiet else done)
+    if summary.faults and not output.quiet:
         faults = [f"  {harmless(f'{one.where}: {one.why}')}" for one in summary.faults]
         echo("\n".join([f"{counted(len(faults), 'warning')}: not read", *_first(faults)]), err=True)
     return 0 if summary.files or summary.unchanged or summary.vanished else 1

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from chameleon.cli.terminal import Style, echo, is_verbose, results, say, terminal_width
+from chameleon.cli.terminal import Style, echo, output, say, terminal_width
 from chameleon.cli.words import (
     answer_text,
     notes_on,
@@ -141,7 +141,8 @@ class RunPage:
         ended = state.ended
         if ended.reason == "answered":
             if not self.as_json:
-                short = state.cache["reading"].get("short") if state.reading and results().isatty() else None
+                is_terminal = (output.results or sys.stdout).isatty()
+                short = state.cache["reading"].get("short") if state.reading and is_terminal else None
                 echo(harmless(short) if short else answer_text(state.answer, unit), style="bold")
             if state.reading:
                 self._line(f"Read as: {harmless(state.reading)}")
@@ -229,7 +230,7 @@ class RunPage:
 
     def _said(self, calls: Sequence[Call]) -> None:
         """Print what a model was asked, and replied, where all there is to say is wanted."""
-        for call in calls if is_verbose() else ():
+        for call in calls if output.verbose else ():
             tools = [f"{each['name']} {json.dumps(to_json(each['args']))}" for each in call.tool_calls]
             reply = "\n".join(filter(None, (call.text, *tools)))
             for role, message in (*call.messages, ("reply", reply)):

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
+from dataclasses import dataclass
 from typing import Any, Literal, Self, TextIO
 
 import typer
@@ -20,9 +21,6 @@ from chameleon.text import counted, harmless, harmless_lines
 Style = Literal["", "bold", "dim"]
 _SECONDS_BEFORE_BAR, _SECONDS_BEFORE_LINE = 0.7, 3.0
 _SECONDS_BETWEEN_LINES = 10.0
-_results: TextIO | None = None
-_quiet = _verbose = False
-_hide: Callable[[], None] | None = None
 
 
 class Interrupted(BaseException):
@@ -39,14 +37,26 @@ class Terminated(Interrupted):
     word = "terminated"
 
 
+@dataclass
+class Output:
+    """Where results go, how much else is said, and what hides what is drawn before the next text."""
+
+    results: TextIO | None = None
+    quiet: bool = False
+    verbose: bool = False
+    hide: Callable[[], None] | None = None
+
+
+output = Output()  # there is one terminal
+
+
 @contextmanager
 def results_alone(*, quiet: bool = False, verbose: bool = False) -> Iterator[None]:
     """Keep stdout for `echo` and `echo_json`: what the code of tools prints goes to stderr.
 
     `quiet` leaves out notes, progress and warnings; `verbose` shows all that is logged.
     """
-    global _results, _quiet, _verbose
-    _results, _quiet, _verbose = sys.stdout, quiet, verbose
+    output.results, output.quiet, output.verbose = sys.stdout, quiet, verbose
     log = logging.getLogger("chameleon")
     level = log.level
     if quiet or verbose:
@@ -55,18 +65,8 @@ def results_alone(*, quiet: bool = False, verbose: bool = False) -> Iterator[Non
         with redirect_stdout(sys.stderr):
             yield
     finally:
-        _results, _quiet, _verbose = None, False, False
+        output.results, output.quiet, output.verbose = None, False, False
         log.setLevel(level)
-
-
-def is_quiet() -> bool:
-    """Tell whether the results alone are wanted."""
-    return _quiet
-
-
-def is_verbose() -> bool:
-    """Tell whether all there is to say is wanted."""
-    return _verbose
 
 
 def is_attended() -> bool:
@@ -92,29 +92,18 @@ def _draws_on(stream: TextIO) -> bool:
     return stream.isatty() and not plain
 
 
-def _give_way_with(hide: Callable[[], None] | None) -> None:
-    """Set what is called before the next text is printed, to hide what is drawn at the terminal."""
-    global _hide  # noqa: PLW0603 - there is one terminal
-    _hide = hide
-
-
-def results() -> TextIO:
-    """Return the stream of the results, for a protocol that writes there itself."""
-    return _results or sys.stdout
-
-
 def echo(text: str, *, err: bool = False, nl: bool = True, style: Style = "") -> None:
     """Print a text for people, on stdout or, with `err`, on stderr; at a terminal in a style.
 
     Characters that are invisible or steer a terminal become U+FFFD. Line breaks stay: a name or a reply that
     must stay on one line goes through `harmless` or `one_line` before.
     """
-    if _hide is not None:
-        _hide()
+    if output.hide is not None:
+        output.hide()
     text = harmless_lines(text)
-    if style and text and _draws_on(sys.stderr if err else results()):
+    if style and text and _draws_on(sys.stderr if err else output.results or sys.stdout):
         text = typer.style(text, **{style: True})
-    typer.echo(text, None if err else _results, err=err, nl=nl)
+    typer.echo(text, None if err else output.results, err=err, nl=nl)
 
 
 def echo_json(value: Any) -> None:
@@ -122,9 +111,9 @@ def echo_json(value: Any) -> None:
     text = json.dumps(value, ensure_ascii=False)
     if not text.isprintable():
         text = "".join(each if each.isprintable() else json.dumps(each)[1:-1] for each in text)
-    if _hide is not None:
-        _hide()
-    typer.echo(text, _results)
+    if output.hide is not None:
+        output.hide()
+    typer.echo(text, output.results)
 
 
 class ReplyStream:
@@ -151,7 +140,7 @@ class ReplyStream:
 
 def say(text: str, style: Style = "dim") -> None:
     """Print what is no result on stderr, so that stdout is the result alone; nothing where that is wanted."""
-    if not _quiet:
+    if not output.quiet:
         echo(text, err=True, style=style)
         sys.stderr.flush()
 
@@ -189,9 +178,9 @@ class Activity:
     def show(self, text: str) -> None:
         """Say what is being done now; "" for nothing."""
         self.hide()
-        if is_quiet() or not text:
+        if output.quiet or not text:
             return
-        _give_way_with(self.hide)
+        output.hide = self.hide
         draws = _draws_on(sys.stderr)
         seconds = _SECONDS_BEFORE_BAR if draws else _SECONDS_BEFORE_LINE
         self._timer = threading.Timer(seconds, self._draw, [harmless(text), draws])
@@ -225,7 +214,7 @@ class Activity:
 
     def __exit__(self, *_: object) -> None:
         self.hide()
-        _give_way_with(None)
+        output.hide = None
 
 
 class Progress:
@@ -241,7 +230,7 @@ class Progress:
         self._task: Any = None
 
     def __enter__(self) -> Self:
-        if _draws_on(sys.stderr) and not is_quiet():
+        if _draws_on(sys.stderr) and not output.quiet:
             self._bar = _bar("BarColumn", "MofNCompleteColumn", "TimeRemainingColumn")
             self._bar.start()
             self._task = self._bar.add_task("", total=self.total, completed=self.done)
