@@ -16,6 +16,8 @@ GROUND = (
     "figures",
     "lazy",
     "quoting",
+    "seal",
+    "seal",
     "sqlite_store",
     "text",
     "usage",

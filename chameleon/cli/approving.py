@@ -9,10 +9,10 @@ from pathlib import Path
 from chameleon.cli.terminal import asked, echo, is_attended
 from chameleon.core.conversation_log import ConversationLog
 from chameleon.core.log import EventLog
-from chameleon.core.seal import config_dir, sealed
 from chameleon.core.state import Event, State, Step
 from chameleon.errors import InputError
 from chameleon.run.approval import described
+from chameleon.seal import config_dir, sealed
 from chameleon.text import harmless
 
 EXIT_WAITS = 4

@@ -16,7 +16,7 @@ from typer import Argument, Option
 from typer.models import ParameterInfo
 
 from chameleon.cli.terminal import results_alone
-from chameleon.core.seal import config_dir
+from chameleon.seal import config_dir
 
 Command = Callable[..., int | None]
 StoreMode = Literal["off", "record", "replay", "auto"]

@@ -22,8 +22,8 @@ from typer.models import ArgumentInfo, ParameterInfo
 
 from chameleon.cli.options import SETTINGS, Command, declared, read_params, single
 from chameleon.cli.terminal import asked, echo, is_attended
-from chameleon.core.seal import config_dir
 from chameleon.errors import InputError
+from chameleon.seal import config_dir
 from chameleon.text import harmless, is_address, nearest, redact
 
 _OF_RUNS = ("model", "params", "store", "at_least", "unit", "limit", "workers", "max_cost")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from types import MappingProxyType
@@ -190,3 +190,19 @@ def reading(module: Module, keys: Iterable[str], known: Iterable[str] = ()) -> M
     return copy_with(
         module, traits=replace(traits, extra_reads=extra, known_keys=traits.known_keys.union(known))
     )
+
+
+def reading_own(modules: Mapping[str, Module], brought: Collection[str]) -> dict[str, Module]:
+    """Return the modules; those that show what others found read the keys that the user's own modules add."""
+    own = {name: each for name, each in modules.items() if is_users_own(each) and name not in brought}
+    shipped = [each for name, each in modules.items() if name not in own]
+    read = [key for each in shipped if not each.traits.shows_own_keys for key in split_keys(each.reads or ())]
+    keys = [*read, *(key for each in shipped for key in written_keys(each))]
+    known = {part for key in keys for part in key.removesuffix("?").split("|")}
+    of_text = (set(written_keys(each)).difference(split_keys(each.traits.non_text)) for each in own.values())
+    written = {key for keys in of_text for key in keys if key.startswith("cache.")}
+    added = [f"{key}?" for key in sorted(written - known)]
+    return {
+        name: reading(each, added, known) if added and each.traits.shows_own_keys else each
+        for name, each in modules.items()
+    }

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
-from chameleon.core.module import InnerRun, Keys, Module, split_keys
+from chameleon.core.module import Keys, Module, split_keys
 from chameleon.core.prompt import Messages, Prompt, TableView, context_of, slots_of
 from chameleon.core.state import LONGEST_REPLY, Redo, State
 from chameleon.errors import (
@@ -69,6 +69,7 @@ class AsksModel:
       name another.
     - `structured`: whether replies are held to a JSON schema, if there is one for them: "auto" if the
       model is known to offer that, and has refused none; the text form is the fallback.
+    - `folders`: where the prompt of a class that is used from Python is looked for.
 
     Shipped classes may set `_asking`.
     """
@@ -85,7 +86,7 @@ class AsksModel:
         if not self.prompt:
             raise InventoryError(f"{self.name} names no prompt file", hint="Set `prompt:` in the inventory.")
         try:
-            return Prompt.load(self.prompt, self._asking.folders)
+            return Prompt.load(self.prompt, self._asking.folders or getattr(self, "folders", ()))
         except PromptError as problem:  # a fault in the file has its own place
             raise problem if problem.where else problem.at(self._asking.place) from None
 
@@ -289,11 +290,6 @@ def connected(name: str, asking: Asking, llm: LLM | None) -> LLM | None:
         return (Model.connect if llm is None else llm.with_model)(asking.model, **asking.connection)
     except ChameleonError as error:
         raise error.at(f"{name}, {error.where or f'model {asking.model}'}") from None
-
-
-def bound(module: Module, llm: LLM | None) -> Module:
-    """Return a module ready to run with this model, or with its own; one that asks none as it is."""
-    return module.with_llm(llm) if isinstance(module, AsksModel | InnerRun) else module
 
 
 def _mending(redo: Redo | None) -> Messages:

@@ -20,7 +20,6 @@ from typing import Any, Self, get_args
 import orjson
 
 from chameleon import values
-from chameleon.core.seal import is_sealed, sealed
 from chameleon.core.state import (
     Approval,
     Dropped,
@@ -37,6 +36,7 @@ from chameleon.core.state import (
     StepRecord,
 )
 from chameleon.errors import ChameleonError, InputError, LogError, OtherFormat
+from chameleon.seal import is_sealed, sealed
 from chameleon.table import Table
 from chameleon.usage import Call, checked_seconds
 
@@ -296,8 +296,8 @@ class EventLog:
     append, one process at a time. Raises `LogError` naming the file and line when a whole line is not an
     event, or when another run has the file open; `InputError` for what is no regular file.
 
-    A yes that is appended is sealed (`core.seal`) together with all that the file holds before it. One that
-    this user has not sealed does not count: it is left out of `events`, with a warning.
+    A yes that is appended is sealed (`chameleon.seal`) together with all that the file holds before it. One
+    that this user has not sealed does not count: it is left out of `events`, with a warning.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:

@@ -7,7 +7,7 @@ import inspect
 import logging
 import re
 from collections.abc import Callable, Generator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar
 
@@ -24,6 +24,13 @@ Keys = str | tuple[str, ...]
 Part = TypeVar("Part")
 _log = logging.getLogger("chameleon")
 _NO_STATE = ("bool", "dict", "float", "int", "list", "str", "tuple")
+_OLD_TRAITS = {
+    "gives": "returns",
+    "non_text": "non_text",
+    "takes_code": "takes_code",
+    "in_turn": "exclusive_group",
+    "tells_own": "shows_own_keys",
+}
 OLD_NAMES = {"asks": "requires_approval", "at_most": "max_runs"}
 _KEY = re.compile(r"(input|cache)\.([A-Za-z_][A-Za-z0-9_]*|\*)|history")
 
@@ -97,6 +104,9 @@ class Module:
         if not cls.__dict__.get("description") and cls.__doc__:
             cls.description = " ".join(cls.__doc__.split())
         rename_attributes(cls, OLD_NAMES)
+        if old := {new: vars(cls)[name] for name, new in _OLD_TRAITS.items() if name in vars(cls)}:
+            _log.warning("class %s: write traits = Traits(%s=…)", cls.__qualname__, "=…, ".join(old))
+            cls.traits = replace(cls.traits, **old)
         check_keys(cls.reads, cls.writes, f"class {cls.__qualname__}")
         if inspect.isfunction(run := vars(cls).get("run")):
             _check_state(run, f"class {cls.__qualname__}")
@@ -150,6 +160,12 @@ class Module:
             return {self.name: output} if part == "cache" else {}
         place, _, key = writes[0].removesuffix("?").partition(".")
         return {key: output} if place == part else {}
+
+
+def bound(module: Module, llm: Any) -> Module:
+    """Return a module ready to run with this model, or with its own; one that asks none as it is."""
+    with_llm: Callable[[Any], Module] | None = getattr(module, "with_llm", None)
+    return module if with_llm is None else with_llm(llm)
 
 
 def copy_with(part: Part, **attributes: Any) -> Part:

@@ -8,7 +8,7 @@ import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import chain, takewhile
+from itertools import chain
 from types import MappingProxyType
 from typing import Any, Protocol, Self
 
@@ -298,12 +298,6 @@ def repeats(plan: Plan, state: State) -> bool:
 
 def _came_to(records: Sequence[StepRecord]) -> list[tuple[Any, ...]]:
     return [(each.step, each.output, each.input_changes, each.cache_changes) for each in records]
-
-
-def refused_plans(state: State) -> Sequence[Plan]:
-    """Return the refused plans since the last accepted one: `decide` lets a planner mend `REPAIR_TURNS`."""
-    since = takewhile(lambda plan: plan.refused, reversed(state.plans))
-    return tuple(since)[::-1]
 
 
 def repair_turns(state: State) -> Messages:

@@ -6,10 +6,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from chameleon.core.access import Access, is_users_own, reading, written_keys
+from chameleon.core.access import Access, reading_own
 from chameleon.core.arguments import Arguments
 from chameleon.core.llm_module import AsksModel, asking_of
-from chameleon.core.module import InnerRun, Module, named, split_keys
+from chameleon.core.module import InnerRun, Module, named
 from chameleon.core.planner import Planner, check_plan, every_planner
 from chameleon.core.state import State, Step
 from chameleon.errors import InventoryError, placed
@@ -98,6 +98,7 @@ class Composition:
         with placed(self.name):
             modules = _by_name(self.modules)
         planners, brought = [*every_planner(self.planner)], set(self.brought)
+        referenced = [each.referenced_modules for each in planners]
         for planner in planners:
             for name, each in planner.extra_modules.items():
                 if name not in modules:
@@ -107,8 +108,7 @@ class Composition:
                     what = f"a module is called {name}, and that name is the planner's ({planner.name})"
                     where = self.place(("modules", name))
                     raise InventoryError(what, where=where, hint="Give the module another name.")
-        self._check_mentioned(modules, planners)
-        modules = _reading_own(modules, brought)
+        modules = reading_own(modules, brought)
         present = {name: module for name, module in modules.items() if name not in self.left_out}
         access = {name: Access.of(module) for name, module in modules.items()}
         parts = {
@@ -122,13 +122,16 @@ class Composition:
             },
             "needs_model": self.planner.needs_model or any(access[name].needs_model for name in present),
         }
+        self._check_mentioned(modules, referenced)
         for attribute, value in parts.items():
             object.__setattr__(self, attribute, value)
 
-    def _check_mentioned(self, modules: Mapping[str, Module], planners: Sequence[Planner]) -> None:
+    def _check_mentioned(
+        self, modules: Mapping[str, Module], referenced: Sequence[Mapping[str, Collection[str]]]
+    ) -> None:
         """Raise `InventoryError` for a module that is named outside `modules` and is not there."""
         places = self.source.places if self.source else {}
-        for key, name in self._mentioned(planners):
+        for key, name in self._mentioned(referenced):
             if name in modules:
                 continue
             part = ".".join(str(each) for each in key if isinstance(each, str))
@@ -139,7 +142,9 @@ class Composition:
             what = f"{part} names a module {name!r} that the inventory does not have"
             raise InventoryError(what, where=self.place(key), hint=nearest(name, modules))
 
-    def _mentioned(self, planners: Sequence[Planner]) -> Iterator[tuple[KeyPath, str]]:
+    def _mentioned(
+        self, referenced: Sequence[Mapping[str, Collection[str]]]
+    ) -> Iterator[tuple[KeyPath, str]]:
         """Yield every module that is named outside `modules`, with the key that names it."""
         yield from _names_in(self.fallback, "fallback")
         for rule in RULES_OF_MODULES:
@@ -150,8 +155,8 @@ class Composition:
         for name, policy in self.on_error.items():
             if isinstance(policy, list):
                 yield from _names_in(policy, "modules", name, "on_error")
-        for planner in planners:
-            for key, names in planner.referenced_modules.items():
+        for by_planner in referenced:
+            for key, names in by_planner.items():
                 yield from _names_in(names, "planner", key)
 
     def place(self, path: KeyPath) -> str:
@@ -200,22 +205,6 @@ class Composition:
         """Raise `PlanError` if steps or names cannot follow the state, or a `whole` plan breaks the order."""
         steps = [Step(each) if isinstance(each, str) else each for each in plan]
         check_plan(steps, self, state.keys, state.executed_names, whole=whole)
-
-
-def _reading_own(modules: Mapping[str, Module], brought: Collection[str]) -> dict[str, Module]:
-    """Return the modules; those that show what others found read the keys that the user's own modules add."""
-    own = {name: each for name, each in modules.items() if is_users_own(each) and name not in brought}
-    shipped = [each for name, each in modules.items() if name not in own]
-    read = [key for each in shipped if not each.traits.shows_own_keys for key in split_keys(each.reads or ())]
-    keys = [*read, *(key for each in shipped for key in written_keys(each))]
-    known = {part for key in keys for part in key.removesuffix("?").split("|")}
-    of_text = (set(written_keys(each)).difference(split_keys(each.traits.non_text)) for each in own.values())
-    written = {key for keys in of_text for key in keys if key.startswith("cache.")}
-    added = [f"{key}?" for key in sorted(written - known)]
-    return {
-        name: reading(each, added, known) if added and each.traits.shows_own_keys else each
-        for name, each in modules.items()
-    }
 
 
 def _by_name(given: Any) -> dict[str, Module]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from types import FunctionType
 from typing import Any
@@ -218,7 +219,8 @@ def _with_new_names(data: dict[str, Any], places: dict[KeyPath, str], file: str)
     """Return the data with keys that have a new name under that, at modules and in `repair`; warn of them."""
     renamed = dict(data)
     for part, names in (("modules", OLD_NAMES), ("repair", {"tell": "show_error"})):
-        if isinstance(entries := data.get(part), dict):
+        entries = data.get(part)
+        if isinstance(entries, dict) and names.keys() & _keys_in(entries):
             whole = with_new_names(entries, places.get((part,), file), names) if part == "repair" else entries
             renamed[part] = {
                 name: with_new_names(entry, places.get((part, name), file), names)
@@ -229,6 +231,10 @@ def _with_new_names(data: dict[str, Any], places: dict[KeyPath, str], file: str)
             for path in [path for path in places if path[0] == part and path[2:3] and path[2] in names]:
                 places[(*path[:2], names[str(path[2])], *path[3:])] = places[path]
     return renamed
+
+
+def _keys_in(entries: Mapping[str, Any]) -> set[str]:
+    return {*entries, *chain.from_iterable(each for each in entries.values() if isinstance(each, dict))}
 
 
 def _parse(text: str, file: str) -> tuple[Any, dict[KeyPath, str]]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import Enum
+from itertools import takewhile
 
 from chameleon import errors
-from chameleon.core.planner import REPAIR_TURNS, refused_plans
+from chameleon.core.planner import REPAIR_TURNS
 from chameleon.core.state import (
     LONGEST_REPLY,
     Failure,
@@ -53,6 +54,12 @@ def decide(state: State, inventory: Inventory) -> Decision:
     if (refused := refused_plans(state)) and len(refused) > REPAIR_TURNS:
         return _fall_back(state, inventory, _no_valid(refused), PlanError.__name__)
     return Next.PLAN
+
+
+def refused_plans(state: State) -> Sequence[Plan]:
+    """Return the refused plans since the last accepted one: `decide` lets a planner mend `REPAIR_TURNS`."""
+    since = takewhile(lambda plan: plan.refused, reversed(state.plans))
+    return tuple(since)[::-1]
 
 
 def continues_after(record: StepRecord, state: State, inventory: Inventory) -> bool:

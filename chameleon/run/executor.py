@@ -16,10 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from chameleon import bridge
-from chameleon.core.llm_module import bound
 from chameleon.core.log import EventLog
 from chameleon.core.masking import masked
-from chameleon.core.module import Module
+from chameleon.core.module import Module, bound
 from chameleon.core.planner import RETURN_NOTHING, Planner, next_plan, repeats
 from chameleon.core.state import (
     Approval,

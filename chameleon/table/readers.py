@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
 from chameleon.errors import InputError
+from chameleon.table.columns import GROUPS
 from chameleon.table.databases import address_name, duckdb_tables, server_tables, sqlite_tables
 from chameleon.table.found import Finding, Found, LeftOut, Note, Unread, finding_from_json, finding_to_json
 from chameleon.table.json_files import json_line_tables, json_tables
 from chameleon.table.records import NAMES, Origin, kind_of_bytes, printable, read_file, shown, unpack_gzip
-from chameleon.table.structure import with_groups
 from chameleon.table.table import Table, told_apart
 from chameleon.table.text_files import bar_table, decode, delimited_tables, format_of_text, markdown_tables
 from chameleon.table.totals import FOOTER, set_apart
@@ -39,6 +40,8 @@ _DATABASES = ("sqlite", "duckdb", "parquet")
 _OF_ROWS = ("csv", "tsv", "workbook")
 _AMBIGUOUS = (".db", ".db3")  # these are of SQLite, of DuckDB or of something else
 _SHORT_BYTES, _START_BYTES = 1 << 20, 4096
+_OFTEN = 0.25  # of the rows stand below a name where groups are named once
+_NO_NAMES = ("money", "percent", "quantity", "duration", "unclear", "empty")
 
 
 class Reading(NamedTuple):
@@ -258,3 +261,31 @@ def _tables_of_text(data: bytes, origin: Origin, kind: str, header: str) -> Iter
         yield from _OF_TEXTS[kind](text, origin)
     else:
         yield from delimited_tables(text, origin, "\t" if kind == "tsv" else "", header)
+
+
+def with_groups(table: Table) -> Table:
+    """Return the table with the groups that its first columns name once, filled down.
+
+    A run of blanks below a name is such a group where the columns to the right are full and one of them
+    names the rows. Where they hold figures alone, nobody can tell, and the column is unclear.
+    """
+    columns, leading, blank = table.columns, 0, set(range(len(table.rows)))
+    for column in columns[:-1]:
+        places = {place for place, cell in enumerate(column.cells) if not cell}
+        if not places or 0 in places or not places <= blank or column.meaning.kind in _NO_NAMES:
+            break
+        leading, blank = leading + 1, places
+    below = [row[leading:] for row in table.rows if not row[0]]
+    told = [cell for cell in columns[0].cells if cell]  # what is named twice is no group
+    are_groups = leading and all(map(all, below)) and len(set(told)) >= max(2, len(told))
+    if not are_groups or len(below) < max(2, _OFTEN * len(table.rows)):
+        return table
+    is_open = columns[0].meaning.is_number or all(each.meaning.is_number for each in columns[leading:])
+    if is_open:
+        return replace(table, hints=(GROUPS, *map(table.hint, range(1, len(columns)))))
+    rows = [list(row) for row in table.rows]
+    for above, row in pairwise(rows):
+        row[:leading] = [cell or over for cell, over in zip(row[:leading], above[:leading], strict=True)]
+    names = " and ".join(each.name or "the first column" for each in columns[:leading])
+    note = f"{names}: blanks are filled with the name above"
+    return replace(table, rows=tuple(map(tuple, rows)), told=(*table.told, note))

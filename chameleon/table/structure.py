@@ -4,17 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
-from itertools import pairwise
 
 from chameleon.table.amounts import UNITS, read_amount
-from chameleon.table.columns import GROUPS
-from chameleon.table.table import Table
 
 _MOST_HEADS, _SAMPLE = 3, 20
 _UNIT_NAMES = frozenset(("unit", "units", "einheit", "unité", "unidad", "unità", "eenheid"))
-_OFTEN = 0.25  # of the rows stand below a name where groups are named once
-_NO_NAMES = ("money", "percent", "quantity", "duration", "unclear", "empty")
 YEAR = re.compile(r"(?:19|20)\d\d")
 _IN_BRACKETS = re.compile(r"\((?!\d)[^()]{1,12}\)|\[(?!\d)[^\[\]]{1,12}\]")
 
@@ -51,34 +45,6 @@ def joined_header(rows: Sequence[Sequence[str]]) -> list[str]:
         is_bare = bool(others) and last.lower() in UNITS
         names.append(" ".join([*others, f"({last})" if is_bare else last]))
     return names
-
-
-def with_groups(table: Table) -> Table:
-    """Return the table with the groups that its first columns name once, filled down.
-
-    A run of blanks below a name is such a group where the columns to the right are full and one of them
-    names the rows. Where they hold figures alone, nobody can tell, and the column is unclear.
-    """
-    columns, leading, blank = table.columns, 0, set(range(len(table.rows)))
-    for column in columns[:-1]:
-        places = {place for place, cell in enumerate(column.cells) if not cell}
-        if not places or 0 in places or not places <= blank or column.meaning.kind in _NO_NAMES:
-            break
-        leading, blank = leading + 1, places
-    below = [row[leading:] for row in table.rows if not row[0]]
-    told = [cell for cell in columns[0].cells if cell]  # what is named twice is no group
-    are_groups = leading and all(map(all, below)) and len(set(told)) >= max(2, len(told))
-    if not are_groups or len(below) < max(2, _OFTEN * len(table.rows)):
-        return table
-    is_open = columns[0].meaning.is_number or all(each.meaning.is_number for each in columns[leading:])
-    if is_open:
-        return replace(table, hints=(GROUPS, *map(table.hint, range(1, len(columns)))))
-    rows = [list(row) for row in table.rows]
-    for above, row in pairwise(rows):
-        row[:leading] = [cell or over for cell, over in zip(row[:leading], above[:leading], strict=True)]
-    names = " and ".join(each.name or "the first column" for each in columns[:leading])
-    note = f"{names}: blanks are filled with the name above"
-    return replace(table, rows=tuple(map(tuple, rows)), told=(*table.told, note))
 
 
 def _is_of_units(row: Sequence[str], body: Sequence[Sequence[str]]) -> bool:

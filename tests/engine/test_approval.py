@@ -15,13 +15,13 @@ import pytest
 from chameleon import LLM, Executor, Inventory, State, tool
 from chameleon.core.log import EventLog, event_from_json, event_to_json
 from chameleon.core.module import copy_with
-from chameleon.core.seal import config_dir
 from chameleon.core.state import Approval, Event, Step, StepRecord
 from chameleon.errors import InventoryError, LogError, NotApproved
 from chameleon.llm import ScriptedModel
 from chameleon.planners.fixed import Fixed
 from chameleon.planners.react import React
 from chameleon.run.approval import Request, refuse
+from chameleon.seal import config_dir
 
 QUESTION = {"question": "q"}
 READ, WRITE = {"module": "read", "args": {"name": "a"}}, {"module": "write", "args": {"text": "$read"}}
