@@ -30,7 +30,7 @@ class Capabilities:
     - `most_output`: the most tokens of a reply, thoughts included; `limit_name`: its server's name for that
       parameter, where it is not the usual one.
     - `spare`: the most tokens that a limit may have beyond `max_tokens`: the context has no room for more.
-    - `structured`, `sees`, `tools`: it is known to take JSON schemas, pictures, tools to call.
+    - `schema`, `sees`, `tools`: it is known to take JSON schemas, pictures, tools to call.
     - `without`: what else it has refused: parameters of our own making, "schema", "tools".
     - `is_known`: LangChain or `models.yaml` knows the model.
     """
@@ -46,7 +46,7 @@ class Capabilities:
     most_output: int | None = None
     limit_name: str = ""
     spare: int | None = None
-    structured: bool = False
+    schema: bool = False
     sees: bool = False
     tools: bool = False
     without: frozenset[str] = frozenset()
@@ -92,7 +92,7 @@ def capabilities_of(model: str, profile: Mapping[str, Any] | None = None) -> Cap
         apart=tuple((first, second) for first, second in family.get("apart", ())),
         thinking=str(family.get("thinking", "")),
         most_output=profile.get("max_output_tokens") or None,
-        structured=profile.get("structured_output") is True,
+        schema=profile.get("structured_output") is True,
         sees=bool(profile.get("image_inputs", _fitting(model, "sees"))),
         tools=bool(profile.get("tool_calling", _fitting(model, "tools"))),
         is_known=bool(profile or family),

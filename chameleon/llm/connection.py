@@ -21,11 +21,10 @@ from chameleon.llm.dialects import Dialect, OpenAIDialect, Tell, WireRequest, di
 from chameleon.llm.failures import CallFailure, classify
 from chameleon.llm.message import ModelRequest, Reply
 from chameleon.llm.pace import Pace, pace_of
-from chameleon.llm.parameters import Fitted, efforts_of, fit, reasoning_fields
+from chameleon.llm.parameters import IN_CHAT, Fitted, efforts_of, fit, learn, reasoning_fields
 from chameleon.llm.parse_reply import fault, parse_reply
 from chameleon.llm.prices import Prices, Pricing
 from chameleon.llm.providers import is_openai_itself
-from chameleon.llm.quirks import IN_CHAT, learn
 from chameleon.usage import Usage
 
 DROPPED = (
@@ -57,7 +56,7 @@ class Connection:
         self._pricing = Pricing(client.name, prices)
         self._lock = threading.Lock()
         self._learned: Capabilities | None = None
-        self._proven, self._unsure = set[str](), set[str]()
+        self._unsure: set[str] = set()
         # A script is nobody's server.
         self.pace = Pace() if client.is_scripted else pace_of(self.name, self.address, client.secrets)
 
@@ -92,7 +91,7 @@ class Connection:
         known = self.known
         if what in known.without:
             return ""
-        if what in self._proven or {"schema": known.structured, "tools": known.tools}[what]:
+        if getattr(known, what):
             return "known"
         is_own = bool(self.address) and not is_openai_itself(str(self.address))
         return "try" if (is_own or not known.is_known) and not self.client.is_scripted else ""
@@ -103,15 +102,16 @@ class Connection:
         `works` is None where the reply did not show it: the second time it counts as no.
         """
         with self._lock:
-            if what in self.known.without:  # another thread has tried it, too
+            is_unsure = works is None and what not in self._unsure
+            if what in self.known.without or is_unsure:  # another thread has tried it, too
+                self._unsure.add(what)
                 return
-            if works or (works is None and what not in self._unsure):
-                (self._proven if works else self._unsure).add(what)
-                return
-            self._learned = self.known.without_also(what)
-        named, instead = REFUSED[what]
-        why = "used none of" if works is None else why
-        _log.warning("%s %s %s: it is asked %s from now on", self.name, why, named, instead)
+            facts: dict[str, Any] = {what: True} if works else {"without": self.known.without | {what}}
+            self._learned = replace(self.known, **facts)
+        if not works:
+            named, instead = REFUSED[what]
+            why = "used none of" if works is None else why
+            _log.warning("%s %s %s: it is asked %s from now on", self.name, why, named, instead)
 
     def fit(self, request: ModelRequest, widened: int = 0) -> Fitted:
         """Fit the request's parameters to what is known of the model by now."""
@@ -131,7 +131,7 @@ class Connection:
         """Return how many samples of this request can be had in one."""
         # With a seed each sample has one of its own.
         is_one = "n" in self.known.without or "seed" in request.params
-        return 1 if is_one else self._dialect.samples_at_once()
+        return 1 if is_one else self._dialect.max_samples
 
     def send(
         self, request: ModelRequest, fitted: Fitted, n: int = 1, tell: Tell | None = None
@@ -178,8 +178,7 @@ class Connection:
 
     @cached_property
     def _dialect(self) -> Dialect:
-        chat = self.client.chat
-        return dialect_of(chat)(chat, self.name, self.capabilities)
+        return dialect_of(self.client.chat, self.name, self.capabilities)
 
     @cached_property
     def _by_responses(self) -> Dialect:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial, reduce
@@ -16,9 +17,9 @@ from chameleon.llm.deadline import started
 from chameleon.llm.message import ModelRequest, MultimodalText
 from chameleon.llm.openai_replies import OF_CALLS
 from chameleon.llm.parse_reply import from_blocks, text_of
-from chameleon.llm.prefixes import Prefixes, split_at
 from chameleon.llm.providers import OPENAI, base_url, is_openai_itself
 from chameleon.llm.tools import CallingText, ResultText, as_function, wire_name
+from chameleon.text import shared_start
 
 if TYPE_CHECKING:
     from langchain_core.language_models.chat_models import BaseChatModel
@@ -28,7 +29,10 @@ _NO_TOOLS = "Choose a model that takes them, or a planner that asks for a plan i
 _IN_TEXT = "Ask for the form in the prompt: `structured: auto` in the inventory does so where it must."
 Tell = Callable[[str], None]
 Params = dict[str, Any]
-_FEW_SAMPLES, _MOST_SAMPLES = 8, 128
+Prompt = Sequence[tuple[str, str]]
+MIN_CHARS = 4_096
+"""The fewest characters that are worth caching: providers cache no less than 1,024 tokens."""
+_MAX_FAMILIES = 64
 
 
 @dataclass(frozen=True)
@@ -49,14 +53,15 @@ class WireRequest:
 
 
 class Dialect:
-    """How any LangChain client is asked; subclasses know more of theirs."""
+    """How any LangChain client is asked; subclasses know more of theirs.
+
+    `max_samples` is how many samples can be had in one request.
+    """
+
+    max_samples = 1
 
     def __init__(self, chat: BaseChatModel, name: str, known: Capabilities) -> None:
-        self.chat, self.name, self.known = chat, name, known
-
-    def samples_at_once(self) -> int:
-        """Return how many samples can be had in one request."""
-        return 1
+        self.chat, self.name = chat, name
 
     def add(self, request: ModelRequest, sent: Params, options: Params, limit_name: str) -> None:
         """Move what goes in another form from the parameters `sent` to the `options` of the request."""
@@ -121,6 +126,40 @@ def _told(piece: AIMessage, tell: Tell) -> AIMessage:
     return piece
 
 
+class Prefixes:
+    """The part that prompts share, which a provider can cache: what it has read before costs less.
+
+    Prompts that share their first `MIN_CHARS` characters are one family: the demonstrations of one module.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._shared: dict[str, str] = {}  # of each family, the last to be asked last
+
+    def shared_length(self, messages: Prompt) -> int:
+        """Count the characters that earlier prompts of the family share with this one; 0 for the first."""
+        text = "".join(text for _, text in messages)
+        if len(text) < MIN_CHARS:
+            return 0
+        with self._lock:
+            before = self._shared.pop(text[:MIN_CHARS], text)
+            length = shared_start(before, text)
+            self._shared[text[:MIN_CHARS]] = text[:length]
+            if len(self._shared) > _MAX_FAMILIES:
+                del self._shared[next(iter(self._shared))]
+        # The same prompt again, as for another sample, says nothing of what other prompts share.
+        return 0 if before == text else length
+
+
+def split_at(messages: Prompt, length: int) -> tuple[int, int]:
+    """Find the message in which the first `length` characters end, and where in it."""
+    for number, (_, text) in enumerate(messages):
+        if length <= len(text):
+            return number, length
+        length -= len(text)
+    return len(messages) - 1, len(messages[-1][1])
+
+
 class AnthropicDialect(Dialect):
     """Claude's client: the part of a prompt to cache is marked in the prompt itself."""
 
@@ -158,19 +197,13 @@ class OpenAIDialect(Dialect):
         self.address = str(own or base_url() or OPENAI)
         self._responses = getattr(chat, "use_responses_api", None)
         is_own = not is_openai_itself(self.address) and not hasattr(chat, "azure_endpoint")
-        self._may_think = bool(known.thinks or known.refuses_thinking)
-        # LangChain would send max_completion_tokens, which Ollama and older servers ignore.
-        self._limit_name = ""
+        may_think, self._limit_name = bool(known.thinks or known.refuses_thinking), ""
         if is_own and not self._responses:
-            is_openais = name.startswith("openai:") and self._may_think
+            # LangChain would send max_completion_tokens, which Ollama and older servers ignore.
+            is_openais = name.startswith("openai:") and may_think
             self._limit_name = "max_completion_tokens" if is_openais else "max_tokens"
-
-    def samples_at_once(self) -> int:
-        """Return how many samples a request may ask for; OpenAI gives eight of a model that thinks."""
-        has_field = "n" in type(self.chat).model_fields
-        if not has_field or self._responses or getattr(self.chat, "streaming", None):
-            return 1
-        return _FEW_SAMPLES if self._may_think else _MOST_SAMPLES
+        if "n" in type(chat).model_fields and not self._responses and not getattr(chat, "streaming", None):
+            self.max_samples = 8 if may_think else 128  # OpenAI gives eight of a model that thinks
 
     def add(self, request: ModelRequest, sent: Params, options: Params, limit_name: str) -> None:
         body: dict[str, Any] = {}
@@ -209,38 +242,35 @@ class DirectDialect(OpenAIDialect):
         return replies
 
 
-def dialect_of(chat: BaseChatModel) -> type[Dialect]:
+def dialect_of(chat: BaseChatModel, name: str, known: Capabilities) -> Dialect:
     """Return how this client is asked."""
-    kinds = {kind.__name__ for kind in type(chat).__mro__}
     by_class = {
         "OpenAIChat": DirectDialect,
         "BaseChatOpenAI": OpenAIDialect,
         "ChatAnthropic": AnthropicDialect,
     }
-    return next((dialect for kind, dialect in by_class.items() if kind in kinds), Dialect)
+    kinds = (by_class.get(kind.__name__) for kind in type(chat).__mro__)
+    return next(filter(None, kinds), Dialect)(chat, name, known)
 
 
 def _response_format(schema: Mapping[str, Any]) -> dict[str, Any]:
     """Return what asks OpenAI and compatible servers for JSON of the schema's form."""
-    title = str(schema.get("title") or "reply")
-    name = "".join(c if c.isascii() and (c.isalnum() or c in "_-") else "_" for c in title)
-    described = {"name": name[:64], "schema": dict(schema), "strict": _is_closed(schema)}
-    return {"type": "json_schema", "json_schema": described}
+    name = wire_name(str(schema.get("title") or "reply"))
+    form = {"name": name, "schema": dict(schema), "strict": _is_closed(schema)}
+    return {"type": "json_schema", "json_schema": form}
 
 
 def _is_closed(schema: Any) -> bool:
     """Tell whether every object requires all its keys and allows no other: what `strict` takes."""
     if isinstance(schema, list):
-        return all(_is_closed(item) for item in schema)
+        return all(map(_is_closed, schema))
     if not isinstance(schema, Mapping):
         return True
     if schema.get("type") == "object" or "properties" in schema:
-        properties = schema.get("properties")
-        if not isinstance(properties, Mapping) or schema.get("additionalProperties") is not False:
+        keys, is_open = schema.get("properties"), schema.get("additionalProperties") is not False
+        if is_open or not isinstance(keys, Mapping) or {*keys} != {*schema.get("required", ())}:
             return False
-        if set(properties) != set(schema.get("required", ())):
-            return False
-    return all(_is_closed(value) for value in schema.values())
+    return all(map(_is_closed, schema.values()))
 
 
 def _for_langchain(role: str, text: str) -> BaseMessage:

@@ -6,6 +6,7 @@ import copy
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -79,16 +80,14 @@ class Reply:
     def from_record(cls, model: str, record: Mapping[str, Any]) -> Reply:
         """Read what `to_record` wrote; raise `StoreError` for a damaged record."""
         text, finish = record.get("text"), record.get("finish")
-        told = {name: record[name] for name in ("logprob", "dropped", "widened") if name in record}
-        try:
-            if not isinstance(text, str) or not isinstance(finish, str):
-                raise TypeError
+        more = {name: record[name] for name in ("logprob", "dropped", "widened") if name in record}
+        with suppress(TypeError, ValueError):
             calls = tuple(ToolCall(**call) for call in checked_calls(record.get("tool_calls", ())))
             blocks = checked_blocks(record.get("blocks", ()))
-        except (TypeError, ValueError):
-            hint = "Record it again with the store in mode record."
-            raise StoreError("a recorded reply is damaged", hint=hint) from None
-        return cls(text, finish, cached=True, model=model, tool_calls=calls, blocks=blocks, **told)
+            if isinstance(text, str) and isinstance(finish, str):
+                return cls(text, finish, cached=True, model=model, tool_calls=calls, blocks=blocks, **more)
+        hint = "Record it again with the store in mode record."
+        raise StoreError("a recorded reply is damaged", hint=hint)
 
     def to_record(self) -> dict[str, Any]:
         """Return what the response store keeps."""
@@ -109,12 +108,8 @@ class Reply:
 
     def after(self, earlier: Reply) -> Reply:
         """Add what an earlier reply to the same request took."""
-        return replace(
-            self,
-            usage=earlier.usage + self.usage,
-            seconds=earlier.seconds + self.seconds,
-            attempts=earlier.attempts + self.attempts,
-        )
+        names = ("usage", "seconds", "attempts")
+        return replace(self, **{name: getattr(earlier, name) + getattr(self, name) for name in names})
 
     def with_more_room(self, wider: Reply, widened: int) -> Reply:
         """Return the reply to the same request with more room; what was cut off, where that failed."""
@@ -215,8 +210,8 @@ class ModelRequest:
         """Return everything but the model and the messages that tells two requests apart."""
         pictures, tools = list(self.pictures), list(self.tools)
         more = {"base_url": self.address, "pictures": pictures, "tools": tools, "schema": self.schema}
-        told = {name: value for name, value in more.items() if value not in ("", [], None)}
-        return {**self.own_settings, **self.params, "sample": self.sample, **told}
+        more = {name: value for name, value in more.items() if value not in ("", [], None)}
+        return {**self.own_settings, **self.params, "sample": self.sample, **more}
 
     def lacks_room(self, reply: Reply) -> bool:
         """Tell whether the reply was cut off at a limit that can be widened, and its asker wants it whole."""
@@ -239,7 +234,7 @@ def encodable(text: str) -> str:
 
 def canonical(params: Mapping[str, Any]) -> dict[str, Any]:
     """Write equal parameters alike: 0 for 0.0, a list for one stop, no None. Raises `ModelError`."""
-    found: dict[str, Any] = {}
+    made: dict[str, Any] = {}
     for name, value in sorted(params.items()):
         if value is None:
             continue
@@ -249,15 +244,13 @@ def canonical(params: Mapping[str, Any]) -> dict[str, Any]:
         if name == "max_tokens" and not is_amount(value):
             raise ModelError(f"max_tokens is {value!r:.40}", hint="Give a number of tokens.")
         if name == "stop":
-            found[name] = [value] if isinstance(value, str) else list(value)
-        elif isinstance(value, float) and value.is_integer():
-            found[name] = int(value)
+            made[name] = [value] if isinstance(value, str) else list(value)
         else:
-            found[name] = value
+            made[name] = int(value) if isinstance(value, float) and value.is_integer() else value
         if not isinstance(value, (str, int, float)):
             try:
-                json.dumps(found[name])
+                json.dumps(made[name])
             except (TypeError, ValueError):
-                told = f"the model parameter {name} is {type_in_words(value)}, not JSON"
-                raise ModelError(told) from None
-    return found
+                what = f"the model parameter {name} is {type_in_words(value)}, not JSON"
+                raise ModelError(what) from None
+    return made

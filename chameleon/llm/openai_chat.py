@@ -78,7 +78,8 @@ class OpenAIChat(BaseModel):
             roles = {"system": "developer"}
             messages = [each | {"role": roles.get(each["role"], each["role"])} for each in messages]
         own = {name: value for name in ("reasoning_effort", "n") if (value := getattr(self, name))}
-        tell = tell or (_tell_nobody if self.streaming else None)
+        if self.streaming and tell is None:  # some gateways reply in pieces alone
+            tell = [].append
         streamed = {"stream": True, "stream_options": {"include_usage": True}} if tell else {}
         further = {**own, **self.model_kwargs, **extra, **streamed}
         body = {"model": self.model, "messages": list(messages), **further}
@@ -134,10 +135,6 @@ class OpenAIChat(BaseModel):
         url = parts._replace(path=f"{parts.path.rstrip('/')}/chat/completions").geturl()
         headers = {**_HEADERS, "Authorization": header, **by_id, **self.default_headers}
         return url, headers, proxy_of(self.base_url)
-
-
-def _tell_nobody(piece: str) -> None:
-    """Read a reply in pieces that nobody waits for: some gateways reply in no other way."""
 
 
 def proxy_of(address: str) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import accumulate
 from typing import Any
@@ -20,19 +21,15 @@ from chameleon.usage import Usage, is_amount
 LONGEST_REPLY = 1_000_000  # characters, thoughts among them
 
 # Providers' words for the same ends.
-_FINISH = {
-    **dict.fromkeys(("end_turn", "stop_sequence", "tool_use", "tool_calls", "eos", "eos_token"), "stop"),
-    **dict.fromkeys(
-        ("completed", "complete", "end", "done", "finished", "succeeded", "function_call", "tool_call"),
-        "stop",
-    ),
-    **dict.fromkeys(("end_of_turn", "stop_token", "stop_str", "endoftext", "end_of_text"), "stop"),
-    **dict.fromkeys(("null", "none", "unknown", "finish_reason_unspecified", "incomplete"), ""),
-    **dict.fromkeys(("max_tokens", "max_output_tokens", "model_length", "limit", "max_length"), "length"),
-    "model_context_window_exceeded": "length",
-    **dict.fromkeys(("refusal", "safety", "recitation", "blocklist", "spii"), "content_filter"),
-    **dict.fromkeys(("prohibited_content", "content_filtered", "guardrail_intervened"), "content_filter"),
+_ENDS: Mapping[str, str] = {
+    "stop": "end_turn stop_sequence tool_use tool_calls tool_call function_call eos eos_token completed"
+    " complete end done finished succeeded end_of_turn stop_token stop_str endoftext end_of_text",
+    "": "null none unknown finish_reason_unspecified incomplete",
+    "length": "max_tokens max_output_tokens model_length limit max_length model_context_window_exceeded",
+    "content_filter": "refusal safety recitation blocklist spii prohibited_content content_filtered"
+    " guardrail_intervened",
 }
+_FINISH = {word: end for end, words in _ENDS.items() for word in words.split()}
 _GOOD_ENDS = ("", "stop", "length")
 _LEAST_OF_CALL = 50  # characters that a call counts for at least
 _REST = "additional_kwargs"
@@ -82,6 +79,8 @@ def parse_reply(
     text = mask_known(text, secrets)
     refusal = message.additional_kwargs.get("refusal")
     why = one_line(redact(" ".join(refusal.split()), also=secrets)) if isinstance(refusal, str) else ""
+    has_thought = bool(said.strip()) and not whole.strip()
+    anything = text or " ".join(call.name for call in calls)
     return Reply(
         text,
         finish,
@@ -89,13 +88,7 @@ def parse_reply(
         model=pricing.model,
         logprob=_mean_logprob(metadata.get("logprobs"), len(text) if is_cut else None),
         dropped=dropped or {},
-        error=fault(
-            pricing.model,
-            text or " ".join(call.name for call in calls),
-            finish,
-            why,
-            has_thought=bool(said.strip()) and not whole.strip(),
-        ),
+        error=fault(pricing.model, anything, finish, why, has_thought=has_thought),
         tool_calls=calls,
         blocks=blocks,
     )
@@ -159,9 +152,7 @@ def _finish(metadata: Mapping[str, Any]) -> str:
     return _FINISH.get(word, word)
 
 
-def _usage(
-    counted: Mapping[str, Any], metadata: Mapping[str, Any], has_text: bool, pricing: Pricing
-) -> Usage:
+def _usage(counted: Mapping[str, Any], metadata: Mapping[str, Any], has_text: bool, prices: Pricing) -> Usage:
     """Return the tokens that LangChain counted, and the cost: the provider's figure, else by the prices."""
     # Clients write 0 where the server said nothing; no prompt has 0 tokens.
     tokens_in: int | None = counted.get("input_tokens") or None
@@ -177,7 +168,7 @@ def _usage(
     reported = metadata.get("token_usage")
     costs = (reported.get("cost") if isinstance(reported, dict) else None, metadata.get("cost"))
     told = next((each for each in costs if is_amount(each) and each >= 0), None)
-    return replace(usage, cost=pricing.cost(usage, written) if told is None else float(told))
+    return replace(usage, cost=prices.cost(usage, written) if told is None else float(told))
 
 
 def calls_in(message: Any, clean: Clean, longest: int) -> tuple[tuple[ToolCall, ...], bool]:
@@ -223,13 +214,12 @@ def blocks_in(message: Any, clean: Clean, longest: int) -> tuple[tuple[Mapping[s
     blocks = [each for each in content if isinstance(each, Mapping)]
     is_plain = all(each.get("type") in _PLAIN and "extras" not in each for each in blocks)
     own = {name: value for name, value in message.additional_kwargs.items() if name not in _NO_REST and value}
-    try:
-        found = each_text(
-            [*([] if is_plain else blocks), *([{"type": _REST, "value": own}] if own else [])], clean
-        )
-        return (tuple(found), True) if len(json.dumps(found)) <= longest else ((), False)
-    except (ValueError, RecursionError):
-        return (), False
+    rest = [{"type": _REST, "value": own}] if own else []
+    with suppress(ValueError, RecursionError):
+        found = each_text([*([] if is_plain else blocks), *rest], clean)
+        if len(json.dumps(found)) <= longest:
+            return tuple(found), True
+    return (), False
 
 
 def from_blocks(blocks: Sequence[Mapping[str, Any]]) -> tuple[list[dict[str, Any]], dict[str, Any]]:

@@ -55,28 +55,27 @@ class ScriptedModel(BaseChatModel):
     @classmethod
     def from_file(cls, path: str | Path) -> ScriptedModel:
         """Read a script of JSON lines, each a text or a mapping; raise `InputError` naming a bad line."""
-        file = Path(path)
+        file, replies = Path(path), list[ScriptedReply]()
         try:
             lines = file.read_text(encoding="utf-8").splitlines()
         except FileNotFoundError:
             raise InputError("there is no such script of replies", where=str(file)) from None
         except (OSError, UnicodeDecodeError) as error:
-            said = getattr(error, "strerror", None) or str(error)
-            raise InputError(f"the script cannot be read: {said}", where=str(file)) from error
-        replies: list[ScriptedReply] = []
+            reason = getattr(error, "strerror", None) or str(error)
+            raise InputError(f"the script cannot be read: {reason}", where=str(file)) from error
         for number, line in enumerate(lines, start=1):
             if not line.strip():
                 continue
+            where = f"{file}, line {number}"
             try:
                 reply = json.loads(line)
-            except ValueError as error:
-                raise InputError(f"not JSON: {error}", where=f"{file}, line {number}") from None
-            try:
                 _message(reply)
+            except json.JSONDecodeError as error:
+                raise InputError(f"not JSON: {error}", where=where) from None
             except (AttributeError, KeyError, TypeError, ValueError):
                 hint = 'A call has a name and args: {"tool_calls": [{"name": "search", "args": {}}]}.'
                 what = 'a reply is a text, {"text": …} or {"tool_calls": […]}'
-                raise InputError(what, where=f"{file}, line {number}", hint=hint) from None
+                raise InputError(what, where=where, hint=hint) from None
             replies.append(reply)
         return cls(replies, model_name=file.name)
 

@@ -26,8 +26,8 @@ class ToolCall:
 
     def to_json(self) -> dict[str, Any]:
         """Return the call as logs and the response store keep it."""
-        told = {"name": self.name, "args": dict(self.args), "id": self.id}
-        return {**told, "fault": self.fault} if self.fault else told
+        fault = {"fault": self.fault} if self.fault else {}
+        return {"name": self.name, "args": dict(self.args), "id": self.id, **fault}
 
 
 class CallingText(str):

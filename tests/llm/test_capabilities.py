@@ -21,8 +21,8 @@ from chameleon.llm.capabilities import (
     section,
     switch_off,
 )
+from chameleon.llm.parameters import OURS, WIRE_NAMES
 from chameleon.llm.providers import providers
-from chameleon.llm.quirks import OURS, WIRE_NAMES
 
 
 @cache

@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chameleon.llm.capabilities import EFFORTS, Capabilities, capabilities_of
-from chameleon.llm.parameters import ROOM, fit, reasoning_fields
-from chameleon.llm.quirks import WIRE_NAMES
+from chameleon.llm.parameters import ROOM, WIRE_NAMES, fit, reasoning_fields
 
 ANY = Capabilities()
 THINKS = Capabilities(thinks=True)

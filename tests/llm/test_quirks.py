@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from chameleon.llm.failures import classify
-from chameleon.llm.quirks import OURS, WIRE_NAMES, Refusal, refusal_of
+from chameleon.llm.parameters import OURS, WIRE_NAMES, Refusal, refusal_of
 from tests.llm.asking import Json
 
 ALL = frozenset({*WIRE_NAMES, *OURS})
