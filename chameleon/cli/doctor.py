@@ -19,6 +19,7 @@ from chameleon.errors import ChameleonError, ModelError, StoreError
 from chameleon.inventories import DEFAULTS
 from chameleon.inventory.resolve import find_class
 from chameleon.llm import LLM, ResponseStore, choose_model
+from chameleon.llm.chat_clients import asked_by
 from chameleon.llm.choose import context_of, with_end
 from chameleon.llm.providers import base_url, is_openai_itself, package_is_here, providers
 from chameleon.retrieval.embeddings import automatic
@@ -147,7 +148,8 @@ def _model(settings: Settings) -> str:
         here = provider not in providers() or package_is_here(provider)
         offline = DEFAULTS["table"][1]
         lacks = "" if here else f"; its package is missing, and --inventory {offline} asks no model"
-        return redact(in_options(f"{choice}{lacks}")).removeprefix("model ")
+        by = f"; asked by {asked_by(choice.model)}" if choice.model else ""
+        return redact(in_options(f"{choice}{by}{lacks}")).removeprefix("model ")
     except ChameleonError as problem:
         return redact(in_options(str(problem)))
 

@@ -78,8 +78,8 @@ class OpenAIChat(BaseModel):
             roles = {"system": "developer"}
             messages = [each | {"role": roles.get(each["role"], each["role"])} for each in messages]
         own = {name: value for name in ("reasoning_effort", "n") if (value := getattr(self, name))}
-        if self.streaming and tell is None:  # some gateways reply in pieces alone
-            tell = [].append
+        if self.streaming:  # some gateways reply in pieces alone
+            tell = tell or (lambda piece: None)
         streamed = {"stream": True, "stream_options": {"include_usage": True}} if tell else {}
         further = {**own, **self.model_kwargs, **extra, **streamed}
         body = {"model": self.model, "messages": list(messages), **further}
