@@ -158,7 +158,7 @@ class GivenClient(ChatClient):
         return self.chat.model_copy(update={**nothing, **fields})
 
 
-def why_langchain(provider: str, name: str, settings: Mapping[str, Any] = _NOTHING) -> str:
+def _why_langchain(provider: str, name: str, settings: Mapping[str, Any] = _NOTHING) -> str:
     """Return why LangChain's client asks a model; "" where our own client of OpenAI's protocol does."""
     if provider != "openai":
         return f"its provider is {provider}"
@@ -180,7 +180,7 @@ def why_langchain(provider: str, name: str, settings: Mapping[str, Any] = _NOTHI
 def asked_by(model: str) -> str:
     """Say which client asks "provider:model", and why."""
     provider, _, name = model.partition(":")
-    why = why_langchain(provider, name)
+    why = _why_langchain(provider, name)
     return f"LangChain's client, since {why}" if why else "Chameleon's own client of OpenAI's protocol"
 
 
@@ -189,11 +189,8 @@ def make_client(
 ) -> BaseChatModel:
     """Make the client of `provider:name`, with its own retries switched off, for requests with these fields.
 
-    Raises:
-        MissingPackage: With the pip line.
-        AuthFailed: Naming the variable that is not set.
-        NoModel: There is no such script.
-        ModelError: The client refuses the settings or the fields.
+    Raises `MissingPackage`, `AuthFailed` where no key is set, `NoModel` where there is no such script, and
+    `ModelError` where the client refuses the settings or the fields.
     """
     provider, _, name = model.partition(":")
     facts = providers().get(provider, ModelProvider("langchain-core>=1,<2"))
@@ -210,7 +207,7 @@ def make_client(
                 where=f"model {model}",
                 hint=f"export {facts.keys[0]}=…, or choose another model.",
             )
-        if not why_langchain(provider, name, arguments):
+        if not _why_langchain(provider, name, arguments):
             from chameleon.llm.openai_chat import OpenAIChat
 
             arguments.setdefault(

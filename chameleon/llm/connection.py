@@ -234,7 +234,7 @@ class Connection:
         with self._lock:
             known = self.known
             if known == fitted.known:  # else another thread has learned something: first try with that
-                learned = learn(failure, fitted, n=n, secrets=self.client.secrets)
+                learned = learn(failure, fitted, n, self.client.secrets)
                 if learned is None or learned == known:
                     return None
                 self._learned = learned

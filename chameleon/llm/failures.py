@@ -92,7 +92,7 @@ def _rules() -> Sequence[FailureRule]:
 
 def classify(error: Exception, *, model: str = "the model", secrets: Iterable[str] = ()) -> CallFailure:
     """Turn any exception of a provider's client into a Chameleon error, its message free of secrets."""
-    chain, status, message = list(causes(error)), status_of(error), message_of(error)
+    chain, status, message = list(causes(error)), _status_of(error), _message_of(error)
     body = next((each for each in _bodies_of(error) if isinstance(each, Mapping)), {})
     inner = body.get("error", body)
     details = inner if isinstance(inner, Mapping) else {}
@@ -129,17 +129,15 @@ def why_no_answer(error: BaseException) -> str:
     return os.strerror(codes[0]).lower() if codes else "the connection failed"
 
 
-def status_of(error: Exception) -> int | None:
+def _status_of(error: Exception) -> int | None:
     """Return the HTTP status of a provider's exception, or of what caused it."""
     for part in causes(error):
         response = getattr(part, "response", None)
+        status = getattr(response, "status_code", None)
         if isinstance(response, Mapping):  # botocore
-            metadata = response.get("ResponseMetadata")
-            found = metadata.get("HTTPStatusCode") if isinstance(metadata, Mapping) else None
-        else:
-            found = getattr(response, "status_code", None)
-        for candidate in (getattr(part, "status_code", None), found, getattr(part, "code", None)):
-            if isinstance(candidate, int) and not isinstance(candidate, bool) and 400 <= candidate < 600:
+            status = (response.get("ResponseMetadata") or {}).get("HTTPStatusCode")
+        for candidate in (getattr(part, "status_code", None), status, getattr(part, "code", None)):
+            if isinstance(candidate, int) and 400 <= candidate < 600:
                 return int(candidate)
     return None
 
@@ -153,7 +151,7 @@ def _bodies_of(error: Exception) -> Iterator[Any]:
         yield getattr(part, "details", None)
 
 
-def message_of(error: Exception) -> str:
+def _message_of(error: Exception) -> str:
     """Return what the provider said, secrets and all.
 
     That is the reason in the reply's body, else the body itself, else the exception's own words.

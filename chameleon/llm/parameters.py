@@ -199,46 +199,24 @@ def reasoning_fields(
     return None
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """A parameter that was refused, by its shared name.
-
-    `limit_name` and `most_output` say what to do about a limit, `efforts` which ones there are.
-    """
-
-    name: str
-    limit_name: str = ""
-    most_output: int | None = None
-    efforts: tuple[str, ...] = ()
-
-
-def refusal_of(failure: CallFailure, sent: Collection[str]) -> Refusal | None:
-    """Read the refusal of one of the parameters that were sent; None for any other failure."""
+def refused_name(failure: CallFailure, sent: Collection[str]) -> str:
+    """Return which of the parameters that were sent is refused, by its shared name; "" for other failures."""
     error, status, message = failure.raised, failure.status, failure.message
     # The client itself refused, unless it could not read a reply.
     is_ours = isinstance(error, (TypeError, ValueError)) and type(error).__name__ != "OutputParserException"
     if status not in _STATUSES or not (status or is_ours) or isinstance(failure.error, ContextTooLong):
-        return None
+        return ""
     if str(failure.details.get("code")) not in _CODES and not _NOT_TAKEN.search(message):
-        return None
+        return ""
     parts = re.split(r"\W+", str(failure.details.get("param") or ""))  # as in "reasoning.effort"
     patterns = {name: "|".join(filter(None, WIRE_NAMES.get(name, (name,)))) for name in sent}
     named = (name for name in sent if any(re.fullmatch(patterns[name], part) for part in parts))
-    if (name := next(named, None) or _mentioned(message, sent)) is None:
-        return None
-    if name == "max_tokens":
-        other, found = _OTHER_LIMIT.search(message), _MOST.search(message)
-        most = int(found["most"].replace(",", "")) - bool(found["exclusive"]) if found else None
-        return Refusal(name, limit_name=other[1] if other else "", most_output=most)
-    if name in _WITH_RANGE and _RANGE.search(message):
-        return None  # the value is at fault: another one is taken
-    efforts: tuple[str, ...] = ()
-    if name == "reasoning" and (listed := _SUPPORTED.search(message)):
-        efforts = tuple(effort for effort in EFFORTS if re.search(rf"\b{effort}\b", listed["values"]))
-    return Refusal(name, efforts=efforts)
+    name = next(named, "") or _mentioned(message, sent)
+    # A value out of its range is at fault, not the parameter: another one is taken.
+    return "" if name in _WITH_RANGE and _RANGE.search(message) else name
 
 
-def _mentioned(said: str, sent: Collection[str]) -> str | None:
+def _mentioned(message: str, sent: Collection[str]) -> str:
     """Return the first parameter that a sentence mentions; of temperature and top_p together, the latter."""
     places: dict[str, int] = {}
     for name in sent:
@@ -247,17 +225,15 @@ def _mentioned(said: str, sent: Collection[str]) -> str | None:
         if word:
             patterns += [rf"[`'\"](?:{word})(?=[`'\".])", rf"\b(?:{word})(?=:)", rf"parameter:? (?:{word})\b"]
             patterns += [rf"\b(?:{word}) (?:parameter|level)\b", rf"(?:supplied:|support) (?:{word})\b"]
-        if found := re.search("|".join(patterns), said, re.IGNORECASE):
+        if found := re.search("|".join(patterns), message, re.IGNORECASE):
             places[name] = found.start()
     if {"temperature", "top_p"} <= places.keys():
         return "top_p"
-    return min(places, key=places.__getitem__, default=None)
+    return min(places, key=places.__getitem__, default="")
 
 
-def learn(
-    failure: CallFailure, fitted: Fitted, *, n: int = 1, secrets: Sequence[str] = ()
-) -> Capabilities | None:
-    """Return what is known of the model after a failed request for `n` samples; None to leave it at that."""
+def learn(failure: CallFailure, fitted: Fitted, n: int, secrets: Sequence[str]) -> Capabilities | None:
+    """Return what is known of the model after a failed request for `n` samples; None for nothing new."""
     status, known = failure.status, fitted.known
     if status == 400 and IN_CHAT not in known.without and _NOT_IN_CHAT.search(failure.message):
         return known.without_also(IN_CHAT)
@@ -268,19 +244,24 @@ def learn(
             return None
         less = spare // 4 if spare >= _MIN_SPARE else 0
         return replace(known, spare=less if known.spare is None else min(known.spare, less))
-    if (refusal := refusal_of(failure, {*fitted.sent, *OURS})) is None:
+    if not (name := refused_name(failure, {*fitted.sent, *OURS})):
         # Whatever it is, several samples may be the cause: each alone will show.
         return known.without_also("n") if n > 1 and status in (400, 403, 422) else None
-    name, words = refusal.name, "its client does not know it"
     if name in OURS:
         return known.without_also(name)
-    if refusal.limit_name and known.limit_name != refusal.limit_name:
-        return replace(known, limit_name=refusal.limit_name)
-    if refusal.most_output and fitted.sent[name] > refusal.most_output:
-        return replace(known, most_output=refusal.most_output)
-    if refusal.efforts and (effort := fitted.sent[name]) not in refusal.efforts:
-        thinks = known.thinks or effort == "none"
-        return replace(known, efforts=refusal.efforts, lists_efforts=True, thinks=thinks)
+    if name == "max_tokens":
+        if (other := _OTHER_LIMIT.search(failure.message)) and known.limit_name != other[1]:
+            return replace(known, limit_name=other[1])
+        most = _MOST.search(failure.message)
+        limit = int(most["most"].replace(",", "")) - bool(most["exclusive"]) if most else 0
+        if 0 < limit < fitted.limit:
+            return replace(known, most_output=limit)
+    if name == "reasoning" and (listed := _SUPPORTED.search(failure.message)):
+        efforts = tuple(each for each in EFFORTS if re.search(rf"\b{each}\b", listed["values"]))
+        if efforts and fitted.sent[name] not in efforts:
+            thinks = known.thinks or fitted.sent[name] == "none"
+            return replace(known, efforts=efforts, lists_efforts=True, thinks=thinks)
+    why = "its client does not know it"
     if status is not None:
-        words = one_line(redact(failure.message, also=secrets), 200)
-    return replace(known, refuses={**known.refuses, name: words})
+        why = one_line(redact(failure.message, also=secrets), 200)
+    return replace(known, refuses={**known.refuses, name: why})

@@ -50,7 +50,7 @@ def test_it_sends_what_langchains_client_sends(
     bodies = []
     for theirs in (False, True):
         if theirs:
-            monkeypatch.setattr("chameleon.llm.chat_clients.why_langchain", lambda *_: "a test asks for it")
+            monkeypatch.setattr("chameleon.llm.chat_clients._why_langchain", lambda *_: "a test asks for it")
         llm = LLM.connect(f"openai:{model}", retries=0)
         assert made_by(chat_of(llm)) == ("ChatOpenAI" if theirs else "OpenAIChat")
         for params in ({}, ASKED, {"reasoning": "low", "max_tokens": 60}, {"logprobs": True}):
@@ -199,7 +199,7 @@ def test_coroutines_end_at_the_timeout(
     loopback: Start, monkeypatch: pytest.MonkeyPatch, is_direct: bool
 ) -> None:
     if not is_direct:
-        monkeypatch.setattr("chameleon.llm.chat_clients.why_langchain", lambda *_: "a test asks for it")
+        monkeypatch.setattr("chameleon.llm.chat_clients._why_langchain", lambda *_: "a test asks for it")
     loopback(lambda request: Reply("late", delay=20))
     llm = local(timeout=0.3)
     with pytest.raises(ModelError, match="did not answer in time"):

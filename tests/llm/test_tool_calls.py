@@ -33,7 +33,7 @@ def ask_langchain(monkeypatch: pytest.MonkeyPatch, is_wanted: bool) -> None:
     """Use LangChain's client instead of ours where that is wanted."""
     if is_wanted:
         pytest.importorskip("langchain_openai")
-        monkeypatch.setattr("chameleon.llm.chat_clients.why_langchain", lambda *_: "a test asks for it")
+        monkeypatch.setattr("chameleon.llm.chat_clients._why_langchain", lambda *_: "a test asks for it")
 
 
 @pytest.mark.parametrize(
