@@ -110,7 +110,7 @@ class LLM:
     @property
     def address(self) -> str:
         """Return the server's address, where it is not the provider's own; else nothing."""
-        return self._pipeline.connection.address
+        return self._pipeline.connection.client.address
 
     @property
     def sees(self) -> bool:
@@ -207,10 +207,8 @@ class LLM:
         sample that is refused, empty or lost is left out; raises its error where no other is left, and
         whatever concerns all of them, such as a budget that is spent.
         """
-        requests = [
-            self._request(messages, params, sample=sample, schema=schema, whole=whole)
-            for sample in range(first, first + n)
-        ]
+        same: dict[str, Any] = {"schema": schema, "whole": whole}
+        requests = [self._request(messages, params, sample=each, **same) for each in range(first, first + n)]
         return self._collect(requests, self._pipeline.answer_samples(requests), spares=_OF_ONE_SAMPLE)
 
     def ask_each(
@@ -236,9 +234,9 @@ class LLM:
             both = zip(requests, found, strict=True)
             recorder.calls += [reply.to_call(request) for request, reply in both if isinstance(reply, Reply)]
             recorder.doubts += [partial(self._pipeline.doubt, request) for request in requests]
-        errors = [each.error if isinstance(each, Reply) else each for each in found]
         good = [each for each in found if isinstance(each, Reply) and each.error is None]
-        for error in errors:
+        for each in found:
+            error = each.error if isinstance(each, Reply) else each
             if error is not None and not (good and type(error) in spares):
                 raise error
         return good
@@ -248,11 +246,10 @@ class LLM:
         return await bridge.run(self.ask, messages, **options)
 
     def _request(self, messages: Messages, params: Mapping[str, Any], **others: Any) -> ModelRequest:
-        to = self._pipeline.connection
-        known: dict[str, Any] = {"own_settings": to.own_settings, "address": to.address}
+        client = self._pipeline.connection.client
         soft = {name: value for name, value in self._soft.items() if name not in params}
-        known["soft"] = frozenset(soft)
-        return ModelRequest.of(to.name, messages, {**soft, **self._merged(params)}, **known, **others)
+        others |= {"own_settings": client.own_settings, "address": client.address, "soft": frozenset(soft)}
+        return ModelRequest.of(client.name, messages, {**soft, **self._merged(params)}, **others)
 
     def _merged(self, params: Mapping[str, Any]) -> dict[str, Any]:
         for name in params:

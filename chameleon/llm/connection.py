@@ -51,14 +51,13 @@ class Connection:
 
     def __init__(self, client: ChatClient, prices: Prices | None, *, allow_dropped: bool = True) -> None:
         self.client, self.allow_dropped = client, allow_dropped
-        self.name, self.address = client.name, client.address
-        self.has_name, self.own_settings = client.has_name, client.own_settings
+        self.name = client.name
         self._pricing = Pricing(client.name, prices)
         self._lock = threading.Lock()
         self._learned: Capabilities | None = None
         self._unsure: set[str] = set()
         # A script is nobody's server.
-        self.pace = Pace() if client.is_scripted else pace_of(self.name, self.address, client.secrets)
+        self.pace = Pace() if client.is_scripted else pace_of(self.name, client.address, client.secrets)
 
     @property
     def ends_in_time(self) -> bool:
@@ -93,7 +92,7 @@ class Connection:
             return ""
         if getattr(known, what):
             return "known"
-        is_own = bool(self.address) and not is_openai_itself(str(self.address))
+        is_own = bool(self.client.address) and not is_openai_itself(self.client.address)
         return "try" if (is_own or not known.is_known) and not self.client.is_scripted else ""
 
     def learn(self, what: str, *, works: bool | None, why: str = "refused") -> None:

@@ -48,8 +48,7 @@ def within(seconds: float, work: Callable[[], T], *, reads: float | None = None)
         except TimeoutError:
             raise TooLate from None
     future = context.run(started, work)
-    done, _ = wait([future], max(0.0, seconds))  # a `TimeoutError` of the work itself is another thing
-    if not done:
+    if not wait([future], max(0.0, seconds)).done:  # a `TimeoutError` of the work itself is another thing
         raise TooLate
     return future.result()
 
@@ -83,12 +82,6 @@ def bound_replies(chat: Any) -> None:
             hooks["response"].append(_watch)
 
 
-def _watch(response: Any) -> None:
-    """Count what is read of a response of httpx, as it comes and unpacked."""
-    for name in ("iter_raw", "iter_bytes"):
-        setattr(response, name, partial(_watched, getattr(response, name)))
-
-
 class Bound:
     """Counts what is read of one reply, up to `MOST_BYTES`."""
 
@@ -102,10 +95,16 @@ class Bound:
             raise LongReply(f"the reply is longer than {MOST_BYTES // 1_000_000} MB")
 
 
-def _watched(read: Callable[..., Iterator[bytes]], *sizes: Any, **named: Any) -> Iterator[bytes]:
-    bound, ends = Bound(), _READS_UNTIL.get()
-    for chunk in read(*sizes, **named):
-        bound.count(chunk)
-        if time.monotonic() > ends:
-            raise TooLate
-        yield chunk
+def _watch(response: Any) -> None:
+    """Count what is read of a response of httpx, as it comes and unpacked."""
+
+    def watched(read: Callable[..., Iterator[bytes]], *sizes: Any, **options: Any) -> Iterator[bytes]:
+        bound, ends = Bound(), _READS_UNTIL.get()
+        for chunk in read(*sizes, **options):
+            bound.count(chunk)
+            if time.monotonic() > ends:
+                raise TooLate
+            yield chunk
+
+    for name in ("iter_raw", "iter_bytes"):
+        setattr(response, name, partial(watched, getattr(response, name)))

@@ -191,7 +191,7 @@ class ModelRequest:
             raise ModelError("a model cannot be given tools and an output schema in one request")
         shown = [text for _, text in pairs if isinstance(text, MultimodalText)]
         pictures = tuple(str(picture) for text in shown for picture in text.pictures)
-        checked = check_tools(tools)
+        checked = check_tools(tools) if tools else ()
         return cls(model, pairs, canonical(params), pictures=pictures, tools=checked, **others)
 
     @property

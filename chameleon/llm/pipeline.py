@@ -55,8 +55,9 @@ class Pipeline:
         if type(retries) is not int or retries < 0:
             raise ModelError(f"retries is {str(retries)[:40]!r}", hint="Give a whole number from 0 on.")
         self.connection = connection
-        self._store = store if connection.has_name else None
-        is_unnamed = not (connection.has_name or connection.client.is_scripted)
+        client = connection.client
+        self._store = store if client.has_name else None
+        is_unnamed = not client.has_name and not client.is_scripted
         if store is not None and store.mode != "off" and is_unnamed:
             _log.warning("replies of %s are not recorded: it does not report a model name", connection.name)
         self._retries, self._timeout = retries, timeout
