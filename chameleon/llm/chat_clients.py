@@ -256,7 +256,7 @@ def _arguments(
         arguments["base_url"] = address
         if "api_key" not in arguments and not os.environ.get("OPENAI_API_KEY"):
             arguments["api_key"] = DUMMY_KEY  # the client insists on one; local servers ask for none
-    if provider == "huggingface":  # a pipeline repeats its prompt unless told not to
+    if provider == "huggingface":  # a pipeline repeats its prompt by default
         own = arguments.get("pipeline_kwargs") or {}
         arguments["pipeline_kwargs"] = {"return_full_text": False, **own}
     return arguments

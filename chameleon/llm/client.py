@@ -38,7 +38,7 @@ class LLM:
 
     `max_tokens` bounds the visible answer: a model that thinks gets room for its thoughts on top of it.
     `reasoning` (none, minimal, low, medium, high) is what each provider calls it. A parameter that the model
-    does not take is dropped, and told with the reply and in the log.
+    does not take is dropped, and reported with the reply and in the log.
     """
 
     __slots__ = ("_models", "_params", "_pipeline", "_soft")
@@ -287,7 +287,7 @@ class _Models:
         return pipeline
 
     def sibling(self, name: str, own: Mapping[str, Any]) -> Pipeline:
-        """Connect to another model, once. Of its `own` settings, None stands for those of the first."""
+        """Connect to another model, once. Where its `own` settings are None, those of the first hold."""
         first = next(iter(self._known))[0]
         key = (name, *own.values())
         with self._lock:

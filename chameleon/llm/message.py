@@ -56,7 +56,7 @@ class Reply:
 
     `finish` is why it stopped ("stop", "length", …); `cached` marks a reply from the response store, or one
     shared with the same question asked at the same time: its usage is nothing. `logprob` is the mean
-    log-probability of its tokens (at most 0), None unless asked for (`logprobs`) and told by the server.
+    log-probability of its tokens (at most 0), None unless asked for (`logprobs`) and sent by the server.
     `dropped` are parameters that the model was asked without, and why. `widened` counts how often its limit
     was raised. `error` is why it is of no use: whoever asks gets it raised. `tool_calls` are those that it
     makes, `blocks` what the provider wants back with them (`CallingText`).

@@ -86,7 +86,7 @@ class OpenAIChat(BaseModel):
         post, encoded = self._post, _encoded(body)
         if tell is None:
             return messages_in(bridge.on_wire(post(encoded, None)))
-        return messages_in(bridge.told_on_wire(lambda told: post(encoded, told), tell))
+        return messages_in(bridge.told_on_wire(lambda hear: post(encoded, hear), tell))
 
     async def _post(self, body: bytes, tell: Callable[[str], None] | None) -> Any:
         """Return the JSON of the reply, made of its pieces where it comes in pieces."""

@@ -63,7 +63,7 @@ class StreamedReply:
     def _add_choice(self, choice: Any) -> str:
         delta = choice.get("delta") or {} if isinstance(choice, dict) else None
         if not isinstance(delta, dict):
-            raise _unreadable("a piece of the reply is none", choice)
+            raise _unreadable("a piece of the reply cannot be read", choice)
         if choice.get("finish_reason"):
             self._choice["finish_reason"] = choice["finish_reason"]
             self.has_ended = True
@@ -133,12 +133,12 @@ def _message(choice: Json, usage: Json, counted: Json) -> ChatMessage:
 
 
 def _calls_of(calls: Any) -> list[Json]:
-    """Return the calls of tools in a message. Raises `ValueError` for what is none."""
+    """Return the calls of tools in a message. Raises `ValueError` for anything else."""
     calls = calls or []
     if not isinstance(calls, list) or not all(
         isinstance(each, dict) and isinstance(each.get("function") or {}, dict) for each in calls
     ):
-        raise _unreadable("the calls of tools are none", calls)
+        raise _unreadable("the calls of tools cannot be read", calls)
     return calls
 
 

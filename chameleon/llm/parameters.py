@@ -173,7 +173,7 @@ def efforts_of(fields: Mapping[str, Any]) -> tuple[str, ...]:
 def reasoning_fields(
     fields: Mapping[str, Any], effort: str, known: Capabilities, model: str = ""
 ) -> dict[str, Any] | None:
-    """Return how a client with these fields is told the effort; None where it has no way to say it.
+    """Return the effort as settings of a client with these fields; None where it has none for it.
 
     LangChain's clients of OpenAI, Anthropic, Google, Groq and others take `reasoning_effort`; those of
     Ollama and OpenRouter take `reasoning`.

@@ -33,7 +33,7 @@ _FINISH = {word: end for end, words in _ENDS.items() for word in words.split()}
 _GOOD_ENDS = ("", "stop", "length")
 _LEAST_OF_CALL = 50  # characters that a call counts for at least
 _REST = "additional_kwargs"
-_NO_REST = frozenset({"refusal", "function_call", "tool_calls"})  # told elsewhere in a message
+_NO_REST = frozenset({"refusal", "function_call", "tool_calls"})  # elsewhere in a message
 _PLAIN = frozenset({"text", "output_text", "tool_use", "function_call"})  # blocks that are made again
 _FINISH_KEYS = ("finish_reason", "stop_reason", "done_reason", "stopReason")
 
@@ -112,7 +112,7 @@ def fault(
 
 
 def _mean_logprob(given: Any, length: int | None) -> float | None:
-    """Return the mean log-probability of tokens that begin in the first `length` characters, if told."""
+    """Return the mean log-probability of tokens that begin in the first `length` characters, if known."""
     tokens = given.get("content") if isinstance(given, Mapping) else None
     if not isinstance(tokens, list) or not tokens:
         return None
@@ -126,7 +126,7 @@ def _mean_logprob(given: Any, length: int | None) -> float | None:
 
 
 def text_of(message: Any, *, or_arguments: bool = True) -> str:
-    """Return the text of a message's blocks; where there is none, perhaps the arguments of its tool calls."""
+    """Return the text of a message's blocks, or else, perhaps, the arguments of its tool calls."""
     content = message.content
     texts = []
     for block in [content] if isinstance(content, str) else content:
@@ -167,8 +167,8 @@ def _usage(counted: Mapping[str, Any], metadata: Mapping[str, Any], has_text: bo
     usage = Usage(1, tokens_in, tokens_out, None, of_input.get("cache_read"), of_output.get("reasoning"))
     reported = metadata.get("token_usage")
     costs = (reported.get("cost") if isinstance(reported, dict) else None, metadata.get("cost"))
-    told = next((each for each in costs if is_amount(each) and each >= 0), None)
-    return replace(usage, cost=prices.cost(usage, written) if told is None else float(told))
+    cost = next((float(each) for each in costs if is_amount(each) and each >= 0), None)
+    return replace(usage, cost=prices.cost(usage, written) if cost is None else cost)
 
 
 def calls_in(message: Any, clean: Clean, longest: int) -> tuple[tuple[ToolCall, ...], bool]:

@@ -67,17 +67,17 @@ class Pipeline:
 
     def answer_samples(self, requests: Sequence[ModelRequest]) -> list[Reply | BaseException]:
         """Answer several samples of one question, in one request where the provider offers that."""
-        found: dict[int, Reply | BaseException] = {
+        by_sample: dict[int, Reply | BaseException] = {
             each.sample: reply for each in requests if (reply := self._stored(each)) is not None
         }
-        missing = [each for each in requests if each.sample not in found]
+        missing = [each for each in requests if each.sample not in by_sample]
         size = self.connection.samples_at_once(missing[0]) if len(missing) > 1 else 1
         groups = [missing[start : start + size] for start in range(0, len(missing), size)]
         for _ in range(2):  # a server may give fewer samples than it was asked for
             for group, replies in zip(groups, self.answer_each(groups), strict=True):
-                found |= {each.sample: reply for each, reply in zip(group, replies, strict=False)}
-            groups = [[each] for each in missing if each.sample not in found]
-        return [found[each.sample] for each in requests]
+                by_sample |= {each.sample: reply for each, reply in zip(group, replies, strict=False)}
+            groups = [[each] for each in missing if each.sample not in by_sample]
+        return [by_sample[each.sample] for each in requests]
 
     def answer_each(self, groups: Sequence[Sequence[ModelRequest]]) -> list[Sequence[Reply | BaseException]]:
         """Answer several groups of samples at once, each in one request: with replies, or what was raised."""
@@ -210,14 +210,14 @@ class Pipeline:
             if started >= ends:
                 return self._failed(requests, self._out_of_time(context.meter), Usage()), attempts
             try:
-                failure = self._attempt(requests, fitted, context.stream, ends - started)
+                outcome = self._attempt(requests, fitted, context.stream, ends - started)
             except Exception as error:
-                failure = self.connection.failure(error)
-            if not isinstance(failure, CallFailure):
-                return failure, attempts
-            if isinstance(failure.raised, TooLate) and time.monotonic() >= ends:
+                outcome = self.connection.failure(error)
+            if not isinstance(outcome, CallFailure):
+                return outcome, attempts
+            if isinstance(outcome.raised, TooLate) and time.monotonic() >= ends:
                 return self._failed(requests, self._out_of_time(context.meter), UNKNOWN), attempts
-            failure = self.connection.explained(failure)
+            failure = self.connection.explained(outcome)
             seconds = self._wait_before_retry(attempts, started, failure) if failure.retryable else 0.0
             is_last = not failure.retryable or attempts > self._retries
             if is_last or time.monotonic() + seconds >= ends:

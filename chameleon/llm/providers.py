@@ -88,7 +88,7 @@ def is_openai_itself(address: str) -> bool:
     """Tell whether an address is OpenAI's own, or Azure's, rather than that of a compatible server."""
     try:
         host = urlsplit(address).hostname
-    except ValueError:  # it is no address, as whoever asks there is told
+    except ValueError:  # not an address, as a request to it will say
         return False
     return f".{host or ''}".endswith((".openai.com", ".azure.com"))
 
@@ -105,7 +105,7 @@ def own_server(provider: str, settings: Mapping[str, Any], environ: Mapping[str,
     """Return the address of a server that is not the provider's own, as scheme, host, port and path; else "".
 
     It comes from the settings or from the variables that clients read, such as ANTHROPIC_BASE_URL. It tells
-    recorded replies apart, so it holds neither login nor query. Raises `NoModel` where it is none.
+    recorded replies apart, so it holds neither login nor query. Raises `NoModel` for anything else.
     """
     given = [settings[name] for name in settings if _ADDRESS_SETTING.search(name) and settings[name]]
     if not given and provider == "openai":

@@ -31,7 +31,7 @@ class ScriptedModel(BaseChatModel):
     The script is a list, or a function of the messages (pairs of role and text). A reply is a text, an
     exception to raise, or a mapping with `text` and, as wanted, `finish`, `input_tokens`, `output_tokens`,
     `cached_tokens`, `reasoning_tokens` and `cost`; or with `tool_calls`, each with `name` and `args` (an
-    object, or a text that is none), beside its text or without. `requests` keeps the messages of every
+    object, or a text that is not JSON), with its text or without. `requests` keeps the messages of every
     request; it is safe to use from many threads.
 
         llm = LLM.connect(ScriptedModel(["Paris", "4"]))
@@ -45,12 +45,14 @@ class ScriptedModel(BaseChatModel):
     _lock: Any = PrivateAttr(default_factory=threading.Lock)
 
     def __init__(self, script: Script, model_name: str = "script", *, tools: bool | None = None) -> None:
-        held = script if callable(script) else list(script)
+        replies = script if callable(script) else list(script)
         if tools is None:
-            tools = callable(held) or any(isinstance(each, Mapping) and "tool_calls" in each for each in held)
+            tools = callable(replies) or any(
+                isinstance(each, Mapping) and "tool_calls" in each for each in replies
+            )
         profile: Any = {"tool_calling": True} if tools else None
         super().__init__(model_name=model_name, profile=profile)  # type: ignore[call-arg]
-        self._script = held
+        self._script = replies
 
     @classmethod
     def from_file(cls, path: str | Path) -> ScriptedModel:
@@ -104,7 +106,7 @@ class ScriptedModel(BaseChatModel):
         run_manager: CallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> ChatResult:
-        pairs = [(_ROLES.get(message.type, message.type), _told(message)) for message in messages]
+        pairs = [(_ROLES.get(message.type, message.type), _asked_text(message)) for message in messages]
         with self._lock:
             number = len(self._requests)
             self._requests.append(pairs)
@@ -114,14 +116,14 @@ class ScriptedModel(BaseChatModel):
             reply = self._script[number]
         else:
             count = len(self._script)
-            held = f"the script holds {count} {'reply' if count == 1 else 'replies'}"
-            raise ScriptExhausted(f"{held}, and reply {number + 1} was asked for", where=self.model_name)
+            what = f"the script holds {count} {'reply' if count == 1 else 'replies'}"
+            raise ScriptExhausted(f"{what}, and reply {number + 1} was asked for", where=self.model_name)
         if isinstance(reply, Exception):
             raise reply
         return ChatResult(generations=[ChatGeneration(message=_message(reply))])
 
 
-def _told(message: BaseMessage) -> str:
+def _asked_text(message: BaseMessage) -> str:
     """Return a message's text as it was asked with: also calls of tools, and what they gave."""
     text = _text(message.content)
     if isinstance(message, AIMessage) and message.tool_calls:
@@ -141,14 +143,14 @@ def _text(content: Any) -> str:
 
 def _message(reply: str | Mapping[str, Any]) -> AIMessage:
     fields: Mapping[str, Any] = {"text": reply} if isinstance(reply, str) else reply
-    told = {"finish_reason": fields.get("finish", "stop"), "cost": fields.get("cost")}
+    metadata = {"finish_reason": fields.get("finish", "stop"), "cost": fields.get("cost")}
     calls: list[Any] = [
         {"name": call["name"], "args": call["args"], "id": f"call_{number}"}
         for number, call in enumerate(fields.get("tool_calls", ()), 1)
     ]
     message = AIMessage(
         content=fields.get("text", "") if calls else fields["text"],
-        response_metadata=told,
+        response_metadata=metadata,
         tool_calls=[call for call in calls if not isinstance(call["args"], str)],
         invalid_tool_calls=[{**call, "error": None} for call in calls if isinstance(call["args"], str)],
     )

@@ -45,8 +45,8 @@ class CallingText(str):
     def __new__(
         cls, text: str, calls: Sequence[ToolCall] = (), blocks: Sequence[Mapping[str, Any]] = ()
     ) -> CallingText:
-        told = ({name: value for name, value in call.to_json().items() if name != "id"} for call in calls)
-        lines = [json.dumps(each, ensure_ascii=False) for each in told]
+        parts = ({name: value for name, value in call.to_json().items() if name != "id"} for call in calls)
+        lines = [json.dumps(each, ensure_ascii=False) for each in parts]
         made = super().__new__(cls, "\n".join([text, *lines] if text else lines))
         made.text, made.calls, made.blocks = text, tuple(calls), tuple(blocks)
         return made
