@@ -141,6 +141,7 @@ def section(name: str) -> Mapping[str, Any]:
     text = resources.files("chameleon.llm").joinpath("models.yaml").read_text("utf-8")
     parts = re.split(r"^(?=\w)", text, flags=re.MULTILINE)
     # Entries name sources.
-    found = "".join(part for part in parts if part.startswith(("sources:", f"{name}:")))
-    read: Mapping[str, Any] = read_yaml(found)[name]
-    return read
+    part: Mapping[str, Any] = read_yaml("".join(p for p in parts if p.startswith(("sources:", f"{name}:"))))[
+        name
+    ]
+    return part

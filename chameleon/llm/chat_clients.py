@@ -170,11 +170,12 @@ def _why_langchain(provider: str, name: str, settings: Mapping[str, Any] = _NOTH
         return "it is asked by the Responses API"
     if unknown := sorted(settings.keys() - OpenAIChat.model_fields.keys()):
         return f"our own has no setting {unknown[0]}"
-    if os.environ.get("OPENAI_PROXY") or (proxy_of(settings.get("base_url") or OPENAI) or "")[:5] == "socks":
+    proxy = proxy_of(settings.get("base_url") or base_url() or OPENAI) or ""
+    if os.environ.get("OPENAI_PROXY") or proxy.startswith("socks"):
         return "a proxy is named by OPENAI_PROXY, or speaks SOCKS"
     if settings.get("max_retries"):
         return "max_retries is set"
-    return "" if profiles() else "our own reads what langchain-openai knows of models"
+    return "" if profiles() else "our own reads what langchain-openai lists of models"
 
 
 def asked_by(model: str) -> str:

@@ -68,12 +68,9 @@ def choose_model(
     if it has one. Raises `NoModel` for a name whose provider does not exist, when the server does not say
     what it offers, or when there is nothing to replay.
     """
-    named = (
-        (flag, reason),
-        (environ.get("CHAMELEON_MODEL"), "CHAMELEON_MODEL names it"),
-        (inventory_model, "the inventory's llm.model names it"),
-    )
-    for name, why in named:
+    variable, inventory = "CHAMELEON_MODEL names it", "the inventory's llm.model names it"
+    named = {reason: flag, variable: environ.get("CHAMELEON_MODEL"), inventory: inventory_model}
+    for why, name in named.items():
         if name and name.strip():
             return _chosen(full_name(name, environ), why)
     address = base_url(environ)

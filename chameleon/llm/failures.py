@@ -92,10 +92,10 @@ def _rules() -> Sequence[FailureRule]:
 
 def classify(error: Exception, *, model: str = "the model", secrets: Iterable[str] = ()) -> CallFailure:
     """Turn any exception of a provider's client into a Chameleon error, its message free of secrets."""
-    chain, status, message = list(causes(error)), _status_of(error), _message_of(error)
-    body = next((each for each in _bodies_of(error) if isinstance(each, Mapping)), {})
-    inner = body.get("error", body)
-    details = inner if isinstance(inner, Mapping) else {}
+    chain, bodies, status = list(causes(error)), list(_bodies_of(error)), _status_of(error)
+    message = _message_of(error, bodies)
+    errors_in = (body.get("error", body) for body in bodies if isinstance(body, Mapping))
+    details = next((each for each in errors_in if isinstance(each, Mapping)), {})
     failed = partial(CallFailure, raised=error, status=status, message=message, details=details)
     if (long := next((part for part in chain if isinstance(part, LongReply)), None)) is not None:
         return failed(ModelError(f"{model}: {long}"))
@@ -151,12 +151,12 @@ def _bodies_of(error: Exception) -> Iterator[Any]:
         yield getattr(part, "details", None)
 
 
-def _message_of(error: Exception) -> str:
+def _message_of(error: Exception, bodies: Iterable[Any]) -> str:
     """Return what the provider said, secrets and all.
 
     That is the reason in the reply's body, else the body itself, else the exception's own words.
     """
-    reason = next(filter(None, map(_reason_in, _bodies_of(error))), "")
+    reason = next(filter(None, map(_reason_in, bodies)), "")
     texts = (getattr(getattr(part, "response", None), "text", None) for part in causes(error))
     whole = (text.strip() for text in texts if isinstance(text, str))
     return (reason or next(filter(None, whole), "") or str(error))[:_MAX_READ_CHARS]
@@ -184,18 +184,16 @@ def _reason_in(body: Any, depth: int = 6) -> str:
 
 
 def _retry_after(error: Exception) -> float | None:
-    """Return the seconds that a server asks to wait; a header that says nothing is as good as none."""
+    """Return the seconds that a server asks to wait, if it does in a form that can be read."""
     replies = (getattr(part, "response", None) for part in causes(error))
-    headers: Any = next((found for each in replies if (found := getattr(each, "headers", None))), {})
-    try:
+    headers: Any = next((each for reply in replies if (each := getattr(reply, "headers", None))), {})
+    with suppress(TypeError, ValueError, OverflowError):
+        value = headers.get("retry-after") or ""
         if (milliseconds := headers.get("retry-after-ms")) is not None:
             seconds = float(milliseconds) / 1000
-        elif (value := headers.get("retry-after")) is None:
-            return None
         elif re.fullmatch(r"[-+.\w]+", value):
             seconds = float(value)
         else:
             seconds = email.utils.parsedate_to_datetime(value).timestamp() - time.time()
-    except (TypeError, ValueError, OverflowError):
-        return None
-    return max(0.0, seconds) if math.isfinite(seconds) else None
+        return max(0.0, seconds) if math.isfinite(seconds) else None
+    return None

@@ -35,8 +35,6 @@ from chameleon.llm.providers import OPENAI, authorized
 from chameleon.text import one_line, redact
 
 _HEADERS = {"Content-Type": "application/json", "User-Agent": "chameleon"}
-_ENDS_IN = "Check its address, which usually ends in /v1."
-_MOVED = "Give that address, if you trust it."
 _LARGE_BODY_BYTES = 1_000_000
 
 
@@ -66,13 +64,8 @@ class OpenAIChat(BaseModel):
     ) -> list[ChatMessage]:
         """Make a request with these further parameters; return a message for each sample.
 
-        `tell` is called with each piece of the text as it comes.
-
-        Raises:
-            StatusError: The server refused, or failed.
-            TooLate: The timeout is over.
-            LongReply: The reply is longer than any that is of use.
-            ConnectionError, ValueError: There is no reply, or none that can be read.
+        `tell` is called with each piece of the text as it comes. Raises `StatusError`, `TooLate`,
+        `LongReply`, and `ConnectionError` or `ValueError` where nothing came that can be read.
         """
         if re.match(r"o\d", self.model):  # as LangChain does it for OpenAI's o-series
             roles = {"system": "developer"}
@@ -81,51 +74,44 @@ class OpenAIChat(BaseModel):
         if self.streaming:  # some gateways reply in pieces alone
             tell = tell or (lambda piece: None)
         streamed = {"stream": True, "stream_options": {"include_usage": True}} if tell else {}
-        further = {**own, **self.model_kwargs, **extra, **streamed}
-        body = {"model": self.model, "messages": list(messages), **further}
-        post, encoded = self._post, _encoded(body)
+        body = {"model": self.model, "messages": messages, **own, **self.model_kwargs, **extra, **streamed}
+        try:
+            encoded = orjson.dumps(body)
+        except TypeError:  # an integer of more than 64 bits, a key that is no text
+            encoded = json.dumps(body).encode()
         if tell is None:
-            return messages_in(bridge.on_wire(post(encoded, None)))
-        return messages_in(bridge.told_on_wire(lambda hear: post(encoded, hear), tell))
+            return messages_in(bridge.on_wire(self._post(encoded, None)))
+        return messages_in(bridge.told_on_wire(lambda hear: self._post(encoded, hear), tell))
 
     async def _post(self, body: bytes, tell: Callable[[str], None] | None) -> Any:
         """Return the JSON of the reply, made of its pieces where it comes in pieces."""
-        url, headers, proxy = self._place
+        url, settings = self._place
         # What is larger, such as pictures, is not written at once.
-        data = body if len(body) < _LARGE_BODY_BYTES else BytesIO(body)
-        trust = _authorities() if url.startswith("https:") else True
+        data, server = body if len(body) < _LARGE_BODY_BYTES else BytesIO(body), redact(self.base_url)
         try:
-            async with (
-                asyncio.timeout(self.timeout),
-                _session().post(
-                    url, data=data, headers=headers, proxy=proxy, ssl=trust, allow_redirects=False
-                ) as response,
-            ):
-                if 300 <= response.status < 400:  # followed, it would carry the key there
+            async with asyncio.timeout(self.timeout), _session().post(url, data=data, **settings) as response:
+                if 300 <= response.status < 400:
                     place = one_line(redact(response.headers.get("location", "nowhere")), 200)
-                    raise ModelError(
-                        f"the server at {redact(self.base_url)} sends requests on to {place}", hint=_MOVED
-                    )
+                    hint = "Give that address, if you trust it."
+                    raise ModelError(f"the server at {server} sends requests on to {place}", hint=hint)
                 if response.status >= 400:
                     raise StatusError(response.status, await _text(response), response.headers)
                 if tell is not None and response.content_type == "text/event-stream":
                     return await _collected(response, tell)
                 if (text := await _text(response)).lstrip()[:1] == "<":
-                    raise ModelError(
-                        f"the server at {redact(self.base_url)} sent an HTML page", hint=_ENDS_IN
-                    )
+                    hint = "Check its address, which usually ends in /v1."
+                    raise ModelError(f"the server at {server} sent an HTML page", hint=hint)
                 return json.loads(text)
         except TimeoutError:
             raise TooLate from None
         except aiohttp.ClientError as problem:
             # Those of a reply that was cut off carry a status that no server has sent.
             cause = problem if isinstance(problem, OSError) else None
-            said = (cause and cause.strerror) or str(problem)
-            raise ConnectionError(redact(str(said))) from cause
+            raise ConnectionError(redact(str((cause and cause.strerror) or problem))) from cause
 
     @cached_property
-    def _place(self) -> tuple[str, Mapping[str, str], str | None]:
-        """Return the address of the requests, their headers, and the proxy that the environment names."""
+    def _place(self) -> tuple[str, dict[str, Any]]:
+        """Return the address of the requests, and how they go there: headers, proxy, trust, no redirects."""
         key = self.api_key.get_secret_value() if self.api_key else ""
         address, header = authorized(self.base_url, key)
         parts = urlsplit(address)
@@ -134,7 +120,9 @@ class OpenAIChat(BaseModel):
         by_id = {f"OpenAI-{name}": id for name, id in ids.items() if id}
         url = parts._replace(path=f"{parts.path.rstrip('/')}/chat/completions").geturl()
         headers = {**_HEADERS, "Authorization": header, **by_id, **self.default_headers}
-        return url, headers, proxy_of(self.base_url)
+        trust = _authorities() if url.startswith("https:") else True
+        settings = {"headers": headers, "proxy": proxy_of(self.base_url), "ssl": trust}
+        return url, {**settings, "allow_redirects": False}  # followed, one would carry the key there
 
 
 def proxy_of(address: str) -> str | None:
@@ -158,13 +146,6 @@ def profiles() -> Mapping[str, Mapping[str, Any]]:
             found: Mapping[str, Mapping[str, Any]] = getattr(module, "_PROFILES", {})
             return found
     return {}
-
-
-def _encoded(body: Json) -> bytes:
-    try:
-        return orjson.dumps(body)
-    except TypeError:  # an integer of more than 64 bits, a key that is no text
-        return json.dumps(body).encode()
 
 
 _sessions: dict[Any, aiohttp.ClientSession] = {}  # by loop

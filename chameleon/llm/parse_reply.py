@@ -70,13 +70,12 @@ def parse_reply(
     whole = spoken(said[:LONGEST_REPLY])
     begun = len(whole) - len(whole.lstrip())  # white space at the start ends no reply
     places = [place for stop in cut_at if stop and (place := whole.find(stop, begun)) >= 0]
-    text = whole[: min(places, default=len(whole))]
-    is_cut = len(text) < len(whole)
+    text = mask_known(whole[: min(places, default=len(whole))], secrets)
+    is_cut = bool(places)
     is_long = not has_calls or not has_blocks or (len(said) > LONGEST_REPLY and not is_cut)
     finish = "length" if is_long else "stop" if is_cut else _finish(metadata)
     if finish not in ("", "stop", "length", "content_filter"):
         finish = one_line(redact(finish, also=secrets), 40)
-    text = mask_known(text, secrets)
     refusal = message.additional_kwargs.get("refusal")
     why = one_line(redact(" ".join(refusal.split()), also=secrets)) if isinstance(refusal, str) else ""
     has_thought = bool(said.strip()) and not whole.strip()
@@ -86,7 +85,7 @@ def parse_reply(
         finish,
         _usage(message.usage_metadata or {}, metadata, bool(whole or calls), pricing),
         model=pricing.model,
-        logprob=_mean_logprob(metadata.get("logprobs"), len(text) if is_cut else None),
+        logprob=_mean_logprob(metadata.get("logprobs"), min(places, default=None)),
         dropped=dropped or {},
         error=fault(pricing.model, anything, finish, why, has_thought=has_thought),
         tool_calls=calls,

@@ -40,9 +40,8 @@ class Pricing:
         if usage.input_tokens is None or usage.output_tokens is None:
             return None
         if self.given is not None:
+            price_in, price_out, price_cached = (*self.given, self.given[0])[:3]
             cached = usage.cached_tokens or 0
-            price_in, price_out, *rest = self.given
-            price_cached = rest[0] if rest else price_in
             fresh = usage.input_tokens - cached
             return (fresh * price_in + cached * price_cached + usage.output_tokens * price_out) / 1_000_000
         if self._of_list is None:
@@ -51,19 +50,16 @@ class Pricing:
 
         provider, model = self._of_list
         try:
-            found = model.calc_price(
-                ListedUsage(
-                    input_tokens=usage.input_tokens,
-                    output_tokens=usage.output_tokens,
-                    cache_read_tokens=usage.cached_tokens,
-                    cache_write_tokens=cache_written,
-                ),
-                provider,
-                genai_request_timestamp=datetime.now(UTC),
+            tokens = ListedUsage(
+                input_tokens=usage.input_tokens,
+                output_tokens=usage.output_tokens,
+                cache_read_tokens=usage.cached_tokens,
+                cache_write_tokens=cache_written,
             )
+            price = model.calc_price(tokens, provider, genai_request_timestamp=datetime.now(UTC))
         except (LookupError, ValueError):  # a kind of token that the list does not have
             return None
-        return float(found.total_price)
+        return float(price.total_price)
 
     @cached_property
     def _of_list(self) -> Any:

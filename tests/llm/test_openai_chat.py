@@ -13,6 +13,7 @@ import pytest
 from chameleon.errors import ModelError, RateLimited
 from chameleon.llm import LLM
 from chameleon.llm.capabilities import section
+from chameleon.llm.chat_clients import asked_by
 from chameleon.llm.message import MultimodalText
 from chameleon.llm.openai_chat import OpenAIChat, profiles
 from chameleon.pictures.opening import Attachment
@@ -66,6 +67,9 @@ def test_models_of_the_responses_api_and_unknown_settings_stay_with_langchain() 
     assert tuple(section("responses_only")) == base._RESPONSES_API_ONLY_PREFIXES
     for model in (*section("responses_only"), "gpt-5.3-codex"):
         assert made_by(chat_of(LLM.connect(f"openai:{model}", api_key="k"))) == "ChatOpenAI"
+        assert asked_by(f"openai:{model}") == "LangChain's client, since it is asked by the Responses API"
+    assert asked_by("openai:m") == "Chameleon's own client of OpenAI's protocol"
+    assert asked_by("groq:m") == "LangChain's client, since its provider is groq"
     for settings in ({"use_responses_api": True}, {"openai_proxy": "http://127.0.0.1:1"}):
         assert made_by(chat_of(LLM.connect("openai:m", api_key="k", **settings))) == "ChatOpenAI"
 
