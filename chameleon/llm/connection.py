@@ -32,6 +32,7 @@ DROPPED = (
     "helps (reasoning: none), or allow it (allow_dropped=True)."
 )
 Offer = Literal["known", "try", ""]
+Outcome = list[Reply] | CallFailure
 REFUSED = {"schema": ("a schema", "for the form in text"), "tools": ("tools", "without them")}
 _UNSET = object()
 # OpenAI's other API, which takes tools also of models that think; nothing is left with it between requests.
@@ -132,9 +133,7 @@ class Connection:
         is_one = "n" in self.known.without or "seed" in request.params
         return 1 if is_one else self._dialect.max_samples
 
-    def send(
-        self, request: ModelRequest, fitted: Fitted, n: int = 1, tell: Tell | None = None
-    ) -> list[Reply] | CallFailure:
+    def send(self, request: ModelRequest, fitted: Fitted, n: int = 1, tell: Tell | None = None) -> Outcome:
         """Make one request, for `n` samples at once; return their replies, or why there is none.
 
         A parameter that is refused is left out from then on, and the request is made again without it.
@@ -158,7 +157,7 @@ class Connection:
                 why = fault(self.name, "", "length")  # nothing is paid for it
                 spent = Reply("", "length", Usage(calls=1), model=self.name, error=why)
                 return [spent] + [spent.unpaid()] * (n - 1)
-            again = self._fit_again(failure, request, fitted, n)
+            again = self._again(failure, request, fitted, n)
         return failure
 
     def failure(self, error: Exception) -> CallFailure:
@@ -226,9 +225,7 @@ class Connection:
         tell = None if request.schema is not None or "stream" in known.without else tell
         return WireRequest(request, dialect, known, chat, options, dropped, tell)
 
-    def _fit_again(
-        self, failure: CallFailure, request: ModelRequest, fitted: Fitted, n: int
-    ) -> Fitted | None:
+    def _again(self, failure: CallFailure, request: ModelRequest, fitted: Fitted, n: int) -> Fitted | None:
         """Remember what a failure teaches; return the request fitted to that, None if it would fail again."""
         with self._lock:
             known = self.known
@@ -244,18 +241,9 @@ class Connection:
 
     def _parsed(self, messages: Sequence[Any], wire: WireRequest, fitted: Fitted, n: int) -> list[Reply]:
         """Parse the messages of `n` samples, and remember what they show of the model."""
-        has_tools, secrets = bool(wire.request.tools), self.client.secrets
-        replies = [
-            parse_reply(
-                message,
-                self._pricing,
-                cut_at=fitted.cut_at,
-                dropped=wire.dropped,
-                secrets=secrets,
-                has_tools=has_tools,
-            )
-            for message in messages[:n]
-        ]
+        settings: dict[str, Any] = {"has_tools": bool(wire.request.tools), "secrets": self.client.secrets}
+        settings |= {"cut_at": fitted.cut_at, "dropped": wire.dropped}
+        replies = [parse_reply(message, self._pricing, **settings) for message in messages[:n]]
         is_short = len(messages) < n
         is_spent = any(each.truncated and not each.text.strip() and not each.tool_calls for each in replies)
         has_thought = "reasoning" not in fitted.sent and any(each.usage.reasoning_tokens for each in replies)

@@ -57,18 +57,16 @@ _MIN_SPARE = 1_024  # tokens; to try with less is not worth a request
 _STATUSES = frozenset({None, 400, 403, 422})
 _CODES = frozenset({"unsupported_value", "unsupported_parameter", "unknown_parameter", "extra_forbidden"})
 _NOT_TAKEN = re.compile(
-    r"unsupported|not (?:currently )?support|not allowed|deprecated|unrecogni[sz]ed|unexpected|not permitted"
-    r"|unknown (?:field|parameter|name|argument)|only the default|only \S+ is allowed|must be one of"
+    r"(?i)unsupported|not (?:currently )?support|not allowed|deprecated|unrecogni[sz]ed|unexpected"
+    r"|not permitted|unknown (?:field|parameter|name|argument)|only the default|only \S+ is allowed|must be one of"
     r"|supported (?:values|levels)|not (?:available|enabled)|is invalid|does not accept|must contain"
     r"|cannot (?:both )?be (?:specified|used|set)|may only be|invalid keys|must be less than|supported range"
-    r"|input should be|valid range|too large|too high|at most|exceeds|maximum allowed|instead",
-    re.IGNORECASE,
+    r"|input should be|valid range|too large|too high|at most|exceeds|maximum allowed|instead"
 )
 _WITH_RANGE = frozenset({"temperature", "top_p", "seed", "stop", "logprobs"})
 _RANGE = re.compile(
-    r"above (?:the )?max|below (?:the )?min|out of range|less than|greater than|between|within|expected a"
-    r"|at most|at least|too long",
-    re.IGNORECASE,
+    r"(?i)above (?:the )?max|below (?:the )?min|out of range|less than|greater than|between|within|expected a"
+    r"|at most|at least|too long"
 )
 _SUPPORTED = re.compile(
     r"(?:supported (?:values|levels)(?: are)?|must be one of|input should be):?(?P<values>.*)",
@@ -76,10 +74,9 @@ _SUPPORTED = re.compile(
 )
 _OTHER_LIMIT = re.compile(r"use\W+(max_\w+tokens)\W+instead", re.IGNORECASE)
 _MOST = re.compile(
-    r"(?:at most|>|maximum(?: value)?(?: of| is)?|up to|less than or equal to|\(inclusive\) to"
+    r"(?i)(?:at most|>|maximum(?: value)?(?: of| is)?|up to|less than or equal to|\(inclusive\) to"
     r"|valid range of \w+ is \[\d+,)\W*"
-    r"(?P<most>\d[\d,]*)(?P<exclusive>\s*\(exclusive\))?",
-    re.IGNORECASE,
+    r"(?P<most>\d[\d,]*)(?P<exclusive>\s*\(exclusive\))?"
 )
 
 

@@ -20,7 +20,7 @@ from typing import Any
 
 from chameleon import bridge
 from chameleon.errors import BudgetExceeded, ChameleonError, ModelError, RateLimited, ReplayMiss, StoreError
-from chameleon.llm.connection import Connection
+from chameleon.llm.connection import Connection, Outcome
 from chameleon.llm.deadline import TooLate, within
 from chameleon.llm.failures import CallFailure
 from chameleon.llm.message import MAX_WIDENED, ModelRequest, Reply
@@ -33,6 +33,7 @@ _log = logging.getLogger("chameleon")
 _MOST_AT_ONCE = 32
 MAX_RETRY_AFTER_S = 60.0  # that a provider may have us wait
 MAX_BACKOFF_S = 30.0
+Requests = Sequence[ModelRequest]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,7 @@ class CallContext:
 
     meter: Meter
     ends: float
-    stream: ReplyStream | None = None
+    stream: ReplyStream | None
 
 
 class Pipeline:
@@ -65,7 +66,7 @@ class Pipeline:
         self._lock = threading.Lock()
         self._warned: set[str] = set()
 
-    def answer_samples(self, requests: Sequence[ModelRequest]) -> list[Reply | BaseException]:
+    def answer_samples(self, requests: Requests) -> list[Reply | BaseException]:
         """Answer several samples of one question, in one request where the provider offers that."""
         by_sample: dict[int, Reply | BaseException] = {
             each.sample: reply for each in requests if (reply := self._stored(each)) is not None
@@ -79,7 +80,7 @@ class Pipeline:
             groups = [[each] for each in missing if each.sample not in by_sample]
         return [by_sample[each.sample] for each in requests]
 
-    def answer_each(self, groups: Sequence[Sequence[ModelRequest]]) -> list[Sequence[Reply | BaseException]]:
+    def answer_each(self, groups: Sequence[Requests]) -> list[Sequence[Reply | BaseException]]:
         """Answer several groups of samples at once, each in one request: with replies, or what was raised."""
         answered = bridge.each(
             [partial(self.answer, group) for group in groups], _MOST_AT_ONCE, "chameleon-ask"
@@ -89,7 +90,7 @@ class Pipeline:
             for group, replies in zip(groups, answered, strict=True)
         ]
 
-    def answer(self, requests: Sequence[ModelRequest], hear: Hear | None = None) -> list[Reply]:
+    def answer(self, requests: Requests, hear: Hear | None = None) -> list[Reply]:
         """Answer samples of one question that go into one request; the same question in flight is asked once.
 
         `hear` is called with a single sample's text as it comes. Raises `BudgetExceeded` and `StoreError`.
@@ -97,14 +98,14 @@ class Pipeline:
         recorder = current_recorder()
         meter = Meter() if recorder is None else recorder.meter
         ends = time.monotonic() + meter.time_left
-        if hear is None:
-            return self._answer_once(requests, CallContext(meter, ends))
-        stream = ReplyStream(hear, requests[0].params.get("stop", ()), self.connection.client.secrets)
+        stops, secrets = requests[0].params.get("stop", ()), self.connection.client.secrets
+        stream = ReplyStream(hear, stops, secrets) if hear else None
         replies = self._answer_once(requests, CallContext(meter, ends, stream))
-        stream.end(replies[0].text)
+        if stream is not None:
+            stream.end(replies[0].text)
         return replies
 
-    def _answer_once(self, requests: Sequence[ModelRequest], context: CallContext) -> list[Reply]:
+    def _answer_once(self, requests: Requests, context: CallContext) -> list[Reply]:
         """Answer, or wait for the reply to the same question in flight and share it."""
         key, mine = tuple(each.identity for each in requests), Future[list[Reply] | None]()
         here, ends = threading.get_ident(), context.ends
@@ -133,7 +134,7 @@ class Pipeline:
                 del self._flights[key]
             mine.set_result(landed)
 
-    def _answer_now(self, requests: Sequence[ModelRequest], context: CallContext) -> list[Reply]:
+    def _answer_now(self, requests: Requests, context: CallContext) -> list[Reply]:
         """Return the recorded reply of one sample, else ask; ask again with more room for what is cut off.
 
         Each request is taken from the budget before it is made, and what it really took is booked.
@@ -200,9 +201,7 @@ class Pipeline:
             return replace(reply, error=self.connection.refused(reply.dropped, request.params))
         return reply
 
-    def _ask(
-        self, requests: Sequence[ModelRequest], fitted: Fitted, context: CallContext
-    ) -> tuple[list[Reply], int]:
+    def _ask(self, requests: Requests, fitted: Fitted, context: CallContext) -> tuple[list[Reply], int]:
         """Ask in one request, again where that may help and the run's time allows it; count the attempts."""
         ends, attempts = context.ends, 0
         while True:
@@ -210,7 +209,7 @@ class Pipeline:
             if started >= ends:
                 return self._failed(requests, self._out_of_time(context.meter), Usage()), attempts
             try:
-                outcome = self._attempt(requests, fitted, context.stream, ends - started)
+                outcome = self._attempt(requests, fitted, context, ends - started)
             except Exception as error:
                 outcome = self.connection.failure(error)
             if not isinstance(outcome, CallFailure):
@@ -235,12 +234,11 @@ class Pipeline:
             self.sleep(min(seconds, ends - time.monotonic()))
         return time.monotonic()
 
-    def _attempt(
-        self, requests: Sequence[ModelRequest], fitted: Fitted, stream: ReplyStream | None, seconds: float
-    ) -> list[Reply] | CallFailure:
+    def _attempt(self, requests: Requests, fitted: Fitted, context: CallContext, seconds: float) -> Outcome:
         """Make one request, record what is whole even if it is late. Raises `TooLate` after those seconds."""
+        stream = context.stream
 
-        def send() -> list[Reply] | CallFailure:
+        def send() -> Outcome:
             tell = stream.piece if stream else None
             replies = self.connection.send(requests[0], fitted, len(requests), tell)
             if isinstance(replies, CallFailure):
@@ -276,7 +274,7 @@ class Pipeline:
             return 0.0
         return seconds
 
-    def _failed(self, requests: Sequence[ModelRequest], error: ChameleonError, usage: Usage) -> list[Reply]:
+    def _failed(self, requests: Requests, error: ChameleonError, usage: Usage) -> list[Reply]:
         """Return a reply with the error for each request; the first of them bears the cost."""
         reply = Reply("", "", usage, attempts=0, model=self.connection.name, error=error)
         return [reply] + [reply.unpaid() for _ in requests[1:]]
