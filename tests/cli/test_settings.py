@@ -150,7 +150,7 @@ def test_doctor_tells_the_file_and_the_variables(
     monkeypatch.setenv("CHAMELEON_WEB_PRIVATE", "http://me:hush@h")
     shown = command("doctor").out
     assert f'Settings: {folder}/chameleon.toml sets model = "openai:x", eval = {{"workers": 3}}\n' in shown
-    assert "Model: openai:x, because chameleon.toml names it\n" in shown
+    assert "Model: openai:x, because chameleon.toml names it; asked by Chameleon's own client" in shown
     assert (
         "CHAMELEON_MODLE=openai:y  nothing: there is no such variable. Did you mean 'CHAMELEON_MODEL'?"
         in shown
