@@ -117,11 +117,8 @@ class GivenClient(ChatClient):
         names = [getattr(each, name, None) for each in both for name in _MODEL_NAMES]
         model = params.get("ls_model_name") or next((n for n in names if isinstance(n, str) and n), "")
         settings = {name: getattr(chat, name, None) for name in type(chat).model_fields}
-        super().__init__(
-            f"{provider}:{model or type(chat).__name__}",
-            self._address(both, provider),
-            secrets_in({name: value for name, value in settings.items() if value}),
-        )
+        secrets = secrets_in({name: value for name, value in settings.items() if value})
+        super().__init__(f"{provider}:{model or type(chat).__name__}", _address_of(both, provider), secrets)
         self.has_name = bool(model)
         for name, value in chat._identifying_params.items():
             if value is None or name in ("model", "model_name", "stream") or belongs_to_connection(name):
@@ -133,25 +130,10 @@ class GivenClient(ChatClient):
             calm = client.with_options(max_retries=0)  # its own retries would multiply with ours
             chat = chat.model_copy(update={"root_client": calm, "client": calm.chat.completions})
         self.chat = chat
-        fields = {param: self.field(param) for param in _OF_ALL}
-        values = {
-            param: getattr(chat, name)
-            for param, name in fields.items()
-            if name and name in chat.model_fields_set
-        }
-        self.own_params = {param: value for param, value in values.items() if value is not None}
-
-    @staticmethod
-    def _address(parts: list[Any], provider: str) -> str:
-        """Return the server of a client, if it says which."""
-        named = [
-            getattr(getattr(parts[0], "root_client", None), "base_url", None)
-        ]  # what OpenAI's made of them
-        for each in parts:
-            fields = getattr(type(each), "model_fields", getattr(each, "__dict__", ()))
-            named += [getattr(each, name, None) for name in fields if _ADDRESS_FIELD.search(name)]
-        address = next(filter(None, named), None)
-        return own_server(provider, {"base_url": str(address)}) if address else ""
+        for param in _OF_ALL:
+            field = self.field(param)
+            if field and field in chat.model_fields_set and (value := getattr(chat, field)) is not None:
+                self.own_params = {**self.own_params, param: value}
 
     def _set(self, fields: Mapping[str, Any], cleared: frozenset[str]) -> BaseChatModel:
         nothing = {field: None for param in cleared if (field := self.field(param))}
@@ -261,6 +243,16 @@ def _arguments(
         own = arguments.get("pipeline_kwargs") or {}
         arguments["pipeline_kwargs"] = {"return_full_text": False, **own}
     return arguments
+
+
+def _address_of(parts: list[Any], provider: str) -> str:
+    """Return the server of a client, if one of its parts says which."""
+    named = [getattr(getattr(parts[0], "root_client", None), "base_url", None)]  # what OpenAI's made of them
+    for each in parts:
+        fields = getattr(type(each), "model_fields", getattr(each, "__dict__", ()))
+        named += [getattr(each, name, None) for name in fields if _ADDRESS_FIELD.search(name)]
+    address = next(filter(None, named), None)
+    return own_server(provider, {"base_url": str(address)}) if address else ""
 
 
 @cache

@@ -59,9 +59,9 @@ _CODES = frozenset({"unsupported_value", "unsupported_parameter", "unknown_param
 _NOT_TAKEN = re.compile(
     r"(?i)unsupported|not (?:currently )?support|not allowed|deprecated|unrecogni[sz]ed|unexpected"
     r"|not permitted|unknown (?:field|parameter|name|argument)|only the default|only \S+ is allowed"
-    r"|must be one of|supported (?:values|levels)|not (?:available|enabled)|is invalid|does not accept|must contain"
-    r"|cannot (?:both )?be (?:specified|used|set)|may only be|invalid keys|must be less than|supported range"
-    r"|input should be|valid range|too large|too high|at most|exceeds|maximum allowed|instead"
+    r"|must be one of|supported (?:values|levels)|not (?:available|enabled)|is invalid|does not accept"
+    r"|must contain|cannot (?:both )?be (?:specified|used|set)|may only be|invalid keys|must be less than"
+    r"|supported range|input should be|valid range|too large|too high|at most|exceeds|maximum allowed|instead"
 )
 _WITH_RANGE = frozenset({"temperature", "top_p", "seed", "stop", "logprobs"})
 _RANGE = re.compile(
