@@ -222,20 +222,20 @@ class LLM:
     def _collect(
         self,
         requests: Sequence[ModelRequest],
-        found: Sequence[Reply | BaseException],
+        outcomes: Sequence[Reply | BaseException],
         spares: tuple[type[ModelError], ...] = (),
     ) -> list[Reply]:
-        """Log what was found for the requests; return the good replies, without errors of those classes.
+        """Log the outcomes of the requests; return the good replies, without errors of those classes.
 
         Raises the first other error, and any where no reply is left.
         """
         recorder = current_recorder()
         if recorder is not None:
-            both = zip(requests, found, strict=True)
+            both = zip(requests, outcomes, strict=True)
             recorder.calls += [reply.to_call(request) for request, reply in both if isinstance(reply, Reply)]
             recorder.doubts += [partial(self._pipeline.doubt, request) for request in requests]
-        good = [each for each in found if isinstance(each, Reply) and each.error is None]
-        for each in found:
+        good = [each for each in outcomes if isinstance(each, Reply) and each.error is None]
+        for each in outcomes:
             error = each.error if isinstance(each, Reply) else each
             if error is not None and not (good and type(error) in spares):
                 raise error

@@ -108,7 +108,7 @@ class Dialect:
             return _waited(chat.invoke, messages, **options)
 
         def streamed() -> Any:
-            return reduce(add, (_told(piece, tell) for piece in chat.stream(messages, **options)))
+            return reduce(add, (_passed_on(piece, tell) for piece in chat.stream(messages, **options)))
 
         return _waited(streamed)
 
@@ -120,7 +120,7 @@ def _waited(ask: Callable[..., Any], *args: Any, **options: Any) -> Any:
     return ask(*args, **options)
 
 
-def _told(piece: AIMessage, tell: Tell) -> AIMessage:
+def _passed_on(piece: AIMessage, tell: Tell) -> AIMessage:
     if text := text_of(piece, or_arguments=False):
         tell(text)
     return piece

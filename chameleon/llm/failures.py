@@ -175,11 +175,11 @@ def _reason_in(body: Any, depth: int = 6) -> str:
     if not isinstance(body, Mapping) or not depth:
         return ""
     for key in _REASONS:
-        if said := _reason_in(body.get(key), depth - 1):
+        if reason := _reason_in(body.get(key), depth - 1):
             code = body.get("code") or body.get("type") if key == "message" else None
             place = body.get("loc") if key == "msg" else None
             where = [str(part) for part in place if part != "body"] if isinstance(place, list) else []
-            return f"{'.'.join(where)}: {said}" if where else f"{said} ({code})" if code else said
+            return f"{'.'.join(where)}: {reason}" if where else f"{reason} ({code})" if code else reason
     return ""
 
 

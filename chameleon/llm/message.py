@@ -179,10 +179,10 @@ class ModelRequest:
         **others: Any,
     ) -> ModelRequest:
         """Build a request. Raises `PromptError` for wrong messages, `ModelError` for other parts."""
-        given = (("user", messages),) if isinstance(messages, str) else messages
-        if unknown := [role for role, _ in given if role not in ROLES]:
+        turns = (("user", messages),) if isinstance(messages, str) else messages
+        if unknown := [role for role, _ in turns if role not in ROLES]:
             raise PromptError(f"{unknown[0]!r} is not a role", hint=f"Roles are {', '.join(ROLES)}.")
-        pairs = tuple((role, encodable(text)) for role, text in given)
+        pairs = tuple((role, encodable(text)) for role, text in turns)
         if not pairs:
             raise PromptError("there is no message to send to the model")
         if any((role == "tool") is not isinstance(text, ResultText) for role, text in pairs):

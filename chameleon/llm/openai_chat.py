@@ -128,10 +128,10 @@ class OpenAIChat(BaseModel):
 def proxy_of(address: str) -> str | None:
     """Return the proxy that the environment names for an address."""
     parts, named = urlsplit(address), getproxies()
-    found = named.get(parts.scheme) or named.get("all")
-    if not found or proxy_bypass(parts.hostname or ""):
+    proxy = named.get(parts.scheme) or named.get("all")
+    if not proxy or proxy_bypass(parts.hostname or ""):
         return None
-    return found if "://" in found else f"http://{found}"
+    return proxy if "://" in proxy else f"http://{proxy}"
 
 
 @cache

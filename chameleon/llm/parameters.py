@@ -222,8 +222,8 @@ def _mentioned(message: str, sent: Collection[str]) -> str:
         if word:
             patterns += [rf"[`'\"](?:{word})(?=[`'\".])", rf"\b(?:{word})(?=:)", rf"parameter:? (?:{word})\b"]
             patterns += [rf"\b(?:{word}) (?:parameter|level)\b", rf"(?:supplied:|support) (?:{word})\b"]
-        if found := re.search("|".join(patterns), message, re.IGNORECASE):
-            places[name] = found.start()
+        if mention := re.search("|".join(patterns), message, re.IGNORECASE):
+            places[name] = mention.start()
     if {"temperature", "top_p"} <= places.keys():
         return "top_p"
     return min(places, key=places.__getitem__, default="")

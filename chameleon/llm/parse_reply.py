@@ -175,12 +175,12 @@ def calls_in(message: Any, clean: Clean, longest: int) -> tuple[tuple[ToolCall, 
     found: dict[str, ToolCall] = {}
     apart = getattr(message, "invalid_tool_calls", ())
     for number, call in enumerate([*message.tool_calls, *apart]):
-        given = call.get("args")
-        args, why = _arguments_of(given, clean)
+        arguments = call.get("args")
+        args, why = _arguments_of(arguments, clean)
         if not why and number >= len(message.tool_calls) > 0:  # LangChain lists it behind all others
             why = "it has no arguments, and its place among the calls is not known"
         name = clean(str(call.get("name") or ""))
-        length = len(given) if isinstance(given, str) else len(json.dumps(args))
+        length = len(arguments) if isinstance(arguments, str) else len(json.dumps(args))
         longest -= max(_LEAST_OF_CALL, length + len(name))
         if longest < 0:
             return tuple(found.values()), False
@@ -191,11 +191,11 @@ def calls_in(message: Any, clean: Clean, longest: int) -> tuple[tuple[ToolCall, 
     return tuple(found.values()), True
 
 
-def _arguments_of(given: Any, clean: Clean) -> tuple[Mapping[str, Any], str]:
+def _arguments_of(arguments: Any, clean: Clean) -> tuple[Mapping[str, Any], str]:
     """Return the arguments of a call, and what is wrong with them; nothing is no arguments."""
     try:
-        is_none = given is None or (isinstance(given, str) and not given.strip())
-        args = {} if is_none else json.loads(given) if isinstance(given, str) else given
+        is_none = arguments is None or (isinstance(arguments, str) and not arguments.strip())
+        args = {} if is_none else json.loads(arguments) if isinstance(arguments, str) else arguments
         if isinstance(args, Mapping):
             return each_text(args, clean), ""
         why = "they are another value"
@@ -203,7 +203,7 @@ def _arguments_of(given: Any, clean: Clean) -> tuple[Mapping[str, Any], str]:
         why = "they go down too far"
     except ValueError as error:
         why = str(error)
-    shown = given if isinstance(given, str) else f"{given!r:.1000}"
+    shown = arguments if isinstance(arguments, str) else f"{arguments!r:.1000}"
     return {}, clean(f"its arguments are no JSON object ({why}): {one_line(shown, 200)}")
 
 
@@ -215,14 +215,14 @@ def blocks_in(message: Any, clean: Clean, longest: int) -> tuple[tuple[Mapping[s
     own = {name: value for name, value in message.additional_kwargs.items() if name not in _NO_REST and value}
     rest = [{"type": _REST, "value": own}] if own else []
     with suppress(ValueError, RecursionError):
-        found = each_text([*([] if is_plain else blocks), *rest], clean)
-        if len(json.dumps(found)) <= longest:
-            return tuple(found), True
+        kept = each_text([*([] if is_plain else blocks), *rest], clean)
+        if len(json.dumps(kept)) <= longest:
+            return tuple(kept), True
     return (), False
 
 
 def from_blocks(blocks: Sequence[Mapping[str, Any]]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """Return the content and the further fields of a message that `blocks_in` kept."""
-    found = each_text(blocks, str)
-    own = [each["value"] for each in found if each.get("type") == _REST]
-    return [each for each in found if each.get("type") != _REST], own[0] if own else {}
+    content = each_text(blocks, str)
+    own = [each["value"] for each in content if each.get("type") == _REST]
+    return [each for each in content if each.get("type") != _REST], own[0] if own else {}

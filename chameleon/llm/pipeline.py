@@ -107,32 +107,34 @@ class Pipeline:
 
     def _answer_once(self, requests: Requests, context: CallContext) -> list[Reply]:
         """Answer, or wait for the reply to the same question in flight and share it."""
-        key, mine = tuple(each.identity for each in requests), Future[list[Reply] | None]()
-        here, ends = threading.get_ident(), context.ends
+        key, future = tuple(each.identity for each in requests), Future[list[Reply] | None]()
+        thread, ends = threading.get_ident(), context.ends
         while True:
             with self._lock:
-                ahead, owner = self._flights.setdefault(key, (mine, here))
-            if ahead is mine:
+                in_flight, owner = self._flights.setdefault(key, (future, thread))
+            if in_flight is future:
                 break
-            if owner == here and not bridge.is_bridged():  # it would wait for itself
+            if owner == thread and not bridge.is_bridged():  # it would wait for itself
                 return self._answer_now(requests, context)
             try:
-                shared = bridge.result(ahead, None if ends == math.inf else max(0.0, ends - time.monotonic()))
+                shared = bridge.result(
+                    in_flight, None if ends == math.inf else max(0.0, ends - time.monotonic())
+                )
             except TimeoutError:
                 return self._failed(requests, self._out_of_time(context.meter), Usage())
             if shared is not None:
                 return [reply.unpaid(cached=True) for reply in shared]
-        landed: list[Reply] | None = None
+        shareable: list[Reply] | None = None
         try:
             replies = self._answer_now(requests, context)
             # The end of one run's budget is nobody else's: whoever waits asks for itself.
             is_shared = not any(isinstance(reply.error, BudgetExceeded) for reply in replies)
-            landed = replies if is_shared else None
+            shareable = replies if is_shared else None
             return replies
         finally:
             with self._lock:
                 del self._flights[key]
-            mine.set_result(landed)
+            future.set_result(shareable)
 
     def _answer_now(self, requests: Requests, context: CallContext) -> list[Reply]:
         """Return the recorded reply of one sample, else ask; ask again with more room for what is cut off.

@@ -107,15 +107,17 @@ def own_server(provider: str, settings: Mapping[str, Any], environ: Mapping[str,
     It comes from the settings or from the variables that clients read, such as ANTHROPIC_BASE_URL. It tells
     recorded replies apart, so it holds neither login nor query. Raises `NoModel` for anything else.
     """
-    given = [settings[name] for name in settings if _ADDRESS_SETTING.search(name) and settings[name]]
-    if not given and provider == "openai":
-        given = [base_url(environ)]
-    elif not given:
+    addresses = [settings[name] for name in settings if _ADDRESS_SETTING.search(name) and settings[name]]
+    if not addresses and provider == "openai":
+        addresses = [base_url(environ)]
+    elif not addresses:
         keys = providers()[provider].keys if provider in providers() else ()
         begins = {provider.upper(), *(key.partition("_API_KEY")[0] for key in keys)}
         named = (name for name in sorted(environ) if _ADDRESS_VARIABLE.search(name))
-        given = [environ[name] for name in named if name.split("_")[0] in begins and environ[name].strip()]
-    address = str(given[0]).strip() if given else ""
+        addresses = [
+            environ[name] for name in named if name.split("_")[0] in begins and environ[name].strip()
+        ]
+    address = str(addresses[0]).strip() if addresses else ""
     if address and "//" not in address:  # as OLLAMA_HOST may be
         address = f"http://{address}"
     try:
@@ -136,11 +138,11 @@ def package_is_here(provider: str) -> bool:
 
 def secrets_in(settings: Mapping[str, Any]) -> list[str]:
     """Return the secret strings among a client's settings, to be taken out of messages."""
-    found = []
+    secrets = []
     for name, value in settings.items():
         if isinstance(value, Mapping):
-            found += [str(item) for item in value.values()] if "headers" in name else secrets_in(value)
+            secrets += [str(item) for item in value.values()] if "headers" in name else secrets_in(value)
         elif re.search(r"key|token$|secret|password", name):
             reveal = getattr(value, "get_secret_value", None)
-            found.append(reveal() if reveal else str(value))
-    return [secret for secret in found if secret != DUMMY_KEY]
+            secrets.append(reveal() if reveal else str(value))
+    return [secret for secret in secrets if secret != DUMMY_KEY]

@@ -70,10 +70,10 @@ class ResponseStore:
         The variable is a path or "off". Where the file cannot be written to, a warning is logged and nothing
         is recorded.
         """
-        made = open_default(_KIND, "responses.sqlite", lambda place: cls(place, mode), must=mode != "auto")
-        found = cls(os.devnull, "off") if made is None else made
-        found.place = None
-        return found
+        opened = open_default(_KIND, "responses.sqlite", lambda place: cls(place, mode), must=mode != "auto")
+        store = cls(os.devnull, "off") if opened is None else opened
+        store.place = None
+        return store
 
     def get(self, request: ModelRequest) -> dict[str, Any] | None:
         """Return the recorded reply, None to ask the model. Raises `ReplayMiss` in replays, `StoreError`."""
@@ -81,8 +81,8 @@ class ResponseStore:
             return None
         rows = self._store.rows("read", "SELECT reply FROM replies WHERE key = ?", (request.key,))
         if rows:
-            found = self._read(rows[0][0], dict)
-            return None if self.mode == "auto" and found.get("doubted") else found
+            reply = self._read(rows[0][0], dict)
+            return None if self.mode == "auto" and reply.get("doubted") else reply
         if self.mode != "replay":
             return None
         messages = json.dumps(request.messages)
@@ -134,8 +134,8 @@ class ResponseStore:
     def _read(self, text: Any, kind: type[T]) -> T:
         """Read what a row holds as JSON. Raises `StoreError` where that is damaged."""
         with suppress(ValueError, TypeError, RecursionError):
-            if isinstance(found := json.loads(text), kind):
-                return found
+            if isinstance(value := json.loads(text), kind):
+                return value
         hint = f"Name another store ({_KIND.variable})."
         raise StoreError("a recorded reply is damaged", where=str(self.path), hint=hint)
 
