@@ -139,7 +139,8 @@ class Connection:
         A parameter that is refused is left out from then on, and the request is made again without it.
         `tell` is called with the pieces of the text as they come, where the model can be asked for them.
         """
-        again: Fitted | None = fitted
+        # It may have waited while others learned something.
+        again: Fitted | None = fitted if fitted.known is self.known else self.fit(request, fitted.widened)
         while again is not None:
             fitted = again
             try:
