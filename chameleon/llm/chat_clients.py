@@ -40,7 +40,6 @@ _SYNONYMS: Mapping[str, tuple[str, ...]] = {
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 _LANGCHAIN, _PRICES = "langchain>=1,<2", "genai-prices>=0.2"
 _OF_ALL = ("temperature", "top_p", "max_tokens", "seed", "logprobs")
-_IN_PAYLOAD = ("temperature", "top_p", "seed")  # what a client may still leave out when it writes a request
 _MAX_VIEWS = 256
 _ADDRESS_FIELD = re.compile(r"(?:^|_)(?:base_url|api_base|endpoint|host|url)$")
 _MODEL_NAMES = ("model_name", "model", "model_id", "repo_id", "model_path", "endpoint_url")
@@ -66,7 +65,7 @@ class ChatClient:
         self.own_settings: dict[str, Any] = {}
         self.secrets = known_secrets(secrets)  # now, when the client takes its key: looking takes a while
         self._timeout, self._settings = 0.0, _NOTHING
-        self._views: dict[str, tuple[BaseChatModel, frozenset[str]]] = {}
+        self._views: dict[str, BaseChatModel] = {}
 
     @classmethod
     def named(cls, model: str, timeout: float, settings: Mapping[str, Any]) -> ChatClient:
@@ -85,18 +84,15 @@ class ChatClient:
         """Return the client's field for a parameter, by its name, its alias or a provider's word for it."""
         return _field_of(type(self.chat), param)
 
-    def view(
-        self, fields: Mapping[str, Any], cleared: frozenset[str]
-    ) -> tuple[BaseChatModel, frozenset[str]]:
-        """Return the client (kept) with these fields set and cleared, and the fields that it leaves out."""
+    def view(self, fields: Mapping[str, Any], cleared: frozenset[str] = frozenset()) -> BaseChatModel:
+        """Return the client (kept) with these fields set, and these parameters cleared."""
         if not fields and not cleared:
-            return self.chat, frozenset()
+            return self.chat
         key = json.dumps([fields, sorted(cleared)], sort_keys=True)
         if (view := self._views.get(key)) is None:
             if len(self._views) >= _MAX_VIEWS:
                 self._views.clear()
-            chat = self._set(fields, cleared)
-            view = self._views[key] = (chat, _left_out(chat, fields))
+            view = self._views[key] = self._set(fields, cleared)
         return view
 
     def _set(self, fields: Mapping[str, Any], cleared: frozenset[str]) -> BaseChatModel:
@@ -261,15 +257,3 @@ def _field_of(client: type[BaseChatModel], param: str) -> str | None:
     by_alias = {info.alias: field for field, info in known.items()}
     words = (param, *_SYNONYMS.get(param, ()))
     return next((field for word in words if (field := word if word in known else by_alias.get(word))), None)
-
-
-def _left_out(view: BaseChatModel, fields: Mapping[str, Any]) -> frozenset[str]:
-    """Return the fields that a client was given and does not send: its validators took them out."""
-    gone = {field for field in fields if getattr(view, field, None) is None}
-    write = getattr(view, "_get_request_payload", None)
-    if write is not None:
-        with suppress(Exception):  # it raises the same when a request is made
-            payload = write("?")
-            sent = {**payload, **(payload.get("extra_body") or {})}
-            gone |= {field for field in _IN_PAYLOAD if field in fields and sent.get(field) is None}
-    return frozenset(gone)

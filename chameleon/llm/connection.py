@@ -115,12 +115,11 @@ class Connection:
 
     def fit(self, request: ModelRequest, widened: int = 0) -> Fitted:
         """Fit the request's parameters to what is known of the model by now."""
-        return fit({**self.client.own_params, **request.params}, self.known, widened)
+        return fit({**self.client.own_params, **request.params}, self.known, widened, request.soft)
 
     def dropped(self, params: Mapping[str, Any]) -> Mapping[str, str]:
         """Return the parameters that the model would be asked without, and why, if known by now."""
-        request = ModelRequest(self.name, (("user", ""),), params)
-        return self._write(request, self.fit(request), 1, None).dropped
+        return fit({**self.client.own_params, **params}, self.known).dropped
 
     def refused(self, dropped: Mapping[str, str], asked: Mapping[str, Any]) -> ParameterRefused:
         """Return the error for parameters that a method sets and this model does not take."""
@@ -139,18 +138,19 @@ class Connection:
         A parameter that is refused is left out from then on, and the request is made again without it.
         `tell` is called with the pieces of the text as they come, where the model can be asked for them.
         """
-        again: Fitted | None = fitted
+        # It may have waited while others learned something.
+        again: Fitted | None = fitted if fitted.known is self.known else self.fit(request, fitted.widened)
         while again is not None:
             fitted = again
             try:
+                if fitted.dropped and not self.allow_dropped:
+                    raise self.refused(fitted.dropped, request.params)
                 wire = self._write(request, fitted, n, tell)
-                if wire.dropped and not self.allow_dropped:
-                    raise self.refused(wire.dropped, request.params)
                 messages = wire.dialect.ask(wire)
             except Exception as error:
                 failure = self.failure(error)
             else:
-                return self._parsed(messages, wire, fitted, n)
+                return self._parsed(messages, request, fitted, n)
             if failure.status == 400 and _THOUGHT_TO_THE_LIMIT.search(failure.message):
                 with self._lock:
                     self._learned = replace(self.known, thinks=True)
@@ -180,7 +180,7 @@ class Connection:
 
     @cached_property
     def _by_responses(self) -> Dialect:
-        return OpenAIDialect(self.client.view(_BY_RESPONSES, frozenset())[0], self.name, self.capabilities)
+        return OpenAIDialect(self.client.view(_BY_RESPONSES), self.name, self.capabilities)
 
     @cached_property
     def _offered(self) -> list[str]:
@@ -211,19 +211,14 @@ class Connection:
         if request.sample and "seed" in sent:
             sent["seed"] += request.sample  # one seed for all samples would make them all the same
         dialect.add(request, sent, options, known.limit_name)
-        names: dict[str, str] = {}
         for param, value in sent.items():
             field = client.field(param)
             (options if field is None else fields)[field or param] = value
-            names[field or param] = param
-        chat, left_out = client.view({**fields, **(_BY_RESPONSES if by_responses else {})}, cleared)
-        gone = {names[field]: "its client leaves it out" for field in left_out if field in names}
-        both = {**fitted.dropped, **gone}.items()
-        dropped = {name: why for name, why in both if name not in request.soft}
+        chat = client.view({**fields, **(_BY_RESPONSES if by_responses else {})}, cleared)
         if n > 1 and "n" not in known.without:
             options["n"] = n
         tell = None if request.schema is not None or "stream" in known.without else tell
-        return WireRequest(request, dialect, known, chat, options, dropped, tell)
+        return WireRequest(request, dialect, known, chat, options, tell)
 
     def _again(self, failure: CallFailure, request: ModelRequest, fitted: Fitted, n: int) -> Fitted | None:
         """Remember what a failure teaches; return the request fitted to that, None if it would fail again."""
@@ -239,10 +234,10 @@ class Connection:
         is_full = fitted.widened and isinstance(failure.error, ContextTooLong)
         return None if is_full and again.limit <= self.fit(request, fitted.widened - 1).limit else again
 
-    def _parsed(self, messages: Sequence[Any], wire: WireRequest, fitted: Fitted, n: int) -> list[Reply]:
+    def _parsed(self, messages: Sequence[Any], request: ModelRequest, fitted: Fitted, n: int) -> list[Reply]:
         """Parse the messages of `n` samples, and remember what they show of the model."""
-        settings: dict[str, Any] = {"has_tools": bool(wire.request.tools), "secrets": self.client.secrets}
-        settings |= {"cut_at": fitted.cut_at, "dropped": wire.dropped}
+        settings: dict[str, Any] = {"has_tools": bool(request.tools), "secrets": self.client.secrets}
+        settings |= {"cut_at": fitted.cut_at, "dropped": fitted.dropped}
         replies = [parse_reply(message, self._pricing, **settings) for message in messages[:n]]
         is_short = len(messages) < n
         is_spent = any(each.truncated and not each.text.strip() and not each.tool_calls for each in replies)

@@ -39,8 +39,7 @@ _MAX_FAMILIES = 64
 class WireRequest:
     """A request as it goes out: the client, set to its parameters, and what goes with the request itself.
 
-    `options` are parameters that the client has no field for, `dropped` those that the model is asked
-    without, and why. `tell` gets the pieces of the text as they come.
+    `options` are parameters that the client has no field for; `tell` gets the pieces of a text as they come.
     """
 
     request: ModelRequest
@@ -48,7 +47,6 @@ class WireRequest:
     known: Capabilities
     chat: BaseChatModel
     options: Mapping[str, Any]
-    dropped: Mapping[str, str]
     tell: Tell | None
 
 

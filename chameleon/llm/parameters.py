@@ -105,8 +105,13 @@ class Fitted:
         return int(self.sent.get("max_tokens", 0))
 
 
-def fit(asked: Mapping[str, Any], known: Capabilities, widened: int = 0) -> Fitted:
-    """Fit parameters to a model. The limit has room for thoughts, and grows fourfold with each `widened`."""
+def fit(
+    asked: Mapping[str, Any], known: Capabilities, widened: int = 0, soft: frozenset[str] = frozenset()
+) -> Fitted:
+    """Fit parameters to a model; `soft` are those that may be dropped in silence.
+
+    The limit has room for thoughts, and grows fourfold with each `widened`.
+    """
     sent, dropped = dict(asked), dict[str, str]()
     stops = tuple(sent.pop("stop", ()))
     effort = ""
@@ -144,6 +149,7 @@ def fit(asked: Mapping[str, Any], known: Capabilities, widened: int = 0) -> Fitt
     visible = [stop for stop in stops if stop.strip()][:_MOST_STOPS]  # several servers refuse white space
     if visible and "stop" not in refused:
         sent["stop"] = visible
+    dropped = {name: why for name, why in dropped.items() if name not in soft}
     return Fitted(asked, known, sent, widened, stops, dropped)
 
 
