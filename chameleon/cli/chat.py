@@ -27,8 +27,8 @@ from chameleon.cli.terminal import (
     say,
 )
 from chameleon.cli.words import advised, among_choices, now_in_words
-from chameleon.core.conversation import HISTORY
-from chameleon.core.conversation_log import ConversationLog, PastTurn
+from chameleon.core.conversation import HISTORY, answer_in_text
+from chameleon.core.conversation_log import ConversationLog
 from chameleon.core.state import Event, Failure, RunEnded, RunStarted, State
 from chameleon.errors import InputError
 from chameleon.inventory.digest import check_same, files_of
@@ -109,8 +109,7 @@ class Chat:
     options: RunOptions
     traces: Traces | None
     first: RunStarted | None = None  # of the conversation
-    turns: list[PastTurn] = field(default_factory=list)
-    last: State | None = None
+    turns: list[State] = field(default_factory=list)  # the runs so far
     waits: bool = False
 
     def __post_init__(self) -> None:  # what is missing is reported before any question
@@ -129,7 +128,7 @@ class Chat:
             return
         turns, unfinished = self.log.turns, self.log.unfinished
         if turns:
-            self.turns, self.last = list(turns), self.log.last
+            self.turns = list(turns)
             say(f"Goes on with {self.log.path}, after {counted(len(turns), 'question')}.")
             self._tell(turns[-_SHOWN:])
         if unfinished is not None and unfinished.started is not None:
@@ -155,7 +154,7 @@ class Chat:
 
     def next_input(self, question: str) -> Mapping[str, Any]:
         """Return the input of a question at this point."""
-        return self.last.follow_up(question) if self.last else {**self.given, "question": question}
+        return self.turns[-1].follow_up(question) if self.turns else {**self.given, "question": question}
 
     def answer(self, given: Mapping[str, Any]) -> None:
         """Run a question and show what happens; what goes wrong is reported, and the chat continues."""
@@ -191,8 +190,8 @@ class Chat:
         if state.ended is None:  # without a log nothing can resume: the next question starts over
             say("The question was left unanswered. With --log FILE it could wait for approval.")
             return
-        self.last = state = among_choices(state, given)
-        self.turns.append(PastTurn.of(state))
+        state = among_choices(state, given)
+        self.turns.append(state)
         page.end(advised(state, inventory, "chameleon chat"), self.given.get("unit") or "")
         if output.quiet and state.answer is None:  # a line for each question
             echo(f"({state.ended.reason if state.ended else 'left'})")
@@ -213,7 +212,7 @@ class Chat:
         """End the run that Ctrl-C stopped; of a log what is written counts."""
         if self.log is not None:
             self.log.reopen()
-            state = self.log.unfinished or self.log.last or state
+            state = self.log.unfinished or next(reversed(self.log.turns), state)
         if state.started is not None and state.ended is None:
             if self.log is not None:
                 self.log.append(_STOPPED)
@@ -222,8 +221,10 @@ class Chat:
         return state
 
     @staticmethod
-    def _tell(turns: Sequence[PastTurn]) -> None:
+    def _tell(turns: Sequence[State]) -> None:
         for turn in turns:
-            answered = turn.reason == "answered"
-            answer = one_line(turn.answer, _LONGEST) if answered else f"({turn.reason or 'left'})"
-            echo(f"> {one_line(turn.question, _LONGEST)}\n{answer}", err=True)
+            question = turn.started.input.get("question", "") if turn.started else ""
+            answer = one_line(answer_in_text(turn.answer), _LONGEST)
+            ending = turn.ended.reason if turn.ended else "left"
+            shown = answer if ending == "answered" else f"({ending})"
+            echo(f"> {one_line(str(question), _LONGEST)}\n{shown}", err=True)

@@ -4,42 +4,24 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
-from chameleon.core.conversation import turn_of
 from chameleon.core.log import EventLog
 from chameleon.core.state import Event, RunEnded, RunStarted, State
 from chameleon.errors import LogError
 
 
-@dataclass(frozen=True)
-class PastTurn:
-    """A turn that has ended: its question, its answer as a text, and how it ended; "" where it did not."""
-
-    question: str
-    answer: str
-    reason: str
-
-    @classmethod
-    def of(cls, state: State) -> PastTurn:
-        """Return the turn that a run was."""
-        question = state.started.input.get("question", "") if state.started else ""
-        return cls(**turn_of(question, state.answer), reason=state.ended.reason if state.ended else "")
-
-
 class ConversationLog(EventLog):
     """A file of JSON lines that holds the runs of a conversation, whole lines only.
 
-    It is the log of one run at a time: `executor.run(given, log)` begins the next turn, or goes on with the
-    last one where that did not end. `turns` are those that have ended, `first` is the first run as it began
-    and `last` the run that ended last. Raises as `EventLog` does.
+    It is the log of one run at a time: `executor.run(given, log)` starts the next turn, or resumes the last
+    one if that did not end. `turns` are the runs that ended or were left, `first` is the first as it
+    started. Raises as `EventLog` does.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.turns: list[PastTurn] = []
+        self.turns: list[State] = []
         self.first: RunStarted | None = None
-        self.last: State | None = None
         super().__init__(path)
 
     def reopen(self) -> None:
@@ -62,8 +44,7 @@ class ConversationLog(EventLog):
         """Leave the turn that did not end, if there is one: the next run begins anew."""
         if (state := self.unfinished) is None:
             return
-        self.last = state
-        self.turns.append(PastTurn.of(state))
+        self.turns.append(state)
         self.events.clear()
 
     @property
@@ -75,7 +56,7 @@ class ConversationLog(EventLog):
             raise problem.at(str(self.path)) from problem
 
     def follow_up(self, question: str, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the input of the next turn: `State.follow_up` of the last, `given` where there is none."""
+        """Return the input of the next turn: `State.follow_up` of the last, or `given`."""
         if self.events:
             raise LogError("the last turn has not ended", where=str(self.path), hint="Let it go on first.")
-        return self.last.follow_up(question) if self.last else {**given, "question": question}
+        return self.turns[-1].follow_up(question) if self.turns else {**given, "question": question}

@@ -119,8 +119,7 @@ def test_comes_back_to_what_was_said_and_needs_no_files(chat: Chat) -> None:
     told = f"Goes on with chat.jsonl, after 2 questions.\n> {MOST}\nLisbon\n> {ODD}\n(declined)\n"
     assert said_before(shown) == told
     with ConversationLog("chat.jsonl") as kept:
-        assert kept.last is not None
-        assert [turn["answer"] for turn in kept.last.input["history"]] == ["Lisbon", ""]
+        assert [turn["answer"] for turn in kept.turns[-1].input["history"]] == ["Lisbon", ""]
 
 
 @pytest.mark.parametrize(
@@ -164,8 +163,7 @@ def test_a_model_is_told_the_turns_before_and_a_failed_one_does_not_end_it(chat:
     assert shown.code == 0 and answers(shown) == ["Lisbon"]
     assert "> And then?\n(failed)" in shown.err
     with ConversationLog("chat.jsonl") as kept:
-        assert kept.last is not None
-        assert f"Question: {MOST}\nAnswer: Lisbon\n" in kept.last.calls[0].messages[-1][1]
+        assert f"Question: {MOST}\nAnswer: Lisbon\n" in kept.turns[-1].calls[0].messages[-1][1]
 
 
 @pytest.mark.slow
@@ -183,7 +181,7 @@ def test_ctrl_c_stops_an_answer_and_the_chat_goes_on(folder: Path) -> None:
     said = "> one\none after 0\n> wait\n(failed)\n> three\nthree after 2\n"
     assert said_before(Outcome(0, out, err)) == f"\nchameleon: it was stopped\n{said}"
     with ConversationLog(folder / "chat.jsonl") as kept:
-        assert [turn.reason for turn in kept.turns] == ["answered", "failed", "answered"]
+        assert [turn.status for turn in kept.turns] == ["answered", "failed", "answered"]
 
 
 def test_goes_on_from_each_line_of_its_log(chat: Chat, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -199,7 +197,7 @@ def test_goes_on_from_each_line_of_its_log(chat: Chat, folder: Path, monkeypatch
         assert shown.code == 0, shown
         told += shown.err
         with ConversationLog(log) as found:
-            assert [turn.answer for turn in found.turns] == ["one after 0", "", "three after 2"]
+            assert [turn.answer for turn in found.turns] == ["one after 0", None, "three after 2"]
     left = "> fail\n(failed)\nThe last question was left unanswered: three\n"
     assert f"after 2 questions.\n> one\none after 0\n{left}" in told
 

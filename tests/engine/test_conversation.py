@@ -226,8 +226,8 @@ class TestTheLog:
                 assert len(log.turns) == number and log.unfinished is None
                 made.run(log.follow_up("How many?", {"unit": "km"}), log)
         with ConversationLog(tmp_path / "log.jsonl") as log:
-            assert [(turn.answer, turn.reason) for turn in log.turns] == [(n, "answered") for n in "012"]
-            assert log.last is not None and log.last.input["unit"] == "km"
+            assert [(turn.answer, turn.status) for turn in log.turns] == [(n, "answered") for n in range(3)]
+            assert log.turns[-1].input["unit"] == "km"
 
     def test_goes_on_with_a_turn_that_failed_in_the_middle(self, tmp_path: Path) -> None:
         def fail(state: State) -> str:
@@ -248,9 +248,8 @@ class TestTheLog:
                     made.run(log.unfinished.started.input, log)
                 for number in range(len(log.turns), 3):
                     made.run(log.follow_up("123"[number], {}), log)
-                assert [turn.reason for turn in log.turns] == ["answered", "failed", "answered"]
-                assert log.last is not None
-                assert [turn["answer"] for turn in log.last.input["history"]] == ["fine", ""]
+                assert [turn.status for turn in log.turns] == ["answered", "failed", "answered"]
+                assert [turn["answer"] for turn in log.turns[-1].input["history"]] == ["fine", ""]
 
     def test_leaves_a_turn_that_did_not_end(self, tmp_path: Path) -> None:
         made = executor({"a": lambda state: "a"})
@@ -261,7 +260,10 @@ class TestTheLog:
             log.next_turn()
             made.run(log.follow_up("2", {}), log)
         with ConversationLog(tmp_path / "log.jsonl") as log:
-            assert [(turn.question, turn.reason) for turn in log.turns] == [("1", ""), ("2", "answered")]
+            assert [(turn.input["question"], turn.status) for turn in log.turns] == [
+                ("1", "running"),
+                ("2", "answered"),
+            ]
 
     @pytest.mark.parametrize("line", ['{"event":"run_ended","reason":"answered"}\n', "no event\n", "no"])
     def test_is_no_other_file(self, tmp_path: Path, line: str) -> None:
