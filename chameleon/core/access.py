@@ -68,7 +68,7 @@ class Access:
         return cls(
             None if reads is None else frozenset(part for key in reads for part in _alternatives(key)),
             tuple(_alternatives(key) for key in needed),
-            frozenset(part for key in written_keys(module) for part in _alternatives(key)),
+            frozenset(part for key in _written_keys(module) for part in _alternatives(key)),
             frozenset(split_keys(traits.non_text)),
             traits.exclusive_group,
             taken and replace(taken, module=module.name),
@@ -141,7 +141,7 @@ def _is_in(key: str, keys: frozenset[str]) -> bool:
     return key in keys or f"{key.partition('.')[0]}.*" in keys
 
 
-def written_keys(module: Module) -> tuple[str, ...]:
+def _written_keys(module: Module) -> tuple[str, ...]:
     """Return the keys that a module may write: see `Module.writes`."""
     if module.writes is not None:
         return split_keys(module.writes)
@@ -197,9 +197,9 @@ def reading_own(modules: Mapping[str, Module], brought: Collection[str]) -> dict
     own = {name: each for name, each in modules.items() if is_users_own(each) and name not in brought}
     shipped = [each for name, each in modules.items() if name not in own]
     read = [key for each in shipped if not each.traits.shows_own_keys for key in split_keys(each.reads or ())]
-    keys = [*read, *(key for each in shipped for key in written_keys(each))]
+    keys = [*read, *(key for each in shipped for key in _written_keys(each))]
     known = {part for key in keys for part in key.removesuffix("?").split("|")}
-    of_text = (set(written_keys(each)).difference(split_keys(each.traits.non_text)) for each in own.values())
+    of_text = (set(_written_keys(each)).difference(split_keys(each.traits.non_text)) for each in own.values())
     written = {key for keys in of_text for key in keys if key.startswith("cache.")}
     added = [f"{key}?" for key in sorted(written - known)]
     return {

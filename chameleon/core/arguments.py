@@ -27,9 +27,9 @@ from chameleon.table import Table
 from chameleon.text import as_name, nearest, one_line
 from chameleon.values import Room, freeze
 
-_LONGEST_VALUE = 80  # characters
-_DEEPEST = 4  # levels of a nested type that a signature writes out
-_MOST_TYPES = 2_000  # that a signature writes out
+_MAX_VALUE_CHARS = 80  # characters
+_MAX_TYPE_LEVELS = 4  # levels of a nested type that a signature writes out
+_MAX_TYPES = 2_000  # that a signature writes out
 _NO_NAME = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 _PART = re.compile(r"""\.([\w-]+)|\[(?:(\d+)|"([^"]+)"|'([^']+)')\]""")
 _REFERENCE = re.compile(rf"\$([^\W\d]\w*)((?:{_PART.pattern})*)")
@@ -187,7 +187,7 @@ class Arguments:
         if error["type"] == "missing" and len(error["loc"]) == 1:
             return f"{self.module} lacks the argument {name!r}"
         place = ".".join(map(str, error["loc"])) or "an argument"
-        given = one_line(str(error["input"]), _LONGEST_VALUE)
+        given = one_line(str(error["input"]), _MAX_VALUE_CHARS)
         return f"the argument {place} of {self.module} is {given!r}: {error['msg']}"
 
 
@@ -197,18 +197,18 @@ def schema_in_words(schema: Any, root: Mapping[str, Any]) -> str:
 
 
 def _writer_of_types(root: Mapping[str, Any]) -> Callable[[Any], str]:
-    """Return what writes the types within a schema, up to `_MOST_TYPES` of them in all.
+    """Return what writes the types within a schema, up to `_MAX_TYPES` of them in all.
 
     A type within itself is "any", and so is what is nested too deeply, or one too many.
     """
-    left = count(_MOST_TYPES, -1)
+    left = count(_MAX_TYPES, -1)
 
     def words(schema: Any, depth: int = 0, within: Sequence[str] = ()) -> str:
-        if next(left) <= 0 or not isinstance(schema, Mapping) or depth > _DEEPEST:
+        if next(left) <= 0 or not isinstance(schema, Mapping) or depth > _MAX_TYPE_LEVELS:
             return "any"
         if isinstance(named := schema.get("$ref"), str):
             name = named.rpartition("/")[2]
-            if name in within or len(within) == _DEEPEST:
+            if name in within or len(within) == _MAX_TYPE_LEVELS:
                 return "any"
             return words(root.get("$defs", {}).get(name), depth, (*within, name))
         if "enum" in schema or "const" in schema:

@@ -40,7 +40,7 @@ Weights = Literal["given", "rank"]
 Structured = Literal[True, False, "auto"]
 FOR_GOOD = (AuthFailed, ContextTooLong, NoModel, RateLimited)  # no other form of a request mends it
 _IN_FORM = "Reply in JSON of the schema that is asked for, whatever form is told or shown here."
-_LONGEST_FAULT = 500  # characters
+_MAX_FAULT_CHARS = 500  # characters
 RAISE_LIMIT = "Raise llm.max_tokens if such an answer is that long; else the model may come to no end."
 
 
@@ -296,7 +296,7 @@ def _mending(redo: Redo | None) -> Messages:
     """Tell what was wrong with the last reply, in turns of the conversation, where it is to be told."""
     if redo is None or not redo.fault:
         return []
-    fault = untagged(one_line(redo.fault, _LONGEST_FAULT))
+    fault = untagged(one_line(redo.fault, _MAX_FAULT_CHARS))
     told = f"That will not do. The fault, which may quote the data: {fault}\nReply again, in the same form."
     return [("assistant", redo.reply or "(nothing)"), ("user", told)]
 

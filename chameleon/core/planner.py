@@ -31,8 +31,8 @@ _OLD_NAMES = {
 REPAIR_TURNS = 1
 RETURN_NOTHING = "Return () from `propose` when there is nothing more to do."
 _FORM_OF_A_STEP = "Write a name, or {module: NAME, args: {…}}."
-_LONGEST_QUOTE = 1_000
-_MOST_KEYS = 8
+_MAX_QUOTE_CHARS = 1_000
+_MAX_KEYS = 8
 
 
 class PlanContext(Protocol):
@@ -304,7 +304,7 @@ def repair_turns(state: State) -> Messages:
     """Tell a model what went wrong before, in turns of the conversation: refused plans, a failed step."""
     turns: Messages = []
     for plan in state.plans:
-        written = plan.calls[-1].text[:_LONGEST_QUOTE] if plan.calls else ""
+        written = plan.calls[-1].text[:_MAX_QUOTE_CHARS] if plan.calls else ""
         turns += [
             ("assistant", written or "(no plan)"),
             ("user", f"That plan will not do: {plan.refused}\nModules:"),
@@ -382,5 +382,5 @@ def _how_to_give(keys: Sequence[str], access: Mapping[str, Access], have: Collec
     if givers := [name for name, other in access.items() if any(map(other.may_write, keys))]:
         return f"It is written by {' or '.join(givers)}."
     near = (difflib.get_close_matches(key, sorted(have), n=3, cutoff=0.5) for key in keys)
-    offered = list(dict.fromkeys(chain.from_iterable(near))) or sorted(have)[:_MOST_KEYS]
+    offered = list(dict.fromkeys(chain.from_iterable(near))) or sorted(have)[:_MAX_KEYS]
     return f"Before it there is {', '.join(offered)}." if offered else ""

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from jinja2.sandbox import SandboxedEnvironment
 
 _MARKUP = re.compile(r"\{[{%#]")
-_MOST_TYPED, _MOST_NOTES, _LONGEST_NAME = 60, 8, 40
+_MAX_TYPED_COLUMNS, _MAX_NOTES, _MAX_NAME_CHARS = 60, 8, 40
 LONGEST_CELL = 80  # characters, of a table that a module gave
 _ON_ONE_LINE = frozenset(["choices", "metadata", "title", "unit"])
 _SECTION = re.compile(r"^# (system|user|assistant)[ \t]*$", re.MULTILINE)
@@ -284,12 +284,18 @@ def types_in_words(table: Table) -> str:
 
     "Date: date · Amount: number, $ · ZIP: text. Note: Amount: 1 × TBD counts as blank"
     """
-    shown = table.columns[:_MOST_TYPED]
-    told = " · ".join(f"{one_line(each.name, _LONGEST_NAME)}: {each.meaning.told}" for each in shown)
-    more = f" · {len(table.columns) - _MOST_TYPED} more columns" if len(table.columns) > _MOST_TYPED else ""
-    notes = [f"{one_line(each.name, _LONGEST_NAME)}: {note}" for each in shown for note in each.meaning.notes]
+    shown = table.columns[:_MAX_TYPED_COLUMNS]
+    told = " · ".join(f"{one_line(each.name, _MAX_NAME_CHARS)}: {each.meaning.told}" for each in shown)
+    more = (
+        f" · {len(table.columns) - _MAX_TYPED_COLUMNS} more columns"
+        if len(table.columns) > _MAX_TYPED_COLUMNS
+        else ""
+    )
+    notes = [
+        f"{one_line(each.name, _MAX_NAME_CHARS)}: {note}" for each in shown for note in each.meaning.notes
+    ]
     notes = [*table.structure, *notes]
-    return unframed(f"{told}{more}" + "".join(f". Note: {note}" for note in notes[:_MOST_NOTES]))
+    return unframed(f"{told}{more}" + "".join(f". Note: {note}" for note in notes[:_MAX_NOTES]))
 
 
 def named_tables(tables: Sequence[Table]) -> list[tuple[str, Table]]:

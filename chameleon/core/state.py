@@ -44,7 +44,7 @@ _TO_A_MODEL: Mapping[str, str] = {
 _FAILED = "it failed"
 ONE_QUESTION = "for_one_question"
 """The setting of a run that names the modules whose changes of the input hold for its question alone."""
-_LONGEST_ARGUMENTS, _LONGEST_REPR = 200, 300
+_MAX_ARGUMENTS_CHARS, _MAX_REPR_CHARS = 200, 300
 LONGEST_REPLY = 4_000  # characters
 
 
@@ -76,7 +76,7 @@ class Step:
         if not self.args:
             return self.module
         given = (f"{k}: {json.dumps(values.to_json(v), ensure_ascii=False)}" for k, v in self.args.items())
-        return f"{self.module} ({one_line(', '.join(given), _LONGEST_ARGUMENTS)})"
+        return f"{self.module} ({one_line(', '.join(given), _MAX_ARGUMENTS_CHARS)})"
 
     def to_json(self) -> dict[str, Any]:
         """Write the step as JSON; `from_json` gives it back."""
@@ -199,7 +199,7 @@ class Plan:
 
     def __repr__(self) -> str:
         steps = f"refused: {self.refused}" if self.refused else str(self)
-        return f"<Plan {self.kind} by {self.by}: {one_line(steps, _LONGEST_REPR)}>"
+        return f"<Plan {self.kind} by {self.by}: {one_line(steps, _MAX_REPR_CHARS)}>"
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -406,7 +406,7 @@ class State:
             return Nested(self.pending[0].module, State.fold(self.inside).answered(said, by))
         raise LogError("nothing in the run waits for approval")
 
-    def news_of(self, event: Event) -> tuple[Dropped, ...]:
+    def new_dropped_params(self, event: Event) -> tuple[Dropped, ...]:
         """Return the parameters that models were first asked without in this plan, step or end."""
         if isinstance(event, RunStarted | Nested) or not event.calls:  # the run within tells its own
             return ()
@@ -479,7 +479,7 @@ class State:
         return f"{self.status}: {self.why or self.answer} ({' → '.join(self.executed_names)})"
 
     def __repr__(self) -> str:
-        return f"<State {one_line(str(self), _LONGEST_REPR)}>"
+        return f"<State {one_line(str(self), _MAX_REPR_CHARS)}>"
 
     def _repr_html_(self) -> str:
         """Show it in a notebook: the question, the plan, the answer or why there is none."""

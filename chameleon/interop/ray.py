@@ -37,7 +37,7 @@ from chameleon.llm import LLM, ResponseStore
 from chameleon.llm.providers import providers
 from chameleon.run.approval import refuse
 from chameleon.run.executor import Executor, Input, OnText
-from chameleon.run.steps import Terms
+from chameleon.run.steps import RunContext
 from chameleon.text import one_line, redact
 from chameleon.usage import Budget
 from chameleon.values import to_json
@@ -79,7 +79,7 @@ class OnRay(Executor):
         *,
         stop: threading.Event | None = None,
         on_text: OnText | None = None,
-        within: Terms | None = None,
+        within: RunContext | None = None,
     ) -> Iterator[tuple[Event, State]]:
         """Yield each event of a run with the state that it leads to, once a worker has run all of it."""
         if on_text is not None or isinstance(log, EventLog):

@@ -21,7 +21,7 @@ from chameleon.inventory.schema import INPUT_TYPES, short_for
 from chameleon.inventory.source import Source, read_source, source_of, without
 from chameleon.text import nearest, one_line, type_in_words, with_article
 
-_LONGEST_REPR = 300  # characters
+_MAX_REPR_CHARS = 300  # characters
 
 
 @dataclass(frozen=True, repr=False)
@@ -185,7 +185,7 @@ class Inventory(Composition):
         return f"{self.name}: {self.planner.name} over {', '.join(self.present)}"
 
     def __repr__(self) -> str:
-        return f"<Inventory {one_line(str(self), _LONGEST_REPR)}>"
+        return f"<Inventory {one_line(str(self), _MAX_REPR_CHARS)}>"
 
     def obstacles(self) -> list[Obstacle]:
         """Find all that keeps it from working here, or a module that a run can do without: see `Obstacle`."""

@@ -18,8 +18,8 @@ from chameleon.inventory.user_code import file_of, installed
 from chameleon.text import nearest, with_article
 from chameleon.yaml_text import advice_on, read_yaml
 
-_LARGEST = 1_000_000
-_DEEPEST, _MOST_KEYS = 32, 50_000
+_MAX_BYTES = 1_000_000
+_MAX_DEPTH, _MAX_KEYS = 32, 50_000
 RULES_OF_ONE_MODULE = ("once", "needs", "next", "drops")
 MAX_NESTED = 200  # inventories that one may run as modules, those within these counted
 KeyPath = tuple[str | int, ...]
@@ -131,8 +131,8 @@ class FileKind:
         """Read one file, without what it extends. Raises `InventoryError` for what is no YAML mapping."""
         a_file, shown = with_article(self.noun), str(file)
         try:
-            if file.stat().st_size > _LARGEST:
-                raise InventoryError(f"{a_file} has less than {_LARGEST:,} bytes", where=shown)
+            if file.stat().st_size > _MAX_BYTES:
+                raise InventoryError(f"{a_file} has less than {_MAX_BYTES:,} bytes", where=shown)
             text = file.read_text("utf-8")
         except UnicodeDecodeError as problem:
             what = f"the file is not UTF-8 text (byte {problem.start})"
@@ -251,7 +251,7 @@ def _parse(text: str, file: str) -> tuple[Any, dict[KeyPath, str]]:
 
 def _locate(node: yaml.Node, path: KeyPath, file: str, places: dict[KeyPath, str]) -> None:
     """Note the line of every key; refuse a key that is there twice, which YAML lets pass in silence."""
-    if len(path) > _DEEPEST or len(places) > _MOST_KEYS:  # aliases can nest without end, or multiply
+    if len(path) > _MAX_DEPTH or len(places) > _MAX_KEYS:  # aliases can nest without end, or multiply
         raise InventoryError("nested too deeply or too large", where=f"{file}:{node.start_mark.line + 1}")
     if isinstance(node, yaml.MappingNode):
         seen: set[str] = set()  # of this reading: a text that libyaml refuses is read again

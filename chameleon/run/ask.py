@@ -23,7 +23,7 @@ def ask(
     inventory: Tools | None = None,
     **inputs: Any,
 ) -> State:
-    """Answer a question, about a table if one is given; `print` the result, or read its `answer` and `why`.
+    """Answer a question, about a table if there is one; `print` the result, or read its `answer` and `why`.
 
         ask("Which team has the most points?", "league.csv").answer
 
@@ -35,13 +35,13 @@ def ask(
 
     Raises `InputError` for a file that cannot be read, or inputs that the inventory does not take.
     """
-    given = {"question": question, **inputs}
+    input = {"question": question, **inputs}
     if table is not None:
-        given["table"] = _table(table)
+        input["table"] = _table(table)
     if inventory is None:
-        names = next((names for key, names in DEFAULTS.items() if key in given), DEFAULTS["table"])
+        names = next((names for key, names in DEFAULTS.items() if key in input), DEFAULTS["table"])
         inventory = names[llm is None]
-    return Executor(inventory, llm).run(given)
+    return Executor(inventory, llm).run(input)
 
 
 def _table(given: Any) -> Any:

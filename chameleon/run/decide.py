@@ -51,12 +51,12 @@ def decide(state: State, inventory: Inventory) -> Decision:
         return _repair(state, failed, inventory) or _by_policy(state, failed, failed.error, inventory)
     if state.pending:
         return _denied(state, inventory) or Next.STEPS
-    if (refused := refused_plans(state)) and len(refused) > REPAIR_TURNS:
+    if (refused := _refused_plans(state)) and len(refused) > REPAIR_TURNS:
         return _fall_back(state, inventory, _no_valid(refused), PlanError.__name__)
     return Next.PLAN
 
 
-def refused_plans(state: State) -> Sequence[Plan]:
+def _refused_plans(state: State) -> Sequence[Plan]:
     """Return the refused plans since the last accepted one: `decide` lets a planner mend `REPAIR_TURNS`."""
     since = takewhile(lambda plan: plan.refused, reversed(state.plans))
     return tuple(since)[::-1]
@@ -163,7 +163,7 @@ def _by_policy(state: State, failed: StepRecord, error: Failure, inventory: Inve
         return _fall_back(state, inventory, reason, error.kind)
     if policy != "skip" and not inventory.planner.replans_after_failure(state):
         return RunEnded(_REASONS.get(error.kind, "failed"), error)
-    if len(refused := refused_plans(state)) <= REPAIR_TURNS:
+    if len(refused := _refused_plans(state)) <= REPAIR_TURNS:
         return Next.PLAN
     reason = _no_valid(refused)
     if policy == "skip":  # the step did not matter: as if the planner had been asked without it

@@ -38,7 +38,7 @@ from chameleon.inventory.digest import check_same, files_of, settings_of
 from chameleon.lazy import cached_property
 from chameleon.run.approval import Approve, Request, answer_of, held, may_run, needs_approval, refuse
 from chameleon.run.decide import Next, after_overflow, continues_after, decide, finished
-from chameleon.run.steps import PreparedModule, Terms, failure_of, parallel_group, run_step
+from chameleon.run.steps import PreparedModule, RunContext, failure_of, parallel_group, run_step
 from chameleon.text import known_secrets
 from chameleon.usage import Budget, Meter, recording
 from chameleon.values import freeze
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 # How many inputs for each worker are taken before the first is done: one that waits minutes for its model
 # must not leave the others idle, and the states that wait for it must fit into memory.
-_AHEAD = 32
+_INPUTS_PER_WORKER = 32
 # Failures that another plan might not have had.
 _OF_PLANS = ("PlanError", "ModuleError", "StepRejected", "CutOff")
 _log = logging.getLogger("chameleon")
@@ -176,7 +176,7 @@ class Executor:
             try:
                 for one in inputs:
                     waiting.append(pool.submit(self._run_or_fail, one))
-                    while waiting and (waiting[0].done() or len(waiting) > _AHEAD * workers):
+                    while waiting and (waiting[0].done() or len(waiting) > _INPUTS_PER_WORKER * workers):
                         yield waiting.popleft().result()
                 while waiting:
                     yield waiting.popleft().result()
@@ -222,7 +222,7 @@ class Executor:
         try:
             for given in inputs:
                 waiting.append(asyncio.create_task(one(given)))
-                while waiting and (waiting[0].done() or len(waiting) > _AHEAD * workers):
+                while waiting and (waiting[0].done() or len(waiting) > _INPUTS_PER_WORKER * workers):
                     yield await waiting.popleft()
             while waiting:
                 yield await waiting.popleft()
@@ -278,42 +278,42 @@ class Executor:
         *,
         stop: threading.Event | None = None,
         on_text: OnText | None = None,
-        within: Terms | None = None,
+        within: RunContext | None = None,
     ) -> Iterator[tuple[Event, State]]:
         """Yield each event of a run with the state that it leads to: see `stream`.
 
-        `within` has the terms of the run that this one is a step of.
+        `within` has the context of the run that this one is a step of.
         """
         keep = log.append if isinstance(log, EventLog) else lambda _: None
-        state, begun = self.begin(input, log)
-        if begun is not None:
-            keep(begun)
-            yield begun, state
+        state, started = self.begin(input, log)
+        if started is not None:
+            keep(started)
+            yield started, state
         meter = Meter(self.budget, state.usage, state.seconds, state.steps_taken)
         if within is None:
             hear = _without_doubt(on_text) if on_text else None
-            terms = Terms(meter, hear, stop, self.approve, self.approve_each)
+            context = RunContext(meter, hear, stop, self.approve, self.approve_each)
         else:
             meter.parent, meter.place = within.meter, within.meter.place_of(self.inventory.name)
-            terms = replace(within, meter=meter, hear=within.hear and _without_doubt(within.hear))
-        if terms.approve is refuse:  # nobody attends: a yes in the log is nobody's
+            context = replace(within, meter=meter, hear=within.hear and _without_doubt(within.hear))
+        if context.approve is refuse:  # nobody attends: a yes in the log is nobody's
             state = state.with_fields(allowed=())
         secrets = known_secrets()
         while state.ended is None:
             # After a failure the run's own rules come first: what it ends with is known only then.
-            if terms.stop is not None and terms.stop.is_set() and state.failure is None:
+            if context.stop is not None and context.stop.is_set() and state.failure is None:
                 return
-            for made in self._next(state, terms):
+            for made in self._next(state, context):
                 event = masked(made, secrets)
                 if isinstance(event, StepRecord) and event.dropped:
                     meter.drop_step()
-                for told in (*state.news_of(event), event):
-                    state = state.after(told)
-                    if isinstance(told, RunEnded) and told.error and told.error.kind in _OF_PLANS:
+                for happened in (*state.new_dropped_params(event), event):
+                    state = state.after(happened)
+                    if isinstance(happened, RunEnded) and happened.error and happened.error.kind in _OF_PLANS:
                         for doubt in meter.doubts:
                             doubt()
-                    keep(told)
-                    yield told, state
+                    keep(happened)
+                    yield happened, state
             if state.waiting:
                 return
 
@@ -332,21 +332,21 @@ class Executor:
         begun = RunStarted(self.inventory.name, given, settings, round(time.time(), 6))
         return state.after(begun), begun
 
-    def _next(self, state: State, terms: Terms) -> Iterable[Event]:
+    def _next(self, state: State, context: RunContext) -> Iterable[Event]:
         """Return the events that come of what `decide` says."""
         decision = decide(state, self.inventory)
         if isinstance(decision, (Plan, RunEnded)):
             return [decision]
         if decision is Next.PLAN:  # it may be done; its calls are limited one by one
-            return [self._plan(state, terms.meter)]
-        if steps := held(state, self.inventory, each=terms.approve_each):
-            return self._ask(steps, state, terms.approve)
+            return [self._plan(state, context.meter)]
+        if steps := held(state, self.inventory, each=context.approve_each):
+            return self._ask(steps, state, context.approve)
         group = parallel_group(state.pending, self.access) if self.parallel else state.pending[:1]
-        group, failure = may_run(group, state, self.inventory, terms.ran)
+        group, failure = may_run(group, state, self.inventory, context.ran)
         if failure is not None:
             return [StepRecord(state.pending[0], error=failure)]
         try:
-            group = group[: terms.meter.take_steps(len(group))]
+            group = group[: context.meter.take_steps(len(group))]
         except BudgetExceeded as problem:
             if len(state.plans) > 1 and repeats(state.plans[-2], state):
                 problem = BudgetExceeded(problem.what, where=problem.where, hint=RETURN_NOTHING)
@@ -358,11 +358,11 @@ class Executor:
             if self.inventory.modules[each.module].requires_approval
         ]
         if len(group) > 1:
-            return chain(begun, self._run_parallel(group, state, replace(terms, hear=None)))
+            return chain(begun, self._run_parallel(group, state, replace(context, hear=None)))
         step, *later = state.pending
         if any(self.access[each.module].needs_model for each in later):
-            terms = replace(terms, hear=None)
-        return chain(begun, run_step(step, self._modules[step.module], self.access, state, terms))
+            context = replace(context, hear=None)
+        return chain(begun, run_step(step, self._modules[step.module], self.access, state, context))
 
     def _ask(self, steps: tuple[Step, ...], state: State, approve: Approve | None) -> Iterator[Event]:
         """Ask a person to allow these steps; yield the question, and the answer where there is one."""
@@ -400,14 +400,14 @@ class Executor:
         return replace(event, calls=calls) if calls else event
 
     def _run_parallel(
-        self, group: tuple[Step, ...], state: State, terms: Terms
+        self, group: tuple[Step, ...], state: State, context: RunContext
     ) -> Iterator[StepRecord | Nested]:
         """Run these steps at the same time; yield what happened in each and its record, in plan order."""
         alone = state.with_fields(inside=())
 
         def work(step: Step) -> list[Nested | StepRecord]:
             seen = state if step is group[0] else alone
-            return list(run_step(step, self._modules[step.module], self.access, seen, terms))
+            return list(run_step(step, self._modules[step.module], self.access, seen, context))
 
         stopped = False
         for done in bridge.each([partial(work, step) for step in group], len(group), "chameleon-step"):

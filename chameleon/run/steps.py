@@ -85,7 +85,7 @@ class PreparedModule:
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class RunContext:
     """What a run may spend, who hears its text (see `Recorder`), what stops it, who approves its steps.
 
     `ran` counts what the inventory ran before, in other steps of the run that it is in.
@@ -101,10 +101,10 @@ class Terms:
 
 @dataclass(frozen=True, slots=True)
 class Inside:
-    """What a step that runs an inventory goes on from: what has happened in it, and the terms of its run."""
+    """Where a step that runs an inventory resumes: its events so far, and the context of its run."""
 
     events: tuple[Event, ...]
-    terms: Terms
+    context: RunContext
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ def run_step(
     module: PreparedModule,
     everyones: Mapping[str, Access],
     state: State,
-    terms: Terms,
+    context: RunContext,
 ) -> Iterator[Nested | StepRecord]:
     """Run a module on the state; yield what happens in it, and at last the record of the step.
 
@@ -131,28 +131,28 @@ def run_step(
     """
     access = everyones[step.module]
     seen = access.view(state, step, everyones)
-    begun = time.monotonic()
+    started = time.monotonic()
     recording_or_not = (
-        nullcontext(Recorder(terms.meter))
+        nullcontext(Recorder(context.meter))
         if isinstance(module.module, InnerRun)
-        else recording(terms.meter, terms.hear)
+        else recording(context.meter, context.hear)
     )
     with recording_or_not as recorder:  # the run within records its own calls
         try:
-            args = _begin(step, module, access, state, terms)
+            args = _begin(step, module, access, state, context)
             ready = module.ready()
             outcome: Outcome | None
             if isinstance(ready, InnerRun):
-                inner = replace(terms, ran=state.ran_in(step.module, terms.ran))
+                inner = replace(context, ran=state.ran_in(step.module, context.ran))
                 work = ready.run_inside(seen, Inside(state.inside, inner), **args)
                 if (outcome := (yield from _nested(step.module, work))) is None:
                     return
             else:
                 outcome = Outcome(module.run(seen, args))
-            record = _record(step, ready, access, outcome, state=state, seen=seen, terms=terms)
+            record = _record(step, ready, access, outcome, state=state, seen=seen, context=context)
         except (Exception, SystemExit) as problem:  # whatever a user's module raises is recorded
             record = StepRecord(step, error=failure_of(problem, f"module {step.module}"))
-    yield replace(record, seconds=time.monotonic() - begun, calls=tuple(recorder.calls))
+    yield replace(record, seconds=time.monotonic() - started, calls=tuple(recorder.calls))
 
 
 def _nested(
@@ -168,32 +168,41 @@ def _nested(
         yield Nested(name, event)
 
 
-def _begin(step: Step, module: PreparedModule, access: Access, state: State, terms: Terms) -> dict[str, Any]:
+def _begin(
+    step: Step, module: PreparedModule, access: Access, state: State, context: RunContext
+) -> dict[str, Any]:
     """Return the arguments of a step that may run. Raises `ModuleError` for what is missing."""
     if access.required and (missing := access.missing(state.keys)):
         # The step that gives it may have been skipped.
         raise ModuleError(f"it reads {missing[0].replace('|', ' or ')}, and nothing before it gave that")
     if module.arguments is not None:
-        return module.arguments.values(step.args or {}, state, _room(state, terms))
+        return module.arguments.values(step.args or {}, state, _room(state, context))
     return {}
 
 
-def _room(state: State, terms: Terms) -> values.Room:
+def _room(state: State, context: RunContext) -> values.Room:
     """Return the room for a value of this run: what its budget says, beside the tables that it began with."""
     given = state.started.input.values() if state.started is not None else ()
     tables = [each for each in given if isinstance(each, Table)]
-    return values.Room(terms.meter.budget.megabytes, lambda: sum(table.chars for table in tables))
+    return values.Room(context.meter.budget.megabytes, lambda: sum(table.chars for table in tables))
 
 
 def _record(
-    step: Step, module: Module, access: Access, found: Outcome, *, state: State, seen: State, terms: Terms
+    step: Step,
+    module: Module,
+    access: Access,
+    outcome: Outcome,
+    *,
+    state: State,
+    seen: State,
+    context: RunContext,
 ) -> StepRecord:
     """Return the record of what a module that has `seen` this of the state returned, and what that changes.
 
     Raises `ModuleError` for what a run cannot hold, or what it does not declare.
     """
-    room = _room(state, terms)
-    output = values.freeze(found.answer, "its output", room)
+    room = _room(state, context)
+    output = values.freeze(outcome.answer, "its output", room)
     changed = module.update_input(seen.input, output)
     for key in changed if isinstance(changed, Mapping) else ():
         if isinstance(state.input.get(key), Table) and not isinstance(changed[key], Table):
@@ -201,12 +210,12 @@ def _record(
             raise ModuleError(what, hint="Return a chameleon.Table, such as `state.table.take_rows([0])`.")
     input_changes = _changes("input", changed, access, output, room, seen=seen.input)
     cache_changes = module.update_cache(seen.cache, output)
-    if found.cache:
-        cache_changes = {**cache_changes, **found.cache}
+    if outcome.cache:
+        cache_changes = {**cache_changes, **outcome.cache}
     cache_changes = _changes("cache", cache_changes, access, output, room, seen=seen.cache)
     if room.taken > LARGE_CHARS:  # many small values make no large state
         whole = [{**state.input, **input_changes}, {**state.cache, **cache_changes}]
-        values.freeze(whole, "the state with it", _room(state, terms))
+        values.freeze(whole, "the state with it", _room(state, context))
     return StepRecord(step, output, input_changes, cache_changes)
 
 

@@ -66,7 +66,7 @@ class Reading(NamedTuple):
         table = set_apart(found.table)
         footers = [" ".join(filter(None, row)) for _, row, why in table.apart or () if why == FOOTER]
         notes = "\n".join(filter(None, [*footers, found.notes]))
-        return replace(found, table=with_groups(table), notes=notes)
+        return replace(found, table=_with_groups(table), notes=notes)
 
 
 ALL = Reading()
@@ -263,7 +263,7 @@ def _tables_of_text(data: bytes, origin: Origin, kind: str, header: str) -> Iter
         yield from delimited_tables(text, origin, "\t" if kind == "tsv" else "", header)
 
 
-def with_groups(table: Table) -> Table:
+def _with_groups(table: Table) -> Table:
     """Return the table with the groups that its first columns name once, filled down.
 
     A run of blanks below a name is such a group where the columns to the right are full and one of them

@@ -77,7 +77,7 @@ class InventoryModule(InnerRun):
         given = {key: value for key, value in state.input.items() if not takes or key in takes}
         given |= {key: value for key, value in args.items() if value is not None}
         reached = State.fold(inside.events)
-        for event, after in executor.states(given, inside.events, within=inside.terms):
+        for event, after in executor.states(given, inside.events, within=inside.context):
             reached = after
             yield event
         if reached.ended is None:
@@ -87,7 +87,7 @@ class InventoryModule(InnerRun):
             if reached.ended.reason == "declined":
                 where, hint, code = problem.where, problem.hint, problem.code
                 raise InnerDeclined(problem.what, where=where, hint=hint, code=code) from problem
-            own = inside.terms.meter.place_of(self.inner.name)
+            own = inside.context.meter.place_of(self.inner.name)
             if reached.ended.reason == "budget" and f": {problem.where}".endswith(f": {own}"):
                 where = problem.where.removesuffix(own).removesuffix(": ")
                 raise InnerBudget(problem.what, where=where, hint=problem.hint) from problem

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from chameleon import LLM, Executor, Inventory, State, Table
-from chameleon.core.conversation import MOST_TOKENS, MOST_TURNS
+from chameleon.core.conversation import MAX_TOKENS, MAX_TURNS
 from chameleon.core.prompt import Messages
 from chameleon.llm import ScriptedModel
 from chameleon.text import estimated_tokens
@@ -112,9 +112,9 @@ def test_what_a_turn_sends_is_bounded_after_ten_turns_and_after_forty(talk: Talk
     calls = [len(state.calls) for state in talk.states]
     print(talk.executor.inventory.name, "calls", calls, "tokens a turn", talk.sent, "largest", talk.largest)
     assert max(calls) <= calls[0] + 1, "a follow-up asks for no more than the choice of a table"
-    most = talk.largest[0] + MOST_TOKENS + 300  # labels of turns, and the words around them
+    most = talk.largest[0] + MAX_TOKENS + 300  # labels of turns, and the words around them
     assert max(talk.largest) <= most
-    assert max(talk.sent[MOST_TURNS + 1 :]) <= 1.1 * max(talk.sent[: MOST_TURNS + 1]), "it grows no more"
+    assert max(talk.sent[MAX_TURNS + 1 :]) <= 1.1 * max(talk.sent[: MAX_TURNS + 1]), "it grows no more"
     last = talk.client.requests[-1][-1][1]
     assert "its first turns are left out" in last and of_answer(talk.states[-2]) in last
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from chameleon import LLM, Executor, Inventory, LLMModule, Module, State, Table, tool
-from chameleon.core.conversation import MOST_TEXT_TOKENS, MOST_TOKENS, MOST_TURNS, told, turns
+from chameleon.core.conversation import MAX_TEXT_TOKENS, MAX_TOKENS, MAX_TURNS, told, turns
 from chameleon.core.conversation_log import ConversationLog
 from chameleon.core.prompt import Prompt
 from chameleon.errors import InputError, LogError
@@ -105,7 +105,7 @@ class TestTheNextInput:
         for number in range(1, 40):
             state = made.run(state.follow_up(str(number)))
         kept = state.input["history"]
-        assert [turn["question"] for turn in kept] == [str(n) for n in range(38 - MOST_TURNS, 39)]
+        assert [turn["question"] for turn in kept] == [str(n) for n in range(38 - MAX_TURNS, 39)]
         assert len(json.dumps(kept[-1])) < 5_000
 
 
@@ -199,19 +199,17 @@ class TestAModel:
 class TestWhatIsTold:
     def test_is_bounded_whatever_was_said(self) -> None:
         history = [{"question": f"{n} " + "why " * 900, "answer": "b" * 90_000} for n in range(40)]
-        assert estimated_tokens(told(history)) < MOST_TOKENS + 100
+        assert estimated_tokens(told(history)) < MAX_TOKENS + 100
         assert all(
-            estimated_tokens(text) <= MOST_TEXT_TOKENS + 1
-            for turn in turns(history)
-            for text in turn.values()
+            estimated_tokens(text) <= MAX_TEXT_TOKENS + 1 for turn in turns(history) for text in turn.values()
         )
         assert turns(history)[-1]["question"].startswith("39 ")
 
     def test_says_where_first_turns_are_left_out(self) -> None:
-        history = [{"question": str(n), "answer": "a"} for n in range(MOST_TURNS)]
+        history = [{"question": str(n), "answer": "a"} for n in range(MAX_TURNS)]
         assert "left out" not in told(history)
         assert "; its first turns are left out):\n" in told([*history, *HISTORY])
-        assert len(turns([*history, *HISTORY])) == MOST_TURNS
+        assert len(turns([*history, *HISTORY])) == MAX_TURNS
 
     @pytest.mark.parametrize("history", [None, "text", [], [1], [{"answer": "Rome"}], {"question": "?"}])
     def test_is_nothing_for_what_is_no_history(self, history: Any) -> None:
