@@ -313,6 +313,9 @@ class EventLog:
             self._file.close()
             raise
 
+    def __repr__(self) -> str:
+        return f"<EventLog {self.path}: {len(self.events):,} events>"
+
     def _read(self, line: bytes, number: int) -> None:
         """Read an event that the file holds; a line that we left unfinished holds none."""
         if not line.endswith(b"\n"):

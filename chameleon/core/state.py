@@ -63,7 +63,7 @@ class Redo:
     reply: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Step:
     """One module to run, by name: with the arguments that a planner chose, and as a redo where it is one."""
 
@@ -77,6 +77,9 @@ class Step:
             return self.module
         given = (f"{k}: {json.dumps(values.to_json(v), ensure_ascii=False)}" for k, v in self.args.items())
         return f"{self.module} ({one_line(', '.join(given), _MAX_ARGUMENTS_CHARS)})"
+
+    def __repr__(self) -> str:
+        return f"<Step {self}>"
 
     def to_json(self) -> dict[str, Any]:
         """Write the step as JSON; `from_json` gives it back."""
@@ -217,7 +220,7 @@ class Plan:
         return replace(self, steps=steps, note=note, refused=refused)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class StepRecord:
     """One step taken: what the module returned, what it changed, what it cost, or why it failed.
 
@@ -232,6 +235,9 @@ class StepRecord:
     seconds: float = 0.0
     calls: tuple[Call, ...] = ()
     dropped: bool = False
+
+    def __repr__(self) -> str:
+        return f"<StepRecord {one_line(f'{self.step}: {self.error or self.output}', _MAX_REPR_CHARS)}>"
 
 
 @dataclass(frozen=True, slots=True)

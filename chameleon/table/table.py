@@ -99,8 +99,11 @@ def told_apart(names: Sequence[str]) -> list[str]:
     return found
 
 
+_MAX_REPR_CHARS = 200
+
+
 @held_as("$table", lambda value: Table.from_pandas(value) if _is_frame(value) else None)
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Table:
     """A small table of strings, shared freely because nobody can change it.
 
@@ -141,6 +144,10 @@ class Table:
             raise InputError(f"row {number} has {size} cells, the header has {len(names)}")
         self.__dict__.update(header=names, rows=body, caption=caption, hints=tuple(hints), told=tuple(told))
         self.__dict__["apart"] = None if apart is None else tuple(apart)
+
+    def __repr__(self) -> str:
+        text = f"{self.caption!r}, {len(self.rows):,} rows of {', '.join(self.header)}"
+        return f"<Table {one_line(text, _MAX_REPR_CHARS)}>"
 
     @property
     def chars(self) -> int:
