@@ -83,7 +83,8 @@ class Wikitq(TableBenchmark):
     def read_table(self, file: Path) -> Row:
         """Return the table in `csv/N-csv/M.csv`; its caption is the title in `page/N-page/M.json`, if any."""
         lines = read_csv(file, doublequote=False, escapechar="\\")
-        page = file.parents[2] / "page" / file.parent.name.replace("-csv", "-page") / f"{file.stem}.json"
+        home = file.resolve().parent.parent.parent  # a shallow folder has none: its root
+        page = home / "page" / file.parent.name.replace("-csv", "-page") / f"{file.stem}.json"
         return {"lines": lines, "caption": read_object(page).get("title") if page.is_file() else ""}
 
 

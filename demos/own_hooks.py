@@ -5,9 +5,8 @@ Run: python demos/own_hooks.py  (needs the extra `models`)
 
 from pathlib import Path
 
-from chameleon import Executor, Inventory, Module
+from chameleon import Executor, Inventory, Module, read_table
 from chameleon.llm import ScriptedModel
-from chameleon.table import read_table
 
 
 class Morning(Module):

@@ -5,8 +5,7 @@ Run: python demos/quickstart.py
 
 from pathlib import Path
 
-from chameleon import Executor
-from chameleon.table import read_table
+from chameleon import Executor, read_table
 
 QUESTIONS = [
     "Which team has the most points?",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import difflib
+import inspect
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -75,6 +76,10 @@ class Planner:
         if not cls.__dict__.get("name"):
             cls.name = snake_case(cls.__name__)
         rename_attributes(cls, _OLD_NAMES)
+        propose = vars(cls).get("propose")
+        if inspect.isfunction(propose) and len(inspect.signature(propose).parameters) != 3:
+            what = f"propose of class {cls.__qualname__} takes the state and the inventory"
+            raise InventoryError(what, hint="Write `def propose(self, state, inventory)`.")
 
     def __repr__(self) -> str:
         return f"<planner {self.name}>"

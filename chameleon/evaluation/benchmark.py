@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
@@ -153,6 +156,14 @@ class GradedScorer(Scorer):
         return Judgement(None, self.grades(prediction if answered else None, problem))
 
 
+def same_text(answer: Any, gold: Any) -> bool:
+    """Tell whether an answer is the gold one: as text, whatever its case, and figures by their value."""
+    texts = [str(each).strip().casefold() for each in (answer, gold)]
+    with suppress(ValueError):
+        return math.isclose(*(float(text.replace(",", "")) for text in texts))
+    return texts[0] == texts[1]
+
+
 class Benchmark(Described):
     """A benchmark: subclass it in `benchmarks/NAME.py`, and the file's name is its name.
 
@@ -244,7 +255,7 @@ class Benchmark(Described):
         rows: Iterable[Row],
         *,
         problem: Callable[[Row], Problem],
-        scorer: Callable[[Any, Any], bool],
+        scorer: Callable[[Any, Any], bool] = same_text,
         name: str = "own",
     ) -> RowsBenchmark:
         """Return a benchmark of your own rows; `run_benchmark` runs it.
@@ -252,7 +263,7 @@ class Benchmark(Described):
         Args:
             rows: any mappings, such as those of `csv.DictReader`.
             problem: makes the `Problem` of a row: its id, the input of a run, the gold answer.
-            scorer: says whether an answer is right, beside the gold one.
+            scorer: says whether an answer is right, given the gold one as well; default: `same_text`.
 
         Raises `InputError` with the number of a row that `problem` cannot read.
         """
@@ -297,6 +308,11 @@ class RowsBenchmark(Benchmark):
         self.name, self.scorers = name, {"own": ByFunction}  # type: ignore[misc]
         self._make = problem
         self.problems = tuple(self._read(number, row) for number, row in enumerate(rows, 1))
+        if repeated := [id for id, count in Counter(each.id for each in self.problems).items() if count > 1]:
+            raise InputError(f"two problems have the id {repeated[0]!r}", hint="Give each its own.")
+
+    def __repr__(self) -> str:
+        return f"<benchmark {self.name}: {len(self.problems):,} problems>"
 
     def problem(self, row: Row, tables: Mapping[str, Any]) -> Problem:
         return self._make(row)

@@ -11,6 +11,7 @@ from typing import Any
 from chameleon.core.state import Failure, State
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import GradedScorer, Judgement, Problem, Scorer
+from chameleon.text import one_line
 from chameleon.usage import Call, Usage, is_amount
 from chameleon.values import to_json
 
@@ -23,7 +24,7 @@ _LARGEST_FILE = 1 << 48
 _OPTIONAL = frozenset({"picture", "passed_over", "grades", "sequence", "found", "dropped", "member"})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Result:
     """What became of one problem. `answer` and `gold` are JSON values; seconds are those of its steps.
 
@@ -83,6 +84,9 @@ class Result:
             found=found,
             dropped=tuple(f"{each.parameter} ({each.model})" for each in state.dropped),
         )
+
+    def __repr__(self) -> str:
+        return f"<Result {self.id} {self.verdict}: {one_line(f'{self.answer!r}, gold {self.gold!r}', 200)}>"
 
     @property
     def failed(self) -> bool:

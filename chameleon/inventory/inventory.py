@@ -171,7 +171,7 @@ class Inventory(Composition):
             kind = types[key].removesuffix("?")
             if not isinstance(value, INPUT_TYPES[kind]):
                 what = f"{key} is {type_in_words(value)}, and the inventory takes {with_article(kind)}"
-                hint = "chameleon.table.read_table reads a file." if kind == "Table" else ""
+                hint = "read_table reads a file, Table.from_records takes rows." if kind == "Table" else ""
                 raise InputError(what, hint=hint)
             if key == "question" and not str(value).strip():
                 raise InputError("the question is empty")

@@ -74,7 +74,9 @@ def continues_after(record: StepRecord, state: State, inventory: Inventory) -> b
 def finished(state: State) -> RunEnded:
     """Return how a run ends when the planner has nothing more to do."""
     if not state.executed:
-        return RunEnded("failed", Failure("PlanError", "the planner proposed no step"))
+        refused = _refused_plans(state)  # by a planner that takes a refused plan for a run one
+        reason = _no_valid(refused) if refused else "the planner proposed no step"
+        return RunEnded("failed", Failure("PlanError", reason))
     if state.failure is not None and (error := state.failure.error) is not None:
         return RunEnded(_REASONS.get(error.kind, "failed"), error)
     last = state.executed[-1]

@@ -106,7 +106,7 @@ class Executor:
         self.server: str = getattr(model, "address", "")
 
     def __repr__(self) -> str:
-        return f"<Executor {self.inventory.name}{f' with {self.model}' if self.model else ''}>"
+        return f"<Executor {self.inventory}{f' with {self.model}' if self.model else ''}>"
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(
@@ -468,7 +468,8 @@ def _connected(llm: ChatModel | None, inventory: Inventory) -> Any:
     if llm is None and inventory.needs_default_model and not (llm := inventory.llm.model):
         raise NoModel(
             f"the inventory {inventory.name} asks a model, and none is configured",
-            hint='Give the executor a model, such as Executor(inventory, "openai:gpt-6-luna").',
+            hint='Give the executor a model, such as Executor(inventory, "openai:gpt-6-luna"), or a plan: '
+            'Executor(tools, planner=Fixed(["NAME"])).',
             code="no-model",
         )
     if llm is None or hasattr(llm, "ask"):

@@ -207,7 +207,7 @@ def test_what_is_public_shows_itself_in_a_line() -> None:
     ]
     assert [repr(each) for each in shown] == [
         "<Inventory tools: fixed over one>",
-        "<Executor tools>",
+        "<Executor tools: fixed over one>",
         "<State answered: 1 (one)>",
         "<Plan proposed by fixed: one>",
         "<StepRecord one: 1>",

@@ -38,3 +38,26 @@ def test_a_row_that_makes_no_problem_is_named() -> None:
         Benchmark.of([*ROWS, {}], problem=problem, scorer=lambda answer, gold: True)
     with pytest.raises(InputError, match=r"row 1: `problem` gave str. Return Problem\(id, input, gold\)"):
         Benchmark.of(ROWS, problem=lambda row: "text", scorer=lambda answer, gold: True)  # type: ignore
+
+
+@pytest.mark.parametrize(
+    ("answer", "gold", "is_right"),
+    [
+        ("Plum", " plum", True),
+        (15.0, "15", True),
+        ("1,200", 1200, True),
+        ("15 cm", "15", False),
+        (None, "", False),
+    ],
+)
+def test_figures_count_by_their_value_where_nothing_else_is_said(
+    answer: Any, gold: Any, is_right: bool
+) -> None:
+    benchmark = Benchmark.of(ROWS, problem=problem)
+    scorer = benchmark.scorers["own"]()
+    assert scorer.right(answer, Problem("a", {}, gold)) is is_right
+
+
+def test_an_id_occurs_once() -> None:
+    with pytest.raises(InputError, match="two problems have the id 'a'"):
+        Benchmark.of([*ROWS, ROWS[0]], problem=problem)
