@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar
 
 from chameleon.core.state import Event, State
-from chameleon.errors import InventoryError, ModuleError
+from chameleon.errors import OLD_NAMES, InventoryError, ModuleError, with_new_names
 from chameleon.text import snake_case
 
 if TYPE_CHECKING:
@@ -31,7 +31,6 @@ _OLD_TRAITS = {
     "in_turn": "exclusive_group",
     "tells_own": "shows_own_keys",
 }
-OLD_NAMES = {"asks": "requires_approval", "at_most": "max_runs"}
 _KEY = re.compile(r"(input|cache)\.([A-Za-z_][A-Za-z0-9_]*|\*)|history")
 
 
@@ -179,18 +178,6 @@ def copy_with(part: Part, **attributes: Any) -> Part:
 def named(module: Module, name: str) -> Module:
     """Return this module under that name: a copy if it has another one."""
     return module if module.name == name else copy_with(module, name=name)
-
-
-def with_new_names(
-    entry: Mapping[str, Any], where: str, names: Mapping[str, str] = OLD_NAMES
-) -> dict[str, Any]:
-    """Return keys or options with those that version 0.3 drops under their new names, and warn of them."""
-    renamed = dict(entry)
-    for old in names.keys() & entry.keys():
-        value = renamed.pop(old)
-        renamed[names[old]] = value == "approval" if old == "asks" else value
-        _log.warning("%s: %r is now %r; version 0.3 does not read the old name", where, old, names[old])
-    return renamed
 
 
 def rename_attributes(cls: type, names: Mapping[str, str]) -> None:

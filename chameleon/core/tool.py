@@ -19,9 +19,9 @@ from pydantic import BaseModel
 from pydantic_core import to_jsonable_python
 
 from chameleon.core.arguments import Arguments, output_of, written_as
-from chameleon.core.module import Keys, Module, Traits, check_keys, with_new_names
+from chameleon.core.module import Keys, Module, Traits, check_keys
 from chameleon.core.state import State
-from chameleon.errors import InventoryError
+from chameleon.errors import InventoryError, with_new_names
 from chameleon.text import snake_case, type_in_words
 from chameleon.values import adopted
 

@@ -12,8 +12,7 @@ from typing import Any
 
 import yaml
 
-from chameleon.core.module import OLD_NAMES, with_new_names
-from chameleon.errors import InventoryError, placed
+from chameleon.errors import OLD_NAMES, InventoryError, placed, with_new_names
 from chameleon.inventory.user_code import file_of, installed
 from chameleon.text import nearest, with_article
 from chameleon.yaml_text import advice_on, read_yaml
