@@ -23,13 +23,13 @@ from typing import TYPE_CHECKING
 from chameleon.lazy import lazy as _lazy
 
 if TYPE_CHECKING:  # each "as" makes the name public for type checkers
+    from chameleon.core.events import Plan as Plan
+    from chameleon.core.events import Step as Step
     from chameleon.core.llm_module import LLMModule as LLMModule
     from chameleon.core.log import EventLog as EventLog
     from chameleon.core.module import Module as Module
     from chameleon.core.planner import Planner as Planner
-    from chameleon.core.state import Plan as Plan
     from chameleon.core.state import State as State
-    from chameleon.core.state import Step as Step
     from chameleon.core.tool import tool as tool
     from chameleon.errors import ChameleonError as ChameleonError
     from chameleon.errors import Declined as Declined
@@ -48,7 +48,8 @@ _HOMES = {
     "core.log": "EventLog",
     "core.module": "Module",
     "core.planner": "Planner",
-    "core.state": "Plan State Step",
+    "core.events": "Plan Step",
+    "core.state": "State",
     "core.tool": "tool",
     "errors": "ChameleonError Declined StepRejected",
     "evaluation.frames": "results",

@@ -47,10 +47,10 @@ from workload import (
 )
 
 from chameleon import LLM, Executor, Inventory, LLMModule, Module, State
+from chameleon.core.events import Step
 from chameleon.core.module import copy_with
 from chameleon.core.planner import Planner, planned
 from chameleon.core.prompt import Prompt
-from chameleon.core.state import Step
 from chameleon.evaluation.evaluate import Evaluation
 from chameleon.evaluation.run_dir import RunDir
 from chameleon.planners.one_shot import OneShot

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Self
 
+from chameleon.core.events import Plan
 from chameleon.core.llm_module import AsksModel
 from chameleon.core.module import split_keys
 from chameleon.core.planner import ask, plans_at, state_at
-from chameleon.core.state import Plan, State
+from chameleon.core.state import State
 from chameleon.errors import InventoryError
 from chameleon.inventory import Inventory
 from chameleon.planners.then import Then

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from chameleon.core.events import Plan, Step
 from chameleon.core.planner import Planner
-from chameleon.core.state import Plan, State, Step
+from chameleon.core.state import State
 from chameleon.inventory import Inventory
 
 

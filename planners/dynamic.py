@@ -8,10 +8,11 @@ from typing import Any
 
 from pydantic import PositiveInt
 
+from chameleon.core.events import Plan, Step
 from chameleon.core.llm_module import AsksModel, Structured, Weights, votes, weights_of
 from chameleon.core.planner import Planner
 from chameleon.core.prompt import TableView, named_tables, slots_of, table_text
-from chameleon.core.state import Plan, State, Step
+from chameleon.core.state import State
 from chameleon.errors import EmptyReply, InventoryError
 from chameleon.inventory import Card, Inventory
 from chameleon.planners.plan_schema import closed_object

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from chameleon.core.events import Step
 from chameleon.core.planner import Planner, as_steps, planned
-from chameleon.core.state import State, Step
+from chameleon.core.state import State
 from chameleon.errors import InventoryError
 from chameleon.inventory import Inventory
 

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from pydantic import PositiveInt
 
 from chameleon.core.conversation import HISTORY
+from chameleon.core.events import Step
 from chameleon.core.llm_module import AsksModel, Structured
 from chameleon.core.plan_text import parse_plan
 from chameleon.core.planner import Planner, planned, repair_turns
 from chameleon.core.prompt import slots_of
-from chameleon.core.state import State, Step
+from chameleon.core.state import State
 from chameleon.errors import EmptyReply, PlanError
 from chameleon.inventory import Inventory
 from chameleon.planners.plan_schema import plan_schema

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import PositiveInt
 
+from chameleon.core.events import Plan, Step, StepRecord
 from chameleon.core.llm_module import FOR_GOOD, AsksModel
 from chameleon.core.module import Module
 from chameleon.core.plan_text import parse_plan
 from chameleon.core.planner import Planner
 from chameleon.core.prompt import Messages, output_text
-from chameleon.core.state import Plan, State, Step, StepRecord
+from chameleon.core.state import State
 from chameleon.errors import (
     Declined,
     EmptyReply,

@@ -7,8 +7,8 @@ import re
 from collections.abc import Collection
 from difflib import get_close_matches
 
+from chameleon.core.events import Step
 from chameleon.core.plan_text import ARGUMENTS, NAMING
-from chameleon.core.state import Step
 from chameleon.inventory import Inventory
 from chameleon.text import FURTHER_QUESTION, as_name, unwrapped
 

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from chameleon.core.events import Plan, Step
 from chameleon.core.planner import Planner, ask, plans_at
-from chameleon.core.state import Plan, State, Step
+from chameleon.core.state import State
 from chameleon.inventory import Inventory
 
 

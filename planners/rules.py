@@ -7,8 +7,9 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from chameleon.core.events import Plan, Step
 from chameleon.core.planner import Planner, as_steps, planned
-from chameleon.core.state import Plan, State, Step
+from chameleon.core.state import State
 from chameleon.errors import Declined, InventoryError
 from chameleon.inventory import Inventory
 from chameleon.table import Table

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from chameleon.core.events import Plan
 from chameleon.core.planner import Planner, ask, plans_at, state_at
-from chameleon.core.state import Plan, State
+from chameleon.core.state import State
 from chameleon.errors import InventoryError
 from chameleon.inventory import Inventory
 

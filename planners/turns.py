@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from chameleon.core.state import Plan, State, Step, StepRecord
+from chameleon.core.events import Plan, Step, StepRecord
+from chameleon.core.state import State
 from chameleon.usage import Call
 
 OWN_PLANS = ("proposed", "replan")  # repairs and fallbacks are the executor's

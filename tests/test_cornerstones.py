@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from chameleon import LLM, Executor, Inventory, State, Table, tool
+from chameleon.core.events import Step
 from chameleon.core.log import EventLog, LineFile, event_to_json
-from chameleon.core.state import Step
 from chameleon.errors import BudgetExceeded, InventoryError, LogError, ReplayMiss, StepRejected
 from chameleon.llm import ResponseStore, ScriptedModel
 from chameleon.modules.lookup.lookup import ColumnLookup, RowLookup

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from chameleon.cli.terminal import asked, echo, is_attended
 from chameleon.core.conversation_log import ConversationLog
+from chameleon.core.events import Event, Step
 from chameleon.core.log import EventLog
-from chameleon.core.state import Event, State, Step
+from chameleon.core.state import State
 from chameleon.errors import InputError
 from chameleon.run.approval import described
 from chameleon.seal import config_dir, sealed

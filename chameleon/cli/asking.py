@@ -26,8 +26,9 @@ from chameleon.cli.setup import (
 )
 from chameleon.cli.terminal import Activity, ReplyStream, echo, echo_json, output, say
 from chameleon.cli.words import MAX_REPLY_CHARS, advised, among_choices, answer_text, notes_on, now_in_words
+from chameleon.core.events import Event, Plan, RunEnded
 from chameleon.core.log import EventLog, event_to_json, settings_in
-from chameleon.core.state import Event, Plan, RunEnded, State
+from chameleon.core.state import State
 from chameleon.text import one_line
 from chameleon.usage import Usage
 from chameleon.values import to_json

@@ -29,7 +29,8 @@ from chameleon.cli.terminal import (
 from chameleon.cli.words import advised, among_choices, now_in_words
 from chameleon.core.conversation import HISTORY, answer_in_text
 from chameleon.core.conversation_log import ConversationLog
-from chameleon.core.state import Event, Failure, RunEnded, RunStarted, State
+from chameleon.core.events import Event, Failure, RunEnded, RunStarted
+from chameleon.core.state import State
 from chameleon.errors import InputError
 from chameleon.inventory.digest import check_same, files_of
 from chameleon.run.executor import Executor

@@ -12,7 +12,7 @@ from chameleon.cli.scoring import Data
 from chameleon.cli.terminal import Interrupted, Progress, output, say
 from chameleon.cli.words import plain
 from chameleon.core.conversation import HISTORY
-from chameleon.core.state import Event
+from chameleon.core.events import Event
 from chameleon.errors import InputError, InventoryError, ParameterRefused, Stopped
 from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.evaluate import Evaluation

@@ -20,18 +20,9 @@ from chameleon.cli.words import (
     sources_in_words,
     spent_in_words,
 )
+from chameleon.core.events import Approval, Dropped, Event, Failure, Nested, Plan, RunStarted, StepRecord
 from chameleon.core.module import InnerRun
-from chameleon.core.state import (
-    Approval,
-    Dropped,
-    Event,
-    Failure,
-    Nested,
-    Plan,
-    RunStarted,
-    State,
-    StepRecord,
-)
+from chameleon.core.state import State
 from chameleon.figures import in_time
 from chameleon.inventory import Inventory
 from chameleon.run.steps import parallel_group

@@ -16,9 +16,9 @@ import typer
 
 from chameleon.cli.options import ApproveMode, ModelOptions, QuestionOptions, SpanOptions, origin
 from chameleon.cli.terminal import is_attended, say
+from chameleon.core.events import Event, Plan
 from chameleon.core.llm_module import asking_of
 from chameleon.core.module import split_keys
-from chameleon.core.state import Event, Plan
 from chameleon.errors import InputError, InventoryError, MissingPackage
 from chameleon.inventories import DEFAULTS
 from chameleon.inventory import Inventory, shipped_inventories

@@ -9,7 +9,8 @@ from itertools import chain, groupby
 from typing import Any
 
 from chameleon.cli.hints import HINTS
-from chameleon.core.state import Failure, State, Step
+from chameleon.core.events import Failure, Step
+from chameleon.core.state import State
 from chameleon.errors import Declined, StepRejected
 from chameleon.figures import in_digits, with_unit, without_noise
 from chameleon.inventories import DEFAULTS

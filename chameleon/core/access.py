@@ -12,8 +12,9 @@ from typing import Any, NoReturn
 from chameleon import values
 from chameleon.core.arguments import Arguments
 from chameleon.core.conversation import HISTORY
+from chameleon.core.events import Step
 from chameleon.core.module import InnerRun, Module, copy_with, needs_model, split_keys
-from chameleon.core.state import MissingKeys, State, Step
+from chameleon.core.state import MissingKeys, State
 from chameleon.errors import NoSuchKey, read_at
 from chameleon.text import nearest
 

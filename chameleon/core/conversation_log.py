@@ -6,8 +6,9 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+from chameleon.core.events import Event, RunEnded, RunStarted
 from chameleon.core.log import EventLog
-from chameleon.core.state import Event, RunEnded, RunStarted, State
+from chameleon.core.state import State
 from chameleon.errors import LogError
 
 

@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
+from chameleon.core.events import LONGEST_REPLY, Redo
 from chameleon.core.module import Keys, Module, split_keys
 from chameleon.core.prompt import Messages, Prompt, TableView, context_of, slots_of
-from chameleon.core.state import LONGEST_REPLY, Redo, State
+from chameleon.core.state import State
 from chameleon.errors import (
     AuthFailed,
     ChameleonError,

@@ -20,7 +20,7 @@ from typing import Any, Self, get_args
 import orjson
 
 from chameleon import values
-from chameleon.core.state import (
+from chameleon.core.events import (
     Approval,
     Dropped,
     Event,

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar
 
-from chameleon.core.state import Event, State
+from chameleon.core.events import Event
+from chameleon.core.state import State
 from chameleon.errors import OLD_NAMES, InventoryError, ModuleError, with_new_names
 from chameleon.text import snake_case
 

@@ -15,7 +15,7 @@ from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Any
 
-from chameleon.core.state import Step
+from chameleon.core.events import Step
 from chameleon.errors import ModuleError, PlanError
 from chameleon.text import as_name, nearest
 from chameleon.values import freeze, only_once

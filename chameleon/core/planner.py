@@ -15,10 +15,11 @@ from typing import Any, Protocol, Self
 
 from chameleon import bridge, values
 from chameleon.core.access import Access
+from chameleon.core.events import Plan, Step, StepRecord
 from chameleon.core.llm_module import AsksModel
 from chameleon.core.module import Module, rename_attributes
 from chameleon.core.prompt import Messages
-from chameleon.core.state import Plan, State, Step, StepRecord
+from chameleon.core.state import State
 from chameleon.errors import InventoryError, ModuleError, PlanError, within
 from chameleon.text import nearest, snake_case, type_in_words
 

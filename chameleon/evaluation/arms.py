@@ -8,8 +8,9 @@ from statistics import fmean
 from typing import Any
 
 from chameleon.core.conversation import Turn
+from chameleon.core.events import Failure, RunEnded, RunStarted
 from chameleon.core.llm_module import LLMModule
-from chameleon.core.state import Failure, RunEnded, RunStarted, State
+from chameleon.core.state import State
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Benchmark, Cell, Problem
 from chameleon.evaluation.evaluate import taken_by, turn, with_history

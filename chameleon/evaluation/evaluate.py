@@ -12,7 +12,8 @@ from dataclasses import replace
 from typing import Any
 
 from chameleon.core.conversation import HISTORY, Turn, turn_of
-from chameleon.core.state import Event, Failure, RunEnded, RunStarted, State
+from chameleon.core.events import Event, Failure, RunEnded, RunStarted
+from chameleon.core.state import State
 from chameleon.errors import InputError, Stopped
 from chameleon.evaluation.benchmark import Benchmark, Problem, RowsBenchmark, Scorer
 from chameleon.evaluation.problems import in_turn

@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from chameleon.core.events import Event, RunStarted
 from chameleon.core.log import event_from_json, read_line
-from chameleon.core.state import Event, RunStarted
 from chameleon.errors import InputError, LogError
 from chameleon.evaluation.results import Result
 from chameleon.usage import Usage

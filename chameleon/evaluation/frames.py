@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from chameleon.core.state import Event, Nested, Plan, RunEnded, StepRecord
+from chameleon.core.events import Event, Nested, Plan, RunEnded, StepRecord
 from chameleon.errors import InputError, require
 from chameleon.evaluation.events import EventReader, usage_of
 from chameleon.evaluation.run import Run, read_run, told_apart

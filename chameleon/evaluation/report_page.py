@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from chameleon import values
-from chameleon.core.state import Event, Nested, RunStarted, State, StepRecord
+from chameleon.core.events import Event, Nested, RunStarted, StepRecord
+from chameleon.core.state import State
 from chameleon.errors import InputError
 from chameleon.evaluation.report import Comparison
 from chameleon.evaluation.results import Count, Result

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from chameleon.core.state import Failure, State
+from chameleon.core.events import Failure
+from chameleon.core.state import State
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import GradedScorer, Judgement, Problem, Scorer
 from chameleon.text import one_line

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from chameleon.core.state import Event
+from chameleon.core.events import Event
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Benchmark
 from chameleon.evaluation.data import find_benchmark

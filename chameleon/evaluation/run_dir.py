@@ -13,8 +13,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from chameleon.core.events import Event
 from chameleon.core.log import LineFile, before_failure, event_to_json, json_line, private, read_line
-from chameleon.core.state import Event
 from chameleon.errors import InputError, LogError
 from chameleon.evaluation.events import (
     BACK,

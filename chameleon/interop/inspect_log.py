@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from chameleon.core.state import Event, Nested, Plan, RunEnded, RunStarted, StepRecord
+from chameleon.core.events import Event, Nested, Plan, RunEnded, RunStarted, StepRecord
 from chameleon.errors import InputError, require
 from chameleon.evaluation.results import Result
 from chameleon.evaluation.run import Run, read_run

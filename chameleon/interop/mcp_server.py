@@ -25,8 +25,9 @@ from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.exceptions import MCPError
 
 from chameleon.core.conversation import answer_in_text
+from chameleon.core.events import Event, Nested, Plan, RunEnded, StepRecord
 from chameleon.core.log import event_to_json, json_line
-from chameleon.core.state import Event, Nested, Plan, RunEnded, State, StepRecord
+from chameleon.core.state import State
 from chameleon.errors import ChameleonError, InputError, InventoryError
 from chameleon.interop.inputs import MAX_BYTES, Inputs, outcome_of
 from chameleon.run.approval import needs_approval

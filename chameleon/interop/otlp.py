@@ -15,8 +15,8 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from chameleon.core.events import Event, RunStarted
 from chameleon.core.log import read_event
-from chameleon.core.state import Event, RunStarted
 from chameleon.errors import InputError, LogError, require
 from chameleon.evaluation.results import Result
 from chameleon.evaluation.run import read_run

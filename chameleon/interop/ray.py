@@ -25,9 +25,10 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, Self
 
+from chameleon.core.events import Event, Failure, RunEnded, RunStarted
 from chameleon.core.log import EventLog, event_from_json, event_to_json, json_line, read_line
 from chameleon.core.module import split_keys
-from chameleon.core.state import Event, Failure, RunEnded, RunStarted, State
+from chameleon.core.state import State
 from chameleon.errors import InputError, InventoryError, MachineError, require
 from chameleon.evaluation.run_dir import settings_diff
 from chameleon.evaluation.settings import own_files, resolved_by, versions

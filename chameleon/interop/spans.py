@@ -15,18 +15,9 @@ from contextvars import ContextVar
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from chameleon.core.events import Approval, Dropped, Event, Nested, Plan, RunEnded, RunStarted, StepRecord
 from chameleon.core.log import event_to_json, json_line
-from chameleon.core.state import (
-    Approval,
-    Dropped,
-    Event,
-    Nested,
-    Plan,
-    RunEnded,
-    RunStarted,
-    State,
-    StepRecord,
-)
+from chameleon.core.state import State
 from chameleon.text import redact
 from chameleon.usage import Call, is_amount
 from chameleon.values import to_json

@@ -8,10 +8,11 @@ from typing import Any
 
 from chameleon.core.access import Access, reading_own
 from chameleon.core.arguments import Arguments
+from chameleon.core.events import Step
 from chameleon.core.llm_module import AsksModel, asking_of
 from chameleon.core.module import InnerRun, Module, named
 from chameleon.core.planner import Planner, check_plan, every_planner
-from chameleon.core.state import State, Step
+from chameleon.core.state import State
 from chameleon.errors import InventoryError, placed
 from chameleon.inventory.resolve import INVENTORY_MODULE, find_class, module_of
 from chameleon.inventory.schema import BudgetSpec, InventorySpec, ModelSpec, OnError, RepairSpec, RulesSpec

@@ -10,9 +10,10 @@ from contextlib import suppress
 from pathlib import Path, PurePath
 from typing import Any
 
+from chameleon.core.events import ONE_QUESTION
 from chameleon.core.llm_module import AsksModel, template_of
 from chameleon.core.module import InnerRun
-from chameleon.core.state import ONE_QUESTION, State
+from chameleon.core.state import State
 from chameleon.errors import ChameleonError, LogError, versions_of
 from chameleon.inventory import Inventory
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from chameleon.core.access import is_users_own
+from chameleon.core.events import Step
 from chameleon.core.llm_module import AsksModel, template_of
 from chameleon.core.module import Module
 from chameleon.core.planner import Planner, check_plan, resolved
-from chameleon.core.state import Step
 from chameleon.errors import ChameleonError, InventoryError, PlanError, PromptError, raised_at
 from chameleon.inventory.composition import Composition
 from chameleon.text import nearest

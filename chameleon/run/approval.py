@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 from chameleon import bridge
 from chameleon.core.arguments import filled, references
+from chameleon.core.events import Failure, Ran, Step, not_approved
 from chameleon.core.module import InnerRun, Module
-from chameleon.core.state import Failure, Ran, State, Step, not_approved
+from chameleon.core.state import State
 from chameleon.errors import ChameleonError, InventoryError, NotApproved
 from chameleon.values import Room, freeze, to_json
 

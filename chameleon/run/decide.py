@@ -7,19 +7,19 @@ from enum import Enum
 from itertools import takewhile
 
 from chameleon import errors
-from chameleon.core.planner import REPAIR_TURNS
-from chameleon.core.state import (
+from chameleon.core.events import (
     LONGEST_REPLY,
     Failure,
     Plan,
     Reason,
     Redo,
     RunEnded,
-    State,
     Step,
     StepRecord,
     not_approved,
 )
+from chameleon.core.planner import REPAIR_TURNS
+from chameleon.core.state import State
 from chameleon.errors import NotApproved, PlanError
 from chameleon.inventory import Inventory
 from chameleon.inventory.schema import OnError

@@ -16,11 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from chameleon import bridge
-from chameleon.core.log import EventLog
-from chameleon.core.masking import masked
-from chameleon.core.module import Module, bound
-from chameleon.core.planner import RETURN_NOTHING, Planner, next_plan, repeats
-from chameleon.core.state import (
+from chameleon.core.events import (
     Approval,
     Event,
     Failure,
@@ -28,10 +24,14 @@ from chameleon.core.state import (
     Plan,
     RunEnded,
     RunStarted,
-    State,
     Step,
     StepRecord,
 )
+from chameleon.core.log import EventLog
+from chameleon.core.masking import masked
+from chameleon.core.module import Module, bound
+from chameleon.core.planner import RETURN_NOTHING, Planner, next_plan, repeats
+from chameleon.core.state import State
 from chameleon.errors import BudgetExceeded, ContextTooLong, Declined, InputError, NoModel
 from chameleon.inventory import Inventory
 from chameleon.inventory.digest import check_same, files_of, settings_of

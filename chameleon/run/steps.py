@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 from chameleon import bridge, values
 from chameleon.core.access import Access
 from chameleon.core.arguments import references
+from chameleon.core.events import Event, Failure, Nested, Ran, Step, StepRecord
 from chameleon.core.module import InnerRun, Module, needs_model
-from chameleon.core.state import Event, Failure, Nested, Ran, State, Step, StepRecord
+from chameleon.core.state import State
 from chameleon.errors import (
     ChameleonError,
     MachineError,

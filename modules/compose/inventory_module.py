@@ -10,9 +10,10 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from chameleon.core.arguments import Arguments
 from chameleon.core.conversation import HISTORY
+from chameleon.core.events import Event
 from chameleon.core.llm_module import Asking, asking_of, configure, connected
 from chameleon.core.module import InnerRun, Keys, Traits
-from chameleon.core.state import Event, State
+from chameleon.core.state import State
 from chameleon.errors import InnerBudget, InnerDeclined
 from chameleon.inventory import Inventory
 from chameleon.inventory.obstacles import all_of

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from itertools import chain
 
 from chameleon.cli.hints import HINTS
-from chameleon.core.state import Failure
+from chameleon.core.events import Failure
 from chameleon.errors import InputError
 from tests.e2e.commands import ROOT, Command
 

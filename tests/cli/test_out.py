@@ -11,7 +11,7 @@ import pytest
 
 from chameleon.cli.page import RunPage
 from chameleon.cli.terminal import echo, echo_json, say
-from chameleon.core.state import Plan, RunStarted, Step
+from chameleon.core.events import Plan, RunStarted, Step
 from chameleon.text import harmless_lines
 from tests.e2e.commands import ROOT, Command
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from chameleon import Executor, Inventory, State
+from chameleon.core.events import Event
 from chameleon.core.log import event_to_json
-from chameleon.core.state import Event
 from chameleon.llm import ResponseStore
 from tests.llm.asking import local
 

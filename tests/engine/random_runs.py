@@ -11,8 +11,8 @@ from typing import Any
 from hypothesis import strategies as st
 
 from chameleon import LLM, Budget, Declined, Executor, Inventory, LLMModule, Module, State, StepRejected
+from chameleon.core.events import Event, Plan, RunEnded, StepRecord
 from chameleon.core.prompt import Prompt
-from chameleon.core.state import Event, Plan, RunEnded, StepRecord
 from chameleon.inventory.schema import RepairSpec, RulesSpec
 from chameleon.llm import ScriptedModel
 from chameleon.planners.fixed import Fixed

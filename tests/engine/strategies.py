@@ -8,8 +8,8 @@ from typing import get_args
 from hypothesis import strategies as st
 
 from chameleon import values
+from chameleon.core.events import Event, Failure, Plan, PlanKind, Redo, RunEnded, RunStarted, Step, StepRecord
 from chameleon.core.log import EventLog
-from chameleon.core.state import Event, Failure, Plan, PlanKind, Redo, RunEnded, RunStarted, Step, StepRecord
 from chameleon.table import Table
 from chameleon.usage import Call, Usage
 

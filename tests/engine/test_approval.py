@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from chameleon import LLM, Executor, Inventory, State, tool
+from chameleon.core.events import Approval, Event, Step, StepRecord
 from chameleon.core.log import EventLog, event_from_json, event_to_json
 from chameleon.core.module import copy_with
-from chameleon.core.state import Approval, Event, Step, StepRecord
 from chameleon.errors import InventoryError, LogError, NotApproved
 from chameleon.llm import ScriptedModel
 from chameleon.planners.fixed import Fixed

@@ -15,9 +15,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from chameleon import LLM, Budget, Executor, Inventory, LLMModule, Module, State, Step, bridge
+from chameleon.core.events import Event
 from chameleon.core.log import EventLog
 from chameleon.core.planner import Planner
-from chameleon.core.state import Event
 from chameleon.errors import InputError
 from chameleon.llm import ResponseStore, ScriptedModel
 from chameleon.planners.fixed import Fixed

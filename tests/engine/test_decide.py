@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from chameleon import Declined, Executor, Inventory, State, Step, StepRejected
-from chameleon.core.state import Redo
+from chameleon.core.events import Redo
 from chameleon.errors import InputError
 from chameleon.inventory.schema import RepairSpec
 from chameleon.planners.fixed import Fixed

@@ -59,7 +59,7 @@ def test_parts_import_only_what_lies_below_them_and_is_shipped(part: str) -> Non
             assert f"{top}.{rest.partition('.')[0]}" not in forbidden, f"{file} imports {name}"
 
 
-@pytest.mark.parametrize("file", ["core/state", "run/decide", "values"])
+@pytest.mark.parametrize("file", ["core/events", "core/state", "run/decide", "values"])
 def test_what_happens_next_is_pure(file: str) -> None:
     """No clock, file, thread or model: a driver of any kind can stand above it."""
     impure = {"time", "datetime", "random", "os", "io", "threading", "asyncio", "logging"}

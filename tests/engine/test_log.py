@@ -17,6 +17,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from chameleon import Executor, tool
+from chameleon.core.events import Event, Plan, RunStarted, Step, StepRecord
 from chameleon.core.log import (
     FORMAT,
     EventLog,
@@ -26,7 +27,6 @@ from chameleon.core.log import (
     json_line,
     read_line,
 )
-from chameleon.core.state import Event, Plan, RunStarted, Step, StepRecord
 from chameleon.errors import InputError, LogError
 from chameleon.planners.fixed import Fixed
 from chameleon.table import Table

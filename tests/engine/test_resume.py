@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from chameleon import State
+from chameleon.core.events import StepRecord
 from chameleon.core.log import EventLog
-from chameleon.core.state import StepRecord
 from tests.engine.random_runs import GIVEN, PLANNERS, cases, end, timeless
 
 quick = settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from chameleon import Declined, errors
-from chameleon.core.state import Event, Failure, State
+from chameleon.core.events import Event, Failure
+from chameleon.core.state import State
 from chameleon.errors import ChameleonError, LogError, ModelError, StepRejected
 from chameleon.inventory.schema import RepairSpec
 from chameleon.planners.fixed import Fixed

@@ -10,8 +10,8 @@ import pytest
 
 from chameleon import Executor, State, Table
 from chameleon.core.access import Access
+from chameleon.core.events import RunStarted
 from chameleon.core.module import Module
-from chameleon.core.state import RunStarted
 from chameleon.errors import ModuleError, NoSuchKey
 from chameleon.values import freeze
 from tests.engine.doubles import Does, executor, run, why

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from chameleon import Executor, Inventory, State, Table
-from chameleon.core.state import Event, Failure, Plan, RunEnded, RunStarted, Step, StepRecord
+from chameleon.core.events import Event, Failure, Plan, RunEnded, RunStarted, Step, StepRecord
 from chameleon.evaluation.benchmark import Judgement, Problem
 from chameleon.evaluation.report import Comparison
 from chameleon.evaluation.report_page import write_page

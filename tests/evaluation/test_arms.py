@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chameleon import Executor, State, Table
-from chameleon.core.state import Failure, Plan, RunStarted, Step, StepRecord
+from chameleon.core.events import Failure, Plan, RunStarted, Step, StepRecord
 from chameleon.evaluation.arms import has_gold, left_of, measure_arm
 from chameleon.evaluation.benchmark import Benchmark, Problem
 from chameleon.evaluation.compare import ArmTable, difference

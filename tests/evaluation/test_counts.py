@@ -12,7 +12,7 @@ import pytest
 
 from chameleon.cli.evaluating import running
 from chameleon.cli.terminal import Progress
-from chameleon.core.state import Failure
+from chameleon.core.events import Failure
 from chameleon.evaluation.results import Result, Spending, Tally
 from chameleon.table.formats import places
 from chameleon.usage import Call, Usage

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from chameleon.core.state import Event, Plan, RunEnded, RunStarted, Step, StepRecord
+from chameleon.core.events import Event, Plan, RunEnded, RunStarted, Step, StepRecord
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.report import Comparison

@@ -13,8 +13,8 @@ import pytest
 
 from chameleon.cli.reporting import print_report, print_stats
 from chameleon.cli.scoring import TextColumn, in_blocks
+from chameleon.core.events import Failure, RunEnded, RunStarted
 from chameleon.core.log import json_line
-from chameleon.core.state import Failure, RunEnded, RunStarted
 from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.data import find_benchmark
 from chameleon.evaluation.report import Comparison

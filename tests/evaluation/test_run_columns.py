@@ -10,7 +10,7 @@ import pytest
 
 from chameleon import State
 from chameleon.benchmarks.tabfact import Tabfact
-from chameleon.core.state import RunEnded
+from chameleon.core.events import RunEnded
 from chameleon.evaluation.results import Result, Tally
 from tests.e2e.commands import Command
 from tests.engine.files import write

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from chameleon import LLM, EventLog, Executor, Inventory
+from chameleon.core.events import Event, Nested, Plan, RunEnded, RunStarted, Step, StepRecord
 from chameleon.core.log import event_from_json, event_to_json
-from chameleon.core.state import Event, Nested, Plan, RunEnded, RunStarted, Step, StepRecord
 from chameleon.errors import InputError
 from chameleon.interop.otlp import Traces, address_of, export_log
 from chameleon.llm.scripted import ScriptedModel

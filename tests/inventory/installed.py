@@ -12,7 +12,7 @@ SOURCE = "weather-tools 1.2"
 CODE = '''\
 from chameleon.core.module import Module
 from chameleon.core.planner import Planner
-from chameleon.core.state import Step
+from chameleon.core.events import Step
 
 print("a greeting of its own")
 

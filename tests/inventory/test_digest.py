@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from chameleon import LLM, Executor, Inventory
+from chameleon.core.events import RunStarted
 from chameleon.core.log import EventLog
-from chameleon.core.state import RunStarted
 from chameleon.errors import LogError
 from chameleon.llm import ScriptedModel
 from chameleon.planners.fixed import Fixed

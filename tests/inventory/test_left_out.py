@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chameleon import Executor, Inventory, Plan, State, Step
+from chameleon.core.events import StepRecord
 from chameleon.core.planner import check_order
-from chameleon.core.state import StepRecord
 from chameleon.errors import InventoryError, PlanError
 from chameleon.inventory.schema import RepairSpec, RulesSpec
 from chameleon.planners.fixed import Fixed

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from chameleon import LLM, Executor, Table, tool
-from chameleon.core.state import Plan
+from chameleon.core.events import Plan
 from chameleon.planners.react import React
 from chameleon.table import read_table
 

@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from chameleon import LLM, Executor, Inventory
+from chameleon.core.events import Event
 from chameleon.core.log import event_to_json
-from chameleon.core.state import Event, State
+from chameleon.core.state import State
 from tests import every_inventory
 from tests.hosted import HostedServer
 

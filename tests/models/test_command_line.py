@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from chameleon import LLM, Executor, Inventory
+from chameleon.core.events import Dropped
 from chameleon.core.log import EventLog
-from chameleon.core.state import Dropped, State
+from chameleon.core.state import State
 from chameleon.llm.prices import Pricing
 from chameleon.table import read_table
 from chameleon.usage import Usage

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from chameleon import LLM, Inventory, State, Table
+from chameleon.core.events import Plan
 from chameleon.core.llm_module import Asking, configure
-from chameleon.core.state import Plan
 from chameleon.errors import InventoryError
 from chameleon.llm import ScriptedModel
 from chameleon.planners.dynamic import Dynamic

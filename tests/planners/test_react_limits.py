@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from chameleon import LLM, Budget, Executor, Inventory, Module, Planner, State, Table, tool
+from chameleon.core.events import Event, StepRecord
 from chameleon.core.llm_module import AsksModel
 from chameleon.core.log import event_from_json, event_to_json
-from chameleon.core.state import Event, StepRecord
 from chameleon.errors import InventoryError
 from chameleon.inventory.schema import OnError
 from chameleon.llm import ResponseStore

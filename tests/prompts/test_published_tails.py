@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from chameleon import Inventory, State, Step, Table
-from chameleon.core.state import StepRecord
+from chameleon.core.events import StepRecord
 from chameleon.llm import LLM, ScriptedModel
 from chameleon.modules.table_ops.selection import SelectRow
 from chameleon.modules.table_ops.table_query import TableQuery

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from chameleon import LLM, Budget, Executor, Inventory, State, Table, tool
+from chameleon.core.events import Event, Nested
 from chameleon.core.log import event_from_json, event_to_json
-from chameleon.core.state import Event, Nested
 from chameleon.errors import InventoryError
 from chameleon.llm.scripted import ScriptedModel
 from chameleon.planners.fixed import Fixed

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from chameleon import LLM, Budget, EventLog, Executor, Inventory, State, tool
+from chameleon.core.events import Event, Nested, StepRecord
 from chameleon.core.log import event_from_json, event_to_json
-from chameleon.core.state import Event, Nested, StepRecord
 from chameleon.errors import InventoryError
 from chameleon.inventory.building import own_code
 from chameleon.inventory.source import read_source

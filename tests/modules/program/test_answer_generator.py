@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chameleon import LLM, Executor, Inventory, State, Table
-from chameleon.core.state import Redo
+from chameleon.core.events import Redo
 from chameleon.llm import ScriptedModel
 from chameleon.modules.program.answer_generator import AnswerGenerator, as_choice, chosen, mentioned, tidy
 from chameleon.values import freeze

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from chameleon import State, Step, Table
+from chameleon.core.events import StepRecord
 from chameleon.core.llm_module import asking_of, configure, votes, weights_of
 from chameleon.core.module import copy_with
-from chameleon.core.state import StepRecord
 from chameleon.inventory import Inventory
 from chameleon.llm import LLM, ScriptedModel
 from chameleon.modules.table_ops.add_column import AddColumn

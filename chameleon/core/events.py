@@ -1,0 +1,295 @@
+"""The events of a run, and what they hold: steps, plans, failures.
+
+Seven kinds of events make a run: `RunStarted` (the input), `Plan` (steps to take, or a refused plan),
+`Approval` (steps that a person is asked to allow, or the answer), `StepRecord` (one step taken), `Nested`
+(what happens in a step that runs an inventory), `Dropped` (a parameter that a model does not take) and
+`RunEnded`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, ClassVar, Literal
+
+from chameleon import errors, values
+from chameleon.errors import ChameleonError, ModuleError, lack_of
+from chameleon.text import one_line
+from chameleon.usage import Call
+
+Reason = Literal["answered", "declined", "failed", "budget"]
+PlanKind = Literal["proposed", "replan", "repair", "on_error", "fallback"]
+Said = Literal["asked", "yes", "no", "begun"]
+Ran = Mapping[tuple[str, ...], int]
+
+# What a model is told of a failure: what an error says may hold paths, hosts and words of libraries.
+_TO_A_MODEL: Mapping[str, str] = {
+    "InputError": "what it was given cannot be used",
+    "InventoryError": "it is not set up here",
+    "MachineError": "it cannot run here",
+    "MissingPackage": "it is not installed here",
+    "SandboxUnavailable": "it cannot run here",
+    "CutOff": "it came to no usable result",
+    "NotApproved": "the user did not allow it",
+    "StepRejected": "it came to no usable result",
+    "StoreError": "its store cannot be used",
+    **dict.fromkeys(("Unanswered", "WebError"), "the web gave no answer"),
+}
+_FAILED = "it failed"
+ONE_QUESTION = "for_one_question"
+"""The setting of a run that names the modules whose changes of the input hold for its question alone."""
+_MAX_ARGUMENTS_CHARS, _MAX_REPR_CHARS = 200, 300
+LONGEST_REPLY = 4_000  # characters
+
+
+@dataclass(frozen=True, slots=True)
+class Redo:
+    """How a repair runs a step again: as which attempt (0 ran first) and how much warmer.
+
+    Nothing comes after the `last` attempt. `reply` is what the model had said, up to `LONGEST_REPLY`, and
+    `fault` what was wrong with it, where the model is to be told.
+    """
+
+    attempt: int
+    temperature_step: float = 0.0
+    last: bool = False
+    fault: str = ""
+    reply: str = ""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Step:
+    """One module to run, by name: with the arguments that a planner chose, and as a redo where it is one."""
+
+    module: str
+    args: Mapping[str, Any] | None = None
+    redo: Redo | None = None
+
+    def __str__(self) -> str:
+        """Write the step on one line, with its arguments: `weather (city: "Paris")`."""
+        if not self.args:
+            return self.module
+        given = (f"{k}: {json.dumps(values.to_json(v), ensure_ascii=False)}" for k, v in self.args.items())
+        return f"{self.module} ({one_line(', '.join(given), _MAX_ARGUMENTS_CHARS)})"
+
+    def __repr__(self) -> str:
+        return f"<Step {self}>"
+
+    def to_json(self) -> dict[str, Any]:
+        """Write the step as JSON; `from_json` gives it back."""
+        written: dict[str, Any] = {"module": self.module}
+        if self.args is not None:
+            written["args"] = values.to_json(self.args)
+        if self.redo is not None:
+            written["redo"] = asdict(self.redo)
+        return written
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Step:
+        """Read what `to_json` wrote."""
+        redo = Redo(**data["redo"]) if "redo" in data else None
+        return cls(data["module"], values.from_json(data.get("args")), redo)
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a step, a plan or a run went wrong: the error's class, what it said, where, and what to do.
+
+    A class of the user's own counts as the class of `chameleon.errors` that it is made from. `cause` is what
+    was raised, as long as the process lives.
+    """
+
+    kind: str
+    message: str
+    hint: str = ""
+    where: str = ""
+    cause: BaseException | None = field(default=None, compare=False, repr=False)
+    code: str = ""
+
+    @classmethod
+    def of(cls, error: BaseException, where: str = "") -> Failure:
+        """Return the failure that an error is; `where` is added to the place that the error names itself."""
+        error = lack_of(error) or error
+        if isinstance(error, ChameleonError):
+            # The nearest class of ours: what a run does next depends on it.
+            ours = (kind for kind in type(error).__mro__ if kind.__module__ == ChameleonError.__module__)
+            place = ": ".join(part for part in (where, error.where) if part)
+            return cls(next(ours).__name__, error.what, error.hint, place, error, error.code)
+        try:
+            message = str(error) or "no message"
+        except Exception:  # whatever a user's class does when it is written out
+            message = "its message cannot be read"
+        return cls(type(error).__name__, message, where=where, cause=error)
+
+    @property
+    def exception(self) -> ChameleonError:
+        """Return the error to raise, of the class that is named; what was raised is its cause."""
+        named = getattr(errors, self.kind, None)
+        if not (isinstance(named, type) and issubclass(named, ChameleonError)):
+            named = ModuleError
+        made = named(self.message, where=self.where, hint=self.hint, code=self.code)
+        made.__cause__ = self.cause
+        return made
+
+    @property
+    def advice(self) -> str:
+        """Return what was wrong and what to do, without the place."""
+        return f"{self.message.rstrip('.')}. {self.hint}" if self.hint else self.message
+
+    @property
+    def reason(self) -> str:
+        """Return what is wrong in a few plain words for a model: nothing that the error said."""
+        return _TO_A_MODEL.get(self.kind, _FAILED)
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.advice}" if self.where else self.advice
+
+    def to_json(self) -> dict[str, str]:
+        told = {"kind": self.kind, "message": self.message, "hint": self.hint, "where": self.where}
+        return {**told, "code": self.code} if self.code else told
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, str]) -> Failure:
+        kind, message, hint, where = (data[key] for key in ("kind", "message", "hint", "where"))
+        return cls(kind, message, hint, where, code=data.get("code", ""))
+
+
+def not_approved(step: Step) -> Failure:
+    """Return why a step that a person did not allow is not run."""
+    return Failure(errors.NotApproved.__name__, f"{step} was not approved", where=f"module {step.module}")
+
+
+@dataclass(frozen=True, slots=True)
+class RunStarted:
+    """A run begins: its inventory, its input, and the settings that made it.
+
+    `at` is when, in seconds since 1970; 0 where the log does not say.
+    """
+
+    inventory: str
+    input: Mapping[str, Any]
+    settings: Mapping[str, Any] = field(default_factory=values.ReadOnly)
+    at: float = field(default=0.0, compare=False)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Plan:
+    """The steps to take next, who chose them (`by`) and why (`note`).
+
+    As an event it replaces what is still pending, unless `refused` says what is wrong with it. `kind` tells
+    a planner's proposal, or its other plan after a failure ("replan"), from what the inventory has for a
+    step that failed: its repair, its `on_error` plan (both `by` that module), or the fallback. `path` is the
+    place that planners of planners keep: the number of the planner or of the attempt, the outermost first.
+    """
+
+    steps: tuple[Step, ...]
+    by: str
+    note: str = ""
+    kind: PlanKind = "proposed"
+    refused: str = ""
+    seconds: float = 0.0
+    calls: tuple[Call, ...] = ()
+    path: tuple[int, ...] = ()
+
+    def __str__(self) -> str:
+        return " → ".join(map(str, self.steps))
+
+    def __repr__(self) -> str:
+        steps = f"refused: {self.refused}" if self.refused else str(self)
+        return f"<Plan {self.kind} by {self.by}: {one_line(steps, _MAX_REPR_CHARS)}>"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return the names of its modules, in order."""
+        return tuple(step.module for step in self.steps)
+
+    def without(self, left_out: Collection[str]) -> Plan:
+        """Return the plan without the steps of these modules, with a note that says so."""
+        dropped = sorted({name for name in self.names if name in left_out}) if left_out else ()
+        if not dropped:
+            return self
+        note = "; ".join(part for part in (self.note, f"without {', '.join(dropped)}") if part)
+        steps = tuple(step for step in self.steps if step.module not in left_out)
+        refused = self.refused or ("" if steps else "every module of the plan is left out")
+        return replace(self, steps=steps, note=note, refused=refused)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class StepRecord:
+    """One step taken: what the module returned, what it changed, what it cost, or why it failed.
+
+    `dropped` marks work done beside a step that failed: its calls count, its output does not.
+    """
+
+    step: Step
+    output: Any = None
+    input_changes: Mapping[str, Any] = field(default_factory=values.ReadOnly)
+    cache_changes: Mapping[str, Any] = field(default_factory=values.ReadOnly)
+    error: Failure | None = None
+    seconds: float = 0.0
+    calls: tuple[Call, ...] = ()
+    dropped: bool = False
+
+    def __repr__(self) -> str:
+        return f"<StepRecord {one_line(f'{self.step}: {self.error or self.output}', _MAX_REPR_CHARS)}>"
+
+
+@dataclass(frozen=True, slots=True)
+class Nested:
+    """Something happens in the run of an inventory, which the pending step of that module runs."""
+
+    module: str
+    event: Event
+
+    @property
+    def calls(self) -> tuple[Call, ...]:
+        """Return the model calls of that event."""
+        return getattr(self.event, "calls", ())
+
+    @property
+    def innermost(self) -> Event:
+        """Return what happens in the run within, or in the one within that."""
+        return self.event.innermost if isinstance(self.event, Nested) else self.event
+
+
+@dataclass(frozen=True, slots=True)
+class Approval:
+    """A person is asked whether pending steps may run, or has answered; `by` says who, or by what way.
+
+    "begun" says that steps which were allowed now run: the yes is used up, whatever comes of them.
+    """
+
+    steps: tuple[Step, ...]
+    said: Said
+    by: str = ""
+    calls: ClassVar[tuple[Call, ...]] = ()  # no model has a part in it
+
+    def __str__(self) -> str:
+        return ", ".join(map(str, self.steps))
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """A model was asked without a parameter that is set for it, the first time in this run; and why."""
+
+    model: str
+    parameter: str
+    value: Any
+    why: str
+    calls: ClassVar[tuple[Call, ...]] = ()  # they are those of the plan or step that follows
+
+    def __str__(self) -> str:
+        return f"{self.model} was asked without {self.parameter} {json.dumps(self.value)}: {self.why}"
+
+
+@dataclass(frozen=True, slots=True)
+class RunEnded:
+    """A run ends: answered, declined, failed, or out of budget."""
+
+    reason: Reason
+    error: Failure | None = None
+    calls: tuple[Call, ...] = ()
+
+
+Event = RunStarted | Plan | Approval | StepRecord | Nested | Dropped | RunEnded
