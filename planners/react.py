@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -190,15 +189,9 @@ class React(ShowsCards, AsksModel, Planner):
         self, state: State, inventory: Inventory, *, native: bool
     ) -> tuple[list[Card], dict[str, str]]:
         """Return the cards of the next turn, those that were asked for first, and what is told of others."""
-        asked = [
-            name
-            for record in state.executed
-            if record.step.module == MORE and record.error is None
-            for name in record.output["names"]
-        ]
-        view = copy.copy(self)
-        view.always = (*dict.fromkeys([*asked, *self.always]),)
-        cards, others = ShowsCards.cards(view, state, inventory, named=True)
+        records = [each for each in state.executed if each.step.module == MORE and each.error is None]
+        asked = [name for record in records for name in record.output["names"]]
+        cards, others = self.cards(state, inventory, named=True, first=asked)
         answering = {step.module for step in self._last(inventory)}
         cards = [card for card in cards if card.name not in answering]
         if native and others:
