@@ -99,7 +99,7 @@ class PaperRetriever(Module):
             for place in kept
         ]
         shown = sorted(kept)
-        found = {
+        return {
             "kept": told,
             "of": len(passages),
             "passages": [passages[place] for place in shown],
@@ -108,8 +108,8 @@ class PaperRetriever(Module):
                 | {"text": str(passages[place]["text"])}
                 for place in kept[:_NEAREST]
             ],
+            **({"note": note} if note else {}),
         }
-        return found | ({"note": note} if note else {})
 
     def _in_order(self, near: Sequence[float]) -> list[int]:
         """Return the passages with words of the question, nearest first, then those beside these."""

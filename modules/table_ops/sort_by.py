@@ -79,9 +79,6 @@ class SortBy(TableOperation):
         return self.settled({"column": table.header[column], "order": order, "datatype": datatype}, table)
 
 
-Sorting = SortBy  # its earlier name
-
-
 def _order_in(text: str) -> str | None:
     """Return the order that a text names; None where it names none, or both."""
     words = " ".join(_DASH.sub(" ", text).split())
