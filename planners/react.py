@@ -302,10 +302,8 @@ class React(ShowsCards, AsksModel, Planner):
         else:
             told = [self._came_to(record) if record else "It was not called." for record in turn.results]
         if calls and turn.said:
-            results = (
-                ("tool", ResultText(untagged(text), call.id, call.name))
-                for text, call in zip(told, calls, strict=False)
-            )
+            pairs = zip(map(untagged, told), calls, strict=False)
+            results = [("tool", ResultText(text, call.id, call.name)) for text, call in pairs]
             return [("assistant", CallingText(said, calls, turn.said.blocks)), *results]
         if not turn.plan.refused:
             told = [block(step.module, text) for step, text in zip(turn.plan.steps, told, strict=False)]

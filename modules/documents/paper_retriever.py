@@ -147,10 +147,8 @@ class PassageList(Module):
         raise AssertionError("it never has an output")
 
 
-def nearness(
-    question: str, passages: Sequence[Mapping[str, Any]], headings: float = _HEADINGS_WEIGH
-) -> list[float]:
-    """Return BM25 of each passage with its headings, and `headings` times that of its headings alone.
+def nearness(question: str, passages: Sequence[Mapping[str, Any]]) -> list[float]:
+    """Return BM25 of each passage with its headings, and half of that of its headings alone.
 
     A passage below a heading that the question names by its number ("clause 7.2", "Item 7") is nearer than
     any that is not.
@@ -158,7 +156,7 @@ def nearness(
     titles = [str(each.get("title", "")) for each in passages]
     whole = similarities(question, [f"{each.get('title', '')}\n{each['text']}" for each in passages], "bm25")
     headed = similarities(question, titles, "bm25")
-    scores = [text + headings * title for text, title in zip(whole, headed, strict=True)]
+    scores = [text + _HEADINGS_WEIGH * title for text, title in zip(whole, headed, strict=True)]
     beyond = 1 + max(scores, default=0.0)
     named = numbers_in(question)
     return [
