@@ -86,9 +86,8 @@ class PaperRetriever(Module):
                 kept.append(place)
                 left -= size
         if not kept:
-            raise Declined(
-                "no passage of the paper has a word of the question", hint="Ask in the words of the paper."
-            )
+            what = "no passage of the paper has a word of the question"
+            raise Declined(what, hint="Ask in the words of the paper.")
         told = [
             {
                 "id": f"passage {place + 1}",
@@ -178,10 +177,8 @@ def is_named(title: str, name: tuple[str, str]) -> bool:
     """Return whether a heading bears that number, with that word before it or none, or lies below it."""
     kind, number = name
     needed = "?" if number[0].isdigit() else ""  # a heading that begins with "A" need not bear that letter
-    bears = re.compile(
-        rf"(?:(?:{kind or '[a-z]+'}|§)\s*){needed}{re.escape(number)}(?![a-z\d])", re.IGNORECASE
-    )
-    return any(bears.match(heading) for heading in title.split(_SEPARATOR))
+    bears = rf"(?:(?:{kind or '[a-z]+'}|§)\s*){needed}{re.escape(number)}(?![a-z\d])"
+    return any(re.match(bears, heading, re.IGNORECASE) for heading in title.split(_SEPARATOR))
 
 
 def passage_source(passage: Mapping[str, Any], number: int) -> dict[str, Any]:

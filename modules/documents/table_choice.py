@@ -57,9 +57,8 @@ def retrieved(
     if state.input.get("index") and state.cache.get("retrieved"):
         index = opened_index(str(state.input["index"]))
         places = [index.place(hit["id"]) for hit in state.cache["retrieved"]]
-        scored = zip(
-            map(index.document_at, places), index.evidence(state.input["question"], places), strict=True
-        )
+        scores = index.evidence(state.input["question"], places)
+        scored = zip(map(index.document_at, places), scores, strict=True)
         for document, score in sorted(scored, key=lambda pair: -pair[1]):
             if (table := document.table) is None:
                 passages.append((document, score))

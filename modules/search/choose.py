@@ -40,9 +40,8 @@ class Settings:
             raise InventoryError(f"provider is {name!r}", hint=nearest(str(name), get_args(ProviderName)))
         if self.endpoint and name in ("auto", "ddgs", "folder"):
             # What auto finds depends on the machine, and one service's key must not go to another's address.
-            raise InventoryError(
-                f"provider: {name} takes no endpoint", hint="Write provider: bing, or whose it is, beside it."
-            )
+            hint = "Write provider: bing, or whose it is, next to it."
+            raise InventoryError(f"provider: {name} takes no endpoint", hint=hint)
         if name == "folder" and not self.folder:
             raise InventoryError(
                 "provider: folder needs a folder",

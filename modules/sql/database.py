@@ -137,9 +137,8 @@ def _typed_column(column: Column) -> tuple[SqlType, list[Cell]]:
     if meaning.kind == "boolean":
         return "BOOLEAN", [each if each is None else int(each) for each in meaning.values]
     if meaning.is_number or meaning.unit == "year":
-        if all(
-            each is None or (isinstance(each, int) and abs(each) < _MOST_INTEGER) for each in meaning.plain
-        ):
+        numbers = [each for each in meaning.plain if each is not None]
+        if all(isinstance(each, int) and abs(each) < _MOST_INTEGER for each in numbers):
             return "INTEGER", [each if each is None else int(each) for each in meaning.plain]
         if all(each is None or abs(each) < _TOO_LARGE for each in meaning.values):
             return "REAL", [None if each is None else float(each) for each in meaning.values]

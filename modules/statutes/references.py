@@ -284,9 +284,8 @@ def _range(
     low = 0 if first in lacking else labels.index(first)
     high = len(labels) if citation.through in lacking else labels.index(citation.through) + 1
     above = parent.path if parent else ()
-    return [Referent(node.path, node, citation) for node in alike[low:high]] + [
-        Referent((*above, end), parent, citation, "missing") for end in lacking
-    ]
+    missing = [Referent((*above, end), parent, citation, "missing") for end in lacking]
+    return [Referent(node.path, node, citation) for node in alike[low:high]] + missing
 
 
 def _from_within(citation: Citation, home: Node | None) -> list[Referent]:
