@@ -66,8 +66,7 @@ class Dynamic(AsksModel, Planner):
         _check_grammar(follows)
         self.structured = structured
         self.follows, self.then = follows, tuple(then)
-        self.max_operations, self.samples = max_operations, samples
-        self.weights: Weights = weights
+        self.max_operations, self.samples, self.weights = max_operations, samples, weights
         self.table_view = TableView(table_style, max_rows, max_cell, max_table_tokens, max_text_tokens)
 
     def replans_after_failure(self, state: State) -> bool:

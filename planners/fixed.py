@@ -22,7 +22,8 @@ class Fixed(Planner):
         if not plan:
             raise InventoryError("a fixed plan needs at least one module", where="planner fixed")
         self.steps = as_steps(plan, "plan")
-        self.fixed_steps, self.fixed_plans = [self.steps], [[step.module for step in self.steps]]
+        self.plan = tuple(step.module for step in self.steps)
+        self.fixed_steps, self.fixed_plans = [self.steps], [self.plan]
 
     def propose(self, state: State, inventory: Inventory) -> Sequence[Step]:
         return () if planned(state) else self.steps

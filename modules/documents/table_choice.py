@@ -116,11 +116,9 @@ class TableChoice(LLMModule):
         found, texts = retrieved(state, self.max_tables)
         said = reply.groupdict() if (reply := _REPLY.match(text.strip())) else {}
         if said.get("none"):
-            raise Declined(
-                f"none of the {len(found)} tables found answers the question"
-                + (f", nor does any of the {len(texts)} passages" if texts else ""),
-                hint="Ask with words that stand in the table or text, or index more of them.",
-            )
+            what = f"none of the {len(found)} tables found answers the question"
+            what += f", nor does any of the {len(texts)} passages" if texts else ""
+            raise Declined(what, hint="Ask with words of the table or text, or index more of them.")
         if texts and said.get("passages"):
             return _read(texts, "the model chose them")
         number = int(said.get("number") or 0)

@@ -57,8 +57,7 @@ class StatuteRetriever(Module):
         question that names no provision gets all statutes, as far as they fit. What is named and is not there
         is logged as a warning.
         """
-        self.strategy: Strategy = strategy
-        self.ancestors: Ancestors = ancestors
+        self.strategy, self.ancestors = strategy, ancestors
         self.statutes, self.max_tokens = statutes, max_tokens
 
     def check(self) -> None:

@@ -61,10 +61,9 @@ class SelectRow(TableOperation):
         """Raise `InventoryError` for a `table_style` without the numbers that replies name rows by."""
         super().check()
         if self.table_view.style != "numbered":
-            raise InventoryError(
-                f"{self.name} asks for rows by number: table_style: {self.table_view.style} shows no numbers",
-                hint="Remove table_style: it is numbered here.",
-            )
+            style = self.table_view.style
+            what = f"{self.name} asks for rows by number: table_style: {style} shows no numbers"
+            raise InventoryError(what, hint="Remove table_style: it is numbered here.")
 
     def apply(self, table: Table, args: Args) -> Table:
         """Return the rows. `args`: {"rows": numbers counted from 1, or "*" for all}."""
@@ -180,10 +179,8 @@ class SelectColumn(TableOperation):
         super().check()
         shown = {"table", "table?"}.intersection(self._template.slots)
         if not shown and self.table_view.style != type(self).table_view.style:
-            raise InventoryError(
-                f"{self.name} shows the table as JSON by column, whatever its table_style",
-                hint="Remove table_style, or name a prompt with the slot `table`.",
-            )
+            what = f"{self.name} shows the table as JSON by column, whatever its table_style"
+            raise InventoryError(what, hint="Remove table_style, or name a prompt with the slot `table`.")
 
     def apply(self, table: Table, args: Args) -> Table:
         """Return the columns, in the table's order. `args`: {"columns": names}, all columns of a name."""
