@@ -20,7 +20,7 @@ from chameleon.core.module import split_keys
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Benchmark, Problem, Row, Scorer
 from chameleon.evaluation.compare import half_width
-from chameleon.evaluation.data import beside
+from chameleon.evaluation.data import beside, readable
 
 KINDS = ("entailment", "numeric")
 SECTIONS = ("§1", "§2", "§63", "§68", "§151", "§152", "§3301", "§3306", "§7703")
@@ -134,7 +134,5 @@ def _of_the_release(path: Path) -> Iterator[Row] | None:
 
 
 def _read_case(file: Path) -> Row:
-    try:
+    with readable(file):
         return case_in(file.read_text("utf-8"), file.stem)
-    except (OSError, UnicodeDecodeError) as problem:
-        raise InputError(f"this case cannot be read: {problem}", where=str(file)) from problem

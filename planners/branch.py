@@ -32,16 +32,11 @@ class Branch(Then):
         for each in self.keys or (key,):
             kind, _, name = each.partition(".")
             if each != SEES and (kind not in ("input", "cache") or not name):
-                raise InventoryError(
-                    f"{each!r} is no key of the state",
-                    where="planner branch",
-                    hint='Write one such as "input.table", "cache.answer" or "model.sees".',
-                )
+                hint = 'Write one such as "input.table", "cache.answer" or "model.sees".'
+                raise InventoryError(f"{each!r} is no key of the state", where="planner branch", hint=hint)
         if len(planners) != 2:
-            raise InventoryError(
-                f"branch takes two planners, with and without the key, not {len(planners)}",
-                where="planner branch",
-            )
+            what = f"branch takes two planners, with and without the key, not {len(planners)}"
+            raise InventoryError(what, where="planner branch")
         self.reads = tuple(each for each in self.keys if each != SEES)
         super().__init__(planners)
         self.returns_full_plan = all(planner.returns_full_plan for planner in self.planners)

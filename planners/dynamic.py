@@ -18,7 +18,7 @@ from chameleon.inventory import Card, Inventory
 from chameleon.planners.plan_schema import closed_object
 from chameleon.table import Table
 from chameleon.table.formats import Style
-from chameleon.text import MAX_TEXT_TOKENS
+from chameleon.text import MAX_TEXT_TOKENS, counted
 
 START, END = "start", "end"
 MOST_TABLES, LONGEST_CELL = 8, 40
@@ -67,8 +67,7 @@ class Dynamic(AsksModel, Planner):
         _check_grammar(follows)
         self.structured = structured
         self.follows, self.then = follows, tuple(then)
-        self.max_operations, self.samples = max_operations, samples
-        self.weights: Weights = weights
+        self.max_operations, self.samples, self.weights = max_operations, samples, weights
         self.table_view = TableView(table_style, max_rows, max_cell, max_table_tokens, max_text_tokens)
 
     def replans_after_failure(self, state: State) -> bool:
@@ -159,10 +158,9 @@ class Dynamic(AsksModel, Planner):
     def _shown(self, name: str, table: Table) -> dict[str, str]:
         """Write another table in short: enough to see what its columns could add to this one."""
         cut = self.table_view.limits | {"max_rows": 2, "max_cell": LONGEST_CELL}
-        count = len(table.rows)
         return {
             "name": name,
-            "size": f"{count:,} {'row' if count == 1 else 'rows'}",
+            "size": counted(len(table.rows), "row"),
             "table": table_text(table, style=self.table_view.style, **cut),
         }
 

@@ -15,21 +15,16 @@ from chameleon.inventory import Inventory
 class Fixed(Planner):
     """Always proposes `plan` once: module names, or {module: NAME, args: {…}} where one takes arguments."""
 
+    fixed_plans: Sequence[Sequence[str]] = ()
+    fixed_steps: Sequence[Sequence[Step]] = ()
+
     def __init__(self, plan: str | list[str | dict[str, Any]]) -> None:
         plan = [plan] if isinstance(plan, str) else plan
         if not plan:
             raise InventoryError("a fixed plan needs at least one module", where="planner fixed")
         self.steps = as_steps(plan, "plan")
         self.plan = tuple(step.module for step in self.steps)
-
-    @property
-    def fixed_plans(self) -> list[list[str]]:
-        """Return the plan, for `chameleon check` to hold against the rules."""
-        return [list(self.plan)]
-
-    @property
-    def fixed_steps(self) -> list[list[Step]]:
-        return [list(self.steps)]
+        self.fixed_steps, self.fixed_plans = [self.steps], [self.plan]
 
     def propose(self, state: State, inventory: Inventory) -> Sequence[Step]:
         return () if planned(state) else self.steps

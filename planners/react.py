@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -191,15 +190,9 @@ class React(ShowsCards, AsksModel, Planner):
         self, state: State, inventory: Inventory, *, native: bool
     ) -> tuple[list[Card], dict[str, str]]:
         """Return the cards of the next turn, those that were asked for first, and what is told of others."""
-        asked = [
-            name
-            for record in state.executed
-            if record.step.module == MORE and record.error is None
-            for name in record.output["names"]
-        ]
-        view = copy.copy(self)
-        view.always = (*dict.fromkeys([*asked, *self.always]),)
-        cards, others = ShowsCards.cards(view, state, inventory, named=True)
+        records = [each for each in state.executed if each.step.module == MORE and each.error is None]
+        asked = [name for record in records for name in record.output["names"]]
+        cards, others = self.cards(state, inventory, named=True, first=asked)
         answering = {step.module for step in self._last(inventory)}
         cards = [card for card in cards if card.name not in answering]
         if native and others:
@@ -310,10 +303,8 @@ class React(ShowsCards, AsksModel, Planner):
         else:
             told = [self._came_to(record) if record else "It was not called." for record in turn.results]
         if calls and turn.said:
-            results = (
-                ("tool", ResultText(untagged(text), call.id, call.name))
-                for text, call in zip(told, calls, strict=False)
-            )
+            pairs = zip(map(untagged, told), calls, strict=False)
+            results = [("tool", ResultText(text, call.id, call.name)) for text, call in pairs]
             return [("assistant", CallingText(said, calls, turn.said.blocks)), *results]
         if not turn.plan.refused:
             told = [block(step.module, text) for step, text in zip(turn.plan.steps, told, strict=False)]

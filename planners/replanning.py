@@ -19,18 +19,14 @@ class Replanning(Planner):
     fresh start to it. The number of the attempt is the first of the `path` of its plans.
     """
 
+    fixed_plans: Sequence[Sequence[str]] = ()
+    fixed_steps: Sequence[Sequence[Step]] = ()
+
     def __init__(self, planner: Any, attempts: int = 1) -> None:
         self.planners: list[Planner] = [planner]
         self.attempts = attempts
         self.returns_full_plan = planner.returns_full_plan
-
-    @property
-    def fixed_plans(self) -> Sequence[Sequence[str]]:
-        return self.planners[0].fixed_plans
-
-    @property
-    def fixed_steps(self) -> Sequence[Sequence[Step]]:
-        return self.planners[0].fixed_steps
+        self.fixed_plans, self.fixed_steps = planner.fixed_plans, planner.fixed_steps
 
     def replans_after_failure(self, state: State) -> bool:
         """Return whether an attempt is left."""

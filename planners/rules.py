@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -23,27 +24,25 @@ class RuleCondition(BaseModel):
     present: bool | None = None
     at_least: int | float | None = None
     at_most: int | float | None = None
-    matches: str | None = None
+    matches: re.Pattern[str] | None = None
 
     def holds(self, value: Any) -> bool:
         """Return whether a value meets the condition."""
         if self.present is not None and self.present != _is_given(value):
             return False
-        if self.matches is not None and not (
-            isinstance(value, str) and re.search(self.matches, value, re.IGNORECASE)
-        ):
+        pattern = self.matches and self.matches.pattern
+        if pattern is not None and not (isinstance(value, str) and re.search(pattern, value, re.I)):
             return False
         if self.at_least is None and self.at_most is None:
             return True
         if isinstance(value, bool) or not isinstance(value, int | float):
             return False
-        return (self.at_least is None or value >= self.at_least) and (
-            self.at_most is None or value <= self.at_most
-        )
+        least, most = self.at_least, self.at_most
+        return (least is None or value >= least) and (most is None or value <= most)
 
     def __str__(self) -> str:
-        given = self.model_dump(exclude_none=True)
-        return " ".join(f"{name.replace('_', ' ')} {value}" for name, value in given.items())
+        tests = self.model_dump(exclude_none=True, mode="json")
+        return " ".join(f"{name.replace('_', ' ')} {value}" for name, value in tests.items())
 
 
 class Rule(BaseModel):
@@ -62,28 +61,18 @@ class Rules(Planner):
     list or text. Patterns (`matches`) are regular expressions, found anywhere, in any case.
     """
 
+    fixed_plans: Sequence[Sequence[str]] = ()
+    fixed_steps: Sequence[Sequence[Step]] = ()
+
     def __init__(self, rules: list[dict[str, Any]]) -> None:
         try:
             self.rules = [Rule.model_validate(rule) for rule in rules]
-            for rule in self.rules:
-                for test in rule.when.values():
-                    re.compile(test.matches or "")
-        except (ValueError, re.error) as problem:
-            told = str(problem)
-            if isinstance(problem, ValidationError):
-                first = problem.errors()[0]
-                told = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
-            raise InventoryError(f"a rule cannot be used: {told}", where="planner rules") from problem
-        self._plans = [as_steps(rule.plan, "rules", n, "plan") for n, rule in enumerate(self.rules)]
-
-    @property
-    def fixed_plans(self) -> list[list[str]]:
-        """Return the plans of all rules, for `chameleon check` to hold against the rules of order."""
-        return [[step.module for step in plan] for plan in self.fixed_steps]
-
-    @property
-    def fixed_steps(self) -> list[list[Step]]:
-        return [[*plan] for plan in self._plans]
+        except ValidationError as problem:
+            first = problem.errors()[0]
+            fault = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+            raise InventoryError(f"a rule cannot be used: {fault}", where="planner rules") from problem
+        self.fixed_steps = [as_steps(rule.plan, "rules", n, "plan") for n, rule in enumerate(self.rules)]
+        self.fixed_plans = [[step.module for step in plan] for plan in self.fixed_steps]
 
     def propose(self, state: State, inventory: Inventory) -> Plan:
         if planned(state):
@@ -92,7 +81,7 @@ class Rules(Planner):
             if all(test.holds(_subject(subject, state)) for subject, test in rule.when.items()):
                 conditions = ", ".join(f"{subject} {test}" for subject, test in rule.when.items())
                 note = f"rule {number}: {conditions or 'always'}"
-                return Plan(self._plans[number - 1], self.name, note)
+                return Plan(tuple(self.fixed_steps[number - 1]), self.name, note)
         raise self._without_plan(state)
 
     def _without_plan(self, state: State) -> Declined:

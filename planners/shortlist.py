@@ -66,9 +66,12 @@ class ShowsCards:
         return f"- {card.name}{card.signature}: {card.description} {card.when}".rstrip()
 
     def cards(
-        self, state: State, inventory: Inventory, *, named: bool = False
+        self, state: State, inventory: Inventory, *, named: bool = False, first: Sequence[str] = ()
     ) -> tuple[list[Card], dict[str, str]]:
-        """Return the cards to show and, if `named`, others by name, or as `convert(amount)` if they fit."""
+        """Return the cards to show, those of `first` before others.
+
+        If `named`, return others by name as well, or as `convert(amount)` if they fit.
+        """
         cards = {card.name: card for card in inventory.cards if card.name not in self.hidden}
         if not self._is_large(inventory):
             return [*cards.values()], {}
@@ -76,7 +79,7 @@ class ShowsCards:
         if name == models.NONE and self.embeddings == models.AUTO:
             _warn_of_words_alone()
         refused = [step.module for plan in state.plans if plan.refused for step in plan.steps]
-        always = [*self.always, *(module for module in refused if module in inventory.modules)]
+        always = [*first, *self.always, *(module for module in refused if module in inventory.modules)]
         dense = None if name == models.NONE else partial(models.embedder, name)
         order = by_relevance(inventory, state, always, dense)
         sizes = {each: estimated_tokens(self.told(card)) for each, card in cards.items()}

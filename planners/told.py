@@ -19,6 +19,7 @@ from chameleon.core.state import State
 from chameleon.inventory import Inventory
 from chameleon.quoting import Quoted, block, untagged
 from chameleon.table import Table
+from chameleon.text import counted
 
 MOST_ROWS, MOST_TABLE_TOKENS = 10, 1_500
 """How much of a table a planner sees: it plans for it, and answers nothing from it."""
@@ -52,11 +53,11 @@ def _told(key: str, value: Any, max_text_tokens: int) -> str:
 
 
 def _table(label: str, table: Table) -> str:
-    rows, caption = len(table.rows), untagged(" ".join(table.caption.split()))
+    caption = untagged(" ".join(table.caption.split()))
     shown = table_text(
         table, style="pipe", max_rows=MOST_ROWS, max_cell=LONGEST_CELL, max_tokens=MOST_TABLE_TOKENS
     )
-    size = f"{rows:,} {'row' if rows == 1 else 'rows'} of {len(table.header)}"
+    size = f"{counted(len(table.rows), 'row')} of {len(table.header)}"
     told = f"{untagged(label)} ({', '.join(filter(None, (caption, size)))}):\n{block('rows', shown)}"
     return f"{told}\nIts columns hold: {untagged(types_in_words(table))}"
 

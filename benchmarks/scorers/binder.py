@@ -53,9 +53,8 @@ class BinderRule(ValueScorer):
         question = required(problem, "question", "Binder's rule needs the question")
         if not isinstance(prediction, list | tuple):
             return False
-        texts, wanted = (
-            {item.lower().strip() for item in side} for side in (texts_of(prediction), problem.gold)
-        )
+        sides = (texts_of(prediction), problem.gold)
+        texts, wanted = ({item.lower().strip() for item in side} for side in sides)
         if texts == wanted:  # nothing need be recognised, which takes its time
             return True
         said, gold = (sorted(set(map(recognised, side))) for side in (texts, wanted))

@@ -13,19 +13,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from chameleon.errors import InputError, require
-from chameleon.modules.reports.finqa_program import parts_of, steps_of, structure_fault
+from chameleon.modules.reports.finqa_program import ARITHMETIC, parts_of, steps_of, structure_fault
 
 _LARGEST = 256
 """So many operations may an expression have; gold programs have fewer than 20."""
 _FAILURES = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
-_COMPUTE: Mapping[str, Callable[[Any, Any], Any]] = {
-    "add": operator.add,
-    "subtract": operator.sub,
-    "multiply": operator.mul,
-    "divide": operator.truediv,
-    "exp": operator.pow,
-    "greater": operator.gt,
-}
+_COMPUTE: Mapping[str, Callable[[Any, Any], Any]] = {**ARITHMETIC, "greater": operator.gt}
 
 Expression = int | tuple[str, Any, Any]
 """The number of a symbol, or an operation with its two arguments."""

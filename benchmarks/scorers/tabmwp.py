@@ -91,11 +91,9 @@ def normalise(prediction: Any, choices: Sequence[str], unit: str | None) -> Any:
 def known_choices(problem: Problem) -> Sequence[str]:
     """Return the choices of a problem, () for a free answer. Raises `InputError` if they are not known."""
     if "choices" not in problem.detail:
-        raise InputError(
-            "the choices of this multiple-choice question are not known, and the scoring rule needs them",
-            where=f"problem {problem.id}",
-            hint="Score against a file that holds the choices.",
-        )
+        what = "the choices of this multiple-choice question are not known, and the scoring rule needs them"
+        hint = "Score against a file that holds the choices."
+        raise InputError(what, where=f"problem {problem.id}", hint=hint)
     return problem.detail["choices"] or ()
 
 
@@ -199,8 +197,5 @@ def typed_gold(problem: Problem) -> float | str:
             raise InputError(f"the answer {gold!r} should be a number ({kind})", where=where) from None
     if isinstance(kind, str) and kind.endswith("_text"):
         return str(gold)
-    raise InputError(
-        f"the type of the answer, {kind!r}, is unknown",
-        where=where,
-        hint="Types are integer_number, decimal_number and those that end in _text.",
-    )
+    hint = "Types are integer_number, decimal_number and those that end in _text."
+    raise InputError(f"the type of the answer, {kind!r}, is unknown", where=where, hint=hint)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import UserDict
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar
@@ -12,6 +13,7 @@ from typing import Any, ClassVar
 from chameleon.core.state import State
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Benchmark, Problem, Row
+from chameleon.evaluation.data import readable
 from chameleon.table import Table, to_text
 from chameleon.text import estimated_tokens
 
@@ -85,7 +87,7 @@ class TableBenchmark(Benchmark):
         return known[1:]
 
 
-class TableFolder(Mapping[str, Row]):
+class TableFolder(UserDict[str, Any]):
     """Tables by id, where an id is the path of the file in the folder; each is read once, when asked for.
 
     An id may begin with the folder's own name: "csv/204-csv/590.csv" in the folder `csv`; `ending` is what
@@ -93,25 +95,15 @@ class TableFolder(Mapping[str, Row]):
     """
 
     def __init__(self, folder: Path, read: Callable[[Path], Row], *, ending: str = "") -> None:
-        self._read, self._files = cache(read), dict[str, Path]()
+        super().__init__()  # paths, which are read one by one
+        self._read = cache(read)
         for file in folder.rglob(f"*{ending or '.csv'}"):
             id = file.relative_to(folder).as_posix().removesuffix(ending)
-            self._files |= {id: file, f"{folder.name}/{id}": file}
+            self.data |= {id: file, f"{folder.name}/{id}": file}
 
     def __getitem__(self, id: str) -> Row:
-        file = self._files[id]
-        try:
+        with readable(file := self.data[id]):
             return self._read(file)
-        except OSError as problem:
-            raise InputError(f"cannot be read: {problem.strerror}", where=str(file)) from problem
-        except UnicodeDecodeError as problem:
-            raise InputError("this is no UTF-8 text", where=str(file)) from problem
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._files)
-
-    def __len__(self) -> int:
-        return len(self._files)
 
 
 def table_of(lines: Any, caption: str = "") -> Table:

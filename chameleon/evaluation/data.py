@@ -87,11 +87,11 @@ class DataFile:
                 name = table.relative_to(self.path).as_posix()
                 digest.update(f"{name} {DataFile(table).sha256}\n".encode())
             return digest.hexdigest()
-        with _readable(self.path), self._opened() as file:
+        with readable(self.path), self._opened() as file:
             return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
 
     def __iter__(self) -> Iterator[Row]:
-        with _readable(self.path), self._opened() as file:
+        with readable(self.path), self._opened() as file:
             lines = _lines_of(file)
             if self.path.name.removesuffix(".gz").endswith(_TAB_SEPARATED):
                 yield from self._tab_separated(lines)
@@ -248,10 +248,10 @@ def _lines_of(file: IO[bytes]) -> Iterator[bytes]:
 
 
 @contextmanager
-def _readable(path: Path) -> Iterator[None]:
-    """Raise what the system or gzip says of a file as an `InputError`."""
+def readable(path: Path) -> Iterator[None]:
+    """Raise what the system, gzip or UTF-8 has against a file as an `InputError`."""
     try:
         yield
-    except (OSError, EOFError, zlib.error) as problem:
+    except (OSError, EOFError, UnicodeDecodeError, zlib.error) as problem:
         said = getattr(problem, "strerror", None) or str(problem)
         raise InputError(f"the file cannot be read: {said}", where=str(path)) from problem

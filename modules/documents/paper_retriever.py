@@ -86,9 +86,8 @@ class PaperRetriever(Module):
                 kept.append(place)
                 left -= size
         if not kept:
-            raise Declined(
-                "no passage of the paper has a word of the question", hint="Ask in the words of the paper."
-            )
+            what = "no passage of the paper has a word of the question"
+            raise Declined(what, hint="Ask in the words of the paper.")
         told = [
             {
                 "id": f"passage {place + 1}",
@@ -99,7 +98,7 @@ class PaperRetriever(Module):
             for place in kept
         ]
         shown = sorted(kept)
-        found = {
+        return {
             "kept": told,
             "of": len(passages),
             "passages": [passages[place] for place in shown],
@@ -108,8 +107,8 @@ class PaperRetriever(Module):
                 | {"text": str(passages[place]["text"])}
                 for place in kept[:_NEAREST]
             ],
+            **({"note": note} if note else {}),
         }
-        return found | ({"note": note} if note else {})
 
     def _in_order(self, near: Sequence[float]) -> list[int]:
         """Return the passages with words of the question, nearest first, then those beside these."""
@@ -147,10 +146,8 @@ class PassageList(Module):
         raise AssertionError("it never has an output")
 
 
-def nearness(
-    question: str, passages: Sequence[Mapping[str, Any]], headings: float = _HEADINGS_WEIGH
-) -> list[float]:
-    """Return BM25 of each passage with its headings, and `headings` times that of its headings alone.
+def nearness(question: str, passages: Sequence[Mapping[str, Any]]) -> list[float]:
+    """Return BM25 of each passage with its headings, and half of that of its headings alone.
 
     A passage below a heading that the question names by its number ("clause 7.2", "Item 7") is nearer than
     any that is not.
@@ -158,7 +155,7 @@ def nearness(
     titles = [str(each.get("title", "")) for each in passages]
     whole = similarities(question, [f"{each.get('title', '')}\n{each['text']}" for each in passages], "bm25")
     headed = similarities(question, titles, "bm25")
-    scores = [text + headings * title for text, title in zip(whole, headed, strict=True)]
+    scores = [text + _HEADINGS_WEIGH * title for text, title in zip(whole, headed, strict=True)]
     beyond = 1 + max(scores, default=0.0)
     named = numbers_in(question)
     return [
@@ -180,10 +177,8 @@ def is_named(title: str, name: tuple[str, str]) -> bool:
     """Return whether a heading bears that number, with that word before it or none, or lies below it."""
     kind, number = name
     needed = "?" if number[0].isdigit() else ""  # a heading that begins with "A" need not bear that letter
-    bears = re.compile(
-        rf"(?:(?:{kind or '[a-z]+'}|§)\s*){needed}{re.escape(number)}(?![a-z\d])", re.IGNORECASE
-    )
-    return any(bears.match(heading) for heading in title.split(_SEPARATOR))
+    bears = rf"(?:(?:{kind or '[a-z]+'}|§)\s*){needed}{re.escape(number)}(?![a-z\d])"
+    return any(re.match(bears, heading, re.IGNORECASE) for heading in title.split(_SEPARATOR))
 
 
 def passage_source(passage: Mapping[str, Any], number: int) -> dict[str, Any]:

@@ -46,33 +46,26 @@ class Candidate:
         return self.id if self.name in self.id else f"{self.name} ({self.id})"
 
 
-def retrieved(state: State) -> list[tuple[Document, float]]:
-    """Return the documents of `cache.retrieved` with their scores; none where nothing was searched.
+def retrieved(
+    state: State, most_tables: int | None = None
+) -> tuple[list[Candidate], list[tuple[Document, float]]]:
+    """Return the first tables of `cache.retrieved`, and the passages with their scores; the best come first.
 
-    Reads `input.index`, in which they lie.
+    There are none where nothing was searched. Reads `input.index`, in which they lie.
     """
-    if not state.input.get("index") or not state.cache.get("retrieved"):
-        return []
-    index = opened_index(str(state.input["index"]))
-    places = [index.place(hit["id"]) for hit in state.cache["retrieved"]]
-    scores = index.evidence(state.input["question"], places)
-    found = zip(map(index.document_at, places), scores, strict=True)
-    return sorted(found, key=lambda pair: -pair[1])
-
-
-def candidates(state: State) -> list[Candidate]:
-    """Return the tables among what was found, the best first."""
-    found = []
-    for document, score in retrieved(state):
-        if (table := document.table) is not None:
+    tables, passages = list[Candidate](), list[tuple[Document, float]]()
+    if state.input.get("index") and state.cache.get("retrieved"):
+        index = opened_index(str(state.input["index"]))
+        places = [index.place(hit["id"]) for hit in state.cache["retrieved"]]
+        scores = index.evidence(state.input["question"], places)
+        scored = zip(map(index.document_at, places), scores, strict=True)
+        for document, score in sorted(scored, key=lambda pair: -pair[1]):
+            if (table := document.table) is None:
+                passages.append((document, score))
+                continue
             captioned = table if table.caption.strip() else table.with_caption(document.title)
-            found.append(Candidate(document.id, document.name, score, captioned, dict(document.source)))
-    return found
-
-
-def passages(state: State) -> list[tuple[Document, float]]:
-    """Return the passages among what was found with their scores, the best first."""
-    return [(document, score) for document, score in retrieved(state) if document.table is None]
+            tables.append(Candidate(document.id, document.name, score, captioned, dict(document.source)))
+    return tables[:most_tables], passages
 
 
 class TableChoice(LLMModule):
@@ -100,38 +93,32 @@ class TableChoice(LLMModule):
 
         Raises `Declined` where the model says that nothing of it can answer.
         """
-        tables, texts = candidates(state)[: self.max_tables], passages(state)
+        tables, texts = retrieved(state, self.max_tables)
         others = [*(each.score for each in tables[1:2]), *(score for _, score in texts[:1])]
         if not tables and not texts:
             raise Declined("nothing was found in the index")
-        is_first = not state.input.get(
-            HISTORY
-        )  # a question that follows another may mean what that was about
+        is_first = not state.input.get(HISTORY)  # one that follows another may mean what that was about
         if tables and (not others or (is_first and tables[0].score >= self.ahead * max(others) > 0)):
             return _chosen(tables[0], "it is clearly ahead")
         if not tables or (is_first and texts and texts[0][1] >= self.ahead * tables[0].score > 0):
             return _read(texts, "they are clearly ahead")
-        chosen: dict[str, Any] = super().run(state)
-        return chosen
+        return dict(super().run(state))
 
     def slots(self, state: State) -> dict[str, Any]:
         """Return the slots, with what was found: its name, place and beginning, and of tables the number."""
-        tables = enumerate(candidates(state)[: self.max_tables], 1)
-        shown = [self._beginning(number, each) for number, each in tables]
-        shown += [_passage(document) for document, _ in passages(state)]
+        tables, texts = retrieved(state, self.max_tables)
+        shown = [self._beginning(number, each) for number, each in enumerate(tables, 1)]
+        shown += [_passage(document) for document, _ in texts]
         return super().slots(state) | {"found": Quoted("\n".join(shown))}
 
     def interpret(self, text: str, state: State) -> dict[str, Any]:
         """Return the table that the reply numbers, or the passages. Raises `StepRejected` for others."""
-        found = candidates(state)[: self.max_tables]
-        texts = passages(state)
+        found, texts = retrieved(state, self.max_tables)
         said = reply.groupdict() if (reply := _REPLY.match(text.strip())) else {}
         if said.get("none"):
-            raise Declined(
-                f"none of the {len(found)} tables found answers the question"
-                + (f", nor does any of the {len(texts)} passages" if texts else ""),
-                hint="Ask with words that stand in the table or text, or index more of them.",
-            )
+            what = f"none of the {len(found)} tables found answers the question"
+            what += f", nor does any of the {len(texts)} passages" if texts else ""
+            raise Declined(what, hint="Ask with words of the table or text, or index more of them.")
         if texts and said.get("passages"):
             return _read(texts, "the model chose them")
         number = int(said.get("number") or 0)

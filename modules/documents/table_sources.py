@@ -116,9 +116,9 @@ class TableSources(Module):
 
 def _chosen(state: State) -> list[Candidate]:
     """Return the table that was chosen and those that agree with it, else the first that was found."""
-    from chameleon.modules.documents.table_choice import candidates
+    from chameleon.modules.documents.table_choice import retrieved
 
     choice = state.cache.get("table_choice", {})
     ids = [choice.get("id"), *choice.get("agreeing", ())]
-    found = {each.id: each for each in candidates(state)}
+    found = {each.id: each for each in retrieved(state)[0]}
     return [found[id] for id in ids if id in found] or [next(iter(found.values()))]

@@ -10,7 +10,7 @@ from pydantic import Field, PositiveInt
 
 from chameleon import Declined, State, Table
 from chameleon.core.module import Traits
-from chameleon.modules.documents.table_choice import Candidate, candidates, passages
+from chameleon.modules.documents.table_choice import Candidate, retrieved
 from chameleon.modules.offline.table_reader import TableReader
 from chameleon.modules.offline.words import language_of
 from chameleon.modules.tablerag.table_retriever import source_of
@@ -47,10 +47,10 @@ class IndexReader(TableReader):
         Of the tables found, those count that have as many of the question's telling words as any of them, and
         of these the first with its rivals: all of them must answer alike, unless one is a part of another.
         """
-        words, found = telling_words(state.input["question"]), candidates(state)
+        words, (found, passages) = telling_words(state.input["question"]), retrieved(state)
         had = {each.id: covered(words, _texts_in(each)) for each in found}
         most = max(map(len, had.values()), default=0)
-        texts = [document for document, _ in passages(state)]
+        texts = [document for document, _ in passages]
         named = [covered(words, [text.name, text.text, *text.source.values()]) for text in texts]
         said = max((len(covered(words, [text.text])) for text in texts), default=0)
         if max(map(len, named), default=0) > most or said == most > 1:  # one word alone says nothing

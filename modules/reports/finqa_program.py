@@ -22,7 +22,7 @@ END = "EOF"
 PLACES = 5
 """The decimal places of a program's value."""
 
-_ARITHMETIC: Mapping[str, Callable[[Any, Any], Any]] = {
+ARITHMETIC: Mapping[str, Callable[[Any, Any], Any]] = {
     "add": operator.add,
     "subtract": operator.sub,
     "multiply": operator.mul,
@@ -30,14 +30,12 @@ _ARITHMETIC: Mapping[str, Callable[[Any, Any], Any]] = {
     "exp": operator.pow,
     "greater": lambda first, second: "yes" if first > second else "no",
 }
-_OVER_ROWS: Mapping[str, Callable[[Sequence[float]], float]] = {
+OVER_ROWS: Mapping[str, Callable[[Sequence[float]], float]] = {
     "table_max": max,
     "table_min": min,
     "table_sum": sum,
     "table_average": lambda numbers: sum(numbers) / len(numbers),
 }
-ARITHMETIC = tuple(_ARITHMETIC)
-OVER_ROWS = tuple(_OVER_ROWS)
 OPERATIONS = (*ARITHMETIC, *OVER_ROWS)
 _TOKEN = re.compile(r"[^()]*\(|\)|[^()]+")
 
@@ -131,7 +129,7 @@ def _step_values(tokens: Sequence[str], lines: Sequence[Sequence[str]]) -> Itera
                 _earlier(each, values) if "#" in each else _number(each, f"{each!r:.80} is no number")
                 for each in (first, second)
             ]
-            values[number] = _ARITHMETIC[operation](*operands)
+            values[number] = ARITHMETIC[operation](*operands)
         elif operation in OVER_ROWS:
             if "#" in first:
                 _earlier(first, values)
@@ -139,7 +137,7 @@ def _step_values(tokens: Sequence[str], lines: Sequence[Sequence[str]]) -> Itera
                 row = _row_numbers(first, lines)
             if row is None:
                 raise _Invalid("an operation on tables needs the name of a row")
-            values[number] = _OVER_ROWS[operation](row)
+            values[number] = OVER_ROWS[operation](row)
         else:  # "(add" is none of the operations, and passed over
             continue
         yield values[number]

@@ -93,7 +93,9 @@ class _ReportExecutor(Module):
         for name in rows & named.keys():  # of rows with the same name the last counts
             cite(named[name], places[named[name]].keys())
         found = [each["source"] for each in state.cache.get("retrieved") or ()]
-        numbers = self._numbers_as_given(report, found)
+        kept = {source["passage"] for source in found if "passage" in source}
+        every = range(1, len(report.passages) + 1)  # as given, of which a retriever may have kept some
+        numbers = sorted(kept) if len(kept) == len(every) else every
         order = [(source.get("passage", 0), source.get("row", 0)) for source in found]
 
         def rank(place: Place) -> tuple[int, int]:
@@ -118,13 +120,6 @@ class _ReportExecutor(Module):
         for place, passage in enumerate(report.passages, 1):
             if place not in report.tables:
                 yield (place, 0), dict.fromkeys(_numbers(text_of(passage)), ())
-
-    @staticmethod
-    def _numbers_as_given(report: Report, found: Sequence[Mapping[str, int]]) -> Sequence[int]:
-        """Return the number of each passage in the report as it was given: a retriever may have kept some."""
-        kept = {source["passage"] for source in found if "passage" in source}
-        count = len(report.passages)
-        return sorted(kept) if len(kept) == count else range(1, count + 1)
 
     @staticmethod
     def _source(report: Report, passage: int, cited: Mapping[int, Set[int]], numbers: Sequence[int]) -> Any:

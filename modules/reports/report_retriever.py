@@ -75,8 +75,7 @@ class ReportRetriever(Module):
         Tables stay whole; `cache.relevant_rows` names their kept rows, which prompts show below the table.
         Kept facts stay in the order of the report. `cache.retrieved` lists them, the nearest first.
         """
-        self.k, self.embeddings = k, embeddings
-        self.by: By = by
+        self.k, self.by, self.embeddings = k, by, embeddings
 
     def check(self) -> None:
         """Raise `InventoryError` or `MissingPackage` for a model that cannot be had."""

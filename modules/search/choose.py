@@ -40,14 +40,11 @@ class Settings:
             raise InventoryError(f"provider is {name!r}", hint=nearest(str(name), get_args(ProviderName)))
         if self.endpoint and name in ("auto", "ddgs", "folder"):
             # What auto finds depends on the machine, and one service's key must not go to another's address.
-            raise InventoryError(
-                f"provider: {name} takes no endpoint", hint="Write provider: bing, or whose it is, beside it."
-            )
+            hint = "Write provider: bing, or whose it is, next to it."
+            raise InventoryError(f"provider: {name} takes no endpoint", hint=hint)
         if name == "folder" and not self.folder:
-            raise InventoryError(
-                "provider: folder needs a folder",
-                hint="Write {use: web_search, provider: folder, folder: PATH}; docs/web_search.md shows it.",
-            )
+            hint = "Write {use: web_search, provider: folder, folder: PATH}; docs/web_search.md shows it."
+            raise InventoryError("provider: folder needs a folder", hint=hint)
         if self.language and not LANGUAGE.fullmatch(self.language):
             raise InventoryError(
                 f"language is {self.language[:40]!r}, which is no language of Wikipedia",

@@ -44,8 +44,8 @@ class SearchModule(Module):
     Chameleon's published code searches for nothing in that case, and its plans call the search without a
     query generator now and then; the question is the query that anybody would type.
 
-    The output holds provider, query and results; the cache gets the results quoted as data
-    under `response_key`, which subclasses name, with `writes`.
+    The output holds provider, query and results; the cache gets the results quoted as data under the key that
+    a subclass `writes`.
 
     - `count`: how many results; `characters`: of text for each.
     - `read_pages`: so many of the first results are given with their page's text instead of the snippet.
@@ -54,7 +54,6 @@ class SearchModule(Module):
 
     reads: ClassVar[Keys | None] = ("cache.query|input.question",)
     uses: ClassVar[Keys] = ("web", *VARIABLES)
-    response_key: ClassVar[str]
     _provider: SearchProvider
 
     def __init__(
@@ -101,7 +100,7 @@ class SearchModule(Module):
 
     def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         results = [SearchResult(**result) for result in output["results"]]
-        return {self.response_key: quoted(results, output["query"], self.characters)}
+        return super().update_cache(cache, quoted(results, output["query"], self.characters))
 
     def _with_page(self, result: SearchResult) -> SearchResult:
         """Return the result with the text of its page; say beside the snippet if it cannot be read."""
@@ -122,7 +121,6 @@ class BingSearch(SearchModule):
     """Searches the web for facts that the question needs. Best after query_generator."""
 
     writes = ("cache.bing_search_response",)
-    response_key = "bing_search_response"
 
     def __init__(
         self,
@@ -146,7 +144,6 @@ class WebSearch(SearchModule):
     """Searches the web for facts that the question needs. Best after query_generator."""
 
     writes = ("cache.web_search_response",)
-    response_key = "web_search_response"
 
     def __init__(
         self,
@@ -175,7 +172,6 @@ class WikipediaSearch(SearchModule):
     """Looks up encyclopedia articles: who, what, where and when. Best after query_generator."""
 
     writes = ("cache.wikipedia_search_response",)
-    response_key = "wikipedia_search_response"
 
     def __init__(
         self,

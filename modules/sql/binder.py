@@ -163,9 +163,7 @@ class BinderVote(Module):
         "answer_biased", as published for TabFact. A verdict is "no" where a program finds nothing that bears
         the statement out.
         """
-        self.form: Form = form
-        self.by: VoteBy = by
-        self.weight = weight
+        self.form, self.by, self.weight = form, by, weight
 
     def run(self, state: State) -> Answer:
         ballots: list[Ballot] = []

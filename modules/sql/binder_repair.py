@@ -128,7 +128,5 @@ def _quoted(match: re.Match[str]) -> str:
 
 def _figures_agree(one: str, other: str) -> bool:
     """Return whether one text has all figures of the other."""
-    mine, theirs = (
-        {float(figure.replace(",", "")) for figure in _FIGURES.findall(text)} for text in (one, other)
-    )
+    mine, theirs = ({float(n.replace(",", "")) for n in _FIGURES.findall(text)} for text in (one, other))
     return mine <= theirs or theirs <= mine

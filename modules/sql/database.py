@@ -19,16 +19,8 @@ from chameleon.text import one_line
 Cell = int | float | str | None
 SqlType = Literal["INTEGER", "REAL", "TEXT", "DATE", "DATETIME", "TIME", "BOOLEAN"]
 
-# SQLite would read a DATE or TIME as a number where it looks like one.
-_DECLARED = {
-    "INTEGER": "INTEGER",
-    "REAL": "REAL",
-    "TEXT": "TEXT COLLATE NOCASE",
-    "DATE": "TEXT",
-    "DATETIME": "TEXT",
-    "BOOLEAN": "INTEGER",
-    "TIME": "TEXT",
-}
+# All others are TEXT: SQLite would read a DATE or TIME as a number where it looks like one.
+_DECLARED = {"INTEGER": "INTEGER", "REAL": "REAL", "BOOLEAN": "INTEGER", "TEXT": "TEXT COLLATE NOCASE"}
 _MOST_INTEGER, _TOO_LARGE = 2**63, 10**308
 _QUOTES = str.maketrans(dict.fromkeys('"`\0', ""))
 _LONGEST_CELL = 200
@@ -91,7 +83,7 @@ class SqlTable:
 
         Raises `InputError` for what SQL cannot hold.
         """
-        columns = ", ".join(f'"{name}" {_DECLARED[kind]}' for name, kind in self.columns.items())
+        columns = ", ".join(f'"{name}" {_DECLARED.get(kind, "TEXT")}' for name, kind in self.columns.items())
         places = ", ".join("?" * len(self.columns))
         with closing(sqlite3.connect(":memory:")) as connection:
             if not hasattr(connection, "serialize"):
@@ -145,9 +137,8 @@ def _typed_column(column: Column) -> tuple[SqlType, list[Cell]]:
     if meaning.kind == "boolean":
         return "BOOLEAN", [each if each is None else int(each) for each in meaning.values]
     if meaning.is_number or meaning.unit == "year":
-        if all(
-            each is None or (isinstance(each, int) and abs(each) < _MOST_INTEGER) for each in meaning.plain
-        ):
+        numbers = [each for each in meaning.plain if each is not None]
+        if all(isinstance(each, int) and abs(each) < _MOST_INTEGER for each in numbers):
             return "INTEGER", [each if each is None else int(each) for each in meaning.plain]
         if all(each is None or abs(each) < _TOO_LARGE for each in meaning.values):
             return "REAL", [None if each is None else float(each) for each in meaning.values]

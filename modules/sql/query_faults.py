@@ -62,13 +62,9 @@ class _Place:
         if self.call in _OF_COLUMNS and self.before in ("(", "DISTINCT"):
             return True
         is_item = self.clause == "SELECT" and self.before in ("SELECT", "DISTINCT", "ALL", ",")
-        if (
-            (is_item and self.after in _AFTER_ITEM)
-            or self.before in {*_COUNTS, "CASE"}
-            or self.after in _COUNTS
-        ):
-            return True
-        return self.after in _COMPARED and self.before in _BEFORE_COMPARED
+        is_part = self.before in {*_COUNTS, "CASE"} or self.after in _COUNTS
+        is_compared = self.after in _COMPARED and self.before in _BEFORE_COMPARED
+        return is_part or is_compared or (is_item and self.after in _AFTER_ITEM)
 
     def is_counted(self, *, is_unclear: bool) -> bool:
         """Tell whether a column is taken for numbers here; of one that is unclear, whether for any order."""

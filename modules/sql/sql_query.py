@@ -52,10 +52,8 @@ class SqlQuery(Module):
         if other and not re.search(r"\bw\b", query, re.IGNORECASE):  # it means the only one
             result = run_sql(table, _calling(other[1], query), timeout=self.timeout)
         if not result.ok:
-            raise StepRejected(
-                result.failure,
-                hint="Write one SELECT over the columns of w; names of several words stand in double quotes.",
-            )
+            hint = "Write one SELECT over the columns of w; names of several words stand in double quotes."
+            raise StepRejected(result.failure, hint=hint)
         rows = [["" if cell is None else as_text(cell) for cell in row] for row in result.rows]
         return Table(list(result.columns), rows)
 

@@ -76,8 +76,7 @@ class SqlExecutor(Module):
 
         `timeout`: seconds for the query, by default the sandbox's 2.
         """
-        self.form: Form = form
-        self.timeout = timeout
+        self.form, self.timeout = form, timeout
 
     def check(self) -> None:
         check_sql()

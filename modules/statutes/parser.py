@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from itertools import count
 from typing import NamedTuple
 
 from chameleon.modules.statutes.tree import (
@@ -75,9 +76,7 @@ class _Parser:
     """A stack of open provisions, and the lines that are placed in them one by one."""
 
     def __init__(self, text: str, name: str, source: str) -> None:
-        self.lines = [
-            StatuteLine(number, line) for number, line in enumerate(text.splitlines(keepends=True), 1)
-        ]
+        self.lines = list(map(StatuteLine, count(1), text.splitlines(keepends=True)))
         self.name, self.source = name, source
         self.root = Node("", TEXT)
         self.stack = [_OpenProvision(self.root, -1)]

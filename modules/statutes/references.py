@@ -116,9 +116,8 @@ class _PhraseReader:
             if not relation:
                 return [], lead.end()
             end = start + len(lead[0].rstrip())
-            return self.within(
-                [Citation(self.text[start:end], start, end, "", level, (), "", relation)], depth
-            )
+            alone = Citation(self.text[start:end], start, end, "", level, (), "", relation)
+            return self.within([alone], depth)
         if (level == "section" and not number) or not (lead["word"] or labels):
             return [], lead.end()
         section = number[0].replace("–", "-") if number else ""
@@ -141,10 +140,8 @@ class _PhraseReader:
             labels, end = self.labels(start)
             if labels and (last.labels or not last.section):
                 # The first label takes the place of the last one of its kind.
-                kinds = [
-                    {reading.level for reading in readings(label)} for label in (*last.labels, labels[0])
-                ]
-                alike = [place for place, kind in enumerate(kinds[:-1]) if kind & kinds[-1]]
+                *kinds, new = ({each.level for each in readings(n)} for n in (*last.labels, labels[0]))
+                alike = [place for place, kind in enumerate(kinds) if kind & new]
                 place = alike[-1] if alike else max(len(last.labels) - 1, 0)
                 citation = replace(last, labels=(*last.labels[:place], *labels), through="")
             elif last.section and (number := _NUMBER.match(text, start)) and not _YEAR.fullmatch(number[0]):
@@ -287,9 +284,8 @@ def _range(
     low = 0 if first in lacking else labels.index(first)
     high = len(labels) if citation.through in lacking else labels.index(citation.through) + 1
     above = parent.path if parent else ()
-    return [Referent(node.path, node, citation) for node in alike[low:high]] + [
-        Referent((*above, end), parent, citation, "missing") for end in lacking
-    ]
+    missing = [Referent((*above, end), parent, citation, "missing") for end in lacking]
+    return [Referent(node.path, node, citation) for node in alike[low:high]] + missing
 
 
 def _from_within(citation: Citation, home: Node | None) -> list[Referent]:

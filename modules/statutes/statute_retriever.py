@@ -57,8 +57,7 @@ class StatuteRetriever(Module):
         question that names no provision gets all statutes, as far as they fit. What is named and is not there
         is logged as a warning.
         """
-        self.strategy: Strategy = strategy
-        self.ancestors: Ancestors = ancestors
+        self.strategy, self.ancestors = strategy, ancestors
         self.statutes, self.max_tokens = statutes, max_tokens
 
     def check(self) -> None:
@@ -77,8 +76,7 @@ class StatuteRetriever(Module):
         for node in found:
             excerpt.add(node)
         found = {node: why for node, why in found.items() if excerpt.has(node)}
-        lacking = (referent.name for referent in referents if referent.lack in ("missing", "elsewhere"))
-        unknown = list(dict.fromkeys(lacking))
+        unknown = list(dict.fromkeys(referent.name for referent in referents if referent.lack))
         if unknown:
             _log.warning(
                 "not in the statutes: %s; the answer rests on %s",
@@ -206,21 +204,16 @@ class StatuteExcerpt:
         return True
 
     @staticmethod
-    def _lead_in(outer: Node, inner: Node) -> Iterator[StatuteLine]:
-        """Yield the whole series that a provision begins after: "(A) … and (B) …, except-"."""
+    def _lead_in(outer: Node, inner: Node) -> list[StatuteLine]:
+        """Return the whole series that a provision begins after: "(A) … and (B) …, except-"."""
         before = outer.children[: outer.children.index(inner)]
         series = [list(group) for _, group in groupby(before, key=lambda node: node.level)]
         for nodes in reversed(series):
-            ends = [line.content for line in nodes[-1].lines if line.content][-1:]
-            if (
-                nodes[-1].level != inner.level
-                and not nodes[-1].children
-                and ends
-                and ends[0].endswith(_LEADS_IN)
-            ):
-                for node in nodes:
-                    yield from node.lines
-                return
+            last = nodes[-1]
+            end = next((line.content for line in reversed([*last.lines]) if line.content), "")
+            if last.level != inner.level and not last.children and end.endswith(_LEADS_IN):
+                return [line for node in nodes for line in node.lines]
+        return []
 
 
 def _once(nodes: Iterable[Node]) -> list[Node]:

@@ -170,10 +170,8 @@ class Node:
 
     def is_of(self, level: str) -> bool:
         """Return whether it is of a level, by its place or as its label could be read."""
-        could_be = level != SECTION != self.level and any(
-            each.level == level for each in readings(self.label)
-        )
-        return self.level == level or could_be
+        could_be = () if SECTION in (level, self.level) else readings(self.label)
+        return self.level == level or any(each.level == level for each in could_be)
 
     @cached_property
     def heading(self) -> str:

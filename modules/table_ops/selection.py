@@ -61,10 +61,9 @@ class SelectRow(TableOperation):
         """Raise `InventoryError` for a `table_style` without the numbers that replies name rows by."""
         super().check()
         if self.table_view.style != "numbered":
-            raise InventoryError(
-                f"{self.name} asks for rows by number: table_style: {self.table_view.style} shows no numbers",
-                hint="Remove table_style: it is numbered here.",
-            )
+            style = self.table_view.style
+            what = f"{self.name} asks for rows by number: table_style: {style} shows no numbers"
+            raise InventoryError(what, hint="Remove table_style: it is numbered here.")
 
     def apply(self, table: Table, args: Args) -> Table:
         """Return the rows. `args`: {"rows": numbers counted from 1, or "*" for all}."""
@@ -111,10 +110,9 @@ class SelectRow(TableOperation):
         slots, total = self.slots(state), len(table.rows)
         prompts = []
         for block in blocks:  # rows have the numbers that they have in the whole table
-            text = table_text(
-                table.take_rows(block), style="numbered", first=block.start + 1, **self.table_view.limits
-            )
-            part = f"Rows {block.start + 1:,} to {block.stop:,} of {total:,} are shown."
+            rows, first = table.take_rows(block), block.start + 1
+            text = table_text(rows, style="numbered", first=first, **self.table_view.limits)
+            part = f"Rows {first:,} to {block.stop:,} of {total:,} are shown."
             prompts.append(self._template.render(slots | {"table": text, "part": part}))
         replies = self.model.ask_each(prompts, **self._stop_params)
         kept = [n for block, reply in zip(blocks, replies, strict=True) for n in _rows_of(reply, block)]
@@ -179,13 +177,10 @@ class SelectColumn(TableOperation):
     def check(self) -> None:
         """Raise `InventoryError` for a `table_style` that nothing in the prompt is written in."""
         super().check()
-        if self.table_view.style != type(self).table_view.style and not {"table", "table?"}.intersection(
-            self._template.slots
-        ):
-            raise InventoryError(
-                f"{self.name} shows the table as JSON by column, whatever its table_style",
-                hint="Remove table_style, or name a prompt with the slot `table`.",
-            )
+        shown = {"table", "table?"}.intersection(self._template.slots)
+        if not shown and self.table_view.style != type(self).table_view.style:
+            what = f"{self.name} shows the table as JSON by column, whatever its table_style"
+            raise InventoryError(what, hint="Remove table_style, or name a prompt with the slot `table`.")
 
     def apply(self, table: Table, args: Args) -> Table:
         """Return the columns, in the table's order. `args`: {"columns": names}, all columns of a name."""

@@ -79,9 +79,6 @@ class SortBy(TableOperation):
         return self.settled({"column": table.header[column], "order": order, "datatype": datatype}, table)
 
 
-Sorting = SortBy  # its earlier name
-
-
 def _order_in(text: str) -> str | None:
     """Return the order that a text names; None where it names none, or both."""
     words = " ".join(_DASH.sub(" ", text).split())
@@ -89,3 +86,6 @@ def _order_in(text: str) -> str | None:
     if (descending is None) == (ascending is None):
         return None
     return DESCENDING if descending else ASCENDING
+
+
+Sorting = SortBy  # its earlier name

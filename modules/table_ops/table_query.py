@@ -96,9 +96,8 @@ def _asked_cell(items: list[str], state: State) -> list[str]:
     if len(items) < _ROW or [*map(_plainly, items)] not in rows:
         return items
     names = [" ".join(name.casefold().split()) for name in table.header]
-    found = [
-        n for n, name in enumerate(names) if re.search(rf"\b(?:which|what) {re.escape(name)}\b", question)
-    ]
+    asked = (re.search(rf"\b(?:which|what) {re.escape(name)}\b", question) for name in names)
+    found = [number for number, match in enumerate(asked) if match]
     if len(found) == 1 and len(items) == len(names):
         return [items[found[0]]]
     if _SEVERAL.search(question):
@@ -118,10 +117,8 @@ def items_in(text: str) -> list[str]:
         stated = first_line(text[labeled[-1].end() :].strip("*_ \n")) or ""
     said = stated if stated is not None else re.split(r"\n\s*\n", text.strip(), maxsplit=1)[0]
     said = unwrapped(said)
-    items = [
-        _BULLET.sub("", part.strip(), count=1).replace("**", "").strip() for part in re.split(r"[|\n]", said)
-    ]
-    items = [item for item in items if item]
+    parts = (_BULLET.sub("", part.strip(), count=1) for part in re.split(r"[|\n]", said))
+    items = [item for part in parts if (item := part.replace("**", "").strip())]
     if items and stated is not None:
         items[-1:] = filter(None, [without_stop(items[-1])])
     if not items:

@@ -103,9 +103,7 @@ class TableAnswerer(LLMModule):
             for reply, value in zip(replies, values, strict=True)
             if not isinstance(value, ChameleonError)
         ]
-        if not read:
-            raise values[0]
-        return read
+        return read or elect(values)  # which raises the first rejection
 
     def parse(self, text: str) -> Answer:
         """Return the answer after the last "The answer is", if any. Raises `StepRejected` without one."""

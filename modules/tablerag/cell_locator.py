@@ -102,9 +102,8 @@ def _cells_of(item: str, table: Table, texts: Mapping[str, Sequence[Cell]]) -> S
     if len(wanted) < _LEAST_PART:
         return []
     parts = (text for text in texts if len(text) >= _LEAST_PART)
-    return sorted(
-        cell for text in parts if _is_in(wanted, text) or _is_in(text, wanted) for cell in texts[text]
-    )
+    having = (text for text in parts if _is_in(wanted, text) or _is_in(text, wanted))
+    return sorted(cell for text in having for cell in texts[text])
 
 
 def _is_in(part: str, text: str) -> bool:

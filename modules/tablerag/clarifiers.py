@@ -113,19 +113,17 @@ class WikiClarifier(LLMModule):
 
     def _found(self, table: Table) -> tuple[list[Mapping[str, str]], dict[str, str]]:
         """Return what is found by the caption, or else by the header, and what is told of it."""
-        queries = subjects_of(table)
-        if self.search is None or not queries:
-            return [], {"without": "the table has no caption and no header" if self.search else _NOWHERE}
-        found: list[Mapping[str, str]] = []
-        query = ""
-        for query in queries:
+        if self.search is None:
+            return [], {"without": _NOWHERE}
+        told = {"without": "the table has no caption and no header"}
+        for query in subjects_of(table):
+            told = {"query": query}
             try:
-                found = self.search.run(State(cache={"query": query}))["results"]
+                if found := self.search.run(State(cache=told))["results"]:
+                    return found, told
             except ChameleonError as problem:
-                return [], {"query": query, "without": problem.what}
-            if found:
-                break
-        return found, {"query": query}
+                return [], told | {"without": problem.what}
+        return [], told
 
 
 def subjects_of(table: Table) -> list[str]:

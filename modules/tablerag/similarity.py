@@ -61,8 +61,7 @@ class SemanticFilter(Cut, BySimilarity):
           (token by token, as ColBERT), "auto": dense where embeddings are installed, else bm25.
         - `order`: of the kept rows: "table", or "similarity": the nearest last, as published.
         """
-        self.rows, self.columns, self.by = rows, columns, by
-        self.order: Order = order
+        self.rows, self.columns, self.by, self.order = rows, columns, by, order
 
     def run(self, state: State) -> dict[str, Any]:
         table: Table = state.input["table"]

@@ -42,7 +42,8 @@ executor = Executor([double, Rows], planner=First())
 state: State = executor.run({"question": "How many?", "table": read_table("a.csv")})
 status: str = state.status
 print(state.answer, state.why, state.sources, state.reading, ask("How many?", "a.csv").answer, RowLookup)
-made = Benchmark.of([{"id": "1"}], problem=lambda row: Problem(row["id"], {}, 1), scorer=lambda one, gold: True)
+rows = [{"id": "1"}]
+made = Benchmark.of(rows, problem=lambda row: Problem(row["id"], {}, 1), scorer=lambda one, gold: True)
 print(run_benchmark(executor, made, progress=True), executor.batch([{}], progress=True), made)
 """
 WRONG = {
