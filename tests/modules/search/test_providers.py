@@ -132,10 +132,14 @@ def test_only_results_are_kept(tmp_path: Path) -> None:
             assert len(server.asked) == 4
 
 
-def test_searxng_without_json_says_what_to_set(provider: Make) -> None:
-    refused: dict[str, Any] = {"/search": Answer(status=403)}
-    with WebServer(refused) as server, pytest.raises(WebError, match=r"settings\.yml"):
-        provider("searxng", server).search("q", 1)
+@pytest.mark.parametrize(
+    ("name", "status", "told"),
+    [("searxng", 403, r"settings\.yml"), ("wikipedia", 429, "CHAMELEON_USER_AGENT")],
+)
+def test_a_refusal_names_what_helps(provider: Make, name: str, status: int, told: str) -> None:
+    refused: dict[str, Any] = {PATHS[name]: Answer(status=status, headers={"Retry-After": "0"})}
+    with WebServer(refused) as server, pytest.raises(WebError, match=told):
+        provider(name, server).search("q", 1)
 
 
 TIDE = {"pageid": 1, "title": "Tide", "fullurl": "https://a.example/"}
@@ -154,12 +158,6 @@ class TestWikipedia:
         assert len(services.asked) == 3  # the search, the page, and what it says
         assert provider("wikipedia", services).search("nothing", 3) == []
 
-    def test_all_that_the_package_asks_is_kept(self, services: WebServer, tmp_path: Path) -> None:
-        web = quick_web(cache=PageCache(tmp_path / "web.sqlite"), user_agent="lab/1.0")
-        kept = on_the_web("wikipedia", web, f"{services.url}/w/api.php", allow_private=True)
-        assert kept.search("tides", 2) == kept.search("tides", 2) != []
-        assert len(services.asked) == 4 and {a.headers["user-agent"] for a in services.asked} == {"lab/1.0"}
-
     def test_a_wiki_without_introductions_gives_snippets(self, provider: Make) -> None:
         pages = [{"title": "Tide"}, {"title": "Gone since", "gone": True}]
         with WebServer({"/w/api.php": wiki(pages)}) as server:
@@ -171,18 +169,6 @@ class TestWikipedia:
         meanings = "Mercury may mean: Mercury (planet), the closest; Mercury & Co"
         source = "https://en.wikipedia.org/wiki/Mercury"
         assert found == SearchResult("Mercury", source, meanings, "2026-05-04")
-
-    def test_the_spelling_that_the_wiki_suggests_is_looked_up(
-        self, provider: Make, services: WebServer
-    ) -> None:
-        found = provider("wikipedia", services).search("tydes", 1)
-        assert [result.title for result in found] == ["Tide"]
-        assert [asked.query["srsearch"] for asked in services.asked[:2]] == ["tydes", "tides"]
-
-    def test_a_wiki_that_suggests_nothing_finds_nothing(self, provider: Make) -> None:
-        nothing = as_json({"query": {"searchinfo": {"totalhits": 0}, "search": []}})
-        with WebServer({"/w/api.php": nothing}) as server:
-            assert provider("wikipedia", server).search("tides", 2) == []
 
     def test_a_page_that_cannot_be_had_leaves_the_others(self, provider: Make) -> None:
         pages = [{"title": title, "extract": f"Of {title}."} for title in "ABC"]
@@ -246,12 +232,8 @@ class TestWikipedia:
         with WebServer({"/w/api.php": answer}) as server:
             found = provider("wikipedia", server).search("tydes", 2)
         assert [page.title for page in found] == ["Tide"]
-        assert len(server.asked[1].query["srsearch"]) <= 400
-
-    def test_a_wiki_that_asks_for_a_pause_names_what_helps(self, provider: Make) -> None:
-        busy: dict[str, Any] = {"/w/api.php": Answer(status=429, headers={"Retry-After": "0"})}
-        with WebServer(busy) as server, pytest.raises(WebError, match="CHAMELEON_USER_AGENT"):
-            provider("wikipedia", server).search("tides", 1)
+        query = server.asked[1].query["srsearch"]
+        assert query.startswith("tides tides") and len(query) <= 400
 
     def test_parameters_of_the_endpoint_do_not_stand_in_the_way(self, provider: Make) -> None:
         with WebServer({"/w/api.php": wiki([{"title": "Tide", "extract": "x"}])}) as server:
@@ -267,10 +249,7 @@ class TestDuckDuckGo:
 
     def test_a_search_gives_the_pages_results(self, provider: Make, services: WebServer) -> None:
         found = provider("ddgs", services).search("high tide", 2)
-        assert [(result.url, result.text) for result in found] == [
-            ("https://example.org/tides", "High tide comes twice a day."),
-            ("https://example.org/moon", "The Moon pulls at the sea."),
-        ]
+        assert [(result.url, result.text) for result in found] == [(p["url"], p["text"]) for p in PAGES[:2]]
         (asked,) = services.asked
         assert asked.method == "POST" and dict(parse_qsl(asked.body.decode()))["q"] == "high tide"
         assert provider("ddgs", services).search("nothing", 2) == []
