@@ -370,20 +370,17 @@ def finqa() -> Figures:
         gold = [[tokens[place : place + 4] for place in range(0, len(tokens), 4)] for tokens in programs]
         for how, change in CHANGES.items():
             said = [[*(token for step in change(steps) for token in step), "EOF"] for steps in gold]
-            faults = [
-                calculated(tokens, each.detail["lines"]).fault
-                for tokens, each in zip(said, asked, strict=True)
-            ]
+            pairs = zip(said, asked, strict=True)
+            faults = [calculated(tokens, each.detail["lines"]).fault for tokens, each in pairs]
             yield f"finqa.{name}.{how}.exe", count(right("finqa.execution", said, asked))
             yield f"finqa.{name}.{how}.prog", count(right("finqa.program", said, asked))
             yield f"finqa.{name}.{how}.invalid", count(faults)
 
 
 def sara() -> Figures:
-    amounts, statements = (
-        [each for each in problems("sara/cases.jsonl") if each.detail["kind"] == kind]
-        for kind in ("numeric", "entailment")
-    )
+    every = problems("sara/cases.jsonl")
+    kinds = ("numeric", "entailment")
+    amounts, statements = ([each for each in every if each.detail["kind"] == kind] for kind in kinds)
     for label in LABELS:
         verdicts = right("sara.official", [label] * len(statements), statements)
         yield f"sara.entailment.constant_{label}", count(verdicts)
@@ -421,11 +418,8 @@ MEASURES: dict[str, Callable[[], Figures]] = {
 
 def expected(names: str) -> dict[str, tuple[Any, int]]:
     there = anchors() if (DATA / "anchors.json").is_file() else {}
-    return {
-        name: figure
-        for name, figure in there.items()
-        if re.fullmatch(names, name) and not ELSEWHERE.fullmatch(name)
-    }
+    wanted = [name for name in there if re.fullmatch(names, name) and not ELSEWHERE.fullmatch(name)]
+    return {name: there[name] for name in wanted}
 
 
 SLOW = (r"wikitq\.binder\..+", r"fetaqa\..+", r"finqa\..+")

@@ -30,6 +30,7 @@ from tests.benchmarks.doubles import anything, texts
 from tests.benchmarks.shared_data import DATA, needs_data
 
 _SINGLE = {"id": "s", "query": "which?", "label": ["red"], "table": test_sqa.TABLE, "context": ""}
+_TYPED = {"ques_type": "free_text", "ans_type": "integer_number"}
 _FORMS: list[tuple[str, Mapping[str, Any]]] = [
     ("wikitq", test_wikitq.ROW),
     ("tabfact", test_tabfact.ROW),
@@ -46,10 +47,7 @@ _FORMS: list[tuple[str, Mapping[str, Any]]] = [
     ("sara", test_sara.AMOUNT),
     ("tabfact", test_tabfact.TABLERAG),
     ("tabmwp", test_tabmwp.ROW),
-    (
-        "tabmwp",
-        {**test_tabmwp.ROW, **test_tabmwp.FREE, "ques_type": "free_text", "ans_type": "integer_number"},
-    ),
+    ("tabmwp", {**test_tabmwp.ROW, **test_tabmwp.FREE, **_TYPED}),
     ("scienceqa", test_scienceqa.ROW),
 ]
 _FILES = {

@@ -23,7 +23,7 @@ ROW: dict[str, Any] = {
 TABLE = {
     "table_id": "dev/7.json",
     "caption": "Kites - Spring",
-    "header": ["Kite", "Kite"],
+    "header": ["Kite"] * 2,
     "rows": [["blue", "15"]],
 }
 RELEASED: dict[str, Any] = {
@@ -60,9 +60,8 @@ class TestReader:
     def test_the_release(self, form: str, tmp_path: Path) -> None:
         whole = {"version": "v1", "split": "dev", "data": [RELEASED]}
         name = f"fetaQA-v1_dev.{form}"
-        [read] = problems_in(
-            "fetaqa", write_files(tmp_path, {name: [RELEASED] if form == "jsonl" else whole}) / name
-        )
+        files = {name: [RELEASED] if form == "jsonl" else whole}
+        [read] = problems_in("fetaqa", write_files(tmp_path, files) / name)
         assert read.id == "11" and read.gold == "The blue kite did."
         assert read.input["table"] == Table(["Kite", "Minutes"], [["blue", ""]], "Kites - Spring")
 

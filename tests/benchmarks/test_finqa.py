@@ -16,11 +16,8 @@ from tests.benchmarks.doubles import write_files
 from tests.e2e.commands import Command
 
 FINQA = Finqa()
-LINES = [
-    ["( in thousands )", "2011", "2010"],
-    ["harbour dues", "$ 1250", "900"],
-    ["ferry fares", "310", "290"],
-]
+_HEADER, _DUES = ["( in thousands )", "2011", "2010"], ["harbour dues", "$ 1250", "900"]
+LINES = [_HEADER, _DUES, ["ferry fares", "310", "290"]]
 ROW: dict[str, Any] = {
     "id": "PORT/2011/page_4.pdf-1",
     "filename": "PORT/2011/page_4.pdf",
@@ -84,9 +81,8 @@ def test_a_question_of_the_private_test_set_has_no_gold() -> None:
 
 
 def test_a_line_as_the_published_retriever_reads_it() -> None:
-    assert line_as_text(LINES[0], LINES[2]) == (
-        "( in thousands ) the ferry fares of 2011 is 310 ; the ferry fares of 2010 is 290 ;"
-    )
+    text = "( in thousands ) the ferry fares of 2011 is 310 ; the ferry fares of 2010 is 290 ;"
+    assert line_as_text(LINES[0], LINES[2]) == text
 
 
 def test_the_ceiling_gives_nothing_but_the_gold_facts() -> None:
@@ -105,9 +101,8 @@ def test_official_predictions(tmp_path: Path, command: Command) -> None:
     wrong = ["add(", "1", "2", ")", "EOF"]
     predicted = zip((ROW["id"], "b", "c"), (right, rewritten, wrong), strict=True)
     said = [{"id": id, "predicted": tokens} for id, tokens in predicted]
-    write_files(
-        tmp_path, {"dev.json": [{**ROW, "id": id} for id in (ROW["id"], "b", "c")], "said.json": said}
-    )
+    every = [{**ROW, "id": each["id"]} for each in said]
+    write_files(tmp_path, {"dev.json": every, "said.json": said})
     files = (str(tmp_path / name) for name in ("dev.json", "said.json"))
     found = json.loads(command("score", "finqa", *files, "--json").out)
     assert found["n"] == 3

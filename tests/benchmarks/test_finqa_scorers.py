@@ -103,15 +103,11 @@ OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
     "multiply": operator.mul,
     "divide": operator.truediv,
 }
-_steps = st.lists(
-    st.tuples(
-        st.sampled_from([*OPERATIONS]),
-        st.sampled_from(["5", "3", "2", "#0", "#1"]),
-        st.sampled_from(["5", "3", "2", "#0", "#1"]),
-    ),
-    min_size=1,
-    max_size=3,
-).map(lambda steps: ", ".join(f"{o}({a}, {b})" for o, a, b in steps))
+_number = st.sampled_from(["5", "3", "2", "#0", "#1"])
+_step = st.tuples(st.sampled_from([*OPERATIONS]), _number, _number).map(
+    lambda step: "{}({}, {})".format(*step)
+)
+_steps = st.lists(_step, min_size=1, max_size=3).map(", ".join)
 
 
 @given(_steps)

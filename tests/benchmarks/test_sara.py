@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -37,13 +38,8 @@ ROW: dict[str, Any] = {
     "answer": "Entailment",
     "section_mentioned": "152(b)",
 }
-AMOUNT = {
-    **ROW,
-    "id": "tax_case_1",
-    "kind": "numeric",
-    "question": "How much does Ann owe?",
-    "answer": "$40000",
-}
+AMOUNT = {**ROW, "id": "tax_case_1", "kind": "numeric", "answer": "$40000"}
+AMOUNT |= {"question": "How much does Ann owe?"}
 CASE = """\
 % Text
 % The Lark has a licence.
@@ -189,11 +185,10 @@ def test_labels_by_gpt_statutes(text: str, label: str | None) -> None:
 
 
 def test_balanced_accuracy_is_the_mean_over_labels() -> None:
-    sums: dict[str, float] = {}
     said = [("Entailment", "entailment."), ("Entailment", "no"), ("Contradiction", "Contradiction")]
+    sums = Counter[str]()
     for gold, text in said:
-        for name, value in LEGALBENCH.grades(text, problem(gold)).items():
-            sums[name] = sums.get(name, 0) + value
+        sums.update(LEGALBENCH.grades(text, problem(gold)))  # type: ignore[arg-type]
     assert LEGALBENCH.overall(sums, 3) == {"balanced accuracy": 75.0, "within 10 %": 0.0}
 
 

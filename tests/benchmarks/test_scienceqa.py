@@ -39,12 +39,8 @@ class TestReader:
         assert found.gold == "the root" and found.detail["index"] == 0
         assert "secret" not in repr(found.input) and "answer" not in found.input
         assert found.input["text"] == "A plant drinks."
-        assert found.input["metadata"] == {
-            "grade": 3,
-            "subject": "natural science",
-            "topic": "biology",
-            "has_image": False,
-        }
+        about = {"grade": 3, "subject": "natural science", "topic": "biology", "has_image": False}
+        assert found.input["metadata"] == about
 
     @pytest.mark.parametrize(
         ("changes", "columns"),
@@ -115,13 +111,9 @@ def test_where_pictures_may_lie(tmp_path: Path) -> None:
     written = {pid: ROW | {"pid": pid, "image": image} for pid, image in named.items()}
     data = write_files(tmp_path, {"problems.json": written}) / "problems.json"
     found = {each.id: each for each in problems_in("scienceqa", data)}
-    assert all(
-        each.input.get("image") == (str(each.picture) if each.picture else None) for each in found.values()
-    )
-    assert {
-        id: each.picture.relative_to(tmp_path).as_posix() if each.picture else None
-        for id, each in found.items()
-    } == {
+    pictures = {id: each.picture for id, each in found.items()}
+    assert all(each.input.get("image") == (each.picture and str(each.picture)) for each in found.values())
+    assert {id: each and each.relative_to(tmp_path).as_posix() for id, each in pictures.items()} == {
         "0": None,  # what lies beside the data as image.png is nobody's
         "1": "1/image.png",
         "2": "2.png",

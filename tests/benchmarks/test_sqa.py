@@ -60,10 +60,8 @@ def test_a_row() -> None:
     assert (read.id, read.sequence, read.position) == ("ns-1/0/1", "ns-1/0", 1)
     assert read.gold == ["Heron"] and read.detail["coordinates"] == {"(2, 0)"}
     assert read.columns == ("question 2", "small")
-    assert read.input == {
-        "question": NEXT["question"],
-        "table": Table(TABLE["header"], TABLE["rows"], "Kites"),
-    }
+    table = Table(TABLE["header"], TABLE["rows"], "Kites")
+    assert read.input == {"question": NEXT["question"], "table": table}
 
 
 def test_the_release(tmp_path: Path) -> None:
@@ -157,9 +155,8 @@ def test_vectors() -> None:
     for vector in vectors:
         gold, said = ([dict(zip(names, row, strict=True)) for row in vector[key]] for key in ("gold", "pred"))
         tally, asked = Tally(SQA.columns, RULE), [SQA.problem(row, {}) for row in gold]
-        for result in score(
-            asked, said, SQA.id_of, Field("answer_coordinates"), RULE, last_counts=True
-        ).results:
+        scored = score(asked, said, SQA.id_of, Field("answer_coordinates"), RULE, last_counts=True)
+        for result in scored.results:
             assert result is not None
             tally.add(result)
         sequences = tally.columns[SEQUENCES]

@@ -35,12 +35,7 @@ TABLE: dict[str, Any] = {
     "rows": [["red", "12"], ["blue", "15"]],
 }
 TOKENIZED = {
-    KITES: [
-        ["the #red kite;1,0# flew 12 minutes", "blue won #kites;-1,-1#"],
-        [1, 0],
-        ["DT ENT", "NN"],
-        "kites",
-    ],
+    KITES: [["the #red kite;1,0# flew 12 minutes", "blue won #kites;-1,-1#"], [1, 0], ["DT", "NN"], "kites"],
     "2-8.html.csv": [["it rained"], [1], "weather"],
 }
 
@@ -97,12 +92,8 @@ class TestReader:
         assert read.columns == ("complex",)
 
     def test_chain_of_tables_packed_file(self, tmp_path: Path) -> None:
-        row = {
-            "statement": "red won",
-            "label": 1,
-            "table_caption": "kites",
-            "table_text": [["kite"], ["red"]],
-        }
+        table = {"table_caption": "kites", "table_text": [["kite"], ["red"]]}
+        row = {"statement": "red won", "label": 1, **table}
         data = write_files(tmp_path, {"test.jsonl": [row, row]}) / "test.jsonl"
         first, second = problems_in("tabfact", data)
         assert (first.id, second.id) == ("test-0", "test-1")

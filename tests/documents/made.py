@@ -10,6 +10,13 @@ FILLER = (
     "A notice is sent by letter and counts from the day on which it arrives.",
     "Insurance covers loss at sea, fire and theft from the quay.",
 )
+TOLD = {
+    7: "<p>Dredging of the north basin cost 4.2 million crowns, a tenth more than planned.</p>",
+    8: "<table><caption>Income, in thousands of crowns</caption>"
+    "<tr><th></th><th>2023</th><th>2024</th></tr>"
+    "<tr><td>Berth fees</td><td>8,140</td><td>8,915</td></tr>"
+    "<tr><td>Crane hire</td><td>1,377</td><td>1,204</td></tr></table>",
+}
 
 
 def contract_pages() -> list[list[Item]]:
@@ -54,17 +61,7 @@ def filing() -> bytes:
     for number in range(1, 41):
         parts.append(f"<p><b>Item {number}. {_subject(number)}</b></p>")
         parts += [f"<div>{FILLER[n % 4]} This concerns berth {number * 100 + n}.</div>" for n in range(45)]
-        if number == 7:
-            parts.append(
-                "<p>Dredging of the north basin cost 4.2 million crowns, a tenth more than planned.</p>"
-            )
-        if number == 8:
-            parts.append(
-                "<table><caption>Income, in thousands of crowns</caption>"
-                "<tr><th></th><th>2023</th><th>2024</th></tr>"
-                "<tr><td>Berth fees</td><td>8,140</td><td>8,915</td></tr>"
-                "<tr><td>Crane hire</td><td>1,377</td><td>1,204</td></tr></table>"
-            )
+        parts.append(TOLD.get(number, ""))
     return "".join([*parts, "</body></html>"]).encode()
 
 

@@ -82,9 +82,8 @@ def _draw(canvas: Canvas, items: Sequence[Item]) -> None:
             canvas.restoreState()
         elif isinstance(item, list):
             y -= 10
-            canvas.grid(
-                [60 + 140 * n for n in range(len(item[0]) + 1)], [y - 20 * n for n in range(len(item) + 1)]
-            )
+            lines = [y - 20 * n for n in range(len(item) + 1)]
+            canvas.grid([60 + 140 * n for n in range(len(item[0]) + 1)], lines)
             canvas.setFont("Helvetica", 10)
             for row, cells in enumerate(item, 1):
                 for column, cell in enumerate(cells):
@@ -146,9 +145,8 @@ def report(
         canvas.drawString(290, 30, foot.format(canvas.getPageNumber()))
 
     story = [Paragraph("Berths", style_of_text["Heading1"]), table, below]
-    platypus.SimpleDocTemplate(written, pagesize=(WIDTH, HEIGHT), invariant=1).build(
-        story, numbered, numbered
-    )
+    document = platypus.SimpleDocTemplate(written, pagesize=(WIDTH, HEIGHT), invariant=1)
+    document.build(story, numbered, numbered)
     return written.getvalue()
 
 

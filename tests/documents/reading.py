@@ -12,10 +12,8 @@ from chameleon.table.found import LeftOut
 def read(path: Path) -> tuple[list[Document], list[LeftOut]]:
     """The tables of a file and what is left out of it."""
     found = list(file_documents(path, path.name))
-    return (
-        [one for one in found if isinstance(one, Document)],
-        [one for one in found if isinstance(one, LeftOut)],
-    )
+    tables = [one for one in found if isinstance(one, Document)]
+    return tables, [one for one in found if isinstance(one, LeftOut)]
 
 
 def written(folder: Path, name: str, content: str | bytes) -> Path:

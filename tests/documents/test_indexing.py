@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -116,12 +118,8 @@ def test_what_is_passed_over(folder: Path, tmp_path: Path) -> None:
     (folder / "lost.csv").symlink_to(folder / "nowhere.csv")
     (folder / "loop").symlink_to(folder)
     os.mkfifo(folder / "pipe.csv")
-    put(folder / ".hidden.csv", "a\n1\n")
-    put(folder / ".git" / "x.csv", "a\n1\n")
-    put(folder / "~$book.xlsx", "lock")
-    put(folder / "a.pdf", "x")
-    put(folder / "README", "x")
-    put(folder / "Thumbs.db", "a cache of pictures")
+    for name in (".hidden.csv", ".git/x.csv", "~$book.xlsx", "a.pdf", "README", "Thumbs.db"):
+        put(folder / name, "a\n1\n")
     put(folder / "settings.json", '{"size": 3, "names": ["a", "b"]}')
     put(folder / "prose.md", "No table | here.")
     assert index_files([folder], folder / "index").without == 1
@@ -177,9 +175,6 @@ def test_an_index_that_another_process_is_building_is_left_alone(folder: Path) -
 
 
 def test_a_write_ahead_log_beside_a_database_counts_as_a_change(folder: Path) -> None:
-    import sqlite3
-    from contextlib import closing
-
     with closing(sqlite3.connect(folder / "x.db")) as connection:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.executescript("CREATE TABLE t (a); INSERT INTO t VALUES (1);")

@@ -17,6 +17,7 @@ from chameleon.table import Table
 pytest.importorskip("lxml")
 
 _W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
+_KINDS = ["p", "bold", "h1", "h3", "list", "table", "cell", "nested"]
 _NUMBERING = (
     f'<w:abstractNum {_W} w:abstractNumId="77">'
     '<w:lvl w:ilvl="0"><w:start w:val="1"/><w:numFmt w:val="decimal"/><w:lvlText w:val="%1"/></w:lvl>'
@@ -41,10 +42,8 @@ def changed(data: bytes, part: str, old: str, new: str) -> bytes:
     file = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(data)) as read, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as made:
         for name in dict.fromkeys([*read.namelist(), part]):
-            content = read.read(name) if name in read.namelist() else b""
-            made.writestr(
-                name, content.replace(old.encode(), new.encode()) or new if name == part else content
-            )
+            there = read.read(name) if name in read.namelist() else b""
+            made.writestr(name, there.replace(old.encode(), new.encode()) or new if name == part else there)
     return file.getvalue()
 
 
@@ -68,17 +67,15 @@ def test_word_headings_numbers_and_tables() -> None:
         properties.get_or_add_numId().val, properties.get_or_add_ilvl().val = number, level
     document.add_paragraph("").add_run("Dues").bold = True
     table = document.add_table(3, 3)
-    for cell, text in zip(
-        table._cells, ["Port", "2023", "2024", "Arvik", "1", "2", "", "3", "4"], strict=True
-    ):
+    texts = ["Port", "2023", "2024", "Arvik", "1", "2", "", "3", "4"]
+    for cell, text in zip(table._cells, texts, strict=True):
         cell.text = text
     table.cell(1, 0).merge(table.cell(2, 0))
     data = changed(saved(document), "word/document.xml", "<w:tr>", "<w:sdt><w:sdtContent><w:tr>")
     data = changed(data, "word/document.xml", "</w:tr>", "</w:tr></w:sdtContent></w:sdt>")
     found = read_passages(data, "lease.docx")
-    assert [(each["title"], each["text"]) for each in found[:1]] == [
-        ("Lease > 1 Term > 1.1", "1.1 It runs for three years.\n\n(i) or more\n\n(ii) or less")
-    ]
+    clause = "1.1 It runs for three years.\n\n(i) or more\n\n(ii) or less"
+    assert (found[0]["title"], found[0]["text"]) == ("Lease > 1 Term > 1.1", clause)
     assert found[-1]["title"] == "Lease > 1 Term > Dues"
     assert found[-1]["table"] == Table(["Port", "2023", "2024"], [["Arvik", "1", "2"], ["Arvik", "3", "4"]])
 
@@ -151,11 +148,8 @@ def test_open_document_headings_lists_tables_and_notes() -> None:
     for cells in (["Port", "Fee", "Fee"], ["Arvik", "1", None]):
         row = table.TableRow()
         for cell in cells:
-            made = (
-                table.CoveredTableCell()
-                if cell is None
-                else table.TableCell(numbercolumnsspanned=1 + (cell == "1"))
-            )
+            columns = 1 + (cell == "1")
+            made = table.TableCell(numbercolumnsspanned=columns) if cell else table.CoveredTableCell()
             if cell:
                 made.addElement(text.P(text=cell))
             row.addElement(made)
@@ -183,11 +177,7 @@ def test_books_are_read_in_the_order_of_their_spine(tmp_path: Any) -> None:
 
 
 @settings(max_examples=15, deadline=None)
-@given(
-    st.lists(
-        st.sampled_from(["p", "bold", "h1", "h3", "list", "table", "cell", "nested"]), min_size=1, max_size=8
-    )
-)
+@given(st.lists(st.sampled_from(_KINDS), min_size=1, max_size=8))
 def test_no_word_of_a_word_document_is_lost(kinds: list[str]) -> None:
     document, words = lease(), list[str]()
 

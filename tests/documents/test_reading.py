@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chameleon.documents.file_documents import file_documents
+from chameleon.documents.file_documents import file_documents, whole_tables
 from chameleon.documents.reading import cached, read_passages, text_passages
 from chameleon.retrieval.document import Document
 from chameleon.table import Table
@@ -40,10 +40,8 @@ def test_a_page_is_read_by_its_headings_and_items() -> None:
     (works,) = [each for each in found if "north basin" in each["text"]]
     assert works["title"] == "Marsh End Harbour: annual report > Item 7. Works and dredging"
     (income,) = [each for each in found if "table" in each]
-    assert (
-        income["title"].endswith("Item 8. Income > Income, in thousands of crowns")
-        and income["table"].rows[0][2] == "8,915"
-    )
+    assert income["title"].endswith("Item 8. Income > Income, in thousands of crowns")
+    assert income["table"].rows[0][2] == "8,915"
     assert len(found) > 100 and all(len(each["text"]) < 1_300 for each in found)
     assert not any("color" in each["text"] for each in found)
 
@@ -210,9 +208,7 @@ def test_unclosed_elements_of_old_pages_lose_no_word() -> None:
     assert "Berth 4999" in read_passages(page.encode(), "x.html")[-1]["text"]
 
 
-@pytest.mark.parametrize(
-    "spoil", [lambda told: told[: len(told) // 2], lambda told: b"[3]", lambda told: b"[]"]
-)
+@pytest.mark.parametrize("spoil", [lambda told: told[: len(told) // 2], lambda _: b"[3]", lambda _: b"[]"])
 def test_what_was_read_is_kept_by_digest(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spoil: Callable[[bytes], bytes]
 ) -> None:
@@ -237,8 +233,6 @@ def test_what_lacks_a_page_is_read_again(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_tables_of_one_header_of_which_one_has_no_rows_are_two() -> None:
-    from chameleon.documents.file_documents import whole_tables
-
     header = ("Berth", "Fee")
     pieces = [((("A", "3"),), [1]), ((), []), ((("B", "4"),), [1])]
     passages = [

@@ -19,6 +19,7 @@ from chameleon.documents.reading import SUFFIXES, kind_of, parts_of, read_passag
 from chameleon.documents.scans import picture_parts
 from chameleon.errors import InputError, MissingPackage
 from chameleon.pictures.pieces import Piece, rectangle
+from tests.documents.pdfs import picture_pdf
 from tests.pictures.drawn import png, text_picture
 
 FORMATS = ["png", "jpg", "jpeg", "tif", "tiff", "webp", "bmp"]
@@ -73,13 +74,23 @@ def test_what_cannot_be_read_is_told_in_a_line(engine: list[Any], data: bytes, t
         list(picture_parts(data, "scan.png"))
 
 
-def test_without_an_engine_what_to_install_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_page_of_a_pdf_that_is_a_picture_is_read(engine: list[tuple[int, int]]) -> None:
+    pytest.importorskip("pypdfium2")
+    (found,) = parts_of(picture_pdf(), "scan.pdf")
+    assert found == Part(f"Berth {engine[0][0]}", page=1)
+
+
+@pytest.mark.parametrize("name", ["scan.png", "scan.pdf"])
+def test_without_an_engine_what_to_install_is_told(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     def missing(name: str, languages: Sequence[str]) -> Any:
         raise MissingPackage("none", hint="pip install rapidocr")
 
     monkeypatch.setattr("chameleon.pictures.engines.shared_engine", missing)
-    with pytest.raises(MissingPackage, match=r"scan\.png: .* no engine .*pip install rapidocr"):
-        list(picture_parts(written("png", 80), "scan.png"))
+    data = picture_pdf() if name.endswith("pdf") else written("png", 80)
+    with pytest.raises(
+        MissingPackage, match=rf"{name}: .*(no engine|its pages are pictures).*pip install rapidocr"
+    ):
+        list(parts_of(data, name))
 
 
 @pytest.mark.skipif(find_spec("rapidocr") is None, reason="rapidocr is not installed")

@@ -13,15 +13,8 @@ ROOT = Path(__file__).parents[2]
 
 
 OF_A_RUN = (
-    "Runs ",
-    "Plan",
-    "Another plan",
-    "Fallback plan",
-    "Model: ",
-    "Took ",
-    "Dropped",
-    "Summaries by ",
-    "     ",
+    *("Runs ", "Plan", "Another plan", "Fallback plan", "Model: "),
+    *("Took ", "Dropped", "Summaries by ", "     "),
 )
 """How lines begin that a failed run prints of itself."""
 
@@ -58,13 +51,9 @@ def spawn(
     *arguments: str, env: dict[str, str] | None = None, cwd: Path | None = None, text: str = ""
 ) -> Outcome:
     """Run `python -m chameleon ARGUMENTS…` as a process with this text on its standard input."""
+    command = [sys.executable, "-m", "chameleon", *arguments]
+    env = env or environment()
     done = subprocess.run(
-        [sys.executable, "-m", "chameleon", *arguments],
-        input=text.encode(),
-        capture_output=True,
-        timeout=60,
-        check=False,
-        env=env or environment(),
-        cwd=cwd,
+        command, input=text.encode(), capture_output=True, timeout=60, check=False, env=env, cwd=cwd
     )
     return Outcome(done.returncode, done.stdout.decode(), done.stderr.decode())

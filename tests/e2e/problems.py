@@ -50,11 +50,8 @@ def _timetable(chance: random.Random, number: int) -> Problem:
 
 def _mean(chance: random.Random, number: int) -> Problem:
     rows = [[town, str(chance.randint(100, 9_999))] for town in chance.sample(_TOWNS, 5)]
-    return {
-        "question": f"What is the mean of the numbers of visitors in week {number}?",
-        "table": Table(["Town", "Visitors"], rows, "Visitors"),
-        "unit": "visitors",
-    }
+    question = f"What is the mean of the numbers of visitors in week {number}?"
+    return {"question": question, "table": Table(["Town", "Visitors"], rows, "Visitors"), "unit": "visitors"}
 
 
 _KINDS: tuple[Callable[[random.Random, int], Problem], ...] = (_prices, _results, _timetable, _mean)

@@ -46,15 +46,17 @@ class Example:
     asked: Mapping[str, int]
 
 
-COUNTING = {
-    "select_column": "The answer is : f_col([Country])",
-    "group_by": "Therefore, the answer is: f_group(Country).",
-}
 BY_COUNTRY = (
     'We extract the value from column "Cyclist". The datatype is string.\n'
     "Therefore, the answer is: f_add_column(Country). The value: "
 )
 SORTED = 'The datatype is Numerical.\nTherefore, the answer is: f_sort(Count), the order is "small to large".'
+COUNTING = {
+    "select_column": "The answer is : f_col([Country])",
+    "group_by": "Therefore, the answer is: f_group(Country).",
+    "add_column": f"{BY_COUNTRY}ITA | ESP | RUS | ITA | ESP | ITA",
+    "sort_by": SORTED,
+}
 # All five operations: a plan before each (after the last, none is left), eight samples for both selections.
 EACH_ONCE = {"add_column": 1, "select_column": 8, "group_by": 1, "sort_by": 1, "table_query": 1}
 SENTENCE = "Italy had three cyclists in the race, Spain had two, and Russia had one."
@@ -68,9 +70,7 @@ EXAMPLES = {
         "f_group_by(Country) -> f_sort_by(Count) -> <END>",
         {
             **COUNTING,
-            "add_column": f"{BY_COUNTRY}ITA | ESP | RUS | ITA | ESP | ITA",
             "select_row": "The answer is : f_row([row 1, row 2, row 3, row 4, row 5])",
-            "sort_by": SORTED,
             "table_query": "The answer is: RUS",
         },
         [
@@ -126,12 +126,7 @@ EXAMPLES = {
         tables.RACE,
         "f_add_column(Country) -> f_select_column(Country) -> f_group_by(Country) -> "
         "f_sort_by(Count) -> <END>",
-        {
-            **COUNTING,
-            "add_column": f"{BY_COUNTRY}ITA | ESP | RUS | ITA | ESP | ITA",
-            "sort_by": SORTED,
-            "table_query": f"The answer is: {SENTENCE}",
-        },
+        {**COUNTING, "table_query": f"The answer is: {SENTENCE}"},
         [
             "f_add_column(Country)",
             "f_select_column(Country)",

@@ -90,10 +90,8 @@ class Talk:
             asked = self.question(number)
             given = self.states[-1].follow_up(asked) if self.states else {**self.first, "question": asked}
             state = self.executor.run(given, raise_errors=True)
-            sizes = [
-                estimated_tokens("\n".join(text for _, text in each))
-                for each in self.client.requests[before:]
-            ]
+            sent = ("\n".join(text for _, text in each) for each in self.client.requests[before:])
+            sizes = [*map(estimated_tokens, sent)]
             self.sent.append(sum(sizes))
             self.largest.append(max(sizes))
             self.states.append(state)

@@ -20,6 +20,7 @@ PROBLEM = make_problems(8)[7]
 BY_PROGRAM = json.dumps(PROGRAM)
 BY_SOLUTION = json.dumps(["knowledge_retrieval", *SOLUTION])
 LIMITED = Fault(429, {"error": {"message": "slow down", "type": "requests"}}, {"Retry-After": "7"})
+NO_QUOTA = Fault(429, {"error": {"message": "x", "code": "insufficient_quota"}})
 
 
 def ended(state: State) -> tuple[str, str, str]:
@@ -36,12 +37,7 @@ FOR_EVER: dict[str, tuple[Fault | Reply, int, str, str]] = {
     "broken JSON": (Fault(broken_json=True), 3, "Unreachable", "no complete answer from the server"),
     "a dropped connection": (Fault(drop=True), 3, "Unreachable", "no complete answer from the server"),
     "401": (Fault(401), 1, "AuthFailed", "refused the key (401)"),
-    "no quota": (
-        Fault(429, {"error": {"message": "x", "code": "insufficient_quota"}}),
-        1,
-        "RateLimited",
-        "quota is used up",
-    ),
+    "no quota": (NO_QUOTA, 1, "RateLimited", "quota is used up"),
     "a filter": (Reply("", finish="content_filter"), 1, "Refused", "its content filter stepped in"),
     "a refusal": (Reply(None, message={"refusal": "I will not."}), 1, "Refused", "I will not"),
 }
@@ -111,10 +107,8 @@ def test_a_failed_lookup_leaves_the_table_whole_and_says_why(loopback: Start) ->
         loopback(RuleModel({"planner": [plan], "row_lookup": [useless] * 3}))
         state = tabmwp().run(problem)
         assert ended(state)[0] == "answered" and state.table == problem["table"]
-        assert state.history[0].error is not None and state.history[0].error.kind in (
-            "StepRejected",
-            "CutOff",
-        )
+        error = state.history[0].error
+        assert error is not None and error.kind in ("StepRejected", "CutOff")
 
 
 def logged(executor: Executor, file: Path) -> State:

@@ -12,6 +12,7 @@ from chameleon import LLM, Executor, Inventory, State
 from chameleon.retrieval.embeddings import NONE, automatic
 from tests.benchmarks.test_finqa import LINES, ROW
 from tests.e2e.commands import Command
+from tests.evaluation.rows import read_lines
 from tests.loopback import LoopbackServer, Start
 from tests.modules.reports.pages import PASSAGES, page
 
@@ -89,31 +90,18 @@ class TestOtherInventories:
 def test_an_evaluation(loopback: Start, command: Command, tmp_path: Path) -> None:
     """`chameleon eval` on two reports: both official figures, RAG-CoT's, and their intervals."""
     data = tmp_path / "dev.json"
-    sum_of_both = {
-        "question": "what were dues and fares in 2011?",
-        "program": "add(1250, 310)",
-        "exe_ans": 1560.0,
-    }
-    data.write_text(json.dumps([ROW, {**ROW, "id": "second", "qa": {**ROW["qa"], **sum_of_both}}]))
+    both = {"question": "what were dues and fares in 2011?", "program": "add(1250, 310)", "exe_ans": 1560.0}
+    data.write_text(json.dumps([ROW, {**ROW, "id": "second", "qa": {**ROW["qa"], **both}}]))
 
     def reply(request: dict[str, Any]) -> str:
         case = request["messages"][-1]["content"].rpartition("Here is the question")[2]
-        return (
-            f"Program: {PROGRAM}"
-            if "percentage change" in case
-            else "Program: add(310, 1,250), subtract(#0, 60)"
-        )
+        wrong = "add(310, 1,250), subtract(#0, 60)"
+        return f"Program: {PROGRAM if 'percentage change' in case else wrong}"
 
     server = loopback(reply)
-    done = command(
-        "eval", "finqa", str(data), "--model", "openai:local",
-        "--out", str(tmp_path / "run"), "--json",
-    )  # fmt: skip
+    done = command("eval", "finqa", str(data), "--model", "openai:local", "--out", str(tmp_path / "run"))
     assert done.code == 0, done.err
-    results = [
-        json.loads(line) for line in (tmp_path / "run" / "results.jsonl").read_text("utf-8").splitlines()
-    ]
-    by_id = {result["id"]: result for result in results}
+    by_id = {result["id"]: result for result in read_lines(tmp_path / "run" / "results.jsonl")}
     assert by_id[ROW["id"]]["grades"] == {"execution": 1, "program": 1, "answer": 1}
     assert by_id["second"]["grades"] == {"execution": 0, "program": 0, "answer": 0}
     assert by_id[ROW["id"]]["found"] == {"program": PROGRAM} and by_id["second"]["answer"] == 1500
@@ -127,10 +115,8 @@ def test_the_ceiling(loopback: Start, command: Command, tmp_path: Path) -> None:
     data = tmp_path / "dev.json"
     data.write_text(json.dumps([ROW]))
     server = loopback(lambda request: f"Program: {PROGRAM}")
-    done = command(
-        "eval", "finqa_gold", str(data), "--benchmark", "finqa_gold", "--model", "openai:local",
-        "--out", str(tmp_path / "run"),
-    )  # fmt: skip
+    asks = ("--benchmark", "finqa_gold", "--model", "openai:local", "--out", str(tmp_path / "run"))
+    done = command("eval", "finqa_gold", str(data), *asks)
     assert done.code == 0, done.err
     case = asked(server)
     assert LINES[1][0] in case and LINES[2][0] not in case

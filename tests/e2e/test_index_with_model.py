@@ -11,6 +11,7 @@ import pytest
 
 from chameleon.documents.indexing import index_files
 from tests.e2e.commands import Command
+from tests.e2e.test_conversations import HUTS
 
 pytest.importorskip("tantivy")
 
@@ -21,9 +22,7 @@ def index(tmp_path: Path) -> str:
     for year, lost in (("2023", 5), ("2024", 9)):
         rows = f"Hollin Rovers,39,3\nMarsh End,33,{lost}\nQuarry Lane,30,6\n"
         (tmp_path / f"league_{year}.csv").write_text(f"Team,Points,Lost\n{rows}")
-    (tmp_path / "huts.csv").write_text(
-        "Hut,Beds,Warden\nGull Rock,24,Petra Voss\nPine Saddle,36,Omar Haddad\n"
-    )
+    (tmp_path / "huts.csv").write_text(HUTS)
     index_files([tmp_path], tmp_path / "index")
     return str(tmp_path / "index")
 
@@ -109,12 +108,8 @@ def test_a_table_that_is_clearly_ahead_costs_no_call(index: str, loopback: Any, 
     said = "The row of Gull Rock says so. The answer is Petra Voss."
     server = loopback(reader("none", BY_SOLUTION, said=said))
     done = command("ask", "Who is the warden of the hut Gull Rock?", "--index", index, *MODEL)
-    assert done.code == 0, done.err
-    assert (
-        done.out == "Petra Voss\n"
-        and "From: huts.csv, all 2 rows" in done.err
-        and "the answer in row 1" in done.err
-    )
+    assert done.code == 0 and done.out == "Petra Voss\n", done.err
+    assert "From: huts.csv, all 2 rows" in done.err and "the answer in row 1" in done.err
     assert len(server.requests) == 2
 
 

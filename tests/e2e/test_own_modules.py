@@ -131,9 +131,8 @@ def test_hooks_may_return_the_whole_mapping() -> None:
     ],
 )
 def test_what_is_lost_is_said(modules: dict[str, Any], told: list[str]) -> None:
-    found = [
-        str(each) for each in remarks(Inventory.parse({"name": "m", "extends": "tabmwp", "modules": modules}))
-    ]
+    inventory = Inventory.parse({"name": "m", "extends": "tabmwp", "modules": modules})
+    found = [str(each) for each in remarks(inventory)]
     assert len(found) == len(told) and all(part in each for part, each in zip(told, found, strict=True))
 
 
@@ -141,9 +140,8 @@ def test_a_key_that_nobody_reads_is_said_unless_yaml_has_one_read_it(tmp_path: P
     plan = {"use": "fixed", "plan": ["bus_facts", "row_lookup", "final_answer"]}
     entries: dict[str, Any] = {"bus_facts": BusFacts, "row_lookup": {}, "final_answer": {}}
     mine = {"name": "m", "input": {"question": "str", "table": "Table"}, "planner": plan, "modules": entries}
-    assert "nothing reads cache.bus_facts, which bus_facts writes" in str(
-        next(remarks(Inventory.parse(mine)))
-    )
+    first = str(next(remarks(Inventory.parse(mine))))
+    assert "nothing reads cache.bus_facts, which bus_facts writes" in first
     entries["row_lookup"] = {"reads": "cache.bus_facts?"}
     inventory = Inventory.parse(mine)
     assert not [*remarks(inventory)] and inventory.access["row_lookup"].depends_on(["cache.bus_facts"])

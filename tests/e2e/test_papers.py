@@ -18,6 +18,7 @@ from tests.e2e.commands import Command
 
 pytest.importorskip("pypdfium2")
 pytest.importorskip("lxml")
+NOTICE = "Supply Agreement > 2 Term > 2.2, page 2"
 
 
 @pytest.fixture
@@ -44,12 +45,7 @@ def _finding(words: str, answer: str) -> Callable[[dict[str, Any]], str]:
 @pytest.mark.parametrize(
     ("file", "question", "answer", "place"),
     [
-        (
-            "agreement.pdf",
-            "How long is the notice to end the agreement?",
-            "ninety days",
-            "Supply Agreement > 2 Term > 2.2, page 2",
-        ),
+        ("agreement.pdf", "How long is the notice to end the agreement?", "ninety days", NOTICE),
         (
             "report.html",
             "What did dredging the north basin cost?",
@@ -83,7 +79,7 @@ def test_passages_that_do_not_tell_are_declined(papers: Path, loopback: Any, com
     ("file", "question", "place"),
     [
         ("agreement.pdf", "What is the deposit?", "page 4"),
-        ("agreement.pdf", "Why may a party end it by a notice?", "Supply Agreement > 2 Term > 2.2, page 2"),
+        ("agreement.pdf", "Why may a party end it by a notice?", NOTICE),
         ("report.html", "What were the berth fees in 2024?", "Item 8. Income"),
     ],
 )

@@ -120,16 +120,8 @@ def test_a_model_that_is_not_known_to_see_is_asked_as_before_to_the_letter(
 ) -> None:
     asked, states = [], []
     for inventory in (before(tmp_path), Inventory.load("pictures")):
-        server = loopback(
-            ByCue(
-                {
-                    "Modules:": json.dumps(plan),
-                    "Caption:": "Two halves.",
-                    "Knowledge:": "Red is a colour.",
-                    "Solution:": "The answer is red.",
-                }
-            )
-        )
+        cues = {"Modules:": json.dumps(plan), "Caption:": "Two halves.", "Knowledge:": "Red is a colour."}
+        server = loopback(ByCue({**cues, "Solution:": "The answer is red."}))
         llm = LLM.connect("openai:local", api_key="k", retries=0)
         llm.learn("schema", works=False)
         assert not llm.sees
@@ -137,9 +129,8 @@ def test_a_model_that_is_not_known_to_see_is_asked_as_before_to_the_letter(
         states.append(Executor(inventory, llm).run({"question": QUESTION, given: value}))
         asked.append(server.requests)
     assert asked[0] == asked[1] and len(asked[0]) >= 3
-    assert (
-        states[0].executed_names == states[1].executed_names and states[0].answer == states[1].answer == "red"
-    )
+    one, other = states
+    assert one.executed_names == other.executed_names and one.answer == other.answer == "red"
     sent = [list(pictures_in(request)) for request in asked[1]]
     assert sum(map(len, sent)) == (1 if given == "image" and plan == PLAN else 0), "the captioner's alone"
 
@@ -163,9 +154,8 @@ def test_the_model_that_answers_decides(
 def test_a_text_is_planned_for_whatever_the_model_sees(tmp_path: Path) -> None:
     with HostedServer(reply) as server:
         llm = LLM.connect("openai:gpt-6-luna", base_url=server.openai_url, api_key="k", retries=0)
-        state = Executor(Inventory.load("pictures").without("image_captioner"), llm).run(
-            {"question": QUESTION, "text": "The left half is red."}
-        )
+        executor = Executor(Inventory.load("pictures").without("image_captioner"), llm)
+        state = executor.run({"question": QUESTION, "text": "The left half is red."})
     assert state.executed_names == ("knowledge_retrieval", "solution_generator", "answer_generator")
     assert not list(pictures_in([seen.body for seen in server.requests]))
 
@@ -188,12 +178,10 @@ def test_visual_question_answering_asks_any_model_once_and_declines_what_it_does
     server = loopback([text])
     halves().save(tmp_path / "a.png")
     llm = LLM.connect("openai:local", api_key="k", retries=0)
-    state = Executor(Inventory.load("visual_question_answering"), llm).run(
-        {"question": "What does it cost?", "image": str(tmp_path / "a.png")}
-    )
+    executor = Executor(Inventory.load("visual_question_answering"), llm)
+    state = executor.run({"question": "What does it cost?", "image": str(tmp_path / "a.png")})
     assert state.ended is not None and state.ended.reason == "declined"
-    assert len(server.requests) == 1
-    assert len(list(pictures_in(server.requests))) == 1
+    assert len(server.requests) == 1 == len(list(pictures_in(server.requests)))
 
 
 @pytest.mark.parametrize(("sees", "model", "sent"), [
@@ -205,14 +193,9 @@ def test_a_solution_generator_is_shown_the_picture_as_it_is_told(
     server = loopback(["The answer is red."])
     halves().save(tmp_path / "a.png")
     settings = {"prompt": "pictures/solution_generator", "sees": sees, "max_side": 10}
-    inventory = Inventory.parse(
-        {
-            "name": "mine",
-            "input": {"question": "str", "image": "path?"},
-            "planner": {"use": "fixed", "plan": ["solution_generator"]},
-            "modules": {"solution_generator": settings},
-        }
-    )
+    planner = {"use": "fixed", "plan": ["solution_generator"]}
+    mine = {"name": "mine", "input": {"question": "str", "image": "path?"}, "planner": planner}
+    inventory = Inventory.parse({**mine, "modules": {"solution_generator": settings}})
     executor = Executor(inventory, LLM.connect(f"openai:{model}", api_key="k", retries=0))
     for given in ({"image": str(tmp_path / "a.png")}, {}):
         assert executor.run({"question": QUESTION, **given}).cache == {"solution": "The answer is red."}

@@ -20,17 +20,11 @@ MALFORMED = {
     "a misspelt module": ('["solution_generater", "answer_generator"]', "Did you mean 'solution_generator'?"),
     "an executor first": (
         json.dumps(["program_executor", *PROGRAM]),
-        "program_executor comes before program_verifier",
+        "executor comes before program_verifier",
     ),
-    "no verifier": (
-        json.dumps(["program_generator", "program_executor", "answer_generator"]),
-        "followed directly by program_verifier",
-    ),
+    "no verifier": (json.dumps([*PROGRAM[:1], *PROGRAM[2:]]), "followed directly by program_verifier"),
     "nothing to answer from": ('["row_lookup"]', "must end with answer_generator"),
-    "a lookup twice": (
-        json.dumps(["row_lookup", "row_lookup", *SOLUTION]),
-        "row_lookup occurs 2 times, and it may occur once",
-    ),
+    "a lookup twice": (json.dumps([*["row_lookup"] * 2, *SOLUTION]), "row_lookup occurs 2 times, and it may"),
     "forty modules": (json.dumps(["table_verbalizer"] * 40 + [*SOLUTION]), "the plan has 42 steps"),
     "ten thousand modules": (json.dumps(["row_lookup"] * 10_000 + [*SOLUTION]), "a plan has a line or two"),
     "code": ("__import__('os').system('echo [x]')", "there is no module 'x'"),

@@ -25,6 +25,9 @@ HTML = """<h1>Skerry Port</h1><h2>1 Port</h2><p>The town owns the port. The cran
 <tr><td>Pay</td><td>500</td><td>1,250</td></tr><tr><td>Fuel</td><td>900</td><td>80</td></tr></table>"""
 CHANGE = "What was the percentage change in harbour dues from 2010 to 2011?"
 PROGRAM = "Program: subtract(1250, 900), divide(#0, 900)"
+AVERAGE, OF_FARES = "What was the average of ferry fares?", "Program: table_average(ferry fares, none)"
+IN_PYTHON = "```python\nans = (1250 - 900) / 900\n```"
+OF_PAGE = "From: r.html, Skerry Port > 2 Income"
 ASK = ("--model", "openai:local", "--store", "off")
 
 
@@ -44,12 +47,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize(
     ("question", "reply", "given", "told"),
     [
-        (
-            CHANGE,
-            PROGRAM,
-            "--text r.html",
-            "38.89%\nFrom: r.html, Skerry Port > 2 Income > Income, in thousands of crowns, row 1,",
-        ),
+        (CHANGE, PROGRAM, "--text r.html", f"38.89%\n{OF_PAGE} > Income, in thousands of crowns, row 1,"),
         (
             CHANGE,
             PROGRAM,
@@ -57,18 +55,8 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             "38.89%\nFrom: r.pdf, Skerry Port > 2 Income, page 2, row 1, columns",
         ),
         (CHANGE, PROGRAM, "-t t.csv --text n.txt", "38.89%\nFrom: t.csv, row 1, columns 2011 and 2010\n"),
-        (
-            "What was the average of ferry fares?",
-            "Program: table_average(ferry fares, none)",
-            "--text r.html",
-            "10\nFrom: r.html, Skerry Port > 2 Income > Income, in thousands of crowns, row 2",
-        ),
-        (
-            CHANGE,
-            "```python\nans = (1250 - 900) / 900\n```",
-            "--text r.html -i finqa_pot",
-            "38.89%\nFrom: r.html, Skerry Port > 2 Income",
-        ),
+        (AVERAGE, OF_FARES, "--text r.html", f"10\n{OF_PAGE} > Income, in thousands of crowns, row 2"),
+        (CHANGE, IN_PYTHON, "--text r.html -i finqa_pot", f"38.89%\n{OF_PAGE}"),
     ],
 )
 def test_one_place_is_cited_though_numbers_stand_in_others(
@@ -80,9 +68,8 @@ def test_one_place_is_cited_though_numbers_stand_in_others(
     assert done.code == 0 and f"{done.out}{done.err}".startswith(told), done.out + done.err
     assert done.err.count("From: ") == 1
     if "r.html" in given:
-        shown = server.requests[-1]["messages"][-1]["content"].rpartition("Here is the question to answer.")[
-            2
-        ]
+        prompt = server.requests[-1]["messages"][-1]["content"]
+        shown = prompt.rpartition("Here is the question to answer.")[2]
         assert " | 2011 | 2010\nHarbour dues | 1,250 | 900\n" in shown.replace("\n|", "\n |")
         assert shown.count("Income, in thousands of crowns") == 1
 

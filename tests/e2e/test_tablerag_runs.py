@@ -41,19 +41,14 @@ def articles(tmp_path: Path) -> Path:
     """A folder in the place of Wikipedia."""
     folder = tmp_path / "articles"
     folder.mkdir()
-    (folder / "trains.md").write_text(
-        "# Night trains\n\nA night train runs from Tarn City in the dark.", "utf-8"
-    )
+    (folder / "trains.md").write_text("# Night trains\n\nA night train runs from Tarn City in the dark.")
     return folder
 
 
 def run(loopback: Start, model: ByCue, task: str, articles: Path, **given: Any) -> State:
     server = loopback(model)
-    data = {
-        "name": "mine",
-        "extends": f"tablerag_{task}",
-        "modules": {"wiki_clarifier": {"provider": "folder", "folder": str(articles)}},
-    }
+    modules = {"wiki_clarifier": {"provider": "folder", "folder": str(articles)}}
+    data = {"name": "mine", "extends": f"tablerag_{task}", "modules": modules}
     executor = Executor(Inventory.parse(data), LLM.connect("openai:local"))
     state = executor.run({"table": TRAINS} | given)
     for sent in server.requests:
@@ -65,18 +60,12 @@ def run(loopback: Start, model: ByCue, task: str, articles: Path, **given: Any) 
 
 def test_a_statement(loopback: Start, articles: Path) -> None:
     model = reader(["It is 49.\nThe answer is: NO", "The answer is: YES", "NO", "no.", "YES"])
-    state = run(
-        loopback, model, "tabfact", articles, question="the polar star costs less than the amber arrow"
-    )
+    statement = "the polar star costs less than the amber arrow"
+    state = run(loopback, model, "tabfact", articles, question=statement)
     assert state.answer == "no" and model.asked == ONCE and state.usage.calls == 12
     assert state.executed_names == (
-        "table_retriever",
-        "table_filter",
-        "term_clarifier",
-        "wiki_clarifier",
-        "table_formatter",
-        "table_answerer",
-        "consistency",
+        *("table_retriever", "table_filter", "term_clarifier", "wiki_clarifier"),
+        *("table_formatter", "table_answerer", "consistency"),
     )
     assert state.input["table"] == TRAINS.take_rows([0, 2]).take_columns([0, 1, 3])
     asked = model.last[""]

@@ -30,6 +30,10 @@ PROGRAM = '["program_generator", "program_verifier", "program_executor", "answer
 SOLUTION = '["solution_generator", "answer_generator"]'
 ROW = 'ans = max(table["rows"], key=lambda row: row[2])'
 SQL = "SELECT COUNT(*) FROM w WHERE Football class = 2"
+CALL = f'[{{"module": "sql_query", "args": {{"query": "{SQL}"}}}}]'
+PROSE, LISBON = "Lisbon leads.\n\nPorto is last.", "The answer is Lisbon."
+UNSTATED = 'The solution does not say "The answer is …".'
+LYON = ["Lyon", "France", "3,100"]
 CITIES = ("Porto", "Lisbon")
 SUPPLY = ("shortage", "surplus")
 MOST = "Which city had the most visitors?"
@@ -59,81 +63,32 @@ def ask(inventory: str, replies: Sequence[str], question: str = MOST, **given: A
         ("tabmwp", MEDIAN, None, [SOLUTION, "The answer is P(X=2)=0.3."], "P(X=2)=0.3", 2),
         ("tabmwp", MOST, ("Infinity", "Zen"), [SOLUTION, "The answer is Infinity."], "Infinity", 2),
         ("tables", MEDIAN, None, [SOLUTION, *["Add them.\n## Step 4"] * 2], None, 3),
-        (
-            "tables",
-            MEDIAN,
-            None,
-            [SOLUTION, "It is 8.", 'The solution does not say "The answer is …".'],
-            None,
-            4,
-        ),
+        ("tables", MEDIAN, None, [SOLUTION, "It is 8.", UNSTATED], None, 4),
         ("tables", MEDIAN, None, [SOLUTION, *["The answer is NaN."] * 2], None, 3),
         ("tables", MEDIAN, None, [SOLUTION, *["Answer: mean(values=1)"] * 2], None, 3),
         ("tabmwp", MEDIAN, None, [SOLUTION, "The answer is:\n```\n8\n```"], "8", 2),
         ("tables", MEDIAN, None, [PROGRAM, "ans = 0\nans += 4200\nans += 2900"], 7100, 2),
         ("tables", MEDIAN, None, [PROGRAM, "rows, cols = df.shape\nans = max(rows, 0)"], 3, 2),
-        (
-            "tables",
-            CITY,
-            None,
-            [PROGRAM, *['x = 1 + 1\nans = "Lyon"'] * 2, "The answer is Lisbon."],
-            "Lisbon",
-            4,
-        ),
+        ("tables", CITY, None, [PROGRAM, *['x = 1 + 1\nans = "Lyon"'] * 2, LISBON], "Lisbon", 4),
         ("tables", MEDIAN, None, [SOLUTION, *["There is no median of these 3."] * 2], None, 3),
         ("tabmwp_cot", MEDIAN, None, ["The median of the numbers is 8."] * 3, None, 2),
         ("tables", MOST, CITIES, [PROGRAM, ROW], "Lisbon", 2),
         ("tables", MOST, CITIES, [PROGRAM, "ans = 40 + 2", ROW], "Lisbon", 3),
-        (
-            "tables",
-            CITY,
-            CITIES,
-            [PROGRAM, "ans = 40 + 2", "ans = 40 + 3", "ans = 40 + 4", "The answer is Lisbon."],
-            "Lisbon",
-            5,
-        ),
-        (
-            "tables",
-            CITY,
-            None,
-            [PROGRAM, *(f'ans = "{city}"' for city in ("Lyon", *CITIES)), "The answer is Lisbon."],
-            "Lisbon",
-            5,
-        ),
+        ("tables", CITY, CITIES, [PROGRAM, *(f"ans = 40 + {n}" for n in (2, 3, 4)), LISBON], "Lisbon", 5),
+        ("tables", CITY, None, [PROGRAM, *(f'ans = "{c}"' for c in ("Lyon", *CITIES)), LISBON], "Lisbon", 5),
         ("tables", MOST, None, [PROGRAM, 'ans = "Lyon"', f"{ROW}[0]"], "Lisbon", 3),
         ("tables", VISITORS, None, [PROGRAM, *["ans = 4,200"] * 2, "The answer is 4,200."], "4,200", 4),
         ("wikitq_end_to_end", MOST, None, ["Lyon | France | 3,100 | 2"], ["Lyon"], 1),
         ("wikitq_end_to_end", "Which most visitors?", None, ["Lyon | France | 3,100 | 2"], None, 1),
-        (
-            "wikitq_end_to_end",
-            "List all of Lyon.",
-            None,
-            ["Lyon | France | 3,100"],
-            ["Lyon", "France", "3,100"],
-            1,
-        ),
+        ("wikitq_end_to_end", "List all of Lyon.", None, [" | ".join(LYON)], LYON, 1),
         ("wikitq_end_to_end", "How many?", None, ["8,595 - 7,589 = 1,006"], ["1,006"], 1),
         ("wikitq_end_to_end", "How many?", None, ['Answer: sql_query(query="x")'], None, 1),
         ("wikitq_end_to_end", "What of Lyon?", None, ["Lyon | France | 3,100 | 2"], None, 1),
         ("wikitq_end_to_end", "Name two.", None, ["Lyon | Porto"], ["Lyon", "Porto"], 1),
         ("wikitq_text_to_sql", MOST, None, [SQL], ["2"], 1),
-        (
-            "tables_agent",
-            "How many are of class 2?",
-            None,
-            [f'[{{"module": "sql_query", "args": {{"query": "{SQL}"}}}}]', "2"],
-            "2",
-            2,
-        ),
+        ("tables_agent", "How many are of class 2?", None, [CALL, "2"], "2", 2),
         ("tables_agent", VISITORS, None, ["4,200\n\nCall again."], "4,200", 1),
-        (
-            "tables_agent",
-            CITY,
-            None,
-            ["Lisbon leads.\n\nPorto is last."],
-            "Lisbon leads.\n\nPorto is last.",
-            1,
-        ),
+        ("tables_agent", CITY, None, [PROSE], PROSE, 1),
     ],
 )
 def test_what_a_reply_comes_to(
@@ -204,9 +159,8 @@ def test_a_prompt_over_the_context_takes_the_fallback_and_then_names_shorter_one
 
     def reply(request: dict[str, Any]) -> Answer:
         if sum(len(each["content"]) for each in request["messages"]) > limit:
-            return Fault(
-                400, {"error": {"message": "request exceeds the available context size (2048 tokens)"}}
-            )
+            message = "request exceeds the available context size (2048 tokens)"
+            return Fault(400, {"error": {"message": message}})
         return model(request)
 
     loopback(reply)

@@ -66,15 +66,8 @@ def main() -> None:
             continue
         told: dict[str, Any] = {"error": {"code": -32601, "message": "no such method"}}
         if asked["method"] == "initialize":
-            about = {"name": "poison", "version": "1"}
-            told = {
-                "result": {
-                    "protocolVersion": "2025-06-18",
-                    "capabilities": {"tools": {}},
-                    "serverInfo": about,
-                    "instructions": ORDER,
-                }
-            }
+            about = {"serverInfo": {"name": "poison", "version": "1"}, "instructions": ORDER}
+            told = {"result": {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, **about}}
         elif asked["method"] == "tools/list":
             told = {"result": {"tools": tools()}}
         elif asked["method"] == "tools/call":

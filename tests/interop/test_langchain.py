@@ -55,9 +55,8 @@ def test_a_question_alone_is_an_input_and_a_runnable_is_part_of_a_chain() -> Non
         """Shouts."""
         return str(state.input["question"]).upper()
 
-    chain = as_runnable(Executor(Inventory("mine", Fixed(["shout"]), {"shout": shout}))) | RunnableLambda(
-        lambda output: output["answer"]
-    )
+    runnable = as_runnable(Executor(Inventory("mine", Fixed(["shout"]), {"shout": shout})))
+    chain = runnable | RunnableLambda(lambda output: output["answer"])
     assert chain.invoke("hello") == "HELLO"
     assert chain.batch(["a", "b"]) == ["A", "B"]
 
@@ -140,10 +139,8 @@ def test_a_tool_has_the_input_as_its_arguments(executor: Executor, league: Table
         ({"question": HOW_MANY, "tabel": CSV}, "takes no tabel"),
         ({"question": HOW_MANY, "table": CSV}, "takes no table"),
     ):
-        for result in (
-            fixed.invoke({**call, "args": args}),
-            asyncio.run(fixed.ainvoke({**call, "args": args})),
-        ):
+        asked = {**call, "args": args}
+        for result in (fixed.invoke(asked), asyncio.run(fixed.ainvoke(asked))):
             assert result.status == "error" and said in result.content
     refused = made.invoke({**call, "args": {"question": HOW_MANY, "table": "demos/data/league.csv"}})
     assert refused.status == "error" and "Files are not read here" in refused.content
@@ -161,11 +158,8 @@ def test_an_agent_calls_an_inventory(executor: Executor, league: Table) -> None:
 
     call = {"name": "league", "args": {"question": HOW_MANY}, "id": "1"}
     wrong = {"name": "league", "args": {"question": LOVELIEST}, "id": "2"}
-    replies = [
-        AIMessage("", tool_calls=[wrong]),
-        AIMessage("", tool_calls=[call]),
-        AIMessage("They have 47."),
-    ]
+    calls = [AIMessage("", tool_calls=[each]) for each in (wrong, call)]
+    replies = [*calls, AIMessage("They have 47.")]
     for later in (False, True):
         made = as_tool(executor, name="league", given={"table": league})
         agent: Any = create_agent(Scripted(responses=replies), [made])

@@ -157,36 +157,27 @@ def test_what_an_agent_injects_is_hidden() -> None:
 
 
 @tool
-def with_id(x: int, call: Annotated[str, InjectedToolCallId]) -> str:
-    """Tells."""
-    return f"{x} {call}"
-
-
-@tool
 def of_state(x: int, held: Annotated[dict, InjectedState]) -> int:
     """Tells."""
     return x
 
 
-@tool
-def of_runtime(x: int, runtime: ToolRuntime) -> int:
-    """Tells."""
-    return x
-
-
-@tool
-def of_user(x: int, user: Annotated[str, InjectedToolArg]) -> int:
-    """Tells."""
-    return x
-
-
 @pytest.mark.parametrize(
-    ("given", "name"), [(with_id, "call"), (of_state, "held"), (of_runtime, "runtime"), (of_user, "user")]
+    "kind",
+    [
+        *(Annotated[dict, InjectedState], Annotated[str, InjectedToolCallId]),
+        *(ToolRuntime, Annotated[str, InjectedToolArg]),
+    ],
 )
-def test_what_only_an_agent_can_give_is_refused_at_once(given: BaseTool, name: str) -> None:
-    said = f"the LangChain tool {given.name} needs {name}, which only an agent of LangChain can give"
+def test_what_only_an_agent_can_give_is_refused_at_once(kind: Any) -> None:
+    def tells(x: int, runtime: Any) -> int:
+        """Tells."""
+        return x
+
+    tells.__annotations__["runtime"] = kind
+    said = "the LangChain tool tells needs runtime, which only an agent of LangChain can give"
     with pytest.raises(InventoryError, match=said):
-        Inventory.of([given])
+        Inventory.of([tool(tells)])
 
 
 def test_a_schema_in_json_makes_the_arguments() -> None:
@@ -231,13 +222,8 @@ class Nothing(BaseModel):
 
 
 def test_of_content_and_an_artifact_the_content_is_held() -> None:
-    made = StructuredTool(
-        name="give",
-        description="Gives.",
-        args_schema=Nothing,
-        func=lambda: ("2 rows", object()),
-        response_format="content_and_artifact",
-    )
+    both = {"func": lambda: ("2 rows", object()), "response_format": "content_and_artifact"}
+    made = StructuredTool(name="give", description="Gives.", args_schema=Nothing, **both)
     assert run(made).history[0].output == "2 rows"
 
 

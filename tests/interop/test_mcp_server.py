@@ -131,9 +131,8 @@ def test_the_last_traces_are_kept_and_of_a_shared_server_none_is_listed() -> Non
     meet(served(of(hello), lists_runs=False), session)
 
 
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
+def test_wrong_arguments_and_names_are_refused() -> None:
+    wrong: list[tuple[dict[str, Any], str]] = [
         (
             {"question": "?", "tabel": CSV},
             "the inventory tables_offline takes no tabel. Did you mean 'table'?",
@@ -142,23 +141,16 @@ def test_the_last_traces_are_kept_and_of_a_shared_server_none_is_listed() -> Non
         ({"question": 3, "table": CSV}, "question is an int, and the inventory takes a str."),
         (
             {"question": "?", "table": "league.csv"},
-            "table is one line, and no table. Give the table as CSV text, header first. Files are not read here.",  # noqa: E501
+            "table is one line, and no table. Give the table as CSV text",
         ),
-    ],
-)
-def test_wrong_arguments_are_refused_by_name(given: dict[str, Any], said: str) -> None:
+    ]
+
     async def session(client: Client) -> None:
-        result = await client.call_tool("tables_offline", given)
-        assert result.is_error and text_of(result) == said
-
-    meet(served(), session)
-
-
-def test_a_tool_that_is_not_there_is_told_with_the_nearest() -> None:
-    async def session(client: Client) -> None:
-        with pytest.raises(
-            MCPError, match=r"there is no tool 'tables_ofline'\. Did you mean 'tables_offline'\?"
-        ):
+        for given, said in wrong:
+            result = await client.call_tool("tables_offline", {"question": "?", **given})
+            assert result.is_error and text_of(result).startswith(said)
+        nearest = r"there is no tool 'tables_ofline'\. Did you mean 'tables_offline'\?"
+        with pytest.raises(MCPError, match=nearest):
             await client.call_tool("tables_ofline", {})
 
     meet(served(), session)
@@ -266,13 +258,8 @@ def test_tables_are_read_below_the_folders_alone(tmp_path: Path) -> None:
             "\0",
             "a" * 9_999,
         ]
-        for path in [
-            *hostile,
-            "~/x.csv",
-            "/dev/zero",
-            "postgresql://user:secret@127.0.0.1/x",
-            "deep/%2e%2e/x",
-        ]:
+        hostile += ["~/x.csv", "/dev/zero", "postgresql://user:secret@127.0.0.1/x", "deep/%2e%2e/x"]
+        for path in hostile:
             result = await client.call_tool("tables_offline", {"question": HOW_MANY, "table": path})
             assert result.is_error and "there is no such file to be read" in text_of(result), path
 
@@ -359,10 +346,8 @@ def test_two_calls_run_side_by_side_and_one_that_is_cancelled_stops() -> None:
                 await asyncio.sleep(0.02)
             assert listed[0].name == "run of slow"
             (content,) = (await own.read_resource(listed[0].uri)).contents
-            assert [json.loads(line)["event"] for line in content.text.splitlines()] == [
-                "run_started",
-                "plan",
-            ]
+            events = [json.loads(line)["event"] for line in content.text.splitlines()]
+            assert events == ["run_started", "plan"]
             assert not ran.is_set()
 
     asyncio.run(talk())
@@ -485,14 +470,8 @@ def test_over_stdio_nothing_but_the_protocol_is_on_stdout(tmp_path: Path) -> Non
     results = {each["id"]: each["result"] for each in replies}
     assert results[1]["protocolVersion"] == "2025-06-18"
     assert [results[each]["content"][0]["text"] for each in (2, 3)] == ["HELLO", "47"]
-    for where in (
-        "printed on import",
-        "written on import",
-        "printed in a run",
-        "written in a run",
-        "a child",
-    ):
-        assert where in err
+    said = ("printed on import", "written on import", "printed in a run", "written in a run", "a child")
+    assert all(where in err for where in said)
     assert "Serves inventory noisy; it asks no model." in err
 
 

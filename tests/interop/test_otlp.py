@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -61,15 +61,9 @@ def fail() -> str:
 SECRET = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789"
 ASKED = f"a private question, with {SECRET}"
 INSIDE = ("invoke_agent inner", ["plan inner", ("execute_tool think", ["chat script"])])
-TREE = (
-    "invoke_workflow outer",
-    [
-        ("plan outer", ["chat script"]),
-        ("execute_tool helper", [INSIDE]),
-        "execute_tool write",
-        "execute_tool fail",
-    ],
-)
+_HELPER = ("execute_tool helper", [INSIDE])
+_STEPS = [("plan outer", ["chat script"]), _HELPER, "execute_tool write", "execute_tool fail"]
+TREE = ("invoke_workflow outer", _STEPS)
 
 
 @pytest.fixture
@@ -101,6 +95,15 @@ def send(log: Path, receiver: OtlpReceiver, *, content: bool = False) -> Receive
         assert export_log(log, traces) == 1
     (trace,) = receiver.traces
     return trace
+
+
+def play(events: Iterable[Event], receiver: OtlpReceiver, *, content: bool = False) -> Traces:
+    """Send events as they come."""
+    with Traces(receiver.url, content=content) as traces:
+        for event in events:
+            traces.event(event)
+        traces.end()
+    return traces
 
 
 def every(trace: Received) -> Iterator[Received]:
@@ -145,12 +148,8 @@ def test_attributes_follow_the_conventions(log: Path, receiver: OtlpReceiver) ->
     assert (chat.kind, step.status, trace.status, plan.status) == (3, 2, 2, 0)
     assert plan.attributes["gen_ai.operation.name"] == "plan"
     assert plan.attributes["chameleon.plan.steps"] == ["helper", "write", "fail"]
-    told = {
-        "gen_ai.operation.name": "invoke_workflow",
-        "gen_ai.agent.name": "outer",
-        "chameleon.ended": "failed",
-    }
-    assert told.items() <= trace.attributes.items()
+    told = {"gen_ai.operation.name": "invoke_workflow", "gen_ai.agent.name": "outer"}
+    assert (told | {"chameleon.ended": "failed"}).items() <= trace.attributes.items()
     said = [event["chameleon.approval.said"] for name, _, event in trace.events if name == "approval"]
     assert said == ["asked", "yes", "begun"]
 
@@ -169,10 +168,8 @@ def test_texts_are_sent_on_demand_alone_and_secrets_never(log: Path, receiver: O
 def test_what_is_sent_twice_or_as_it_happens_is_the_same(
     executor: Executor, tmp_path: Path, receiver: OtlpReceiver
 ) -> None:
-    with Traces(receiver.url) as traces, EventLog(tmp_path / "live.jsonl") as log:
-        for event in executor.stream({"question": ASKED}, log):
-            traces.event(event)
-        traces.end()
+    with EventLog(tmp_path / "live.jsonl") as log:
+        play(executor.stream({"question": ASKED}, log), receiver)
     live = {span.id: vars(span) for span in receiver.spans}
     receiver.bodies.clear()
     send(tmp_path / "live.jsonl", receiver)
@@ -188,14 +185,10 @@ def test_a_log_without_a_time_is_laid_from_now(log: Path, receiver: OtlpReceiver
     assert abs(send(log, receiver).start / 1e9 - time.time()) < 60
 
 
-@pytest.mark.parametrize(
-    ("status", "body", "fault"),
-    [
-        (302, "", "HTTP 302 Found"),
-        (400, "", "HTTP 400 Bad Request"),
-        (503, "endless", "HTTP 503 Service Unavailable"),
-    ],
-)
+FAULTS = [(302, "", "Found"), (400, "", "Bad Request"), (503, "endless", "Service Unavailable")]
+
+
+@pytest.mark.parametrize(("status", "body", "fault"), FAULTS)
 def test_a_receiver_that_fails_costs_a_run_one_warning(
     executor: Executor,
     receiver: OtlpReceiver,
@@ -208,13 +201,10 @@ def test_a_receiver_that_fails_costs_a_run_one_warning(
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "0.5")
     receiver.status, receiver.body = status, body
     begun = time.monotonic()
-    with Traces(receiver.url) as traces:
-        for event in executor.stream({"question": ASKED}):
-            traces.event(event)
-        traces.end()
+    play(executor.stream({"question": ASKED}), receiver)
     assert time.monotonic() - begun < 5 and len(receiver.headers) <= 1
     told = [record.getMessage() for record in caplog.records if record.name == "chameleon"]
-    assert told == [f"10 of 10 spans did not reach {receiver.url}/v1/traces: {fault}"]
+    assert told == [f"10 of 10 spans did not reach {receiver.url}/v1/traces: HTTP {status} {fault}"]
 
 
 def test_of_a_long_reply_nothing_is_read(log: Path, receiver: OtlpReceiver) -> None:
@@ -227,24 +217,15 @@ def test_a_receiver_that_is_down_is_one_line_and_exit_code_1(
 ) -> None:
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "0.5")
     sent = command("export", str(log), "--otlp", "http://127.0.0.1:9")
-    assert sent.code == 1
-    assert sent.err.endswith(
-        "of 10 spans did not reach http://127.0.0.1:9/v1/traces: no answer (ConnectionError)\n"
-    )
+    told = "of 10 spans did not reach http://127.0.0.1:9/v1/traces: no answer (ConnectionError)\n"
+    assert sent.code == 1 and sent.err.endswith(told)
 
 
 def test_what_cannot_be_sent_as_it_stands_takes_nothing_along(receiver: OtlpReceiver) -> None:
     params = {"seed": 2**70, "temperature": 0.5, "top_p": "much"}
     call = Call("openai:m\ud800", (("user", "half \ud800"),), params, text="\ud800")
-    events = [
-        RunStarted("mine", {"question": "\ud800?"}, at=9.0),
-        Plan((), "p", calls=(call,)),
-        RunEnded("failed"),
-    ]
-    with Traces(receiver.url, content=True) as traces:
-        for event in events:
-            traces.event(event)
-        traces.end()
+    begun = RunStarted("mine", {"question": "\ud800?"}, at=9.0)
+    traces = play([begun, Plan((), "p", calls=(call,)), RunEnded("failed")], receiver, content=True)
     chat = next(span for span in receiver.spans if span.name == "chat m?")
     assert traces.collector.sent == 3 and chat.attributes["gen_ai.request.temperature"] == 0.5
     assert "gen_ai.request.seed" not in chat.attributes and "gen_ai.request.top_p" not in chat.attributes
@@ -253,10 +234,7 @@ def test_what_cannot_be_sent_as_it_stands_takes_nothing_along(receiver: OtlpRece
 def seconds_of(events: Sequence[Event], receiver: OtlpReceiver, name: str) -> list[tuple[float, float]]:
     """Return the beginnings and ends of the spans of this name."""
     receiver.bodies.clear()
-    with Traces(receiver.url) as traces:
-        for event in events:
-            traces.event(event)
-        traces.end()
+    play(events, receiver)
     return [(each.start / 1e9, each.end / 1e9) for each in receiver.spans if each.name == name]
 
 
@@ -306,9 +284,8 @@ def test_an_evaluation_is_one_trace_a_problem_live_and_from_its_folder(
     assert command("eval", "tables_offline", str(data), "--out", str(out), "--otlp", receiver.url).code == 0
     assert {headers["api-key"] for headers in receiver.headers} == {"of-the-otlp"}
     live = {span.id: vars(span) for span in receiver.spans}
-    assert len(receiver.traces) == 12 and not any(
-        b"of-the-otlp" in file.read_bytes() for file in out.iterdir()
-    )
+    assert len(receiver.traces) == 12
+    assert not any(b"of-the-otlp" in file.read_bytes() for file in out.iterdir())
     judged = [told for trace in receiver.traces for name, _, told in trace.events]
     assert sum(told["gen_ai.evaluation.score.value"] for told in judged) == 8
     assert {told["gen_ai.evaluation.score.label"] for told in judged} == {"right", "declined"}
@@ -322,10 +299,8 @@ def test_a_conversation_is_one_trace_a_question_under_one_id(
     command: Command, tmp_path: Path, receiver: OtlpReceiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "points.csv").write_text("Team,Points\nHarrow,12\nKingsmere,47\n")
-    log, asked = (
-        tmp_path / "chat.jsonl",
-        "How many points does Harrow have?\nWhich team has the most points?\n",
-    )
+    log = tmp_path / "chat.jsonl"
+    asked = "How many points does Harrow have?\nWhich team has the most points?\n"
     monkeypatch.setattr("sys.stdin", io.StringIO(asked))
     given = ["chat", "--table", f"{tmp_path}/points.csv", "--log", str(log)]
     assert command(*given, "--otlp", receiver.url).code == 0

@@ -178,9 +178,8 @@ def test_what_cannot_run_is_refused(cluster: Any, command: Command, tmp_path: Pa
     assert wrong.code == 2 and "say ray or ray:ADDRESS" in wrong.err
     lost = command("eval", "tables_offline", data, "--on", "ray:ray://127.0.0.1:9")
     assert lost.code == 1 and "the cluster cannot be reached" in lost.err and "Traceback" not in lost.err
-    asks = command(
-        "eval", steps(tmp_path, "approval"), data, "-b", "tabmwp", "-o", str(out), *cluster.options
-    )
+    ask = ("eval", steps(tmp_path, "approval"), data, "-b", "tabmwp", "-o", str(out))
+    asks = command(*ask, *cluster.options)
     assert asks.code == 0 and [row["declined"] for row in read_results(out)] == [True] * 3, asks.err
     assert not note.read_text(), "steps that ask are refused"
 

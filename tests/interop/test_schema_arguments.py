@@ -11,7 +11,7 @@ from chameleon.errors import InventoryError, PlanError
 from chameleon.interop.schema_arguments import SchemaArguments
 
 pytest.importorskip("jsonschema")
-TEXT = {"type": "string"}
+TEXT, COUNT = {"type": "string"}, {"type": "integer"}
 DRAFT = "http://json-schema.org/draft"
 ABOVE = {"type": "number", "minimum": 0, "exclusiveMinimum": True}
 ROW = {"properties": {"a": TEXT}, "required": ["a"]}
@@ -34,16 +34,13 @@ def fault(schema: dict[str, Any], **given: Any) -> str:
 @pytest.mark.parametrize(
     ("schema", "signature"),
     [
+        ({**ROW, "properties": {"a": TEXT, "b": {"default": 1, **COUNT}}}, "(a: string, b: integer = 1)"),
         (
-            {**ROW, "properties": {"a": TEXT, "b": {"type": "integer", "default": 1}}},
-            "(a: string, b: integer = 1)",
-        ),
-        (
-            {"properties": {"a": {"$ref": "#/$defs/Row"}}, "$defs": {"Row": {"enum": ["x", "y"]}}},
+            {"properties": {"a": {"$ref": "#/$defs/R"}}, "$defs": {"R": {"enum": ["x", "y"]}}},
             '(a?: "x" | "y")',
         ),
         ({"allOf": [ROW, {"properties": {"b": TEXT}}]}, "(a?: string, b?: string)"),
-        ({"oneOf": [ROW, {"properties": {"a": {"type": "integer"}}}]}, "(a?: string | integer)"),
+        ({"oneOf": [ROW, {"properties": {"a": COUNT}}]}, "(a?: string | integer)"),
         ({"$schema": f"{DRAFT}-04/schema#", "properties": {"a": ABOVE}}, "(a?: number)"),
         ({"$schema": f"{DRAFT}-07/schema#", "properties": {"a": {"items": [TEXT, TEXT]}}}, "(a?: any)"),
         ({"properties": {"a": True}, "additionalProperties": {}}, "(a?: any)"),
@@ -57,13 +54,7 @@ def test_planners_see_one_plain_object(schema: dict[str, Any], signature: str) -
 
 
 def test_what_is_not_understood_is_passed_on() -> None:
-    part = {
-        "type": "string",
-        "pattern": "^(a+)+$",
-        "format": "new",
-        "x-mine": [1],
-        "contains": {"minimum": 2},
-    }
+    part = {**TEXT, "pattern": "^(a+)+$", "format": "new", "x-mine": [1], "contains": {"minimum": 2}}
     assert of({"properties": {"a": part}}).schema["properties"]["a"] == part
 
 

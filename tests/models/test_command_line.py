@@ -12,6 +12,7 @@ from chameleon import LLM, Executor, Inventory
 from chameleon.core.events import Dropped
 from chameleon.core.log import EventLog
 from chameleon.core.state import State
+from chameleon.errors import InventoryError
 from chameleon.llm.prices import Pricing
 from chameleon.table import read_table
 from chameleon.usage import Usage
@@ -170,9 +171,8 @@ def test_planner_and_writer_ask_models_of_their_own(
     server = hosted
     inventory, log = tmp_path / "two.yaml", tmp_path / "run.jsonl"
     inventory.write_text(TWO_MODELS)
-    outcome = command(
-        *ASK, "--inventory", str(inventory), "--model", "gpt-4.1-mini", "--trace", "--log", str(log)
-    )
+    asked = ("--inventory", str(inventory), "--model", "gpt-4.1-mini", "--trace", "--log", str(log))
+    outcome = command(*ASK, *asked)
     assert outcome.code == 0, outcome.err
     first = outcome.err.splitlines()[0]
     assert "planner asks openai:gpt-5-mini (it will be switched off on 2026-12-11" in first
@@ -191,43 +191,30 @@ def test_planner_and_writer_ask_models_of_their_own(
         told = server.tokens(model.partition(":")[2])
         assert (logged.input_tokens, logged.output_tokens) == (told.input, told.output)
         assert logged.cached_tokens == told.cached
-        one_by_one = [
-            Pricing(model).cost(Usage(1, seen.usage.input, seen.usage.output, None, seen.usage.cached))
-            for seen in server.served
-            if f":{seen.model}" in model and seen.usage
-        ]
+        used = [each.usage for each in server.served if f":{each.model}" in model and each.usage]
+        spent = [Usage(1, each.input, each.output, None, each.cached) for each in used]
+        one_by_one = map(Pricing(model).cost, spent)
         assert logged.cost == pytest.approx(sum(cost or 0 for cost in one_by_one)) and logged.cost > 0
 
 
 def test_modules_may_all_name_their_models(hosted: HostedServer) -> None:
     server = hosted
     own = {"model": "openai:gpt-4.1-mini", "max_tokens": 99}
-    inventory = Inventory.parse(
-        {
-            "name": "own",
-            "input": {"question": "str", "table": "Table"},
-            "planner": {"use": "fixed", "plan": ["program_generator", "program_executor"]},
-            "modules": {
-                "program_generator": {"prompt": "tables/program_generator", "llm": own},
-                "program_executor": {},
-            },
-        }
-    )
+    modules = {
+        "program_generator": {"prompt": "tables/program_generator", "llm": own},
+        "program_executor": {},
+    }
+    data = {"name": "own", "input": {"question": "str", "table": "Table"}, "modules": modules}
+    inventory = Inventory.parse({**data, "planner": {"use": "fixed", "plan": list(modules)}})
     state = Executor(inventory).run({"question": QUESTION, "table": read_table(LEAGUE)})
     assert state.answer == 47, state.ended
-    assert [(seen.model, seen.body["max_completion_tokens"]) for seen in server.requests] == [
-        ("gpt-4.1-mini", 99)
-    ]
+    asked = [(seen.model, seen.body["max_completion_tokens"]) for seen in server.requests]
+    assert asked == [("gpt-4.1-mini", 99)]
 
 
 def test_settings_of_a_connection_belong_to_a_model() -> None:
-    from chameleon.errors import InventoryError
-
-    data = {
-        "name": "x",
-        "planner": {"use": "fixed", "plan": ["solution_generator"]},
-        "modules": {"solution_generator": {"prompt": "tables/solution_generator", "llm": {"timeout": 3}}},
-    }
+    modules = {"solution_generator": {"prompt": "tables/solution_generator", "llm": {"timeout": 3}}}
+    data = {"name": "x", "planner": {"use": "fixed", "plan": list(modules)}, "modules": modules}
     with pytest.raises(InventoryError, match=r"llm\.timeout belongs to a model"):
         Inventory.parse(data)
 

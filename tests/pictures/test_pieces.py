@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import pairwise, product
 from random import Random
 
 from hypothesis import given, settings
@@ -61,11 +61,8 @@ def test_every_piece_is_read_once_and_lines_run_from_left_to_right(
 @settings(max_examples=50)
 @given(st.integers(1, 5), st.integers(1, 5), st.randoms(use_true_random=False))
 def test_a_table_is_read_row_by_row(rows: int, columns: int, chance: Random) -> None:
-    cells = [
-        piece(f"{row}{column}", 40 * column, 20 * row + chance.randint(-2, 2))
-        for row in range(rows)
-        for column in range(columns)
-    ]
+    places = product(range(rows), range(columns))
+    cells = [piece(f"{row}{place}", 40 * place, 20 * row + chance.randint(-2, 2)) for row, place in places]
     wanted = "\n".join(" ".join(f"{row}{column}" for column in range(columns)) for row in range(rows))
     chance.shuffle(cells)
     assert read(*cells) == wanted

@@ -17,15 +17,7 @@ from PIL import Image, ImageDraw, ImageFont
 from chameleon import Declined, State
 from chameleon.modules.offline.label_reader import LabelReader
 from chameleon.modules.vision.text_detector import TextDetector
-from chameleon.pictures.pieces import (
-    UNTOLD,
-    Piece,
-    lines_are_told,
-    lines_of,
-    rectangle,
-    text_of,
-    tilt_of,
-)
+from chameleon.pictures.pieces import UNTOLD, Piece, lines_are_told, lines_of, rectangle, text_of, tilt_of
 from chameleon.pictures.tilt import measured
 from tests.pictures.tilted import DRAWINGS, NARROW, asked
 
@@ -99,9 +91,8 @@ def drawn_line(angle: float) -> tuple[Image.Image, Piece]:
     page = Image.new("RGB", (420, 420), "white")
     ImageDraw.Draw(page).text((60, 190), "Subtotal 123.45", "black", ImageFont.load_default(size=30))
     page = page.rotate(-angle, Image.Resampling.BICUBIC, fillcolor="white")
-    left, top, right, bottom = (
-        page.convert("L").point(lambda value: 255 * (value < 128)).getbbox() or (0,) * 4
-    )
+    ink = page.convert("L").point(lambda value: 255 * (value < 128))
+    left, top, right, bottom = ink.getbbox() or (0,) * 4
     return page, Piece("Subtotal 123.45", rectangle(left, top, right - left, bottom - top), 0.9)
 
 

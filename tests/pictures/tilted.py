@@ -55,19 +55,15 @@ class Drawing:
     def picture(self, angle: float) -> Image.Image:
         """The page, turned counter-clockwise by `angle` degrees."""
         font = _font(self.font, self.size)
-        ends = [
-            abs(place) + (font.getlength(text) if place >= 0 else 0)
-            for row in self.rows
-            for place, text in zip(self.columns, row, strict=False)
-        ]
+        cells = [cell for row in self.rows for cell in zip(self.columns, row, strict=False)]
+        ends = [abs(place) + (font.getlength(text) if place >= 0 else 0) for place, text in cells]
         width = int(max(ends)) + 50
         top = 3 * self.pitch // 2 + (self.pitch if self.title else 0)
         page = Image.new("RGB", (width, top + self.pitch * len(self.rows) + 30), "white")
         draw = ImageDraw.Draw(page)
         if self.title:
-            draw.text(
-                (width / 2, 30), self.title, "black", ImageFont.load_default(self.size + 8), anchor="ma"
-            )
+            large = ImageFont.load_default(self.size + 8)
+            draw.text((width / 2, 30), self.title, "black", large, anchor="ma")
         for number, row in enumerate(self.rows):
             for place, text in zip(self.columns, row, strict=False):
                 anchor = "ls" if place >= 0 else "rs"

@@ -66,9 +66,8 @@ def by_name() -> Iterator[None]:
 
     theirs = langchain.init_embeddings
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            langchain, "init_embeddings", lambda name: _known.get(name.split("/")[0]) or theirs(name)
-        )
+        ours = lambda name: _known.get(name.split("/")[0]) or theirs(name)  # noqa: E731
+        patch.setattr(langchain, "init_embeddings", ours)
         yield
 
 

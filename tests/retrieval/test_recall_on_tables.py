@@ -22,16 +22,13 @@ FIGURES = {  # corpus, queries, every how many of them; recall at 1 and at 10 by
 @pytest.mark.parametrize("case", FIGURES, ids=lambda case: case[0].partition("/")[0])
 def test_the_table_is_found(tmp_path: Path, case: tuple[str, str, int]) -> None:
     corpus, queries, step = case
-    tables = [
-        Document(row["table_id"], Table(row["header"], row["rows"], row["caption"])) for row in rows(corpus)
-    ]
-    index, found = build_index(tmp_path, tables, "bm25"), []
+    tables = {each["table_id"]: Table(each["header"], each["rows"], each["caption"]) for each in rows(corpus)}
+    index, found = build_index(tmp_path, [Document(*each) for each in tables.items()], "bm25"), []
     asked = [(row.get("question") or row["statement"], row["gold_table_id"]) for row in rows(queries)[::step]]
     for name in ("bm25", "lexical"):
         hits = make_retriever(index, name).search_many([question for question, _ in asked])
         for k in (1, 10):
-            there = (
-                gold in [hit.id for hit in of_one[:k]] for (_, gold), of_one in zip(asked, hits, strict=True)
-            )
+            pairs = zip(asked, hits, strict=True)
+            there = [gold in {hit.id for hit in of_one[:k]} for (_, gold), of_one in pairs]
             found.append(sum(there) / len(asked))
     assert found == pytest.approx(FIGURES[case], abs=0.004)

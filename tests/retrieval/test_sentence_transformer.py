@@ -135,9 +135,8 @@ def test_late_interaction_encodes_texts_together_and_remembers_them(
     model = late_encoder(str(tmp_path / "colbert"))
     asked: list[list[str]] = []
     encode = model._model.encode_document
-    monkeypatch.setattr(
-        model._model, "encode_document", lambda texts, **more: (asked.append(texts), encode(texts, **more))[1]
-    )
+    counted = lambda texts, **more: (asked.append(texts), encode(texts, **more))[1]  # noqa: E731
+    monkeypatch.setattr(model._model, "encode_document", counted)
     alone = [model.scores("river", [text])[0] for text in TEXTS]
     model._known.clear()
     asked.clear()

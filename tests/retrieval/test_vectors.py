@@ -23,6 +23,7 @@ from tests.retrieval.corpora import questions, table_document, tables
 from tests.retrieval.hashed import Hashed, forget
 
 FLEET = Document("fleet", Table(["Ship"], [[f"vessel {number}"] for number in range(300)], "Fleet"))
+RERANKED = {"first": "bm25", "rerank": "dense"}
 DOCUMENTS = [*tables(40), FLEET, Document("empty")]
 
 
@@ -129,7 +130,7 @@ def test_vectors_put_in_order_what_words_have_found(tmp_path: Path, hashed: Hash
     for query in questions(5):
         first = {hit.id for hit in make_retriever(index, "bm25").search(query, 99)}
         near = [hit for hit in make_retriever(index).search(query, 99) if hit.id in first]
-        found = make_retriever(index, {"first": "bm25", "rerank": "dense"}).search(query, 99)
+        found = make_retriever(index, RERANKED).search(query, 99)
         assert [hit.score for hit in found] == pytest.approx([hit.score for hit in near], abs=1e-6)
 
 
@@ -211,10 +212,7 @@ def test_two_indexes_share_a_store_and_what_does_not_fit_is_refused(tmp_path: Pa
         (lambda: make_retriever(one), r"an object of Python\. Give it again as `store`"),
         (lambda: make_retriever(one, store=empty).search("river"), "none of the documents of this index"),
         (lambda: make_retriever(flat, store=store), r"is a file, not an object\. Leave `store` out"),
-        (
-            lambda: make_retriever(one, {"first": "bm25", "rerank": "dense"}, store=store),
-            "cannot score those",
-        ),
+        (lambda: make_retriever(one, RERANKED, store=store), "cannot score those"),
         (lambda: build_index(tmp_path / "c", [], "bm25", store=store), "leaves no part to a vector store"),
     ):
         with pytest.raises(InputError, match=message):

@@ -67,22 +67,16 @@ def test_output_is_kept_up_to_the_limit(monty: Sandbox) -> None:
 
 
 def test_inputs_are_globals_and_the_next_program_is_fresh(monty: Sandbox) -> None:
-    assert (
-        monty.run("ans = table['rows'][0][0] + n", {"table": {"columns": [], "rows": [[1]]}, "n": 2}).value
-        == 3
-    )
+    table = {"columns": [], "rows": [[1]]}
+    assert monty.run("ans = table['rows'][0][0] + n", {"table": table, "n": 2}).value == 3
     assert monty.run("ans = n").error_type == "NameError"
     for name in ("df", "pd", "np"):
         assert monty.run(f"ans = {name}", {"table": {"columns": [], "rows": []}}).status == "refused"
 
 
-HOSTILE = (
-    *("reads", "secrets", "writes", "network", "processes"),
-    *("exhaustion", "crashes", "channel", "tampering"),
+@each_program(
+    "reads", "secrets", "writes", "network", "processes", "exhaustion", "crashes", "channel", "tampering"
 )
-
-
-@each_program(*HOSTILE)
 def test_attacks(monty: Sandbox, canary: Canary, code: str) -> None:
     attack(monty, canary, code)
 

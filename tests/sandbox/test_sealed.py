@@ -38,14 +38,8 @@ def handles() -> int:
 
 def script(code: str, ends: int = 0) -> subprocess.CompletedProcess[str]:
     """Run the code in a process of its own, which must end with this status."""
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", code],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    command = [sys.executable, "-W", "ignore", "-c", code]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == ends, done.stderr
     return done
 
@@ -170,9 +164,8 @@ def test_what_is_killed_from_outside_runs_once_more(of_child: bool, kills: int, 
 def test_a_program_cannot_make_itself_run_twice(name: str) -> None:
     with make_sandbox("sealed") as sandbox:
         begun = time.monotonic()
-        outcome = sandbox.run(
-            f"import time\nclass {name}(Exception): pass\ntime.sleep(0.9)\nraise {name}('x')"
-        )
+        code = f"import time\nclass {name}(Exception): pass\ntime.sleep(0.9)\nraise {name}('x')"
+        outcome = sandbox.run(code)
         assert (outcome.status, outcome.error_type) == ("error", name)
         assert time.monotonic() - begun < 1.7
 
@@ -245,11 +238,8 @@ shared_sandbox()
 @pytest.mark.slow
 def test_what_keeps_an_early_start_from_working_is_told_at_the_first_use() -> None:
     done = script(FAILED_EARLY, ends=1)
-    assert (
-        done.stdout == "went on\n"
-        and done.stderr.count("Traceback") == 1
-        and "programs run in Monty here" in done.stderr
-    )
+    assert done.stdout == "went on\n" and done.stderr.count("Traceback") == 1
+    assert "programs run in Monty here" in done.stderr
 
 
 FORKED_MONTY = """

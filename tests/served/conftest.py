@@ -42,13 +42,10 @@ class Server:
         command = [sys.executable, "-m", "transformers.cli.transformers", "serve", "--host", "127.0.0.1"]
         command += ["--port", str(self.port), "--device", "cpu", "--default-seed", "1"]
         bounded = ["sh", "-c", f'ulimit -v {MOST_KILOBYTES}; exec "$@"', "sh", *command]
+        environment = {**os.environ, **OFFLINE, "HF_HUB_CACHE": str(self.cache)}
         with self.output.open("ab") as output:
             self._process = subprocess.Popen(
-                bounded,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
-                env={**os.environ, **OFFLINE, "HF_HUB_CACHE": str(self.cache)},
+                bounded, stdin=subprocess.DEVNULL, stdout=output, stderr=output, env=environment
             )
 
     def wait(self) -> None:
@@ -92,13 +89,15 @@ class Server:
 class Relay:
     """Stands before a server and notes the chat requests, and those that it answered, as they pass.
 
-    `before` is called with the number of each chat request, from 1, before that is passed on. A connection is
-    dropped where it raises `ConnectionError`, and where the server's is lost.
+    `before` is called with the number of each chat request, from 1, before that is passed on; at that of
+    `kills_at` the server is killed. A connection is dropped where `before` raises `ConnectionError`, and
+    where the server's is lost.
     """
 
     def __init__(self, server: Server) -> None:
         self.server = server
         self.before: Callable[[int], None] = lambda number: None
+        self.kills_at = 0
         self.requests: list[dict[str, Any]] = []
         self.answered: list[tuple[dict[str, Any], bytes]] = []
         self.lock = threading.Lock()
@@ -191,6 +190,8 @@ class _Handler(BaseHTTPRequestHandler):
         with self.relay.lock:
             self.relay.requests.append(request)
             number = len(self.relay.requests)
+        if number == self.relay.kills_at:
+            self.relay.server.kill()
         self.relay.before(number)
 
     def _send_chunk(self, piece: bytes) -> None:

@@ -54,14 +54,9 @@ def test_another_projects_client_calls_an_inventory(client: str, packages: tuple
     table = (ROOT / _LEAGUE).read_text("utf-8")
     calls = [{"question": HOW_MANY, "table": given} for given in (_LEAGUE, table, "../league.csv")]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [python, str(CLIENTS / client), json.dumps(calls), *SERVE]
     done = subprocess.run(
-        [python, str(CLIENTS / client), json.dumps(calls), *SERVE],
-        cwd=ROOT,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120, check=False
     )
     assert done.returncode == 0, done.stderr
     found: list[dict[str, Any]] = [json.loads(line) for line in done.stdout.splitlines()]

@@ -45,6 +45,7 @@ class Server:
     fails: tuple[str, Mapping[str, Any], str]
 
 
+TOKYO = {"source_timezone": "Etc/UTC", "time": "12:00", "target_timezone": "Asia/Tokyo"}
 SERVERS = {
     "everything": Server(
         (str(NODE / "mcp-server-everything"),),
@@ -64,11 +65,7 @@ SERVERS = {
         (str(HOME / "v/bin/mcp-server-time"),),
         "2026-07-28",
         2,
-        (
-            "convert_time",
-            {"source_timezone": "Etc/UTC", "time": "12:00", "target_timezone": "Asia/Tokyo"},
-            "+9.0h",
-        ),
+        ("convert_time", TOKYO, "+9.0h"),
         ("get_current_time", {"timezone": "Nowhere/City"}, "Nowhere/City"),
     ),
 }

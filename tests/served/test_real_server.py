@@ -42,10 +42,9 @@ REPAIRED = f"{BRIEF}repair: {{solution_generator: {_REDO}}}\n"
 def answered(relay: Relay, log: Path, **settings: Any) -> State:
     """The question's run with `tabmwp` and tiny/plans, as its log has it."""
     llm = LLM.connect("openai:tiny/plans", base_url=relay.url, **settings)
+    given = {"question": QUESTION, "table": read_table(str(LEAGUE))}
     with EventLog(log) as events:
-        Executor(Inventory.load("tabmwp"), llm).run(
-            {"question": QUESTION, "table": read_table(str(LEAGUE))}, events
-        )
+        Executor(Inventory.load("tabmwp"), llm).run(given, events)
     with EventLog(log) as events:
         return State.fold(events)
 
@@ -81,31 +80,23 @@ def test_a_streamed_reply_is_the_same(relay: Relay, tmp_path: Path) -> None:
         assert (one.text, one.finish, one.usage) == (other.text, other.finish, other.usage)
 
 
-def test_a_model_that_is_not_there_is_one_line(relay: Relay, command: Command, tmp_path: Path) -> None:
-    outcome = command(*ask(tmp_path, IMPATIENT, "tiny/nothing"))
-    assert outcome.code == 1
-    assert "tiny/nothing" in outcome.complaint
-
-
-def test_a_silent_model_is_one_line(relay: Relay, command: Command, tmp_path: Path) -> None:
-    outcome = command(*ask(tmp_path, BRIEF, "tiny/ends"))
-    assert outcome.code == 1
-    assert "empty reply" in outcome.complaint
-
-
-ROOM = pytest.mark.parametrize("inventory", [BRIEF, REPAIRED], ids=["as it is", "repaired"])
-
-
-@ROOM
-def test_a_reply_that_is_cut_off_is_one_line(
-    relay: Relay, command: Command, tmp_path: Path, inventory: str
+@pytest.mark.parametrize(
+    ("inventory", "model", "told"),
+    [
+        (IMPATIENT, "tiny/nothing", "tiny/nothing"),
+        (BRIEF, "tiny/ends", "empty reply"),
+        (BRIEF, "tiny/random", "cut off"),
+        (REPAIRED, "tiny/random", "cut off"),
+    ],
+)
+def test_a_model_that_is_not_there_silent_or_cut_off_is_one_line(
+    relay: Relay, command: Command, tmp_path: Path, inventory: str, model: str, told: str
 ) -> None:
-    outcome = command(*ask(tmp_path, inventory, "tiny/random"))
-    assert outcome.code == 1 and not outcome.out
-    assert "cut off" in outcome.complaint
+    outcome = command(*ask(tmp_path, inventory, model))
+    assert outcome.code == 1 and not outcome.out and told in outcome.complaint
 
 
-@ROOM
+@pytest.mark.parametrize("inventory", [BRIEF, REPAIRED], ids=["as it is", "repaired"])
 def test_a_reply_that_is_cut_off_is_asked_for_with_more_room(
     relay: Relay, command: Command, tmp_path: Path, inventory: str
 ) -> None:
@@ -140,12 +131,7 @@ def test_an_evaluation_whose_server_dies_goes_on_and_pays_nothing_twice(
     inventory.write_text(IMPATIENT)
     arguments = ["eval", str(inventory), str(PROBLEMS), "--out", str(out), "--workers", "2"]
     arguments += ["--model", "openai:tiny/plans", "--store", "off"]
-
-    def kill_at_the_tenth(number: int) -> None:
-        if number == 10:
-            mortal.kill()
-
-    relay.before = kill_at_the_tenth
+    relay.kills_at = 10
     stopped = spawn(*arguments)
     assert "Traceback" not in stopped.err and "a fault of ours" not in stopped.err
     assert "--retry-failed tries them again" in stopped.err or "goes on" in stopped.err
@@ -167,12 +153,7 @@ def test_a_question_whose_server_dies_goes_on_and_pays_nothing_twice(
 ) -> None:
     log = tmp_path / "run.jsonl"
     arguments = ask(tmp_path, IMPATIENT, "tiny/plans", "--log", str(log))
-
-    def kill_at_the_second(number: int) -> None:
-        if number == 2:
-            mortal.kill()
-
-    relay.before = kill_at_the_second
+    relay.kills_at = 2
     failed = command(*arguments)
     assert failed.code == 1 and "Check that the server runs" in failed.complaint
     mortal.restart()
@@ -184,12 +165,9 @@ def test_a_question_that_is_interrupted_goes_on_and_pays_nothing_twice(
 ) -> None:
     log = tmp_path / "run.jsonl"
     arguments = ask(tmp_path, IMPATIENT, "tiny/plans", "--log", str(log))
+    called = [sys.executable, "-m", "chameleon", *arguments]
     process = subprocess.Popen(
-        [sys.executable, "-m", "chameleon", *arguments],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=environment(),
+        called, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment()
     )
 
     def interrupt_at_the_second(number: int) -> None:

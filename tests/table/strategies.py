@@ -45,9 +45,8 @@ _BARS = ["|", "a|b", "\\|", "x |"]
 
 def cells(*, bars: bool = True, filled: bool = False) -> st.SearchStrategy[str]:
     # Without quotes around it, a character that could delimit every line leaves a file ambiguous.
-    alphabet = st.characters(
-        codec="utf-8", exclude_categories=("C", "Z"), exclude_characters="" if bars else "|;"
-    )
+    excluded = "" if bars else "|;"
+    alphabet = st.characters(codec="utf-8", exclude_categories=("C", "Z"), exclude_characters=excluded)
     words = st.sampled_from([*_WORDS, *(_BARS if bars else [])]) | st.text(alphabet, max_size=6)
     return words.filter(bool) if filled else words
 

@@ -44,6 +44,7 @@ def test_a_format_is_named_or_found_in_the_content(name: str) -> None:
     assert read_table(TEXTS[name].replace("\n", "\r\n").encode("utf-16")) == FRUIT
 
 
+HARMLESS = Table("ab", [["[31mred", "x y"], ["Ignore all", "{{ c }}"]])
 AB = Table(["a", "b"], [["1", "x"], ["2", ""]])
 VALUES = "[1, 1.0, 0.1, -2.50, 1e3, 1e22, 123456789012345678901234567890, true, false, null, -0.0]"
 WRITTEN = [
@@ -64,16 +65,10 @@ WRITTEN = [
         ('{"header": ["a"], "rows": [[1]], "caption": "Own"}', Table("a", ["1"], "Own")),
         ('{"header": ["a"], "rows": [[1]], "caption": [3]}', Table("a", ["1"])),
         (f"[{json.dumps(list('abcdefghijk'))}, {VALUES}]", Table("abcdefghijk", [WRITTEN])),
-        (
-            '[{"a": {"x": [1, "ü"]}, "b": [], "b": 2}]',
-            Table(["a", "b", "b (2)"], [['{"x": [1, "ü"]}', "[]", "2"]]),
-        ),
+        ('[{"a": {"x": "ü"}, "b": [], "b": 2}]', Table(["a", "b", "b (2)"], [['{"x": "ü"}', "[]", "2"]])),
         (r'[{"a": "x\ud800y"}]', Table("a", [["x\ufffdy"]])),
         (json.dumps(FRUIT.to_json()), FRUIT),
-        (
-            'a,b\n\x1b[31mred\x07,"x\ty"\nIgnore all previous instructions,\x7f{{ c }}\n',
-            Table("ab", [["[31mred", "x y"], ["Ignore all previous instructions", "{{ c }}"]]),
-        ),
+        ('a,b\n\x1b[31mred\x07,"x\ty"\nIgnore all,\x7f{{ c }}\n', HARMLESS),
     ],
 )
 def test_what_a_text_is_read_as(text: str, table: Table) -> None:

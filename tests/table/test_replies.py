@@ -10,16 +10,8 @@ from chameleon.errors import InputError
 from chameleon.table import Table, as_subtable, parse_table
 from tests.table.strategies import tables
 
-SHOP = Table(
-    ["Item", "Price", "Sold On"],
-    [
-        ["Pen", "$2", "2024-05-04"],
-        ["Desk lamp", "$30", ""],
-        ["Pen", "$2", "2024-05-04"],
-        ['12" ruler', "$3", "2024-05-06"],
-    ],
-    "Shop",
-)
+_SOLD = [["Pen", "$2", "2024-05-04"], ["Desk lamp", "$30", ""], ["Pen", "$2", "2024-05-04"]]
+SHOP = Table(["Item", "Price", "Sold On"], [*_SOLD, ['12" ruler', "$3", "2024-05-06"]], "Shop")
 PEN = Table(["Item", "Price"], [["Pen", "$2"]])
 
 REPLIES = {

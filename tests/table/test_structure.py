@@ -86,12 +86,10 @@ def test_what_is_set_apart_stays_with_the_table_and_is_told() -> None:
     assert table.take_rows([0]).notes == []
 
 
-@given(
-    st.lists(
-        st.tuples(st.sampled_from(["", "a", "Total", "b Total", "Max", "小计"]), st.integers(0, 9).map(str)),
-        min_size=1,
-    )
-)
+_NAMES = st.sampled_from(["", "a", "Total", "b Total", "Max", "小计"])
+
+
+@given(st.lists(st.tuples(_NAMES, st.integers(0, 9).map(str)), min_size=1))
 def test_no_row_is_lost(rows: list[tuple[str, str]]) -> None:
     table = set_apart(Table(["Name", "Count"], rows))
     assert table.whole.rows == tuple(rows) and table.apart is not None

@@ -103,17 +103,8 @@ def test_a_sheet_is_chosen_by_name_or_number_and_the_others_are_told() -> None:
 
 
 def test_two_tables_in_a_sheet_and_one_that_cannot_be_read_beside_another() -> None:
-    two = [
-        ["Spending"],
-        [],
-        ["Item", "Cost"],
-        ["Rent", 1],
-        ["Note: net"],
-        [],
-        ["Income"],
-        ["From", "Sum"],
-        ["Fees", 5],
-    ]
+    two = [["Spending"], [], ["Item", "Cost"], ["Rent", 1], ["Note: net"]]
+    two += [[], ["Income"], ["From", "Sum"], ["Fees", 5]]
     sums: Sheet = ("Sums", [["a", "b"], [1, "=A2*2"]])
     findings = list(tables_in(workbook(("Both", two), sums), "x.xlsx"))
     spending, income, fault = findings
@@ -134,11 +125,8 @@ def test_a_sheet_that_says_to_be_huge_is_refused_at_once() -> None:
 
 def test_files_that_are_no_workbooks_and_such_with_another_suffix(tmp_path: Path) -> None:
     good = workbook(("S", [["a"], [1]]))
-    for name, data in (
-        ("a.csv", good),
-        ("b.xls", b"a\tb\n1\t2\n"),
-        ("c.xls", b"<table><tr><th>a<tr><td>1</table>"),
-    ):
+    page = b"<table><tr><th>a<tr><td>1</table>"
+    for name, data in (("a.csv", good), ("b.xls", b"a\tb\n1\t2\n"), ("c.xls", page)):
         (tmp_path / name).write_bytes(data)
         assert read_table(tmp_path / name).header[0] == "a"
     (tmp_path / "d.xlsx").write_bytes(good[: len(good) // 2])

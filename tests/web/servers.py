@@ -102,9 +102,8 @@ class _Handler(JsonHandler):
         length = int(self.headers.get("content-length", 0))
         parts = urlsplit(self.path)
         query = dict(parse_qsl(parts.query, keep_blank_values=True))
-        asked = Asked(
-            self.command, parts.path, query, self.lowered(), self.rfile.read(length), time.monotonic()
-        )
+        sent = self.lowered(), self.rfile.read(length)
+        asked = Asked(self.command, parts.path, query, *sent, time.monotonic())
         self._answer(self.owner.answer(asked))
 
     do_POST = do_GET
@@ -213,11 +212,8 @@ def mediawiki(asked: Asked) -> Answer:
     if query in ("nothing", "tydes"):
         suggestion = {"searchinfo": {"suggestion": "tides"}} if query == "tydes" else {}
         return as_json({"batchcomplete": "", "query": {**suggestion, "search": []}})
-    pages = [
-        _MEANINGS,
-        {"title": "Tide", "extract": "Tides rise and fall."},
-        {"title": "Moon", "extract": ""},
-    ]
+    tide = {"title": "Tide", "extract": "Tides rise and fall."}
+    pages = [_MEANINGS, tide, {"title": "Moon", "extract": ""}]
     return wiki(pages[query != "Mercury" :] if query else pages)(asked)
 
 
@@ -240,9 +236,8 @@ def wiki(pages: Sequence[Mapping[str, Any]]) -> Callable[[Asked], Answer]:
             return as_json({"query": {"search": hits[: int(sent["srlimit"])]}})
         exact = [page for page in pages if page["title"] == sent["titles"]]
         within = [page for page in pages if str(page["title"]) in sent["titles"].split("|")]
-        return as_json(
-            {"query": {"pages": {str(i): _page(i, p, sent) for i, p in enumerate(exact or within)}}}
-        )
+        told = {str(number): _page(number, page, sent) for number, page in enumerate(exact or within)}
+        return as_json({"query": {"pages": told}})
 
     return answer
 

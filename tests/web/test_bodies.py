@@ -91,12 +91,8 @@ def test_what_has_no_end_is_refused_at_once(kind: str) -> None:
 
 def test_bytes_that_come_for_ever_are_left_at_the_deadline() -> None:
     """In a flood no single read waits, so that the deadline must be looked at before each."""
-    for start, more in (
-        (HEAD, b"a"),
-        (HEAD + b"\r\n", b"a"),
-        (CHUNKED + b"7FFFFFFF\r\n", b"a"),
-        (HEAD + b"\r\n", b"a" * 65_536),
-    ):
+    bodies = ((HEAD + b"\r\n", b"a" * 65_536), (CHUNKED + b"7FFFFFFF\r\n", b"a"))
+    for start, more in ((HEAD, b"a"), (HEAD + b"\r\n", b"a"), *bodies):
         begun = time.monotonic()
         with raw_server(start, more) as host:
             told = failure(Web(Limits(seconds=0.3, retries=0, bytes=2 * 10**9), [host]), f"http://{host}/")
@@ -126,9 +122,8 @@ UNREADABLE = [
 def test_a_reply_that_two_readers_would_read_differently_is_refused(reply: bytes) -> None:
     with raw_server(reply) as host:
         told = failure(Web(Limits(retries=1), [host]), f"http://{host}/")
-    assert re.match(
-        r"127\.0\.0\.1: the (answer cannot be read: |server broke off or does not speak HTTP$)", told
-    )
+    reasons = "(answer cannot be read: |server broke off or does not speak HTTP$)"
+    assert re.match(rf"127\.0\.0\.1: the {reasons}", told)
 
 
 def test_replies_of_odd_forms_are_read() -> None:

@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,8 @@ from chameleon.interop.mcp_client import ServerFailed, connection
 from chameleon.inventory.schema import McpSpec
 from chameleon.planners.fixed import Fixed
 from chameleon.text import harmless
+from tests.e2e.commands import environment
+from tests.faults.running import run_code, wait_until
 from tests.local_server import free_port, listening
 
 pytest.importorskip("mcp")
@@ -38,12 +40,8 @@ def entry(way: str = "", *, file: Path = RAW, **more: Any) -> dict[str, Any]:
 
 
 def inventory(folder: Path, *plan: Any, **entries: Mapping[str, Any]) -> Inventory:
-    data = {
-        "name": "t",
-        "planner": {"use": "fixed", "plan": list(plan) or ["text"]},
-        "modules": dict(entries),
-    }
-    return Inventory.parse(data, folder)
+    planner = {"use": "fixed", "plan": list(plan) or ["text"]}
+    return Inventory.parse({"name": "t", "planner": planner, "modules": dict(entries)}, folder)
 
 
 def run(made: Inventory, log: Any = (), **options: Any) -> State:
@@ -141,27 +139,15 @@ def test_a_server_that_died_is_started_for_the_next_call_and_the_call_is_not_rep
     assert second.answer == "a text"
 
 
-def test_what_a_server_tells_beside_its_result_is_written_nowhere(folder: Path) -> None:
+def test_what_a_server_tells_beside_its_result_is_written_nowhere() -> None:
     """Run by itself, as pytest takes what the SDK logs."""
     data = {"name": "t", "planner": {"use": "fixed", "plan": ["text"]}, "modules": {"raw": entry("talks")}}
-    program = (
+    ran = run_code(
         "from chameleon import Executor, Inventory\n"
         f"made = Inventory.parse({data!r})\n"
         "print(Executor(made, approve=lambda _: True).run({'question': 'q'}).answer)"
     )
-    ran = subprocess.run(
-        [sys.executable, "-c", program],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        env=with_path(),
-        cwd=folder,
-    )
-    assert (ran.stdout, ran.stderr) == ("a text\n", "")
-
-
-def with_path() -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}
+    assert (ran.out, ran.err) == ("a text\n", "")
 
 
 def test_a_server_that_does_not_start_in_time_is_ended(
@@ -283,22 +269,14 @@ def test_tools_ask_unless_the_inventory_allows_them(
 
 def test_tools_are_denied_and_bounded(folder: Path) -> None:
     made = inventory(folder, "plain", raw=entry("annotated", deny=["destroys"], max_runs={"plain": 2}))
-    assert list(made.modules) == ["reads", "plain"] and made.modules["plain"].at_most == 2
+    assert list(made.modules) == ["reads", "plain"] and made.modules["plain"].max_runs == 2
     state = Executor(made).run({"question": "q"})
     assert [step.module for step in state.waiting] == ["plain"]
 
 
-@pytest.mark.parametrize(
-    ("args", "told"),
-    [
-        ({}, "echo lacks the argument 'text'. It is echo(text: string)."),
-        ({"text": "a", "txt": "b"}, "echo takes no argument 'txt'"),
-    ],
-)
-def test_names_of_arguments_are_checked_before_anything_runs(
-    folder: Path, args: dict[str, Any], told: str
-) -> None:
-    state = run(inventory(folder, {"module": "echo", "args": args}, raw=entry()))
+def test_names_of_arguments_are_checked_before_anything_runs(folder: Path) -> None:
+    state = run(inventory(folder, {"module": "echo", "args": {}}, raw=entry()))
+    told = "echo lacks the argument 'text'. It is echo(text: string)."
     assert told in str(state.ended and state.ended.error) and not state.history
 
 
@@ -369,11 +347,8 @@ def test_the_secrets_of_headers_are_told_nowhere(
 ) -> None:
     monkeypatch.setenv("THEIR_TOKEN", "very-secret-token")
     given = {"mcp": {"url": address, "headers": {"Authorization": "$THEIR_TOKEN"}}, "allow": ["echo"]}
-    events = list(
-        Executor(inventory(folder, {"module": "echo", "args": {"text": "x"}}, weather=given)).stream(
-            {"question": "q"}
-        )
-    )
+    made = inventory(folder, {"module": "echo", "args": {"text": "x"}}, weather=given)
+    events = list(Executor(made).stream({"question": "q"}))
     assert State.fold(events).answer == "x"
     assert "very-secret-token" not in str([event_to_json(event) for event in events])
 
@@ -441,15 +416,9 @@ def test_a_table_that_holds_a_secret_is_not_sent(folder: Path, monkeypatch: pyte
 
 def recorded_inventory(folder: Path, way: str, log: Path, **more: Any) -> Inventory:
     """Return the inventory of a log, whose server now goes another way."""
-    (folder / "t.yaml").write_text(
-        json.dumps(
-            {
-                "name": "t",
-                "planner": {"use": "fixed", "plan": ["text"]},
-                "modules": {"raw": {"mcp": {"command": ["sh", "serve.sh"]}, **more}},
-            }
-        )
-    )
+    raw = {"mcp": {"command": ["sh", "serve.sh"]}, **more}
+    data = {"name": "t", "planner": {"use": "fixed", "plan": ["text"]}, "modules": {"raw": raw}}
+    (folder / "t.yaml").write_text(json.dumps(data))
     (folder / "serve.sh").write_text(f"exec {sys.executable} {RAW} '{way}'\n")
     return Inventory.load(folder / "t.yaml", recorded=settings_in(log))
 
@@ -486,23 +455,15 @@ def test_a_server_ends_with_the_run_with_all_that_it_started(tmp_path: Path, beh
     plan = {"use": "fixed", "plan": ["text"]}
     (tmp_path / "t.yaml").write_text(json.dumps({"name": "t", "planner": plan, "modules": {"raw": raw}}))
     command = [sys.executable, "-m", "chameleon", "ask", "q", "-i", "t.yaml"]
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
         (tmp_path / "pid").unlink(missing_ok=True)
-        quiet = subprocess.DEVNULL
-        with subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=quiet, stderr=quiet) as process:
-            wait_for(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text())
+        quiet, environ = subprocess.DEVNULL, environment()
+        with subprocess.Popen(command, cwd=tmp_path, env=environ, stdout=quiet, stderr=quiet) as process:
+            wait_until(lambda: bool((tmp_path / "pid").exists() and (tmp_path / "pid").read_text()))
             time.sleep(0.3)
             process.send_signal(number)
         for name in ("pid", "other") if behind_a_shell else ("pid",):
-            wait_for(lambda file=tmp_path / name: not Path(f"/proc/{file.read_text().strip()}").exists())
-
-
-def wait_for(done: Callable[[], Any]) -> None:
-    until = time.monotonic() + 10
-    while not done():
-        assert time.monotonic() < until
-        time.sleep(0.05)
+            wait_until(lambda file=tmp_path / name: not Path(f"/proc/{file.read_text().strip()}").exists())
 
 
 def test_tools_that_are_listed_wrongly_leave_the_others(

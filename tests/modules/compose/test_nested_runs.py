@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from chameleon import LLM, Budget, EventLog, Executor, Inventory, State, tool
-from chameleon.core.events import Event, Nested, StepRecord
+from chameleon.core.events import Event, Nested
 from chameleon.core.log import event_from_json, event_to_json
 from chameleon.errors import InventoryError
 from chameleon.inventory.building import own_code
@@ -199,18 +199,6 @@ def test_two_run_side_by_side_and_come_to_what_one_after_the_other_does() -> Non
     events = list(executor.stream(GIVEN))
     assert State.fold(events).answer == "met"
     assert [event.module for event in events if isinstance(event, Nested)] == ["left"] * 4 + ["right"] * 4
-
-
-def test_a_run_that_is_stopped_inside_goes_on_from_there() -> None:
-    stop, seen = threading.Event(), list[Event]()
-    for each in Executor(deep(), model("work", "rest")).stream(GIVEN, stop=stop):
-        seen.append(each)
-        if isinstance(innermost(each), StepRecord):
-            stop.set()
-    state = State.fold(seen)
-    assert state.ended is None and len(state.calls) == 1
-    after = list(Executor(deep(), model("rest")).stream(GIVEN, seen))
-    assert State.fold([*seen, *after]).answer == "All done."
 
 
 def test_a_failure_inside_is_forgotten_with_its_steps(tmp_path: Path) -> None:

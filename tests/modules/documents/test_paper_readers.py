@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from chameleon.core.state import State
@@ -14,40 +12,30 @@ from chameleon.modules.documents.paper_readers import (
     PaperProgramVerifier,
 )
 from chameleon.values import freeze
+from tests.modules.documents.test_paper_retriever import state
 
-PASSAGES = [{"title": f"{n} Part", "text": f"{n}.1 Berth {n} is dry."} for n in range(1, 6)]
-
-
-def state(question: str = "Which berth is dry?", passages: Any = PASSAGES) -> State:
-    return State(input=freeze({"question": question, "passages": passages}))
-
-
-@pytest.mark.parametrize(
-    ("line", "numbers"),
-    [
-        ("1-3", [1, 2, 3]),
-        ("1 to 3, 5", [1, 2, 3, 5]),
-        ("1 and 2 (page 4)", [1, 2]),
-        ("1, 2, page 12", [1, 2]),
-        ("passage 4 (clauses 7.2 and 9), passage 2", [4, 2]),
-        ("2 4", [2, 4]),
-        ("2 - the deposit is 2,700 EUR", [2]),
-        ("\n* 1: the rent is 900 EUR\n* Passage 3 - it ends in 2030", [1, 3]),
-        ("**2**", [2]),
-        ("1: the rent, 2: the deposit", [1, 2]),
-    ],
-)
-def test_the_line_of_passages(line: str, numbers: list[int]) -> None:
-    said = PaperAnswerer().interpret(f"So it is.\nPassages: {line}\nThe answer is x.", state())
-    assert [source["passage"] for source in said["sources"]] == numbers
+_LINES = {
+    "1-3": [1, 2, 3],
+    "1 to 3, 5": [1, 2, 3, 5],
+    "1 and 2 (page 4)": [1, 2],
+    "1, 2, page 12": [1, 2],
+    "passage 4 (clauses 7.2 and 9), passage 2": [4, 2],
+    "2 4": [2, 4],
+    "2 - the deposit is 2,700 EUR": [2],
+    "\n* 1: the rent is 900 EUR\n* Passage 3 - it ends in 2030": [1, 3],
+    "**2**": [2],
+    "1: the rent, 2: the deposit": [1, 2],
+}
+_NAMES = ("Passages used", "Passage(s)", "Passage", "**Passages**", "Passages cited")
 
 
 @pytest.mark.parametrize(
-    "named", ["Passages used", "Passage(s)", "Passage", "**Passages**", "Passages cited"]
+    ("said", "numbers"),
+    [*((f"Passages: {line}", _LINES[line]) for line in _LINES), *((f"{name}: 2", [2]) for name in _NAMES)],
 )
-def test_the_line_may_be_named_in_several_ways(named: str) -> None:
-    said = PaperAnswerer().interpret(f"So it is.\n{named}: 2\nThe answer is x.", state())
-    assert [source["passage"] for source in said["sources"]] == [2]
+def test_the_line_of_passages(said: str, numbers: list[int]) -> None:
+    read = PaperAnswerer().interpret(f"So it is.\n{said}\nThe answer is x.", state())
+    assert [source["passage"] for source in read["sources"]] == numbers
 
 
 @pytest.mark.parametrize("line", ["6", "1-9", "page 2", "7.2", "all of them", "0", "3-1000"])

@@ -27,18 +27,14 @@ def state(question: str = "Which berth is dry?", passages: Any = PASSAGES) -> St
 
 
 def test_passages_without_a_word_of_the_question_fill_what_is_left() -> None:
-    output = PaperRetriever(k=4).run(
-        state("Where does Berth 4 lie?", [*PASSAGES, {"title": "", "text": "End."}])
-    )
-    assert len(output["kept"]) == 4 and output["kept"][0]["id"] == "passage 4"
+    asked = state("Where does Berth 4 lie?", [*PASSAGES, {"title": "", "text": "End."}])
+    kept = PaperRetriever(k=4).run(asked)["kept"]
+    assert len(kept) == 4 and kept[0]["id"] == "passage 4"
     lone = [{"title": "", "text": text} for text in ("One.", "Two.", "The rent.", "Four.", "Five.")]
-    assert [each["id"] for each in PaperRetriever(k=3).run(state("What is rent?", lone))["kept"]] == [
-        "passage 3",
-        "passage 2",
-        "passage 4",
-    ]
-    only = PaperRetriever(k=3, without_words="decline").run(state("What is rent?", lone))
-    assert [each["id"] for each in only["kept"]] == ["passage 3"]
+    for policy, numbers in (("keep", (3, 2, 4)), ("decline", (3,))):
+        module = PaperRetriever(k=3, without_words=policy)
+        kept = module.run(state("What is rent?", lone))["kept"]
+        assert [each["id"] for each in kept] == [f"passage {number}" for number in numbers]
 
 
 @pytest.mark.parametrize("installed", [True, False])
@@ -50,15 +46,11 @@ def test_without_a_word_in_common_passages_are_kept_with_a_note(
     monkeypatch.setattr(f"{found}.automatic", lambda: "minilm" if installed else "none")
     monkeypatch.setattr(f"{found}.similarities", lambda _, texts, by: near[by][: len(texts)])
     output = PaperRetriever(k=2).run(state("Who pays damages?"))
-    assert [each["id"] for each in output["kept"]] == (
-        ["passage 3", "passage 1"] if installed else ["passage 1", "passage 2"]
-    )
+    places = (3, 1) if installed else (1, 2)
+    assert [each["id"] for each in output["kept"]] == [f"passage {place}" for place in places]
     assert "No word of the question" in output["note"]
     with pytest.raises(Declined, match="no passage of the paper has a word"):
         PaperRetriever(without_words="decline").run(state("Who pays damages?"))
-
-
-def test_a_paper_without_passages_is_declined() -> None:
     with pytest.raises(Declined):
         PaperRetriever().run(state(passages=[]))
 

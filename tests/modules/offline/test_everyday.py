@@ -25,9 +25,8 @@ def test_few_answers_are_wrong() -> None:
     inputs = [{"question": line["question"], "table": _table(line["table"])} for line in asked]
     states = list(Executor(Inventory.load("tables_offline")).batch(inputs))
     assert {state.ended.reason for state in states if state.ended} <= {"answered", "declined"}
-    told = [
-        (line, state.answer) for line, state in zip(asked, states, strict=True) if state.answer is not None
-    ]
+    pairs = zip(asked, states, strict=True)
+    told = [(line, state.answer) for line, state in pairs if state.answer is not None]
     wrong = [line["id"] for line, said in told if not rule.right(said, line)]
     assert len(wrong) <= 3, wrong
     assert len(told) > len(asked) / 3

@@ -12,15 +12,13 @@ from chameleon import Executor, Inventory, State, Table
 from chameleon.modules.offline.index_reader import covered, telling_words
 from chameleon.retrieval.document import Document
 from chameleon.retrieval.make import build_index
+from tests.modules.offline.test_table_reader import why
 
 pytest.importorskip("tantivy")
 
 LEAGUE = Table(["Team", "Points", "Lost"], [["Nord", "40", "2"], ["Sud", "38", "4"], ["West", "31", "9"]])
-RIVERS = Table(
-    ["River", "Length (km)"], [["Po", "652"], ["Adige", "410"], ["Arno", "241"]], "Rivers of Italy"
-)
-
-
+_ROWS = [["Po", "652"], ["Adige", "410"], ["Arno", "241"]]
+RIVERS = Table(["River", "Length (km)"], _ROWS, "Rivers of Italy")
 BOTH = {"league": LEAGUE, "rivers": RIVERS}
 
 
@@ -32,10 +30,8 @@ def ask(tmp_path_factory: pytest.TempPathFactory) -> Any:
     def asked(question: str, tables: Mapping[str, Table], ahead: float = 1.5) -> State:
         if (key := repr(tables)) not in folders:
             folders[key] = tmp_path_factory.mktemp("tables") / "index"
-            named = {
-                name: table if table.caption else table.with_caption(name) for name, table in tables.items()
-            }
-            documents = [Document(name, table, source={"file": name}) for name, table in named.items()]
+            named = {name: each.with_caption(each.caption or name) for name, each in tables.items()}
+            documents = [Document(name, each, source={"file": name}) for name, each in named.items()]
             build_index(folders[key], documents)
         changed = {"extends": "corpus_offline", "modules": {"index_reader": {"ahead": ahead}}}
         executor = Executor(Inventory.parse({"name": "changed", **changed}))
@@ -46,12 +42,6 @@ def ask(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 def sources(state: State) -> list[Any]:
     return [(each["id"], list(each["rows"]), list(each["columns"])) for each in state.cache["sources"]]
-
-
-def why(state: State) -> str:
-    assert state.ended is not None and state.ended.reason == "declined", state.answer
-    assert state.ended.error is not None
-    return state.ended.error.message
 
 
 @pytest.mark.parametrize(

@@ -96,10 +96,11 @@ def added_column(table: Table, chance: Random, found: Answer, question: str) -> 
     return shuffled_columns(wider, chance, found, question)
 
 
+SLOW = [HealthCheck.too_slow, HealthCheck.filter_too_much]
+
+
 @pytest.mark.parametrize("change", [shuffled_columns, shuffled_rows, renamed_column, added_column])
-@settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
-)
+@settings(max_examples=40, deadline=None, suppress_health_check=SLOW)
 @given(case=st.sampled_from(CASES), chance=st.randoms(use_true_random=False))
 def test_a_change_that_means_nothing_gives_no_other_answer(
     change: Any, case: tuple[str, Table], chance: Random

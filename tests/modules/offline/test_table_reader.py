@@ -14,7 +14,6 @@ from tests.e2e.commands import Command
 
 ROOT = Path(__file__).parents[3]
 LEAGUE = ROOT / "demos" / "data" / "league.csv"
-EVERYDAY = Path(__file__).with_name("everyday")
 TRIPS = Table(
     ["City", "Nights", "Price", "With"],
     [
@@ -93,9 +92,8 @@ def test_a_file_gives_its_name_to_the_table_and_may_repeat_a_column(command: Com
     file = tmp_path / "ferries.csv"
     file.write_text("Name,Seats,Seats\nAlda,40,12\nBirk,90,30\nCore,60,18\n")
     outcome = command("ask", "How many ferries are there?", "--table", str(file))
-    assert outcome.out == "3\n" and outcome.err.startswith(
-        "Read as: number of rows\nFrom: ferries, all 3 rows, column Name\n"
-    )
+    read = "Read as: number of rows\nFrom: ferries, all 3 rows, column Name\n"
+    assert outcome.out == "3\n" and outcome.err.startswith(read)
 
 
 @pytest.mark.parametrize(

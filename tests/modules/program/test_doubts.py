@@ -65,11 +65,7 @@ LEAST = "Which item is cheapest?"
         ("How much cheaper than the lamp is the pen, in percent?", "ans = (32 - 2.5) / 32 * 100", 92.1875),
         (LEAST, 'ans = df.loc[df["Price"].idxmin(), "Item"]', "Red pen"),
         ("How many are grey?", 'ans = len(df[df["Color"].str.contains("GREY", case=False)])', 1),
-        (
-            LEAST,
-            'import pandas as pd\ndf = pd.read_csv("x")\nans = df["Item"][df["Price"].idxmin()]',
-            "Red pen",
-        ),
+        (LEAST, 'df = pd.read_csv("x")\nans = df["Item"][df["Price"].idxmin()]', "Red pen"),
     ],
 )
 def test_what_follows_from_the_data_stands(question: str, program: str, answer: object) -> None:

@@ -44,9 +44,8 @@ def test_a_block_of_code_is_a_call_and_an_answer_before_it_is_none() -> None:
     def run(*replies: str, module: str = "sql_query") -> tuple[Any, ...]:
         executor = Executor([module], LLM.connect(ScriptedModel(list(replies))), planner=React(native=False))
         state = executor.run({"question": "How many visitors?", "table": VISITS})
-        return state.answer, *(
-            step.args for plan in state.plans for step in plan.steps if step.module == module
-        )
+        steps = [step for plan in state.plans for step in plan.steps]
+        return state.answer, *(step.args for step in steps if step.module == module)
 
     query = "SELECT SUM(Visitors) FROM w"
     for written in (f"```sql\n{query}\n```", f"I look.\n```sqlite\n{query}\n", f"sql_query: {query}", query):
@@ -58,10 +57,8 @@ def test_a_block_of_code_is_a_call_and_an_answer_before_it_is_none() -> None:
 
 def test_a_checked_answer_is_what_a_query_gave() -> None:
     def run(*replies: str) -> Any:
-        model = ScriptedModel(list(replies))
-        return Executor("tables_agent", LLM.connect(model)).run(
-            {"question": "How many visitors?", "table": VISITS}
-        )
+        executor = Executor("tables_agent", LLM.connect(ScriptedModel(list(replies))))
+        return executor.run({"question": "How many visitors?", "table": VISITS})
 
     query = "```sql\nSELECT SUM(Visitors) FROM w\n```"
     assert run("Answer: 7,100", query, "Answer: 7,100").answer == "7,100"

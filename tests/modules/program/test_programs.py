@@ -35,19 +35,16 @@ def test_a_programs_result_becomes_an_answer(value: Any, form: Form, answer: Any
     assert output == answer and module.update_cache({}, output) == {"answer": answer}
 
 
+NO_ITEMS, NO_VERDICTS = (None, [], {"a": 1}, [None]), (2, "perhaps", [True, False])
+
+
 @pytest.mark.parametrize(
-    ("value", "form"),
-    [(None, "items"), ([], "items"), ({"a": 1}, "items"), ([None], "text")],
+    ("value", "form"), [*((each, "items") for each in NO_ITEMS), *((each, "verdict") for each in NO_VERDICTS)]
 )
 def test_a_result_of_another_form_is_no_answer(value: Any, form: Form) -> None:
-    with pytest.raises(ModuleError, match="the program's result is"):
+    told = "the program's result is" if form == "items" else "."
+    with pytest.raises(StepRejected if form == "verdict" else ModuleError, match=told):
         TableAnswer(form).run(State(cache={"program_result": value}))
-
-
-@pytest.mark.parametrize("value", [2, "perhaps", [True, False]])
-def test_a_result_that_is_no_verdict_is_rejected(value: Any) -> None:
-    with pytest.raises(StepRejected):
-        TableAnswer("verdict").run(State(cache={"program_result": value}))
 
 
 class Counting:

@@ -22,16 +22,6 @@ LINES = [
 ]
 
 
-def value_of(text: str) -> Any:
-    value, fault = calculated(tokens_of(text), LINES)
-    assert fault == ""
-    return value
-
-
-def fault_of(text: str) -> str:
-    return calculated(tokens_of(text), LINES).fault
-
-
 @pytest.mark.parametrize(
     ("text", "value"),
     [
@@ -51,7 +41,7 @@ def fault_of(text: str) -> str:
     ],
 )
 def test_values(text: str, value: Any) -> None:
-    assert value_of(text) == value
+    assert calculated(tokens_of(text), LINES) == (value, "")
 
 
 @pytest.mark.parametrize(
@@ -105,7 +95,7 @@ def test_oddities_of_the_official_evaluator(program: Any, value: Any, fault: str
     ],
 )
 def test_faults(text: str, told: str) -> None:
-    assert fault_of(text).startswith(told)
+    assert calculated(tokens_of(text), LINES).fault.startswith(told)
 
 
 def test_numbers() -> None:

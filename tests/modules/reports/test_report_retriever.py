@@ -38,15 +38,11 @@ def test_years(question: str, years: str) -> None:
     assert years_asked(question) == set(years.split())
 
 
-@pytest.mark.parametrize("by", ["auto", "lexical", "bm25"])
 class TestByWords:
-    def test_a_row_by_its_name(self, by: str) -> None:
+    @pytest.mark.parametrize("by", ["auto", "lexical", "bm25"])
+    def test_a_row_by_its_name_and_a_sentence(self, by: str) -> None:
         assert names("what was the change in ferry fares from 2010 to 2011?", 1, by) == ["row 2"]
-
-    def test_a_sentence(self, by: str) -> None:
         assert names("how much was paid for dredging in 2011?", 1, by) == ["passage 5"]
-
-    def test_nothing_to_find(self, by: str) -> None:
         assert names("what?", table=Table(["a"]), passages=[], by=by) == []
 
 
@@ -68,12 +64,10 @@ class TestNames:
     def test_what_there_is_not(self) -> None:
         with pytest.raises(InventoryError, match="there are no embeddings 'small'"):
             ReportRetriever(by="dense", embeddings="small").check()
-        with pytest.raises(
-            InventoryError, match="by is 'colbert': Input should be 'auto', 'lexical', 'bm25'"
-        ):
-            Inventory.parse(
-                {"name": "mine", "extends": "finqa", "modules": {"report_retriever": {"by": "colbert"}}}
-            )
+        wrong = {"name": "mine", "extends": "finqa", "modules": {"report_retriever": {"by": "colbert"}}}
+        told = "by is 'colbert': Input should be 'auto', 'lexical', 'bm25'"
+        with pytest.raises(InventoryError, match=told):
+            Inventory.parse(wrong)
 
     def test_what_auto_comes_to(self) -> None:
         ReportRetriever().check()
@@ -149,10 +143,8 @@ class TestFacts:
 
 class TestTheReport:
     def test_what_is_kept_stays_in_its_order(self) -> None:
-        given, _ = run(
-            ReportRetriever(3), **page("was more paid for dredging than for the crane and the port?")
-        )
-        texts = [each["text"] for each in given["passages"]]
+        asked = page("was more paid for dredging than for the crane and the port?")
+        texts = [each["text"] for each in run(ReportRetriever(3), **asked)[0]["passages"]]
         assert texts == [text for text in (*BEFORE, *AFTER) if text in texts] and texts
 
     def test_the_table_stays_whole_and_its_kept_rows_are_named(self) -> None:

@@ -45,8 +45,5 @@ def in_form_of(name: str, pages: Sequence[SearchResult]) -> Route:
         return wiki([{"title": page.title, "url": page.url, "extract": page.text} for page in pages])
     names = SERVICES[name].fields
     found = [dict(zip(names, (p.title, p.url, p.text), strict=True)) for p in pages]
-    outer: dict[str, Any] = {
-        "bing": {"webPages": {"value": found}},
-        "brave": {"web": {"results": found}},
-    }
+    outer: dict[str, Any] = {"bing": {"webPages": {"value": found}}, "brave": {"web": {"results": found}}}
     return as_json(outer.get(name, {"results": found}))

@@ -35,17 +35,11 @@ class TellContext(Module):
 
 
 def inventory(plan: list[str], **modules: dict[str, Any]) -> Inventory:
-    return Inventory.parse(
-        {
-            "name": "searching",
-            "input": {"question": "str", "choices": "list?"},
-            "planner": {"use": "fixed", "plan": plan},
-            "modules": {
-                name: {"use": f"{__name__}:TellContext"} if name == "tell_context" else modules.get(name, {})
-                for name in dict.fromkeys([*plan, *modules])
-            },
-        }
-    )
+    named = {name: modules.get(name, {}) for name in dict.fromkeys([*plan, *modules])}
+    if "tell_context" in named:
+        named["tell_context"] = {"use": f"{__name__}:TellContext"}
+    planner, takes = {"use": "fixed", "plan": plan}, {"question": "str", "choices": "list?"}
+    return Inventory.parse({"name": "searching", "input": takes, "planner": planner, "modules": named})
 
 
 def run(plan: list[str], replies: list[str] | None = None, **modules: dict[str, Any]) -> State:
@@ -76,12 +70,8 @@ def endpoints(services: WebServer, monkeypatch: pytest.MonkeyPatch) -> WebServer
 
 
 def test_a_generated_query_is_searched_for_and_the_results_reach_the_context(endpoints: WebServer) -> None:
-    state = run(
-        ["query_generator", "bing_search"],
-        ['Query: "high tide times"\nmore'],
-        bing_search={"count": 2},
-        query_generator={},
-    )
+    plan, replies = ["query_generator", "bing_search"], ['Query: "high tide times"\nmore']
+    state = run(plan, replies, bing_search={"count": 2}, query_generator={})
     assert endpoints.asked[0].query["q"] == "high tide times"
     moon = "2. The Moon (https://example.org/moon): The Moon pulls at the sea."
     assert shown(state, "bing_search") == [TIDES, moon]
@@ -89,12 +79,6 @@ def test_a_generated_query_is_searched_for_and_the_results_reach_the_context(end
     output = state.history[1].output
     assert (output["provider"], output["query"], len(output["results"])) == ("bing", "high tide times", 2)
     assert KEY not in str(state)
-
-
-def test_without_a_query_the_question_is_searched_for(endpoints: WebServer) -> None:
-    state = run(["bing_search"])
-    assert endpoints.asked[0].query["q"] == QUESTION["question"] and endpoints.asked[0].query["count"] == "1"
-    assert shown(state, "bing_search") == [TIDES]
 
 
 def test_nothing_found_is_told(endpoints: WebServer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,22 +97,17 @@ def test_pages_are_read_where_yaml_asks_for_it(monkeypatch: pytest.MonkeyPatch) 
         "/page": Answer([page] + [b"<p>more</p>" * 10_000] * 25),
         "/pdf": Answer(b"%PDF", "application/pdf"),
     }
+    names = ("page", "pdf", "gone", "page")
     with WebServer(routes) as server:
-        found = [
-            {"title": p, "url": f"{server.url}/{p}", "content": "snippet"}
-            for p in ("page", "pdf", "gone", "page")
-        ]
-        routes_of_search: dict[str, Route] = {"/search": as_json({"results": found})}
-        with WebServer(routes_of_search) as search:
+        found = [{"title": p, "url": f"{server.url}/{p}", "content": "snippet"} for p in names]
+        with WebServer({"/search": as_json({"results": found})}) as search:
             monkeypatch.setenv("CHAMELEON_WEB_PRIVATE", f"{server.host},{search.host}")
             settings = {"provider": "searxng", "endpoint": search.url, "read_pages": 3, "characters": 60}
             state = run(["web_search"], web_search={**settings, "count": 4})
     page_line, pdf, gone, unread = shown(state, "web_search")
     assert page_line == f"1. page ({server.url}/page): Tides Twice a day. {'x ' * 20}".rstrip() + "…"
     assert pdf.startswith(f"2. pdf ({server.url}/pdf): (The page was not read: the page is no text")
-    assert gone.startswith(
-        f"3. gone ({server.url}/gone): (The page was not read: the server answered 404 (Not"
-    )
+    assert gone.startswith(f"3. gone ({server.url}/gone): (The page was not read: the server answered 404 (")
     assert unread == f"4. page ({server.url}/page): snippet"
     assert [asked.path for asked in server.asked] == ["/page", "/pdf", "/gone"]
 
@@ -184,15 +163,13 @@ def test_settings_out_of_bounds_are_refused_when_the_inventory_is_read(
 def test_the_check_of_an_inventory_names_the_module_and_what_is_wrong(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    with pytest.raises(
-        ChameleonError, match=r"bing_search.* BING_SEARCH_KEY is not set\. Set BING_SEARCH_KEY"
-    ):
+    missing = r"bing_search.* BING_SEARCH_KEY is not set\. Set BING_SEARCH_KEY"
+    with pytest.raises(ChameleonError, match=missing):
         inventory(["bing_search"]).check()
     monkeypatch.setenv("BING_SEARCH_KEY", KEY)
     monkeypatch.setenv("BING_SEARCH_ENDPOINT", "http://169.254.169.254/latest")
-    with pytest.raises(
-        ChameleonError, match=r"module bing_search .* BING_SEARCH_ENDPOINT .* special network"
-    ):
+    refused = r"module bing_search .* BING_SEARCH_ENDPOINT .* special network"
+    with pytest.raises(ChameleonError, match=refused):
         inventory(["bing_search"], bing_search={"allow_private": True}).check()
 
 
@@ -214,13 +191,14 @@ def test_a_module_can_be_used_without_an_executor(endpoints: WebServer) -> None:
         WebSearch(provider="altavista")  # type: ignore[arg-type]
 
 
-def test_a_module_keeps_what_it_found(
+def test_without_a_query_the_question_is_searched_for_and_what_is_found_is_kept(
     endpoints: WebServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CHAMELEON_WEB_CACHE", str(tmp_path / "web.sqlite"))
     for _ in range(2):
         assert shown(run(["bing_search"]), "bing_search") == [TIDES]
-    assert len(endpoints.asked) == 1
+    (asked,) = endpoints.asked
+    assert asked.query["q"] == QUESTION["question"] and asked.query["count"] == "1"
 
 
 def test_a_folder_is_searched_whatever_the_cache_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -257,10 +235,8 @@ def test_a_server_has_all_of_the_modules_time_to_answer(
 def test_auto_tells_what_it_came_to(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BRAVE_API_KEY", KEY)
     assert WebSearch().runtime_info() == {"provider": "brave", "host": "api.search.brave.com"}
-    assert WikipediaSearch(language="de").runtime_info() == {
-        "provider": "wikipedia",
-        "host": "de.wikipedia.org",
-    }
+    german = WikipediaSearch(language="de").runtime_info()
+    assert german == {"provider": "wikipedia", "host": "de.wikipedia.org"}
     pytest.importorskip("ddgs")
     ddgs = WebSearch(provider="ddgs").runtime_info()
     versions = {package: version(package) for package in ("ddgs", "primp")}

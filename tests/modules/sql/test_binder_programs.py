@@ -26,13 +26,9 @@ from tests.modules.sql.given import TABLE, Unsealed
 pytestmark = pytest.mark.skipif(bool(why_unusable()), reason="the sealed sandbox cannot run here")
 
 TYPES: dict[str, SqlType] = {
-    "object": "TEXT",
-    "int64": "INTEGER",
-    "float64": "REAL",
-    "datetime64[ns]": "DATE",
+    **{"object": "TEXT", "int64": "INTEGER"},
+    **{"float64": "REAL", "datetime64[ns]": "DATE"},
 }
-
-
 # The recogniser of the original filled the day of its run into a bare time of day.
 OF_THAT_DAY = {"nu-3595", "nu-4251"}
 

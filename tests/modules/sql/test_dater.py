@@ -178,11 +178,6 @@ def noted(module: Any, *replies: str) -> dict[str, Any]:
     return dict(module.update_cache(STATE.cache, output))
 
 
-def test_a_choice_is_noted_by_vote() -> None:
-    votes = [f"f_row([row {number}])" for number in (1, 3, 3, 2, 1)]
-    assert noted(RowChoice(top=2), *votes)["row_choice"]["args"]["rows"] == (1, 3)
-
-
 @pytest.mark.parametrize(
     ("columns", "rows", "kept", "refused"),
     [
@@ -195,6 +190,8 @@ def test_a_choice_is_noted_by_vote() -> None:
 def test_the_table_is_cut_to_both_and_a_refused_choice_cuts_nothing(
     columns: str, rows: str, kept: Table, refused: list[int]
 ) -> None:
+    votes = [f"f_row([row {number}])" for number in (1, 3, 3, 2, 1)]
+    assert noted(RowChoice(top=2), *votes)["row_choice"]["args"]["rows"] == (1, 3)
     cache = noted(ColumnChoice(), columns) | noted(RowChoice(), rows)
     part: Module = TablePart()
     output = part.run(State(input=STATE.input, cache=cache))

@@ -143,8 +143,5 @@ TOWNS = Table(["City", "Visitors"], [["Lisbon", "4,200"], ["Porto", "2,900"]])
 )
 def test_a_query_may_call_the_only_table_what_it_likes(query: str, cell: str) -> None:
     assert SqlQuery().run(State(input={"table": TOWNS}), query=query).rows == ((cell,),)
-
-
-def test_a_table_beside_w_is_none() -> None:
     with pytest.raises(StepRejected, match="no such table: prices"):
         SqlQuery().run(State(input={"table": TOWNS}), query="SELECT City FROM w JOIN prices USING (City)")

@@ -92,7 +92,5 @@ def test_truth_is_not_compared_with_a_text() -> None:
 def test_names_of_several_words_need_no_quotes_and_may_be_joined() -> None:
     told = with_quoted_names("SELECT Net_Sales, net sales FROM w WHERE City = 'Net Sales'", COLUMNS)
     assert told == """SELECT "Net Sales", "Net Sales" FROM w WHERE City = 'Net Sales'"""
-    assert (
-        with_quoted_names("SELECT Net_Sales FROM w", {**COLUMNS, "Net_Sales": "REAL"})
-        == "SELECT Net_Sales FROM w"
-    )
+    query = "SELECT Net_Sales FROM w"
+    assert with_quoted_names(query, {**COLUMNS, "Net_Sales": "REAL"}) == query

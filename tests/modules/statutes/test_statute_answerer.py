@@ -133,13 +133,17 @@ def test_what_is_neither_is_rejected(form: Any, reply: str) -> None:
         answer_in(reply, form)
 
 
-def test_prose() -> None:
-    assert answer_in("She paid late.\nThe answer is: yes, by (h).", "text") == "yes, by (h)."
-    assert answer_in("So:\nThe answer is no, not refunded.", "text") == "no, not refunded."
-    assert answer_in("Final answer: $77", "text") == "$77"
-    assert (
-        answer_in("Yes. The answer is in (h).\nIt is $4.", "text") == "Yes. The answer is in (h). It is $4."
-    )
+@pytest.mark.parametrize(
+    ("reply", "text"),
+    [
+        ("She paid late.\nThe answer is: yes, by (h).", "yes, by (h)."),
+        ("So:\nThe answer is no, not refunded.", "no, not refunded."),
+        ("Final answer: $77", "$77"),
+        ("Yes. The answer is in (h).\nIt is $4.", "Yes. The answer is in (h). It is $4."),
+    ],
+)
+def test_prose(reply: str, text: str) -> None:
+    assert answer_in(reply, "text") == text
 
 
 @settings(max_examples=50)
@@ -165,10 +169,8 @@ class TestTheModule:
         return state, client.requests[0]
 
     def test_judges_by_what_was_found(self) -> None:
-        facts = "The Lark is registered."
-        state, sent = self.asked(
-            "Section 12(b)(1)(A) applies to the Lark.", "The answer is: Entailment", text=facts
-        )
+        facts, claim = "The Lark is registered.", "Section 12(b)(1)(A) applies to the Lark."
+        state, sent = self.asked(claim, "The answer is: Entailment", text=facts)
         assert state.answer == "Entailment" == state.cache["answer"]
         assert state.cache["sources"][0]["heading"] == "§12(b)(1)(A)"
         case = sent[-1][1].rpartition("Here is the case.")[2]
@@ -176,10 +178,8 @@ class TestTheModule:
         assert f"<facts>\n{facts}\n</facts>\nStatement: Section 12(b)" in case and case.endswith("Reasoning:")
 
     def test_shows_a_statute_that_is_the_text_once(self) -> None:
-        question = "Who pays under subsection (a)?"
-        state, sent = self.asked(
-            question, "The answer is: The master pays.", statutes=None, text=STATUTES["12"]
-        )
+        question, reply = "Who pays under subsection (a)?", "The answer is: The master pays."
+        state, sent = self.asked(question, reply, statutes=None, text=STATUTES["12"])
         assert state.answer == "The master pays."
         assert sent[-1][1].count("The master of a vessel shall pay") == 1 and "<facts>" not in sent[-1][1]
         assert "examples" not in sent[-1][1]
@@ -228,10 +228,8 @@ class TestTheDemonstrations:
         assert len({each["facts"] for each in shown}) == 16
 
     def test_have_programs_that_come_to_the_same_answers(self) -> None:
-        answers = {
-            each["facts"]: answer_in(each["reply"], form_of(each["question"]))
-            for each in demonstrations("cot")
-        }
+        worked = demonstrations("cot")
+        answers = {each["facts"]: answer_in(each["reply"], form_of(each["question"])) for each in worked}
         shown = demonstrations("program_generator")
         assert len(shown) == 8
         for each in shown:

@@ -16,6 +16,5 @@ def node(found: Statute, name: str) -> Node:
 def keeps_all(found: Statute, text: str) -> bool:
     """Whether each line is in one node, and the tree gives the text."""
     numbers = [line.number for each in found.root.nodes for line in each.own_lines]
-    return "".join(line.text for line in found.root.lines) == text and sorted(numbers) == list(
-        range(1, len(text.splitlines()) + 1)
-    )
+    every = list(range(1, len(text.splitlines()) + 1))
+    return "".join(line.text for line in found.root.lines) == text and sorted(numbers) == every

@@ -30,16 +30,8 @@ from tests.table.strategies import tables
 
 quick = settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 OTHER = Table(["key", "more"], [["a", "x"], ["12", "y"], ["12", "z"], ["", "-7"]], "other")
-OPERATIONS: dict[str, type[TableOperation]] = {
-    "add_column": AddColumn,
-    "select_row": SelectRow,
-    "select_column": SelectColumn,
-    "group_by": GroupBy,
-    "sort_by": SortBy,
-    "filter_rows": FilterRows,
-    "aggregate": Aggregate,
-    "join": Join,
-}
+_KINDS = (AddColumn, SelectRow, SelectColumn, GroupBy, SortBy, FilterRows, Aggregate, Join)
+OPERATIONS: dict[str, type[TableOperation]] = {kind.name: kind for kind in _KINDS}
 NAMES = tuple(OPERATIONS)
 
 
@@ -75,9 +67,8 @@ class Guesses:
             return f"f_aggregate({summed} {column} by {chance.choice(self.table.header)})"
         if kind == "join":
             return f"f_join({chance.choice(['other', 'another'])}, on {column} = key)"
-        values = [
-            line.partition(" : ")[2].split(" | ")[0][:2] for line in rest.splitlines() if " : " in line
-        ][1:]
+        lines = [line.partition(" : ")[2] for line in rest.splitlines() if " : " in line]
+        values = [line.split(" | ")[0][:2] for line in lines[1:]]
         return f"We extract the value from it. f_add_column(new). The value: {' | '.join(values)}"
 
 

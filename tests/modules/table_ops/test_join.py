@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -18,16 +19,8 @@ from tests.table.strategies import tables
 RIDERS = Table(
     ["Rank", "Team"], [["1", "Liquigas"], ["2", " LIQUIGAS "], ["3", ""], ["4", "Astana"]], "riders"
 )
-TEAMS = Table(
-    ["Name", "Rank", "Country"],
-    [
-        ["Liquigas", "7", "Italy"],
-        ["Astana", "8", "Kazakhstan"],
-        ["Astana", "9", "China"],
-        ["", "0", "nowhere"],
-    ],
-    "Teams of 2009, on tour",
-)
+_ROWS = [["Liquigas", "7", "Italy"], ["Astana", "8", "Kazakhstan"], ["Astana", "9", "China"]]
+TEAMS = Table(["Name", "Rank", "Country"], [*_ROWS, ["", "0", "nowhere"]], "Teams of 2009, on tour")
 
 
 def given_with(*others: Table) -> State:
@@ -112,12 +105,8 @@ def test_a_further_table_is_cut_like_the_first() -> None:
 def test_a_join_is_all_pairs_of_rows_whose_keys_agree(left: Table, right: Table) -> None:
     left = Table(["k", *left.header[1:]], left.rows)
     right = Table(["k", *right.header[1:]], right.rows, "right")
-    pairs = [
-        (*one, *other[1:])
-        for one in left.rows
-        for other in right.rows
-        if normal(one[0]) == normal(other[0]) != ""
-    ]
+    every = product(left.rows, right.rows)
+    pairs = [(*one, *other[1:]) for one, other in every if normal(one[0]) == normal(other[0]) != ""]
     try:
         table = Join().apply(left, {"table": "right", "on": ["k", "k"], "other": right})
     except StepRejected:

@@ -55,12 +55,9 @@ def test_what_is_no_label_is_rejected(reply: str) -> None:
         TableAnswerer("label").parse(reply)
 
 
-def test_samples_vote_with_what_they_say() -> None:
+def test_samples_vote_with_what_they_say_or_to_the_letter() -> None:
     assert answered("NO", "YES", "Yes.", "maybe", "The answer is: NO") == "no"
     assert answered("NO", "YES", "Yes.", "maybe", "true") == "yes"
-
-
-def test_or_to_the_letter() -> None:
     assert answered("NO", "YES", "Yes.", "NO ", agree="text") == "no"
     assert answered("YES", "Yes.", "NO", agree="text") == "yes", "where all differ the first counts"
     assert answered("maybe", "maybe", "NO", agree="text") == "no", "what is no answer has no vote"

@@ -43,18 +43,12 @@ def test_cells_are_found_by_their_text(items: list[str], question: str, cells: l
     assert located(items, REGATTA, question) == (cells, [])
 
 
-def test_items_stand_in_the_column_that_most_of_them_share() -> None:
+def test_items_stand_in_the_column_that_most_of_them_share_and_in_kept_rows() -> None:
     assert located(["Tarn Rovers", "Arvik", "Selmark"], CLUBS)[0] == [(1, 2), (2, 2), (3, 2)]
     assert located(["Tarn Rovers"], CLUBS, "Who was away?")[0] == [(2, 2)]
     assert located(["Tarn Rovers"], CLUBS, "", {"rows": [0, 1, 2, 3], "columns": [1, 2]})[0] == [(2, 2)]
-
-
-def test_and_in_kept_rows() -> None:
     assert located(["Mill Hill"], CLUBS)[0] == [(1, 0)], "the first of the column that has it"
     assert located(["1"], CLUBS, "", {"rows": [3], "columns": [0, 1, 2]})[0] == [(3, 1)]
-
-
-def test_what_is_nowhere_is_told() -> None:
     assert located(["Herons", "two of them", ""], REGATTA) == ([(1, 1)], ["two of them", ""])
     assert located(["x"], Table(["a"])) == ([], ["x"])
 
@@ -73,10 +67,8 @@ class Say(Module):
 
 
 def test_cells_are_those_of_the_table_before_any_cut() -> None:
-    cut = SemanticFilter(2, 3, by="bm25")
-    state, _ = run(
-        [cut, Say(), CellLocator(), FinalAnswer()], question="Pikes or Swans, crew country points?"
-    )
+    modules = [SemanticFilter(2, 3, by="bm25"), Say(), CellLocator(), FinalAnswer()]
+    state, _ = run(modules, question="Pikes or Swans, crew country points?")
     assert state.input["table"] == REGATTA.take_rows([2, 3]).take_columns([1, 2, 3])
     assert state.cache["coordinates"] == ((2, 1), (2, 3)) and state.answer == ("Pikes", "870")
     assert output(state, "cell_locator")["missing"] == ()

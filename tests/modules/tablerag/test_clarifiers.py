@@ -22,23 +22,14 @@ TERMS = {"SEL": "Selmark, a country", "Points": "those of the final"}
 
 
 @pytest.mark.parametrize(
-    "reply",
-    [
-        json.dumps(TERMS),
-        json.dumps(TERMS, indent=2),
-        f"```json\n{json.dumps(TERMS)}\n```",
-        f"``` \n{json.dumps(TERMS)}",
-        f"Here they are:\n{json.dumps(TERMS)}\nI hope that helps.",
-        '{"SEL": "Selmark,\\n a country", "Points": "those of the final"}',
-    ],
-)
-def test_terms_are_read_from_json_of_many_forms(reply: str) -> None:
-    assert terms_in(reply) == TERMS
-
-
-@pytest.mark.parametrize(
     ("reply", "terms"),
     [
+        (json.dumps(TERMS), TERMS),
+        (json.dumps(TERMS, indent=2), TERMS),
+        (f"```json\n{json.dumps(TERMS)}\n```", TERMS),
+        (f"``` \n{json.dumps(TERMS)}", TERMS),
+        (f"Here they are:\n{json.dumps(TERMS)}\nI hope that helps.", TERMS),
+        ('{"SEL": "Selmark,\\n a country", "Points": "those of the final"}', TERMS),
         ("```json\n{}\n```", {}),
         ('{"a": {"Definition": "x", "Synonyms": ["y", "z"]}, "b": 3}', None),
         ('[{"a": "x"}, {"b": "y"}]', None),
@@ -48,7 +39,7 @@ def test_terms_are_read_from_json_of_many_forms(reply: str) -> None:
         ("", None),
     ],
 )
-def test_what_else_there_may_be(reply: str, terms: Any) -> None:
+def test_terms_are_read_from_json_of_many_forms(reply: str, terms: Any) -> None:
     assert terms_in(reply) == terms
 
 
@@ -77,12 +68,9 @@ PLAIN = "Each row is a crew. The question asks for those whose Country is SEL."
 class TestDescriptions:
     def test_the_table_alone_is_described_where_nothing_is_searched(self) -> None:
         state, client = run(WikiClarifier(), [PLAIN])
-        told = output(state, "wiki_clarifier")
+        told, asked = output(state, "wiki_clarifier"), client.requests[0][-1][1].rpartition("Here is")[2]
         assert told == {"summary": PLAIN, "documents": (), "without": "no search is set up"}
-        assert (
-            state.cache["summary"] == PLAIN
-            and "<documents>" not in client.requests[0][-1][1].rpartition("Here is")[2]
-        )
+        assert state.cache["summary"] == PLAIN and "<documents>" not in asked
 
     @needs_search
     def test_articles_are_found_by_the_caption_and_shown_as_data(self, tmp_path: Path) -> None:

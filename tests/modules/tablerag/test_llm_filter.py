@@ -22,11 +22,12 @@ from tests.modules.tablerag.running import REGATTA, output, run
 
 needs_pandas = pytest.mark.skipif(bool(without_pandas()), reason="no pandas in a sandbox here")
 ALL = tuple(range(4))
+ENDLESS = "while True: pass"
 
 
-def filtered(*replies: str, agree: Any = "result") -> Any:
+def filtered(*replies: Any, **settings: Any) -> Any:
     """What the module makes of these replies, and the table after it."""
-    module = LLMFilter(agree)
+    module = LLMFilter(**settings)
     module.samples = len(replies)
     state, _ = run(module, replies)
     return output(state, "llm_filter"), state
@@ -72,6 +73,7 @@ class TestWhatIsKept:
             ("filtered_table = df[df['Year'] > 3]", "KeyError in line 1"),
             ("filtered_table = df[", "SyntaxError"),
             ("import os\nos._exit(0)", ""),
+            (ENDLESS, "took too long"),
             ("x = [0] * 10**12\nfiltered_table = df.head(1)", ""),
             ("filtered_table = pd.DataFrame([['x' * 100] * 4] * 10**5, columns=df.columns)", ""),
             ("pd.DataFrame.to_numpy = lambda *a, **k: np.array([['a', 'b', 'c']])\nfiltered_table = df", ""),
@@ -79,7 +81,7 @@ class TestWhatIsKept:
         ],
     )
     def test_anything_else_leaves_the_table_whole_and_says_why(self, code: str, reason: str) -> None:
-        told, state = filtered(f"```python\n{code}\n```")
+        told, state = filtered(f"```python\n{code}\n```", timeout=0.3 if code == ENDLESS else None)
         assert told["whole"] and told["reason"] and reason in told["reason"]
         assert state.input["table"] == REGATTA and "kept" not in state.cache
 
@@ -93,14 +95,6 @@ class TestWhatIsKept:
         state, client = run(module, ["filtered_table = df[['column_1']]"], table=two)
         assert "\ncolumn_1 | n\n" in client.requests[0][-1][1]
         assert state.input["table"] == Table([""], [["a"], ["b"]])
-
-
-@needs_pandas
-def test_a_loop_without_end_ends() -> None:
-    module = LLMFilter(timeout=0.3)
-    module.samples = 1
-    state, _ = run(module, ["while True: pass"])
-    assert "took too long" in output(state, "llm_filter")["reason"]
 
 
 @needs_pandas
@@ -127,12 +121,9 @@ class TestTheVote:
         assert state.input["table"] == REGATTA
 
     def test_cut_off_replies_have_no_vote(self) -> None:
-        module = LLMFilter()
-        module.samples = 2
-        state, _ = run(module, [{"text": self.FIRST, "finish": "length"}, self.SEL])
-        assert output(state, "llm_filter")["rows"] == (0, 2)
-        state, _ = run(module, [{"text": self.FIRST, "finish": "length"}] * 2)
-        assert "cut off" in output(state, "llm_filter")["reason"]
+        cut = {"text": self.FIRST, "finish": "length"}
+        assert filtered(cut, self.SEL)[0]["rows"] == (0, 2)
+        assert "cut off" in filtered(cut, cut)[0]["reason"]
 
 
 def test_a_small_table_is_not_asked_about() -> None:

@@ -28,32 +28,26 @@ def kept(**given: Any) -> tuple[Any, Table]:
     return output(state, "semantic_filter"), state.input["table"]
 
 
-def test_the_rows_that_are_like_the_question_stay_in_the_order_of_the_table() -> None:
-    told, table = kept(rows=3, question="Which ships lie in Arvik?")
-    assert told["rows"] == (3, 7, 11) and told["columns"] == (0, 1, 2)
-    assert table == MANY.take_rows([3, 7, 11])
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"rows": 3, "question": "Which ships lie in Arvik?"}, MANY.take_rows([3, 7, 11])),
+        ({"rows": None, "columns": 1, "question": "Which port?"}, MANY.take_columns([1])),
+        ({"rows": 10, "table": REGATTA}, REGATTA),
+        ({"table": Table(["a"])}, Table(["a"])),
+        ({"rows": 2, "question": "Who knows?"}, MANY),  # nothing tells the rows apart
+    ],
+)
+def test_what_is_like_the_question_stays_in_the_order_of_the_table(
+    given: dict[str, Any], expected: Table
+) -> None:
+    told, table = kept(**given)
+    assert table == expected and bool(told.get("whole")) == (expected == given.get("table", MANY))
 
 
-def test_or_in_that_of_likeness_the_nearest_last() -> None:
+def test_rows_may_stand_in_the_order_of_likeness_the_nearest_last() -> None:
     told, _ = kept(rows=2, order="similarity", question="Ship 7 in Arvik")
     assert told["rows"][-1] == 7
-
-
-def test_columns_are_cut_as_well_where_that_is_wanted() -> None:
-    told, table = kept(rows=None, columns=1, question="Which port?")
-    assert table == MANY.take_columns([1]) and len(told["rows"]) == 20
-
-
-def test_a_short_table_stays_whole() -> None:
-    told, table = kept(rows=10, table=REGATTA)
-    assert told["whole"] and table == REGATTA
-    told, table = kept(table=Table(["a"]))
-    assert told["whole"] and table == Table(["a"])
-
-
-def test_where_nothing_tells_the_rows_apart_all_stay() -> None:
-    told, table = kept(rows=2, question="Who knows?")
-    assert told["whole"] and table == MANY
 
 
 def test_what_was_cut_before_is_counted_from_the_whole() -> None:
@@ -79,20 +73,18 @@ def test_the_published_vectors() -> None:
     stored = numpy.load(DATA / "tablerag/row_embeddings.npz")["emb"]
     lines = (DATA / "tablerag/row_embeddings_index.jsonl").read_text("utf-8").splitlines()
     places = {row["file"]: row for row in map(json.loads, lines)}
-    vectors = list(
-        map(json.loads, (DATA / "vectors/tablerag_semantic_topk.jsonl").read_text("utf-8").splitlines())
-    )
+    recorded = (DATA / "vectors/tablerag_semantic_topk.jsonl").read_text("utf-8").splitlines()
+    vectors = list(map(json.loads, recorded))
     assert len(vectors) == 30
     for vector in vectors:
         place = places[vector["file"]]
         rows = stored.astype(float)[place["offset"] : place["offset"] + len(place["rows"])]
         asked = rows[vector["query_row"]]
         near = (rows @ asked / (numpy.linalg.norm(rows, axis=1) * numpy.linalg.norm(asked))).tolist()
-        assert top(near, vector["k"], "similarity") == vector["indices_returned"]
-        assert top(near, vector["k"]) == sorted(vector["indices_returned"])
-        assert [near[each] for each in vector["indices_returned"]] == pytest.approx(
-            vector["similarity"], abs=1e-4
-        )
+        returned = vector["indices_returned"]
+        assert top(near, vector["k"], "similarity") == returned
+        assert top(near, vector["k"]) == sorted(returned)
+        assert [near[each] for each in returned] == pytest.approx(vector["similarity"], abs=1e-4)
 
 
 FILLER = "The weather was mild and the town was quiet that year. "
@@ -121,21 +113,17 @@ def test_what_fits_stays_whole() -> None:
     assert passages == (KEEPER, "A sentence alone.") and "kept" not in told
 
 
-@settings(max_examples=20)
-@given(
-    st.lists(
-        st.fixed_dictionaries(
-            {"title": st.sampled_from(["", "Skerry"]), "text": st.text("ab .\nZ", max_size=900)}
-        ),
-        max_size=4,
-    ),
-    st.integers(20, 200),
+PASSAGE = st.fixed_dictionaries(
+    {"title": st.sampled_from(["", "Skerry"]), "text": st.text("ab .\nZ", max_size=900)}
 )
+
+
+@settings(max_examples=20)
+@given(st.lists(PASSAGE, max_size=4), st.integers(20, 200))
 def test_never_more_than_may_be_kept(passages: list[dict[str, str]], most: int) -> None:
     told, left = kept_passages(passages, most)
     if "kept" in told:
-        assert sum(estimated_tokens(f"{each['title']}: {each['text']}") for each in left) <= most + 3 * len(
-            passages
-        )
+        tokens = sum(estimated_tokens(f"{each['title']}: {each['text']}") for each in left)
+        assert tokens <= most + 3 * len(passages)
         words = {word for each in passages for word in each["text"].split()}
         assert all(set(each["text"].split()) <= words for each in left)

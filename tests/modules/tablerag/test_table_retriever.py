@@ -47,9 +47,8 @@ def found(question: str, index: str, **parameters: Any) -> Any:
 def test_the_nearest_table_is_the_one_to_answer_from(index: str) -> None:
     state = found("When was the brewery Tolle founded?", index)
     assert state.input["table"] == BREWERIES
-    assert state.input["passages"] == (
-        {"title": "Tolle brewery", "text": "The brewery Tolle in Arvik makes beer."},
-    )
+    (passage,) = state.input["passages"]
+    assert passage == {"title": "Tolle brewery", "text": "The brewery Tolle in Arvik makes beer."}
     told = state.cache["retrieved"]
     assert {each["id"] for each in told} == {"breweries", "tolle"}
     assert [each["score"] for each in told] == sorted((each["score"] for each in told), reverse=True)
@@ -72,16 +71,17 @@ def test_without_an_index_the_table_stays() -> None:
     assert "no index" in output(state, "table_retriever")["note"]
 
 
-def test_a_question_that_nothing_fits_is_declined(index: str) -> None:
-    state = found("zyx wvu", index)
-    assert state.ended.reason == "declined" and "nothing in the index" in str(state.ended.error)
-
-
-def test_neither_table_nor_index_is_an_error(index: str) -> None:
-    state = found("Who?", "")
-    assert "neither a table nor an index" in str(state.ended.error)
-    state = found("Who?", f"{index}/nowhere")
-    assert "there is no such index" in str(state.ended.error)
+@pytest.mark.parametrize(
+    ("question", "place", "reason", "told"),
+    [
+        ("zyx wvu", "{index}", "declined", "nothing in the index"),
+        ("Who?", "", "failed", "neither a table nor an index"),
+        ("Who?", "{index}/nowhere", "failed", "there is no such index"),
+    ],
+)
+def test_what_finds_no_table_says_why(index: str, question: str, place: str, reason: str, told: str) -> None:
+    ended = found(question, place.format(index=index)).ended
+    assert ended.reason == reason and told in str(ended.error)
 
 
 def test_an_index_is_opened_once_for_all_threads(index: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -87,9 +87,7 @@ def test_the_store_tells_pictures_apart_and_replays(loopback: Start, tmp_path: P
         Image.new("RGB", (9, 9), colour).save(tmp_path / name)
         answers.append(asked(tmp_path / name, llm(store)).cache["image_caption"])
     assert answers == [f"picture {number}" for number in (1, 2, 1, 3, 2)] and len(server.requests) == 3
-    replay = LLM.connect(
-        "openai:local", api_key="k", base_url=server.url, store=ResponseStore(store.path, "replay")
-    )
+    replay = llm(ResponseStore(store.path, "replay"))
     assert asked(tmp_path / "b.png", replay).cache["image_caption"] == "picture 2"
     assert len(server.requests) == 3
 
@@ -122,9 +120,8 @@ def test_a_scripted_model_sees_the_text_and_a_mark(tmp_path: Path) -> None:
 
 
 def test_a_model_that_sees_no_pictures_fails_the_step(loopback: Start, tmp_path: Path) -> None:
-    server = loopback(
-        [Fault(400, {"error": {"message": "image_url is not supported", "type": "invalid_request"}})]
-    )
+    refused = {"error": {"message": "image_url is not supported", "type": "invalid_request"}}
+    server = loopback([Fault(400, refused)])
     halves(300, 300).save(tmp_path / "a.png")
     state = asked(tmp_path / "a.png", llm())
     assert "image_url is not supported" in why(state)

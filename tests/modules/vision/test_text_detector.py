@@ -97,11 +97,8 @@ def test_what_the_engine_is_not_sure_of_is_left_out(tmp_path: Path, monkeypatch:
     path = text_picture(tmp_path / "words.png", {}, (30, 20))
     first = detect(path, engine="easyocr", languages=["fr"])
     assert first.cache["detected_text"] == "Paris Lyon"
-    assert first.cache["text_boxes"][0] == {
-        "text": "Paris",
-        "box": ((1.2, 2), (10, 2), (10, 8), (1, 8)),
-        "confidence": 0.9,
-    }
+    box = ((1.2, 2), (10, 2), (10, 8), (1, 8))
+    assert first.cache["text_boxes"][0] == {"text": "Paris", "box": box, "confidence": 0.9}
     unsure = detect(path, engine="easyocr", languages=["fr"], least_confidence=0, boxes=True)
     told = context_of(unsure)
     assert told.startswith("Detected text:\n<detected_text>\n[([[1, 2], ") and "], '8 4 < 8 $')]\n</" in told
@@ -119,8 +116,8 @@ def test_what_the_engine_is_not_sure_of_is_left_out(tmp_path: Path, monkeypatch:
 def test_a_part_of_a_line_that_is_not_read_is_told_and_the_line_answers_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, texts: Sequence[Any], read: str
 ) -> None:
-    boxes = {left: [[left, 20], [left + 60, 20], [left + 60, 40], [left, 40]] for left in (10, 110, 210)}
-    found = [(boxes[10], *texts[0]), (boxes[110], *texts[1]), (boxes[210], *texts[2])]
+    boxes = [[[left, 20], [left + 60, 20], [left + 60, 40], [left, 40]] for left in (10, 110, 210)]
+    found = [(box, *text) for box, text in zip(boxes, texts, strict=True)]
     double_of_easyocr(monkeypatch, found)
     path = text_picture(tmp_path / "prices.png", {}, (300, 60))
     state = detect(path, engine="easyocr")

@@ -16,9 +16,8 @@ def save_vit_gpt2(folder: Path, *, width: int = 48, seed: int = 5) -> Path:
     from transformers import GPT2Config, VisionEncoderDecoderConfig, VisionEncoderDecoderModel, ViTConfig
 
     torch.manual_seed(seed)
-    lively: dict[str, Any] = {
-        "initializer_range": 0.6
-    }  # what random weights write should depend on the picture
+    # What random weights write should depend on the picture.
+    lively: dict[str, Any] = {"initializer_range": 0.6}
     encoder = ViTConfig(
         hidden_size=width, num_hidden_layers=2, num_attention_heads=4, intermediate_size=2 * width,
         image_size=SIDE, patch_size=8, **lively,
