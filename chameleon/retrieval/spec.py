@@ -14,6 +14,7 @@ installed, else for `lexical`.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, Literal, Self, get_args
 
 import yaml
@@ -123,10 +124,7 @@ def _of_text(text: str) -> Mapping[str, Any]:
     """Read "bm25" or "{first: bm25}"."""
     if text in NAMES:
         return {"first": text}
-    try:
-        found = read_yaml(text) if ":" in text else None
-    except yaml.YAMLError as problem:
-        raise _no_retriever(f"{text[:100]!r} is not YAML") from problem
-    if isinstance(found, Mapping):
-        return found
-    raise InputError(f"there is no retriever {text!r}", hint=f"{nearest(text, NAMES)} {_EXAMPLE}".strip())
+    with suppress(yaml.YAMLError):
+        if ":" in text and isinstance(found := read_yaml(text), Mapping):
+            return found
+    raise _no_retriever(repr(text[:100]), nearest(text, NAMES))
