@@ -50,28 +50,23 @@ class Walk:
                 continue
             for entry in entries:
                 path = folder / entry.name
-                if entry.is_dir(follow_symlinks=False) and not _is_hidden(path) and not is_ours(path):
-                    inner.append(path)
-                elif self._is_read(path, entry):
+                suffix = path.suffix.lower()
+                if path.name.startswith((".", "~$")):
+                    self.others["hidden"] += 1
+                elif entry.is_symlink():
+                    self._note_link(path)
+                elif entry.is_dir():
+                    if is_ours(path):
+                        self.others["index"] += 1
+                    else:
+                        inner.append(path)
+                elif not entry.is_file():
+                    self.others["device or pipe"] += 1
+                elif holds_tables(path) or suffix in SUFFIXES:
                     yield path
+                else:
+                    self.others[suffix or "no suffix"] += 1
             folders += reversed(inner)
-
-    def _is_read(self, path: Path, entry: os.DirEntry[str]) -> bool:
-        """Return whether this is a file to read; note it if not."""
-        suffix = path.suffix.lower()
-        if _is_hidden(path):
-            self.others["hidden"] += 1
-        elif entry.is_symlink():
-            self._note_link(path)
-        elif entry.is_dir(follow_symlinks=False):
-            self.others["index"] += 1
-        elif entry.is_file(follow_symlinks=False):
-            if holds_tables(path) or suffix in SUFFIXES:
-                return True
-            self.others[suffix or "no suffix"] += 1
-        else:
-            self.others["device or pipe"] += 1
-        return False
 
     def _note_link(self, path: Path) -> None:
         try:
@@ -86,10 +81,6 @@ class Walk:
 
     def _leave(self, path: Path, why: str) -> None:
         self.left_out.append(LeftOut(printable(path.relative_to(self.root).as_posix()), why))
-
-
-def _is_hidden(path: Path) -> bool:
-    return path.name.startswith((".", "~$"))
 
 
 @dataclass

@@ -15,12 +15,9 @@ from chameleon.table import Table
 from chameleon.table.found import Found
 from chameleon.table.html_tables import page_tables
 from chameleon.table.records import Origin
-from chameleon.web.markup import SUPERSCRIPTS, UNREAD, decoded, is_hidden, visible
+from chameleon.web.markup import INLINE, SUPERSCRIPTS, UNREAD, decoded, is_hidden, visible
 
-_INLINE = re.compile(
-    "a|abbr|acronym|b|bdi|bdo|big|br|cite|code|data|del|dfn|em|font|i|ins|kbd|label|mark|q|rp|rt|ruby|s|samp"
-    "|small|span|strike|strong|sub|sup|time|tt|u|var|wbr|ix:(?!header).*"
-)
+_INLINE = re.compile(f"{INLINE.pattern}|br|ix:(?!header).*")
 _UNREAD = re.compile(f"{UNREAD.pattern}|ix:(?:header|hidden|references|resources)")
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _OPENS: dict[str, dict[str, Any]] = {

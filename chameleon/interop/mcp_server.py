@@ -11,11 +11,10 @@ import uuid
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager, redirect_stdout
-from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NamedTuple
 
 from mcp import types
 from mcp.server import Server
@@ -93,23 +92,12 @@ class Traces:
         return self._kept[uri][1]
 
 
-@dataclass(frozen=True)
-class Served:
+class Served(NamedTuple):
     """An inventory as a tool."""
 
     executor: Executor
     inputs: Inputs
     tool: types.Tool
-
-    @classmethod
-    def of(cls, executor: Executor, folders: Sequence[str | Path]) -> Served:
-        """Describe the tool that an inventory is."""
-        inventory = executor.inventory
-        inputs = Inputs(inventory, folders)
-        name = re.sub(r"[^A-Za-z0-9_-]+", "_", inventory.name)[:64]
-        about = one_line(harmless(inventory.about), 1000) or f"Answers by {', '.join(inventory.present)}."
-        tool = types.Tool(name=name, description=about, input_schema=inputs.schema, output_schema=_OUTPUT)
-        return cls(executor, inputs, tool)
 
 
 class InventoryServer:
@@ -126,12 +114,13 @@ class InventoryServer:
     ) -> None:
         self.tools: dict[str, Served] = {}
         for executor in executors:
-            served = Served.of(executor, folders)
-            if served.tool.name in self.tools:
-                raise InventoryError(
-                    f"two inventories are called {served.tool.name}", hint="Serve one of them."
-                )
-            self.tools[served.tool.name] = served
+            inventory, inputs = executor.inventory, Inputs(executor.inventory, folders)
+            name = re.sub(r"[^A-Za-z0-9_-]+", "_", inventory.name)[:64]
+            if name in self.tools:
+                raise InventoryError(f"two inventories are called {name}", hint="Serve one of them.")
+            about = one_line(harmless(inventory.about), 1000) or f"Answers by {', '.join(inventory.present)}."
+            tool = types.Tool(name=name, description=about, input_schema=inputs.schema, output_schema=_OUTPUT)
+            self.tools[name] = Served(executor, inputs, tool)
         self.traces, self.lists_runs = Traces(), lists_runs
         self._turns, self._calls = asyncio.Semaphore(MOST_AT_ONCE), 0
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import threading
 import unicodedata
-from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -17,8 +16,7 @@ WEAK = 0.3
 """What a weak word counts for in a query."""
 
 # Signs of vowels are no letters to `re`, but belong to the words of the scripts of South and South-East Asia.
-_BETWEEN = "\0"  # texts
-_WORD = re.compile(r"\0|(?:[^\W_]|[\u0900-\u0963\u0966-\u0dff\u0e31-\u0e3a\u0e47-\u0e4e\u1000-\u109f])+")
+_WORD = re.compile(r"(?:[^\W_]|[\u0900-\u0963\u0966-\u0dff\u0e31-\u0e3a\u0e47-\u0e4e\u1000-\u109f])+")
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]+")
 _DIGIT = re.compile(r"\d")
 _THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:(?:,\d{3})+|(?: , \d{3})+)(?!\d)")
@@ -27,8 +25,7 @@ _MONTH_FIRST = re.compile(r"(?<!\d)(\d{1,2})/(\d{1,2})/(\d{4})(?!\d)")
 _DAY_FIRST = re.compile(r"(?<!\d)(\d{1,2})\.(\d{1,2})\.(\d{4})(?!\d)")
 _PAIR = re.compile(r"(?<!\d)(\d++)\s*[-–:./]\s*(\d+)")
 _HIGHEST_SIGN = 9  # combining classes up to here change letters; above, they are accents and points
-_REMEMBERED, _SHORT = 1 << 17, 80  # texts, and characters of one
-_known: dict[str, tuple[str, ...]] = {}
+_SHORT = 80  # characters of a text that is remembered
 _stemming = threading.Lock()
 
 
@@ -37,49 +34,25 @@ def terms(text: str) -> tuple[str, ...]:
 
     Numbers and dates have one form each: "1,234" and "1234", "three" and "3", "2004-03-16" and
     "16 March 2004". Two numbers with a sign between them, such as a score or a decimal fraction, are one more
-    term after the others ("3-1" and "3 – 1": `3_1`). Of Chinese and Japanese, pairs of neighbouring
+    term after the others ("3-1" and "3 – 1": `3_1`). Of Chinese and Japanese, pairs of neighboring
     characters are terms. No term holds white space. Raises `MissingPackage`.
     """
-    return terms_of([text])[0]
+    return _remembered(text) if len(text) <= _SHORT else _read(text)
 
 
-def terms_of(texts: Sequence[str]) -> list[tuple[str, ...]]:
-    """Return the terms of each text; short ones are remembered, since cells of tables come again."""
-    read = [_known.get(text) for text in texts]
-    new = list(dict.fromkeys(text for text, said in zip(texts, read, strict=True) if said is None))
-    found = dict(zip(new, _read(new), strict=True)) if new else {}
-    if len(_known) + len(new) > _REMEMBERED:
-        _known.clear()
-    _known.update((text, said) for text, said in found.items() if len(text) <= _SHORT)
-    return [found[text] if said is None else said for text, said in zip(texts, read, strict=True)]
-
-
-def _read(texts: Sequence[str]) -> list[tuple[str, ...]]:
-    """Return the terms of texts, all of them analysed at once."""
-    joined = _BETWEEN.join([folded(text.replace(_BETWEEN, " ")) for text in texts])
-    pairs: list[tuple[int, str]] = []
-    if _DIGIT.search(joined):
-        if "," in joined:
-            joined = _THOUSANDS.sub(lambda run: re.sub("[ ,]", "", run[0]), joined)
-        joined = _dated(joined)
-        pairs = [(each.start(), f"{each[1]}_{each[2]}") for each in _PAIR.finditer(joined)]
-    words = _WORD.findall(joined)
-    if _UNSPACED.search(joined):
+def _read(text: str) -> tuple[str, ...]:
+    text = folded(text)
+    pairs: list[str] = []
+    if _DIGIT.search(text):
+        text = _dated(_THOUSANDS.sub(lambda run: re.sub("[ ,]", "", run[0]), text))
+        pairs = [f"{each[1]}_{each[2]}" for each in _PAIR.finditer(text)]
+    words = _WORD.findall(text)
+    if _UNSPACED.search(text):
         words = [piece for word in words for piece in ((word,) if word.isascii() else _pieces(word))]
-    cell: list[str] = []
-    found = [cell]
-    for term in map(_term, words):
-        if term == _BETWEEN:
-            cell = []
-            found.append(cell)
-        elif term:
-            cell.append(term)
-    number = end = 0
-    for start, pair in pairs:
-        number += joined.count(_BETWEEN, end, start)
-        found[number].append(pair)
-        end = start
-    return [tuple(cell) for cell in found]
+    return (*filter(None, map(_term, words)), *pairs)
+
+
+_remembered = lru_cache(maxsize=1 << 17)(_read)  # cells of tables come again
 
 
 def query_weights(query: str) -> dict[str, float]:
@@ -131,8 +104,8 @@ def _pieces(word: str) -> list[str]:
 @lru_cache(maxsize=1 << 17)
 def _term(word: str) -> str:
     """Return the term that a word is, "" for a stop word."""
-    if word in STOP_WORDS or word == _BETWEEN:
-        return word if word == _BETWEEN else ""
+    if word in STOP_WORDS:
+        return ""
     if word.isdecimal():
         return word[1:] if len(word) == 2 and word[0] == "0" else word
     word = NUMBERS.get(word) or IRREGULAR.get(word) or MONTH_NAMES.get(word) or word

@@ -86,8 +86,7 @@ class Index:
 
     def line_at(self, place: Place) -> bytes:
         """Return a document as it is kept."""
-        line: Any = self._stored(place).get_first(DOCUMENT)
-        return bytes(line)
+        return bytes(self._stored(place, DOCUMENT))
 
     def place(self, id: str) -> Place:
         """Return where a document is. Raises `InputError` for an id that the index does not have."""
@@ -201,12 +200,12 @@ class Index:
             found.append((either, self._query.boost_query(clause, weight) if weight != 1 else clause))
         return found
 
-    def _stored(self, place: Place) -> tantivy.Document:
+    def _stored(self, place: Place, field: str) -> Any:
         with failing(self.path, "read"):
-            return self._searcher.doc(engine.load().DocAddress(*place))
+            return self._searcher.doc(engine.load().DocAddress(*place)).get_first(field)
 
     def _id(self, place: Place) -> str:
-        return str(self._stored(place).get_first(ID))
+        return str(self._stored(place, ID))
 
     def _layout(self, place: Place) -> NDArray[numpy.uint32]:
         """Return a document's layout; those that are not large are remembered."""
@@ -214,7 +213,7 @@ class Index:
 
         found = self._layouts.get(place)
         if found is None:
-            found = numpy.frombuffer(self._stored(place).get_first(LAYOUT), numpy.uint32)
+            found = numpy.frombuffer(self._stored(place, LAYOUT), numpy.uint32)
             if found.nbytes <= _LARGE:
                 if len(self._layouts) >= _REMEMBERED:
                     self._layouts.clear()

@@ -15,7 +15,7 @@ from functools import lru_cache
 from itertools import accumulate, chain, islice
 from typing import TYPE_CHECKING
 
-from chameleon.retrieval.analysis import terms_of
+from chameleon.retrieval.analysis import terms
 from chameleon.retrieval.document import Document
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class Layout:
         table = document.table
         texts = [*(table.header if table else ()), caption_of(document), document.text]
         rows = (*table.rows, *(each.row for each in table.apart or ())) if table else ()
-        cells = terms_of([*texts, *chain.from_iterable(rows)])
+        cells = [terms(text) for text in chain(texts, *rows)]
         return cls(cells, len(table.header) if table else 0, len(table.rows) if table else 0)
 
     def weighted(self) -> Iterator[str]:

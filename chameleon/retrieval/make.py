@@ -15,16 +15,8 @@ from chameleon.retrieval.embeddings import NONE, automatic, require_embeddings
 from chameleon.retrieval.index import Index
 from chameleon.retrieval.manifest import Manifest, is_index
 from chameleon.retrieval.models import missing_packages, require_reranker
-from chameleon.retrieval.retriever import (
-    Bm25,
-    Dense,
-    Ordered,
-    Retriever,
-    by_evidence,
-    by_model,
-    by_sum,
-)
-from chameleon.retrieval.spec import MINILM, CrossEncoderSpec, LateSpec, RetrieverSpec
+from chameleon.retrieval.retriever import Bm25, Dense, Ordered, Retriever, by_evidence, by_model, by_sum
+from chameleon.retrieval.spec import MINILM, RerankerSpec, RetrieverSpec
 from chameleon.retrieval.vectors import GIVEN, opened_vectors, require_faiss
 
 if TYPE_CHECKING:
@@ -93,7 +85,7 @@ def settings_for(retriever: Spec, *, has_store: bool = False) -> Manifest:
     """
     spec = RetrieverSpec.read(retriever)
     written, named = spec.model_dump(exclude_defaults=True), spec.embeddings
-    if isinstance(spec.rerank, CrossEncoderSpec | LateSpec):
+    if isinstance(spec.rerank, RerankerSpec):
         require_reranker(spec.rerank.name)
     if has_store:
         if spec.first in ("bm25", "lexical") or spec.embeddings:

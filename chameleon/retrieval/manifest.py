@@ -42,11 +42,6 @@ class Manifest:
         """Return the CRC-32 of the embeddings: vectors of other ones are of no use."""
         return zlib.crc32(repr(sorted(self.embeddings.items())).encode())
 
-    @property
-    def vectors_file(self) -> str:
-        """Return the name of the file of vectors."""
-        return f"vectors-{self.embeddings_sum:08x}"
-
     def with_files(self, folder: Path) -> Manifest:
         """Return it with all files of its data. Raises OSError."""
         data = folder / self.data

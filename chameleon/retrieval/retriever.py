@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeAlias
 
 from chameleon.retrieval.document import Kind
 from chameleon.retrieval.index import Index, Place
-from chameleon.retrieval.spec import CrossEncoderSpec, LateSpec
+from chameleon.retrieval.spec import RerankerSpec
 from chameleon.retrieval.texts import texts
 from chameleon.retrieval.vectors import Vectors
 
@@ -137,13 +137,13 @@ def by_sum(one: Score, other: Score, most: float) -> Score:
     return score
 
 
-def by_model(index: Index, spec: CrossEncoderSpec | LateSpec) -> Score:
+def by_model(index: Index, spec: RerankerSpec) -> Score:
     """Score by a model, loaded with the first query, that reads a document's texts; the best one counts."""
 
     def score(query: str, places: Sequence[Place], _: Sequence[Ranking]) -> list[float]:
         from chameleon.retrieval.sentence_transformer import cross_encoder, late_encoder
 
-        model = late_encoder(spec.name) if isinstance(spec, LateSpec) else cross_encoder(spec.name)
+        model = late_encoder(spec.name) if spec.late else cross_encoder(spec.name)
         written = [texts(index.document_at(place), _TEXTS, _WINDOW) for place in places]
         found = iter(model.scores(query, [text for some in written for text in some]))
         return [max(next(found) for _ in some) for some in written]

@@ -14,22 +14,22 @@ installed, else for `lexical`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from contextlib import suppress
+from typing import Any, Literal, Self, get_args
 
 import yaml
-from pydantic import BaseModel, ConfigDict, PositiveInt, ValidationError
+from pydantic import BaseModel, ConfigDict, PositiveInt, ValidationError, model_validator
 
 from chameleon.errors import InputError
 from chameleon.text import nearest
 from chameleon.yaml_text import read_yaml
 
 First = Literal["auto", "bm25", "lexical", "dense", "blend"]
-NAMES: tuple[First, ...] = ("auto", "bm25", "lexical", "dense", "blend")
+NAMES: tuple[First, ...] = get_args(First)
 MINILM, LOCAL = "minilm", "sentence-transformers:"
 """Embedding models on this machine: by a package that carries the weights, or by name."""
 _WIDE = 10_000
 _EXAMPLE = "A retriever is a name or a mapping, such as {first: bm25, rerank: evidence}; docs/retrieval.md."
-WITH_VECTORS = ("dense", "blend")
 
 
 class _Strict(BaseModel):
@@ -44,31 +44,31 @@ class EmbeddingsSpec(_Strict):
     passage: str | None = None
 
 
-class CrossEncoderSpec(_Strict):
-    """A model that reads query and document together: a folder, or a name of the Hugging Face hub."""
+class RerankerSpec(_Strict):
+    """A model, by folder or name of the Hugging Face hub, that reads query and document together.
 
-    cross_encoder: str
+    One of `late` interaction compares them token by token: a ColBERT checkpoint, or `minilm`.
+    """
+
+    cross_encoder: str = ""
+    late: str = ""
+
+    @model_validator(mode="after")
+    def _is_one(self) -> Self:
+        if bool(self.cross_encoder) == bool(self.late):
+            raise ValueError("one of the two is named")
+        return self
 
     @property
     def name(self) -> str:
-        return self.cross_encoder
-
-
-class LateSpec(_Strict):
-    """A model that compares token by token: a ColBERT checkpoint by folder or name, or `minilm`."""
-
-    late: str
-
-    @property
-    def name(self) -> str:
-        return self.late
+        return self.cross_encoder or self.late
 
 
 class RetrieverSpec(_Strict):
     """What finds documents `first`, and what puts the first `depth` of them in order (`rerank`)."""
 
     first: First = "auto"
-    rerank: Literal["evidence", "dense"] | CrossEncoderSpec | LateSpec | None = None
+    rerank: Literal["evidence", "dense"] | RerankerSpec | None = None
     depth: PositiveInt = 100
     embeddings: EmbeddingsSpec | None = None
 
@@ -80,7 +80,7 @@ class RetrieverSpec(_Strict):
 
     @property
     def needs_vectors(self) -> bool:
-        return self.first in WITH_VECTORS or self.rerank == "dense"
+        return self.first in ("dense", "blend") or self.rerank == "dense"
 
     @classmethod
     def read(cls, given: RetrieverSpec | Mapping[str, Any] | str) -> RetrieverSpec:
@@ -124,10 +124,7 @@ def _of_text(text: str) -> Mapping[str, Any]:
     """Read "bm25" or "{first: bm25}"."""
     if text in NAMES:
         return {"first": text}
-    try:
-        found = read_yaml(text) if ":" in text else None
-    except yaml.YAMLError as problem:
-        raise _no_retriever(f"{text[:100]!r} is not YAML") from problem
-    if isinstance(found, Mapping):
-        return found
-    raise InputError(f"there is no retriever {text!r}", hint=f"{nearest(text, NAMES)} {_EXAMPLE}".strip())
+    with suppress(yaml.YAMLError):
+        if ":" in text and isinstance(found := read_yaml(text), Mapping):
+            return found
+    raise _no_retriever(repr(text[:100]), nearest(text, NAMES))

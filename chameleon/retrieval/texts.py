@@ -16,11 +16,6 @@ _PIECE = re.compile(r"[^\W\d_]{1,6}|\d{1,2}|[^\w\s]|_")
 _GAP = re.compile(r"(?<=[.!?])\s+|\n+")
 
 
-def about(document: Document, window: int = WINDOW) -> str:
-    """The caption and the header, cut to half a window; the document's name where there are none."""
-    return _about(document, window) or document.name
-
-
 def texts(document: Document, most: int, window: int = WINDOW) -> list[str]:
     """Up to `most` texts: each begins with the caption and the header, which take half a window at most.
 
@@ -28,13 +23,13 @@ def texts(document: Document, most: int, window: int = WINDOW) -> list[str]:
     fit into one text goes into the next, and what does not fit into `most` is left out. A document of which
     nothing is known is one text: its name.
     """
-    found = list(_filled(_about(document, window), _lines(document), most, window))
-    return found or [about(document, window)]
+    start = about(document, window)
+    return list(_filled(start, _lines(document), most, window)) or [start or document.name]
 
 
 def all_texts(document: Document) -> list[str]:
     """What is embedded of a document: what it is about, and its first texts."""
-    return list(dict.fromkeys([about(document), *texts(document, _EMBEDDED)]))
+    return list(dict.fromkeys([about(document) or document.name, *texts(document, _EMBEDDED)]))
 
 
 def word_pieces(text: str) -> int:
@@ -42,7 +37,8 @@ def word_pieces(text: str) -> int:
     return sum(1 for _ in _PIECE.finditer(text))
 
 
-def _about(document: Document, window: int) -> str:
+def about(document: Document, window: int = WINDOW) -> str:
+    """The caption and the header, cut to half a window; "" for a document without."""
     header = document.table.header if document.table else ()
     said = [*caption_of(document).split("\n"), ", ".join(name for name in header if name.strip())]
     return _cut(". ".join(piece.strip() for piece in said if piece.strip()), window // 2)

@@ -225,7 +225,7 @@ def opened_vectors(data: Path, manifest: Manifest, store: VectorStore | None = N
         what = "an object of Python" if store is None else "a file, not an object"
         hint = "Give it again as `store`." if store is None else "Leave `store` out."
         raise InputError(f"the vector store of this index is {what}", where=str(data.parent), hint=hint)
-    file = data / manifest.vectors_file
+    file = data / f"vectors-{manifest.embeddings_sum:08x}"
     if manifest.files and not file.exists():
         what = "the index was built again after it was opened"
         raise InputError(what, where=str(data.parent), hint="Open it again.")

@@ -37,7 +37,6 @@ class Bounds(NamedTuple):
 
 
 BOUNDS = Bounds()
-_LENGTH = 8  # bytes, before each message
 _START = 60.0  # seconds, which count for no call
 _MEMORY, _OURS = "memory", "CHAMELEON_"
 _BOOT = (
@@ -65,14 +64,13 @@ def called(
         "module": function.__module__,
         "function": function.__name__,
         "arguments": arguments,
-        "has_data": data is not None,
+        "size": None if data is None else len(data),
         "settings": {name: value for name, value in _environment().items() if name.startswith(_OURS)},
     }
-    messages = [json.dumps(request).encode(), *([] if data is None else [data])]
     worker, parts = _take(bounds.memory), 0
     while True:
         try:
-            for part in worker.ask(messages, name, bounds):
+            for part in worker.ask(request, data or b"", name, bounds):
                 parts += 1
                 yield part
         except _OutOfMemory:
@@ -81,15 +79,13 @@ def called(
                 raise _too_much(f"{bounds.memory >> 20:,} MB of memory", name) from None
             worker = _Worker(bounds.memory)  # files before this one may have left too little
         except ChameleonError:  # told by the process, which can go on, or of one that has ended
-            with _lock:
-                _resting.append(worker)
+            _resting.append(worker)
             raise
         except BaseException:
             worker.end()
             raise
         else:
-            with _lock:
-                _resting.append(worker)
+            _resting.append(worker)
             return
 
 
@@ -126,17 +122,16 @@ class _Worker:
         """Whether it waits for a call of this process."""
         return self._owner == os.getpid() and self._process.poll() is None
 
-    def ask(self, messages: list[bytes], name: str, bounds: Bounds) -> Iterator[Any]:
+    def ask(self, request: Mapping[str, Any], data: bytes, name: str, bounds: Bounds) -> Iterator[Any]:
         if not self.calls:
             self._message(name, _START)
         self.calls += 1
         left, seconds = bounds.total, bounds.part
         with suppress(OSError):  # one that has died is told below
-            for message in messages:
-                _send(self._asking, message)
+            _send(self._asking, request, data)
         while True:
             begun = time.monotonic()
-            answer = json.loads(self._message(name, min(seconds, left)))
+            answer = self._message(name, min(seconds, left))
             left, seconds = left - (time.monotonic() - begun), answer.get("going_on") or bounds.part
             if "part" in answer:
                 yield answer["part"]
@@ -159,7 +154,7 @@ class _Worker:
             with suppress(OSError):
                 pipe.close()
 
-    def _message(self, name: str, seconds: float) -> bytes:
+    def _message(self, name: str, seconds: float) -> dict[str, Any]:
         """Return the next message. Raises `InputError` where none comes in time."""
         is_late = threading.Event()
 
@@ -171,7 +166,7 @@ class _Worker:
         timer.daemon = True
         timer.start()
         try:
-            found = _receive(self._answering)
+            found: dict[str, Any] | None = _receive(self._answering)
         finally:
             timer.cancel()
         if found is not None:
@@ -213,10 +208,17 @@ def end_all() -> None:
             _resting.pop().end()
 
 
-def _send(pipe: IO[bytes], message: bytes) -> None:
-    pipe.write(len(message).to_bytes(_LENGTH, "big"))
-    pipe.write(message)
+def _send(pipe: IO[bytes], message: Mapping[str, Any], data: bytes = b"") -> None:
+    """Write a message as a line of JSON, and data after it."""
+    pipe.write(json.dumps(message).encode() + b"\n")
+    pipe.write(data)
     pipe.flush()
+
+
+def _receive(pipe: IO[bytes]) -> Any:
+    """Return the next message; None where the other end has gone."""
+    line = pipe.readline()
+    return json.loads(line) if line.endswith(b"\n") else None
 
 
 _answers: IO[bytes] | None = None  # in the process that is called
@@ -225,15 +227,7 @@ _answers: IO[bytes] | None = None  # in the process that is called
 def going_on(seconds: float = 0.0) -> None:
     """Say that a part is still to come, as after each page: its seconds begin anew, or are so many."""
     if _answers is not None:
-        _send(_answers, json.dumps({"going_on": seconds}).encode())
-
-
-def _receive(pipe: IO[bytes]) -> bytes | None:
-    """Return the next message; None where the other end has gone."""
-    head = pipe.read(_LENGTH)
-    size = int.from_bytes(head, "big")
-    message = pipe.read(size) if len(head) == _LENGTH else b""
-    return message if len(head) == _LENGTH and len(message) == size else None
+        _send(_answers, {"going_on": seconds})
 
 
 def serve(memory: int) -> NoReturn:
@@ -251,10 +245,9 @@ def serve(memory: int) -> NoReturn:
         resource.setrlimit(resource.RLIMIT_DATA, (most, most))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     threading.Thread(target=_end_with_parent, args=(os.getppid(),), daemon=True).start()
-    _send(answers, b"{}")
-    while (message := _receive(calls)) is not None:
-        request = json.loads(message)
-        data = [_receive(calls)] if request["has_data"] else []
+    _send(answers, {})
+    while (request := _receive(calls)) is not None:
+        data = [] if request["size"] is None else [calls.read(request["size"])]
         for name in [each for each in os.environ if each.startswith(_OURS)]:
             del os.environ[name]
         os.environ.update(request["settings"])
@@ -275,7 +268,7 @@ def _end_with_parent(parent: int) -> None:
 def _answer(answers: IO[bytes], request: Mapping[str, Any], arguments: list[Any]) -> None:
     try:
         for part in getattr(import_module(request["module"]), request["function"])(*arguments):
-            _send(answers, json.dumps({"part": part}).encode())
+            _send(answers, {"part": part})
         last: dict[str, Any] = {}
     except ChameleonError as problem:
         last = {"error": [type(problem).__name__, problem.what, problem.where, problem.hint]}
@@ -287,4 +280,4 @@ def _answer(answers: IO[bytes], request: Mapping[str, Any], arguments: list[Any]
         said = one_line(redact(f"{type(problem).__name__}: {told}"), 200)
         why = lack_of(problem) or InputError(f"cannot be read ({said})", hint=_HINT)
         last = {"error": [type(why).__name__, why.what, "", why.hint]}
-    _send(answers, json.dumps(last).encode())
+    _send(answers, last)

@@ -89,9 +89,6 @@ class Guarantees:
     tier: str
     layers: tuple[Layer, ...]
 
-    def active(self, name: str) -> bool:
-        return any(layer.active for layer in self.layers if layer.name == name)
-
     def __str__(self) -> str:
         width = max((len(layer.name) for layer in self.layers), default=0)
         lines = [

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from queue import Empty, LifoQueue
 from typing import Any
 
 from chameleon.errors import MachineError, SandboxUnavailable
@@ -28,7 +30,7 @@ _JSON_ESCAPE = 6
 _PROBE_SECONDS = 10.0
 _FEWER = "Memory may be short: use fewer workers, or close other programs."
 # Set up in each child, so that only a program can tell.
-_PER_PROGRAM = ("seccomp", "rlimits")
+_PER_PROGRAM = {"seccomp", "rlimits"}
 
 MONTY_HINT = (
     "Install pydantic-monty (pip install pydantic-monty) and use kind='monty'; "
@@ -63,64 +65,51 @@ class Pool:
     """At most `size` zygotes of one kind, started when first needed."""
 
     def __init__(self, make: Callable[[], ZygoteClient], size: int) -> None:
-        self._make, self._size = make, size
-        self._lock = threading.Condition()
-        self._idle: list[ZygoteClient] = []
+        self._make, self._size, self._closed = make, size, False
         self._made: list[ZygoteClient] = []
-        self._live = 0
-        self._closed = False
+        self.start_afresh()
+
+    def start_afresh(self) -> None:
+        """Forget, in a forked copy of the process, the zygotes and the queue: they are the parent's."""
+        for zygote in self._made:
+            zygote.forget()
+        self._made = []
+        self._free: LifoQueue[ZygoteClient | None] = LifoQueue()  # None: one that is to be started
+        for _ in range(self._size):
+            self._free.put(None)
 
     def take(self) -> ZygoteClient:
         """Return an idle zygote, a new one, or wait for one."""
-        with self._lock:
-            while not self._idle and self._live >= self._size and not self._closed:
-                self._lock.wait()
+        zygote = self._free.get()
+        try:
             if self._closed:
                 raise SandboxUnavailable("the sandbox is closed")
-            if self._idle:
-                return self._idle.pop()
-            self._live += 1
-        try:
-            zygote = self._make()
+            if zygote is None:
+                self._made.append(zygote := self._make())
         except BaseException:
-            self._release()
+            self._free.put(None)
             raise
-        self._made.append(zygote)
         return zygote
 
     def give(self, zygote: ZygoteClient) -> None:
-        with self._lock:
-            if not self._closed:
-                self._idle.append(zygote)
-                self._lock.notify()
-                return
-        zygote.kill()
+        self._free.put(zygote)
+        if self._closed:
+            self.close()
 
     def drop(self, zygote: ZygoteClient) -> None:
         """End a zygote that was taken and will not come back."""
         zygote.kill()
         self._made.remove(zygote)
-        self._release()
-
-    def _release(self) -> None:
-        with self._lock:
-            self._live -= 1
-            self._lock.notify()
+        self._free.put(None)
 
     def close(self) -> None:
-        with self._lock:
-            self._closed = True
-            idle, self._idle = self._idle, []
-            self._lock.notify_all()
-        for zygote in idle:
-            zygote.kill()
-
-    def start_afresh(self) -> None:
-        """Forget, in a forked copy of the process, the zygotes and the lock: they are the parent's."""
-        for zygote in self._made:
-            zygote.forget()
-        self._lock = threading.Condition()
-        self._idle, self._made, self._live = [], [], 0
+        """End the idle zygotes, and refuse all who wait for one."""
+        self._closed = True
+        with suppress(Empty):
+            while True:
+                if (zygote := self._free.get_nowait()) is not None:
+                    zygote.kill()
+        self._free.put(None)
 
 
 class SealedSandbox(Sandbox):
@@ -138,7 +127,7 @@ class SealedSandbox(Sandbox):
         self, libraries: Sequence[str], limits: Limits, workers: int, require: Sequence[str]
     ) -> None:
         self._libraries = tuple(libraries)
-        self._require = tuple(require)
+        self._require = frozenset(require)
         self._workers = workers
         self._lock = threading.Lock()
         self._pools: dict[str, Pool] = {}
@@ -204,24 +193,11 @@ class SealedSandbox(Sandbox):
                     f"the sealed interpreter did not start: {error}", hint=_FEWER
                 ) from lack
         try:
-            self._insist(zygote.layers)
+            _insist(zygote.layers, self._require - _PER_PROGRAM)
         except SandboxUnavailable:
             zygote.kill()
             raise
         return zygote
-
-    def _insist(self, layers: Sequence[Layer], measured: bool = False) -> None:
-        """Raise SandboxUnavailable when a required layer is not active."""
-        known = {layer.name: layer for layer in layers}
-        for name in self._require:
-            layer = known.get(name)
-            if layer is None and name in _PER_PROGRAM and not measured:
-                continue
-            if layer is None or not layer.active:
-                reason = layer.note if layer else "there is no such layer"
-                raise SandboxUnavailable(
-                    f"the sandbox layer '{name}' is required and not active here: {reason}", hint=MONTY_HINT
-                )
 
     def _measure(self) -> Guarantees:
         """Return what is active, asked of a program that tries what no program may do."""
@@ -236,7 +212,7 @@ class SealedSandbox(Sandbox):
                     hint=MONTY_HINT,
                 )
             layers = (*self._per_program(found.value), *zygote.layers)
-            self._insist(layers, measured=True)
+            _insist(layers, self._require)
         except SandboxUnavailable:
             self.close()
             raise
@@ -283,3 +259,13 @@ class SealedSandbox(Sandbox):
                 outcome = judge(ending, self._limits, request["limits"]["cpu_s"], self.tier)
                 is_killed = ending.frame is None and outcome.error_type == KILLED
             return replace(outcome, wall_ms=(time.monotonic() - begun) * 1000), is_killed
+
+
+def _insist(layers: Sequence[Layer], required: Collection[str]) -> None:
+    """Raise SandboxUnavailable when a required layer is not active."""
+    known = {layer.name: layer for layer in layers}
+    for name in sorted(required):
+        layer = known.get(name, Layer(name, False, "there is no such layer"))
+        if not layer.active:
+            what = f"the sandbox layer '{name}' is required and not active here: {layer.note}"
+            raise SandboxUnavailable(what, hint=MONTY_HINT)

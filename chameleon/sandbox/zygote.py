@@ -68,23 +68,17 @@ class ZygoteClient:
             theirs.close()
             try:
                 ready = self._message(time.monotonic() + _START_SECONDS)
-            except Stuck as error:
+                self.layers = tuple(Layer(name, active, note) for name, active, note in ready["ready"])
+            except BaseException as error:
                 self.kill()
                 complaints.seek(0)
                 last = complaints.read().decode("utf-8", "replace").strip().rpartition("\n")[2]
-                if not last:  # killed, perhaps, for want of memory
+                if isinstance(error, Stuck) and not last:  # killed, perhaps, for want of memory
                     raise Lost(str(error)) from None
-                raise SandboxUnavailable(f"the sealed interpreter did not start: {last[:300]}") from None
-            except BaseException:
-                self.kill()
-                raise
-        try:
-            self.layers = tuple(Layer(name, active, note) for name, active, note in ready["ready"])
-        except (KeyError, TypeError, ValueError):
-            self.kill()
-            raise SandboxUnavailable(
-                "the sealed interpreter did not start: it does not say what it is"
-            ) from None
+                if not isinstance(error, Stuck | KeyError | TypeError | ValueError):
+                    raise
+                why = last[:300] if isinstance(error, Stuck) else "it does not say what it is"
+                raise SandboxUnavailable(f"the sealed interpreter did not start: {why}") from None
 
     def _launch(
         self, options: dict[str, Any], theirs: socket.socket, complaints: IO[bytes]

@@ -32,7 +32,7 @@ UNREAD = re.compile(
 """Elements of which nothing is text."""
 SUPERSCRIPTS = str.maketrans("0123456789+-−–()", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁻⁽⁾")
 """For `str.translate`: "10" with a raised "6" is "10⁶"."""
-_INLINE = re.compile(
+INLINE = re.compile(
     "a|abbr|acronym|b|bdi|bdo|big|cite|code|data|del|dfn|em|font|i|ins|kbd|label|mark|q|rp|rt|ruby|s|samp"
     "|small|span|strike|strong|sub|sup|time|tt|u|var|wbr"
 )
@@ -110,14 +110,12 @@ class _Reader:
         """Nothing is left to be done at the end."""
 
     def _break(self, tag: str) -> None:
-        if not self._unread_from and not _INLINE.fullmatch(tag):
+        if not self._unread_from and not INLINE.fullmatch(tag):
             self.text.append(" " if tag in _CELLS else "\n")
 
 
 def is_hidden(attributes: Mapping[str, str]) -> bool:
     """Whether an element with these attributes is not shown."""
-    if not attributes:
-        return False
     return (
         "hidden" in attributes
         or attributes.get("aria-hidden", "").strip().lower() == "true"

@@ -16,11 +16,11 @@ import ssl
 import threading
 import time
 import zlib
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection
 from functools import cache, partial
 from http.client import HTTPResponse, IncompleteRead
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 import requests
 from requests.adapters import HTTPAdapter
@@ -42,25 +42,14 @@ _asking = threading.local()
 logging.getLogger("urllib3.connectionpool").addFilter(lambda _: not getattr(_asking, "now", False))
 
 
-class Guard(Protocol):
-    """What a session asks its `Web`: whom it may connect to, when, and how much it may read."""
-
-    @property
-    def limits(self) -> Any: ...
-    @property
-    def resolve(self) -> Callable[[str, int], Sequence[str]]: ...
-    @property
-    def private_hosts(self) -> list[str]: ...
-    def wait_for_turn(self, host: str, spacing: float, deadline: float) -> None: ...
-
-
 class GuardedSession(requests.Session):
     """A session for one request and its redirects: no cookies, nothing of the environment, no proxies.
 
-    `secrets` are the names of headers that hold keys; `deadline` is of `time.monotonic`.
+    `web` is the `Web` that says whom it may connect to, when, and how much it may read; `secrets` are the
+    names of headers that hold keys; `deadline` is of `time.monotonic`.
     """
 
-    def __init__(self, web: Guard, secrets: Collection[str], spacing: float, deadline: float) -> None:
+    def __init__(self, web: Any, secrets: Collection[str], spacing: float, deadline: float) -> None:
         super().__init__()
         self.trust_env, self.max_redirects, self.secrets = False, REDIRECTS, secrets
         self.web, self.spacing, self.deadline, self.left = web, spacing, deadline, ""

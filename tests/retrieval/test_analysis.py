@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chameleon.retrieval import analysis
-from chameleon.retrieval.analysis import WEAK, folded, query_weights, terms, terms_of
+from chameleon.retrieval.analysis import WEAK, folded, query_weights, terms
 from chameleon.retrieval.wordlists import STOP_WORDS
 from tests.growth import grows_in_proportion
 
@@ -64,29 +63,8 @@ def test_folding_is_idempotent_and_terms_are_words_of_one_case(text: str) -> Non
     assert all(term and not re.search(r"\s", term) for term in terms(text))
 
 
-CELL = st.text(max_size=12) | st.text(st.sampled_from("12, 3/-.:\0ガス東京 a"), max_size=14)
-CELLS = st.lists(CELL | st.sampled_from(["2004-03-16", "1,234", "the", "3", "–", ",", "234", "/04/2011"]))
-
-
-def anew(cells: list[str]) -> list[tuple[str, ...]]:
-    """The terms of cells of which none is remembered."""
-    analysis._known.clear()
-    return terms_of(cells)
-
-
-@given(CELLS, CELLS)
-def test_cells_are_read_as_if_each_were_alone(cells: list[str], others: list[str]) -> None:
-    expected = [terms for cell in cells for terms in anew([cell])]
-    assert anew(cells) == expected
-    assert terms_of([*others, *cells, *others])[len(others) :][: len(cells)] == expected  # some remembered
-    assert expected == [terms(cell) for cell in cells]
-
-
-def test_a_large_table_takes_time_in_proportion() -> None:
-    def read(text: str) -> None:
-        anew([f"{cell} {text[:4]}-7" for cell in text.split()])
-
-    assert grows_in_proportion(read, lambda size: " ".join(map(str, range(12 * size))))
+def test_a_long_text_takes_time_in_proportion() -> None:
+    assert grows_in_proportion(terms, lambda size: " ".join(f"{n}-7" for n in range(12 * size)))
 
 
 def test_weak_words_count_for_less_in_a_query_and_repetitions_for_more() -> None:

@@ -20,8 +20,7 @@ def test_linux_gets_the_sealed_sandbox_and_every_layer_is_reported() -> None:
     with make_sandbox() as sandbox:
         guarantees = sandbox.guarantees()
         assert guarantees.tier == sandbox.run("ans = 1").tier == "sealed"
-    assert guarantees.active("seccomp") and guarantees.active("rlimits")
-    assert not guarantees.active("wishes")
+    assert {layer.name for layer in guarantees.layers if layer.active} >= {"seccomp", "rlimits"}
     names = {layer.name for layer in guarantees.layers}
     assert {"seccomp", "rlimits", "namespaces", "chroot", "landlock", "no_new_privs", "capabilities"} <= names
 

@@ -109,8 +109,8 @@ def test_and_anew_when_it_was_built_anew(tmp_path: Path) -> None:
     ("retriever", "told"),
     [
         ("bm25", None),
-        ("bm26", r"yaml:4: modules.table_retriever: .*no retriever 'bm26'. Did you mean 'bm25'\?"),
-        ("bm25+rerank", "yaml:4: .*there is no retriever .*mapping, such as {first: bm25, rerank: evidence}"),
+        ("bm26", r"yaml:4: modules.table_retriever: .*no retriever: 'bm26'. Did you mean 'bm25'\?"),
+        ("bm25+rerank", "yaml:4: .*this is no retriever: .*mapping, such as {first: bm25, rerank: evidence}"),
         ("{first: dense, rerank: twice}", "yaml:4: .*this is no retriever: rerank: 'twice'"),
         ("{first: dense, embeddings: 'sentence-transformers:x'}", "not installed: .*sentence-transformers"),
         ("{rerank: {cross_encoder: some/model}}", "not installed: sentence-transformers"),
