@@ -25,15 +25,9 @@ Answering = Callable[[State], Any]
 
 def row(sequence: str, position: int, does: str = "says") -> dict[str, Any]:
     """A question that is to be answered, declined or failed: "says", "declines" or "fails"."""
-    return {
-        "id": sequence,
-        "annotator": 0,
-        "position": position,
-        "question": f"{does} {sequence} {position}",
-        "table_id": "t",
-        "answer_coordinates": [[0, 0]],
-        "answer_text": [f"gold {position}"],
-    }
+    asked = {"id": sequence, "annotator": 0, "position": position, "table_id": "t"}
+    gold = {"answer_coordinates": [[0, 0]], "answer_text": [f"gold {position}"]}
+    return {**asked, **gold, "question": f"{does} {sequence} {position}"}
 
 
 def problems(conversations: Sequence[Sequence[str]]) -> list[Problem]:

@@ -26,14 +26,8 @@ def _row(chance: random.Random, number: int) -> Row:
     cents = chance.sample(range(200, 2000), 4)
     prices = [f"${each / 100:.2f}" for each in cents]
     lines = ["Article | Price", *(f"{good} | {price}" for good, price in zip(goods, prices, strict=True))]
-    row: Row = {
-        "pid": str(1000 + number),
-        "table": "\n".join(lines),
-        "table_title": f"Shop {number}",
-        "choices": None,
-        "unit": None,
-        "grade": number % 8 + 1,
-    }
+    row: Row = {"pid": str(1000 + number), "table": "\n".join(lines), "table_title": f"Shop {number}"}
+    row |= {"choices": None, "unit": None, "grade": number % 8 + 1}
     if number % 3 == 0:
         dear, cheap = (goods[cents.index(pick(cents))] for pick in (max, min))
         difference = f"{(max(cents) - min(cents)) / 100:.2f}"

@@ -32,9 +32,8 @@ def state_of(*records: StepRecord, table: Table | None = TABLE) -> State:
 
 def cut(rows: list[int], columns: list[int]) -> StepRecord:
     part = TABLE.take_rows(rows).take_columns(columns)
-    return StepRecord(
-        Step("cut"), 1, {"table": part}, {"kept": {"rows": tuple(rows), "columns": tuple(columns)}}
-    )
+    kept = {"rows": tuple(rows), "columns": tuple(columns)}
+    return StepRecord(Step("cut"), 1, {"table": part}, {"kept": kept})
 
 
 def found_in_index(table: Table) -> StepRecord:
@@ -72,9 +71,8 @@ def test_gold_cells_are_left_or_lost(records: list[StepRecord], groups: Any, exp
 def test_a_run_without_a_table_has_lost_them() -> None:
     assert has_gold(state_of(table=None), PROBLEM, CELLS) is False
     failed = state_of(StepRecord(Step("cut"), error=Failure("ModuleError", "it broke")))
-    assert [left_of(each, PROBLEM, CELLS, None) for each in (state_of(table=None), failed)] == [
-        {"gold_kept": False}
-    ] * 2
+    left = [left_of(each, PROBLEM, CELLS, None) for each in (state_of(table=None), failed)]
+    assert left == [{"gold_kept": False}] * 2
 
 
 cells = st.frozensets(st.tuples(st.integers(0, 2), st.integers(0, 1)), min_size=1)

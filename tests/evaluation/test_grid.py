@@ -119,23 +119,17 @@ def test_arms_are_picked_by_name(folder: Path) -> None:
 
 FAULTS = {
     "an unknown key": (f"{GRID}armss: {{}}", 13, "unknown key 'armss'. Did you mean 'arms'?"),
-    "an unknown key of an arm": (
-        GRID.replace("about:", "abut:"),
-        8,
-        "'arms.colder.abut'. Did you mean 'about'?",
-    ),
+    "an unknown key of an arm": (GRID.replace("about:", "abut:"), 8, "abut'. Did you mean 'about'?"),
     "a name of its own": (GRID.replace("about:", "name:"), 8, "unknown key 'arms.colder.name'"),
     "no arms": (GRID.partition("arms:")[0], 0, "the key 'arms' is missing"),
     "arms that are none": (GRID.partition("arms:")[0] + "arms: {}", 5, "at least 1 item"),
     "an arm that stands twice": (GRID.replace("alone:", "first:"), 11, "the key 'first' occurs twice"),
     "no inventory of that name": (
-        GRID.replace("base.yaml", "tablerag_tabfct"),
-        2,
+        *(GRID.replace("base.yaml", "tablerag_tabfct"), 2),
         "there is no inventory 'tablerag_tabfct'. Did you mean 'tablerag_tabfact'?",
     ),
     "a module that is not there to be left out": (
-        GRID.replace("[solution_generator]", "[solution]"),
-        12,
+        *(GRID.replace("[solution_generator]", "[solution]"), 12),
         "the arm alone: there is no module 'solution' to leave out. Did you mean 'solution_generator'?",
     ),
     "no mapping": ("- name", 0, "a grid is a mapping. Begin with `name:`, `inventory:` and `arms:`."),

@@ -26,11 +26,8 @@ def problem(row: Mapping[str, Any]) -> Problem:
 def test_own_rows_are_run_and_judged_in_their_order() -> None:
     benchmark = Benchmark.of(ROWS, problem=problem, scorer=lambda answer, gold: answer == gold)
     results = run_benchmark(Executor("tables_offline"), benchmark, workers=2, progress=True)
-    assert [(each.id, each.verdict) for each in results] == [
-        ("a", "right"),
-        ("b", "wrong"),
-        ("c", "declined"),
-    ]
+    verdicts = [(each.id, each.verdict) for each in results]
+    assert verdicts == [("a", "right"), ("b", "wrong"), ("c", "declined")]
 
 
 def test_a_row_that_makes_no_problem_is_named() -> None:

@@ -27,16 +27,22 @@ Make = Callable[..., Asking]
 _VARIES = ("seconds", "started")
 
 
-def in_parts(made: Asking, of: int, *options: str) -> list[Path]:
+def in_parts(made: Asking, of: int) -> list[Path]:
     """Run every part into a folder of its own."""
     found = []
     for number in range(1, of + 1):
-        folder = made.out.parent / f"part-{number}"
-        command = [str(folder) if each == str(made.out) else each for each in made.arguments(*options)]
-        outcome = made.command(*command, "--part", f"{number}/{of}")
+        found.append(made.out.parent / f"part-{number}")
+        outcome = into(made, found[-1], "--part", f"{number}/{of}")
         assert outcome.code == 0, outcome.err
-        found.append(folder)
     return found
+
+
+def into(made: Asking, folder: Path, *options: str) -> Outcome:
+    """Run the same evaluation into another folder."""
+    whole, made.out = made.out, folder
+    outcome = made.run(*options)
+    made.out = whole
+    return outcome
 
 
 def steady(rows: list[Row]) -> list[str]:
@@ -83,24 +89,17 @@ def test_sixteen_parts_make_the_whole(asking: Make) -> None:
     assert merged.code == 0 and "Merged 16 parts: 24 results" in merged.err
 
     assert steady(read_results(out)) == steady(read_results(made.out))
-    by_id: dict[str, list[Row]] = {}
-    for folder in (made.out, out):
-        for line in read_events(folder):
-            by_id.setdefault(f"{folder.name} {line['id']}", []).append(line)
-    for id in made.results:
-        kinds = [[line["event"] for line in by_id[f"{name} {id}"]] for name in (made.out.name, "merged")]
-        assert kinds[0] == kinds[1]
+    events = [[(row["id"], row["event"]) for row in read_events(folder)] for folder in (made.out, out)]
+    one, other = (sorted(each, key=lambda event: event[0]) for each in events)
+    assert one == other
     settings = [read_settings(folder / "settings.json") for folder in (made.out, out)]
     assert {**settings[0], "started": ""} == {**settings[1], "started": ""}
     shown = [as_json(made.command("report", str(folder), "--json")) for folder in (made.out, out)]
     one, other = (each["runs"][0] for each in shown)
-    assert {key: one[key] for key in ("breakdown", "failed", "n")} == {
-        key: other[key] for key in ("breakdown", "failed", "n")
-    }
+    assert all(one[key] == other[key] for key in ("breakdown", "failed", "n"))
     assert one["usage"]["calls"] == other["usage"]["calls"] > 24
     before = len(made.server.requests)
-    again = [str(out) if each == str(made.out) else each for each in made.arguments()]
-    assert made.command(*again).code == 0, "it goes on as one run would, with nothing left to do"
+    assert into(made, out).code == 0, "it goes on as one run would, with nothing left to do"
     assert len(made.server.requests) == before and len(read_results(out)) == 24
 
 
@@ -115,8 +114,7 @@ def test_a_part_that_is_not_finished_goes_on_in_the_whole(asking: Make) -> None:
     merged = made.command("merge", *map(str, parts), "-o", str(out))
     assert merged.code == 0 and " of 12, unfinished: `chameleon eval` without --part" in merged.err
     assert len(read_results(out)) == 12 - len(lost) > 0
-    again = [str(out) if each == str(made.out) else each for each in made.arguments()]
-    went_on = made.command(*again)
+    went_on = into(made, out)
     assert went_on.code == 0 and as_json(went_on)["n"] == 12 == len(read_results(out))
 
 
@@ -149,12 +147,10 @@ def test_parts_that_are_not_all_there_are_refused(asking: Make) -> None:
     parts = in_parts(made, 3)
     out = made.out.parent / "merged"
     assert made.run().code == 0
+    copy = shutil.copytree(parts[0], made.out.parent / "copy")
     for given_parts, told in [
         (parts[:2], "of 3 parts these are missing or named twice: 3"),
-        (
-            [*parts, shutil.copytree(parts[0], made.out.parent / "copy")],
-            "these are missing or named twice: 1",
-        ),
+        ([*parts, copy], "these are missing or named twice: 1"),
         ([*parts, made.out], "it is a whole evaluation, and no part"),
         ([*parts, made.out.parent], "these are no settings of an evaluation"),
         ([], "of 1 parts these are missing or named twice: 1"),
@@ -210,9 +206,7 @@ def test_the_folder_of_a_part_takes_no_other_part(asking: Make) -> None:
 def test_the_highest_cost_is_for_all_parts(asking: Make) -> None:
     made = asking(count=24, inventory=PRICED)
     spent = as_json(made.run())["usage"]["cost"]
-    part = made.out.parent / "part"
-    command = [str(part) if each == str(made.out) else each for each in made.arguments()]
-    stopped = made.command(*command, "--part", "1/2", "--max-cost", str(spent / 4))
+    stopped = into(made, made.out.parent / "part", "--part", "1/2", "--max-cost", str(spent / 4))
     assert stopped.code == 1 and f"--max-cost {spent / 8:g}" in stopped.err
 
 
@@ -221,8 +215,7 @@ def test_a_limit_counts_all_parts_and_conversations_stay_whole() -> None:
     whole = [each.id for each in Problems(lambda **_: iter(every), 20)]
     parts = [Problems(lambda **_: iter(every), 20, part=Part(number, 5)) for number in range(1, 6)]
     found = [[each.id for each in part] for part in parts]
-    assert sorted(id for ids in found for id in ids) == sorted(whole) and len(whole) == 20 == sum(
-        map(len, parts)
-    )
+    assert sorted(id for ids in found for id in ids) == sorted(whole)
+    assert len(whole) == 20 == sum(map(len, parts))
     for part, ids in zip(parts, found, strict=True):
         assert [each.id for group in in_turn(part) for each in group] == ids

@@ -27,8 +27,7 @@ places = st.lists(
 )
 mixed = places.map(
     lambda found: [
-        Problem(f"{sequence}/{at}", {"question": "?"}, "7", sequence=sequence, position=at)
-        for sequence, at in found
+        Problem(f"{of}/{at}", {"question": "?"}, "7", sequence=of, position=at) for of, at in found
     ]
 )
 
@@ -53,9 +52,8 @@ def test_all_that_a_limit_leaves_are_read_again(every: list[Problem], limit: int
 def test_what_problems_lack_is_found() -> None:
     blind = {"has_picture": True}
     every = [Problem("a", {}, None), Problem("b", {"question": "?"}, None, detail=blind)]
-    problems = Problems(
-        reading([*every, *(Problem("c/0", {"question": "?"}, None, (), blind, sequence="c"),)])
-    )
+    every.append(Problem("c/0", {"question": "?"}, None, (), blind, sequence="c"))
+    problems = Problems(reading(every))
     assert problems.without_question == ["a"] and problems.blind == ["b", "c/0"]
     assert problems.has_conversations and not problems.need_no_second_look(Tabmwp())
     assert Problems(reading([Problem("a", {"question": "?"}, None)])).need_no_second_look(Tabmwp())
@@ -99,7 +97,5 @@ def test_only_the_rest_is_built(command: Command, tmp_path: Path, monkeypatch: p
     for result, events in run.with_events(list(run.results)):  # of one run, where two were kept
         assert State.fold(events).plan == result.plan
     assert goes_on(whole) == [rows[0]["pid"]], "the scorer is tried with the first"
-    assert set(goes_on(whole, "--limit", "12")) == {row["pid"] for row in rows}, (
-        "with another limit all again"
-    )
+    assert set(goes_on(whole, "--limit", "12")) == {row["pid"] for row in rows}, "another limit: all again"
     assert goes_on(whole, "--limit", "12") == [rows[0]["pid"]]

@@ -19,6 +19,7 @@ pytestmark = pytest.mark.skipif(
 
 SIZES = [(1280, 900), (375, 800)]
 OPEN_ALL = "for (const one of document.querySelectorAll('details')) one.open = true"
+SHOWN = "[...document.querySelectorAll('#run{} .problem')].filter(one => one.offsetHeight)"
 # What lies further right than the window, outside all boxes that scroll or cut what is in them.
 BEYOND = """[...document.querySelectorAll('main *')].filter(element => {
   for (let one = element.parentElement; one; one = one.parentElement)
@@ -84,17 +85,11 @@ def test_no_script_runs_nothing_is_loaded_and_hostile_text_can_be_read(browser: 
 def test_the_filter_shows_what_it_names(browser: Browser, pages: Path, verdict: str) -> None:
     browser.open(pages / "plain.html", 375, 800)
     browser.evaluate(f"document.querySelector('label[for=show1-{verdict}]').click()")
-    shown = browser.evaluate(
-        "[...document.querySelectorAll('#run1 .problem')].filter(one => one.offsetHeight)"
-        ".map(one => one.className)"
-    )
+    shown = browser.evaluate(f"{SHOWN.format(1)}.map(one => one.className)")
     label = browser.evaluate(f"document.querySelector('label[for=show1-{verdict}]').innerText")
     assert label == f"{verdict} {len(shown)}"
     assert all(verdict in (name.split()[1], "all") for name in shown)
-    other = browser.evaluate(
-        "[...document.querySelectorAll('#run2 .problem')].filter(one => one.offsetHeight).length"
-    )
-    assert other == 12, "each run has a filter of its own"
+    assert browser.evaluate(f"{SHOWN.format(2)}.length") == 12, "each run has a filter of its own"
 
 
 def test_wide_tables_scroll_in_their_box(browser: Browser, pages: Path) -> None:

@@ -225,13 +225,6 @@ def test_runs_side_by_side_keep_what_began_before_them(tmp_path: Path) -> None:
     assert [len(events) for events in again.values()] == [len(events) for events in begun(tmp_path).values()]
 
 
-def test_another_run_has_the_folder(tmp_path: Path) -> None:
-    told = r"is writing to it\. Wait for it, or close it there\. Give another folder for the results\."
-    with RunDir(tmp_path, SETTINGS), pytest.raises(LogError, match=told):
-        RunDir(tmp_path, SETTINGS)
-    RunDir(tmp_path, SETTINGS).close()
-
-
 def test_it_is_read_while_it_is_written(tmp_path: Path) -> None:
     seen: list[int] = []
     with RunDir(tmp_path, SETTINGS) as folder:

@@ -52,17 +52,6 @@ def score(command: Command, tmp_path: Path) -> Scoring:
     return Scoring(command, tmp_path)
 
 
-def test_the_shape_is_that_of_eval(score: Scoring) -> None:
-    outcome = score(score.data, "--field", "answer")
-    found = json.loads(outcome.out)
-    assert not outcome.err and found.pop("seconds") >= 0
-    names = "benchmark n correct accuracy answered answered_accuracy breakdown usage"
-    assert list(found) == names.split()
-    assert (found["benchmark"], found["accuracy"], found["answered_accuracy"]) == ("tabmwp", 1.0, 1.0)
-    assert found["breakdown"]["MC"] == {"n": 3, "correct": 3, "accuracy": 1.0}
-    assert found["breakdown"]["BOOL"] == {"n": 0, "correct": 0, "accuracy": None}
-
-
 VALUES: dict[str, list[Row]] = {
     "prediction": [{"pid": row["pid"], "prediction": row["answer"]} for row in ROWS],
     "executed_recorded": [{"pid": row["pid"], "executed_recorded": row["answer"]} for row in ROWS],
@@ -133,13 +122,24 @@ def test_missing_and_unknown_ids_are_told(score: Scoring) -> None:
     ]
 
 
-def test_predictions_for_other_problems_are_refused(score: Scoring) -> None:
-    rows = [{"pid": f"x{ROWS[0]['pid']}", "prediction": 1}]
-    told = (
-        f"{score.place / 'predictions.jsonl'}: no row of the predictions belongs to a problem of the data. "
-        "A row belongs to the problem with the same 'pid'."
-    )
-    assert score(rows).complaint == told
+NO_PROBLEM = "a row of the predictions names no problem. Its fields: name, prediction."
+OTHERS = (
+    "no row of the predictions belongs to a problem of the data. "
+    "A row belongs to the problem with the same 'pid'."
+)
+TWICE = [{"pid": "1000", "prediction": "1"}, {"pid": 1000, "prediction": "2"}]
+
+
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        ([{"pid": f"x{ROWS[0]['pid']}", "prediction": 1}], OTHERS),
+        ([{"name": "1000", "prediction": "1"}] * 2, NO_PROBLEM),
+        (TWICE, "two predictions for problem 1000"),
+    ],
+)
+def test_rows_of_no_problem_and_of_one_twice_are_refused(score: Scoring, rows: list[Row], told: str) -> None:
+    assert told in score(rows).complaint
 
 
 def test_a_text_that_is_null_is_no_prediction(score: Scoring) -> None:
@@ -172,13 +172,6 @@ def test_given_leaves_out_what_has_no_prediction(score: Scoring) -> None:
     assert counts(outcome) == (4, 4, 4)
     assert outcome.err.endswith("predictions.jsonl: left out.\n") and outcome.err.startswith("5 problems")
     assert "has no field 'mien'. Did you mean 'mine'?" in score(rows, "--given", "--field", "mien").complaint
-
-
-def test_rows_without_an_id_and_ids_that_occur_twice_are_told(score: Scoring) -> None:
-    twice = [{"pid": "1000", "prediction": "1"}, {"pid": 1000, "prediction": "2"}]
-    assert "two predictions for problem 1000" in score(twice).complaint
-    told = score([{"name": "1000", "prediction": "1"}] * 2).complaint
-    assert told == "a row of the predictions names no problem. Its fields: name, prediction."
 
 
 ODD: list[Any] = [
@@ -276,6 +269,7 @@ def test_eval_and_score_come_to_the_same_verdict_on_every_answer(score: Scoring,
     ran = score.command(*asked, "--out", str(score.place / "out"))
     results = score.place / "out/results.jsonl"
     whole, again = json.loads(ran.out), json.loads(score(str(results), "--scorer", scorer).out)
+    assert list(whole) == list(again)
     assert {**whole, "usage": 0, "seconds": 0} == {**again, "usage": 0, "seconds": 0}
     assert whole["answered"] == len(ANSWERS)
     right = {line["id"] for line in read_lines(results) if line["correct"]}

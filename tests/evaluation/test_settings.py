@@ -81,9 +81,8 @@ def test_settings_name_all_that_a_result_depends_on(folder: Folder) -> None:
         "benchmark", "scorer", "data", "inventory", "without", "model", "parameters", "digests", "seeds",
         "versions", "resolved", "started", "problems", "checked",
     ]  # fmt: skip
-    assert (
-        folder.settings["data"]["name"] == "problems.jsonl" and len(folder.settings["data"]["sha256"]) == 64
-    )
+    data = folder.settings["data"]
+    assert data["name"] == "problems.jsonl" and len(data["sha256"]) == 64
     assert folder.settings["digests"].keys() == {"inventory", "prompts", "tools.py"}
     assert folder.settings["model"] is None and "python" in folder.settings["versions"]
 
@@ -198,11 +197,8 @@ SMALL, LARGE = {"embeddings": "small"}, {"embeddings": "large"}
 
 
 def test_every_planner_and_module_that_may_run_is_asked(tmp_path: Path) -> None:
-    modules = {
-        "reads": resolving({"engine": "fast", "path": Path("a")}),
-        "says": Does(str),
-        "out": resolving({"a": 1}),
-    }
+    reads = resolving({"engine": "fast", "path": Path("a")})
+    modules = {"reads": reads, "says": Does(str), "out": resolving({"a": 1})}
     assert resolved(tmp_path, Asks({}, Asks(SMALL), Asks(LARGE)), modules, "out") == {
         "planner 1": SMALL,
         "planner 2": LARGE,

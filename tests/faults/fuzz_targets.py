@@ -154,9 +154,8 @@ def table_texts() -> Target:
     tokens = [token.encode("utf-8", "surrogatepass") for token in TOKENS]
 
     def draw(random: Random) -> tuple[bytes, str]:
-        return mutated(random, examples, tokens), random.choice(
-            ("csv", "tsv", "json", "jsonl", "md", "txt", "")
-        )
+        kind = random.choice(("csv", "tsv", "json", "jsonl", "md", "txt", ""))
+        return mutated(random, examples, tokens), kind
 
     return Target(draw, lambda given: list(read_tables(given[0].replace(b"<", b"("), f"x.{given[1]}")))
 
@@ -189,9 +188,8 @@ def table_files() -> Target:
             with zipfile.ZipFile(packed, "w") as archive:
                 for name, data in parts.items():
                     archive.writestr(name, mutated(random, [data], tokens) if name == changed else data)
-            return mutated(
-                random, [packed.getvalue()], tokens
-            ) if random.random() < 0.1 else packed.getvalue(), kind
+            whole = packed.getvalue()
+            return (mutated(random, [whole], tokens) if random.random() < 0.1 else whole), kind
         if kind == "db":
             return mutated(random, [database], [b"\0", b"\xff", b"\x7f", b"t"]), kind
         data = mutated(random, [page], tokens)
@@ -202,10 +200,8 @@ def table_files() -> Target:
 
 def yaml() -> Target:
     """Inventories and grids, which are read without being made."""
-    files = [
-        file for kind in (INVENTORY, GRID) for file in kind.home.iterdir() if file.name.endswith(".yaml")
-    ]
-    examples = [file.read_text("utf-8") for file in files]
+    files = [*INVENTORY.home.iterdir(), *GRID.home.iterdir()]
+    examples = [file.read_text("utf-8") for file in files if file.name.endswith(".yaml")]
     tokens = (
         *("&a ", "*a", "<<: ", "? ", "!!python/name:os.system ", "!!binary ", "!!timestamp x", "!!set "),
         *("- ", "\n", "  ", "\t", "extends: wikitq\n", "modules:\n", "rules: ", "budget: ", "llm: "),
@@ -333,19 +329,13 @@ class _Streamed:
 def servers() -> Target:
     """The replies of a server, whole and in pieces."""
     tokens: dict[str, Any] = {"content": [{"token": "hi", "logprob": -0.1, "top_logprobs": []}]}
-    counts = {
-        "prompt_tokens": 3,
-        "completion_tokens": 2,
-        "prompt_tokens_details": {"cached_tokens": 1},
-        "cost": 0.1,
-    }
+    counts: dict[str, Any] = {"prompt_tokens": 3, "completion_tokens": 2, "cost": 0.1}
+    counts["prompt_tokens_details"] = {"cached_tokens": 1}
     message = {"role": "assistant", "content": [{"type": "text", "text": "hi"}], "refusal": "no"}
     choice = {"message": message, "finish_reason": "stop", "logprobs": tokens}
     reply = {"id": "x", "model": "m", "choices": [choice, choice], "usage": counts}
-    piece = {
-        "choices": [{"delta": {"content": "hi"}, "finish_reason": None, "logprobs": tokens}],
-        "usage": counts,
-    }
+    delta = {"delta": {"content": "hi"}, "finish_reason": None, "logprobs": tokens}
+    piece = {"choices": [delta], "usage": counts}
 
     def draw(random: Random) -> tuple[bytes, list[bytes]]:
         pieces = [as_json(bent(random, piece, REPLIES)) for _ in range(3)]

@@ -16,6 +16,9 @@ EVIL = "\x1b]8;;http://x\x07\x1b[2J\x9b31m\u202e\u2066\u200b\ue000"
 LEAGUE = ("--table", str(ROOT / "demos" / "data" / "league.csv"))
 QUESTION = "How many more points does Kingsmere Town have than Northgate United?"
 OFFLINE = ("--inventory", "tables_offline")
+ASK = ("ask", QUESTION, *LEAGUE)
+ASK_OFFLINE = (*ASK, *OFFLINE)
+_AS_JSON = (*LEAGUE, *OFFLINE, "--json")
 CAUTIOUS = "name: cautious\nextends: {}\nllm: {{retries: 0, timeout: 10}}\n"
 _LIMIT = 4300  # digits, above which Python makes no integer of a text
 
@@ -50,22 +53,15 @@ def replied(reply: Answer, code: int, told: str, *options: str, extends: str = "
     """Ask a model that gives this reply to all that it is asked."""
     named = ("--inventory", "cautious.yaml", "--model", "openai:local", "--store", "off")
     files = {"cautious.yaml": CAUTIOUS.format(extends)}
-    arguments = ("ask", QUESTION, *LEAGUE, *named, *options)
+    arguments = (*ASK, *named, *options)
     return Hostile(arguments, code, told, files, reply=reply)
 
 
 def body(message: Any = "The answer is 12.", **parts: Any) -> Fault:
     """A reply of which some parts are given as JSON of their own, which need not be right."""
-    whole = {
-        "id": "x",
-        "object": "chat.completion",
-        "created": 1,
-        "model": "local",
-        "choices": [
-            {"index": 0, "message": {"role": "assistant", "content": message}, "finish_reason": "stop"}
-        ],
-        "usage": {"prompt_tokens": 3, "completion_tokens": 4, "total_tokens": 7},
-    }
+    choice = {"index": 0, "message": {"role": "assistant", "content": message}, "finish_reason": "stop"}
+    whole: dict[str, Any] = {"id": "x", "object": "chat.completion", "created": 1, "model": "local"}
+    whole |= {"choices": [choice], "usage": {"prompt_tokens": 3, "completion_tokens": 4, "total_tokens": 7}}
     text = json.dumps({**whole, **{name: f"<{name}>" for name in parts}})
     for name, part in parts.items():
         text = text.replace(f'"<{name}>"', part if isinstance(part, str) else json.dumps(part))
@@ -84,6 +80,9 @@ _ANSWERED = r"\A12\n|\"answer\": \"12\""
 _FUNCTION = {"name": EVIL, "arguments": "{" * 100_000}
 _CALLS = [{"id": "1", "type": "function", "function": _FUNCTION}]
 _CALL = {"index": 0, "finish_reason": "tool_calls", "message": {"role": "assistant", "tool_calls": _CALLS}}
+_LISTED = {"message": {"role": "assistant", "content": [5, None]}}
+_STRANGE_ERROR = {"message": f"{EVIL}\n\nno\n" * 1000, "code": EVIL}
+_LONG_PLAN = json.dumps(["solution_generator"] * 10_000)
 _STRANGE_PLAN = json.dumps(["os:system", "__class__", EVIL, "../../x", 5, None])
 
 REPLIES: dict[str, Hostile] = {
@@ -108,9 +107,7 @@ REPLIES: dict[str, Hostile] = {
     "thoughts in thoughts": replied("<think>" * 120_000, 1, "wrote thoughts and no answer"),
     "a thought's end alone": replied("</think>" * 10_000, 1, "wrote thoughts and no answer"),
     "a number of 100,000 digits": replied("The answer is " + "9" * 100_000, 0, r"\A9+"),
-    "a plan of 10,000 steps": replied(
-        json.dumps(["solution_generator"] * 10_000), 1, _NO_ANSWER, extends="tabmwp"
-    ),
+    "a plan of 10,000 steps": replied(_LONG_PLAN, 1, _NO_ANSWER, extends="tabmwp"),
     "a plan of hostile names": replied(_STRANGE_PLAN, 1, _NO_ANSWER, "--trace", extends="tabmwp"),
     "a call of a tool": replied(body(choices=[_CALL]), 1, "solution_generator"),
     "tokens that are no number": replied(usage("NaN", "NaN"), 0, _ANSWERED),
@@ -123,16 +120,12 @@ REPLIES: dict[str, Hostile] = {
     "tokens of 5,000 digits": replied(usage("9" * (_LIMIT + 700)), 1, "one line|openai:local"),
     "no choices": replied(body(choices=[]), 1, "openai:local"),
     "choices of nothing": replied(body(choices="null"), 1, "openai:local"),
-    "a list for a text": replied(
-        body(choices=[{"message": {"role": "assistant", "content": [5, None]}}]), 1, ""
-    ),
+    "a list for a text": replied(body(choices=[_LISTED]), 1, ""),
     "a message that is a number": replied(body(choices=[{"message": 5}]), 1, "openai:local"),
     "a model that steers": replied(body(model=json.dumps(EVIL)), 0, _ANSWERED, "--json"),
     "a body that is a list": replied(Fault(200, "[1]"), 1, "openai:local"),
     "a body that goes down": replied(Fault(200, "[" * 100_000), 1, "openai:local"),
-    "an error that steers": replied(
-        Fault(400, {"error": {"message": f"{EVIL}\n\nno\n" * 1000, "code": EVIL}}), 1, "openai:local"
-    ),
+    "an error that steers": replied(Fault(400, {"error": _STRANGE_ERROR}), 1, "openai:local"),
     "a page for an error": replied(Fault(401, "<html>" + EVIL * 10_000), 1, "refused the key"),
 }
 
@@ -157,7 +150,7 @@ _PROMPT = "name: mine\nextends: tabmwp_cot\nmodules:\n  solution_generator:\n   
 
 def prompted(template: str) -> Hostile:
     """Ask with a prompt that holds this template, which is refused."""
-    arguments = ("ask", QUESTION, *LEAGUE, "-i", "mine.yaml", "-m", "openai:local", "--store", "off")
+    arguments = (*ASK, "-i", "mine.yaml", "-m", "openai:local", "--store", "off")
     files = {"mine.yaml": _PROMPT, "mine.md": template}
     return Hostile(arguments, 1, r"mine\.md", files, reply="The answer is 12")
 
@@ -210,15 +203,13 @@ INVENTORIES: dict[str, Hostile] = {
         )
         for what, text in {"laughs": laughing("[x]", "{name}"), "wrong types": _GRID}.items()
     },
-    "a parameter that laughs": Hostile(
-        ("ask", QUESTION, *LEAGUE, "-p", "stop=" + "[" * 5_000), 2, "cannot be read"
-    ),
+    "a parameter that laughs": Hostile((*ASK, "-p", "stop=" + "[" * 5_000), 2, "cannot be read"),
     **{f"a prompt of {template}": prompted(template) for template in _TEMPLATES},
 }
 
 
 def _variable(name: str, value: str, code: int, told: str, *arguments: str) -> Hostile:
-    asked = arguments or ("ask", QUESTION, *LEAGUE, *OFFLINE)
+    asked = arguments or ASK_OFFLINE
     return Hostile(asked, code, told, changes={name: value})
 
 
@@ -232,31 +223,23 @@ _NUMBERS = (
     *(("--workers", value) for value in ("0", "-1", "1000000000", "1e9")),
     ("--max-cost", "nan"),
 )
-_SCRIPTED = ("ask", QUESTION, *LEAGUE, "-m", "scripted:x")
+_SCRIPTED = (*ASK, "-m", "scripted:x")
 
 COMMAND_LINES: dict[str, Hostile] = {
     **{f"{option} {value[:20]}": Hostile((*_EVAL, option, value), 2, option) for option, value in _NUMBERS},
-    "a confidence that is no number": Hostile(
-        ("ask", QUESTION, *LEAGUE, *OFFLINE, "--at-least", "nan"), 2, "--at-least"
-    ),
+    "a confidence that is no number": Hostile((*ASK_OFFLINE, "--at-least", "nan"), 2, "--at-least"),
     "an index of nobody": Hostile(("ask", "Who?", "--index", "~nosuchuser/x"), 1, "nosuchuser"),
     "an index with a break in its name": Hostile(("ask", "Who?", "--index", "a\nb"), 1, "a b"),
     "a question of 100 kB": Hostile(("ask", "why " * 25_000, *LEAGUE, *OFFLINE), 3, "Declined|too long"),
     "a question of numbers": Hostile(("ask", "1 " * 50_000, *LEAGUE, *OFFLINE), 3, "Declined|too long"),
-    "a question that steers": Hostile(
-        ("ask", f"How{EVIL} many?", *LEAGUE, *OFFLINE, "--json"), 3, '"answer": null'
-    ),
-    "a question that is no UTF-8": Hostile(
-        ("ask", f"{_OUTSIDE}?", *LEAGUE, *OFFLINE, "--json"), 3, '"answer": null'
-    ),
+    "a question that steers": Hostile(("ask", f"How{EVIL} many?", *_AS_JSON), 3, '"answer": null'),
+    "a question that is no UTF-8": Hostile(("ask", f"{_OUTSIDE}?", *_AS_JSON), 3, '"answer": null'),
     "a question that is no UTF-8, with a log": Hostile(
         ("ask", f"{_OUTSIDE}?", *LEAGUE, *OFFLINE, "--log", "log.jsonl"), 3, "Declined"
     ),
     "a table whose name is no UTF-8": Hostile(("ask", "Who?", "--table", _OUTSIDE), 1, "no such file|caf"),
-    "a unit that steers": Hostile(("ask", QUESTION, *LEAGUE, *OFFLINE, "--unit", EVIL), 0, "12"),
-    "choices of bars": Hostile(
-        ("ask", QUESTION, *LEAGUE, *OFFLINE, "--choices", ";" * 10_000), 2, "--choices"
-    ),
+    "a unit that steers": Hostile((*ASK_OFFLINE, "--unit", EVIL), 0, "12"),
+    "choices of bars": Hostile((*ASK_OFFLINE, "--choices", ";" * 10_000), 2, "--choices"),
     "a name of 255 bytes": Hostile(("ask", "Who?", "--table", "n" * 255), 1, "no such file|n+"),
     "a name of 5,000 bytes": Hostile(("ask", "Who?", "--table", "n" * 5_000), 1, "name too long|n+|cannot"),
     "a name with a break": Hostile(
@@ -265,25 +248,21 @@ COMMAND_LINES: dict[str, Hostile] = {
         r"\A8\n",
         {"a\n\x1b[2Jb.csv": "Team,Points\nA,5\nB,3\n"},
     ),
-    "an inventory of 5,000 bytes": Hostile(("ask", QUESTION, *LEAGUE, "-i", "n" * 5_000), 1, "n+"),
+    "an inventory of 5,000 bytes": Hostile((*ASK, "-i", "n" * 5_000), 1, "n+"),
     "an inventory that is a folder": Hostile(("check", "."), 1, r"\."),
-    "a model that steers": Hostile(("ask", QUESTION, *LEAGUE, "-m", f"{EVIL}:x"), 1, "chameleon: "),
-    "a model without a name": Hostile(("ask", QUESTION, *LEAGUE, "-m", ":"), 1, "chameleon: "),
+    "a model that steers": Hostile((*ASK, "-m", f"{EVIL}:x"), 1, "chameleon: "),
+    "a model without a name": Hostile((*ASK, "-m", ":"), 1, "chameleon: "),
     "a database that is none": Hostile(
         ("ask", "Who?", "--table", f"postgresql://u:geheim@{EVIL}/x"), 1, "(?s)^(?!.*geheim)"
     ),
-    "a log in a folder": Hostile(("ask", QUESTION, *LEAGUE, *OFFLINE, "--log", "."), 1, "log"),
-    "a log without room": Hostile(
-        ("ask", QUESTION, *LEAGUE, *OFFLINE, "--log", "/dev/full"), 1, "log|/dev/full"
-    ),
+    "a log in a folder": Hostile((*ASK_OFFLINE, "--log", "."), 1, "log"),
+    "a log without room": Hostile((*ASK_OFFLINE, "--log", "/dev/full"), 1, "log|/dev/full"),
     "megabytes: 1e300": _variable(_SETTING, "1e300", 0, r"\A12"),
     **{
         f"megabytes: {value[:20]}": _variable(_SETTING, value, 1, _SETTING)
         for value in ("nan", "inf", "-1", f"abc{EVIL}", "9" * 5_000)
     },
-    "a model in the environment": _variable(
-        "CHAMELEON_MODEL", f"{EVIL}\n:::", 1, "chameleon: ", "ask", QUESTION, *LEAGUE
-    ),
+    "a model in the environment": _variable("CHAMELEON_MODEL", f"{EVIL}\n:::", 1, "chameleon: ", *ASK),
     "a store that is a folder": _variable("CHAMELEON_STORE", ".", 1, "chameleon: ", *_SCRIPTED),
     "a store of 5,000 bytes": _variable("CHAMELEON_STORE", "s" * 5_000, 1, "chameleon: ", *_SCRIPTED),
     "documents at no place": _variable(

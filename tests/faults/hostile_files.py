@@ -24,6 +24,7 @@ _SHEETS = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 _RELATIONS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 _PACKAGE = "http://schemas.openxmlformats.org/package/2006"
 _NAMES = [f'<c r="{name}1" t="inlineStr"><is><t>{name}</t></is></c>' for name in "AB"]
+_INDEX = ("index", "data", "--out", "made.index")
 _HEADER = f'<row r="1">{"".join(_NAMES)}</row>'
 
 
@@ -40,12 +41,13 @@ def zipped(parts: dict[str, Iterable[str]]) -> bytes:
 
 def workbook(rows: Iterable[str], strings: Iterable[str] = (), sheet: str = "Sheet1") -> bytes:
     """A workbook with one sheet of these rows."""
+    targets = {"worksheet": "worksheets/sheet1.xml", "sharedStrings": "sharedStrings.xml"}
     relations = "".join(
         f'<Relationship Id="rId{n}" Type="{_RELATIONS}/{kind}" Target="{target}"/>'
-        for n, (kind, target) in enumerate(
-            [("worksheet", "worksheets/sheet1.xml"), ("sharedStrings", "sharedStrings.xml")], 1
-        )
+        for n, (kind, target) in enumerate(targets.items(), 1)
     )
+    linked = f'<Relationships xmlns="{_PACKAGE}/relationships">{relations}</Relationships>'
+    data = [f'<worksheet xmlns="{_SHEETS}"><sheetData>{_HEADER}', *rows, "</sheetData></worksheet>"]
     whole = f'<Relationship Id="r" Type="{_RELATIONS}/officeDocument" Target="xl/workbook.xml"/>'
     sheets = f'<sheets><sheet name="{sheet}" sheetId="1" r:id="rId1"/></sheets>'
     return zipped(
@@ -53,14 +55,8 @@ def workbook(rows: Iterable[str], strings: Iterable[str] = (), sheet: str = "She
             "[Content_Types].xml": [f'<Types xmlns="{_PACKAGE}/content-types"/>'],
             "_rels/.rels": [f'<Relationships xmlns="{_PACKAGE}/relationships">{whole}</Relationships>'],
             "xl/workbook.xml": [f'<workbook xmlns="{_SHEETS}" xmlns:r="{_RELATIONS}">{sheets}</workbook>'],
-            "xl/_rels/workbook.xml.rels": [
-                f'<Relationships xmlns="{_PACKAGE}/relationships">{relations}</Relationships>'
-            ],
-            "xl/worksheets/sheet1.xml": [
-                f'<worksheet xmlns="{_SHEETS}"><sheetData>{_HEADER}',
-                *rows,
-                "</sheetData></worksheet>",
-            ],
+            "xl/_rels/workbook.xml.rels": [linked],
+            "xl/worksheets/sheet1.xml": data,
             "xl/sharedStrings.xml": [f'<sst xmlns="{_SHEETS}">', *strings, "</sst>"],
         }
     )
@@ -146,7 +142,7 @@ def _table(name: str, content: Content, code: int, told: str, *options: str) -> 
 
 def _indexed(name: str, content: Content, code: int, told: str) -> Hostile:
     files = {f"data/{name}": content, "data/good.csv": "Team,Points\nA,5\nB,3\n"}
-    return Hostile(("index", "data", "--out", "made.index"), code, told, files)
+    return Hostile(_INDEX, code, told, files)
 
 
 _MEMORY_OR_TIME = r"takes more than [\d,]+ (MB of memory|seconds)"
@@ -232,11 +228,7 @@ _REFUSED_TABLES: dict[str, tuple[str, Content, str]] = {
         lambda: parquet("SELECT repeat('x', 100000) a, 1 b FROM range(2000)"),
         f"has more text|{_MEMORY_OR_TIME}",
     ),
-    "rows without an end in a Parquet file": (
-        "a.parquet",
-        lambda: parquet("SELECT 1 a, 2 b FROM range(20000000)"),
-        _CELLS,
-    ),
+    "endless Parquet rows": ("a.parquet", lambda: parquet("SELECT 1 a, 2 b FROM range(20000000)"), _CELLS),
     "a Parquet file that lies": ("a.parquet", b"PAR1" + b"\xff" * 104 + b"PAR1", "cannot be read"),
     "a database that lies": ("a.duckdb", b"\0" * 8 + b"DUCK" + b"\xff" * 5_000, "cannot be read"),
 }
@@ -253,9 +245,7 @@ TABLES: dict[str, Hostile] = {
     "columns that steer": _table(
         "a.csv", f"Team{EVIL},points{EVIL}\nA,5\nB{EVIL},3\n", 3, "Declined", "--trace"
     ),
-    "numbers of 5,000 digits": _table(
-        "a.csv", f"Team,points\nA,{'9' * 5_000}\nB,1e999999999\n", 3, "Declined"
-    ),
+    "5,000 digits": _table("a.csv", f"Team,points\nA,{'9' * 5_000}\nB,1e999999999\n", 3, "Declined"),
     "entities of a page": _table(
         "a.html",
         '<!DOCTYPE x [<!ENTITY e SYSTEM "file:///etc/passwd">]><table><tr><th>&e;<th>b<tr><td>1<td>2',
@@ -357,9 +347,7 @@ DOCUMENTS: dict[str, Hostile] = {
     **{what: _text(name, content, 3, "Declined|Nearest") for what, (name, content) in _READ_TEXTS.items()},
     **{what: _text(name, content, 1, told) for what, (name, content, told) in _REFUSED_TEXTS.items()},
     "a text that steers": _text("a.txt", f"points {EVIL}\n" * 100, 3, "null", "--json"),
-    "a folder of odd things": Hostile(
-        ("index", "data", "--out", "made.index"), 0, "3 tables", make=_odd_folder
-    ),
+    "a folder of odd things": Hostile(_INDEX, 0, "3 tables", make=_odd_folder),
     "a folder that is the root by a link": Hostile(
         ("index", "root", "--out", "made.index"),
         1,

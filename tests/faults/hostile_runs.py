@@ -13,37 +13,16 @@ DATA = str(ROOT / "demos" / "data" / "problems.jsonl")
 _SETTINGS = {"benchmark": "tabmwp", "scorer": "chameleon", "inventory": "mine", "model": None, "problems": 3}
 _USAGE: dict[str, Any] = {"calls": 1, "cost": 0.5}
 _USAGE |= {f"{kind}_tokens": 5 for kind in ("input", "output", "cached", "reasoning")}
-_RESULT: dict[str, Any] = {
-    "id": "1",
-    "answer": "12",
-    "declined": False,
-    "correct": True,
-    "plan": ["table_reader", "final_answer"],
-    "seconds": 0.5,
-    "usage": _USAGE,
-    "error": None,
-    "gold": "12",
-    "columns": ["FREE", "INT", "G1-6"],
-}
+_RESULT: dict[str, Any] = {"id": "1", "answer": "12", "gold": "12", "declined": False, "correct": True}
+_RESULT |= {"plan": ["table_reader", "final_answer"], "columns": ["FREE", "INT", "G1-6"]}
+_RESULT |= {"seconds": 0.5, "usage": _USAGE, "error": None}
 _DEEP = "[" * 100_000 + "]" * 100_000
 _HUGE = "9" * 400
 _TABLE = {"$table": {"header": ["a", "b"], "rows": [["1"]] * 3, "caption": ""}}
-_BEGUN = {
-    "event": "run_started",
-    "format": "chameleon-log-1",
-    "inventory": "tables_offline",
-    "input": {"question": QUESTION, "table": _TABLE},
-    "settings": {},
-}
-_PLAN = {
-    "event": "plan",
-    "steps": [{"module": "table_reader"}, {"module": "final_answer"}],
-    "by": "fixed",
-    "note": "",
-    "kind": "proposed",
-    "refused": "",
-    "seconds": 0.1,
-}
+_BEGUN: dict[str, Any] = {"event": "run_started", "format": "chameleon-log-1", "settings": {}}
+_BEGUN |= {"inventory": "tables_offline", "input": {"question": QUESTION, "table": _TABLE}}
+_PLAN: dict[str, Any] = {"event": "plan", "by": "fixed", "note": "", "kind": "proposed", "refused": ""}
+_PLAN |= {"steps": [{"module": "table_reader"}, {"module": "final_answer"}], "seconds": 0.1}
 _STEP = {"event": "step", "module": "table_reader", "output": "x", "input": {}, "cache": {}, "seconds": 0.1}
 
 
@@ -76,7 +55,8 @@ _PAGE = ("report", "--html", "page.html")
 _BAD_RESULT, _BAD_EVENT = "line 1 is no result", "is not an event"
 _EVENT = partial(with_json, {"id": "1", **_BEGUN})
 
-_STEERING_PLAN = json.dumps([EVIL, EVIL])
+_STEERING_PLAN = with_json(_RESULT, plan=json.dumps([EVIL, EVIL]))
+_STEERING_PAGE = (with_json(_RESULT, answer=json.dumps(EVIL)), _EVENT(input=json.dumps({"question": EVIL})))
 _BAD_RESULTS = [
     ("answer", _DEEP),
     *(("seconds", value) for value in ("9" * 5_000, "NaN", "1e999", _HUGE)),
@@ -105,9 +85,7 @@ RUNS: dict[str, Hostile] = {
     "settings of wrong types": _run(
         ("report",), 1, "settings|benchmark", settings='{"benchmark": [1], "inventory": 5}'
     ),
-    "settings that steer": _run(
-        ("report",), 0, "mine", settings=with_json(_SETTINGS, model=json.dumps(EVIL))
-    ),
+    "settings that steer": _run(("report",), 0, "mine", with_json(_SETTINGS, model=json.dumps(EVIL))),
     "problems that are none": _run(
         ("stats",), 1, "settings|problems", settings=with_json(_SETTINGS, problems='"many"')
     ),
@@ -117,19 +95,11 @@ RUNS: dict[str, Hostile] = {
         )
         for name, value in _BAD_RESULTS
     },
-    "a plan that steers": _run(("stats",), 0, "2J", result=with_json(_RESULT, plan=_STEERING_PLAN)),
-    "a plan that steers, as JSON": _run(
-        ("stats", "--json"), 0, "2J", result=with_json(_RESULT, plan=_STEERING_PLAN)
-    ),
+    "a plan that steers": _run(("stats",), 0, "2J", result=_STEERING_PLAN),
+    "a plan that steers, as JSON": _run(("stats", "--json"), 0, "2J", result=_STEERING_PLAN),
     "events that go down": _run(_PAGE, 1, _BAD_EVENT, events=_EVENT(input=_DEEP)),
     "a table that lies in an event": _run(_PAGE, 1, _BAD_EVENT, events=_EVENT(input=_BAD_TABLE)),
-    "a page that steers": _run(
-        _PAGE,
-        0,
-        "Page",
-        result=with_json(_RESULT, answer=json.dumps(EVIL)),
-        events=_EVENT(input=json.dumps({"question": EVIL})),
-    ),
+    "a page that steers": _run(_PAGE, 0, "Page", "", *_STEERING_PAGE),
     "a member that lies elsewhere": _run(_PAGE, 1, "cannot be read", result=with_json(_RESULT, member="99")),
     **{f"a log of {what}": _log(1, _BAD_EVENT, *lines) for what, lines in _BAD_LOGS.items()},
     "a log of another format": _log(1, "format", with_json(_BEGUN, format=json.dumps(EVIL))),

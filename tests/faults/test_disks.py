@@ -94,16 +94,6 @@ def test_a_full_disk_ends_a_log_in_a_line(loopback: Start, tmp_path: Path) -> No
     assert after.code == 0 and after.out == "1007\n"
 
 
-def test_an_index_that_finds_no_room_is_told(tmp_path: Path) -> None:
-    (tmp_path / "cities.csv").write_text("city,river\n" + "".join(f"c{n},r{n}\n" for n in range(2_000)))
-    out = str(tmp_path / "disk" / "index")
-    command = [*CHAMELEON, "index", str(tmp_path / "cities.csv"), "--out", out, "--retriever", "bm25"]
-    full, after = on_a_small_disk(tmp_path, 8, command, environment())
-    line = told(full)
-    assert "space" in line or "room" in line, line
-    assert after.code == 0, after.err
-
-
 HANDLES = "import resource\nresource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))\n"
 
 

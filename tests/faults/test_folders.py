@@ -71,9 +71,7 @@ def test_a_harmed_folder_goes_on_or_is_told_and_left_alone(
                 assert str(out) in line and contents(out) == before, (name, "what is refused is kept")
             else:  # what is done is not looked at again, and an unfinished line is made anew
                 assert verdicts(out) == expected, (name, data[-40:])
-                assert name != "settings.json" or len(data) > 0.9 * len(content), (
-                    "settings that are cut are none"
-                )
+                assert name != "settings.json" or len(data) > 0.9 * len(content), "cut settings are none"
             for reader in ("report", "stats"):
                 told_or_right(command(reader, str(out)))
             told_or_right(command("report", str(out), "--html", str(tmp_path / "page.html")))

@@ -65,9 +65,8 @@ def test_other_failures_are_taken_for_no_lack() -> None:
     assert [lack_of(each) for each in (*innocent, missing, made_of(os_error(errno.EIO)), None)] == [None] * 7
     problem = MachineError("there is no room left on the disk")
     assert lack_of(made_of(problem)) is problem
-    assert (
-        run({"a": failing(os_error(errno.ENOENT)), "b": lambda state: 7}, on_error={"a": "skip"}).answer == 7
-    )
+    modules = {"a": failing(os_error(errno.ENOENT)), "b": lambda state: 7}
+    assert run(modules, on_error={"a": "skip"}).answer == 7
 
 
 def test_an_index_stops_where_no_file_can_be_opened(

@@ -38,20 +38,8 @@ ORDERS: dict[str, list[tuple[str, Any]]] = {
     "a server's name": [("poison_write", {"text": "owned"}), ("tools/write", {"text": "owned"})],
 }
 PLACES = [
-    "description",
-    "description of another",
-    "note of an argument",
-    "default",
-    "choice",
-    "text",
-    "text, steering",
-    "text, as the system",
-    "JSON",
-    "structured",
-    "table",
-    "CSV",
-    "link",
-    "error",
+    *("description", "description of another", "note of an argument", "default", "choice"),
+    *("text", "text, steering", "text, as the system", "JSON", "structured", "table", "CSV", "link", "error"),
     "a question of its own",
 ]
 
@@ -92,9 +80,8 @@ def run(
     mcp = {"command": [sys.executable, str(SERVER), place, order(calls)], "cwd": str(folder)}
     entry = {"mcp": mcp, "allow": ["read", "destroy"], "deny": ["delete"], "at_most": {"read": 3}}
     data = {"name": "t", "planner": planner, "modules": {"poison": entry}}
-    executor = Executor(
-        Inventory.parse(data, folder), LLM.connect(ScriptedModel(model, tools=True)), **options
-    )
+    llm = LLM.connect(ScriptedModel(model, tools=True))
+    executor = Executor(Inventory.parse(data, folder), llm, **options)
     with EventLog(folder / "log.jsonl") as log:
         return executor.run({"question": "What is there to read?"}, log)
 
@@ -127,14 +114,8 @@ def test_wherever_the_order_stands_nothing_unapproved_happens(
     tmp_path: Path, place: str, native: bool
 ) -> None:
     calls = [("write", {"text": "owned"}), ("send", {"text": SECRET})]
-    state = run(
-        tmp_path,
-        place,
-        calls,
-        {"use": "react", "native": native},
-        Obedient(native=native),
-        approve=refuse,
-    )
+    planner = {"use": "react", "native": native}
+    state = run(tmp_path, place, calls, planner, Obedient(native=native), approve=refuse)
     assert {name for name, _ in effects(tmp_path)} <= {"read"}
     assert state.ended is not None
     if place == "a question of its own":

@@ -45,17 +45,9 @@ class Identity:
     user: int | None = None
 
     def run(self, *arguments: str, env: dict[str, str]) -> Outcome:
-        done = subprocess.run(
-            [*self.prefix, sys.executable, "-B", *arguments],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-            env=env,
-            cwd="/",
-            **self.options,
-        )
+        command = [*self.prefix, sys.executable, "-B", *arguments]
+        options = {"capture_output": True, "text": True, "timeout": 60, "cwd": "/", **self.options}
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, env=env, check=False, **options)
         return Outcome(done.returncode, done.stdout, done.stderr)
 
     def give(self, path: Path) -> None:

@@ -70,9 +70,8 @@ def test_a_key_that_nobody_gives_is_told_before_a_run() -> None:
     planner = Branch("cache.seak", [Fixed(["read"]), Fixed(["count"])])
     inventory = Inventory(name="mine", planner=planner, modules={name: Module() for name in MODULES})
     (found,) = [one for one in inventory.obstacles() if one.part == "planner"]
-    assert "cache.seak, which neither the input nor a module gives. Did you mean 'cache.seek'" in str(
-        found.error
-    )
+    told = "cache.seak, which neither the input nor a module gives. Did you mean 'cache.seek'"
+    assert told in str(found.error)
 
 
 @pytest.mark.parametrize(("on", "count"), [("table", 2), ("cache.", 2), ("input.table", 1)])

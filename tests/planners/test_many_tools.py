@@ -69,8 +69,7 @@ def test_the_prompt_tells_of_the_tool_that_is_needed_in_4000_tokens(
     script = ScriptedModel(lambda messages: "none of them")
     executor = Executor(inventory(OneShot(embeddings="none")), LLM.connect(script))
     requests = [each for each in data()[1] if each["set"] == part]
-    by_card = with_arguments = 0
-    longest = 0
+    by_card = with_arguments = longest = 0
     for each in requests:
         script.requests.clear()
         executor.run({"question": each["request"]})

@@ -69,11 +69,7 @@ def test_a_run_goes_on_from_every_prefix_to_the_same_end(script: Sequence[Any], 
     for count in range(len(events)):
         before = [event_from_json(json.loads(json.dumps(event_to_json(each)))) for each in events[:count]]
         done = sum(len(getattr(each, "calls", ())) for each in before)
-        after, _ = (
-            run([*script[done:]], before, native=native)
-            if native
-            else run(script[done:], before, native=False)
-        )
+        after, _ = run(script[done:], before, native=native)
         assert State.fold([*before, *after]).answer == "68 F", count
 
 
@@ -110,11 +106,8 @@ def test_a_wrong_call_is_told_once_and_can_be_mended(wrong: dict[str, Any], why:
 @pytest.mark.parametrize("native", [True, False])
 @pytest.mark.parametrize("name", ["pizza", "model_answer"])
 def test_what_can_be_called_is_named_to_a_model_that_called_nothing_of_it(native: bool, name: str) -> None:
-    wrong = (
-        calls((name, {"answer": "20"}))
-        if native
-        else json.dumps([{"module": name, "args": {"answer": "20"}}])
-    )
+    args = {"answer": "20"}
+    wrong = calls((name, args)) if native else json.dumps([{"module": name, "args": args}])
     events, model = run([wrong, "Answer: 20"], native=native)
     assert State.fold(events).answer == "20"
     assert "There are: convert, meet, weather." in model.requests[1][-1][1]
@@ -149,11 +142,8 @@ def test_the_form_of_the_paper_is_a_call() -> None:
     said = 'Thought: I need a number.\nAction: weather\nAction Input: {"city": "Paris"}'
     for native in (True, False):
         script = [said, *(NATIVE if native else IN_TEXT)[1:]]
-        assert State.fold(run(script, native=native)[0]).executed_names == (
-            "weather",
-            "convert",
-            "model_answer",
-        )
+        ran = State.fold(run(script, native=native)[0]).executed_names
+        assert ran == ("weather", "convert", "model_answer")
 
 
 @pytest.mark.parametrize(

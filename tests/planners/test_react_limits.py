@@ -23,9 +23,8 @@ from chameleon.planners.one_shot import OneShot
 from chameleon.planners.react import React
 from tests.llm.asking import Start
 from tests.loopback import Fault
-from tests.planners.test_react import IN_TEXT, NATIVE, calls, convert, weather
+from tests.planners.test_react import GIVEN, IN_TEXT, NATIVE, calls, convert, weather
 
-GIVEN = {"question": "How warm is Paris in Fahrenheit?"}
 CITIES = ("Paris", "Oslo", "Rome", "Bern")
 FOUR = [("ask", {"city": city}) for city in CITIES]
 AS_TEXT = json.dumps([{"module": name, "args": args} for name, args in FOUR])
@@ -102,15 +101,12 @@ def test_a_run_that_goes_on_after_its_time_asks_nothing_more(planner: Planner) -
     events = list(executor.stream(GIVEN))
     assert State.fold(events).ended is not None
     steps = [index for index, event in enumerate(events) if isinstance(event, StepRecord)]
-    before = [
-        replace(event, seconds=101) if isinstance(event, StepRecord) else event
-        for event in events[: steps[1]]
-    ]
+    first = events[: steps[1]]
+    before = [replace(each, seconds=101) if isinstance(each, StepRecord) else each for each in first]
     asked = len(model.requests)
     state = executor.run(GIVEN, before)
-    assert (
-        state.ended is not None and state.ended.reason == "budget" and "100 seconds" in str(state.ended.error)
-    )
+    assert state.ended is not None and state.ended.reason == "budget"
+    assert "100 seconds" in str(state.ended.error)
     assert len(model.requests) == asked and state.steps_taken == 1
 
 
@@ -121,9 +117,7 @@ def test_what_is_last_answers_and_is_no_tool() -> None:
     assert state.executed_names == ("weather", "report") and state.answer == report.run(State())
     assert [call.params["tools"] for plan in state.plans for call in plan.calls] == [["weather"], ["weather"]]
     with pytest.raises(InventoryError, match=r"planner\.last names a module 'repot'") as caught:
-        Executor(Inventory.of([weather, report], React(last=["repot"])), LLM.connect(model)).run(
-            GIVEN, raise_errors=True
-        )
+        Inventory.of([weather, report], React(last=["repot"]))
     assert "report" in caught.value.hint
 
 
@@ -133,9 +127,8 @@ def test_what_is_last_answers_and_is_no_tool() -> None:
 )
 def test_a_module_that_is_to_stop_the_run_stops_it(on_error: OnError, reason: str, ran: list[str]) -> None:
     turn = calls(("weather", {"city": "Atlantis"}), ("convert", {"amount": 1}))
-    inventory = Inventory(
-        "mine", React(), {"weather": weather, "convert": convert}, on_error={"weather": on_error}
-    )
+    modules = {"weather": weather, "convert": convert}
+    inventory = Inventory("mine", React(), modules, on_error={"weather": on_error})
     for parallel in (True, False):
         llm = LLM.connect(ScriptedModel([turn, "34 F"]))
         state = Executor(inventory, llm, parallel=parallel).run(GIVEN)
@@ -152,10 +145,8 @@ def test_a_model_that_refuses_tools_is_asked_in_text_from_then_on(loopback: Star
     executor = Executor(Inventory.of([weather, convert], "react"), llm)
     assert [executor.run(GIVEN).answer for _ in range(2)] == ["68 F", "68 F"]
     assert ["tools" in request for request in server.requests] == [True, *[False] * 6]
-    assert (
-        "Tools:\n- weather(city: string) -> {string: number}: "
-        in server.requests[1]["messages"][0]["content"]
-    )
+    told = server.requests[1]["messages"][0]["content"]
+    assert "Tools:\n- weather(city: string) -> {string: number}: " in told
 
 
 def test_where_native_tools_are_asked_for_a_refusal_ends_the_run(loopback: Start) -> None:
@@ -207,9 +198,8 @@ def test_a_recorded_run_is_replayed_without_a_call(
 @pytest.mark.parametrize("native", [True, False])
 def test_the_model_sees_the_beginning_of_a_large_output_and_the_log_has_all(native: bool) -> None:
     asks = '[{"module": "chapter", "args": {"pages": 50}}]'
-    model = ScriptedModel(
-        [calls(("chapter", {"pages": 50})) if native else asks, "Answer: read"], tools=native
-    )
+    call = calls(("chapter", {"pages": 50})) if native else asks
+    model = ScriptedModel([call, "Answer: read"], tools=native)
     inventory = Inventory.of([chapter], React(native=native, max_output_tokens=100))
     events = list(Executor(inventory, LLM.connect(model)).stream(GIVEN))
     told = model.requests[-1][-1][1]
@@ -242,13 +232,8 @@ def test_the_outcome_of_calls_side_by_side_is_that_of_one_after_the_other() -> N
         assert State.fold(events).answer == "68 F"
         told.append((as_told(events), model.requests))
     assert told[0] == told[1]
-    assert [text for role, text in told[0][1][-1] if role == "tool"] == [
-        "Failed: it failed",
-        '{"temp": 20.0}',
-        "68.0",
-        "Failed: there is no Atlantis",
-        "41.0",
-    ]
+    said = [text for role, text in told[0][1][-1] if role == "tool"]
+    assert said == ["Failed: it failed", '{"temp": 20.0}', "68.0", "Failed: there is no Atlantis", "41.0"]
 
 
 @pytest.mark.parametrize("native", [True, False])

@@ -24,11 +24,8 @@ class TestReplanning:
         assert seen[0] == "" and all(told.startswith("ValueError: no (doubles.py, line") for told in seen[1:])
 
     def test_is_bounded_where_the_failure_is_skipped(self) -> None:
-        state = run(
-            {"breaks": failing(ValueError("no"))},
-            Replanning(Fixed(["breaks"]), attempts=1),
-            on_error={"breaks": "skip"},
-        )
+        planner = Replanning(Fixed(["breaks"]), attempts=1)
+        state = run({"breaks": failing(ValueError("no"))}, planner, on_error={"breaks": "skip"})
         assert len(state.executed_names) == 2
 
     def test_goes_on_asking_a_planner_of_several_turns(self) -> None:

@@ -64,12 +64,8 @@ class Reader(Answers):
     reads = ("input.image",)
 
 
-MANY = Inventory(
-    name="many",
-    planner=Fixed(["answerer"]),
-    modules={**thousand_modules(), "reader": Reader(), "answerer": Answers()},
-    rules=RulesSpec(last="answerer"),
-)
+MODULES = {**thousand_modules(), "reader": Reader(), "answerer": Answers()}
+MANY = Inventory("many", Fixed(["answerer"]), MODULES, rules=RulesSpec(last="answerer"))
 
 
 def names(
@@ -125,11 +121,8 @@ def test_a_planner_tells_its_embeddings_where_it_needs_them_and_warns_once_of_wo
     with pytest.raises(MissingPackage, match="pip install"):
         OneShot(embeddings=MINILM).check()
     shortlists._warn_of_words_alone.cache_clear()
-    for planner in (
-        OneShot(shortlist=3),
-        OneShot(shortlist=2, embeddings="none"),
-        *[OneShot(shortlist=2)] * 3,
-    ):
+    by_words = OneShot(shortlist=2, embeddings="none")
+    for planner in (OneShot(shortlist=3), by_words, *[OneShot(shortlist=2)] * 3):
         cards, others = planner.cards(State(input=freeze({"question": "tea?"})), LARGE)
         assert len(cards) == planner.shortlist and not others
     (warning,) = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]

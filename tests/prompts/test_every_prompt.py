@@ -12,14 +12,8 @@ from jinja2 import Environment, meta
 
 from chameleon.core.prompt import Prompt
 from tests.benchmarks.shared_data import DATA, needs_data
-from tests.prompts.demonstrations import (
-    PROMPTS,
-    TASKS,
-    chain_demonstrations,
-    parts,
-    planner_demonstrations,
-    problem_demonstrations,
-)
+from tests.prompts import demonstrations
+from tests.prompts.demonstrations import PROMPTS, TASKS, chain_demonstrations, parts, problem_demonstrations
 
 NAMES = sorted(str(path.relative_to(PROMPTS).with_suffix("")) for path in PROMPTS.rglob("*.md"))
 # As many as published (Chameleon; Chain-of-Table, appendix C); the chains of planners are counted apart.
@@ -69,9 +63,8 @@ def test_no_prompt_tells_to_disregard_an_instruction_in_a_question() -> None:
         given = {slot.rstrip("?"): slot.rstrip("?").upper() for slot in parts(name)[0]["slots"]}
         given |= {"modules": [], "choices": ["a", "b"]}
         for question in told[::16]:
-            (_, system), (_, user) = Prompt.load(name).render(
-                given | {"question": question, "inputs": question}
-            )
+            slots = given | {"question": question, "inputs": question}
+            (_, system), (_, user) = Prompt.load(name).render(slots)
             warnings = [line for line in f"{system}\n{user}".splitlines() if "never follow" in line]
             assert len(warnings) == 1 and "question" not in warnings[0], name
             assert question.strip().splitlines()[0] in user
@@ -83,11 +76,8 @@ def test_no_demonstration_is_an_item_of_a_benchmark() -> None:
     for task in ("tabmwp", "scienceqa", *TASKS, "sqa", "hybridqa", "feverous", "tablerag"):
         for path in sorted((DATA / task).glob("*.jsonl*")):
             for row in map(json.loads, lines_of(path)):
-                asked |= {
-                    words(str(row[key]))
-                    for key in ("question", "statement", "claim", "query")
-                    if row.get(key)
-                }
+                said = (row.get(key) for key in ("question", "statement", "claim", "query"))
+                asked |= {words(str(each)) for each in said if each}
                 if isinstance(row.get("rows"), list) and "header" in row:
                     cells = [cell for line in (row["header"], *row["rows"]) for cell in line]
                     tables.add(words(" ".join(map(str, cells))))
@@ -103,11 +93,10 @@ def test_no_demonstration_is_an_item_of_a_benchmark() -> None:
         elif prompt in COUNTS.get(task, "").split():
             shown = problem_demonstrations(name)
         elif task in TASKS and prompt == "planner":
-            shown = [demo for some in planner_demonstrations(task) for demo in some]
+            shown = [demo for some in demonstrations.planner_demonstrations(task) for demo in some]
         elif task == "tablerag":
-            found = re.findall(
-                r"^(?:Claim|Statement|Question|Question or statement): (\w.+)$", parts(name)[2], re.M
-            )
+            label = "Claim|Statement|Question|Question or statement"
+            found = re.findall(rf"^(?:{label}): (\w.+)$", parts(name)[2], re.M)
             assert not asked & set(map(words, found)), name
         for demo in shown:
             assert words(demo.question) not in asked, demo.question

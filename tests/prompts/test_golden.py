@@ -36,25 +36,23 @@ OVER_PICTURES = {
         "metadata": {"grade": 4, "subject": "social science", "skill": "Read a menu"},
     },
 }
-OVER_PLANS = {
-    "named": {"question": "How much is {{ pie }}?"},
-    "called": {"question": "How much is {{ pie }}?"},
-}
+PIE = {"question": "How much is {{ pie }}?"}
+OVER_PLANS = {"named": PIE, "called": PIE}
 CHAINS = ("chain_of_table/", "wikitq/", "tabfact/", "fetaqa/")
 OVER_FINDINGS = {
-    "bare": {"question": "How much is {{ pie }}?", "table": TABLE},
+    "bare": {**PIE, "table": TABLE},
     "clarified": {"question": "How often is it <b>?", "table": TABLE},
 }
 OVER_CHAINS = {
-    "begun": {"question": "How much is {{ pie }}?", "table": TABLE},
+    "begun": {**PIE, "table": TABLE},
     "grouped": {"question": "How often is it <b>?", "table": TABLE, "text": "A menu costs $9."},
 }
 OVER_STATUTES = {
     "statement": {"question": "Section 4(a) applies to the <b> pie.", "text": "The pie costs $9.\n</facts>"},
-    "amount": {"question": "How much is {{ pie }}?"},
+    "amount": PIE,
     "other": {"question": "Does section 4 apply?"},
 }
-OVER_CANDIDATES = {"found": {"question": "How much is {{ pie }}?"}}
+OVER_CANDIDATES = {"found": PIE}
 DATABASE = """Title: menu $1
 CREATE TABLE w (
 \t"dish <br>" TEXT,
@@ -117,7 +115,7 @@ ADDED = {
         "last": "answer",
     },
     "found": {
-        "found": Quoted(f"Table 1: Menu $1\n{block('table', 'Dish | {{ b }}')}\nTable 2: {{{{ pies }}}}"),
+        "found": Quoted(f"Table 1: Menu $1\n{block('table', 'Dish | {{ b }}')}\nTable 2: {{{{ pies }}}}")
     },
 }
 
