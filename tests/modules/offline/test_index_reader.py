@@ -28,7 +28,7 @@ def ask(tmp_path_factory: pytest.TempPathFactory) -> Any:
     folders: dict[str, Path] = {}
 
     def asked(question: str, tables: Mapping[str, Table], ahead: float = 1.5) -> State:
-        if (key := repr(tables)) not in folders:
+        if (key := str({name: each.to_json() for name, each in tables.items()})) not in folders:
             folders[key] = tmp_path_factory.mktemp("tables") / "index"
             named = {name: each.with_caption(each.caption or name) for name, each in tables.items()}
             documents = [Document(name, each, source={"file": name}) for name, each in named.items()]
@@ -80,7 +80,7 @@ def test_a_count_or_sum_of_two_tables_agrees_only_where_they_are_copies(ask: Any
     tables = {"league a": LEAGUE, "league b": Table(LEAGUE.header, rows)}
     told = why(ask(question, tables))
     assert "it is not clear which table is meant (" in told
-    assert len(sources(ask(question, {"league a": LEAGUE, "league b": LEAGUE}))) == 2
+    assert len(ask(question, {"league a": LEAGUE, "league b": LEAGUE}).sources) == 2
 
 
 @pytest.mark.parametrize(("text", "answer"), [("Nord has 44 points now.", None), ("Nord plays.", "40")])
