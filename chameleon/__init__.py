@@ -68,4 +68,5 @@ def __dir__() -> list[str]:
     return sorted([*_PUBLIC, *(name for name in globals() if name.startswith("__"))])
 
 
-__getattr__ = _lazy("chameleon", **_HOMES)
+if not TYPE_CHECKING:  # a name that is not listed is an error of types
+    __getattr__ = _lazy("chameleon", **_HOMES)

@@ -311,10 +311,17 @@ def read_at() -> str:
 def with_new_names(
     entry: Mapping[str, Any], where: str, names: Mapping[str, str] = OLD_NAMES
 ) -> dict[str, Any]:
-    """Return keys or options with those that version 0.3 drops under their new names, and warn of them."""
+    """Return keys or options with those that version 0.3 drops under their new names, and warn of them.
+
+    Raises `InventoryError` for an `asks` that is neither "approval" nor nothing: a typo must not run a tool.
+    """
     renamed = dict(entry)
-    for old in names.keys() & entry.keys():
+    for old in (name for name in names if name in entry):
         value = renamed.pop(old)
-        renamed[names[old]] = value == "approval" if old == "asks" else value
+        if old == "asks" and isinstance(value, str):
+            if value not in ("", "approval"):
+                raise InventoryError(f"asks is {value!r}", where=where, hint="Write requires_approval: true.")
+            value = bool(value)
+        renamed[names[old]] = value
         _log.warning("%s: %r is now %r; version 0.3 does not read the old name", where, old, names[old])
     return renamed

@@ -81,6 +81,14 @@ class AsksModel:
     _asking: Asking = Asking()
     _llm: LLM | None = None
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Return the model as `llm`, its name before version 0.3."""
+            if name == "llm":
+                return self._llm
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
     @cached_property
     def _template(self) -> Prompt:
         """Read the prompt file on first use. Raises `PromptError` when there is none."""
@@ -166,7 +174,7 @@ class LLMModule(AsksModel, Module):
     """
 
     samples: int = 1
-    vote: str = "majority"
+    vote: Literal["majority", "first"] = "majority"
     table_view: TableView = TableView()
     uses: ClassVar[Keys] = ("model",)
     _takes_cut_off: ClassVar[bool] = False  # whether a reply cut off at `max_tokens` is of use, not rejected

@@ -7,13 +7,13 @@ import inspect
 import logging
 import re
 from collections.abc import Callable, Generator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar
 
 from chameleon.core.events import Event
 from chameleon.core.state import State
-from chameleon.errors import OLD_NAMES, InventoryError, ModuleError, with_new_names
+from chameleon.errors import InventoryError, ModuleError
 from chameleon.text import snake_case
 
 if TYPE_CHECKING:
@@ -25,13 +25,6 @@ Keys = str | tuple[str, ...]
 Part = TypeVar("Part")
 _log = logging.getLogger("chameleon")
 _NO_STATE = ("bool", "dict", "float", "int", "list", "str", "tuple")
-_OLD_TRAITS = {
-    "gives": "returns",
-    "non_text": "non_text",
-    "takes_code": "takes_code",
-    "in_turn": "exclusive_group",
-    "tells_own": "shows_own_keys",
-}
 _KEY = re.compile(r"(input|cache)\.([A-Za-z_][A-Za-z0-9_]*|\*)|history")
 
 
@@ -103,10 +96,6 @@ class Module:
             cls.name = snake_case(cls.__name__)
         if not cls.__dict__.get("description") and cls.__doc__:
             cls.description = " ".join(cls.__doc__.split())
-        rename_attributes(cls, OLD_NAMES)
-        if old := {new: vars(cls)[name] for name, new in _OLD_TRAITS.items() if name in vars(cls)}:
-            _log.warning("class %s: write traits = Traits(%s=…)", cls.__qualname__, "=…, ".join(old))
-            cls.traits = replace(cls.traits, **old)
         check_keys(cls.reads, cls.writes, f"class {cls.__qualname__}")
         if inspect.isfunction(run := vars(cls).get("run")):
             _check_state(run, f"class {cls.__qualname__}")
@@ -179,13 +168,6 @@ def copy_with(part: Part, **attributes: Any) -> Part:
 def named(module: Module, name: str) -> Module:
     """Return this module under that name: a copy if it has another one."""
     return module if module.name == name else copy_with(module, name=name)
-
-
-def rename_attributes(cls: type, names: Mapping[str, str]) -> None:
-    """Give attributes that a class of yours has under old names their new ones, and warn of them."""
-    old = {name: value for name, value in vars(cls).items() if name in names}
-    for name, value in with_new_names(old, f"class {cls.__qualname__}", names).items():
-        setattr(cls, name, value)
 
 
 def _check_state(run: Callable[..., Any], owner: str) -> None:

@@ -17,19 +17,12 @@ from chameleon import bridge, values
 from chameleon.core.access import Access
 from chameleon.core.events import Plan, Step, StepRecord
 from chameleon.core.llm_module import AsksModel
-from chameleon.core.module import Module, rename_attributes
+from chameleon.core.module import Module
 from chameleon.core.prompt import Messages
 from chameleon.core.state import State
 from chameleon.errors import InventoryError, ModuleError, PlanError, within
 from chameleon.text import nearest, snake_case, type_in_words
 
-_OLD_NAMES = {
-    "whole": "returns_full_plan",
-    "brings": "extra_modules",
-    "names_modules": "referenced_modules",
-    "handles_failure": "replans_after_failure",
-    "goes_on_after": "continue_after_failure",
-}
 REPAIR_TURNS = 1
 RETURN_NOTHING = "Return () from `propose` when there is nothing more to do."
 _FORM_OF_A_STEP = "Write a name, or {module: NAME, args: {…}}."
@@ -76,11 +69,14 @@ class Planner:
         super().__init_subclass__(**options)
         if not cls.__dict__.get("name"):
             cls.name = snake_case(cls.__name__)
-        rename_attributes(cls, _OLD_NAMES)
         propose = vars(cls).get("propose")
-        if inspect.isfunction(propose) and len(inspect.signature(propose).parameters) != 3:
-            what = f"propose of class {cls.__qualname__} takes the state and the inventory"
-            raise InventoryError(what, hint="Write `def propose(self, state, inventory)`.")
+        if inspect.isfunction(propose):
+            try:
+                inspect.signature(propose).bind(None, None, None)
+            except TypeError as problem:
+                what = f"propose of class {cls.__qualname__} takes the state and the inventory"
+                hint = "Write `def propose(self, state, inventory)`."
+                raise InventoryError(what, hint=hint) from problem
 
     def __repr__(self) -> str:
         return f"<planner {self.name}>"

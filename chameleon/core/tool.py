@@ -12,7 +12,7 @@ from decimal import Decimal
 from enum import Enum
 from pathlib import Path
 from types import NoneType
-from typing import Any, get_args, get_type_hints, overload
+from typing import Any, TypedDict, Unpack, get_args, get_type_hints, overload
 from uuid import UUID
 
 from pydantic import BaseModel
@@ -125,10 +125,25 @@ def plain(output: Any) -> Any:
     return output
 
 
+class ToolOptions(TypedDict, total=False):
+    """The options of `tool`."""
+
+    name: str
+    description: str
+    when: str
+    reads: Keys | None
+    writes: Keys | None
+    uses: Keys
+    requires_approval: bool
+    max_runs: int | None
+
+
 @overload
-def tool(function: Callable[..., Any], **options: Any) -> FunctionModule: ...
+def tool(function: Callable[..., Any], **options: Unpack[ToolOptions]) -> FunctionModule: ...
 @overload
-def tool(function: None = None, **options: Any) -> Callable[[Callable[..., Any]], FunctionModule]: ...
+def tool(
+    function: None = None, **options: Unpack[ToolOptions]
+) -> Callable[[Callable[..., Any]], FunctionModule]: ...
 def tool(
     function: Callable[..., Any] | None = None, **options: Any
 ) -> FunctionModule | Callable[[Callable[..., Any]], FunctionModule]:

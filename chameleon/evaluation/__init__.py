@@ -12,4 +12,5 @@ if TYPE_CHECKING:
 
 __all__ = ["Benchmark", "Problem", "Scorer", "run_benchmark"]
 
-__getattr__ = lazy(__name__, benchmark="Benchmark Problem Scorer", evaluate="run_benchmark")
+if not TYPE_CHECKING:  # a name that is not listed is an error of types
+    __getattr__ = lazy(__name__, benchmark="Benchmark Problem Scorer", evaluate="run_benchmark")

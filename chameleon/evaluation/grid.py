@@ -12,8 +12,8 @@ from pydantic import Field, ValidationError
 
 from chameleon.core.llm_module import LLMModule
 from chameleon.errors import ChameleonError, InventoryError
+from chameleon.inventory import Inventory
 from chameleon.inventory.building import spec_error
-from chameleon.inventory.inventory import Inventory
 from chameleon.inventory.schema import InputType, Name, Strict
 from chameleon.inventory.source import GRID, Source, extended, read_file, read_source
 from chameleon.text import nearest

@@ -15,11 +15,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Card", "Inventory", "InventorySpec", "Obstacle", "shipped_inventories"]
 
-__getattr__ = lazy(
-    __name__,
-    composition="Card",
-    inventory="Inventory",
-    obstacles="Obstacle",
-    schema="InventorySpec",
-    source="shipped_inventories",
-)
+if not TYPE_CHECKING:  # a name that is not listed is an error of types
+    __getattr__ = lazy(
+        __name__,
+        composition="Card",
+        inventory="Inventory",
+        obstacles="Obstacle",
+        schema="InventorySpec",
+        source="shipped_inventories",
+    )

@@ -11,6 +11,7 @@ from chameleon.core.arguments import Arguments
 from chameleon.core.events import Step
 from chameleon.core.llm_module import AsksModel, asking_of
 from chameleon.core.module import InnerRun, Module, named
+from chameleon.core.old_names import renew
 from chameleon.core.planner import Planner, check_plan, every_planner
 from chameleon.core.state import State
 from chameleon.errors import InventoryError, placed
@@ -99,6 +100,10 @@ class Composition:
         with placed(self.name):
             modules = _by_name(self.modules)
         planners, brought = [*every_planner(self.planner)], set(self.brought)
+        for module in modules.values():
+            renew(module)
+        for planner in planners:
+            renew(planner)
         referenced = [each.referenced_modules for each in planners]
         for planner in planners:
             for name, each in planner.extra_modules.items():

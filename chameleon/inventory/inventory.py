@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from inspect import isclass, signature
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from chameleon import values
 from chameleon.core.conversation import HISTORY
-from chameleon.core.module import InnerRun
+from chameleon.core.module import InnerRun, Module
 from chameleon.core.planner import Planner
 from chameleon.errors import ChameleonError, InputError, InventoryError, placed
 from chameleon.inventory.building import parts_of
@@ -36,7 +36,11 @@ class Inventory(Composition):
 
     @classmethod
     def of(
-        cls, given: Any, planner: str | Planner | type[Planner] | None = None, *, name: str = "tools"
+        cls,
+        given: Composition | Module | str | Path | Iterable[Any] | Callable[..., Any],
+        planner: str | Planner | type[Planner] | None = None,
+        *,
+        name: str = "tools",
     ) -> Inventory:
         """Return an inventory: as it is, by its name or file, or made of a list of tools.
 
@@ -52,14 +56,14 @@ class Inventory(Composition):
         if isinstance(given, str | Path):
             return cls.load(given)
         if is_spec:
-            return cls.parse(given)
+            return cls.parse(cast(Mapping[str, Any], given))
         planner = "one_shot" if planner is None else planner
         chosen = find_class(planner, "planners") if isinstance(planner, str) else planner
         planning = build(chosen, {}, lambda *_: name) if isclass(chosen) else chosen
         if not isinstance(planning, Planner):
             hint = 'Give its name, such as "react", or a Planner.'
             raise InventoryError(f"{str(planning)[:60]!r} is no planner", where=name, hint=hint)
-        made = cls(name, planning, given)
+        made = cls(name, planning, cast(Mapping[str, Module], given))  # or a list: `_by_name` reads both
         if not made.modules.keys() - made.brought:
             hint = "Give a list of functions and modules."
             raise InventoryError("there are no tools", where=name, hint=hint)

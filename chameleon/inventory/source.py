@@ -276,6 +276,7 @@ def extended(own: Source, parent: Source) -> Source:
     In a budget null stays, since there it means no limit. A module that is removed leaves those of the
     parent's rules and repairs that are about it alone; its own place stays, where it is null.
     """
+    own = replace(own, data=_with_new_names(own.data, dict(own.places), own.file))
     modules, below = own.data.get("modules"), dict(parent.data)
     removed = [name for name, entry in modules.items() if entry is None] if isinstance(modules, dict) else []
     if isinstance(rules := below.get("rules"), dict):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def ask(
     question: str,
-    table: Any = None,
+    table: Table | str | bytes | Path | Iterable[Any] | None = None,
     *,
     llm: ChatModel | None = None,
     inventory: Tools | None = None,
@@ -28,7 +28,7 @@ def ask(
         ask("Which team has the most points?", "league.csv").answer
 
     Args:
-        table: a DataFrame, a `Table`, the path of a file, or records (mappings or rows).
+        table: a DataFrame, a `Table`, a file's path or bytes, columns by name, or records (mappings or rows).
         llm: a model or its name, such as "openai:gpt-6-luna"; without one a reader answers that needs none.
         inventory: what answers, in place of the one that fits the inputs: see `Executor`.
         inputs: further inputs, such as `text`, `passages`, `image` or `choices`.
@@ -46,7 +46,6 @@ def ask(
 
 def _table(given: Any) -> Any:
     """Return what a caller gives as a table: the engine itself takes a `Table` or a DataFrame."""
-    if isinstance(given, str | Path):
+    if isinstance(given, str | bytes | Path):
         return read_table(given)
-    is_table = isinstance(given, Table) or hasattr(given, "columns")
-    return given if is_table or not isinstance(given, Iterable) else Table.from_records(given)
+    return given if isinstance(given, Table) or hasattr(given, "columns") else Table.from_records(given)

@@ -23,9 +23,10 @@ __all__ = [
     "start_early",
 ]
 
-__getattr__ = lazy(
-    __name__,
-    choose="importable make_sandbox shared_sandbox start_early",
-    result="ExecResult Guarantees Layer Limits",
-    sandbox="Sandbox",
-)
+if not TYPE_CHECKING:  # a name that is not listed is an error of types
+    __getattr__ = lazy(
+        __name__,
+        choose="importable make_sandbox shared_sandbox start_early",
+        result="ExecResult Guarantees Layer Limits",
+        sandbox="Sandbox",
+    )

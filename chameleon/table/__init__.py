@@ -28,11 +28,12 @@ __all__ = [
     "to_text",
 ]
 
-__getattr__ = lazy(
-    __name__,
-    formats="ELLIPSIS Style to_terminal to_text",
-    meaning="Meaning",
-    readers="choose_table read_table",
-    replies="as_subtable parse_table",
-    table="Column Row Table",
-)
+if not TYPE_CHECKING:  # a name that is not listed is an error of types
+    __getattr__ = lazy(
+        __name__,
+        formats="ELLIPSIS Style to_terminal to_text",
+        meaning="Meaning",
+        readers="choose_table read_table",
+        replies="as_subtable parse_table",
+        table="Column Row Table",
+    )

@@ -41,7 +41,7 @@ class Apart(NamedTuple):
         return f"the row {text!r} {self.why} and is left out"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Column:
     """One column: its name, its position, its cells as written, and what they mean (see `Meaning`)."""
 
@@ -49,6 +49,9 @@ class Column:
     index: int
     cells: tuple[str, ...]
     table: Table = field(repr=False, compare=False)
+
+    def __repr__(self) -> str:
+        return f"<Column {self.name!r}: {len(self.cells):,} cells>"
 
     @cached_property
     def _alone(self) -> Meaning:
@@ -146,7 +149,8 @@ class Table:
         self.__dict__["apart"] = None if apart is None else tuple(apart)
 
     def __repr__(self) -> str:
-        text = f"{self.caption!r}, {len(self.rows):,} rows of {', '.join(self.header)}"
+        name = f"{self.caption!r}, " if self.caption else ""
+        text = f"{name}{len(self.rows):,} rows of {', '.join(self.header)}"
         return f"<Table {one_line(text, _MAX_REPR_CHARS)}>"
 
     @property
@@ -171,9 +175,22 @@ class Table:
     from_polars = from_pandas
 
     @classmethod
-    def from_records(cls, records: Iterable[Mapping[str, Any] | Sequence[Any]], caption: str = "") -> Table:
-        """Make a table of mappings by column name, or of sequences with the header first."""
-        rows = list(records)
+    def from_records(
+        cls, records: Iterable[Mapping[str, Any] | Sequence[Any]] | Mapping[str, Any], caption: str = ""
+    ) -> Table:
+        """Make a table of mappings by column name, of sequences with the header first, or of columns by name.
+
+        Raises `InputError` for anything else.
+        """
+        if isinstance(records, Mapping):
+            columns = [list(cells) if _is_row(cells) else [cells] for cells in records.values()]
+            if len({len(cells) for cells in columns}) > 1:
+                raise InputError("the columns have different lengths")
+            records = [list(records), *zip(*columns, strict=True)]
+        rows = list(records) if isinstance(records, Iterable) else []
+        if not rows or not all(map(_is_row, rows)):
+            hint = "Give rows: mappings, or sequences with the header first."
+            raise InputError(f"no table can be made of {str(records)[:60]!r}", hint=hint)
         if rows and isinstance(rows[0], Mapping):
             keys = list(dict.fromkeys(chain.from_iterable(rows)))
             body = [[cell_text(row.get(key)) for key in keys] for row in rows]  # type: ignore[union-attr]
@@ -349,6 +366,10 @@ class Table:
 
 def _is_frame(value: Any) -> bool:
     return hasattr(value, "itertuples") or hasattr(value, "iter_rows")  # of pandas, of polars
+
+
+def _is_row(given: Any) -> bool:
+    return isinstance(given, Iterable) and not isinstance(given, str | bytes)
 
 
 def _text(cell: Any) -> str:

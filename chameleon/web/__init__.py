@@ -14,4 +14,5 @@ if TYPE_CHECKING:
 
 __all__ = ["Limits", "PageCache", "Web", "WebReply", "page_text"]
 
-__getattr__ = lazy(__name__, cache="PageCache", client="Limits Web", markup="page_text", reply="WebReply")
+if not TYPE_CHECKING:  # a name that is not listed is an error of types
+    __getattr__ = lazy(__name__, cache="PageCache", client="Limits Web", markup="page_text", reply="WebReply")
