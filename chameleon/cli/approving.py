@@ -39,7 +39,7 @@ def answer_in(path: Path, answer: bool | None) -> int:
             hint = "Set XDG_CONFIG_HOME to a folder of yours."
             what = "no approval can be sealed: no key can be kept"
             raise InputError(what, where=str(config_dir()), hint=hint)
-        log.append(state.answered("yes" if answer else "no", "chameleon approve"))
+        log.append(state.answer_approval("yes" if answer else "no", "chameleon approve"))
     done = "Approved" if answer else "Not approved"
     echo(harmless(f"{done}: {', '.join(step.module for step in steps)}"))
     echo(harmless(f"Go on with the command that began the run, and --log {path}"))

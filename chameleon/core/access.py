@@ -64,7 +64,7 @@ class Access:
         if traits.extra_reads:
             reads = (*(reads or ()), *traits.extra_reads)
         if reads is not None and asks:
-            reads = (*reads, f"input.{HISTORY}?")  # a model is told the conversation
+            reads = (*reads, f"input.{HISTORY}?")  # a model sees the conversation
         needed = (key for key in reads or () if not key.endswith("?") and "*" not in key and key != "history")
         return cls(
             None if reads is None else frozenset(part for key in reads for part in _alternatives(key)),
@@ -85,7 +85,7 @@ class Access:
 
         Args:
             step: the one that the module is to run.
-            others: the modules by name; `State.missing` tells of those that failed, as far as this one would
+            others: the modules by name; `State.missing` has those that failed, if this one would
                 have read what they write.
         """
         missing = tuple(self._unavailable(state, others)) if state.failures else ()
@@ -100,7 +100,7 @@ class Access:
         return whole.with_fields(input=shown["input"], cache=shown["cache"], step=step, missing=missing)
 
     def _unavailable(self, state: State, others: Mapping[str, Access]) -> Iterator[MissingKeys]:
-        """Yield what is not there to be read since its module failed, unless that is yet to run again."""
+        """Yield the keys that are missing because their module failed, unless it will run again."""
         pending = {step.module for step in state.pending}
         for name, failure in state.failures.items():
             if name not in others or name in pending:

@@ -23,7 +23,7 @@ PlanKind = Literal["proposed", "replan", "repair", "on_error", "fallback"]
 Said = Literal["asked", "yes", "no", "begun"]
 Ran = Mapping[tuple[str, ...], int]
 
-# What a model is told of a failure: what an error says may hold paths, hosts and words of libraries.
+# How a failure is described to a model: the words of an error may hold paths, hosts and names of libraries.
 _TO_A_MODEL: Mapping[str, str] = {
     "InputError": "what it was given cannot be used",
     "InventoryError": "it is not set up here",
@@ -48,7 +48,7 @@ class Redo:
     """How a repair runs a step again: as which attempt (0 ran first) and how much warmer.
 
     Nothing comes after the `last` attempt. `reply` is what the model had said, up to `LONGEST_REPLY`, and
-    `fault` what was wrong with it, where the model is to be told.
+    `fault` what was wrong with it, if the model is to see that.
     """
 
     attempt: int
@@ -219,7 +219,7 @@ class Plan:
 class StepRecord:
     """One step taken: what the module returned, what it changed, what it cost, or why it failed.
 
-    `dropped` marks work done beside a step that failed: its calls count, its output does not.
+    `dropped` marks work done in parallel with a step that failed: its calls count, its output does not.
     """
 
     step: Step

@@ -42,7 +42,7 @@ Structured = Literal[True, False, "auto"]
 FOR_GOOD = (AuthFailed, ContextTooLong, NoModel, RateLimited)  # no other form of a request mends it
 _IN_FORM = "Reply in JSON of the schema that is asked for, whatever form is told or shown here."
 _MAX_FAULT_CHARS = 500  # characters
-RAISE_LIMIT = "Raise llm.max_tokens if such an answer is that long; else the model may come to no end."
+RAISE_LIMIT = "Raise llm.max_tokens if such an answer is that long; else the model may never end."
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class AsksModel:
 
     @cached_property
     def _template(self) -> Prompt:
-        """Read the prompt file on first use. Raises `PromptError` when there is none."""
+        """Read the prompt file on first use. Raises `PromptError` if it is missing."""
         if not self.prompt:
             raise InventoryError(f"{self.name} names no prompt file", hint="Set `prompt:` in the inventory.")
         try:
@@ -165,7 +165,7 @@ class LLMModule(AsksModel, Module):
     """Render a prompt from the state, ask the model, and parse the reply.
 
     - `prompt`, `structured`: see `AsksModel`.
-    - `parse(text)`: the reply as a value; raise `StepRejected` for a reply that will not do.
+    - `parse(text)`: the reply as a value; raise `StepRejected` for a reply that cannot be used.
     - `samples`, `vote`: ask that many times and take the most frequent value ("majority", ties to the
       value seen first) or the first that parses ("first").
     - `salvage(text, state, is_cut=…)`: what a rejected text is worth where nothing else comes any more: a
@@ -184,7 +184,7 @@ class LLMModule(AsksModel, Module):
         return text.strip()
 
     def salvage(self, text: str, state: State, *, is_cut: bool) -> Any:
-        """Return the value of a last attempt that will not do; None, the default, where it has none.
+        """Return the value of a rejected last attempt, or None (the default).
 
         `is_cut`: whether it was cut off.
         """
@@ -203,7 +203,7 @@ class LLMModule(AsksModel, Module):
         return slots_of(state, **shown, **view.limits)
 
     def _own_keys(self, state: State) -> list[str]:
-        """Return the keys of the cache that modules of one's own write, or that its entry names."""
+        """Return the keys of the cache that the user's own modules write, or that its entry names."""
         named = [
             key.strip("?").partition(".")[2] for key in self.traits.extra_reads if key.startswith("cache.")
         ]
@@ -211,7 +211,7 @@ class LLMModule(AsksModel, Module):
         return [*dict.fromkeys([*named, *(others if "*" in named else [])])]
 
     def schema(self, state: State) -> Mapping[str, Any] | None:
-        """Return the JSON schema of a reply; None, the default, where there is none but text."""
+        """Return the JSON schema of a reply, or None (the default) for plain text."""
         return None
 
     def interpret(self, text: str, state: State) -> Any:
@@ -237,7 +237,7 @@ class LLMModule(AsksModel, Module):
     def messages(self, state: State) -> Messages:
         """Render the prompt from the state. Override it to send more, such as a picture.
 
-        What modules of one's own found stands before the last turn where the prompt has no place for it.
+        The outputs of the user's own modules precede the last turn if the prompt has no slot for them.
         """
         messages = self._template.render(self.slots(state))
         own = {key: state.cache[key] for key in self._own_keys(state) if key in state.cache}
@@ -302,7 +302,7 @@ def connected(name: str, asking: Asking, llm: LLM | None) -> LLM | None:
 
 
 def _mending(redo: Redo | None) -> Messages:
-    """Tell what was wrong with the last reply, in turns of the conversation, where it is to be told."""
+    """Return turns that show what was wrong with the last reply, if the redo says to."""
     if redo is None or not redo.fault:
         return []
     fault = untagged(one_line(redo.fault, _MAX_FAULT_CHARS))
@@ -347,8 +347,8 @@ def votes(read: Sequence[Any], weights: Sequence[float]) -> list[tuple[Any, floa
 def weights_of(replies: Sequence[Reply], weights: Weights) -> list[float]:
     """Return what the vote of each reply counts.
 
-    "given": its probability (the geometric mean of its tokens') where the model tells that of every reply
-    (`llm: {logprobs: true}`), else 1. "rank": its place, as in Chain-of-Table's code, whose model told no
+    "given": its probability (the geometric mean of its tokens') if the model reports that of every reply
+    (`llm: {logprobs: true}`), else 1. "rank": its place, as in Chain-of-Table's code, whose model reported no
     probabilities: of n replies the first counts 1, the next (n - 1) / n, and so on.
     """
     if weights == "rank":

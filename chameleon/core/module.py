@@ -187,7 +187,7 @@ def _check_state(run: Callable[..., Any], owner: str) -> None:
 
 
 def check_keys(reads: Keys | None, writes: Keys | None, owner: str) -> None:
-    """Raise `InventoryError` for a key that is none of the state."""
+    """Raise `InventoryError` for a key that the state cannot have."""
     for attribute, keys in (("reads", reads), ("writes", writes)):
         for key in split_keys(keys or ()):
             if not all(_KEY.fullmatch(part) for part in key.removesuffix("?").split("|")):

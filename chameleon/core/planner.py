@@ -82,7 +82,7 @@ class Planner:
         return f"<planner {self.name}>"
 
     def propose(self, state: State, inventory: Any) -> Sequence[Step] | Plan:
-        """Return the next steps, `()` for nothing more to do, or a `Plan` where there is something to note.
+        """Return the next steps, `()` for nothing more to do, or a `Plan` with a note.
 
         Raise `PlanError` when no plan could be read, and `Declined` when the question is out of reach.
         """
@@ -95,7 +95,7 @@ class Planner:
         """Raise a `ChameleonError` for what is missing on this machine, as the check of a module does."""
 
     def runtime_info(self, inventory: Any) -> Mapping[str, Any]:
-        """Return what settings left open come to on this machine, as `Module.runtime_info` does."""
+        """Return how open settings are resolved on this machine, as `Module.runtime_info` does."""
         return {}
 
     def replans_after_failure(self, state: State) -> bool:
@@ -103,7 +103,7 @@ class Planner:
         return False
 
     def continue_after_failure(self, state: State) -> bool:
-        """Return whether what is pending runs after a step that failed, and it is asked again after that.
+        """Return whether the pending steps run after a failed one, and it is asked again after that.
 
         So it is where the inventory's `on_error` does not say what a failure of that module does.
         """
@@ -184,7 +184,7 @@ def _no_steps(found: Any) -> ModuleError:
 def as_steps(plan: Iterable[Step | str | Mapping[str, Any]], *path: str | int) -> tuple[Step, ...]:
     """Return steps as inventories write them: each is a name, or {module: …, args: {…}}.
 
-    Raises `InventoryError` for what is none, with its place below `path`.
+    Raises `InventoryError` for anything else, with its place below `path`.
     """
     steps = []
     for place, given in enumerate(plan):

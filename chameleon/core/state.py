@@ -1,4 +1,4 @@
-"""`State`: what a run has come to, the fold of its events.
+"""`State`: where a run is, the fold of its events.
 
 `State.after` is the only way that a state changes, so a trace, a checkpoint, a resumed run and a replay all
 read the same lines.
@@ -46,7 +46,7 @@ class MissingKeys:
 
 @dataclass(frozen=True, repr=False)
 class State:
-    """What a run has come to: input, cache, history, plans and pending steps. Immutable.
+    """Where a run is: input, cache, history, plans and pending steps. Immutable.
 
     Mappings are read-only; lists in values appear as tuples. `plan` names the modules as they were planned,
     in order: a plan that takes the place of another follows what of that was done, and repairs, which repeat
@@ -78,7 +78,7 @@ class State:
 
     @classmethod
     def fold(cls, events: Iterable[Event]) -> State:
-        """Return the state that the events of a run come to."""
+        """Return the state after these events."""
         state = cls()
         for event in events:
             state = state.after(event)
@@ -99,12 +99,12 @@ class State:
                 raise LogError("the log holds two beginnings", hint="Give every run a log of its own.")
             return self.with_fields(started=event, input=event.input)
         if self.started is None or self.ended is not None:
-            raise LogError("the log goes on after its end" if self.started else "the log has no beginning")
+            raise LogError("the log continues after its end" if self.started else "the log has no beginning")
         if isinstance(event, StepRecord):
             return self._after_step(event)
         if isinstance(event, Nested):
             if not self.pending or self.pending[0].module != event.module:
-                raise LogError(f"the log tells of what happened in {event.module}, which was not pending")
+                raise LogError(f"the log has an event of {event.module}, which was not pending")
             return self.with_fields(inside=(*self.inside, event.event))
         if isinstance(event, Dropped):
             return self.with_fields(dropped=(*self.dropped, event))
@@ -140,17 +140,17 @@ class State:
             return self.asked
         return State.fold(self.inside).waiting
 
-    def answered(self, said: Said, by: str) -> Event:
+    def answer_approval(self, said: Said, by: str) -> Event:
         """Return the event of an answer to what waits. Raises `LogError` where nothing does."""
         if self.asked:
             return Approval(self.asked, said, by)
         if self.waiting:
-            return Nested(self.pending[0].module, State.fold(self.inside).answered(said, by))
+            return Nested(self.pending[0].module, State.fold(self.inside).answer_approval(said, by))
         raise LogError("nothing in the run waits for approval")
 
     def new_dropped_params(self, event: Event) -> tuple[Dropped, ...]:
         """Return the parameters that models were first asked without in this plan, step or end."""
-        if isinstance(event, RunStarted | Nested) or not event.calls:  # the run within tells its own
+        if isinstance(event, RunStarted | Nested) or not event.calls:  # the run within reports its own
             return ()
         told = {(each.model, each.parameter) for each in self.dropped}
         found = {
@@ -190,22 +190,22 @@ class State:
 
     @property
     def keys(self) -> frozenset[str]:
-        """Return what is there to read, as modules declare it: "input.table", "cache.knowledge"."""
+        """Return the keys that can be read, as modules declare them: "input.table", "cache.knowledge"."""
         return frozenset([f"input.{key}" for key in self.input] + [f"cache.{key}" for key in self.cache])
 
     @property
     def executed(self) -> tuple[StepRecord, ...]:
-        """Return the steps that count: all but those dropped beside a failure."""
+        """Return the steps that count: all but those dropped because of a failure."""
         return tuple(record for record in self.history if not record.dropped)
 
     @property
     def status(self) -> Status:
-        """Return how the run stands: with an answer, without one, or "waiting" for a person's approval."""
+        """Return where the run is: with an answer, without one, or "waiting" for a person's approval."""
         return self.ended.reason if self.ended else "waiting" if self.waiting else "running"
 
     @property
     def why(self) -> str:
-        """Return why there is no answer, or which steps wait; "" if there is one, or the run goes on."""
+        """Return why there is no answer, or which steps wait; "" if there is one, or the run continues."""
         if self.ended is None:
             return f"it waits for approval of {', '.join(map(str, self.waiting))}" if self.waiting else ""
         return str(self.ended.error) if self.ended.error else ""
@@ -247,7 +247,7 @@ class State:
         """Return the input of the next run of a conversation: this run's, with another question.
 
         `history` holds the earlier turns and this one, a run without an answer as an empty one. The table and
-        all else that came with the question stand there as modules left them, without what was done for this
+        all other inputs are as modules left them, without what was done for this
         question alone: by a module that declares to read the question, or what such a one wrote to the cache.
         `changes` are inputs to take in their place, such as `table=state.table`.
         """
@@ -319,7 +319,7 @@ class State:
 
     @property
     def table(self) -> Table | None:
-        """Return the table as it now stands, if the question came with one."""
+        """Return the table as it is now, or None."""
         table = self.input.get("table")
         return table if isinstance(table, Table) else None
 
@@ -333,7 +333,7 @@ def _without_one(steps: tuple[Step, ...], step: Step) -> tuple[Step, ...]:
 
 
 def _path_of(event: Event) -> tuple[str, ...]:
-    """Return the names that lead to the step which an event tells of; () where none ran."""
+    """Return the names that lead to the step of an event; () if none ran."""
     if isinstance(event, Nested):
         inner = _path_of(event.event)
         return (event.module, *inner) if inner else ()
@@ -342,6 +342,6 @@ def _path_of(event: Event) -> tuple[str, ...]:
 
 
 def _steps_in(event: Event) -> int:
-    """Count the step that an event tells of, however deep."""
+    """Count the step of an event, however deep."""
     happened = event.innermost if isinstance(event, Nested) else event
     return int(isinstance(happened, StepRecord) and not happened.dropped)

@@ -62,7 +62,7 @@ class FunctionModule(Module):
         self.description = description or " ".join((inspect.getdoc(written) or "").split())
         self.when, self.requires_approval, self.max_runs = when, requires_approval, max_runs
         self._state = _parameter_of_state(function)
-        # One that is not given the state sees nothing of it, and may run beside its neighbours.
+        # One that is not given the state sees nothing of it, and may run in parallel.
         self.reads = () if reads is None and self._state is None else reads  # type: ignore[misc]
         self.writes, self.uses = writes, uses  # type: ignore[misc]
         check_keys(reads, writes, f"tool {self.name}")
@@ -173,7 +173,7 @@ def tool(
 
 
 def as_module(given: Any) -> Module:
-    """Return what is given as a module: one that is made, a class of them, or a function."""
+    """Return a module: one that is made, a class of them, or a function."""
     if isinstance(given, Module):
         return given
     if inspect.isclass(given) and issubclass(given, Module):

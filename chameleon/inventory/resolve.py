@@ -86,7 +86,7 @@ def _unknown(name: str, family: Family, folders: Sequence[Path] = ()) -> Invento
     elif home and part.isidentifier():
         hint = f"Did you mean '{home}:{part}'?"
     elif name.isidentifier() and folders:
-        hint = f'{did_you_mean(name, names)} One of a file beside the inventory is "FILE:{name}".'.lstrip()
+        hint = f'{did_you_mean(name, names)} One of a file next to the inventory is "FILE:{name}".'.lstrip()
     else:
         hint = nearest(name, names)
     return InventoryError(f"there is no {family[:-1]} {name!r}", hint=hint)
@@ -94,7 +94,7 @@ def _unknown(name: str, family: Family, folders: Sequence[Path] = ()) -> Invento
 
 @lru_cache(maxsize=3)
 def shipped(family: Family) -> Mapping[str, str]:
-    """Map the names of what is shipped to the Python modules that define them.
+    """Map the shipped names to the Python modules that define them.
 
     That is a file of the name in the family's folder, or what its `TOOLS`, or those of one of its `FOLDERS`,
     name: each in a file of its name, or in the one that a mapping gives.
@@ -123,7 +123,7 @@ def _import(path: str, folders: Sequence[Path], reference: str) -> ModuleType:
             if not folders and (own := import_own(path, here)) is not None:
                 return own
             file = f"{path.removesuffix('.py').split('.')[-1]}.py"
-            nowhere = f"no module {path!r} (nor is there a file {file} beside the inventory)"
+            nowhere = f"no module {path!r} (nor is there a file {file} next to the inventory)"
             raise InventoryError(f"{reference!r} cannot be imported: {nowhere}") from problem
     except (Exception, SystemExit) as problem:
         raise broken(reference, problem) from problem

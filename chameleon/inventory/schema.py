@@ -227,7 +227,7 @@ class ModuleSpec(Open):
     on_error: OnError | None = key("What a failure does: end the run, skip the step, or take another plan.")
     requires_approval: bool | None = key("A person has to allow each of its steps.")
     max_runs: PositiveInt | dict[str, PositiveInt] | None = key("How often a run may run it; or each tool.")
-    prompt: str | None = key("A prompt file, beside the inventory or shipped.")
+    prompt: str | None = key("A prompt file, next to the inventory or shipped.")
     llm: ModelSpec | None = key("A model or parameters of its own.")
     samples: PositiveInt | None = key("How many replies to ask for; `vote` chooses.")
     structured: Structured | None = key("Hold replies to a JSON schema; auto: where the model offers that.")
@@ -243,7 +243,7 @@ class PlannerSpec(Open):
     """`planner:`; keys besides these are constructor parameters of the planner. A name alone is its `use`."""
 
     use: str = Field(description="What it is made from: a shipped planner, or `file:Class`.")
-    prompt: str | None = key("A prompt file, beside the inventory or shipped.")
+    prompt: str | None = key("A prompt file, next to the inventory or shipped.")
     llm: ModelSpec | None = key("A model or parameters of its own.")
 
 

@@ -127,7 +127,7 @@ class FileKind:
         raise InventoryError(f"there is no {self.noun} {name!r}", hint=hint)
 
     def read(self, file: Path) -> Source:
-        """Read one file, without what it extends. Raises `InventoryError` for what is no YAML mapping."""
+        """Read one file, without what it extends. Raises `InventoryError` if it is not a YAML mapping."""
         a_file, shown = with_article(self.noun), str(file)
         try:
             if file.stat().st_size > _MAX_BYTES:
@@ -171,7 +171,7 @@ def read_source(
     """Read the inventory `name`, shipped or a path (looked up in `folder` first), with all that it extends.
 
     Files in `read` are not read again, and those that are read are added to it. Raises `InventoryError` with
-    file and line for what is missing, not YAML, or extends itself.
+    file and line if it is missing, not YAML, or extends itself.
     """
     read = {} if read is None else read
     if (found := read.get((name, folder))) is not None:

@@ -172,5 +172,5 @@ def answer_of(approve: Approve | None, request: Request) -> bool | None:
 def needs_approval(state: State) -> NotApproved:
     """Return the error of a run that waits."""
     steps = ", ".join(map(str, state.waiting))
-    hint = "Give Executor(…, approve=FUNCTION), or answer in the log: state.answered."
+    hint = "Give Executor(…, approve=FUNCTION), or answer in the log: state.answer_approval."
     return NotApproved(f"the run waits for approval of {steps}", hint=hint)

@@ -38,7 +38,7 @@ _REASONS: Mapping[str, Reason] = {
 class Next(Enum):
     """What to do next where the state alone does not say what comes of it."""
 
-    STEPS = "run the pending steps, as far as they can be run side by side"
+    STEPS = "run the pending steps, in parallel where possible"
     PLAN = "ask the planner: nothing is pending"
 
 
@@ -97,7 +97,7 @@ def _denied(state: State, inventory: Inventory) -> RunEnded | None:
 
 
 def _repair(state: State, failed: StepRecord, inventory: Inventory) -> Plan | None:
-    """Return the plan that redoes a step after a rejection; None where there is none, or none any more."""
+    """Return the plan that redoes a rejected step, or None if none is configured or all attempts are used."""
     name, repair = failed.step.module, inventory.repair.get(failed.step.module)
     if repair is None or failed.error is None or failed.error.kind != "StepRejected":
         return None
@@ -115,7 +115,7 @@ def _repair(state: State, failed: StepRecord, inventory: Inventory) -> Plan | No
 
 
 def _repeat(records: Sequence[StepRecord]) -> bool:
-    """Tell whether a model said the same when it was asked again: a third time would come to no more."""
+    """Tell whether a model said the same when it was asked again: a third time would change nothing."""
     said = [[call.text.strip() for call in record.calls] for record in records]
     return len(said) == 2 and said[0] == said[1] and len(said[0]) == 1
 
@@ -137,8 +137,8 @@ def _policy(name: str, state: State, inventory: Inventory) -> OnError:
 def _ending(error: Failure) -> Reason | None:
     """Return how a run ends with a failure that no other step makes good; None where one may.
 
-    A model call that fails is told, never worked around in silence, and so is what the machine lacks; what
-    repair and on_error are for is a module that could not do its work, or a reply that will not do.
+    A failed model call is reported, never worked around, and so is what the machine lacks. `repair` and
+    `on_error` are for a module that could not do its work, or a reply that cannot be used.
     """
     if error.kind in ("Declined", "BudgetExceeded"):
         return "declined" if error.kind == "Declined" else "budget"
@@ -205,7 +205,7 @@ def _fell_back(state: State) -> bool:
 def _fall_back(
     state: State, inventory: Inventory, reason: str, kind: str, end: RunEnded | None = None
 ) -> Plan | RunEnded:
-    """Return the inventory's fallback, once a run: a second time it would come to the same."""
+    """Return the inventory's fallback, once a run: a second time would change nothing."""
     if not inventory.fallback or _fell_back(state):
         return end or RunEnded("failed", Failure(kind, reason, where=f"inventory {inventory.name}"))
     return Plan(tuple(Step(name) for name in inventory.fallback), inventory.name, reason, "fallback")

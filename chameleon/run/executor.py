@@ -71,7 +71,7 @@ class Executor:
     - `planner`: over a list of tools, in place of `one_shot`: its name, or as it is made.
     - `budget`: limits for one run, in place of the inventory's.
     - `approve`: a function that says whether the steps of a request for approval may run: True, False or
-      None. Without it, or with None, a run waits, and goes on once its log has the answer (`State.answered`).
+      None. Without it, or with None, a run waits until its log has the answer (`State.answer_approval`).
     - `approve_each`: whether it is asked before each such step rather than once for a plan.
     - `parallel`: run neighbouring steps that do not depend on each other at the same time; the outcome
       is that of running them one by one.
@@ -240,7 +240,7 @@ class Executor:
     ) -> AsyncIterator[Event]:
         """Yield the events of a run as they happen, in the caller's event loop: see `stream`.
 
-        No thread waits for a model. A module's `async def run` runs in this loop; a plain `run` of one's own,
+        No thread waits for a model. A module's `async def run` runs in this loop; a plain `run` of your own,
         and what computes without a model, in a thread. When the task is cancelled the log ends there, and the
         run can go on from it; what runs in a thread ends unheard. `on_text` is called in this loop.
         """
@@ -258,7 +258,7 @@ class Executor:
     ) -> Iterator[Event]:
         """Yield the events of a run as they happen, beginning after those of `log`.
 
-        `log` is any prefix of an earlier run's events: the run goes on where it stopped and comes to the
+        `log` is any prefix of an earlier run's events: the run resumes where it stopped and has the
         same end. An `EventLog` is written to as well. Raises `LogError` when the log belongs to another
         input or inventory, or when the inventory, one of its prompts or a file of the input has changed
         since; the model, the parameters of its calls and the budget may change. Once `stop` is set no
@@ -318,7 +318,7 @@ class Executor:
                 return
 
     def begin(self, input: Input, log: Iterable[Event] = ()) -> tuple[State, RunStarted | None]:
-        """Return the state that a run goes on from, and its beginning where there is none yet.
+        """Return the state that a run resumes from, and its beginning if it is new.
 
         Raises `InputError` and `LogError` as `stream` does.
         """
@@ -463,7 +463,7 @@ def _connected(llm: ChatModel | None, inventory: Inventory) -> Any:
     """Return the model to ask: as given, by name, or the one that the inventory names.
 
     One that is named is connected to as the inventory says; an `LLM` keeps its own settings. Raises
-    `NoModel` when one is needed and there is none.
+    `NoModel` if one is needed and none is given.
     """
     if llm is None and inventory.needs_default_model and not (llm := inventory.llm.model):
         raise NoModel(

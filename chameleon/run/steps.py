@@ -110,7 +110,7 @@ class Inside:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a step came to: its output or answer, and what an inventory leaves in the cache beside it."""
+    """The result of a step: its output or answer, and what an inventory leaves in the cache."""
 
     answer: Any
     cache: Mapping[str, Any] = field(default_factory=values.ReadOnly)
@@ -125,7 +125,7 @@ def run_step(
 ) -> Iterator[Nested | StepRecord]:
     """Run a module on the state; yield what happens in it, and at last the record of the step.
 
-    A failure becomes the record's error, told with the module's name. A step that runs an inventory goes on
+    A failure becomes the record's error, with the module's name. A step that runs an inventory resumes
     from `state.inside`, and gives no record where it was stopped before its end.
 
     `everyones`: what each module of the inventory may see and change, by name.
@@ -182,7 +182,7 @@ def _begin(
 
 
 def _room(state: State, context: RunContext) -> values.Room:
-    """Return the room for a value of this run: what its budget says, beside the tables that it began with."""
+    """Return the room for a value of this run: its budget, besides the tables that it started with."""
     given = state.started.input.values() if state.started is not None else ()
     tables = [each for each in given if isinstance(each, Table)]
     return values.Room(context.meter.budget.megabytes, lambda: sum(table.chars for table in tables))

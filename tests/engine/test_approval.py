@@ -102,18 +102,18 @@ def test_a_run_without_an_answer_waits_and_goes_on_from_its_log(tmp_path: Any) -
     with pytest.raises(NotApproved, match="waits for approval of write"):
         tools.executor().run(QUESTION, raise_errors=True)
     with EventLog(tmp_path / "run.jsonl") as log:
-        log.append(State.fold(log).answered("yes", "somebody"))
+        log.append(State.fold(log).answer_approval("yes", "somebody"))
         assert tools.executor().run(QUESTION, log).answer == "written"
     assert tools.done == ["read a", "write"]
     with pytest.raises(LogError, match="nothing in the run waits"):
-        state.after(state.answered("no", "")).answered("yes", "")
+        state.after(state.answer_approval("no", "")).answer_approval("yes", "")
 
 
 def waiting_log(path: Path, tools: Tools) -> EventLog:
     """A log with a run that waits, and the yes of this user."""
     with EventLog(path) as log:
         tools.executor().run(QUESTION, log)
-        log.append(State.fold(log).answered("yes", "somebody"))
+        log.append(State.fold(log).answer_approval("yes", "somebody"))
     return EventLog(path)
 
 
@@ -149,7 +149,7 @@ def test_a_yes_counts_only_as_this_user_gave_it(
     with EventLog(path) as log:
         assert tools.executor().run(QUESTION, log).waiting and "write" not in tools.done
         assert "the approval does not count" in caplog.text
-        log.append(State.fold(log).answered("yes", "somebody"))
+        log.append(State.fold(log).answer_approval("yes", "somebody"))
         assert tools.executor().run(QUESTION, log).answer == "written"
     assert tools.done.count("write") == 1
 
@@ -173,7 +173,7 @@ def test_where_nobody_attends_no_yes_of_a_log_counts(tmp_path: Path) -> None:
     inner = Inventory.of(tools.both, Fixed((READ, WRITE)))
     outer = Inventory.of({"inner": inner}, Fixed(["inner"]))
     events = list(Executor(outer).stream(QUESTION))
-    events.append(State.fold(events).answered("yes", ""))
+    events.append(State.fold(events).answer_approval("yes", ""))
     state = Executor(outer, approve=refuse).run(QUESTION, events)
     assert state.answer is None and "write" not in tools.done
 
@@ -228,7 +228,7 @@ def test_an_answer_reaches_the_inventory_that_waits_within() -> None:
     events = list(executor.stream(QUESTION))
     waiting = State.fold(events)
     assert [step.module for step in waiting.waiting] == ["write"] and not tools.done
-    state = executor.run(QUESTION, [*events, waiting.answered("yes", "")])
+    state = executor.run(QUESTION, [*events, waiting.answer_approval("yes", "")])
     assert (state.answer, tools.done) == ("written", ["read a", "write"])
 
 

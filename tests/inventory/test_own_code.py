@@ -61,8 +61,11 @@ def test_the_standard_library_and_installers_have_no_tools(use: str, tmp_path: P
 @pytest.mark.parametrize(
     ("use", "told"),
     [
-        ("weather", "no module 'weather'. One of a file beside the inventory is \"FILE:weather\"."),
-        ("row_lokup", "Did you mean 'row_lookup'? One of a file beside the inventory is \"FILE:row_lokup\"."),
+        ("weather", "no module 'weather'. One of a file next to the inventory is \"FILE:weather\"."),
+        (
+            "row_lokup",
+            "Did you mean 'row_lookup'? One of a file next to the inventory is \"FILE:row_lokup\".",
+        ),
         ("wea ther", "no module 'wea ther'. There are: "),
     ],
 )
@@ -101,7 +104,7 @@ AS_A_PART = "Import it as a part of the same package: from"
         ("tools:Tool", "1 / 0", "'tools:Tool' fails when imported: ZeroDivisionError: division by zero"),
         ("tools:Tool", "import sys; sys.exit(0)", "'tools:Tool' ends Python when it is imported"),
         ("tools:Tool", f"{TOOL}    def __init__(self): exit(0)", "cannot be made: SystemExit: 0"),
-        ("toolz:Tool", TOOL, "no module 'toolz' (nor is there a file toolz.py beside the inventory)"),
+        ("toolz:Tool", TOOL, "no module 'toolz' (nor is there a file toolz.py next to the inventory)"),
         ("tools:Tool", TOOL + "    reads = 'cash.a'", "reads of the class Tool has the key 'cash.a'"),
         ("tools:Tool", f"{TOOL}    def __init__(self, x: 'Non' = 1): pass", "name 'Non' is not defined"),
         ("tools:Tool", "from sib import X", f"not installed, but is next to it. {AS_A_PART} .sib import …"),

@@ -429,7 +429,7 @@ def test_a_run_that_waits_goes_on_where_tools_were_denied(tmp_path: Path) -> Non
         made = recorded_inventory(tmp_path, "", tmp_path / "run.jsonl", **more)
         with EventLog(tmp_path / "run.jsonl") as log:
             if answer:
-                log.append(State.fold(log).answered("yes", ""))
+                log.append(State.fold(log).answer_approval("yes", ""))
             state = Executor(made).run({"question": "q"}, log)
     assert state.answer == "a text"
 
@@ -438,7 +438,7 @@ def test_an_answer_holds_for_the_tool_as_it_was_listed(tmp_path: Path) -> None:
     with EventLog(tmp_path / "run.jsonl") as log:
         made = recorded_inventory(tmp_path, "", tmp_path / "none")
         log_state = Executor(made).run({"question": "q"}, log)
-        log.append(log_state.answered("yes", ""))
+        log.append(log_state.answer_approval("yes", ""))
     connection(McpSpec(command=["sh", "serve.sh"]), tmp_path).close()  # as if another process resumed
     changed = recorded_inventory(tmp_path, "changed", tmp_path / "run.jsonl")
     with EventLog(tmp_path / "run.jsonl") as log:
