@@ -166,6 +166,8 @@ class Executor:
         Inputs are taken as they are needed, and few states are held, so that any number of inputs takes the
         same memory.
         """
+        if isinstance(inputs, Mapping):
+            raise InputError("this is one input, not many", hint="Give a list of inputs, or call `run`.")
         states = self._map(inputs, workers)
         return _counted(states, inputs) if progress else states
 

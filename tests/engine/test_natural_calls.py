@@ -259,6 +259,8 @@ def test_progress_is_shown_on_stderr(capsys: pytest.CaptureFixture[str]) -> None
     states = executor.batch(iter([GIVEN] * 3), progress=True)
     assert [state.answer for state in states] == [1, 1, 1]
     assert capsys.readouterr().out == ""
+    with pytest.raises(InputError, match="this is one input, not many"):
+        executor.batch(GIVEN)  # type: ignore[arg-type]
 
 
 def test_shipped_tools_are_imported_by_their_class_from_their_family() -> None:
