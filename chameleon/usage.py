@@ -305,9 +305,8 @@ class Recorder:
 _recorder: ContextVar[Recorder | None] = ContextVar("chameleon_recorder", default=None)
 
 
-def current_recorder() -> Recorder | None:
-    """Return the recorder of the step that runs in this context; `None` outside a run."""
-    return _recorder.get()
+current_recorder = _recorder.get
+"""Return the recorder of the step that runs in this context; `None` outside a run."""
 
 
 @contextmanager
