@@ -174,9 +174,7 @@ def _lay_out(connection: sqlite3.Connection, kind: Kind) -> None:
                 raise
             time.sleep(0.02)
     connection.execute("BEGIN IMMEDIATE")
-    if not _number(
-        connection, _COUNT
-    ):  # another process may have laid it out while this one waited for the lock
+    if not _number(connection, _COUNT):  # else another process did it while this one waited for the lock
         numbers = {"application_id": kind.application, "user_version": kind.version}
         for statement in (*kind.layout, *(f"PRAGMA {name} = {number}" for name, number in numbers.items())):
             connection.execute(statement)

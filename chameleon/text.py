@@ -278,13 +278,11 @@ def counted(number: int, name: str) -> str:
 def unwrapped(text: str) -> str:
     r"""Return an answer without what it is wrapped in: fences, tags, JSON of one value, \boxed{}, quotes."""
     for _ in range(_MOST_WRAPS):
-        before, text = text, text.strip()
-        if found := _WRAPPED.fullmatch(text):
-            text = next(filter(None, found.groups()), "")
-        elif text.startswith(("{", "[")) and (value := _one_value(text)):
-            text = value
-        if text == before:
-            break
+        text = text.strip()
+        if wrapped := _WRAPPED.fullmatch(text):
+            text = next(filter(None, wrapped.groups()), "")
+        elif text.startswith(("{", "[")):
+            text = _one_value(text) or text
     return text
 
 

@@ -231,11 +231,8 @@ def _model_of(
     """Make a model of these parameters of a function."""
     for each in parameters:
         if each.kind in _NO_NAME:
-            stars = "*" if each.kind is each.VAR_POSITIONAL else "**"
-            raise InventoryError(
-                f"{module} takes {stars}{each.name}, and a plan gives arguments by name",
-                hint="Name each argument in its signature.",
-            )
+            what = f"{module} takes {str(each).partition(':')[0]}, and a plan gives arguments by name"
+            raise InventoryError(what, hint="Name each argument in its signature.")
     try:
         hints = get_type_hints(written_as(run), include_extras=True)
     except Exception as problem:  # annotations are code: a name that only a type checker imports is missing

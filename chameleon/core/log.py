@@ -239,20 +239,21 @@ def before_failure(events: Sequence[Event]) -> int:
     The end of a run that failed or ran out of budget is left out, with the failed steps and plans before it.
     """
     kept = len(events)
-    if kept and isinstance(last := events[-1], RunEnded) and last.reason in ("failed", "budget"):
-        kept -= 1
+    if kept and isinstance(events[-1], RunEnded):
         while kept and _is_failed(events[kept - 1]):
             kept -= 1
     return kept
 
 
 def _is_failed(event: Event) -> bool:
-    """Return whether it is a failed step or plan, or stands before one to tell of a parameter."""
-    if isinstance(event, Nested):
-        inner = event.event
-        return _is_failed(inner) or (isinstance(inner, RunEnded) and inner.reason in ("failed", "budget"))
-    if isinstance(event, StepRecord):
-        return event.error is not None or event.dropped
+    """Return whether it is a failed run, step or plan, or comes before one to report a parameter."""
+    match event:
+        case Nested():
+            return _is_failed(event.event)
+        case RunEnded():
+            return event.reason in ("failed", "budget")
+        case StepRecord():
+            return event.error is not None or event.dropped
     return isinstance(event, Dropped) or (isinstance(event, Plan) and bool(event.refused))
 
 

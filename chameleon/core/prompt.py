@@ -115,20 +115,18 @@ class Prompt:
     @cached_property
     def _templates(self) -> tuple[tuple[str, Template | str], ...]:
         """Return each role with its template, or with its text where that is always the same."""
-        return tuple((role, self._compiled(role, text)) for role, text in self.sections)
-
-    def _compiled(self, role: str, text: str) -> Template | str:
         from jinja2 import TemplateSyntaxError
 
-        try:
-            template = _environment().from_string(text.strip("\n"))
-        except TemplateSyntaxError as problem:
-            line = f"line {problem.lineno} of its section # {role}"
-            raise PromptError(f"{line}: {problem.message}", where=self.name) from problem
-        if not _MARKUP.search(text):
-            return template.render().strip()
-        template.globals = dict(template.globals)  # each rendering copies them, and a ChainMap copies slowly
-        return template
+        compiled: list[tuple[str, Template | str]] = []
+        for role, text in self.sections:
+            try:
+                template = _environment().from_string(text.strip("\n"))
+            except TemplateSyntaxError as problem:
+                line = f"line {problem.lineno} of its section # {role}"
+                raise PromptError(f"{line}: {problem.message}", where=self.name) from problem
+            template.globals = dict(template.globals)  # each rendering copies them: a ChainMap copies slowly
+            compiled.append((role, template if _MARKUP.search(text) else template.render().strip()))
+        return tuple(compiled)
 
     def check(self) -> None:
         """Raise `PromptError` when a template's syntax is broken."""
