@@ -45,19 +45,6 @@ class LoopThread:
         self.forget()
 
     @property
-    def loop(self) -> asyncio.AbstractEventLoop:
-        """Return the loop, which runs."""
-        import asyncio
-
-        with self._lock:
-            if self._loop is None:
-                self._loop = asyncio.new_event_loop()
-                thread = threading.Thread(target=self._loop.run_forever, name=self._name, daemon=True)
-                thread.start()
-                self._thread = thread.ident
-            return self._loop
-
-    @property
     def is_here(self) -> bool:
         """Tell whether the code that asks runs in this loop's thread."""
         return self._thread == threading.get_ident()
@@ -66,7 +53,13 @@ class LoopThread:
         """Let the coroutine run there."""
         import asyncio
 
-        return asyncio.run_coroutine_threadsafe(work, self.loop)
+        with self._lock:
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                thread = threading.Thread(target=self._loop.run_forever, name=self._name, daemon=True)
+                thread.start()
+                self._thread = thread.ident
+            return asyncio.run_coroutine_threadsafe(work, self._loop)
 
     def forget(self) -> None:
         """Begin without a loop: in a forked copy of the process it stays with the parent."""
@@ -285,10 +278,9 @@ def each(works: Sequence[Callable[[], T]], most: int, name: str) -> list[T | Bas
             return await _run_in(context, work)
 
     async def all_of_them() -> list[T | BaseException]:
-        contexts = [context.copy() for _ in works]
         return await asyncio.gather(*map(one, works, contexts), return_exceptions=True)
 
-    context = copy_context()
+    contexts = [copy_context() for _ in works]
     return wait(all_of_them())
 
 

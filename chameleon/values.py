@@ -24,7 +24,7 @@ _ADOPTERS: list[Callable[[Any], Any]] = []
 _PLAIN: Mapping[str, type[Any]] = {"b": bool, "i": int, "u": int, "f": float, "U": str, "M": str}
 
 
-def held_as(tag: str, adopt: Callable[[Any], Any] | None = None) -> Callable[[type[T]], type[T]]:
+def held_as(tag: str, adopt: Callable[[Any], Any]) -> Callable[[type[T]], type[T]]:
     """Let a run hold the values of a class, which has `to_json`, `from_json` and `chars`; JSON is {tag: …}.
 
     `adopt` makes one of a value of another library, such as a DataFrame, and returns None for all others.
@@ -32,7 +32,7 @@ def held_as(tag: str, adopt: Callable[[Any], Any] | None = None) -> Callable[[ty
 
     def hold(kind: type[T]) -> type[T]:
         _TAGS[kind] = tag
-        _ADOPTERS.extend([adopt] if adopt else [])
+        _ADOPTERS.append(adopt)
         return kind
 
     return hold
