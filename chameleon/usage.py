@@ -265,9 +265,12 @@ class Meter:
         """Raise `BudgetExceeded`, naming the limit, when the run has reached one; the outermost run first."""
         for meter in reversed(self._chain):
             limits, spent = meter.budget, meter.spent
-            limits.check("seconds", meter.seconds(), meter.place)
-            limits.check("tokens", _sum(spent.input_tokens, spent.output_tokens), meter.place)
-            limits.check("cost", spent.cost, meter.place)
+            if limits.seconds is not None:
+                limits.check("seconds", meter.seconds(), meter.place)
+            if limits.tokens is not None:
+                limits.check("tokens", _sum(spent.input_tokens, spent.output_tokens), meter.place)
+            if limits.cost is not None:
+                limits.check("cost", spent.cost, meter.place)
 
     def reserve(self) -> None:
         """Take one call from the budget before it is made, so that concurrent calls cannot overrun it."""

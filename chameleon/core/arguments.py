@@ -170,10 +170,10 @@ class Arguments:
         Raises `error` for what does not fit.
         """
         known = {*self.names, *self.model.model_fields}
-        unknown = next((name for name in given if name not in known), None)
-        if unknown is not None and self.model.model_config.get("extra") != "allow":
-            hint = nearest(unknown, self.names) if self.names else "It takes none."
-            raise error(f"{self.module} takes no argument {unknown[:60]!r}", hint=hint)
+        unknown = [name for name in given if name not in known]
+        if unknown and self.model.model_config.get("extra") != "allow":
+            hint = nearest(unknown[0], self.names) if self.names else "It takes none."
+            raise error(f"{self.module} takes no argument {unknown[0][:60]!r}", hint=hint)
         try:
             return self.model.model_validate(dict(given))
         except ValidationError as problem:

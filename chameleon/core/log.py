@@ -114,8 +114,9 @@ def _changes(changes: Mapping[str, Any], output: Any) -> dict[str, Any]:
     if not changes:
         return {}
     parts = output.items() if isinstance(output, Mapping) else ()
-    whole = {} if output is None else {id(output): True}
-    references = {id(part): key for key, part in parts if isinstance(part, Table)} | whole
+    references: dict[int, Any] = {id(part): key for key, part in parts if isinstance(part, Table)}
+    if output is not None:
+        references[id(output)] = True
     return {
         key: {_OUTPUT: references[id(value)]} if id(value) in references else values.to_json(value)
         for key, value in changes.items()
@@ -191,9 +192,10 @@ def _event(data: Mapping[str, Any]) -> Event:
             return Plan(steps, by, note, kind, refused, seconds, calls, path)
         case "step":
             output = values.from_json(data["output"])
-            inputs, cached = (_read_changes(data[place], output) for place in ("input", "cache"))
-            is_dropped = data.get("dropped", False)
-            return StepRecord(Step.from_json(data), output, inputs, cached, error, seconds, calls, is_dropped)
+            changes = _read_changes(data["input"], output), _read_changes(data["cache"], output)
+            return StepRecord(
+                Step.from_json(data), output, *changes, error, seconds, calls, data.get("dropped", False)
+            )
         case "nested":
             return Nested(str(data["module"]), _event(data["inside"]))
         case "approval":
