@@ -290,6 +290,7 @@ class EventLog:
         self.path = Path(path)
         self.events: list[Event] = []
         self._before = hashlib.sha256()  # of the lines that the file has
+        self._uncounted = 0  # lines that `events` leaves out
         self._lock = threading.Lock()
         self._file = LineFile(path, hint="Or give another file for the log.")
         try:
@@ -315,6 +316,7 @@ class EventLog:
         else:
             what = "another user gave it, or what is before it was changed"
             _log.warning("%s: line %d: the approval does not count: %s", self.path, number, what)
+            self._uncounted += 1
         self._before.update(line)
 
     def append(self, event: Event) -> None:
@@ -350,7 +352,7 @@ class EventLog:
         if kept < len(self.events):
             with self._lock:
                 starts = [start for start, _ in self._file.whole_lines()]
-                self._file.cut(starts[kept])
+                self._file.cut(starts[kept + self._uncounted])
                 del self.events[kept:]
                 self._before = hashlib.sha256(b"".join(line for _, line in self._file.whole_lines()))
 

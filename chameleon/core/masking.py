@@ -35,7 +35,6 @@ def masked(value: Any, secrets: Sequence[str]) -> Any:
         return value if is_same else ReadOnly(entries)
     if is_dataclass(value) and not isinstance(value, type):
         parts = {each.name: getattr(value, each.name) for each in fields(value) if each.init}
-        new = {name: masked(part, secrets) for name, part in parts.items()}
-        changes = {name: part for name, part in new.items() if part is not parts[name]}
+        changes = {name: new for name, part in parts.items() if (new := masked(part, secrets)) is not part}
         return replace(value, **changes) if changes else value
     return value
