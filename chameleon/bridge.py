@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import inspect
 import os
-import sys
 import threading
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
@@ -19,6 +18,8 @@ from contextvars import Context, copy_context
 from functools import cache, partial
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
+
+from greenlet import getcurrent, greenlet
 
 from chameleon.errors import ModuleError
 
@@ -36,24 +37,12 @@ _bridged: set[Any] = set()  # the greenlets that `run` has made and that have no
 class LoopThread:
     """An event loop in a daemon thread of its own, started when it is first needed."""
 
+    _loop: asyncio.AbstractEventLoop | None
+    _thread: int | None
+
     def __init__(self, name: str) -> None:
         self._name = name
-        self._lock = threading.Lock()
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._thread: int | None = None
-
-    @property
-    def loop(self) -> asyncio.AbstractEventLoop:
-        """Return the loop, which runs."""
-        import asyncio
-
-        with self._lock:
-            if self._loop is None:
-                self._loop = asyncio.new_event_loop()
-                thread = threading.Thread(target=self._loop.run_forever, name=self._name, daemon=True)
-                thread.start()
-                self._thread = thread.ident
-            return self._loop
+        self.forget()
 
     @property
     def is_here(self) -> bool:
@@ -64,10 +53,16 @@ class LoopThread:
         """Let the coroutine run there."""
         import asyncio
 
-        return asyncio.run_coroutine_threadsafe(work, self.loop)
+        with self._lock:
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                thread = threading.Thread(target=self._loop.run_forever, name=self._name, daemon=True)
+                thread.start()
+                self._thread = thread.ident
+            return asyncio.run_coroutine_threadsafe(work, self._loop)
 
     def forget(self) -> None:
-        """Leave the loop to the parent, in a forked copy of the process."""
+        """Begin without a loop: in a forked copy of the process it stays with the parent."""
         self._lock, self._loop, self._thread = threading.Lock(), None, None
 
 
@@ -87,25 +82,24 @@ async def run(work: Callable[P, T], *args: P.args, **named: P.kwargs) -> T:
 async def _run_in(context: Context, work: Callable[[], T]) -> T:
     import asyncio
 
-    from greenlet import greenlet
-
-    made = greenlet(work)
-    made.gr_context = context
-    _bridged.add(made)
+    code = greenlet(work)
+    code.gr_context = context
+    _bridged.add(code)
     try:
-        found = made.switch()
-        while not made.dead:
-            waiting, inner = found
+        switched = code.switch()
+        while not code.dead:
+            waiting, inner = switched
             try:
-                told, failure = await asyncio.get_running_loop().create_task(_caught(waiting), context=inner)
-            except BaseException:
-                found = made.throw(*sys.exc_info())
+                value, failure = await asyncio.get_running_loop().create_task(_caught(waiting), context=inner)
+            except BaseException as problem:
+                failure = problem
+            if failure is None:
+                switched = code.switch(value)
             else:
-                failed = None if failure is None else (type(failure), failure, failure.__traceback__)
-                found = made.throw(*failed) if failed else made.switch(told)
-        return cast(T, found)
+                switched = code.throw(type(failure), failure, failure.__traceback__)
+        return cast(T, switched)
     finally:
-        _bridged.discard(made)
+        _bridged.discard(code)
 
 
 async def _caught(work: Awaitable[T]) -> tuple[T | None, BaseException | None]:
@@ -122,19 +116,12 @@ async def _caught(work: Awaitable[T]) -> tuple[T | None, BaseException | None]:
 
 def is_bridged() -> bool:
     """Tell whether `run` has called the code that asks."""
-    if not _bridged:
-        return False
-    from greenlet import getcurrent
-
-    return getcurrent() in _bridged
+    return bool(_bridged) and getcurrent() in _bridged
 
 
 def wait(work: Awaitable[T]) -> T:
     """Wait for what is to be awaited in the loop below, in the context of here; only for bridged code."""
-    from greenlet import getcurrent
-
-    found: T = getcurrent().parent.switch((work, copy_context()))
-    return found
+    return cast(T, getcurrent().parent.switch((work, copy_context())))
 
 
 def on_wire(work: Coroutine[Any, Any, T]) -> T:
@@ -239,10 +226,10 @@ def awaited(work: Coroutine[Any, Any, T]) -> T:
     if _modules.is_here:
         work.close()
         raise ModuleError("a coroutine called synchronous code that waits", hint=_AWAIT)
-    found, failure = _modules.submit(_caught(work)).result()
+    value, failure = _modules.submit(_caught(work)).result()
     if failure is not None:
         raise failure
-    return cast(T, found)
+    return cast(T, value)
 
 
 def may_block(work: Callable[..., Any]) -> bool:
@@ -257,8 +244,8 @@ def in_thread(work: Callable[[], T]) -> T:
 
 def called(work: Callable[[], Any], *, blocks: bool) -> Any:
     """Call code that may be a user's and may be async; return what it returns in the end."""
-    found = in_thread(work) if blocks else work()
-    return awaited(found) if inspect.iscoroutine(found) else found
+    value = in_thread(work) if blocks else work()
+    return awaited(value) if inspect.iscoroutine(value) else value
 
 
 def in_this_loop(hear: Callable[P, None]) -> Callable[P, None]:
@@ -291,10 +278,9 @@ def each(works: Sequence[Callable[[], T]], most: int, name: str) -> list[T | Bas
             return await _run_in(context, work)
 
     async def all_of_them() -> list[T | BaseException]:
-        contexts = [context.copy() for _ in works]
         return await asyncio.gather(*map(one, works, contexts), return_exceptions=True)
 
-    context = copy_context()
+    contexts = [copy_context() for _ in works]
     return wait(all_of_them())
 
 
@@ -304,11 +290,6 @@ def _threads() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(_MOST_THREADS, "chameleon-module")
 
 
-def _forget() -> None:
-    for each_loop in (wire, _modules):
-        each_loop.forget()
-    _threads.cache_clear()
-
-
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget)
+    for forget in (wire.forget, _modules.forget, _threads.cache_clear):
+        os.register_at_fork(after_in_child=forget)

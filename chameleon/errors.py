@@ -51,7 +51,7 @@ class ChameleonError(Exception):
 
 @contextmanager
 def within(*path: str | int) -> Iterator[None]:
-    """Have an error tell that it is about what stands at this path of what was given."""
+    """Add this path to an error about a part of the input."""
     try:
         yield
     except ChameleonError as problem:
@@ -130,10 +130,6 @@ class BudgetExceeded(ChameleonError):
 
 class LogError(ChameleonError):
     """An event log that cannot be read, or that belongs to another run."""
-
-
-class OtherFormat(LogError):
-    """An event log of another format than this version reads."""
 
 
 class MissingPackage(ChameleonError):
@@ -281,8 +277,7 @@ class WebError(ModuleError):
 def show_traceback(problem: BaseException) -> None:
     """Print the traceback of an error on stderr where `CHAMELEON_DEBUG` asks for it, without secrets."""
     if os.environ.get("CHAMELEON_DEBUG", "0") not in ("", "0"):
-        told = "".join(traceback.format_exception(problem))
-        sys.stderr.write(harmless_lines(redact(told)))
+        sys.stderr.write(harmless_lines(redact("".join(traceback.format_exception(problem)))))
 
 
 def raised_at(problem: BaseException) -> str:

@@ -20,6 +20,8 @@ Opened = TypeVar("Opened")
 
 _log = logging.getLogger("chameleon")
 _BUSY_SECONDS = 30.0
+_APPLICATION = "PRAGMA application_id"
+_COUNT = "SELECT count(*) FROM sqlite_master"  # of tables and indexes
 
 
 class Kind(NamedTuple):
@@ -87,19 +89,13 @@ class Store:
             what = "there is no recording to replay"
             raise StoreError(what, where=str(self.path), hint="Record one first.")
         with self.used("opened", may_write=may_write) as connection:
-            known = connection.execute("PRAGMA application_id").fetchone()[0]
-            if known == 0 and may_write and not _count(connection):
+            if may_write and not _number(connection, _APPLICATION) and not _number(connection, _COUNT):
                 _lay_out(connection, self.kind)
-            told = [
-                connection.execute(f"PRAGMA {name}").fetchone()[0]
-                for name in ("application_id", "user_version")
-            ]
-        if told != [self.kind.application, self.kind.version]:
-            raise StoreError(
-                f"this database is not a {self.kind.name} of this version",
-                where=str(self.path),
-                hint=f"Move it away, or name another file ({self.kind.variable}).",
-            )
+            numbers = _number(connection, _APPLICATION), _number(connection, "PRAGMA user_version")
+        if numbers != (self.kind.application, self.kind.version):
+            what = f"this database is not a {self.kind.name} of this version"
+            hint = f"Move it away, or name another file ({self.kind.variable})."
+            raise StoreError(what, where=str(self.path), hint=hint)
 
     @contextmanager
     def used(self, done: str, *, may_write: bool = False) -> Iterator[sqlite3.Connection]:
@@ -178,16 +174,16 @@ def _lay_out(connection: sqlite3.Connection, kind: Kind) -> None:
                 raise
             time.sleep(0.02)
     connection.execute("BEGIN IMMEDIATE")
-    if not _count(connection):  # another process may have laid it out while this one waited for the lock
+    if not _number(connection, _COUNT):  # else another process did it while this one waited for the lock
         numbers = {"application_id": kind.application, "user_version": kind.version}
         for statement in (*kind.layout, *(f"PRAGMA {name} = {number}" for name, number in numbers.items())):
             connection.execute(statement)
     connection.execute("COMMIT")
 
 
-def _count(connection: sqlite3.Connection) -> int:
-    """Return how many tables and indexes there are."""
-    return int(connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0])
+def _number(connection: sqlite3.Connection, statement: str) -> int:
+    """Return the number that a statement reads."""
+    return int(connection.execute(statement).fetchone()[0])
 
 
 def _close_all(connections: list[sqlite3.Connection], process: int) -> None:

@@ -198,8 +198,8 @@ def _visible(text: str) -> str:
 
 def did_you_mean(name: str, names: Collection[str]) -> str:
     """Return a hint with the nearest valid name; "" when none is near."""
-    close = difflib.get_close_matches(as_name(name), [as_name(other) for other in names], n=1, cutoff=0.6)
     by_form = {as_name(other): other for other in names}
+    close = difflib.get_close_matches(as_name(name), by_form, n=1)
     return f"Did you mean {by_form[close[0]]!r}?" if close else ""
 
 
@@ -213,9 +213,8 @@ def nearest(name: str, names: Collection[str]) -> str:
 
 def with_article(noun: str) -> str:
     """Return a noun with its article: "a list", "an int"; what is many has none."""
-    if noun == "choices":
-        return noun
-    return f"an {noun}" if noun[:1].lower() in "aeio" else f"a {noun}"
+    article = "" if noun == "choices" else "an " if noun[:1].lower() in "aeio" else "a "
+    return article + noun
 
 
 def type_in_words(value: object) -> str:
@@ -279,13 +278,11 @@ def counted(number: int, name: str) -> str:
 def unwrapped(text: str) -> str:
     r"""Return an answer without what it is wrapped in: fences, tags, JSON of one value, \boxed{}, quotes."""
     for _ in range(_MOST_WRAPS):
-        before, text = text, text.strip()
-        if found := _WRAPPED.fullmatch(text):
-            text = next(filter(None, found.groups()), "")
-        elif text.startswith(("{", "[")) and (value := _one_value(text)):
-            text = value
-        if text == before:
-            break
+        text = text.strip()
+        if wrapped := _WRAPPED.fullmatch(text):
+            text = next(filter(None, wrapped.groups()), "")
+        elif text.startswith(("{", "[")):
+            text = _one_value(text) or text
     return text
 
 

@@ -19,12 +19,9 @@ MAX_SECONDS = 1e9  # that a step or a call may have taken, as a log says: 31 yea
 
 
 def is_amount(value: Any) -> TypeGuard[int | float]:
-    """Tell whether a value is a number that a float can hold."""
-    return (
-        isinstance(value, (int, float))
-        and not isinstance(value, bool)
-        and abs(value) <= sys.float_info.max  # nan and the infinities are not
-    )
+    """Tell whether a value is a number that a float can hold: NaN and the infinities are not."""
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return is_number and abs(value) <= sys.float_info.max
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,13 +121,14 @@ class Call:
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Call:
         """Read what `to_json` wrote. Raises TypeError or ValueError for what is none."""
-        fields = dict(data)
-        fields["messages"] = tuple((role, text) for role, text in data["messages"])
-        fields["usage"] = Usage.from_json(data["usage"])
-        fields["seconds"] = checked_seconds(data.get("seconds", 0.0))
-        fields["tool_calls"] = checked_calls(data.get("tool_calls", ()))
-        fields["blocks"] = checked_blocks(data.get("blocks", ()))
-        return cls(**fields)
+        read = {
+            "messages": tuple((role, text) for role, text in data["messages"]),
+            "usage": Usage.from_json(data["usage"]),
+            "seconds": checked_seconds(data.get("seconds", 0.0)),
+            "tool_calls": checked_calls(data.get("tool_calls", ())),
+            "blocks": checked_blocks(data.get("blocks", ())),
+        }
+        return cls(**data | read)
 
 
 def checked_seconds(value: Any) -> float:
@@ -152,9 +150,9 @@ def checked_calls(data: Any) -> tuple[Mapping[str, Any], ...]:
 
 
 def checked_blocks(data: Any) -> tuple[Mapping[str, Any], ...]:
-    """Return JSON objects as they were written. Raises TypeError for what is none."""
+    """Return JSON objects as they were written. Raises TypeError for anything else."""
     if not isinstance(data, (list, tuple)) or not all(isinstance(each, dict) for each in data):
-        raise TypeError("a list of JSON objects is none")
+        raise TypeError("not a list of JSON objects")
     return tuple(data)
 
 
@@ -189,8 +187,8 @@ class Budget:
             )
         if spent >= limit:
             hint = f"Raise budget.{name} in the inventory, or give Executor a budget=Budget({name}=…)."
-            told = f"{in_digits(limit, 6)} {name.removesuffix('s') if limit == 1 else name}"
-            raise BudgetExceeded(f"the {of or 'run'} reached its budget of {told}", where=of, hint=hint)
+            most = f"{in_digits(limit, 6)} {name.removesuffix('s') if limit == 1 else name}"
+            raise BudgetExceeded(f"the {of or 'run'} reached its budget of {most}", where=of, hint=hint)
 
 
 @dataclass
@@ -223,17 +221,22 @@ class Meter:
         return self.seconds_before + time.monotonic() - self._begun
 
     @property
+    def _chain(self) -> list[Meter]:
+        """Return this meter, then those of the runs around it; they share the lock of the outermost."""
+        return [self] if self.parent is None else [self, *self.parent._chain]
+
+    @property
     def time_left(self) -> float:
-        """Return the seconds until the run has to end."""
-        own = math.inf if self.budget.seconds is None else self.budget.seconds - self.seconds()
-        return own if self.parent is None else min(own, self.parent.time_left)
+        """Return the seconds until the run, or one around it, has to end."""
+        return min(meter._own_time_left() for meter in self._chain)
 
     @property
     def first_to_end(self) -> Meter:
         """Return the meter whose seconds end first: that of the run, or of one that it is in."""
-        if self.parent is None or self.parent.time_left > self.time_left:
-            return self
-        return self.parent.first_to_end
+        return min(reversed(self._chain), key=Meter._own_time_left)
+
+    def _own_time_left(self) -> float:
+        return math.inf if self.budget.seconds is None else self.budget.seconds - self.seconds()
 
     def take_steps(self, wanted: int) -> int:
         """Count steps that are about to be run; return how many of them may be, one at least.
@@ -241,64 +244,51 @@ class Meter:
         Raises `BudgetExceeded`, naming the limit, when the run may take no further step.
         """
         self.check()
-        with self._lock:
-            self.budget.check("steps", self.steps, self.place)
-            taken = wanted if self.budget.steps is None else min(wanted, self.budget.steps - self.steps)
-            self.steps += taken
-        if self.parent is None:
-            return taken
-        given = 0
-        try:
-            given = self.parent.take_steps(taken)
-        finally:
-            self._return_steps(taken - given)
-        return given
+        chain = self._chain
+        with chain[-1]._lock:
+            for meter in chain:
+                meter.budget.check("steps", meter.steps, meter.place)
+                if meter.budget.steps is not None:
+                    wanted = min(wanted, meter.budget.steps - meter.steps)
+            for meter in chain:
+                meter.steps += wanted
+        return wanted
 
     def drop_step(self) -> None:
         """Count a step no longer: what it did does not count."""
-        self._return_steps(1)
-        if self.parent is not None:
-            self.parent.drop_step()
-
-    def _return_steps(self, count: int) -> None:
-        with self._lock:
-            self.steps -= count
+        chain = self._chain
+        with chain[-1]._lock:
+            for meter in chain:
+                meter.steps -= 1
 
     def check(self) -> None:
-        """Raise `BudgetExceeded`, naming the limit, when the run has reached one."""
-        if self.parent is not None:
-            self.parent.check()
-        limits, spent = self.budget, self.spent
-        if limits.seconds is not None:
-            limits.check("seconds", self.seconds(), self.place)
-        if limits.tokens is not None:
-            limits.check("tokens", _sum(spent.input_tokens, spent.output_tokens), self.place)
-        if limits.cost is not None:
-            limits.check("cost", spent.cost, self.place)
+        """Raise `BudgetExceeded`, naming the limit, when the run has reached one; the outermost run first."""
+        for meter in reversed(self._chain):
+            limits, spent = meter.budget, meter.spent
+            if limits.seconds is not None:
+                limits.check("seconds", meter.seconds(), meter.place)
+            if limits.tokens is not None:
+                limits.check("tokens", _sum(spent.input_tokens, spent.output_tokens), meter.place)
+            if limits.cost is not None:
+                limits.check("cost", spent.cost, meter.place)
 
     def reserve(self) -> None:
         """Take one call from the budget before it is made, so that concurrent calls cannot overrun it."""
         self.check()
-        with self._lock:
-            self.budget.check("calls", self.spent.calls + self._reserved, self.place)
-            self._reserved += 1
-        if self.parent is not None:
-            try:
-                self.parent.reserve()
-            except BudgetExceeded:
-                self._book(Usage())
-                raise
+        chain = self._chain
+        with chain[-1]._lock:
+            for meter in chain:
+                meter.budget.check("calls", meter.spent.calls + meter._reserved, meter.place)
+            for meter in chain:
+                meter._reserved += 1
 
     def settle(self, usage: Usage) -> None:
         """Book what a reserved call really took."""
-        self._book(usage)
-        if self.parent is not None:
-            self.parent.settle(usage)
-
-    def _book(self, usage: Usage) -> None:
-        with self._lock:
-            self._reserved -= 1
-            self.spent = self.spent + usage
+        chain = self._chain
+        with chain[-1]._lock:
+            for meter in chain:
+                meter._reserved -= 1
+                meter.spent = meter.spent + usage
 
 
 @dataclass
@@ -318,9 +308,8 @@ class Recorder:
 _recorder: ContextVar[Recorder | None] = ContextVar("chameleon_recorder", default=None)
 
 
-def current_recorder() -> Recorder | None:
-    """Return the recorder of the step that runs in this context; `None` outside a run."""
-    return _recorder.get()
+current_recorder = _recorder.get
+"""Return the recorder of the step that runs in this context; `None` outside a run."""
 
 
 @contextmanager

@@ -21,21 +21,18 @@ _PART_CHARS = 16  # of each item of a list or mapping: about what it takes in me
 _MOST_BITS = 14_000  # Python writes and reads no integer of more than 4,300 digits
 _TAGS: dict[type[Any], str] = {}  # classes whose values a run may hold, by how JSON marks them
 _ADOPTERS: list[Callable[[Any], Any]] = []
-_held: tuple[type[Any], ...] = ()
 _PLAIN: Mapping[str, type[Any]] = {"b": bool, "i": int, "u": int, "f": float, "U": str, "M": str}
 
 
-def held_as(tag: str, adopt: Callable[[Any], Any] | None = None) -> Callable[[type[T]], type[T]]:
+def held_as(tag: str, adopt: Callable[[Any], Any]) -> Callable[[type[T]], type[T]]:
     """Let a run hold the values of a class, which has `to_json`, `from_json` and `chars`; JSON is {tag: …}.
 
     `adopt` makes one of a value of another library, such as a DataFrame, and returns None for all others.
     """
 
     def hold(kind: type[T]) -> type[T]:
-        global _held  # noqa: PLW0603 - one tuple, since every value is compared with it
         _TAGS[kind] = tag
-        _ADOPTERS.extend([adopt] if adopt else [])
-        _held = tuple(_TAGS)
+        _ADOPTERS.append(adopt)
         return kind
 
     return hold
@@ -128,7 +125,7 @@ def _freeze(value: Any, depth: int, room: Room) -> Any:
         return str.__str__(value)  # the plain text of an enum: a log would keep no more
     if value is None or isinstance(value, bool):
         return value
-    if isinstance(value, _held):
+    if type(value) in _TAGS:
         room.take(value.chars)
         return value
     if isinstance(value, (int, float)):
@@ -198,7 +195,7 @@ def to_json(value: Any) -> Any:
     """Write a frozen value as JSON; `from_json` gives it back unchanged."""
     if isinstance(value, (str, int, float)):  # most values are text: they are asked about first
         return value
-    if isinstance(value, _held):
+    if type(value) in _TAGS:
         return {_TAGS[type(value)]: value.to_json()}
     if isinstance(value, PurePath):
         return {"$path": str(value)}

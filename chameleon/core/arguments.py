@@ -21,7 +21,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from chameleon.core.state import State
-from chameleon.errors import BadArguments, InventoryError, PlanError
+from chameleon.errors import BadArguments, ChameleonError, InventoryError, PlanError
 from chameleon.lazy import cached_property
 from chameleon.table import Table
 from chameleon.text import as_name, nearest, one_line
@@ -42,8 +42,11 @@ _OF_A_TABLE = ("header", "rows", "caption")
 class _Schema(GenerateJsonSchema):
     """JSON schemas also of types that JSON has no form for: a plan gives them by reference.
 
-    Of what comes back such a type is told by its name.
+    Of what comes back such a type is told by its name. A default that JSON cannot hold is left out: the
+    function has it.
     """
+
+    ignored_warning_kinds = GenerateJsonSchema.ignored_warning_kinds | {"non-serializable-default"}
 
     def handle_invalid_for_json_schema(self, schema: Any, error_info: str) -> JsonSchemaValue:
         return {}
@@ -66,9 +69,6 @@ class _Schema(GenerateJsonSchema):
     def field_title_should_be_set(self, schema: Any) -> bool:
         """Leave out the titles that are made of names: a model is told no name twice."""
         return False
-
-    def emit_warning(self, kind: Any, detail: str) -> None:
-        """Leave out a default that JSON cannot hold: the function has it."""
 
 
 def filled_arguments(given: Mapping[str, Any], state: State, room: Room) -> dict[str, Any]:
@@ -124,7 +124,7 @@ class Arguments:
     @cached_property
     def signature(self) -> str:
         """Write the arguments on one line: `(amount: number, to: "F" | "C" = "F")`."""
-        schema, words = self.schema, _writer_of_types(self.schema)
+        schema, words = self.schema, type_writer(self.schema)
         told = []
         for name, each in schema["properties"].items():
             kinds = [kind for kind in each.get("anyOf", ()) if kind != {"type": "null"}]
@@ -155,51 +155,45 @@ class Arguments:
         """
         _check_references(given, earlier, planned, inputs)
         open_ones = {name for name, value in given.items() if any(references(value, earlier))}
-        if fault := self._fault(given, open_ones):
-            raise PlanError(fault[0], hint=fault[1])
+        self._validated(given, PlanError, open_ones)
 
     def values(self, given: Mapping[str, Any], state: State, room: Room) -> dict[str, Any]:
         """Return the arguments as the module gets them. Raises `BadArguments`, and as `filled_arguments`."""
-        whole = filled_arguments(given, state, room)
-        if fault := self._fault(whole):
-            raise BadArguments(fault[0], hint=fault[1])
-        made = self.model.model_validate(whole)
+        made = self._validated(filled_arguments(given, state, room), BadArguments)
         return {field.alias or name: getattr(made, name) for name, field in self.model.model_fields.items()}
 
-    def _fault(self, given: Mapping[str, Any], open_ones: Collection[str] = ()) -> tuple[str, str] | None:
-        """Return what is wrong with arguments, and what to do about it."""
+    def _validated(
+        self, given: Mapping[str, Any], error: type[ChameleonError], open_ones: Collection[str] = ()
+    ) -> BaseModel | None:
+        """Return the arguments in their model; None where one of the `open_ones` does not fit yet.
+
+        Raises `error` for what does not fit.
+        """
         known = {*self.names, *self.model.model_fields}
-        if self.model.model_config.get("extra") != "allow":
-            for name in given:
-                if name not in known:
-                    what = f"{self.module} takes no argument {name[:60]!r}"
-                    return what, nearest(name, self.names) if self.names else "It takes none."
+        unknown = [name for name in given if name not in known]
+        if unknown and self.model.model_config.get("extra") != "allow":
+            hint = nearest(unknown[0], self.names) if self.names else "It takes none."
+            raise error(f"{self.module} takes no argument {unknown[0][:60]!r}", hint=hint)
         try:
-            self.model.model_validate(dict(given))
+            return self.model.model_validate(dict(given))
         except ValidationError as problem:
-            for error in problem.errors(include_url=False):
-                name = str(error["loc"][0]) if error["loc"] else ""
-                if name not in open_ones:
-                    return self._told(error, name), f"It is {self.module}{self.signature}."
+            for fault in problem.errors(include_url=False):
+                name, *inner = fault["loc"] or ("",)
+                if str(name) in open_ones:
+                    continue
+                what = f"{self.module} lacks the argument {name!r}"
+                if fault["type"] != "missing" or inner:
+                    place = ".".join(map(str, fault["loc"])) or "an argument"
+                    value = one_line(str(fault["input"]), _MAX_VALUE_CHARS)
+                    what = f"the argument {place} of {self.module} is {value!r}: {fault['msg']}"
+                raise error(what, hint=f"It is {self.module}{self.signature}.") from None
         return None
 
-    def _told(self, error: Mapping[str, Any], name: str) -> str:
-        if error["type"] == "missing" and len(error["loc"]) == 1:
-            return f"{self.module} lacks the argument {name!r}"
-        place = ".".join(map(str, error["loc"])) or "an argument"
-        given = one_line(str(error["input"]), _MAX_VALUE_CHARS)
-        return f"the argument {place} of {self.module} is {given!r}: {error['msg']}"
 
+def type_writer(root: Mapping[str, Any]) -> Callable[[Any], str]:
+    """Return what writes the types within a JSON schema: `number`, `"F" | "C"`, `{city: string}`.
 
-def schema_in_words(schema: Any, root: Mapping[str, Any]) -> str:
-    """Write the type that a part of a JSON schema describes: `number`, `"F" | "C"`, `{city: string}`."""
-    return _writer_of_types(root)(schema)
-
-
-def _writer_of_types(root: Mapping[str, Any]) -> Callable[[Any], str]:
-    """Return what writes the types within a schema, up to `_MAX_TYPES` of them in all.
-
-    A type within itself is "any", and so is what is nested too deeply, or one too many.
+    A type within itself is "any", and so is what is nested too deeply, or one of more than `_MAX_TYPES`.
     """
     left = count(_MAX_TYPES, -1)
 
@@ -237,11 +231,8 @@ def _model_of(
     """Make a model of these parameters of a function."""
     for each in parameters:
         if each.kind in _NO_NAME:
-            stars = "*" if each.kind is each.VAR_POSITIONAL else "**"
-            raise InventoryError(
-                f"{module} takes {stars}{each.name}, and a plan gives arguments by name",
-                hint="Name each argument in its signature.",
-            )
+            what = f"{module} takes {str(each).partition(':')[0]}, and a plan gives arguments by name"
+            raise InventoryError(what, hint="Name each argument in its signature.")
     try:
         hints = get_type_hints(written_as(run), include_extras=True)
     except Exception as problem:  # annotations are code: a name that only a type checker imports is missing
@@ -254,8 +245,8 @@ def _model_of(
         )
         for place, each in enumerate(parameters)
     }
-    config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
     try:
+        config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
         return create_model(module, __config__=config, **fields)
     except (PydanticUserError, TypeError) as problem:
         raise InventoryError(f"the annotations of {module} make no schema: {problem}") from problem
@@ -278,8 +269,8 @@ def output_of(run: Callable[..., Any]) -> str:
         schema = TypeAdapter(kind).json_schema(mode="serialization", schema_generator=_Schema)
     except Exception:  # annotations are code, and these are a help alone
         return ""
-    said = schema_in_words(schema, schema)
-    return "" if said in ("any", "null", "object", "array") else said
+    words = type_writer(schema)(schema)
+    return "" if words in ("any", "null", "object", "array") else words
 
 
 def _noted(hint: Any) -> Any:
@@ -306,12 +297,10 @@ class Reference:
     @classmethod
     def parse(cls, text: str, earlier: Collection[str]) -> Reference | None:
         """Return what a whole text refers to; None for text that names no earlier step, and is itself."""
-        if (found := _REFERENCE.fullmatch(text)) is None:
+        match = _REFERENCE.fullmatch(text)
+        if match is None or not (name := _step_called(match[1], earlier)):
             return None
-        name = _step_called(found[1], earlier)
-        return (
-            cls(name, tuple(part[part.lastindex or 0] for part in _PART.finditer(found[2]))) if name else None
-        )
+        return cls(name, tuple(part[part.lastindex or 0] for part in _PART.finditer(match[2])))
 
     def __str__(self) -> str:
         parts = (f".{part}" if _PLAIN.fullmatch(part) else f'["{part}"]' for part in self.path)
@@ -324,8 +313,7 @@ class Reference:
             raise BadArguments(f"there is no {self}: {self.module} failed")
         value = ran[-1].output
         for done, part in enumerate(self.path):
-            place = Reference(self.module, self.path[:done])
-            value = _part_of(value, part, place)
+            value = _part_of(value, part, Reference(self.module, self.path[:done]))
         return value
 
 
@@ -349,43 +337,42 @@ def _part_of(value: Any, part: str, place: Reference) -> Any:
     raise BadArguments(f"{place} is no mapping, list or table, and nothing in it is called {part!r}")
 
 
+def _texts_with_dollar(value: Any) -> Iterator[str]:
+    """Yield the texts within a value that begin with a dollar."""
+    if isinstance(value, str):
+        if value.startswith("$"):
+            yield value
+    elif isinstance(value, Mapping | list | tuple):
+        for each in value.values() if isinstance(value, Mapping) else value:
+            yield from _texts_with_dollar(each)
+
+
 def references(value: Any, earlier: Collection[str]) -> Iterator[Reference]:
     """Yield the references within a value."""
-    if isinstance(value, str):
-        if value.startswith("$") and (found := Reference.parse(value, earlier)) is not None:
-            yield found
-    elif isinstance(value, Mapping):
-        for each in value.values():
-            yield from references(each, earlier)
-    elif isinstance(value, list | tuple):
-        for each in value:
-            yield from references(each, earlier)
+    return filter(None, (Reference.parse(text, earlier) for text in _texts_with_dollar(value)))
 
 
 def _check_references(
-    value: Any, earlier: Collection[str], planned: Collection[str] = (), inputs: Collection[str] = ()
+    value: Any, earlier: Collection[str], planned: Collection[str], inputs: Collection[str]
 ) -> None:
     """Raise `PlanError` for a text that begins as a reference to an earlier step, and is none.
 
     Also for one that refers to a step of the plan that does not come before, or to an input.
     """
-    if isinstance(value, str):
-        if Reference.parse(value, earlier) is not None:
-            return
-        what = ""
-        if (later := Reference.parse(value, planned)) is not None:
+    for text in _texts_with_dollar(value):
+        if Reference.parse(text, earlier) is not None:
+            continue
+        if (later := Reference.parse(text, planned)) is not None:
             what, mend = f"refers to {later.module}, which does not come before", "Call it before"
-        elif (found := _REFERENCE.fullmatch(value)) and found[1] in inputs:
+        elif (named := _REFERENCE.fullmatch(text)) and named[1] in inputs:
             what, mend = 'names an input, and "$" stands for the output of an earlier step', _THE_VALUE
-        elif (found := _BEGINS.match(value)) and _step_called(found[1], earlier):
-            what = f"begins as a reference to {found[1]}, and is none"
-            mend = f'Write "${found[1]}.KEY" or "${found[1]}[\'A KEY\']" alone'
-        if what:
-            hint = f'{mend}, or "$$…" for a text that begins with a dollar.'
-            raise PlanError(f"{value[:60]!r} {what}", hint=hint)
-    elif isinstance(value, Mapping | list | tuple):
-        for each in value.values() if isinstance(value, Mapping) else value:
-            _check_references(each, earlier, planned, inputs)
+        elif (named := _BEGINS.match(text)) and _step_called(named[1], earlier):
+            what = f"begins as a reference to {named[1]}, and is none"
+            mend = f'Write "${named[1]}.KEY" or "${named[1]}[\'A KEY\']" alone'
+        else:
+            continue
+        hint = f'{mend}, or "$$…" for a text that begins with a dollar.'
+        raise PlanError(f"{text[:60]!r} {what}", hint=hint)
 
 
 def filled(value: Any, state: State) -> Any:

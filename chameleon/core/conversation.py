@@ -54,8 +54,7 @@ def turns(history: Any) -> list[Turn]:
 
     What is no history, such as an input of that name in another form, has none.
     """
-    kept: list[Turn] = []
-    left = MAX_TOKENS
+    kept, left = list[Turn](), MAX_TOKENS
     for each in reversed(_read(history)[-MAX_TURNS:]):
         shown = {key: _cut(str(on_one_line(text)).strip()) for key, text in each.items()}
         left -= sum(map(estimated_tokens, shown.values()))
@@ -71,10 +70,9 @@ def _cut(text: str) -> str:
 
 
 def _read(history: Any) -> list[Turn]:
-    if not isinstance(history, list | tuple):
-        return []
-    found = (each for each in history if isinstance(each, Mapping) and each.get("question"))
-    return [turn_of(each["question"], each.get("answer")) for each in found]
+    listed = history if isinstance(history, list | tuple) else ()
+    turns_in_it = (each for each in listed if isinstance(each, Mapping) and each.get("question"))
+    return [turn_of(each["question"], each.get("answer")) for each in turns_in_it]
 
 
 def told(history: Any) -> Quoted:

@@ -26,7 +26,7 @@ class ConversationLog(EventLog):
         super().__init__(path)
 
     def reopen(self) -> None:
-        """Read the file anew, as after Ctrl-C: what is written there counts."""
+        """Read the file again, as after Ctrl-C: what is written there counts."""
         self.close()
         ConversationLog.__init__(self, self.path)
 
@@ -43,10 +43,9 @@ class ConversationLog(EventLog):
 
     def next_turn(self) -> None:
         """Leave the turn that did not end, if there is one: the next run begins anew."""
-        if (state := self.unfinished) is None:
-            return
-        self.turns.append(state)
-        self.events.clear()
+        if (state := self.unfinished) is not None:
+            self.turns.append(state)
+            self.events.clear()
 
     @property
     def unfinished(self) -> State | None:

@@ -35,7 +35,7 @@ from chameleon.core.events import (
     Step,
     StepRecord,
 )
-from chameleon.errors import ChameleonError, InputError, LogError, OtherFormat
+from chameleon.errors import ChameleonError, InputError, LogError
 from chameleon.seal import is_sealed, sealed
 from chameleon.table import Table
 from chameleon.usage import Call, checked_seconds
@@ -98,8 +98,8 @@ def event_to_json(event: Event) -> dict[str, Any]:
             steps = [step.to_json() for step in event.steps]
             return {"event": "approval", "said": event.said, "by": event.by, "steps": steps}
         case Dropped():
-            told = {"parameter": event.parameter, "value": event.value, "why": event.why}
-            return {"event": "dropped", "model": event.model, **told}
+            names = ("model", "parameter", "value", "why")
+            return {"event": "dropped", **{name: getattr(event, name) for name in names}}
         case RunEnded():
             written = {"event": "run_ended", "reason": event.reason}
     if not isinstance(event, Plan) and event.error:
@@ -114,16 +114,13 @@ def _changes(changes: Mapping[str, Any], output: Any) -> dict[str, Any]:
     if not changes:
         return {}
     parts = output.items() if isinstance(output, Mapping) else ()
-    tables = {id(part): key for key, part in parts if isinstance(part, Table)}
-    written: dict[str, Any] = {}
-    for key, value in changes.items():
-        if value is output and value is not None:
-            written[key] = {_OUTPUT: True}
-        elif id(value) in tables:
-            written[key] = {_OUTPUT: tables[id(value)]}
-        else:
-            written[key] = values.to_json(value)
-    return written
+    references: dict[int, Any] = {id(part): key for key, part in parts if isinstance(part, Table)}
+    if output is not None:
+        references[id(output)] = True
+    return {
+        key: {_OUTPUT: references[id(value)]} if id(value) in references else values.to_json(value)
+        for key, value in changes.items()
+    }
 
 
 def json_line(data: Mapping[str, Any]) -> bytes:
@@ -160,10 +157,7 @@ def read_line(line: bytes) -> Any:
 
 
 def event_from_json(data: Mapping[str, Any]) -> Event:
-    """Read one event.
-
-    Raises `LogError` when the object is none, and `OtherFormat` for the beginning of a log of another format.
-    """
+    """Read one event. Raises `LogError` if the object is none, or begins a log of another format."""
     try:
         return _event(data)
     except LogError:
@@ -173,19 +167,18 @@ def event_from_json(data: Mapping[str, Any]) -> Event:
 
 
 def read_event(line: bytes, number: int, path: Path) -> Event:
-    """Read a line of a log. Raises `LogError` naming the line, or `OtherFormat`."""
+    """Read a line of a log. Raises `LogError` naming the line, or the file if it has another format."""
     try:
         return event_from_json(read_line(line))
-    except OtherFormat as problem:
-        raise problem.at(str(path)) from problem
     except (ValueError, LogError) as problem:
+        if isinstance(problem, LogError) and problem.hint:  # about the format
+            raise problem.at(str(path)) from problem
         raise LogError(f"line {number} is not an event ({problem})", where=str(path)) from problem
 
 
 def _event(data: Mapping[str, Any]) -> Event:
     calls = tuple(Call.from_json(call) for call in data.get("calls", ()))
-    told = data.get("error")
-    error = Failure.from_json(told) if told else None
+    error = Failure.from_json(data["error"]) if data.get("error") else None
     seconds = checked_seconds(data.get("seconds", 0))
     match data["event"]:
         case "run_started" | "begun":  # as it was called before formats had names
@@ -199,15 +192,9 @@ def _event(data: Mapping[str, Any]) -> Event:
             return Plan(steps, by, note, kind, refused, seconds, calls, path)
         case "step":
             output = values.from_json(data["output"])
+            changes = _read_changes(data["input"], output), _read_changes(data["cache"], output)
             return StepRecord(
-                Step.from_json(data),
-                output,
-                _read_changes(data["input"], output),
-                _read_changes(data["cache"], output),
-                error,
-                seconds,
-                calls,
-                data.get("dropped", False),
+                Step.from_json(data), output, *changes, error, seconds, calls, data.get("dropped", False)
             )
         case "nested":
             return Nested(str(data["module"]), _event(data["inside"]))
@@ -226,28 +213,26 @@ def _event(data: Mapping[str, Any]) -> Event:
 
 
 def _beginning(data: Mapping[str, Any]) -> RunStarted:
-    if (found := data.get("format")) != FORMAT:
-        named = f"has the format {found!r}" if found else "names no format"
-        raise OtherFormat(
+    if (written_format := data.get("format")) != FORMAT:
+        named = f"has the format {written_format!r}" if written_format else "names no format"
+        raise LogError(
             f"the log {named}, and this version reads {FORMAT}",
             hint="Read it with the version of Chameleon that wrote it, or begin a new log.",
         )
-    if not isinstance(given := values.from_json(data["input"]), Mapping):
+    if not isinstance(run_input := values.from_json(data["input"]), Mapping):
         raise TypeError("the input is no mapping")
-    at = float(data.get("at", 0))
-    if not 0 <= at <= _LAST_SECOND:
+    if not 0 <= (at := float(data.get("at", 0))) <= _LAST_SECOND:
         raise ValueError("the time of its beginning is none")
-    return RunStarted(data["inventory"], given, values.from_json(data.get("settings", {})), at)
+    return RunStarted(data["inventory"], run_input, values.from_json(data.get("settings", {})), at)
 
 
 def _read_changes(data: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
-    items = {}
-    for key, value in data.items():
+    def read(value: Any) -> Any:
         if isinstance(value, dict) and set(value) == {_OUTPUT}:
-            items[key] = output if value[_OUTPUT] is True else output[value[_OUTPUT]]
-        else:
-            items[key] = values.from_json(value)
-    return values.ReadOnly(items)
+            return output if value[_OUTPUT] is True else output[value[_OUTPUT]]
+        return values.from_json(value)
+
+    return values.ReadOnly({key: read(value) for key, value in data.items()})
 
 
 def before_failure(events: Sequence[Event]) -> int:
@@ -256,20 +241,21 @@ def before_failure(events: Sequence[Event]) -> int:
     The end of a run that failed or ran out of budget is left out, with the failed steps and plans before it.
     """
     kept = len(events)
-    if kept and isinstance(last := events[-1], RunEnded) and last.reason in ("failed", "budget"):
-        kept -= 1
+    if kept and isinstance(events[-1], RunEnded):
         while kept and _is_failed(events[kept - 1]):
             kept -= 1
     return kept
 
 
 def _is_failed(event: Event) -> bool:
-    """Return whether it is a failed step or plan, or stands before one to tell of a parameter."""
-    if isinstance(event, Nested):
-        inner = event.event
-        return _is_failed(inner) or (isinstance(inner, RunEnded) and inner.reason in ("failed", "budget"))
-    if isinstance(event, StepRecord):
-        return event.error is not None or event.dropped
+    """Return whether it is a failed run, step or plan, or comes before one to report a parameter."""
+    match event:
+        case Nested():
+            return _is_failed(event.event)
+        case RunEnded():
+            return event.reason in ("failed", "budget")
+        case StepRecord():
+            return event.error is not None or event.dropped
     return isinstance(event, Dropped) or (isinstance(event, Plan) and bool(event.refused))
 
 
@@ -304,6 +290,7 @@ class EventLog:
         self.path = Path(path)
         self.events: list[Event] = []
         self._before = hashlib.sha256()  # of the lines that the file has
+        self._uncounted = 0  # lines that `events` leaves out
         self._lock = threading.Lock()
         self._file = LineFile(path, hint="Or give another file for the log.")
         try:
@@ -320,9 +307,8 @@ class EventLog:
         """Read an event that the file holds; a line that we left unfinished holds none."""
         if not line.endswith(b"\n"):
             if not any(begins.startswith(line[: len(begins)]) for begins in _BEGINS):
-                raise LogError(
-                    f"line {number} is not an event", where=str(self.path), hint="Name another file."
-                )
+                what = f"line {number} is not an event"
+                raise LogError(what, where=str(self.path), hint="Name another file.")
             return
         event = read_event(line, number, self.path)
         if not _is_yes(event) or is_sealed(self._content(event), str(read_line(line).get(_SEAL, ""))):
@@ -330,6 +316,7 @@ class EventLog:
         else:
             what = "another user gave it, or what is before it was changed"
             _log.warning("%s: line %d: the approval does not count: %s", self.path, number, what)
+            self._uncounted += 1
         self._before.update(line)
 
     def append(self, event: Event) -> None:
@@ -358,14 +345,14 @@ class EventLog:
         """Drop the end of a run that failed or ran out of budget, and the failed steps and plans before it.
 
         The run can then go on from its last good step, with another model, key or budget. For a step that was
-        approved, and failed, approval is asked anew. What is dropped
-        is gone from the file; a run that was answered or declined stays as it is.
+        approved, and failed, approval is asked again. What is dropped is gone from the file; a run that was
+        answered or declined stays as it is.
         """
         kept = before_failure(self.events)
         if kept < len(self.events):
             with self._lock:
                 starts = [start for start, _ in self._file.whole_lines()]
-                self._file.cut(starts[kept])
+                self._file.cut(starts[kept + self._uncounted])
                 del self.events[kept:]
                 self._before = hashlib.sha256(b"".join(line for _, line in self._file.whole_lines()))
 
@@ -478,10 +465,9 @@ class LineFile:
     def _opened(self) -> FileIO:
         """Open the file to read and to append; keep other processes out of it, where the system can."""
         try:
-            if self.path.exists() and not self.path.is_file():  # a device or a pipe may never come to an end
-                raise InputError(
-                    f"cannot open the {self.what}: it is not a regular file", where=str(self.path)
-                )
+            if self.path.exists() and not self.path.is_file():  # a device or a pipe may never end
+                what = f"cannot open the {self.what}: it is not a regular file"
+                raise InputError(what, where=str(self.path))
             file = FileIO(self.path, "a+b", opener=private)
         except OSError as problem:
             raise self._unusable("open", problem) from problem

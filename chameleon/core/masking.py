@@ -21,8 +21,10 @@ def masked(value: Any, secrets: Sequence[str]) -> Any:
         return mask_known(value, secrets)
     if not secrets or value is None or isinstance(value, (bool, int, float)):
         return value
-    if isinstance(value, Table) and not _holds_one(value, secrets):
-        return value
+    if isinstance(value, Table):  # all cells at once: to walk over many takes long
+        text = "\n".join(chain([value.caption], value.header, chain.from_iterable(value.rows)))
+        if not any(secret in text for secret in secrets):
+            return value
     if isinstance(value, (tuple, list)):
         items = [masked(item, secrets) for item in value]
         is_same = all(new is old for new, old in zip(items, value, strict=True))
@@ -33,13 +35,6 @@ def masked(value: Any, secrets: Sequence[str]) -> Any:
         return value if is_same else ReadOnly(entries)
     if is_dataclass(value) and not isinstance(value, type):
         parts = {each.name: getattr(value, each.name) for each in fields(value) if each.init}
-        new = {name: masked(part, secrets) for name, part in parts.items()}
-        changes = {name: part for name, part in new.items() if part is not parts[name]}
+        changes = {name: new for name, part in parts.items() if (new := masked(part, secrets)) is not part}
         return replace(value, **changes) if changes else value
     return value
-
-
-def _holds_one(table: Table, secrets: Sequence[str]) -> bool:
-    """Return whether a table holds one of the secrets, in all cells at once: to walk over many takes long."""
-    text = "\n".join(chain([table.caption], table.header, chain.from_iterable(table.rows)))
-    return any(secret in text for secret in secrets)

@@ -27,7 +27,7 @@ import json
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -57,7 +57,7 @@ _SECTION = re.compile(r"^# (system|user|assistant)[ \t]*$", re.MULTILINE)
 Messages = list[tuple[str, str]]
 
 
-@lru_cache(maxsize=1)
+@cache
 def _environment() -> SandboxedEnvironment:
     from jinja2 import StrictUndefined
     from jinja2.sandbox import SandboxedEnvironment
@@ -115,20 +115,18 @@ class Prompt:
     @cached_property
     def _templates(self) -> tuple[tuple[str, Template | str], ...]:
         """Return each role with its template, or with its text where that is always the same."""
-        return tuple((role, self._compiled(role, text)) for role, text in self.sections)
-
-    def _compiled(self, role: str, text: str) -> Template | str:
         from jinja2 import TemplateSyntaxError
 
-        try:
-            template = _environment().from_string(text.strip("\n"))
-        except TemplateSyntaxError as problem:
-            line = f"line {problem.lineno} of its section # {role}"
-            raise PromptError(f"{line}: {problem.message}", where=self.name) from problem
-        if not _MARKUP.search(text):
-            return template.render().strip()
-        template.globals = dict(template.globals)  # each rendering copies them, and a ChainMap copies slowly
-        return template
+        compiled: list[tuple[str, Template | str]] = []
+        for role, text in self.sections:
+            try:
+                template = _environment().from_string(text.strip("\n"))
+            except TemplateSyntaxError as problem:
+                line = f"line {problem.lineno} of its section # {role}"
+                raise PromptError(f"{line}: {problem.message}", where=self.name) from problem
+            template.globals = dict(template.globals)  # each rendering copies them: a ChainMap copies slowly
+            compiled.append((role, template if _MARKUP.search(text) else template.render().strip()))
+        return tuple(compiled)
 
     def check(self) -> None:
         """Raise `PromptError` when a template's syntax is broken."""
@@ -284,18 +282,13 @@ def types_in_words(table: Table) -> str:
 
     "Date: date · Amount: number, $ · ZIP: text. Note: Amount: 1 × TBD counts as blank"
     """
-    shown = table.columns[:_MAX_TYPED_COLUMNS]
-    told = " · ".join(f"{one_line(each.name, _MAX_NAME_CHARS)}: {each.meaning.told}" for each in shown)
-    more = (
-        f" · {len(table.columns) - _MAX_TYPED_COLUMNS} more columns"
-        if len(table.columns) > _MAX_TYPED_COLUMNS
-        else ""
-    )
-    notes = [
-        f"{one_line(each.name, _MAX_NAME_CHARS)}: {note}" for each in shown for note in each.meaning.notes
-    ]
-    notes = [*table.structure, *notes]
-    return unframed(f"{told}{more}" + "".join(f". Note: {note}" for note in notes[:_MAX_NOTES]))
+    columns = table.columns[:_MAX_TYPED_COLUMNS]
+    meanings = [(one_line(each.name, _MAX_NAME_CHARS), each.meaning) for each in columns]
+    types = [f"{name}: {meaning.told}" for name, meaning in meanings]
+    if more := len(table.columns) - len(columns):
+        types.append(f"{more} more columns")
+    notes = [*table.structure, *(f"{name}: {note}" for name, meaning in meanings for note in meaning.notes)]
+    return unframed(" · ".join(types) + "".join(f". Note: {note}" for note in notes[:_MAX_NOTES]))
 
 
 def named_tables(tables: Sequence[Table]) -> list[tuple[str, Table]]:
@@ -312,22 +305,18 @@ def named_tables(tables: Sequence[Table]) -> list[tuple[str, Table]]:
 
 
 def context_of(state: State, max_text_tokens: int = MAX_TEXT_TOKENS, also: Collection[str] = ()) -> Quoted:
-    """Tell what earlier modules found out, in paragraphs such as "Knowledge: …", and what they could not.
+    """Write what earlier modules found out, in paragraphs such as "Knowledge: …", and what they could not.
 
-    Text of several lines stands in a block of its own, named by its key: only there do lines begin with it.
-    Of a text longer than `max_text_tokens` the beginning is told. What stands under the keys `also` is told
-    whatever it is.
+    Text of several lines gets a block of its own, named by its key: only there do lines begin with it. Of a
+    text longer than `max_text_tokens` the beginning is shown. The keys `also` are shown whatever they hold.
     """
-    own = {key: state.cache[key] for key in also if state.cache.get(key) not in (None, (), {}, "")}
-    told = {key: output_text(value, max_text_tokens) for key, value in own.items()}
-    told |= {
-        key: text_within(value, max_text_tokens)
+    texts = {
+        key: output_text(value, max_text_tokens)
         for key, value in state.cache.items()
-        if isinstance(value, str)
+        if isinstance(value, str) or (key in also and value not in (None, (), {}))
     }
-    found = [paragraph(key, told[key]) for key in state.cache if told.get(key, "").strip()]
-    missing = _unavailable_in(state)
-    return Quoted("\n\n".join([*found, missing] if missing else found))
+    paragraphs = [paragraph(key, text) for key, text in texts.items() if text.strip()]
+    return Quoted("\n\n".join(filter(None, [*paragraphs, _unavailable_in(state)])))
 
 
 def output_text(output: Any, max_tokens: int) -> str:

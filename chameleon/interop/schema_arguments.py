@@ -63,8 +63,7 @@ class SchemaArguments(Arguments):
         return {name: one_line(harmless(note), _MAX_NOTE_CHARS) for name, note in super().notes.items()}
 
     def values(self, given: Mapping[str, Any], state: State, room: Room) -> dict[str, Any]:
-        if fault := self._fault(given):
-            raise BadArguments(fault[0], hint=fault[1])
+        self._validated(given, BadArguments)
         return filled_arguments(given, state, room)
 
 

@@ -66,20 +66,19 @@ def described(step: Step, state: State, *, whole: bool = False) -> Iterator[str]
     """Yield the module of a step, then each argument, invisible characters escaped and blanks counted."""
     yield step.module
     done = set(state.executed_names)
-    before = takewhile(lambda each: each != step, state.pending)
-    to_come = {each.module for each in before}
+    to_come = {each.module for each in takewhile(lambda each: each != step, state.pending)}
     room = Room(SHOWN_MB)
     for name, value in (step.args or {}).items():
-        told = _written(value, whole=whole)
-        if named := [str(each) for each in references(value, to_come)]:
-            told += f" (what comes of {', '.join(named)})"
+        line = f"  {_written(name, whole=whole)[1:-1]}: {_written(value, whole=whole)}"
+        if open_ones := ", ".join(map(str, references(value, to_come))):
+            line += f" (what comes of {open_ones})"
         elif any(references(value, done)):
             try:
-                whole_value = freeze(filled(value, state), "the value of its arguments", room)
-                told += f" = {_written(whole_value, whole=whole)}"
+                value_now = freeze(filled(value, state), "the value of its arguments", room)
+                line += f" = {_written(value_now, whole=whole)}"
             except ChameleonError as problem:
-                told += f" ({problem.what})"
-        yield f"  {_written(name, whole=whole)[1:-1]}: {told}"
+                line += f" ({problem.what})"
+        yield line
 
 
 def _written(value: Any, *, whole: bool) -> str:
@@ -119,17 +118,14 @@ def may_run(
     That is so where a person said no, nobody has said yes, or the run has run the module `max_runs` times,
     what it ran `before` included.
     """
-    answered = list(state.allowed)
+    answered, allowed = list(state.allowed), list[Step]()
     refused = NotApproved.__name__
     ran = [each.step.module for each in state.history if not (each.error and each.error.kind == refused)]
-    allowed: list[Step] = []
     for step in group:
         module = inventory.modules[step.module]
         times_run = ran.count(step.module) + before.get((step.module,), 0)
-        if allowed and (
-            module.requires_approval or _limits_inside(module)
-        ):  # it may wait, and must not run if one fails
-            break
+        if allowed and (module.requires_approval or _limits_inside(module)):
+            break  # it may wait, and must not run if one fails
         failure = None
         if step in state.denied or (module.requires_approval and step not in answered):
             failure = not_approved(step)
@@ -163,9 +159,8 @@ def answer_of(approve: Approve | None, request: Request) -> bool | None:
         return None
     said = bridge.called(partial(approve, request), blocks=bridge.may_block(approve))
     if said is not None and not isinstance(said, bool):
-        raise InventoryError(
-            f"approve gave {str(said)[:60]!r}", hint="Return True, False, or None to let the run wait."
-        )
+        hint = "Return True, False, or None to let the run wait."
+        raise InventoryError(f"approve gave {str(said)[:60]!r}", hint=hint)
     return said
 
 

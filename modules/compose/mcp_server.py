@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 from zlib import crc32
 
-from chameleon.core.arguments import schema_in_words
+from chameleon.core.arguments import type_writer
 from chameleon.core.masking import masked
 from chameleon.core.module import Module, Traits
 from chameleon.core.state import State
@@ -193,7 +193,7 @@ def _returns(schema: Any) -> str:
     """Write what a tool returns by its schema, or "" if that says nothing."""
     try:
         parts = schema["properties"]
-        text = schema_in_words(parts["result"] if parts.keys() == {"result"} else schema, schema)
+        text = type_writer(schema)(parts["result"] if parts.keys() == {"result"} else schema)
     except Exception:  # a stranger's schema may have any form, and this is a help alone
         return ""
     return "" if text in ("any", "object") else one_line(harmless(text), _MAX_DESCRIPTION_CHARS)

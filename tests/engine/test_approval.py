@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from chameleon import LLM, Executor, Inventory, State, tool
-from chameleon.core.events import Approval, Event, Step, StepRecord
+from chameleon.core.events import Approval, Event, RunEnded, Step, StepRecord
 from chameleon.core.log import EventLog, event_from_json, event_to_json
 from chameleon.core.module import copy_with
 from chameleon.errors import InventoryError, LogError, NotApproved
@@ -150,6 +150,9 @@ def test_a_yes_counts_only_as_this_user_gave_it(
         assert tools.executor().run(QUESTION, log).waiting and "write" not in tools.done
         assert "the approval does not count" in caplog.text
         log.append(State.fold(log).answer_approval("yes", "somebody"))
+        log.append(RunEnded("failed"))
+        log.forget_failure()
+        assert path.read_text().count('"said":"yes"') == 2  # nothing before the failure is lost
         assert tools.executor().run(QUESTION, log).answer == "written"
     assert tools.done.count("write") == 1
 
@@ -222,9 +225,8 @@ def test_every_prefix_of_a_log_comes_to_the_same_end(said: bool | None, each: bo
 def test_an_answer_reaches_the_inventory_that_waits_within() -> None:
     tools = Tools()
     inner = Inventory.of(tools.both, Fixed((READ, WRITE)))
-    executor = Executor(
-        Inventory.of({"outer": Inventory.of({"inner": inner}, Fixed(["inner"]))}, Fixed(["outer"]))
-    )
+    middle = Inventory.of({"inner": inner}, Fixed(["inner"]))
+    executor = Executor(Inventory.of({"outer": middle}, Fixed(["outer"])))
     events = list(executor.stream(QUESTION))
     waiting = State.fold(events)
     assert [step.module for step in waiting.waiting] == ["write"] and not tools.done
@@ -235,10 +237,8 @@ def test_an_answer_reaches_the_inventory_that_waits_within() -> None:
 def test_what_waits_within_loses_nothing_that_ran_beside_it() -> None:
     tools = Tools()
     inner = Inventory.of(tools.both, Fixed((READ, WRITE)))
-    executor = Executor(
-        Inventory.of({"first": inner, "second": inner}, Fixed(["first", "second"])), approve=yes
-    )
-    state = executor.run(QUESTION)
+    both = Inventory.of({"first": inner, "second": inner}, Fixed(["first", "second"]))
+    state = Executor(both, approve=yes).run(QUESTION)
     assert tools.done == ["read a", "write"] * 2 and state.answer == "written"
 
 
@@ -371,9 +371,8 @@ def test_a_yes_is_for_one_call_also_where_that_failed(tmp_path: Any, depth: int)
     for _ in range(2):
         with EventLog(tmp_path / "run.jsonl") as log:
             log.forget_failure()
-            assert [str(step) for step in Executor(inventory).run(QUESTION, log).waiting] == [
-                'pay (amount: "1")'
-            ]
+            waiting = Executor(inventory).run(QUESTION, log).waiting
+            assert [*map(str, waiting)] == ['pay (amount: "1")']
     assert paid == ["1"]
 
 
