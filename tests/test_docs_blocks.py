@@ -45,7 +45,7 @@ CANNOT = {  # how a block begins, and why it cannot run here
     "chameleon index reports --out reports.index --retriever '{first: dense": "it needs embeddings of OpenAI",
     "chameleon eval finqa dev.json": "it needs FinQA's release",
     "pip install -e '.[ray]'": "it starts a cluster; tests/interop/test_ray.py does",
-    "from chameleon import Executor\nfrom chameleon.interop.ray": "the same",
+    "from chameleon import Executor, read_table\nfrom chameleon.interop.ray": "the same",
     "OMP_WAIT_POLICY=passive python scripts/serve_gguf.py": "it needs the weights of a model",
     "import time, xllamacpp": "the same",
     "python -m venv /tmp/perf": "it installs packages, and measures a model",
