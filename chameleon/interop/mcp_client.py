@@ -199,8 +199,11 @@ class Connection:
             send, fitting = anyio.create_memory_object_stream[Any](0)
             async with send, fitting:
                 task = asyncio.create_task(pass_on(incoming, send))
-                yield fitting, outgoing
-                task.cancel()
+                try:
+                    yield fitting, outgoing
+                finally:
+                    task.cancel()
+                    await asyncio.gather(task, return_exceptions=True)
 
     async def _failure(self, problem: BaseException, purpose: str) -> ChameleonError:
         """Return a sentence about what went wrong, with what to do about it."""

@@ -96,7 +96,8 @@ def answer(way: str, asked: dict[str, Any]) -> dict[str, Any] | None:
     """Return the result of a request."""
     if asked["method"] == "initialize":
         about = {"name": "raw", "version": "1"}
-        return {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": about}
+        version = "9999-99-99" if way == "new version" else "2025-06-18"
+        return {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": about}
     if asked["method"] == "tools/list":
         return {"tools": TOOLS.get(way, TOOLS[""])}
     if asked["method"] != "tools/call":
