@@ -1,4 +1,4 @@
-"""Inventories: data, `<task>.yaml`; and which of them answers where none is named."""
+"""Inventories: data, `<task>.yaml`; in `benchmarks/` those of methods that are measured; and the defaults."""
 
 if __name__ == "inventories":  # under this name every class here would exist twice
     raise ImportError(
@@ -13,10 +13,3 @@ DEFAULTS = {
     "text": ("pictures", "pictures_offline"),
 }
 """What a question comes with, the first that it has, and what answers it: with a model, and without."""
-
-FOR_YOUR_FILES = (
-    *("tables_first", "tables", "tables_offline", "tables_agent", "tables_replanning"),
-    *("code_interpreter", "chain_of_table_extended", "corpus", "corpus_offline", "papers", "papers_offline"),
-    *("pictures", "pictures_offline", "visual_question_answering"),
-)
-"""The inventories for tables, documents and pictures of your own; the others are methods to be measured."""

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
 from chameleon.cli.terminal import echo, echo_json
 from chameleon.errors import ChameleonError, InventoryError
-from chameleon.inventories import FOR_YOUR_FILES
 from chameleon.inventory.resolve import find_class, hints_of, shipped
-from chameleon.inventory.source import read_source, shipped_grids, shipped_inventories
+from chameleon.inventory.source import INVENTORY, read_source, shipped_grids
 from chameleon.inventory.user_code import distribution_of, installed, load_entry
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ def print_list(kind: Kind, *, as_json: bool) -> None:
     The inventories for files of your own come first, then those that are methods measured on benchmarks.
     """
     if kind == "inventories":
-        names = shipped_inventories()
+        names = [*INVENTORY.shipped]
     else:
         names = shipped_grids() if kind == "grids" else sorted(shipped(kind))
     rows = [{"name": name, "source": _SHIPPED, **_about(kind, name, as_json=as_json)} for name in names]
@@ -39,7 +38,8 @@ def print_list(kind: Kind, *, as_json: bool) -> None:
         rows.append(_brought(kind, entry, sources, as_json=as_json))
         sources.setdefault(entry.name, distribution_of(entry))
     rows.sort(key=lambda row: str(row["name"]))
-    methods = set(names) - {*FOR_YOUR_FILES} if kind == "inventories" else set()
+    files = INVENTORY.shipped if kind == "inventories" else {}
+    methods = {name for name, file in files.items() if file.parent.name == "benchmarks"}
     rows.sort(key=lambda row: row["name"] in methods)  # it is stable
     if as_json:
         echo_json(rows)

@@ -86,21 +86,18 @@ class Source:
 
 @dataclass(frozen=True)
 class FileKind:
-    """A kind of file: what it is called, the folder where those lie that are shipped, and how one begins."""
+    """A kind of file: its name, the folders below `inventories/` of those shipped, how one begins."""
 
     noun: str
-    folder: str
+    folders: tuple[str, ...]
     begins: str
 
     @property
-    def home(self) -> Path:
-        """Return the folder of those that Chameleon ships."""
-        return Path(__file__).parents[1] / "inventories" / self.folder
-
-    @property
-    def shipped(self) -> list[str]:
-        """List the names of those that Chameleon ships."""
-        return sorted(file.stem for file in self.home.glob("*.yaml"))
+    def shipped(self) -> dict[str, Path]:
+        """Return the files that Chameleon ships, by name."""
+        root = Path(__file__).parents[1] / "inventories"
+        files = {file.stem: file for folder in self.folders for file in (root / folder).glob("*.yaml")}
+        return dict(sorted(files.items()))
 
     def find(self, name: str, folder: Path | None = None) -> Path:
         """Return the file of a name or a path.
@@ -115,13 +112,14 @@ class FileKind:
                     return path
         if name.endswith((".yaml", ".yml")) or "/" in name or "\\" in name:
             raise InventoryError(f"no such {self.noun} file: {name}")
-        if name in self.shipped:
-            return self.home / f"{name}.yaml"
+        shipped = self.shipped
+        if name in shipped:
+            return shipped[name]
         entries = installed("inventories") if self is INVENTORY else []
         for entry in entries:
             if entry.name == name:
                 return file_of(entry)
-        names = [*self.shipped, *(entry.name for entry in entries)]
+        names = [*shipped, *(entry.name for entry in entries)]
         is_here = any(path.stem == name for path in Path().glob("*.yaml"))
         hint = f"Did you mean {name}.yaml?" if is_here else nearest(name, names)
         raise InventoryError(f"there is no {self.noun} {name!r}", hint=hint)
@@ -146,18 +144,18 @@ class FileKind:
         return Source(data, (file.parent.resolve(),), shown, places)
 
 
-INVENTORY = FileKind("inventory", "", "Begin with `name:` and `modules:`.")
-GRID = FileKind("grid", "grids", "Begin with `name:`, `inventory:` and `arms:`.")
+INVENTORY = FileKind("inventory", ("", "benchmarks"), "Begin with `name:` and `modules:`.")
+GRID = FileKind("grid", ("grids",), "Begin with `name:`, `inventory:` and `arms:`.")
 
 
 def shipped_inventories() -> list[str]:
     """List the names of the inventories that Chameleon ships."""
-    return INVENTORY.shipped
+    return [*INVENTORY.shipped]
 
 
 def shipped_grids() -> list[str]:
     """List the names of the grids that Chameleon ships."""
-    return GRID.shipped
+    return [*GRID.shipped]
 
 
 def read_file(name: str, folder: Path | None = None, kind: FileKind = INVENTORY) -> Source:

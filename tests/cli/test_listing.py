@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from chameleon.inventories import FOR_YOUR_FILES
 from tests.e2e.commands import Command
 from tests.inventory.installed import SOURCE
 
@@ -132,4 +131,4 @@ def test_inventories_are_listed_without_running_anyones_code(command: Command, w
     assert "weather_tools" not in sys.modules
     ours, _, methods = listed.partition("\n\nMethods, to be measured on benchmarks:\n")
     names = [line.split()[0] for line in ours.splitlines() if SOURCE not in line]
-    assert names == sorted(FOR_YOUR_FILES) and len(names) == 14 and methods.startswith("chain_of_table ")
+    assert len(names) == 14 and "tables_first" in names and methods.startswith("chain_of_table ")

@@ -200,8 +200,7 @@ def table_files() -> Target:
 
 def yaml() -> Target:
     """Inventories and grids, which are read without being made."""
-    files = [*INVENTORY.home.iterdir(), *GRID.home.iterdir()]
-    examples = [file.read_text("utf-8") for file in files if file.name.endswith(".yaml")]
+    examples = [file.read_text("utf-8") for kind in (INVENTORY, GRID) for file in kind.shipped.values()]
     tokens = (
         *("&a ", "*a", "<<: ", "? ", "!!python/name:os.system ", "!!binary ", "!!timestamp x", "!!set "),
         *("- ", "\n", "  ", "\t", "extends: wikitq\n", "modules:\n", "rules: ", "budget: ", "llm: "),
