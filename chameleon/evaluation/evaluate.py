@@ -14,7 +14,7 @@ from typing import Any
 from chameleon.core.conversation import HISTORY, Turn, turn_of
 from chameleon.core.events import Event, Failure, RunEnded, RunStarted
 from chameleon.core.state import State
-from chameleon.errors import InputError, Stopped
+from chameleon.errors import ChameleonError, InputError, Stopped
 from chameleon.evaluation.benchmark import Benchmark, Problem, RowsBenchmark, Scorer
 from chameleon.evaluation.problems import in_turn
 from chameleon.evaluation.results import Result, Spending
@@ -185,8 +185,14 @@ class Evaluation:
         """Judge what a run came to: one that answered nothing is never right."""
         answered = state.ended is not None and state.ended.reason == "answered"
         found: Any = to_json(dict(self.benchmark.found(state))) if answered else {}
-        prediction = self.scorer.from_run(to_json(state.answer), found, problem) if answered else None
-        judged = self.scorer.judged(prediction, problem, answered=answered)
+        try:
+            prediction = self.scorer.from_run(to_json(state.answer), found, problem) if answered else None
+            judged = self.scorer.judged(prediction, problem, answered=answered)
+        except ChameleonError:
+            raise
+        except Exception as why:  # whatever a scorer of yours raises
+            what = f"its scorer cannot judge {state.answer!r:.200}: {type(why).__name__}: {why}"
+            raise InputError(what, where=f"problem {problem.id}") from why
         result = Result.of(problem, state, judged, self.benchmark.run_columns(state), found)
         dropped = self.run_dir.dropped.get(problem.id) if self.run_dir else None
         return replace(result, usage=result.usage + dropped) if dropped else result

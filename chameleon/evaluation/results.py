@@ -87,7 +87,8 @@ class Result:
         )
 
     def __repr__(self) -> str:
-        return f"<Result {self.id} {self.verdict}: {one_line(f'{self.answer!r}, gold {self.gold!r}', 200)}>"
+        said = self.error.message if self.error else f"{self.answer!r}, gold {self.gold!r}"
+        return f"<Result {self.id} {self.verdict}: {one_line(said, 200)}>"
 
     @property
     def failed(self) -> bool:
