@@ -39,7 +39,7 @@ def test_a_row_that_makes_no_problem_is_named() -> None:
 
 def test_a_problem_whose_scorer_fails_is_named() -> None:
     benchmark = Benchmark.of(ROWS, problem=problem, scorer=lambda answer, gold: answer / 0)
-    with pytest.raises(InputError, match="problem a: its scorer cannot judge .*: TypeError: unsupported"):
+    with pytest.raises(InputError, match=r"problem a: its scorer cannot judge .*: TypeError: unsupported"):
         run_benchmark(Executor("tables_offline"), benchmark)
 
 
