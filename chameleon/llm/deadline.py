@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+import os
 import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
 from contextvars import ContextVar, copy_context
 from functools import partial, reduce
-from typing import Any, TypeVar
+from queue import SimpleQueue
+from typing import Any, TypeAlias, TypeVar
 
 from chameleon import bridge
 from chameleon.errors import ModelError
@@ -23,6 +25,10 @@ _HTTP_CLIENTS = (
     ("_client", "_client"),
     ("client", "_api_client", "_httpx_client"),
 )
+_Works: TypeAlias = SimpleQueue[Callable[[], Callable[[], None]]]
+_IDLE: list[_Works] = []  # of the threads that wait for work: as many as were ever busy at once
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_IDLE.clear)  # threads are not copied
 T = TypeVar("T")
 
 
@@ -54,17 +60,30 @@ def within(seconds: float, work: Callable[[], T], *, reads: float | None = None)
 
 
 def started(work: Callable[[], T]) -> Future[T]:
-    """Start the work in a thread that does not keep the process from ending."""
+    """Start the work in a thread that waits for some, or a new one; none keeps the process from ending."""
     future, context = Future[T](), copy_context()
 
-    def run() -> None:
+    def run() -> Callable[[], None]:
         try:
-            future.set_result(context.run(work))
+            return partial(future.set_result, context.run(work))
         except BaseException as error:
-            future.set_exception(error)
+            return partial(future.set_exception, error)
 
-    threading.Thread(target=run, name="chameleon-call", daemon=True).start()
+    try:
+        works = _IDLE.pop()
+    except IndexError:
+        works = SimpleQueue()
+        threading.Thread(target=_worker, args=(works,), name="chameleon-call", daemon=True).start()
+    works.put(run)
     return future
+
+
+def _worker(works: _Works) -> None:
+    while True:
+        tell = works.get()()
+        _IDLE.append(works)  # before whoever waits for this starts the next
+        tell()
+        del tell  # and the result with it
 
 
 def bound_replies(chat: Any) -> None:

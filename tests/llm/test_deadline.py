@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import os
+import signal
 import socket
 import threading
 import time
@@ -42,6 +44,16 @@ def test_a_reply_that_drips_is_waited_for_no_longer_than_the_timeout() -> None:
         with pytest.raises(NoModel, match="no reply in time"):
             offered_models(address, seconds=0.3)
         assert time.monotonic() - begun < 10
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_threads_wait_for_the_next_call_and_are_not_looked_for_in_a_child() -> None:
+    assert len({deadline.within(5.0, threading.get_ident) for _ in range(50)}) < 5
+    if not (child := os.fork()):
+        signal.alarm(10)
+        os._exit(deadline.within(60.0, lambda: 0))
+    assert os.waitpid(child, 0)[1] == 0
 
 
 @MODELS
