@@ -8,8 +8,9 @@ import os
 import re
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Mapping
+from functools import lru_cache
 from html import escape
-from itertools import islice
+from itertools import chain, islice, starmap
 
 MASK = "***"
 
@@ -139,17 +140,19 @@ def known_secrets(also: Iterable[str] = (), environ: Mapping[str, str] | None = 
     A variable holds one by its name, or by the shape of its value; a number is none.
     """
     secrets = {secret for secret in also if len(secret) >= _SHORTEST_KEY}
-    for name, value in (os.environ if environ is None else environ).items():
-        is_key = _KEY_VARIABLE.search(name) is not None
-        shortest = _SHORTEST_KEY if is_key else _SHORTEST_SECRET
-        is_named = (is_key or _SECRET_VARIABLE.search(name)) and not _NUMBER.fullmatch(value)
-        if len(value) >= shortest and (is_named or _SHAPE.search(value)):
-            secrets.add(value)
-        secrets.update(
-            part for found in _SECRET_PARTS.findall(value) for part in found if len(part) >= shortest
-        )
+    secrets.update(*starmap(_held, (os.environ if environ is None else environ).items()))
     secrets |= {secret.strip() for secret in secrets if len(secret.strip()) >= _SHORTEST_KEY}
     return tuple(sorted(secrets, key=len, reverse=True))
+
+
+@lru_cache(maxsize=1_000)  # each run looks at all variables
+def _held(name: str, value: str) -> frozenset[str]:
+    is_key = _KEY_VARIABLE.search(name) is not None
+    shortest = _SHORTEST_KEY if is_key else _SHORTEST_SECRET
+    is_named = (is_key or _SECRET_VARIABLE.search(name)) and not _NUMBER.fullmatch(value)
+    whole = [value] if is_named or _SHAPE.search(value) else []
+    parts = chain(whole, *_SECRET_PARTS.findall(value))
+    return frozenset(part for part in parts if len(part) >= shortest)
 
 
 def one_line(text: str, limit: int = 300) -> str:
