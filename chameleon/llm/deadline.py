@@ -62,6 +62,7 @@ def within(seconds: float, work: Callable[[], T], *, reads: float | None = None)
 def started(work: Callable[[], T]) -> Future[T]:
     """Start the work in a thread that waits for some, or a new one; none keeps the process from ending."""
     future, context = Future[T](), copy_context()
+    future.set_running_or_notify_cancel()  # who gives it up cannot cancel what a thread does
 
     def run() -> Callable[[], None]:
         try:

@@ -46,6 +46,14 @@ def test_a_reply_that_drips_is_waited_for_no_longer_than_the_timeout() -> None:
         assert time.monotonic() - begun < 10
 
 
+def test_work_that_is_given_up_ends_no_thread_that_others_wait_for() -> None:
+    gate = threading.Event()
+    given_up = deadline.started(gate.wait)
+    given_up.cancel()
+    gate.set()
+    assert [deadline.within(5.0, lambda: 3) for _ in range(50)] == [3] * 50
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_threads_wait_for_the_next_call_and_are_not_looked_for_in_a_child() -> None:
