@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import wraps
@@ -13,7 +13,7 @@ from typing import Any, Literal, get_type_hints
 
 import typer
 from typer import Argument, Option
-from typer.models import ParameterInfo
+from typer.models import OptionInfo, ParameterInfo
 
 from chameleon.cli.terminal import results_alone
 from chameleon.seal import config_dir
@@ -71,16 +71,16 @@ def declared(command: Command) -> Mapping[str, tuple[Any, ParameterInfo]]:
     return {name: each for name, each in found.items() if isinstance(each[1], ParameterInfo)}
 
 
-def single(options: Collection[str]) -> list[str]:
-    """Return which options of a command refuse a second value; for typer these are lists."""
-    return [name for name in ONCE if name in options and (name != "inventory" or "question" in options)]
+def is_once(name: str, info: ParameterInfo) -> bool:
+    """Return whether an option refuses a second value; for typer it is a list."""
+    return name in ONCE and isinstance(info, OptionInfo)
 
 
 def spread(command: Command) -> Callable[..., None]:
     """Make a command of a function that takes options, and dataclasses of them, and returns the exit code."""
     groups = {name: hint for name, hint in get_type_hints(command).items() if is_dataclass(hint)}
     options = declared(command)
-    once = single(options)
+    once = [name for name, (_, info) in options.items() if is_once(name, info)]
 
     @wraps(command)
     def run(context: typer.Context, **values: Any) -> None:
@@ -114,6 +114,11 @@ def inventories(begun: str) -> list[str]:
 
     own = sorted(str(file) for file in Path().glob("*.y*ml"))
     return [name for name in (*shipped_inventories(), *own) if name.startswith(begun)]
+
+
+def _inventory(use: str) -> Any:
+    flags = ("--inventory", "-i")
+    return Option(None, *flags, metavar="NAME|FILE", help=use, autocompletion=inventories)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,7 +159,7 @@ class ModelOptions(Options):
         "--param",
         "-p",
         metavar="KEY=VALUE",
-        help="A parameter of each call, as reasoning=none; repeatable.",
+        help="A parameter of each call; repeatable.",
     )
     store: StoreMode = Option(
         "auto", help="The response store: auto reuses replies, replay never asks the model."
@@ -204,11 +209,7 @@ class GivenOptions(ModelOptions):
     """What questions come with."""
 
     table: list[str] | None = Option(
-        None,
-        "--table",
-        "-t",
-        metavar="FILE|-|ADDRESS",
-        help="CSV, Excel, JSON, SQLite …, or a database; repeatable.",
+        None, "--table", "-t", metavar="FILE|-|ADDRESS", help="CSV, Excel, JSON …, or a database; repeatable."
     )
     sheet: list[str] | None = Option(
         None, metavar="NAME", help="The sheet of a workbook, or the table of a page or database."
@@ -240,14 +241,7 @@ class QuestionOptions(GivenOptions):
     """A question, what it comes with, and what answers it."""
 
     question: str = Argument("", metavar="QUESTION", help="The question, in quotes.", show_default=False)
-    inventory: str | None = Option(
-        None,
-        "--inventory",
-        "-i",
-        metavar="NAME|FILE",
-        help="The inventory to run.",
-        autocompletion=inventories,
-    )
+    inventory: str | None = _inventory("The inventory to run.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -311,14 +305,7 @@ class GridOptions(EvalOptions):
 
     grid: str = Argument(..., metavar="GRID|FILE", help="The grid: `list grids` shows all.")
     data: Path | None = Argument(None, metavar="DATA", help="As for `eval`; without any the arms are listed.")
-    inventory: str | None = Option(
-        None,
-        "--inventory",
-        "-i",
-        metavar="NAME|FILE",
-        help="In place of the one that it names.",
-        autocompletion=inventories,
-    )
+    inventory: str | None = _inventory("In place of the one that it names.")
     arm: list[str] | None = Option(None, metavar="NAME", help="This arm; may be given again.")
     no_model: bool = Option(False, "--no-model", help="Measure what needs no model.")
     index: Path | None = Option(None, metavar="DIR", help="The folder of the indexes to search.")

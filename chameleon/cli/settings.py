@@ -11,18 +11,19 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.models import ArgumentInfo, ParameterInfo
+from typer.models import OptionInfo, ParameterInfo
 
-from chameleon.cli.options import SETTINGS, Command, declared, read_params, single
+from chameleon.cli.options import SETTINGS, Command, declared, is_once, read_params
 from chameleon.cli.terminal import asked, echo, is_attended
-from chameleon.errors import InputError
+from chameleon.errors import InputError, placed
 from chameleon.seal import config_dir
 from chameleon.text import harmless, is_address, nearest, redact
 
@@ -47,7 +48,6 @@ _ALONE = {"compare": ("inventory", "index")}  # what a command takes from its ow
 _PARAMS = "params"  # a table, in place of --param
 _SCRIPT = re.compile(r"\s*scripted:\s*(.*\S)\s*", re.IGNORECASE | re.DOTALL)
 _SECRET = re.compile(r"api_?key|secret|password|credential|(^|_)(key|token)$", re.IGNORECASE)
-Commands = Mapping[str, Command]
 
 
 @dataclass(frozen=True)
@@ -55,43 +55,80 @@ class Settings:
     """What a file sets for the commands.
 
     Attributes:
-        values: what it sets, by command and option.
-        data: what the file says, as it is written.
-        risky: what does not count without being agreed to, for all commands: the user is shown all of it.
+        values: the values of options, by command.
+        lines: the key of each, such as "ask.log", and its line in the file, by command and option.
+        data: the content of the file.
+        risky: the settings that count only once the user agrees: all of them are shown.
         digest: of the file and of the inventories that it names; another one is asked about again.
         is_agreed: whether all of it counts: it is the user's own file, or the user has agreed to it.
     """
 
     path: Path | None = None
     values: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    lines: Mapping[str, Mapping[str, tuple[str, str]]] = field(default_factory=dict)
     data: Mapping[str, Any] = field(default_factory=dict)
     risky: Mapping[str, Any] = field(default_factory=dict)
     digest: str = ""
     is_agreed: bool = True
 
     @classmethod
-    def load(cls, path: Path, commands: Commands) -> Settings:
+    def load(cls, path: Path, commands: Mapping[str, Command]) -> Settings:
         """Read a settings file. Raises `InputError` for a key that is unknown, wrong or secret."""
         try:
-            return cls._read(path, commands)
+            with placed(str(path)):
+                return cls._read(path, commands)
         except (OSError, ValueError, RecursionError) as problem:
             raise InputError(f"the settings cannot be read: {problem}", where=str(path)) from problem
 
-    def apply(self, context: typer.Context, values: dict[str, Any]) -> Collection[str]:
-        """Return the options that the file sets for a command, and say so on stderr.
+    @classmethod
+    def _read(cls, path: Path, commands: Mapping[str, Command]) -> Settings:
+        import tomllib
 
-        What the user does not agree to is put back to its default in `values`.
+        content = path.read_bytes()
+        data = tomllib.loads(content.decode("utf-8-sig"))
+        data = {"compare" if key == "grid" else key: value for key, value in data.items()}
+        _refuse_secrets(data)
+        options = {name: _settable(command) for name, command in commands.items()}
+        values: dict[str, dict[str, Any]] = {name: {} for name in commands}
+        lines: dict[str, dict[str, tuple[str, str]]] = {name: {} for name in commands}
+        risky: dict[str, Any] = {}
+        digest = hashlib.sha256(content)
+        for table, name, value in _entries(data, commands):  # what a command's own table has comes last
+            key = f"{table}.{name}" if table else name
+            takers = [table] if table else [each for each in commands if name not in _ALONE.get(each, ())]
+            takers = [each for each in takers if name in options[each]]
+            if not takers:
+                known = options[table] if table else {*chain(*options.values()), *commands}
+                hint = nearest(name, known) if known else f"{table} takes no settings."
+                if not table and any(name in declared(each) for each in commands.values()):
+                    hint = "It is for the command line alone."
+                raise InputError(f"unknown key {key!r}", hint=hint)
+            hint, info = options[takers[0]][name]
+            found = _checked(key, value, hint, info, path.parent)
+            option = "param" if name == _PARAMS else name
+            for each in takers:
+                values[each][option] = [found] if is_once(option, info) else found
+                lines[each][option] = key, f"{name} = {written(value)}"
+            if not _is_harmless(name, value):
+                risky[key] = value
+                digest.update(_content_of(found))
+        if os.environ.get("CHAMELEON_MODEL", "").strip():
+            for own in values.values():
+                own.pop("model", None)
+        is_own = path.parent == config_dir() or _agreed().get(str(path)) == digest.hexdigest()
+        return cls(path, values, lines, data, risky, digest.hexdigest(), is_own)
+
+    def apply(self, context: typer.Context, values: dict[str, Any]) -> Collection[str]:
+        """Return the options that the file sets for a command, and print them on stderr.
+
+        Those that the user does not agree to are put back to their defaults in `values`.
         """
         sources = {name: context.get_parameter_source(name) for name in values}
         names = {name for name, source in sources.items() if source and source.name == "DEFAULT_MAP"}
-        command = context.info_name or ""
         if not names or self.path is None:
             return ()
-        own = self.data.get(command, {})
-        keys = {name: _PARAMS if name == "param" else name for name in names}
-        refused = {
-            name for name, key in keys.items() if (f"{command}.{key}" if key in own else key) in self.risky
-        }
+        lines = self.lines.get(context.info_name or "", {})
+        refused = {name for name in names if lines[name][0] in self.risky}
         if refused and (self.is_agreed or agree(self.path, self.digest, self.risky)):
             refused = set()
         for each in context.command.params:
@@ -101,46 +138,12 @@ class Settings:
             if each.name in refused:
                 values[each.name] = each.default
         names -= refused
-        data = {**self.data, **own}
-        if sets := ", ".join(f"{keys[name]} = {written(data[keys[name]])}" for name in sorted(names)):
+        if sets := ", ".join(lines[name][1] for name in sorted(names)):
             echo(f"{SETTINGS} sets {sets}", err=True, style="dim")
         for less, more in (("quiet", "verbose"), ("quiet", "trace"), ("verbose", "quiet")):
             if less in names and values.get(more) and more not in names:
                 values[less] = False  # the command line counts
         return names
-
-    @classmethod
-    def _read(cls, path: Path, commands: Commands) -> Settings:
-        import tomllib
-
-        where, content = str(path), path.read_bytes()
-        data = tomllib.loads(content.decode("utf-8-sig"))
-        data = {"compare" if key == "grid" else key: value for key, value in data.items()}
-        _refuse_secrets(data, where)
-        options = {name: _settable(command) for name, command in commands.items()}
-        _refuse_unknown(data, commands, options, where)
-        values: dict[str, dict[str, Any]] = {name: {} for name in commands}
-        risky: dict[str, Any] = {}
-        digest = hashlib.sha256(content)
-        for command, own in options.items():
-            table, lists = data.get(command, {}), single(declared(commands[command]))
-            for name, (hint, info) in own.items():
-                is_own = name in table
-                # A table under the name of a command, such as [index], is for that command alone.
-                if is_own or (name in data and name not in commands and name not in _ALONE.get(command, ())):
-                    key = f"{command}.{name}" if is_own else name
-                    value = table[name] if is_own else data[name]
-                    given = _checked(key, value, hint, info, path)
-                    option = "param" if name == _PARAMS else name
-                    values[command][option] = [given] if option in lists else given
-                    if not _is_harmless(name, value) and key not in risky:
-                        risky[key] = value
-                        digest.update(_content_of(given))
-        if os.environ.get("CHAMELEON_MODEL", "").strip():
-            for each in values.values():
-                each.pop("model", None)
-        is_own = path.parent == config_dir() or _agreed().get(where) == digest.hexdigest()
-        return cls(path, values, data, risky, digest.hexdigest(), is_own)
 
 
 def agree(file: Path, digest: str, settings: Mapping[str, Any]) -> bool:
@@ -200,67 +203,51 @@ def _settable(command: Command) -> dict[str, tuple[Any, ParameterInfo]]:
     return {
         _PARAMS if name == "param" else name: (hint, info)
         for name, (hint, info) in declared(command).items()
-        if name not in NEVER and (not isinstance(info, ArgumentInfo) or command.__name__ == "chat")
+        if name not in NEVER and (isinstance(info, OptionInfo) or command.__name__ == "chat")
     }
 
 
-def _refuse_unknown(
-    data: Mapping[str, Any], commands: Commands, options: Mapping[str, Collection[str]], where: str
-) -> None:
-    common = {name for each in options.values() for name in each}
-    for key, value in data.items():
-        if key in commands and isinstance(value, dict):
-            for name in value.keys() - set(options[key]):
-                known = nearest(name, options[key]) if options[key] else f"{key} takes no settings."
-                raise InputError(f"unknown key '{key}.{name}'", where=where, hint=known)
-        elif key in commands:
-            hint = f"Write what a command takes in a table, [{key}]."
-            raise InputError(f"{key} is no table", where=where, hint=hint)
-        elif key not in common:
-            hint = nearest(key, {*common, *(name for name in commands if options[name])})
-            if any(key in declared(command) for command in commands.values()):
-                hint = "It is for the command line alone."
-            raise InputError(f"unknown key {key!r}", where=where, hint=hint)
+def _entries(data: Mapping[str, Any], commands: Collection[str]) -> Iterator[tuple[str, str, Any]]:
+    """Yield table, name and value of each setting, those for all commands first, with "" as their table."""
+    yield from (("", name, value) for name, value in data.items() if name not in commands)
+    for table in filter(commands.__contains__, data):
+        if not isinstance(data[table], dict):
+            hint = f"Write what a command takes in a table, [{table}]."
+            raise InputError(f"{table} is no table", hint=hint)
+        yield from ((table, name, value) for name, value in data[table].items())
 
 
-def _refuse_secrets(data: Mapping[str, Any], where: str, above: str = "") -> None:
+def _refuse_secrets(data: Mapping[str, Any], above: str = "") -> None:
     for key, value in data.items():
-        place = f"{above}{key}"
         texts = value if isinstance(value, list) else [value]
         is_secret = any(isinstance(each, str) and redact(each) != each for each in texts)
         if is_secret or _SECRET.search(key):
-            raise InputError(
-                f"{place} is a secret, and this file may hold none",
-                where=where,
-                hint="Set it in the environment, such as OPENAI_API_KEY.",
-            )
+            hint = "Set it in the environment, such as OPENAI_API_KEY."
+            raise InputError(f"{above}{key} is a secret, and this file may hold none", hint=hint)
         if isinstance(value, dict):
-            _refuse_secrets(value, where, f"{place}.")
+            _refuse_secrets(value, f"{above}{key}.")
 
 
-def _checked(key: str, value: Any, hint: Any, info: ParameterInfo, path: Path) -> Any:
+def _checked(key: str, value: Any, hint: Any, info: ParameterInfo, folder: Path) -> Any:
     """Return the value of an option as the command takes it. Raises `InputError` for another kind."""
-    from pydantic import Field, TypeAdapter, ValidationError
-
-    where = str(path)
     if key.rpartition(".")[2] == _PARAMS:
         if not isinstance(value, dict):
-            raise InputError(f'{key} is no table, such as `params = {{reasoning = "none"}}`', where=where)
+            raise InputError(f'{key} is no table, such as `params = {{reasoning = "none"}}`')
         given = [f"{name}={json.dumps(each)}" for name, each in value.items()]
         try:
             read_params(given)
         except typer.BadParameter as problem:
-            raise InputError(f"{key}: {problem.message}", where=where) from None
+            raise InputError(f"{key}: {problem.message}") from None
         return given
-    bounds = Field(ge=info.min, le=info.max)
+    from pydantic import Field, TypeAdapter, ValidationError
+
+    kind = Annotated[hint, Field(ge=info.min, le=info.max)]
     try:
-        text = json.dumps(value, default=str)
-        found = TypeAdapter(Annotated[hint, bounds]).validate_json(text, strict=True)
+        found = TypeAdapter(kind).validate_json(json.dumps(value, default=str), strict=True)
     except ValidationError as problem:
-        said = problem.errors()[0]["msg"].replace("Input should be", "it should be")
-        raise InputError(f"{key} is {value!r}: {said}", where=where) from None
-    is_file = (info.metavar or "").startswith("FILE")
-    return _from_folder(found, path.parent, is_file=is_file)
+        what = problem.errors()[0]["msg"].replace("Input should be", "it should be")
+        raise InputError(f"{key} is {value!r}: {what}") from None
+    return _from_folder(found, folder, is_file=(info.metavar or "").startswith("FILE"))
 
 
 def _from_folder(value: Any, folder: Path, *, is_file: bool) -> Any:
