@@ -52,7 +52,7 @@ class EvalRun:
         return Tally(self.data.benchmark.columns, self.data.new_scorer())
 
     def check(self) -> None:
-        """Raise an error before the first call when something is missing.
+        """Raise an error before the first call when something is missing, and warn of what is not as asked.
 
         `InputError` for the data, `InventoryError` for a module, `MissingPackage` for the scorer's package,
         `ParameterRefused` for parameters that a model is known not to take, unless that is allowed.
@@ -69,48 +69,34 @@ class EvalRun:
         scorer.check()
         for first in islice(self.problems, 1):
             scorer.judged(scorer.from_answer("", first), first)
-        if self.options.store == "replay":  # it asks no model: its replies tell what was dropped
-            return
-        for name, dropped in inventory.dropped.items():
+        # A replay asks no model: its replies tell what was dropped.
+        dropped_by = {} if self.options.store == "replay" else inventory.dropped
+        for name, dropped in dropped_by.items():
             listed = harmless(", ".join(f"{parameter} ({why})" for parameter, why in dropped.items()))
             if not self.options.allow_dropped:
                 what = f"{name} does not take what {inventory.name} sets: {listed}"
                 raise ParameterRefused(what, code="dropped-parameter")
             say(f"{harmless(name)} is asked without {listed}: not the method as published.")
-
-    def warn(self) -> None:
-        """Say which problems lack a picture, and where questions of a conversation are asked alone.
-
-        Raises `InputError` for a gold history of no conversation.
-        """
-        inventory = self.executor.inventory
         is_conversation = self.problems.has_conversations
         if self.options.gold_history and not is_conversation:
-            what = "--gold-history is for conversations, and the data has none"
-            raise InputError(what, hint="Leave it out.")
+            raise InputError("--gold-history is for conversations, and the data has none")
         if is_conversation and inventory.input_types and HISTORY not in inventory.input_types:
             say(f"{inventory.name} takes no {HISTORY}: each question of a conversation is asked alone.")
         if blind := self.problems.blind:
             named = f", such as {blind[0]}" if len(blind) > 1 else f" ({blind[0]})"
-            folders = [str(self.data.path.parent / each) for each in self.data.benchmark.picture_folders]
-            looked = f"Looked in {', '.join(folders or [str(self.data.path.parent)])}."
-            problems = counted(len(blind), "problem")
-            say(f"{problems}{named}, with a picture that was not found: run without it. {looked}")
+            names = self.data.benchmark.picture_folders or [""]
+            folders = [str(self.data.path.parent / each) for each in names]
+            problems = f"{counted(len(blind), 'problem')}{named}, with a picture that was not found"
+            say(f"{problems}: run without it. Looked in {', '.join(folders)}.")
 
     def run(self, **further: Any) -> Interrupted | Stopped | None:
         """Run what is left, into `--out` with `further` settings if given; return why it stopped early."""
         options, data = self.options, self.data
         if options.out is None:
             return self._run(None)
-        settings = settings_of(
-            self.executor,
-            data.benchmark,
-            data.scorer,
-            data.file,
-            data.tables,
-            gold_history=options.gold_history,
-            resolved=getattr(self.executor, "resolved", None),
-        )
+        resolved = getattr(self.executor, "resolved", None)
+        asked = {"gold_history": options.gold_history, "resolved": resolved}
+        settings = settings_of(self.executor, data.benchmark, data.scorer, data.file, data.tables, **asked)
 
         def count(result: Result) -> None:
             self.tally.add(result)  # of failures that are tried again there is a new one
@@ -124,9 +110,8 @@ class EvalRun:
             return stopped
 
     def _run(self, run_dir: RunDir | None) -> Interrupted | Stopped | None:
-        benchmark, tally, spending = self.data.benchmark, self.tally, self.spending
+        benchmark, tally, spending, traces = self.data.benchmark, self.tally, self.spending, self.traces
         self.problems.ids = set()  # they are needed no more
-        traces = self.traces
         with Progress("problem", len(self.problems), tally.all.n) as progress:
 
             def on_event(problem: Problem, event: Event) -> None:

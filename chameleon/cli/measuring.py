@@ -18,7 +18,7 @@ import typer
 from chameleon.cli.evaluating import EvalRun, check_data
 from chameleon.cli.hints import in_options
 from chameleon.cli.options import EvalOptions, GridOptions, names
-from chameleon.cli.scoring import Data, TextColumn, in_blocks, show_counts
+from chameleon.cli.scoring import Data, in_blocks, show_counts
 from chameleon.cli.setup import model_for, receiver, set_up
 from chameleon.cli.terminal import Activity, Interrupted, Progress, echo, echo_json, say
 from chameleon.core.llm_module import asking_of
@@ -66,7 +66,6 @@ def evaluate(
         run.check()
         of = f", {mine}" if mine else ""
         say(f"Runs {counted(len(problems), 'problem')} of {data.benchmark.name}{of} with {setup.why}.")
-        run.warn()
         started = time.monotonic()
         stopped = run.run(**({PART: asdict(mine)} if mine else {}))
         seconds = time.monotonic() - started
@@ -192,7 +191,6 @@ class GridRun:
         with placed(setup.executor, options) as executor, receiver(options) as traces:
             run = EvalRun(executor, problems, self.data, options, traces)
             run.check()
-            run.warn()
             say(f"{arm.name}: {'; '.join(arm.changes) or 'the inventory as it is'}")
             self.stopped = run.run(**self.further)
         kept = read_run(self.out / arm.name)
@@ -221,8 +219,7 @@ class GridRun:
             echo_json(table.to_json())
             return
         echo(f"{self.grid.name} over {counted(over, 'problem')} of {benchmark}\n")
-        columns = [TextColumn(name, cells, name != NEEDS) for name, cells in table.columns.items()]
-        echo(in_blocks(TextColumn("arm", table.names), columns))
+        echo(in_blocks([("arm", table.names), *table.columns.items()], [NEEDS]))
         for note in table.notes:
             echo(f"\n{one_line(note, 400)}")
         if out is not None:
@@ -263,8 +260,8 @@ def _list_arms(grid: Grid, typed: str, *, as_json: bool) -> int:
     echo(f"{grid.name}: {grid.spec.about}\nVariants of {grid.inventory}:\n")
     calls = [DASH if arm.calls is None else f"{arm.calls:,}" for arm in grid.arms.values()]
     about = [arm.about or "; ".join(arm.changes) or "as the inventory is" for arm in grid.arms.values()]
-    columns = [TextColumn("calls each", calls), TextColumn("what it is", about, figures=False)]
-    echo(in_blocks(TextColumn("arm", list(grid.arms)), columns))
+    columns = [("arm", list(grid.arms)), ("calls each", calls), ("what it is", about)]
+    echo(in_blocks(columns, ["what it is"]))
     for name, errors_of in lacks.items():
         for error in errors_of:
             echo(f"{name} cannot run here: {one_line(error, 400)}")

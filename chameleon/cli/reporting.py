@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
-from chameleon.cli.scoring import TextColumn, counts_table, in_blocks
+from chameleon.cli.scoring import counts_table, in_blocks
 from chameleon.cli.terminal import Activity, echo, echo_json, say, terminal_width
 from chameleon.evaluation.parts import merge
 from chameleon.evaluation.report import Comparison
@@ -72,17 +72,14 @@ def print_report(runs: Sequence[Path], *, html: Path | None, problems: int, as_j
     for comparison in comparisons:
         echo(f"{comparison.benchmark.name}: {comparison.shown}\n")
         rows = comparison.rows
-        figures = {"n": [row.problems for row in rows]}
-        figures |= {name: [row.cells.get(name, DASH) for row in rows] for name in comparison.columns}
         texts = {
             "date": [row.date or DASH for row in rows],
             "model": [row.model or DASH for row in rows],
             "settings or source": [row.settings for row in rows],
         }
-        columns = [TextColumn(name, cells) for name, cells in figures.items()]
-        columns += [TextColumn(name, cells, figures=False) for name, cells in texts.items()]
-        systems = TextColumn("system", [row.system for row in rows])
-        echo(f"{in_blocks(systems, columns)}\n")
+        columns = {"system": [row.system for row in rows], "n": [row.problems for row in rows]}
+        columns |= {name: [row.cells.get(name, DASH) for row in rows] for name in comparison.columns}
+        echo(f"{in_blocks((columns | texts).items(), texts)}\n")
     for run in summaries:
         echo(one_line(run.name))
         for name, text in run.facts:
@@ -115,18 +112,18 @@ def _overview(runs: Sequence[Run]) -> str:
     modules = dict.fromkeys(name for run in runs for name in run.plans.modules)
     modules |= dict.fromkeys(name for row in published for name in row.module_use)
     names = ["problems", "different programs", "mean length", *(f"{name}, %" for name in modules)]
-    columns = []
+    columns = [("run", names)]
     for run in runs:
         plans = run.plans
         length = DASH if plans.mean_length is None else f"{plans.mean_length:.2f}"
         shares = [f"{100 * plans.share(name):.2f}" for name in modules]
-        columns.append(TextColumn(run.name, [run.problems, f"{len(plans.programs):,}", length, *shares]))
+        columns.append((run.name, [run.problems, f"{len(plans.programs):,}", length, *shares]))
     for row in published:
         shares = [f"{row.module_use[name]:.2f}" if name in row.module_use else DASH for name in modules]
         known = [DASH if each is None else f"{each:,}" for each in (row.n, row.programs)]
         length = DASH if row.mean_length is None else f"{row.mean_length:.2f}"
-        columns.append(TextColumn(row.system, [*known, length, *shares]))
-    return in_blocks(TextColumn("run", names), columns)
+        columns.append((row.system, [*known, length, *shares]))
+    return in_blocks(columns)
 
 
 def send_spans(source: Path, url: str, *, content: bool) -> int:

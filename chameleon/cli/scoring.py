@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -54,41 +53,33 @@ class Data:
         return islice(chain.from_iterable(in_turn(self.read())), self.options.limit)
 
 
-@dataclass(frozen=True)
-class TextColumn:
-    """A column of a table: figures on the right, texts on the left. Cells may be any text."""
+def in_blocks(
+    columns: Iterable[tuple[str, Sequence[str]]], texts: Collection[str] = (), width: int = 0
+) -> str:
+    """Write columns, each with its name, in as many blocks as `width` places need, one below the other.
 
-    name: str
-    cells: Sequence[str]
-    figures: bool = True
-
-    def lines(self, most: int) -> list[str]:
-        """Return header, rule and cells, all of one width: `most` places, or fewer."""
-        texts = [harmless(cell[: 4 * most]) for cell in (self.name, *self.cells)]
-        wide = min(most, max(map(places, texts)))
-        header, *cells = (padded(text, wide, to_right=self.figures) for text in texts)
-        return [header, "─" * wide, *cells]
-
-
-def in_blocks(names: TextColumn, columns: Sequence[TextColumn], width: int = 0) -> str:
-    """Write the table in as many blocks as `width` places need, one below the other, each with the names.
-
-    A width of 0 is the terminal's. Names are cut at 32 places (at a third of a narrow terminal), other
-    cells at 60 or the room there is.
+    Each block begins with the first column, which holds names. These and the columns of `texts` are on the
+    left, figures on the right. Names are cut at 32 places (at a third of a narrow terminal), other cells at
+    60 or the room there is. A width of 0 is the terminal's.
     """
     width = width or terminal_width()
-    first = replace(names, figures=False).lines(max(12, min(_WIDEST_NAME, width // 3)))
-    room = width - places(first[0])
     blocks: list[list[list[str]]] = []
-    left = 0
-    for column in columns:
-        lines = column.lines(min(_WIDEST_CELL, room - len(_GAP)))
-        wide = len(_GAP) + places(lines[0])
-        if not blocks or wide > left:
+    first: list[str] = []
+    room = left = 0
+    for name, cells in columns:
+        most = min(_WIDEST_CELL, room) if first else max(12, min(_WIDEST_NAME, width // 3))
+        lines = [harmless(cell[: 4 * most]) for cell in (name, *cells)]
+        wide = min(most, max(map(places, lines)))
+        lines = [padded(line, wide, to_right=bool(first) and name not in texts) for line in lines]
+        lines.insert(1, "─" * wide)
+        if not first:
+            first, room = lines, width - wide - len(_GAP)
+            continue
+        if wide > left:
             blocks.append([first])
             left = room
         blocks[-1].append(lines)
-        left -= wide
+        left -= wide + len(_GAP)
     return "\n\n".join(
         "\n".join(_GAP.join(parts).rstrip() for parts in zip(*block, strict=True)) for block in blocks
     )
@@ -130,14 +121,14 @@ def show_counts(
 def counts_table(counts: Mapping[str, Count], tally: Tally, benchmark: Benchmark) -> str:
     """Write some of a tally's counts by column: how many are right, or what they are graded."""
     names = [*tally.graded.figures, "of"] if tally.graded else ["right, %", "right", "of"]
-    columns = []
+    columns = [("", names)]
     for name, count in counts.items():
         if tally.graded:
             cells = [*map(figure, tally.figures(count).values())]
         else:
             cells = [benchmark.percent(name, count.correct, count.n), f"{count.correct:,}"]
-        columns.append(TextColumn(name, [*cells, f"{count.n:,}"]))
-    return in_blocks(TextColumn("", names), columns)
+        columns.append((name, [*cells, f"{count.n:,}"]))
+    return in_blocks(columns)
 
 
 def score_predictions(

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from chameleon.cli.reporting import print_report, print_stats
-from chameleon.cli.scoring import TextColumn, in_blocks
+from chameleon.cli.scoring import in_blocks
 from chameleon.core.events import Failure, RunEnded, RunStarted
 from chameleon.core.log import json_line
 from chameleon.evaluation.benchmark import Problem
@@ -185,10 +185,10 @@ def test_hostile_names_and_settings_cannot_steer_the_terminal(hostile: Run, caps
 
 @pytest.mark.parametrize("width", [40, 100, 400])
 def test_blocks_keep_every_column_and_the_width(width: int) -> None:
-    names = TextColumn("name", ["one", "two" * 40, "日本語の名前" * 5])
-    columns = [TextColumn(f"column {n}", [str(n), str(n) * 8, "–"]) for n in range(20)]
-    columns.append(TextColumn("text", ["x" * 500, "\x1b[31mred", "a\nb"], figures=False))
-    text = in_blocks(names, columns, width)
+    columns = [("name", ["one", "two" * 40, "日本語の名前" * 5])]
+    columns += [(f"column {n}", [str(n), str(n) * 8, "–"]) for n in range(20)]
+    columns.append(("text", ["x" * 500, "\x1b[31mred", "a\nb"]))
+    text = in_blocks(columns, ["text"], width)
     assert max(map(places, text.splitlines())) <= width
     blocks = text.split("\n\n")
     assert all(len(block.splitlines()) == 5 for block in blocks)
