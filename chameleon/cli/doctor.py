@@ -6,7 +6,6 @@ import os
 import platform
 import re
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import asdict
 from importlib import metadata
 from typing import Any
@@ -15,7 +14,7 @@ from chameleon.cli.hints import in_options
 from chameleon.cli.options import SETTINGS
 from chameleon.cli.settings import VARIABLES, Settings, written
 from chameleon.cli.terminal import echo, echo_json
-from chameleon.errors import ChameleonError, ModelError, StoreError
+from chameleon.errors import ChameleonError, ModelError, StoreError, versions_of
 from chameleon.inventories import DEFAULTS
 from chameleon.inventory.resolve import find_class
 from chameleon.llm import LLM, ResponseStore, choose_model
@@ -27,10 +26,10 @@ from chameleon.sandbox import make_sandbox
 from chameleon.text import harmless, nearest, one_line, redact
 
 _PACKAGE = "chameleon-compose"
-_REQUIREMENT = re.compile(r"([\w.-]+).*\bextra == ['\"]([\w-]+)['\"]")
+_REQUIREMENT = re.compile(r"([\w.-]+).*\bextra == ['\"](?!test\b|dev\b)([\w-]+)['\"]")
 _SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 _TOOL = {"name": "weather", "description": "Tells the weather in a city.", "parameters": _SCHEMA}
-_OF_DEVELOPERS = ("test", "dev")
+_NO_VARIABLE = "nothing: there is no such variable. "
 _AUTOMATIC = {
     "text_engine": ("text_detector", "engine", "Text in pictures, engine auto"),
     "captioner": ("image_captioner", "device", "Captions on this machine, device auto"),
@@ -47,19 +46,16 @@ def examine(load: Callable[[], Settings | None], *, as_json: bool) -> None:
         fault = str(problem)
     packages: dict[str, dict[str, str | None]] = {}
     for line in metadata.requires(_PACKAGE) or ():
-        requirement = _REQUIREMENT.match(line)
-        if requirement and requirement[2] not in _OF_DEVELOPERS:
-            name, installed = requirement[1], None
-            with suppress(metadata.PackageNotFoundError):
-                about = metadata.metadata(name)
-                name, installed = about["Name"], about["Version"]
-            packages.setdefault(requirement[2], {})[name] = installed
+        if requirement := _REQUIREMENT.match(line):
+            name, extra = requirement.groups()
+            packages.setdefault(extra, {})[name] = versions_of(name).get(name)
     try:
         with make_sandbox() as made:
             guarantees = made.guarantees()
         sandbox = {"text": str(guarantees), **asdict(guarantees)}
     except ChameleonError as problem:
         sandbox = {"text": str(problem), "tier": None, "layers": []}
+    given = sorted((name, value) for name, value in os.environ.items() if value.strip())
     found: dict[str, Any] = {
         "chameleon": metadata.version(_PACKAGE),
         "python": platform.python_version(),
@@ -68,10 +64,15 @@ def examine(load: Callable[[], Settings | None], *, as_json: bool) -> None:
         "server": _server(settings),
         "settings": {"file": str(settings.path) if settings.path else None, "sets": settings.data},
         "settings_fault": fault or None,
-        "variables": _variables(),
-        "keys": sorted(
-            key for key, value in os.environ.items() if key.endswith("_API_KEY") and value.strip()
-        ),
+        "variables": {
+            name: {
+                "value": redact(value),
+                "sets": VARIABLES.get(name) or _NO_VARIABLE + nearest(name, VARIABLES),
+            }
+            for name, value in given
+            if name.startswith("CHAMELEON_")
+        },
+        "keys": [name for name, _ in given if name.endswith("_API_KEY")],
         "store": _store(),
         "packages": packages,
         **{name: _automatic(module, key) for name, (module, key, _) in _AUTOMATIC.items()},
@@ -98,7 +99,7 @@ def examine(load: Callable[[], Settings | None], *, as_json: bool) -> None:
     echo(f"Keys set: {', '.join(found['keys']) or 'none'}")
     echo(f"Response store: {harmless(found['store'])}")
     echo("Extras:")
-    width = max(map(len, packages), default=0)
+    width = max(map(len, packages))
     for extra, versions in packages.items():
         missing = [name for name, version in versions.items() if version is None]
         have = ", ".join(f"{name} {version}" for name, version in versions.items() if version)
@@ -108,16 +109,6 @@ def examine(load: Callable[[], Settings | None], *, as_json: bool) -> None:
         echo(f"{label}: {harmless(found[name]['takes'] or 'none: ' + found[name]['lacks'])}")
     echo(f"Embeddings for large inventories, by default: {found['embeddings']}")
     echo(f"Sandbox: {found['sandbox']['text']}")
-
-
-def _variables() -> dict[str, dict[str, str]]:
-    """Return the variables of ours that are set, without secrets, and what each says."""
-    found = {}
-    for name, value in sorted(os.environ.items()):
-        if name.startswith("CHAMELEON_") and value.strip():
-            sets = VARIABLES.get(name) or f"nothing: there is no such variable. {nearest(name, VARIABLES)}"
-            found[name] = {"value": redact(value), "sets": sets}
-    return found
 
 
 def _store() -> str:

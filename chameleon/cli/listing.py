@@ -28,19 +28,15 @@ def print_list(kind: Kind, *, as_json: bool) -> None:
 
     The inventories for files of your own come first, then those that are methods measured on benchmarks.
     """
-    if kind == "inventories":
-        names = [*INVENTORY.shipped]
-    else:
-        names = shipped_grids() if kind == "grids" else sorted(shipped(kind))
+    files = INVENTORY.shipped if kind == "inventories" else {}
+    methods = {name for name, file in files.items() if file.parent.name == "benchmarks"}
+    names = files or (shipped_grids() if kind == "grids" else shipped(kind))
     rows = [{"name": name, "source": _SHIPPED, **_about(kind, name, as_json=as_json)} for name in names]
     sources = dict.fromkeys(names, _SHIPPED)
     for entry in installed(kind) if kind != "grids" else ():
         rows.append(_brought(kind, entry, sources, as_json=as_json))
         sources.setdefault(entry.name, distribution_of(entry))
-    rows.sort(key=lambda row: str(row["name"]))
-    files = INVENTORY.shipped if kind == "inventories" else {}
-    methods = {name for name, file in files.items() if file.parent.name == "benchmarks"}
-    rows.sort(key=lambda row: row["name"] in methods)  # it is stable
+    rows.sort(key=lambda row: (row["name"] in methods, row["name"]))
     if as_json:
         echo_json(rows)
         return
@@ -116,22 +112,16 @@ def show_part(name: str, kind: Literal["modules", "planners"], *, as_json: bool)
     if as_json:
         echo_json(part)
         return
-    common = "use"
     lines = {"File": part["file"], "Source": part.get("source")}
     if kind == "modules":
-        reads, common = part["reads"], "use, description, when, on_error"
-        lines["Reads"] = "everything" if reads is None else ", ".join(reads) or "nothing"
+        lines["Reads"] = "everything" if part["reads"] is None else ", ".join(part["reads"]) or "nothing"
         lines |= {"Writes": ", ".join(part["writes"]), "Uses": ", ".join(part["uses"])}
-    elif part["asks_model"]:
-        common = "use, prompt, llm"
-    lines[f"Parameters, all {kind}"] = common
-    if kind == "modules" and part["asks_model"]:
-        asking = "prompt, llm, samples, vote, table_style, max_rows, …"
-        lines["Parameters, those that ask a model"] = asking
     echo(f"{part.get('card', part['name'])}: {part['about']}")
     for label, text in lines.items():
-        if text is not None and (text or label != "Uses"):
+        if text:
             echo(f"{label}: {text}")
+    if part["parameters"]:
+        echo(f"Parameters, besides those of all {kind} (`chameleon check --schema`):")
     for each in part["parameters"]:
         default = f" = {json.dumps(each['default'])}" if "default" in each else ", needed"
         echo(f"  {each['name']}: {each['type']}{default}")

@@ -37,7 +37,7 @@ def test_a_module_is_shown_with_its_keys_and_parameters(command: Command) -> Non
 def test_a_planner_is_shown_with_its_parameters(command: Command) -> None:
     shown = command("list", "planners", "one_shot").out
     assert re.search(r"^one_shot: Shows .*\nFile: .*/planners/one_shot\.py\nSource: shipped$", shown, re.M)
-    assert "Parameters, all planners: use, prompt, llm\n" in shown and "  shortlist: int = 40\n" in shown
+    assert "Parameters, besides those of all planners (" in shown and "  shortlist: int = 40\n" in shown
     assert "\n\nA plan that was refused, " in shown  # the rest of the docstring
     told = json.loads(command("list", "planners", "fixed", "--json").out)
     assert told["asks_model"] is False and told["parameters"] == [
