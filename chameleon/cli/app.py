@@ -1,11 +1,11 @@
-"""The commands: their options, wrong usage, and the file of each, which is loaded when it runs."""
+"""The commands: their options, and the function of each, whose file is loaded when it runs."""
 
 from __future__ import annotations
 
-import json as json_text
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any
 
 import typer
 from typer import Argument, Option
@@ -16,14 +16,13 @@ from chameleon.cli.options import (
     EvalOptions,
     GivenOptions,
     GridOptions,
+    Kind,
     ModelOptions,
     QuestionOptions,
     RunOptions,
     SpanOptions,
     TalkOptions,
     inventories,
-    names,
-    origin,
     settings_file,
     spread,
 )
@@ -35,18 +34,26 @@ DATA = Argument(..., metavar="DATA", help="The benchmark's release, or JSON line
 RUNS = Argument(..., metavar="RUN…", help="Folders that `eval --out` has written.")
 JSON = Option(False, "--json", help="Print one JSON object.")
 HIDDEN = ""  # works, and is not listed
-Kind = Literal["modules", "planners", "inventories", "grids", "benchmarks"]
 COMMANDS: dict[str, Command] = {}
-PANELS: dict[str, str] = {}
+PLACES: dict[str, tuple[str, Callable[..., int | None]]] = {}
 
 
-def command(panel: str, name: str = "") -> Callable[[Command], Command]:
-    """Keep a function as a command, listed in a panel of `--help`."""
+def command(
+    panel: str, file: str, function: str, name: str = "", **further: Any
+) -> Callable[[Command], Command]:
+    """Keep a declaration of options as a command, listed in a panel of `--help`.
 
-    def keep(function: Command) -> Command:
-        COMMANDS[name or function.__name__] = function
-        PANELS[name or function.__name__] = panel
-        return function
+    It runs a function in a file of this package, with the options and `further` as keywords.
+    """
+
+    def runs(**values: Any) -> int | None:
+        code: int | None = getattr(import_module(f"chameleon.cli.{file}"), function)(**values, **further)
+        return code
+
+    def keep(declaration: Command) -> Command:
+        COMMANDS[name or declaration.__name__] = declaration
+        PLACES[name or declaration.__name__] = panel, runs
+        return declaration
 
     return keep
 
@@ -64,9 +71,9 @@ def app_for(arguments: Sequence[str]) -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(main)
-    for name, function in COMMANDS.items():
-        if name in named:
-            app.command(name, rich_help_panel=PANELS[name], hidden=PANELS[name] == HIDDEN)(spread(function))
+    for name in (each for each in COMMANDS if each in named):
+        panel, runs = PLACES[name]
+        app.command(name, rich_help_panel=panel, hidden=panel == HIDDEN)(spread(COMMANDS[name], runs))
     return app
 
 
@@ -74,10 +81,11 @@ def settings_for(arguments: Sequence[str]) -> Settings | None:
     """Return what a file sets for the command that is named, if there is one; `doctor` reads it itself."""
     is_help = not {"--help", "-h"}.isdisjoint(arguments)
     is_settable = {*COMMANDS} - {"doctor"} & {*arguments[:1]}
-    return _settings() if is_settable and not is_help else None
+    return settings() if is_settable and not is_help else None
 
 
-def _settings() -> Settings | None:
+def settings() -> Settings | None:
+    """Read the settings in effect, if there are any."""
     if (file := settings_file()) is None:
         return None
     from chameleon.cli.settings import Settings
@@ -99,7 +107,7 @@ def main(
     pass
 
 
-@command("Ask")
+@command("Ask", "asking", "run_question")
 def ask(
     question: QuestionOptions,
     run: RunOptions,
@@ -108,19 +116,14 @@ def ask(
     questions: Path | None = Option(
         None, metavar="FILE", help="Ask each line of FILE, and print a line for each."
     ),
-) -> int:
+) -> None:
     """Answer a question from a table, an index, a picture or a text.
 
     Exit codes: 0 answered, 1 failed, 2 wrong usage, 3 declined, 4 waits for approval; of several the worst.
     """
-    from chameleon.cli.asking import run_question, run_questions
-
-    if questions is not None:
-        return run_questions(question, run, questions, as_json=json)
-    return run_question(question, run, as_json=json)
 
 
-@command("Ask")
+@command("Ask", "chat", "chat_about")
 def chat(
     given: GivenOptions,
     run: RunOptions,
@@ -128,18 +131,15 @@ def chat(
     inventory: str | None = Argument(
         None, metavar="INVENTORY", help="The inventory; by default as for `ask`.", autocompletion=inventories
     ),
-) -> int:
+) -> None:
     """Answer one question after another; a model sees those before it.
 
     Questions are lines of standard input. /table shows the table as it is now, /history what was said, /help
     all commands; Ctrl-D leaves.
     """
-    from chameleon.cli.chat import chat_about
-
-    return chat_about(given, inventory, run)
 
 
-@command("Ask")
+@command("Ask", "indexing", "index_tables")
 def index(
     options: ModelOptions,
     talk: TalkOptions,
@@ -154,28 +154,20 @@ def index(
         False, "--summaries", help="Have a model describe each table and what it answers."
     ),
     json: bool = JSON,
-) -> int:
+) -> None:
     """Put the tables and texts of files and folders into an index.
 
     `ask --index` searches it. Run again, this reads what has changed.
     Exit codes: 0 done, if need be with warnings; 1 nothing was read.
     """
-    if options.model and not origin("model") and not summaries:
-        raise typer.BadParameter("a model is asked for --summaries alone", param_hint="--model")
-    from chameleon.cli.indexing import index_tables
-
-    return index_tables(sources, out, retriever, options if summaries else None, as_json=json)
 
 
-@command("Ask")
-def plan(question: QuestionOptions, talk: TalkOptions, json: bool = JSON) -> int:
+@command("Ask", "asking", "run_question", plan_only=True)
+def plan(question: QuestionOptions, talk: TalkOptions, json: bool = JSON) -> None:
     """Show the plan for a question without running it."""
-    from chameleon.cli.asking import run_question
-
-    return run_question(question, RunOptions(trace=True), plan_only=True, as_json=json)
 
 
-@command("Build")
+@command("Build", "checking", "check_inventory")
 def check(
     inventory: str | None = Argument(
         None, metavar="NAME|FILE", help="The inventory.", autocompletion=inventories
@@ -184,28 +176,15 @@ def check(
     no_import: bool = Option(False, "--no-import", help="Show what the file says, and import nothing."),
     schema: bool = Option(False, "--schema", help="Print the JSON Schema of such files."),
     json: bool = JSON,
-) -> int:
+) -> None:
     """Check an inventory: keys, prompts, plans, packages and model.
 
     An inventory is code: look at a stranger's with --no-import first.
     Exit codes: 0 it runs, if need be without modules that a run can do without; 1 a run would stop.
     """
-    if schema:
-        from chameleon.cli.terminal import echo
-        from chameleon.inventory import InventorySpec
-
-        echo(json_text.dumps(InventorySpec.model_json_schema(), indent=2))
-        return 0
-    if inventory is None:
-        raise typer.BadParameter("name an inventory, or give --schema", param_hint="NAME|FILE")
-    from chameleon.cli.checking import check_inventory, read_inventory
-
-    if no_import:
-        return read_inventory(inventory, as_json=json)
-    return check_inventory(inventory, model, as_json=json)
 
 
-@command("Build", "list")
+@command("Build", "listing", "print_list", name="list")
 def list_kind(
     kind: Kind = Argument(
         "inventories", metavar="KIND", help="modules, planners, inventories, grids or benchmarks."
@@ -214,17 +193,9 @@ def list_kind(
     json: bool = JSON,
 ) -> None:
     """List modules, planners, inventories, grids or benchmarks."""
-    from chameleon.cli.listing import print_list, show_part
-
-    if name is None:
-        print_list(kind, as_json=json)
-    elif kind in ("modules", "planners"):
-        show_part(name, kind, as_json=json)
-    else:
-        raise typer.BadParameter("only modules and planners are shown one by one", param_hint="NAME")
 
 
-@command("Build")
+@command("Build", "serving", "serve_inventories")
 def serve(
     options: ModelOptions,
     inventories: list[str] = Argument(
@@ -237,44 +208,31 @@ def serve(
     files: list[Path] | None = Option(
         None, metavar="FOLDER", help="Clients may name files in it; by HTTP none by default."
     ),
-) -> int:
+) -> None:
     """Serve inventories to other agents, by the Model Context Protocol.
 
     Exit codes: 0 the client went away, 1 unable to begin, 2 wrong usage, 130 after Ctrl-C.
     """
-    if not mcp:
-        raise typer.BadParameter("say how: --mcp", param_hint="--mcp")
-    from chameleon.cli.serving import serve_inventories
-
-    return serve_inventories(inventories, options, http, files)
 
 
-@command("Build")
+@command("Build", "doctor", "examine")
 def doctor(json: bool = JSON) -> None:
     """Show what is installed, which model is asked, and the sandbox."""
-    from chameleon.cli.doctor import examine
-
-    examine(_settings, as_json=json)
 
 
-@command("Build", "approve")
+@command("Build", "approving", "answer_in", name="approve")
 def answer(
     log: Path = Argument(..., metavar="LOG", help="The event log of a run that waits."),
     yes: bool = Option(False, "--yes", help="Approve without being asked."),
     no: bool = Option(False, "--no", help="Refuse without being asked."),
-) -> int:
+) -> None:
     """Approve or refuse the steps that a run waits for.
 
     Exit codes: 0 answered, 1 nothing waits, 4 it still waits.
     """
-    if yes and no:
-        raise typer.BadParameter("give --yes or --no, not both", param_hint="--yes")
-    from chameleon.cli.approving import answer_in
-
-    return answer_in(log, True if yes else False if no else None)
 
 
-@command("Measure", "eval")
+@command("Measure", "measuring", "evaluate", name="eval")
 def evaluate(
     options: EvalOptions,
     talk: TalkOptions,
@@ -285,33 +243,23 @@ def evaluate(
         None, metavar="K/N", help="One part of N, for `chameleon merge`; --max-cost is for all."
     ),
     json: bool = JSON,
-) -> int:
+) -> None:
     """Run an inventory over problems, and score it by the official rule.
 
     Exit codes: 0 done, 1 stopped before the end or unable to begin, 2 wrong usage, 130 after Ctrl-C.
     """
-    from chameleon.cli.measuring import evaluate
-    from chameleon.cli.scoring import Data
-
-    problems = Data(data, options.benchmark, options)
-    return evaluate(inventory, problems, options, names(without), part, as_json=json)
 
 
-@command("Measure")
-def compare(options: GridOptions, talk: TalkOptions, json: bool = JSON) -> int:
+@command("Measure", "measuring", "compare")
+def compare(options: GridOptions, talk: TalkOptions, json: bool = JSON) -> None:
     """Compare variants of an inventory in one table.
 
     Without a model they are compared by the parts that need none.
     Exit codes: 0 done, 1 stopped before the end or no arm could run, 2 wrong usage, 130 after Ctrl-C.
     """
-    if options.no_model and options.model:
-        raise typer.BadParameter("there is a --model as well", param_hint="--no-model")
-    from chameleon.cli.measuring import compare
-
-    return compare(options.grid, options, as_json=json)
 
 
-@command("Measure")
+@command("Measure", "reporting", "print_report")
 def report(
     runs: list[Path] = RUNS,
     html: Path | None = Option(None, metavar="FILE", help="Write one page that opens every problem."),
@@ -319,12 +267,9 @@ def report(
     json: bool = JSON,
 ) -> None:
     """Show evaluations next to the published results."""
-    from chameleon.cli.reporting import print_report
-
-    print_report(runs, html=html, problems=problems, as_json=json)
 
 
-@command("Measure")
+@command("Measure", "scoring", "score_predictions")
 def score(
     options: DataOptions,
     benchmark: str = Argument(..., metavar="BENCHMARK", help="Its name."),
@@ -340,15 +285,11 @@ def score(
         False, "--given", help="Leave out problems without a prediction; else they are wrong."
     ),
     json: bool = JSON,
-) -> int:
+) -> None:
     """Score recorded predictions of any system by the official rule."""
-    from chameleon.cli.scoring import Data, score_predictions
-
-    problems = Data(data, benchmark, options)
-    return score_predictions(problems, predictions, field, where, given=given, as_json=json)
 
 
-@command("Measure")
+@command("Measure", "reporting", "export_runs")
 def export(
     spans: SpanOptions,
     source: Path = Argument(
@@ -357,21 +298,14 @@ def export(
     inspect: Path | None = Option(
         None, metavar="FILE", help="Write a log of Inspect: NAME.eval or NAME.json."
     ),
-) -> int:
+) -> None:
     """Export runs to OpenTelemetry or Inspect.
 
     Exit codes: 0 done, 1 not all arrived.
     """
-    if (spans.otlp is None) == (inspect is None):
-        raise typer.BadParameter("say where to: --otlp URL or --inspect FILE", param_hint="--otlp")
-    from chameleon.cli.reporting import send_spans, write_for_inspect
-
-    if inspect is not None:
-        return write_for_inspect(source, inspect)
-    return send_spans(source, spans.otlp or "", content=spans.content)
 
 
-@command(HIDDEN)
+@command(HIDDEN, "reporting", "merge_parts")
 def merge(
     parts: list[Path] = Argument(
         ..., metavar="PART…", help="The folders of all parts, as `eval --part` has written them."
@@ -379,20 +313,14 @@ def merge(
     out: Path = Option(..., "--out", "-o", metavar="DIR", help="The folder of the whole; a new one."),
 ) -> None:
     """Put the parts of an evaluation together, as if one machine had run it."""
-    from chameleon.cli.reporting import merge_parts
-
-    merge_parts(parts, out)
 
 
-@command(HIDDEN)
+@command(HIDDEN, "reporting", "print_stats")
 def stats(runs: list[Path] = RUNS, json: bool = JSON) -> None:
     """Count what the plans of evaluations call, and in which order."""
-    from chameleon.cli.reporting import print_stats
-
-    print_stats(runs, as_json=json)
 
 
-@command(HIDDEN)
+@command(HIDDEN, "indexing", "measure_recall")
 def recall(
     corpus: Path = Argument(..., metavar="CORPUS", help="Tables as JSON lines (.gz is fine), or an index."),
     queries: Path = Argument(
@@ -410,6 +338,3 @@ def recall(
     json: bool = JSON,
 ) -> None:
     """Measure how often a retriever finds the table that a question is about, and how early."""
-    from chameleon.cli.indexing import measure_recall
-
-    measure_recall(corpus, queries, retriever, summaries=summaries, kept=index, as_json=json)

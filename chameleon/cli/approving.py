@@ -6,6 +6,8 @@ import secrets
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+import typer
+
 from chameleon.cli.terminal import asked, echo, is_attended
 from chameleon.core.conversation_log import ConversationLog
 from chameleon.core.events import Event, Step
@@ -20,14 +22,17 @@ EXIT_WAITS = 4
 _ANSWERS = {"y": True, "yes": True, "n": False, "no": False, "l": None, "later": None}
 
 
-def answer_in(path: Path, answer: bool | None) -> int:
-    """Write the answer to what waits in a log, asked for at the terminal unless there is an `answer`."""
-    if not path.exists():
-        raise InputError("there is no such log", where=str(path))
-    with ConversationLog(path) as log:
-        state = log.unfinished or State()
+def answer_in(log: Path, *, yes: bool, no: bool) -> int:
+    """Write the answer to what waits in a log, asked for at the terminal unless it is `yes` or `no`."""
+    if yes and no:
+        raise typer.BadParameter("give --yes or --no, not both", param_hint="--yes")
+    answer = yes if yes or no else None
+    if not log.exists():
+        raise InputError("there is no such log", where=str(log))
+    with ConversationLog(log) as conversation:
+        state = conversation.unfinished or State()
         if not (steps := state.waiting):
-            raise InputError("nothing in it waits for approval", where=str(path))
+            raise InputError("nothing in it waits for approval", where=str(log))
         if answer is None and is_attended():
             answer = confirm(steps, _innermost(state))
         elif answer is None:
@@ -39,10 +44,10 @@ def answer_in(path: Path, answer: bool | None) -> int:
             hint = "Set XDG_CONFIG_HOME to a folder of yours."
             what = "no approval can be sealed: no key can be kept"
             raise InputError(what, where=str(config_dir()), hint=hint)
-        log.append(state.answer_approval("yes" if answer else "no", "chameleon approve"))
+        conversation.append(state.answer_approval("yes" if answer else "no", "chameleon approve"))
     done = "Approved" if answer else "Not approved"
     echo(harmless(f"{done}: {', '.join(step.module for step in steps)}"))
-    echo(harmless(f"Go on with the command that began the run, and --log {path}"))
+    echo(harmless(f"Go on with the command that began the run, and --log {log}"))
     return 0
 
 

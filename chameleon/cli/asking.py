@@ -38,20 +38,32 @@ _OF_STEPS = ("module", "args", "output", "error", "seconds", "dropped")
 EXIT_CODES = {"answered": 0, "failed": 1, "budget": 1, "declined": 3}
 
 
-def run_question(options: QuestionOptions, run: RunOptions, *, as_json: bool, plan_only: bool = False) -> int:
-    """Run a question, show what happens, and return the exit code; `plan_only` stops at the first plan."""
+def run_question(
+    question: QuestionOptions,
+    run: RunOptions = RunOptions(),
+    questions: Path | None = None,
+    *,
+    as_json: bool,
+    plan_only: bool = False,
+) -> int:
+    """Run a question, or those in a file, show what happens, and return the exit code.
+
+    `plan_only` stops at the first plan.
+    """
+    if questions is not None:
+        return _run_questions(question, run, questions, as_json=as_json)
     started, log = time.monotonic(), run.log
-    if log is not None and options.image == STANDARD_INPUT:
+    if log is not None and question.image == STANDARD_INPUT:
         what = "a run that resumes later reads its picture again: save it to a file"
         raise typer.BadParameter(what, param_hint="--log")
-    options = checked(options)
+    options = checked(question)
     with ExitStack() as close:
         activity = close.enter_context(Activity(f"preparing ({files_in_words(options)})"))
         setup = prepare(options, run.approve, close, settings_in(log) if log else {}, plans=plan_only)
         inventory = setup.executor.inventory
         page = RunPage(
             as_json=as_json,
-            trace=run.trace or output.verbose,
+            trace=run.trace or plan_only or output.verbose,
             inventory=inventory,
             model=setup.executor.model,
             plan_only=plan_only,
@@ -84,7 +96,7 @@ def run_question(options: QuestionOptions, run: RunOptions, *, as_json: bool, pl
     return EXIT_CODES[state.ended.reason]
 
 
-def run_questions(options: QuestionOptions, run: RunOptions, file: Path, *, as_json: bool) -> int:
+def _run_questions(options: QuestionOptions, run: RunOptions, file: Path, *, as_json: bool) -> int:
     """Ask each line of a file, print a line for each, "(declined)" too, and return the worst exit code."""
     if options.question or run.log is not None:
         raise typer.BadParameter("give neither QUESTION nor --log with it", param_hint="--questions")

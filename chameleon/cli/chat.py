@@ -49,9 +49,9 @@ _OF_A_TURN = ("question", HISTORY)
 _STOPPED = RunEnded("failed", Failure("Stopped", "it was stopped"))
 
 
-def chat_about(options: GivenOptions, inventory: str | None, run: RunOptions) -> int:
+def chat_about(given: GivenOptions, run: RunOptions, inventory: str | None) -> int:
     """Answer the questions of standard input; return the exit code, that of a run that waits if one does."""
-    for name, sources in options.files.items():
+    for name, sources in given.files.items():
         if STANDARD_INPUT in sources:
             raise typer.BadParameter("standard input has the questions: give a file", param_hint=name)
     with ExitStack() as kept:
@@ -60,11 +60,11 @@ def chat_about(options: GivenOptions, inventory: str | None, run: RunOptions) ->
         begun = log.first if log is not None else None
         before = {k: v for k, v in begun.input.items() if k not in _OF_A_TURN} if begun else {}
         inventory = inventory or (begun.inventory if begun else None)
-        taken = {each.name: getattr(options, each.name) for each in fields(options) if each.init}
+        taken = {each.name: getattr(given, each.name) for each in fields(given) if each.init}
         question = checked(QuestionOptions(**taken, question="?", inventory=inventory))
         setup = prepare(question, run.approve, kept, begun.settings if begun else {})
-        given = before | {k: v for k, v in setup.given.items() if k not in _OF_A_TURN and v is not None}
-        chat = Chat(setup.executor, given, log, run, traces)
+        new = {k: v for k, v in setup.given.items() if k not in _OF_A_TURN and v is not None}
+        chat = Chat(setup.executor, before | new, log, run, traces)
         if begun is not None:
             chat.check_same(begun)
             chat.first = begun

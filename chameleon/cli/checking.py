@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
+import typer
 from pydantic_core import from_json, to_json
 
 from chameleon.cli.hints import in_options
@@ -13,7 +14,7 @@ from chameleon.cli.setup import own_models, reason_of_model
 from chameleon.cli.terminal import echo, echo_json, say
 from chameleon.core.module import InnerRun, split_keys
 from chameleon.errors import ChameleonError, InventoryError, NoModel
-from chameleon.inventory import Inventory, Obstacle
+from chameleon.inventory import Inventory, InventorySpec, Obstacle
 from chameleon.inventory.building import own_code, spec_of
 from chameleon.inventory.obstacles import remarks
 from chameleon.inventory.source import read_source
@@ -28,50 +29,59 @@ _LABELS = {"llm": "A run still needs a model", _CARD: "Note"}
 _LOOK = "Only to read it: check --no-import."
 
 
-def check_inventory(name: str, model: str | None = None, *, as_json: bool) -> int:
-    """Print all of it, and return the exit code: 1 where a run would stop, else 0.
+def check_inventory(
+    inventory: str | None, model: str | None, *, no_import: bool, schema: bool, as_json: bool
+) -> int:
+    """Print an inventory, or the JSON Schema of all; return the exit code: 1 where a run would stop, else 0.
 
     An inventory that asks a model may be checked before one is configured, since runs may name it: that is
     said and is no failure. A model that is configured and cannot be asked is one.
     """
+    if schema:
+        echo(json.dumps(InventorySpec.model_json_schema(), indent=2))
+        return 0
+    if inventory is None:
+        raise typer.BadParameter("name an inventory, or give --schema", param_hint="NAME|FILE")
+    if no_import:
+        return _read_inventory(inventory, as_json=as_json)
     try:
-        source = read_source(name)
+        source = read_source(inventory)
         code = list[str]()
         with suppress(InventoryError):  # which is reported below, with its place
             code = own_code(source)
         if code:
             warning = f"An inventory is code: this one imports or starts {harmless(', '.join(code))}. {_LOOK}"
             echo(warning, err=as_json)
-        inventory = Inventory.read(source)
+        loaded = Inventory.read(source)
     except ChameleonError as problem:
         if as_json:
-            echo_json({"inventory": name, "ok": False, "lacks": [Obstacle("", problem).to_json()]})
+            echo_json({"inventory": inventory, "ok": False, "lacks": [Obstacle("", problem).to_json()]})
         raise
-    models, lack = _models(inventory, model) if inventory.needs_model else ("", None)
-    found = [*inventory.obstacles(), *([lack] if lack else []), *_notes(inventory)]
+    models, lack = _models(loaded, model) if loaded.needs_model else ("", None)
+    found = [*loaded.obstacles(), *([lack] if lack else []), *_notes(loaded)]
     for each in found:
         in_options(each.error)
     stopping = [each for each in found if each.stops]
     if as_json:
         echo_json(
             {
-                "inventory": inventory.name,
+                "inventory": loaded.name,
                 "ok": not stopping,
                 "code": code,
-                "modules": [card.name for card in inventory.cards],
-                "needs_model": inventory.needs_model,
+                "modules": [card.name for card in loaded.cards],
+                "needs_model": loaded.needs_model,
                 "model": models.partition(",")[0] or None,
                 "lacks": [each.to_json() for each in found],
             }
         )
     else:
-        _show(inventory, models, found)
+        _show(loaded, models, found)
     for each in stopping:
         say(f"chameleon: {harmless(str(each.error))}")
     return int(bool(stopping))
 
 
-def read_inventory(name: str, *, as_json: bool) -> int:
+def _read_inventory(name: str, *, as_json: bool) -> int:
     """Print what the file of an inventory says, and import nothing that it names."""
     source = read_source(name)
     spec = spec_of(source)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import platform
 import re
-from collections.abc import Callable
 from dataclasses import asdict
 from importlib import metadata
 from typing import Any
 
+from chameleon.cli import app
 from chameleon.cli.hints import in_options
 from chameleon.cli.options import SETTINGS
 from chameleon.cli.settings import VARIABLES, Settings, written
@@ -37,11 +37,11 @@ _AUTOMATIC = {
 }
 
 
-def examine(load: Callable[[], Settings | None], *, as_json: bool) -> None:
-    """Print what there is; what is missing is a line, not an error. `load` reads the settings in effect."""
+def examine(*, as_json: bool) -> None:
+    """Print what there is; what is missing is a line, not an error."""
     settings, fault = Settings(), ""
     try:
-        settings = load() or settings
+        settings = app.settings() or settings
     except ChameleonError as problem:
         fault = str(problem)
     packages: dict[str, dict[str, str | None]] = {}

@@ -95,7 +95,7 @@ class EvalRun:
         if options.out is None:
             return self._run(None)
         resolved = getattr(self.executor, "resolved", None)
-        asked = {"gold_history": options.gold_history, "resolved": resolved}
+        asked: dict[str, Any] = {"gold_history": options.gold_history, "resolved": resolved}
         settings = settings_of(self.executor, data.benchmark, data.scorer, data.file, data.tables, **asked)
 
         def count(result: Result) -> None:

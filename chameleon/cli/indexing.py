@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from chameleon.cli.options import ModelOptions
+from chameleon.cli.options import ModelOptions, origin
 from chameleon.cli.setup import connect, model_for
 from chameleon.cli.terminal import Progress, echo, echo_json, output, say
 from chameleon.cli.words import spent_in_words
@@ -35,11 +35,19 @@ _EMBEDDED = "a few a second on one processor. --retriever lexical finds them by 
 
 
 def index_tables(
-    sources: Sequence[Path], out: Path, retriever: str | None, model: ModelOptions | None, *, as_json: bool
+    options: ModelOptions,
+    sources: list[Path],
+    out: Path,
+    retriever: str | None,
+    *,
+    summaries: bool,
+    as_json: bool,
 ) -> int:
-    """Index, with summaries by a `model` where one is given, say what was done, and return the exit code."""
+    """Index, with summaries by a model if asked for, say what was done, and return the exit code."""
+    if options.model and not origin("model") and not summaries:
+        raise typer.BadParameter("a model is asked for --summaries alone", param_hint="--model")
     spec = RetrieverSpec.read(retriever) if retriever is not None else None
-    summaries, why = _summaries_by(model) if model else (None, "")
+    writer, why = _summaries_by(options) if summaries else (None, "")
     if why and not as_json:
         say(f"Summaries by {harmless(why)}.")
     if not as_json:
@@ -54,10 +62,10 @@ def index_tables(
                 say(f"{done + 1:,} of {counted(total, 'file')}: {harmless(name)}")
             progress.show(done, lambda: name or "writing the index")
 
-        summary = index_files(sources, out, spec, show, summaries)
+        summary = index_files(sources, out, spec, show, writer)
     usage = sum((call.usage for call in recorder.calls), Usage())
     if as_json:
-        asked = {"model": summaries.llm.name, "why": why, "usage": usage.to_json()} if summaries else {}
+        asked = {"model": writer.llm.name, "why": why, "usage": usage.to_json()} if writer else {}
         echo_json(to_json(summary) | asked)
     else:
         stored = sum(call.cached for call in recorder.calls)
@@ -138,31 +146,31 @@ def to_json(summary: Summary) -> dict[str, Any]:
 
 
 def measure_recall(
-    corpus: Path, queries: Path, name: str, *, summaries: bool, kept: Path | None, as_json: bool
+    corpus: Path, queries: Path, retriever: str, *, summaries: bool, index: Path | None, as_json: bool
 ) -> None:
     """Index the corpus unless it is an index, search for each query, and show the figures.
 
     Args:
-        name: the retriever that searches, by name or as a mapping of YAML.
+        retriever: its name, or a mapping of YAML.
         summaries: index the summaries of the tables too.
-        kept: the folder where the index stays, or None.
+        index: the folder where the index stays, or None.
     """
     from chameleon.retrieval.index import Index
     from chameleon.retrieval.make import make_retriever
 
-    spec = RetrieverSpec.read(name)
+    spec = RetrieverSpec.read(retriever)
     asked = read_queries(queries)
-    if corpus.is_dir() and kept is not None:
+    if corpus.is_dir() and index is not None:
         raise typer.BadParameter("the corpus is an index already", param_hint="--index")
     with ExitStack() as close:
         if corpus.is_dir():
-            index = Index.open(corpus)
+            searched = Index.open(corpus)
         else:
-            folder = kept or Path(close.enter_context(tempfile.TemporaryDirectory(prefix="chameleon-")))
-            index = _build(corpus, folder, spec, summaries=summaries)
-        check_gold(index.ids, asked)
-        measured = measure(index, make_retriever(index, spec), asked)
-        documents = counted(len(index), "document")
+            folder = index or Path(close.enter_context(tempfile.TemporaryDirectory(prefix="chameleon-")))
+            searched = _build(corpus, folder, spec, summaries=summaries)
+        check_gold(searched.ids, asked)
+        measured = measure(searched, make_retriever(searched, spec), asked)
+        documents = counted(len(searched), "document")
     found, unmatched = measured.to_json(), measured.unmatched
     if as_json:
         echo_json(found | {"unmatched": unmatched})

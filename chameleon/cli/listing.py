@@ -8,6 +8,9 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
+import typer
+
+from chameleon.cli.options import Kind
 from chameleon.cli.terminal import echo, echo_json
 from chameleon.errors import ChameleonError, InventoryError
 from chameleon.inventory.resolve import find_class, hints_of, shipped
@@ -17,17 +20,17 @@ from chameleon.inventory.user_code import distribution_of, installed, load_entry
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-Kind = Literal["modules", "planners", "inventories", "grids", "benchmarks"]
-
 _SHIPPED = "shipped"
 _BOUNDED = re.compile(r"Annotated\[(\w+(?:\[[^\[\]]*\])?), [^\[\]]*\]")
 
 
-def print_list(kind: Kind, *, as_json: bool) -> None:
-    """Print all of a kind by name, with its source: shipped, or the distribution that brings it.
+def print_list(kind: Kind, name: str | None, *, as_json: bool) -> None:
+    """Print one module or planner, or all of a kind by name, each with its source.
 
     The inventories for files of your own come first, then those that are methods measured on benchmarks.
     """
+    if name is not None:
+        return _show_part(name, kind, as_json=as_json)
     files = INVENTORY.shipped if kind == "inventories" else {}
     methods = {name for name, file in files.items() if file.parent.name == "benchmarks"}
     names = files or (shipped_grids() if kind == "grids" else shipped(kind))
@@ -51,8 +54,8 @@ def print_list(kind: Kind, *, as_json: bool) -> None:
             continue
         echo(f"{row['name']}: {about}\n  columns {' '.join(row['columns'])}")
         widest = max(map(len, row["scorers"]))
-        for name, about in row["scorers"].items():
-            echo(f"  --scorer {name:{widest}}  {about}")
+        for scorer, about in row["scorers"].items():
+            echo(f"  --scorer {scorer:{widest}}  {about}")
 
 
 def _about(kind: Kind, name: str, *, as_json: bool) -> dict[str, Any]:
@@ -95,8 +98,10 @@ def _brought(kind: Kind, entry: EntryPoint, sources: Mapping[str, str], *, as_js
         return row | {"about": "", "error": str(problem)}
 
 
-def show_part(name: str, kind: Literal["modules", "planners"], *, as_json: bool) -> None:
+def _show_part(name: str, kind: Kind, *, as_json: bool) -> None:
     """Print one module or planner, by name or "file:Class": its file, its source and its parameters."""
+    if kind not in ("modules", "planners"):
+        raise typer.BadParameter("only modules and planners are shown one by one", param_hint="NAME")
     from chameleon.core.arguments import written_as
 
     found = _tool(find_class(name, kind))

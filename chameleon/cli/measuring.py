@@ -38,11 +38,11 @@ _FIGURES = "grid.json"
 
 
 def evaluate(
-    inventory: str,
-    data: Data,
     options: EvalOptions,
-    without: Sequence[str],
-    part: str | None = None,
+    inventory: str,
+    data: Path,
+    without: list[str] | None,
+    part: str | None,
     *,
     as_json: bool,
 ) -> int:
@@ -57,19 +57,20 @@ def evaluate(
     mine = Part.read(part) if part is not None else None
     if mine is not None and options.max_cost is not None:
         options = replace(options, max_cost=options.max_cost / mine.of)
-    setup = set_up(inventory, options, without)
+    source = Data(data, options.benchmark, options)
+    setup = set_up(inventory, options, names(without))
     counted_before = checked_count(options.out, options.limit) if options.out else None
-    with Activity(f"reading {data.path}"):
-        problems = Problems(data.read, options.limit, counted_before, mine)  # a fault shows before a bill
+    with Activity(f"reading {data}"):
+        problems = Problems(source.read, options.limit, counted_before, mine)  # a fault shows before a bill
     with placed(setup.executor, options) as executor, receiver(options) as traces:
-        run = EvalRun(executor, problems, data, options, traces)
+        run = EvalRun(executor, problems, source, options, traces)
         run.check()
         of = f", {mine}" if mine else ""
-        say(f"Runs {counted(len(problems), 'problem')} of {data.benchmark.name}{of} with {setup.why}.")
+        say(f"Runs {counted(len(problems), 'problem')} of {source.benchmark.name}{of} with {setup.why}.")
         started = time.monotonic()
         stopped = run.run(**({PART: asdict(mine)} if mine else {}))
         seconds = time.monotonic() - started
-    show_counts(run.tally, data.benchmark, data.scorer, seconds, run.spending, as_json=as_json)
+    show_counts(run.tally, source.benchmark, source.scorer, seconds, run.spending, as_json=as_json)
     run.say_how_to_resume(stopped)
     if stopped is not None:
         raise stopped
@@ -93,12 +94,14 @@ def placed(executor: Executor, options: EvalOptions) -> Iterator[Executor]:
         yield remote
 
 
-def compare(name: str, options: GridOptions, *, as_json: bool) -> int:
+def compare(options: GridOptions, *, as_json: bool) -> int:
     """Evaluate, measure or, without data, list the arms, and return the exit code: 1 where none could run.
 
     Raises `Interrupted` after Ctrl-C, and `Stopped` before the end, once what is done is shown.
     """
-    grid = Grid.load(name, inventory=options.inventory)
+    if options.no_model and options.model:
+        raise typer.BadParameter("there is a --model as well", param_hint="--no-model")
+    grid = Grid.load(options.grid, inventory=options.inventory)
     grid = grid.only(names(options.arm)) if options.arm else grid
     for parameter in options.params:
         askers = [arm.inventory.askers.items() for arm in grid.arms.values()]
@@ -107,7 +110,7 @@ def compare(name: str, options: GridOptions, *, as_json: bool) -> int:
             what = f"the arms differ in {parameter}, which it would make equal"
             raise typer.BadParameter(what, param_hint="--param")
     if options.data is None:
-        return _list_arms(grid, name, as_json=as_json)
+        return _list_arms(grid, options.grid, as_json=as_json)
     data = Data(options.data, options.benchmark, options)
     problems = list(data.problems())
     check_data(Problems(lambda **_: problems), data)

@@ -18,9 +18,10 @@ from typer.models import OptionInfo, ParameterInfo
 from chameleon.cli.terminal import results_alone
 from chameleon.seal import config_dir
 
-Command = Callable[..., int | None]
+Command = Callable[..., None]
 StoreMode = Literal["off", "record", "replay", "auto"]
 ApproveMode = Literal["plan", "step", "none"]
+Kind = Literal["modules", "planners", "inventories", "grids", "benchmarks"]
 ONCE = {  # options of one value: a second is refused, not taken in place of the first
     "image": "takes one file",
     "text": "takes one file",
@@ -76,8 +77,8 @@ def is_once(name: str, info: ParameterInfo) -> bool:
     return name in ONCE and isinstance(info, OptionInfo)
 
 
-def spread(command: Command) -> Callable[..., None]:
-    """Make a command of a function that takes options, and dataclasses of them, and returns the exit code."""
+def spread(command: Command, runs: Callable[..., int | None]) -> Callable[..., None]:
+    """Make a command of a declaration of options, and dataclasses of them; `runs` returns the exit code."""
     groups = {name: hint for name, hint in get_type_hints(command).items() if is_dataclass(hint)}
     options = declared(command)
     once = [name for name, (_, info) in options.items() if is_once(name, info)]
@@ -95,9 +96,11 @@ def spread(command: Command) -> Callable[..., None]:
         for name, group in groups.items():
             own = {each.name: values.pop(each.name) for each in fields(group) if each.name in values}
             values[name] = group(**own)  # type: ignore[operator]
-        talk = values.get("talk", TalkOptions())
+        talk = values.pop("talk", TalkOptions())
+        if "json" in values:  # which is a module where commands run
+            values["as_json"] = values.pop("json")
         with results_alone(quiet=talk.quiet, verbose=talk.verbose):
-            raise typer.Exit(command(**values) or 0)
+            raise typer.Exit(runs(**values) or 0)
 
     parameters = [Parameter("context", Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context)]
     for name, (hint, info) in options.items():

@@ -7,6 +7,9 @@ import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
+import typer
+
+from chameleon.cli.options import SpanOptions
 from chameleon.cli.scoring import counts_table, in_blocks
 from chameleon.cli.terminal import Activity, echo, echo_json, say, terminal_width
 from chameleon.evaluation.parts import merge
@@ -126,12 +129,24 @@ def _overview(runs: Sequence[Run]) -> str:
     return in_blocks(columns)
 
 
-def send_spans(source: Path, url: str, *, content: bool) -> int:
-    """Send what a log or an evaluation's folder holds; return the exit code, 1 where not all arrived."""
+def export_runs(spans: SpanOptions, source: Path, inspect: Path | None) -> int:
+    """Send a log or an evaluation's folder to a receiver of spans, or write it as a log of Inspect.
+
+    Return the exit code, 1 where not all spans arrived.
+    """
+    if (spans.otlp is None) == (inspect is None):
+        raise typer.BadParameter("say where to: --otlp URL or --inspect FILE", param_hint="--otlp")
+    if inspect is not None:
+        from chameleon.interop.inspect_log import write_inspect_log
+
+        with Activity(f"writing {inspect}"):
+            count = write_inspect_log(source, inspect)
+        shows = f"`inspect view --log-dir {inspect.parent}` shows it."
+        say(f"Wrote {counted(count, 'problem')} to {inspect}; {shows}")
+        return 0
     from chameleon.interop.otlp import Traces, export_log, export_run_dir
 
-    traces = Traces(url, content=content)
-    is_folder = source.is_dir()
+    traces, is_folder = Traces(spans.otlp or "", content=spans.content), source.is_dir()
     with Activity(f"sending the spans of {source}"):
         try:
             count = export_run_dir(source, traces) if is_folder else export_log(source, traces)
@@ -141,13 +156,3 @@ def send_spans(source: Path, url: str, *, content: bool) -> int:
         sent = counted(traces.collector.sent, "span")
         say(f"Sent {sent} of {counted(count, 'problem' if is_folder else 'run')}.")
     return int(lost > 0)
-
-
-def write_for_inspect(source: Path, file: Path) -> int:
-    """Write an evaluation's folder as a log of Inspect; return the exit code."""
-    from chameleon.interop.inspect_log import write_inspect_log
-
-    with Activity(f"writing {file}"):
-        count = write_inspect_log(source, file)
-    say(f"Wrote {counted(count, 'problem')} to {file}; `inspect view --log-dir {file.parent}` shows it.")
-    return 0

@@ -132,50 +132,59 @@ def counts_table(counts: Mapping[str, Count], tally: Tally, benchmark: Benchmark
 
 
 def score_predictions(
-    data: Data, path: Path, field: str, where: str | None, *, given: bool, as_json: bool
+    options: DataOptions,
+    benchmark: str,
+    data: Path,
+    predictions: Path,
+    field: str,
+    where: str | None,
+    *,
+    given: bool,
+    as_json: bool,
 ) -> int:
     """Score recorded predictions, show the counts, and return the exit code.
 
     Args:
-        path: the file of predictions; `field` is what is scored in it.
+        field: what is scored in the file of predictions.
         where: "KEY=VALUE", for the rows that have this value alone.
         given: leave out problems that have no prediction.
     """
-    rows = data.benchmark.rows(DataFile(path, data.benchmark.id_key), path)
+    problems, path = Data(data, benchmark, options), predictions
+    rows = problems.benchmark.rows(DataFile(path, problems.benchmark.id_key), path)
     if where is not None:
         key, equals, value = where.partition("=")
         if not equals:
             raise InputError(f"--where {where!r} is no KEY=VALUE", hint="Such as --where run=cot.")
         rows = (row for row in rows if str(row.get(key)) == value)
-    scorer = data.new_scorer()
-    tally = Tally(data.benchmark.columns, scorer)
+    scorer = problems.new_scorer()
+    tally = Tally(problems.benchmark.columns, scorer)
     begun = time.monotonic()
     outcomes = score(
-        data.problems(),
+        problems.problems(),
         rows,
-        data.benchmark.id_of,
+        problems.benchmark.id_of,
         Field(field),
         scorer,
         given=given,
-        last_counts=data.benchmark.last_counts,
+        last_counts=problems.benchmark.last_counts,
     )
     for result in outcomes.results:
         tally.add(result)
     if not outcomes.problems:
-        raise InputError("there is no problem to score", where=str(data.path))
+        raise InputError("there is no problem to score", where=str(data))
     if outcomes.missing and outcomes.missing == outcomes.problems:
         picked = f" that have {where}" if where else ""
         what = f"no row of the predictions{picked} belongs to a problem of the data"
-        hint = f"A row belongs to the problem with the same {data.benchmark.id_key!r}."
+        hint = f"A row belongs to the problem with the same {problems.benchmark.id_key!r}."
         raise InputError(what, where=str(path), hint=hint)
     if outcomes.missing:
         verdict = "left out" if given else "wrong"
         say(f"{counted(outcomes.missing, 'problem')} without a row in {path}: {verdict}.")
-    if outcomes.unknown and data.options.limit is None:
+    if outcomes.unknown and options.limit is None:
         say(f"{counted(outcomes.unknown, 'row')} of {path} of no problem of the data: not looked at.")
     if outcomes.programs:
         ends = ", ".join(f"{n:,} {name}" for name, n in outcomes.programs.most_common())
         say(f"Programs: {ends}.")
     seconds = time.monotonic() - begun
-    show_counts(tally, data.benchmark, data.scorer, seconds, Spending(), as_json=as_json)
+    show_counts(tally, problems.benchmark, problems.scorer, seconds, Spending(), as_json=as_json)
     return 0

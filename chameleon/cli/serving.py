@@ -19,11 +19,18 @@ from chameleon.run.approval import refuse
 
 
 def serve_inventories(
-    inventories: Sequence[str], options: ModelOptions, http: str | None, files: Sequence[Path] | None
-) -> int:
+    options: ModelOptions,
+    inventories: Sequence[str],
+    http: str | None,
+    files: list[Path] | None,
+    *,
+    mcp: bool,
+) -> None:
     """Serve until the client goes away, or for ever by HTTP."""
     import asyncio
 
+    if not mcp:
+        raise typer.BadParameter("say how: --mcp", param_hint="--mcp")
     host, port = _address(http) if http is not None else ("", 0)
     with _stdout_for_the_protocol():
         require("mcp", "an MCP server needs", "mcp")
@@ -45,11 +52,10 @@ def serve_inventories(
         server = InventoryServer(executors, folders=folders, lists_runs=http is None).server()
     if http is None:
         asyncio.run(serve_stdio(server))
-        return 0
+        return
     if host not in LOOPBACK:
         say(f"Whoever reaches {host} can ask: there is no password.")
     asyncio.run(serve_http(server, host, port, lambda url: say(f"At {url}")))
-    return 0
 
 
 def _address(given: str) -> tuple[str, int]:
