@@ -25,7 +25,7 @@ from chameleon.cli.setup import (
     with_sandbox,
 )
 from chameleon.cli.terminal import Activity, ReplyStream, echo, echo_json, output, say
-from chameleon.cli.words import MAX_REPLY_CHARS, advised, among_choices, answer_text, notes_on, now_in_words
+from chameleon.cli.words import MAX_REPLY_CHARS, answer_text, notes_on, settled
 from chameleon.core.events import Event, Plan, RunEnded
 from chameleon.core.log import EventLog, event_to_json, settings_in
 from chameleon.core.state import State
@@ -73,16 +73,15 @@ def run_question(
         events: list[Event] = []
         reply = ReplyStream()
         traces = close.enter_context(receiver(run))
-        for event in _events(setup, log, page.note, reply if run.stream else None):
-            reply.end()
+        for event in page.follow(
+            _events(setup, log, page.note, reply if run.stream else None), reply, activity
+        ):
             if traces is not None:
                 traces.event(event)
-            page.show(event)
             events.append(event)
             if plan_only and isinstance(event, Plan) and not event.refused:
                 break
-            activity.show(now_in_words(page.state, inventory))
-    state = advised(among_choices(page.state, setup.given), inventory)
+    state = settled(page.state, setup.given, inventory)
     waits_in = (log or kept(events)) if state.waiting else None
     if as_json:
         echo_json({**summary(state, setup), **({"log": str(waits_in)} if waits_in else {})})
@@ -108,7 +107,7 @@ def _run_questions(options: QuestionOptions, run: RunOptions, file: Path, *, as_
         for question in questions:
             with Activity(one_line(question, MAX_REPLY_CHARS)):
                 state = setup.executor.run({**setup.given, "question": question})
-            state = advised(among_choices(state, setup.given), setup.executor.inventory)
+            state = settled(state, setup.given, setup.executor.inventory)
             reason = state.ended.reason if state.ended else "waiting"
             codes.add(EXIT_CODES.get(reason, EXIT_WAITS))
             if as_json:

@@ -26,7 +26,7 @@ from chameleon.cli.terminal import (
     output,
     say,
 )
-from chameleon.cli.words import advised, among_choices, now_in_words
+from chameleon.cli.words import settled
 from chameleon.core.conversation import HISTORY, answer_in_text
 from chameleon.core.conversation_log import ConversationLog
 from chameleon.core.events import Event, Failure, RunEnded, RunStarted
@@ -168,11 +168,8 @@ class Chat:
         events = with_sandbox(self.executor.stream(given, self.log or (), on_text=on_text), self.executor)
         try:
             with Activity() as activity:
-                for event in chain(before, events):
-                    reply.end()
+                for event in page.follow(chain(before, events), reply, activity):
                     self._send(event)
-                    page.show(event)
-                    activity.show(now_in_words(page.state, inventory))
             state = page.state
         except Interrupted as ended:
             if isinstance(ended, Terminated):
@@ -191,9 +188,9 @@ class Chat:
         if state.ended is None:  # without a log nothing can resume: the next question starts over
             say("The question was left unanswered. With --log FILE it could wait for approval.")
             return
-        state = among_choices(state, given)
+        state = settled(state, given, inventory, "chameleon chat")
         self.turns.append(state)
-        page.end(advised(state, inventory, "chameleon chat"), self.given.get("unit") or "")
+        page.end(state, self.given.get("unit") or "")
         if output.quiet and state.answer is None:  # a line for each question
             echo(f"({state.ended.reason if state.ended else 'left'})")
 

@@ -6,14 +6,15 @@ import json
 import sys
 import textwrap
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from chameleon.cli.terminal import Style, echo, output, say, terminal_width
+from chameleon.cli.terminal import Activity, ReplyStream, Style, echo, output, say, terminal_width
 from chameleon.cli.words import (
     answer_text,
     notes_on,
+    now_in_words,
     one_of_list,
     plain,
     plan_in_words,
@@ -87,6 +88,14 @@ class RunPage:
             self._line(harmless(text))
         else:
             self.notes.append(harmless(text))
+
+    def follow(self, events: Iterable[Event], reply: ReplyStream, activity: Activity) -> Iterator[Event]:
+        """Print events as they happen, and yield each; meanwhile `activity` names what the run does next."""
+        for event in events:
+            reply.end()
+            self.show(event)
+            yield event
+            activity.show(now_in_words(self.state, self.inventory) if self.inventory else "")
 
     def show(self, event: Event) -> None:
         """Print an event of the run."""
@@ -282,8 +291,9 @@ class RunPage:
         elif isinstance(value, Mapping):
             lines = []
             for key, item in value.items():
-                if key == "chain" and _is_chain(item):
-                    for link in item:  # with the table that each leaves
+                links = item if key == "chain" and isinstance(item, tuple) else ()
+                if links and all(isinstance(each, Mapping) and "table" in each for each in links):
+                    for link in links:  # with the table that each leaves
                         self._value(link)
                         self._table(link["table"])
                     continue
@@ -292,10 +302,9 @@ class RunPage:
                 below = rows or "\n" in text
                 lines.append(f"{key}:\n" + textwrap.indent(text, "  ") if below else f"{key}: {text}")
             self._block("\n".join(lines))
-        elif isinstance(value, tuple) and value:
-            self._block("\n".join(map(one_of_list, value)))
         else:
-            self._block(plain(value))
+            items = value if isinstance(value, tuple) and value else (value,)
+            self._block("\n".join(map(one_of_list, items)))
 
     def _table(self, table: Table) -> None:
         """Print the table as it is now; where nothing has changed it, only that, and its size."""
@@ -327,10 +336,3 @@ class RunPage:
                 text, self.width, subsequent_indent=hanging, break_on_hyphens=False, break_long_words=False
             )
         say(text, style)
-
-
-def _is_chain(value: Any) -> bool:
-    """Tell whether these are links of a chain of tables, each with its table."""
-    return isinstance(value, tuple) and all(
-        isinstance(link, Mapping) and isinstance(link.get("table"), Table) for link in value
-    )

@@ -175,33 +175,25 @@ def _listed(noun: str, items: Sequence[str]) -> str:
     return f"{noun}{'s' if many else ''} {text}"
 
 
-def among_choices(state: State, given: Mapping[str, Any]) -> State:
-    """Decline a run whose answer is none of the choices; case and punctuation around do not count.
+def settled(
+    state: State, given: Mapping[str, Any], inventory: Inventory, named_by: str = "--inventory"
+) -> State:
+    """Decline a run whose answer is not among the choices, and say what else to try where there is no answer.
 
-    Modules give such a reply as it is: a benchmark may have a rule of its own for it.
+    Case and punctuation around a choice do not count. Modules give such a reply as it is: a benchmark may
+    have a rule of its own for it. The advice is in options of the command line.
     """
-    ended, choices = state.ended, given.get("choices")
-    if not choices or ended is None or ended.reason != "answered":
+    ended, choices, answer = state.ended, given.get("choices"), state.answer
+    if ended is None:
         return state
-    answer = state.answer
-
-    def bare(text: str) -> str:  # a choice of punctuation alone stays as it is
-        folded = " ".join(text.casefold().split())
-        return folded.strip(_AROUND) or folded
-
-    forms = set(map(bare, choices))
-    answers = answer if isinstance(answer, tuple) and answer else (answer,)
-    if all(bare(answer_text(each, "")) in forms for each in answers):
-        return state
-    reply = one_line(answer_text(answer, ""), MAX_REPLY_CHARS)
-    what = f"the reply {reply!r} is none of the choices: {'; '.join(choices)}"
-    return replace(state, ended=replace(ended, reason="declined", error=Failure(Declined.__name__, what)))
-
-
-def advised(state: State, inventory: Inventory, named_by: str = "--inventory") -> State:
-    """Add to a run without an answer what else to try, in options of the command line."""
-    ended = state.ended
-    if ended is None or ended.error is None:
+    if choices and ended.reason == "answered":
+        answers = answer if isinstance(answer, tuple) and answer else (answer,)
+        if {_bare(answer_text(each, "")) for each in answers} <= set(map(_bare, choices)):
+            return state
+        reply = one_line(answer_text(answer, ""), MAX_REPLY_CHARS)
+        what = f"the reply {reply!r} is none of the choices: {'; '.join(choices)}"
+        ended = replace(ended, reason="declined", error=Failure(Declined.__name__, what))
+    if ended.error is None:
         return state
     hints = list(filter(None, [HINTS.get(ended.error.code, ended.error.hint)]))
     with_model = {offline: name for name, offline in DEFAULTS.values()}.get(inventory.name)
@@ -213,3 +205,9 @@ def advised(state: State, inventory: Inventory, named_by: str = "--inventory") -
         hints.append(f"Or {advice}" if hints else f"{advice[0].upper()}{advice[1:]}")
     error = replace(ended.error, hint=" ".join(hints))
     return replace(state, ended=replace(ended, error=error))
+
+
+def _bare(text: str) -> str:
+    """Return a text without case and punctuation around it; one of punctuation alone as it is."""
+    folded = " ".join(text.casefold().split())
+    return folded.strip(_AROUND) or folded
