@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -18,11 +17,11 @@ from chameleon.cli.setup import (
     STANDARD_INPUT,
     Setup,
     checked,
+    events_of,
     files_in_words,
     prepare,
     read_text_or_document,
     receiver,
-    with_sandbox,
 )
 from chameleon.cli.terminal import Activity, ReplyStream, echo, echo_json, output, say
 from chameleon.cli.words import MAX_REPLY_CHARS, answer_text, notes_on, settled
@@ -35,7 +34,8 @@ from chameleon.values import to_json
 
 _MAX_LINE_CHARS = 400
 _OF_STEPS = ("module", "args", "output", "error", "seconds", "dropped")
-EXIT_CODES = {"answered": 0, "failed": 1, "budget": 1, "declined": 3}
+_OPTIONAL = ("notes", "planned", "waiting", "dropped")
+EXIT_CODES = {"answered": 0, "running": 0, "failed": 1, "budget": 1, "declined": 3, "waiting": EXIT_WAITS}
 
 
 def run_question(
@@ -70,12 +70,16 @@ def run_question(
             started=started,
         )
         page.begin(setup.why)
+        kept_log = close.enter_context(EventLog(log)) if log is not None else None
+        if kept_log is not None:
+            kept_log.forget_failure()
+            if any(isinstance(event, RunEnded) for event in kept_log):
+                page.note(f"The run in {log} has ended: what follows is from it, and nothing is asked again.")
         events: list[Event] = []
         reply = ReplyStream()
         traces = close.enter_context(receiver(run))
-        for event in page.follow(
-            _events(setup, log, page.note, reply if run.stream else None), reply, activity
-        ):
+        stream = events_of(setup.executor, setup.given, kept_log, reply if run.stream else None)
+        for event in page.follow(stream, reply, activity):
             if traces is not None:
                 traces.event(event)
             events.append(event)
@@ -87,12 +91,11 @@ def run_question(
         echo_json({**summary(state, setup), **({"log": str(waits_in)} if waits_in else {})})
     if waits_in is not None:
         page.wait(state, how_to_resume(state, waits_in))
-        return EXIT_WAITS
-    if state.ended is None:
+    elif state.ended is None:
         page.rest(state)
-        return 0
-    page.end(state, options.unit or "")
-    return EXIT_CODES[state.ended.reason]
+    else:
+        page.end(state, options.unit or "")
+    return EXIT_CODES[state.status]
 
 
 def _run_questions(options: QuestionOptions, run: RunOptions, file: Path, *, as_json: bool) -> int:
@@ -108,64 +111,40 @@ def _run_questions(options: QuestionOptions, run: RunOptions, file: Path, *, as_
             with Activity(one_line(question, MAX_REPLY_CHARS)):
                 state = setup.executor.run({**setup.given, "question": question})
             state = settled(state, setup.given, setup.executor.inventory)
-            reason = state.ended.reason if state.ended else "waiting"
-            codes.add(EXIT_CODES.get(reason, EXIT_WAITS))
+            codes.add(EXIT_CODES[state.status])
             if as_json:
                 echo_json({"question": question, **summary(state, setup)})
             else:
-                unit = options.unit or ""
-                answer = answer_text(state.answer, unit) if reason == "answered" else f"({reason})"
-                echo(" ".join(answer.split()))
+                answer = answer_text(state.answer, options.unit or "")
+                echo(" ".join(answer.split()) if state.status == "answered" else f"({state.status})")
                 if why := state.ended.error.advice if state.ended and state.ended.error else state.reading:
                     say(one_line(f"{question}: {why}", _MAX_LINE_CHARS))
     return 1 if 1 in codes else max(codes)
 
 
-def _events(
-    setup: Setup, path: Path | None, note: Callable[[str], None], reply: ReplyStream | None
-) -> Iterator[Event]:
-    """Yield the run's events, those of a log first; new ones are written as they happen."""
-    executor, given = setup.executor, setup.given
-    if path is None:
-        yield from with_sandbox(executor.stream(given, on_text=reply), executor)
-        return
-    with EventLog(path) as log:
-        log.forget_failure()
-        before = tuple(log)
-        new = with_sandbox(executor.stream(given, log, on_text=reply), executor)
-        first = next(new, None)  # a log of another run is refused before anything is shown
-        if before and isinstance(before[-1], RunEnded):
-            note(f"The run in {path} has ended: what follows is taken from it, and nothing is asked again.")
-        yield from before
-        if first is not None:
-            yield first
-        yield from new
-
-
 def summary(state: State, setup: Setup) -> dict[str, Any]:
     """Return the run as one JSON object."""
     error = state.ended.error if state.ended else None
-    reason = state.ended.reason if state.ended else None
-    answered, declined = reason == "answered", reason == "declined"
     planned = [step.to_json() for plan in state.plans if not plan.refused for step in plan.steps]
-    return {
+    cached = {"answered": "sources", "declined": "nearest"}.get(state.status, "")
+    found = {
         "answer": to_json(state.answer),
-        "reading": (state.reading or None) if answered else None,
-        **({"sources": to_json(state.cache["sources"])} if answered and "sources" in state.cache else {}),
-        **({"nearest": to_json(state.cache["nearest"])} if declined and "nearest" in state.cache else {}),
-        **({"notes": notes} if (notes := notes_on(state)) else {}),
+        "reading": (state.reading or None) if state.status == "answered" else None,
+        cached: to_json(state.cache.get(cached)),
+        "notes": notes_on(state),
         "inventory": setup.executor.inventory.name,
         "model": state.started.settings.get("model") if state.started else setup.executor.model,
         "why": setup.why,
         "plan": list(state.plan),
-        **({"planned": planned} if any("args" in step for step in planned) else {}),
-        "declined": declined,
-        **({"waiting": [step.to_json() for step in state.waiting]} if state.waiting else {}),
+        "planned": planned if any("args" in step for step in planned) else (),
+        "declined": state.status == "declined",
+        "waiting": [step.to_json() for step in state.waiting],
         "steps": _steps(state),
-        **({"dropped": [str(each) for each in state.dropped]} if state.dropped else {}),
+        "dropped": [str(each) for each in state.dropped],
         "usage": state.usage.to_json(),
         "error": error.to_json() if error else None,
     }
+    return {key: value for key, value in found.items() if value or key not in (*_OPTIONAL, cached)}
 
 
 def _steps(state: State) -> list[dict[str, Any]]:

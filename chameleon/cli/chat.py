@@ -7,7 +7,6 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, redirect_stdout, suppress
 from dataclasses import dataclass, field, fields
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -16,7 +15,7 @@ from chameleon.cli.approving import EXIT_WAITS, how_to_resume
 from chameleon.cli.hints import in_options
 from chameleon.cli.options import GivenOptions, QuestionOptions, RunOptions
 from chameleon.cli.page import RunPage, page_width
-from chameleon.cli.setup import STANDARD_INPUT, checked, prepare, receiver, with_sandbox
+from chameleon.cli.setup import STANDARD_INPUT, checked, events_of, prepare, receiver
 from chameleon.cli.terminal import (
     Activity,
     Interrupted,
@@ -164,11 +163,10 @@ class Chat:
         page = RunPage(as_json=False, trace=trace, inventory=inventory, model=self.executor.model)
         reply = ReplyStream()
         on_text = reply if self.options.stream else None
-        before = tuple(self.log or ())
-        events = with_sandbox(self.executor.stream(given, self.log or (), on_text=on_text), self.executor)
+        events = events_of(self.executor, given, self.log, on_text)
         try:
             with Activity() as activity:
-                for event in page.follow(chain(before, events), reply, activity):
+                for event in page.follow(events, reply, activity):
                     self._send(event)
             state = page.state
         except Interrupted as ended:
@@ -192,7 +190,7 @@ class Chat:
         self.turns.append(state)
         page.end(state, self.given.get("unit") or "")
         if output.quiet and state.answer is None:  # a line for each question
-            echo(f"({state.ended.reason if state.ended else 'left'})")
+            echo(f"({state.status})")
 
     def _send(self, event: Event) -> None:
         """Send an event to the receiver of spans, if there is one, as one of this conversation."""
@@ -222,7 +220,5 @@ class Chat:
     def _tell(turns: Sequence[State]) -> None:
         for turn in turns:
             question = turn.started.input.get("question", "") if turn.started else ""
-            answer = one_line(answer_in_text(turn.answer), _LONGEST)
-            ending = turn.ended.reason if turn.ended else "left"
-            shown = answer if ending == "answered" else f"({ending})"
-            echo(f"> {one_line(str(question), _LONGEST)}\n{shown}", err=True)
+            answer = answer_in_text(turn.answer) if turn.status == "answered" else f"({turn.status})"
+            echo(f"> {one_line(str(question), _LONGEST)}\n{one_line(answer, _LONGEST)}", err=True)

@@ -146,7 +146,7 @@ class RunPage:
                 echo(harmless(short) if short else answer_text(state.answer, unit), style="bold")
             if state.reading:
                 self._line(f"Read as: {harmless(state.reading)}")
-            for line in sources_in_words(state.cache.get("sources")):
+            for line in sources_in_words(state.sources):
                 self._line(f"From: {line}")
             for failure in () if self.trace else state.skipped:
                 self._line(f"Did without: {harmless(str(failure))}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -16,8 +16,10 @@ import typer
 
 from chameleon.cli.options import ApproveMode, ModelOptions, QuestionOptions, SpanOptions, origin
 from chameleon.cli.terminal import is_attended, say
+from chameleon.core.conversation_log import ConversationLog
 from chameleon.core.events import Event, Plan
 from chameleon.core.llm_module import asking_of
+from chameleon.core.log import EventLog
 from chameleon.core.module import split_keys
 from chameleon.errors import InputError, InventoryError, MissingPackage
 from chameleon.inventories import DEFAULTS
@@ -37,6 +39,8 @@ from chameleon.text import is_address as is_database
 if TYPE_CHECKING:
     from chameleon.interop.otlp import Traces
     from chameleon.llm import LLM
+
+    Log = EventLog | ConversationLog | None
 
 STANDARD_INPUT = "-"
 _NAME = "standard input"
@@ -417,10 +421,16 @@ def receiver(options: SpanOptions) -> Iterator[Traces | None]:
         yield traces
 
 
-def with_sandbox(events: Iterable[Event], executor: Executor) -> Iterator[Event]:
-    """Yield the events of a run; the sandbox starts during the first steps of a plan that will use it."""
-    modules = executor.inventory.modules
-    for event in events:
+def events_of(executor: Executor, given: Mapping[str, Any], log: Log, reply: Any) -> Iterator[Event]:
+    """Yield the events of a run, those of its log first.
+
+    The sandbox starts during the first steps of a plan that will use it.
+    """
+    modules, before = executor.inventory.modules, tuple(log or ())
+    new = executor.stream(given, log or (), on_text=reply)
+    first = next(new, None)  # a log of another run is refused before anything is shown
+    yield from before
+    for event in chain([first] if first else [], new):
         yield event
         planned = event.steps if isinstance(event, Plan) and not event.refused else ()
         if any("sandbox" in split_keys(modules[step.module].uses) for step in planned):

@@ -170,7 +170,7 @@ class Activity:
     """
 
     def __init__(self, text: str = "") -> None:
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._timer: threading.Timer | None = None
         self._bar: Any = None
         self.show(text)
@@ -181,9 +181,8 @@ class Activity:
         if output.quiet or not text:
             return
         output.hide = self.hide
-        draws = _draws_on(sys.stderr)
-        seconds = _SECONDS_BEFORE_BAR if draws else _SECONDS_BEFORE_LINE
-        self._timer = threading.Timer(seconds, self._draw, [harmless(text), draws])
+        seconds = _SECONDS_BEFORE_BAR if _draws_on(sys.stderr) else _SECONDS_BEFORE_LINE
+        self._timer = threading.Timer(seconds, self._draw, [harmless(text)])
         self._timer.daemon = True
         self._timer.start()
 
@@ -197,17 +196,17 @@ class Activity:
         if bar is not None:
             bar.stop()
 
-    def _draw(self, text: str, draws: bool) -> None:
-        bar = _bar("SpinnerColumn", "TimeElapsedColumn", redirects=False) if draws else None
+    def _draw(self, text: str) -> None:
+        bar = _bar("SpinnerColumn", "TimeElapsedColumn", redirects=False) if _draws_on(sys.stderr) else None
         with self._lock:
             if self._timer is not threading.current_thread():  # it is over by now
                 return
-            if bar is not None:
-                self._bar = bar
-                bar.add_task(text, total=None)
-                bar.start()
-        if bar is None:
-            say(f"{text} …")
+            if bar is None:
+                say(f"{text} …")
+                return
+            self._bar = bar
+            bar.add_task(text, total=None)
+            bar.start()
 
     def __enter__(self) -> Self:
         return self

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, groupby
 from typing import Any
@@ -97,11 +97,9 @@ def spent_in_words(usage: Usage, stored: int) -> str:
     return f"Model: {', '.join(parts)}" if parts else ""
 
 
-def sources_in_words(sources: Any) -> list[str]:
-    """Write a line for each table that an answer came from; none for what is no `cache.sources`."""
-    if not isinstance(sources, Sequence) or isinstance(sources, str):
-        return []
-    lines = [harmless(_source(source)) for source in sources if isinstance(source, Mapping)]
+def sources_in_words(sources: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Write a line for each table or passage that an answer came from."""
+    lines = [harmless(_source(source)) for source in sources]
     left = len(lines) - _MOST_TABLES
     more = [f"and {counted(left, 'more table')}"] if left > 0 else []
     return [*lines[:_MOST_TABLES], *more]
@@ -109,13 +107,10 @@ def sources_in_words(sources: Any) -> list[str]:
 
 def notes_on(state: State, most: int | None = None) -> list[str]:
     """Return what was assumed of the table that was asked, of the columns that the answer rests on."""
-    given = state.started.input if state.started is not None else {}
-    table = given.get("table") or state.input.get("table")
+    table = (state.started.input.get("table") if state.started is not None else None) or state.table
     if not isinstance(table, Table):
         return []
-    sources = state.cache.get("sources")
-    of = [source for source in sources if isinstance(source, Mapping)] if isinstance(sources, tuple) else []
-    used = {name for source in of for name in source.get("columns") or ()}
+    used = {name for source in state.sources for name in source.get("columns") or ()}
     of_columns = (each.notes for each in table.columns if not used or each.name in used)
     notes = [*table.structure, *chain.from_iterable(of_columns)]
     left = len(notes) - (most or len(notes))
