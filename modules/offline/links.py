@@ -349,9 +349,21 @@ class Links:
             before -= 1
         leading = (item for item in self.items if item.kind in _LEADING and item.end == before + 1)
         counted = self.words.data["counting"].split()  # the most bananas are no rows
-        leads = any(item.kind != "most" or self.low(item.start) not in counted for item in leading)
+        # Neither is "liked" in "which team is best liked", "swimming" in "best at swimming".
+        may_grade = before == place - 1 and not self._names_rows
+        leads = any(
+            item.kind not in _GRADING or (may_grade and self.low(item.start) not in counted)
+            for item in leading
+        )
         is_noun = self.tokens[place].text.isalpha() and self.tokens[place].stem not in self.words.things
         return is_noun and leads and place + 1 < len(self.tokens)
+
+    @cached_property
+    def _names_rows(self) -> bool:
+        """Whether a noun, or the name of the column that names them, stands for the rows."""
+        key = self.sheet.key.index if self.sheet.key is not None else None
+        named = {"noun": True, "column": key}
+        return any(item.kind in named and item.value == named[item.kind] for item in self.items)
 
     def _is_noun(self, place: int) -> bool:
         return self.tokens[place].stem in self.sheet.nouns
@@ -396,6 +408,7 @@ class Links:
         return [Cut(cost, tuple(item for item in items if item.kind != "filler")) for cost, items in ends]
 
 
+_GRADING = ("most", "superlative")
 _LEADING = ("ask", "count", "number", "most", "superlative", "ordinal", "first", "last", "distinct")
 _FUNCTION = (
     "count", "fold", "most", "more", "ask", "how", "compare", "after", "dates", "difference", "each", "than",

@@ -133,6 +133,8 @@ PEOPLE = table(
         (TEMPS, "How many rows between January 2 and February 1?", "2"),
         (TEMPS, "How many rows between January and February?", "3"),
         (TEMPS, "Who sent to Ann?", None),
+        (STAFF, "Who is best liked?", None),
+        (STAFF, "Who is the oldest at swimming?", None),
         (TEMPS, "Which city is second to last?", None),
         (ORDERS, "Which customers have more than one order?", "Blue Fox; Anna Weber; Nordlys"),
         (ORDERS, "Which customers have more than 2 orders?", None),
