@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any, TypeGuard
 
 from chameleon.errors import BudgetExceeded
@@ -40,7 +41,7 @@ class Usage:
     reasoning_tokens: int | None = 0
 
     def __add__(self, other: Usage) -> Usage:
-        return Usage(*(_sum(getattr(self, name), getattr(other, name)) for name in self.__slots__))
+        return Usage(*map(_sum, _COUNTS(self), _COUNTS(other)))
 
     @property
     def in_words(self) -> str:
@@ -70,6 +71,8 @@ class Usage:
             raise ValueError("a count is no number")
         return cls(**data)
 
+
+_COUNTS = attrgetter(*Usage.__slots__)
 
 UNKNOWN = Usage(1, None, None, None, None, None)
 """A call whose price nobody told."""

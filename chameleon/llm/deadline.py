@@ -7,11 +7,11 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, wait
+from concurrent.futures import Future
 from contextvars import ContextVar, copy_context
 from functools import partial, reduce
-from queue import SimpleQueue
-from typing import Any, TypeAlias, TypeVar
+from queue import Empty, SimpleQueue
+from typing import Any, TypeAlias, TypeVar, cast
 
 from chameleon import bridge
 from chameleon.errors import ModelError
@@ -25,7 +25,8 @@ _HTTP_CLIENTS = (
     ("_client", "_client"),
     ("client", "_api_client", "_httpx_client"),
 )
-_Works: TypeAlias = SimpleQueue[Callable[[], Callable[[], None]]]
+_Tell: TypeAlias = Callable[[Any, BaseException | None], None]
+_Works: TypeAlias = SimpleQueue[tuple[Callable[[], Any], _Tell]]
 _IDLE: list[_Works] = []  # of the threads that wait for work: as many as were ever busy at once
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_IDLE.clear)  # threads are not copied
@@ -53,38 +54,52 @@ def within(seconds: float, work: Callable[[], T], *, reads: float | None = None)
             return context.run(bridge.in_time, work, max(0.0, seconds))
         except TimeoutError:
             raise TooLate from None
-    future = context.run(started, work)
-    if not wait([future], max(0.0, seconds)).done:  # a `TimeoutError` of the work itself is another thing
-        raise TooLate
-    return future.result()
+    outcomes = SimpleQueue[tuple[Any, BaseException | None]]()
+    _start(partial(context.run, work), lambda value, error: outcomes.put((value, error)))
+    try:
+        value, error = outcomes.get(timeout=max(0.0, seconds))
+    except Empty:
+        raise TooLate from None
+    if error is not None:
+        raise error
+    return cast(T, value)
 
 
 def started(work: Callable[[], T]) -> Future[T]:
-    """Start the work in a thread that waits for some, or a new one; none keeps the process from ending."""
-    future, context = Future[T](), copy_context()
+    """Start the work in a thread; none keeps the process from ending."""
+    future = Future[T]()
     future.set_running_or_notify_cancel()  # who gives it up cannot cancel what a thread does
 
-    def run() -> Callable[[], None]:
-        try:
-            return partial(future.set_result, context.run(work))
-        except BaseException as error:
-            return partial(future.set_exception, error)
+    def tell(value: T, error: BaseException | None) -> None:
+        if error is None:
+            future.set_result(value)
+        else:
+            future.set_exception(error)
 
+    _start(partial(copy_context().run, work), tell)
+    return future
+
+
+def _start(work: Callable[[], Any], tell: _Tell) -> None:
+    """Hand the work to a thread that waits for some, or to a new one; tell its result or what it raised."""
     try:
         works = _IDLE.pop()
     except IndexError:
         works = SimpleQueue()
         threading.Thread(target=_worker, args=(works,), name="chameleon-call", daemon=True).start()
-    works.put(run)
-    return future
+    works.put((work, tell))
 
 
 def _worker(works: _Works) -> None:
     while True:
-        tell = works.get()()
+        work, tell = works.get()
+        try:
+            outcome = work(), None
+        except BaseException as error:
+            outcome = None, error
         _IDLE.append(works)  # before whoever waits for this starts the next
-        tell()
-        del tell  # and the result with it
+        tell(*outcome)
+        del work, tell, outcome  # nothing of it is kept while the thread waits
 
 
 def bound_replies(chat: Any) -> None:

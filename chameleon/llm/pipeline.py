@@ -15,7 +15,8 @@ from collections.abc import Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import partial, reduce
+from operator import add
 from typing import Any
 
 from chameleon import bridge
@@ -160,11 +161,13 @@ class Pipeline:
             else:
                 try:
                     made, attempts = self._ask(asked, fitted, context)
-                    spent = sum((reply.usage for reply in made), Usage())
+                    spent = reduce(add, [reply.usage for reply in made])
                 finally:
                     context.meter.settle(spent)
-                made = [replace(reply, attempts=attempts) for reply in made]
-                made[0] = replace(made[0], seconds=round(time.monotonic() - started, 6))
+                took, first = round(time.monotonic() - started, 6), made[0]
+                made = [
+                    replace(each, attempts=attempts, seconds=took if each is first else 0.0) for each in made
+                ]
             if widened:
                 for place, reply in zip(places, made, strict=False):
                     replies[place] = replies[place].with_more_room(reply, widened)
