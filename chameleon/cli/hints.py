@@ -17,6 +17,7 @@ HINTS = {
     "missing-input:question": "Ask one in quotes.",
     "no-model": "Name one with --model PROVIDER:NAME or CHAMELEON_MODEL, or set a provider's key, such as "
     "OPENAI_API_KEY.",
+    "no-replay": "Run it once with --store auto, which keeps the replies.",
     "dropped-parameter": "A figure would not be the method's: choose a model that takes it, ask without "
     "thinking where that helps (--param reasoning=none), or allow it with --allow-dropped.",
     "several-runs": "--where KEY=VALUE picks one run of several in a file.",

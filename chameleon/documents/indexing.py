@@ -109,8 +109,7 @@ def index_files(
         documents = with_summaries(reading.documents()) if with_summaries else reading.documents()
         first = next(documents, None)
         if first is None and build.old is None:
-            where = ", ".join(map(str, sources))
-            raise InputError("no table and no text was found", where=where, hint=_most_of(summary))
+            raise _nothing_in(sources, summary)
         build.add(chain([first], documents) if first else ())
         for id, problem in with_summaries.failed.items() if with_summaries else ():
             reading.note_missing_summary(id, problem)
@@ -250,7 +249,7 @@ def _files(sources: Sequence[Path], summary: Summary) -> tuple[dict[Path, Path],
             if source.is_file():  # a device may never end, and a pipe never begin
                 found.setdefault(source.resolve(), Path(source.name))
             else:
-                why = "is no file and no folder that can be read"
+                why = "is no ordinary file" if source.exists() else "there is no such file or folder"
                 summary.left_out.append(LeftOut(printable(str(source)), why))
             continue
         root = source.resolve()
@@ -273,15 +272,16 @@ def _vanished(
     return [str(path) for path in in_folders if not any(map(path.is_relative_to, unread))]
 
 
-def _most_of(summary: Summary) -> str:
-    """Say what there was instead, in a sentence."""
+def _nothing_in(sources: Sequence[Path], summary: Summary) -> InputError:
+    """Return the error for sources without a table or a text: what there was instead."""
     if summary.faults:
-        first = summary.faults[0]
-        more = len(summary.faults) - 1
-        return f"{first.where}: {first.why}{f' ({more} more)' if more else ''}"
+        first, *more = summary.faults
+        also = f"Not read either: {', '.join(each.where for each in more[:5])}." if more else ""
+        return InputError(first.why, where=first.where, hint=also)
+    hint = "The folder is empty."
     if summary.others:
         kinds = ", ".join(f"{count} {kind}" for kind, count in summary.others.most_common(5))
-        return f"There are: {printable(kinds)}."
-    if summary.without:
-        return "There are only files without a table or a text."
-    return "The folder is empty." if not summary.left_out else ""
+        hint = f"There are: {printable(kinds)}."
+    elif summary.without or summary.left_out:
+        hint = "There are only files without a table or a text."
+    return InputError("no table and no text was found", where=", ".join(map(str, sources)), hint=hint)

@@ -115,7 +115,8 @@ class DataFile:
     def _opened(self) -> IO[bytes]:
         if not self.path.is_file():
             if not self.path.is_dir():
-                raise InputError("this is no file", where=str(self.path))
+                what = "is no ordinary file" if self.path.exists() else "there is no such file"
+                raise InputError(what, where=str(self.path))
             inside = (file.name for file in self.path.iterdir() if file.is_file())
             data = [name for name in inside if name.removesuffix(".gz").endswith(_ENDINGS)]
             data = sorted(name for name in data if name.partition(".")[0] != "tables")

@@ -69,6 +69,9 @@ class RunDir(AbstractContextManager["RunDir"]):
             self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
         except OSError as problem:
             raise InputError(f"cannot make the folder: {problem.strerror}", where=str(path)) from problem
+        if not (self.path / SETTINGS).exists() and (others := self._others()):
+            what = f"the folder holds something else, such as {others[0]}"
+            raise InputError(what, where=str(path), hint="Name another folder.")
         # This file stays the same while the directory is open: its lock is what makes other processes wait.
         self._events = LineFile(self.path / EVENTS, "event log", _ELSEWHERE)
         try:
@@ -182,6 +185,9 @@ class RunDir(AbstractContextManager["RunDir"]):
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def _others(self) -> list[str]:
+        return sorted(each.name for each in self.path.iterdir() if each.name not in (RESULTS, EVENTS, RECENT))
+
     def _check_settings(self, settings: Mapping[str, Any]) -> None:
         file = self.path / SETTINGS
         if file.exists():
@@ -258,7 +264,10 @@ def read_settings(file: Path) -> Mapping[str, Any]:
         is_named = isinstance(settings["benchmark"], str) and "inventory" in settings
         if not is_named or not isinstance(settings.get(PROBLEMS), int | None):
             raise TypeError("no benchmark is named, or no number of problems")
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as problem:
+    except OSError as problem:
+        hint = "Name the folder of an evaluation."
+        raise LogError(f"cannot be read: {problem.strerror}", where=str(file), hint=hint) from problem
+    except (ValueError, KeyError, TypeError, RecursionError) as problem:
         what = "these are no settings of an evaluation"
         raise LogError(what, where=str(file), hint=_ELSEWHERE) from problem
     return dict(settings)

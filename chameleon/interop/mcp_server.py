@@ -283,7 +283,9 @@ async def serve_http(
             bound.listen()  # who is told the address may come at once
         except OSError as problem:
             what = f"cannot be served on: {problem.strerror or problem}"
-            raise InputError(what, where=f"{host}:{port}", hint="Give another port, or 0.") from problem
+            is_host = isinstance(problem, socket.gaierror)
+            hint = "Name a host of this machine." if is_host else "Give another port, or 0."
+            raise InputError(what, where=f"{host}:{port}", hint=hint) from problem
         shown = f"[{host}]" if ":" in host else host
         tell(f"http://{shown}:{bound.getsockname()[1]}/mcp")
         config = uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=2)

@@ -35,7 +35,8 @@ def address_of(url: str) -> str:
     """
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise InputError("the receiver of spans has an address such as http://localhost:4318")
+        what = f"{url!r:.100} is not the address of a receiver of spans"
+        raise InputError(what, hint="Write one such as http://localhost:4318.")
     if parts.username or parts.password or parts.query:
         raise InputError(
             "the address of the receiver has a secret in it",

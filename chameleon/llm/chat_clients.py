@@ -24,6 +24,7 @@ from chameleon.llm.providers import (
     belongs_to_connection,
     full_name,
     own_server,
+    package_is_here,
     providers,
     secrets_in,
 )
@@ -200,14 +201,13 @@ def make_client(
         arguments = {"stream_usage": True, **arguments} if provider == "openai" else arguments
         client: BaseChatModel = init_chat_model(name, model_provider=provider, **arguments)
     except ImportError as error:
-        # LangChain's own text, on top, hides which package it is.
-        cause = [*causes(error)][-1]
-        needs = f"the model provider {provider} needs a package that is not installed"
         # The real packages: our own extras' name says nothing to an index that does not hold us.
         packages = " ".join(f"'{package}'" for package in (_LANGCHAIN, facts.package, _PRICES))
-        raise MissingPackage(
-            f"{needs}: {one_line(str(cause), 120)}", hint=f"pip install {packages}"
-        ) from None
+        why = "which is not installed"
+        if package_is_here(provider):
+            why = f"which cannot be loaded ({one_line(str([*causes(error)][-1]), 120)})"
+        needs = f"{model} is asked with the package {facts.package}, {why}"
+        raise MissingPackage(needs, hint=f"pip install {packages}") from error
     except ChameleonError:
         raise
     except Exception as error:

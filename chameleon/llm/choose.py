@@ -77,8 +77,8 @@ def choose_model(
     if replay is not None:
         model = replay.latest_model(own_server("openai", {"base_url": address}, environ))
         if model is None:
-            hint = "Record first, with the store in mode auto."
-            raise NoModel("there is no recorded reply to replay", where=str(replay.path), hint=hint)
+            what, hint = "there is no recorded reply to replay", "Record first, with the store in mode auto."
+            raise NoModel(what, where=str(replay.path), hint=hint, code="no-replay")
         return ModelChoice(model, f"model {model}, because the response store recorded it last")
     if address and not is_openai_itself(address):
         return _from_server(address, environ.get("OPENAI_API_KEY"))

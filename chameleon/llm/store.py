@@ -99,7 +99,8 @@ class ResponseStore:
             like = "SELECT messages FROM replies ORDER BY abs(length - ?) LIMIT ?"
             near = self._store.rows("read", like, (len(messages), _MOST_NEAR))
             what = _other_prompt(_flat(request.messages), [_flat(self._read(row, list)) for (row,) in near])
-        raise ReplayMiss(what, where=str(self.path), hint="Record it with the store in mode auto.")
+        hint = "Record it with the store in mode auto."
+        raise ReplayMiss(what, where=str(self.path), hint=hint, code="no-replay")
 
     def put(self, request: ModelRequest, reply: Mapping[str, Any]) -> None:
         """Record a reply, replacing an earlier one; raise `StoreError` when it cannot be written."""

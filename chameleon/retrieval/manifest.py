@@ -141,6 +141,7 @@ def _absent(folder: Path) -> InputError:
         hint = "Run the command that builds it again."
         return InputError("the index is not finished", where=str(folder), hint=hint)
     what = "the folder holds no index" if folder.is_dir() else "there is no such index"
+    what = "is a file, not the folder of an index" if folder.is_file() else what
     return InputError(what, where=str(folder), hint="`chameleon index` builds one.")
 
 

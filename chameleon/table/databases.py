@@ -201,6 +201,9 @@ def _engine(address: str, origin: Origin) -> Any:
         what, hint = f"needs the package {package} to be read", f"pip install '{package}'"
         raise MissingPackage(what, where=origin.name, hint=hint) from None
     except Exception:  # classes of SQLAlchemy, and what a driver says of its own part
+        if address.lower().startswith("http"):
+            hint = "Download the file, and give that."
+            raise origin.error("is a web address, and tables are not read from the web", hint=hint) from None
         hint = "Write it as postgresql://USER:PASSWORD@HOST/DATABASE, with %40 for @ and %2F for /."
         raise origin.error("is no address of a database", hint=hint) from None
     raise origin.error("is the address of a file", hint="Give the path of the file itself.")

@@ -62,7 +62,7 @@ class PassageReader(LLMModule):
         passages = state.input.get("passages") or ()
         lines = [found["line"] for found in _RESTS.finditer(reply)]
         if lines and _NONE.match(lines[-1].strip()):
-            hint = "Ask in the words of the paper, or name the section."
+            hint = "Ask in the words of the document, or name the section."
             raise Declined("the passages found do not answer the question", hint=hint)
         numbers = list(dict.fromkeys(_numbers(lines[-1], len(passages)))) if lines else []
         if not numbers:

@@ -86,8 +86,8 @@ class PaperRetriever(Module):
                 kept.append(place)
                 left -= size
         if not kept:
-            what = "no passage of the paper has a word of the question"
-            raise Declined(what, hint="Ask in the words of the paper.")
+            what = "no passage of the document has a word of the question"
+            raise Declined(what, hint="Ask in the words of the document.")
         told = [
             {
                 "id": f"passage {place + 1}",

@@ -132,7 +132,7 @@ def test_a_folder_and_a_missing_file_are_told(command: Command, tmp_path: Path) 
     complaint = command("eval", "tables_offline", str(tmp_path)).complaint
     assert complaint == f"{tmp_path}: this is a folder. Name a file in it: dev.jsonl, test.json.gz."
     good = written(tmp_path, GOOD)
-    for place, told in ((tmp_path, "this is a folder"), (tmp_path / "none.json", "this is no file")):
+    for place, told in ((tmp_path, "this is a folder"), (tmp_path / "none.json", "there is no such file")):
         assert f"{place}: {told}" in command("eval", "tables_offline", str(place)).complaint
         assert f"{place}: {told}" in command("score", "tabmwp", str(good), str(place)).complaint
         tables = ("--tables", str(place), "--benchmark", f"{__name__}:Apart")

@@ -49,7 +49,7 @@ def test_without_a_word_in_common_passages_are_kept_with_a_note(
     places = (3, 1) if installed else (1, 2)
     assert [each["id"] for each in output["kept"]] == [f"passage {place}" for place in places]
     assert "No word of the question" in output["note"]
-    with pytest.raises(Declined, match="no passage of the paper has a word"):
+    with pytest.raises(Declined, match="no passage of the document has a word"):
         PaperRetriever(without_words="decline").run(state("Who pays damages?"))
     with pytest.raises(Declined):
         PaperRetriever().run(state(passages=[]))
