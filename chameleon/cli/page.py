@@ -183,15 +183,14 @@ class RunPage:
 
     def _nearest(self, passages: Any) -> None:
         """Print passages, and tables, that may answer, each with its place."""
+        width = self.width - len(_INDENT)
         for passage in passages or ():
-            text, width = str(passage.get("text", "")), self.width - len(_INDENT)
+            text, lines = str(passage.get("text", "")), []
             if "passage" in passage:
-                text = textwrap.shorten(harmless(text), _MOST_SHOWN, placeholder=" …")
-                lines = textwrap.wrap(text, width)
+                lines = textwrap.wrap(textwrap.shorten(harmless(text), _MOST_SHOWN, placeholder=" …"), width)
             else:  # the first rows of a table
-                lines = [
-                    textwrap.shorten(harmless(line), width, placeholder=" …") for line in text.splitlines()
-                ]
+                for line in text.splitlines():
+                    lines.append(textwrap.shorten(harmless(line), width, placeholder=" …"))
             shown = textwrap.indent("\n".join(lines), _INDENT)
             self._line(f"Nearest: {sources_in_words([passage])[0]}\n{shown}", "", wrap=False)
 
