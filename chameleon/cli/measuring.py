@@ -201,7 +201,11 @@ class GridRun:
     def show(self, figures: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
         """Print the arms' figures in one table, and keep them in the folder that is asked for, if any."""
         out, data, over = self.options.out, self.data, len(self.problems)
-        about = {"grid": self.grid.name, "inventory": self.grid.inventory, "benchmark": data.benchmark.name}
+        about: dict[str, Any] = {
+            "grid": self.grid.name,
+            "inventory": self.grid.inventory,
+            "benchmark": data.benchmark.name,
+        }
         about |= {"scorer": data.scorer, "data": {"name": data.path.name, "sha256": data.file.sha256}}
         table = ArmTable(figures, {**about, "problems": over, "model": self.options.model})
         if out is not None:
