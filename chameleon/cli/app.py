@@ -113,9 +113,7 @@ def ask(
     run: RunOptions,
     talk: TalkOptions,
     json: bool = JSON,
-    questions: Path | None = Option(
-        None, metavar="FILE", help="Ask each line of FILE, and print a line for each."
-    ),
+    questions: Path | None = Option(None, metavar="FILE", help="Ask each line of FILE; a line for each."),
 ) -> None:
     """Answer a question from a table, an index, a picture or a text.
 
@@ -143,16 +141,10 @@ def chat(
 def index(
     options: ModelOptions,
     talk: TalkOptions,
-    sources: list[Path] = Argument(
-        ..., metavar="FOLDER|FILE…", help="Tables, documents, pages, texts and scans."
-    ),
+    sources: list[Path] = Argument(..., metavar="FOLDER|FILE…", help="Tables, documents, texts and scans."),
     out: Path = Option(..., "--out", "-o", metavar="INDEX", help="The index; one that is there is added to."),
-    retriever: str | None = Option(
-        None, metavar="NAME|YAML", help="lexical, blend, '{first: bm25, rerank: evidence}' …"
-    ),
-    summaries: bool = Option(
-        False, "--summaries", help="Have a model describe each table and what it answers."
-    ),
+    retriever: str | None = Option(None, metavar="NAME|YAML", help="lexical, blend, '{first: bm25}' …"),
+    summaries: bool = Option(False, "--summaries", help="Have a model describe each table."),
     json: bool = JSON,
 ) -> None:
     """Put the tables and texts of files and folders into an index.
@@ -186,9 +178,7 @@ def check(
 
 @command("Build", "listing", "print_list", name="list")
 def list_kind(
-    kind: Kind = Argument(
-        "inventories", metavar="KIND", help="modules, planners, inventories, grids or benchmarks."
-    ),
+    kind: Kind = Argument("inventories", metavar="KIND", help="What to list."),
     name: str | None = Argument(None, metavar="NAME", help="Show this module or planner in full."),
     json: bool = JSON,
 ) -> None:
@@ -202,9 +192,7 @@ def serve(
         ..., metavar="INVENTORY…", help="What to serve, each as a tool.", autocompletion=inventories
     ),
     mcp: bool = Option(False, "--mcp", help="By MCP, at standard input and output unless --http is given."),
-    http: str | None = Option(
-        None, metavar="[HOST:]PORT", help="By HTTP, on this machine unless a HOST is named."
-    ),
+    http: str | None = Option(None, metavar="[HOST:]PORT", help="By HTTP, here unless a HOST is named."),
     files: list[Path] | None = Option(
         None, metavar="FOLDER", help="Clients may name files in it; by HTTP none by default."
     ),
@@ -239,9 +227,7 @@ def evaluate(
     inventory: str = Argument(..., metavar="INVENTORY", help="The inventory.", autocompletion=inventories),
     data: Path = DATA,
     without: list[str] | None = Option(None, metavar="MODULE", help="Leave a module out; repeatable."),
-    part: str | None = Option(
-        None, metavar="K/N", help="One part of N, for `chameleon merge`; --max-cost is for all."
-    ),
+    part: str | None = Option(None, metavar="K/N", help="Part K of N, for `merge`; --max-cost is for all."),
     json: bool = JSON,
 ) -> None:
     """Run an inventory over problems, and score it by the official rule.
@@ -275,15 +261,9 @@ def score(
     benchmark: str = Argument(..., metavar="BENCHMARK", help="Its name."),
     data: Path = DATA,
     predictions: Path = Argument(..., metavar="PREDICTIONS", help="One row for each problem's id."),
-    field: str = Option(
-        "prediction", metavar="FIELD", help="What is scored: output, prediction, program, or KEY.FIELD."
-    ),
-    where: str | None = Option(
-        None, metavar="KEY=VALUE", help="Only the rows of PREDICTIONS that have this value."
-    ),
-    given: bool = Option(
-        False, "--given", help="Leave out problems without a prediction; else they are wrong."
-    ),
+    field: str = Option("prediction", metavar="FIELD", help="output, prediction, program, or KEY.FIELD."),
+    where: str | None = Option(None, metavar="KEY=VALUE", help="Only the rows that have this value."),
+    given: bool = Option(False, "--given", help="Leave out problems without a prediction, else wrong."),
     json: bool = JSON,
 ) -> None:
     """Score recorded predictions of any system by the official rule."""
@@ -292,12 +272,8 @@ def score(
 @command("Measure", "reporting", "export_runs")
 def export(
     spans: SpanOptions,
-    source: Path = Argument(
-        ..., metavar="LOG|DIR", help="A log of `ask` or `chat`, or a folder of `eval --out`."
-    ),
-    inspect: Path | None = Option(
-        None, metavar="FILE", help="Write a log of Inspect: NAME.eval or NAME.json."
-    ),
+    source: Path = Argument(..., metavar="LOG|DIR", help="A log of `ask` or `chat`, or a folder of `eval`."),
+    inspect: Path | None = Option(None, metavar="FILE", help="Write a log of Inspect: NAME.eval or .json."),
 ) -> None:
     """Export runs to OpenTelemetry or Inspect.
 
@@ -307,9 +283,7 @@ def export(
 
 @command(HIDDEN, "reporting", "merge_parts")
 def merge(
-    parts: list[Path] = Argument(
-        ..., metavar="PART…", help="The folders of all parts, as `eval --part` has written them."
-    ),
+    parts: list[Path] = Argument(..., metavar="PART…", help="All folders of `eval --part`."),
     out: Path = Option(..., "--out", "-o", metavar="DIR", help="The folder of the whole; a new one."),
 ) -> None:
     """Put the parts of an evaluation together, as if one machine had run it."""
@@ -323,16 +297,8 @@ def stats(runs: list[Path] = RUNS, json: bool = JSON) -> None:
 @command(HIDDEN, "indexing", "measure_recall")
 def recall(
     corpus: Path = Argument(..., metavar="CORPUS", help="Tables as JSON lines (.gz is fine), or an index."),
-    queries: Path = Argument(
-        ..., metavar="QUERIES", help="JSON lines with a question and its gold_table_id."
-    ),
-    retriever: str = Option(
-        "auto",
-        "--retriever",
-        "-r",
-        metavar="NAME|YAML",
-        help="How to search: bm25, lexical, blend, '{first: bm25, rerank: evidence}'.",
-    ),
+    queries: Path = Argument(..., metavar="QUERIES", help="JSON lines of a question and its gold_table_id."),
+    retriever: str = Option("auto", "--retriever", "-r", metavar="NAME|YAML", help="As for `index`."),
     summaries: bool = Option(False, "--summaries", help="Index the `summary` of each table too."),
     index: Path | None = Option(None, metavar="DIR", help="Keep the index of the corpus here."),
     json: bool = JSON,

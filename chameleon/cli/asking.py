@@ -61,14 +61,9 @@ def run_question(
         activity = close.enter_context(Activity(f"preparing ({files_in_words(options)})"))
         setup = prepare(options, run.approve, close, settings_in(log) if log else {}, plans=plan_only)
         inventory = setup.executor.inventory
-        page = RunPage(
-            as_json=as_json,
-            trace=run.trace or plan_only or output.verbose,
-            inventory=inventory,
-            model=setup.executor.model,
-            plan_only=plan_only,
-            started=started,
-        )
+        trace = run.trace or plan_only or output.verbose
+        page = RunPage(as_json=as_json, trace=trace, inventory=inventory, model=setup.executor.model)
+        page.plan_only, page.started = plan_only, started
         page.begin(setup.why)
         kept_log = close.enter_context(EventLog(log)) if log is not None else None
         if kept_log is not None:

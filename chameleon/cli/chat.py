@@ -16,15 +16,7 @@ from chameleon.cli.hints import in_options
 from chameleon.cli.options import GivenOptions, QuestionOptions, RunOptions
 from chameleon.cli.page import RunPage, page_width
 from chameleon.cli.setup import STANDARD_INPUT, checked, events_of, prepare, receiver
-from chameleon.cli.terminal import (
-    Activity,
-    Interrupted,
-    ReplyStream,
-    Terminated,
-    echo,
-    output,
-    say,
-)
+from chameleon.cli.terminal import Activity, Interrupted, ReplyStream, Terminated, echo, output, say
 from chameleon.cli.words import settled
 from chameleon.core.conversation import HISTORY, answer_in_text
 from chameleon.core.conversation_log import ConversationLog
@@ -88,9 +80,9 @@ def _lines() -> Iterator[str]:
         try:
             with redirect_stdout(out):  # lines are edited at a terminal alone; a file has only answers
                 line = input("> ") if is_terminal else sys.stdin.readline()
-        except (EOFError, Interrupted) as ended:
-            if isinstance(ended, Terminated):
-                raise
+        except Terminated:
+            raise
+        except (EOFError, Interrupted):
             say("")
             return
         if not line and not is_terminal:
@@ -126,8 +118,8 @@ class Chat:
         """Show the last turns of the log, and answer a question that was left unanswered."""
         if self.log is None:
             return
-        turns, unfinished = self.log.turns, self.log.unfinished
-        if turns:
+        unfinished = self.log.unfinished
+        if turns := self.log.turns:
             self.turns = list(turns)
             say(f"Goes on with {self.log.path}, after {counted(len(turns), 'question')}.")
             self._tell(turns[-_SHOWN:])
@@ -159,19 +151,17 @@ class Chat:
     def answer(self, given: Mapping[str, Any]) -> None:
         """Run a question and show what happens; what goes wrong is reported, and the chat continues."""
         inventory = self.executor.inventory
-        trace = self.options.trace or output.verbose
+        trace, reply = self.options.trace or output.verbose, ReplyStream()
         page = RunPage(as_json=False, trace=trace, inventory=inventory, model=self.executor.model)
-        reply = ReplyStream()
-        on_text = reply if self.options.stream else None
-        events = events_of(self.executor, given, self.log, on_text)
+        events = events_of(self.executor, given, self.log, reply if self.options.stream else None)
         try:
             with Activity() as activity:
                 for event in page.follow(events, reply, activity):
                     self._send(event)
             state = page.state
-        except Interrupted as ended:
-            if isinstance(ended, Terminated):
-                raise
+        except Terminated:
+            raise
+        except Interrupted:
             say("")
             state = self._stopped(page.state)
         except InputError as problem:

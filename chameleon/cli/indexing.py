@@ -50,10 +50,9 @@ def index_tables(
     writer, why = _summaries_by(options) if summaries else (None, "")
     if why and not as_json:
         say(f"Summaries by {harmless(why)}.")
-    if not as_json:
-        with suppress(InputError):  # told below
-            if named := settings_at(out, spec).embeddings:
-                say(f"Each new table or passage is embedded by {harmless(named['name'])}: {_EMBEDDED}")
+    with suppress(InputError):  # told below
+        if (named := settings_at(out, spec).embeddings) and not as_json:
+            say(f"Each new table or passage is embedded by {harmless(named['name'])}: {_EMBEDDED}")
     with recording(Meter()) as recorder, Progress("file") as progress:
 
         def show(done: int, total: int, name: str) -> None:
@@ -68,9 +67,8 @@ def index_tables(
         asked = {"model": writer.llm.name, "why": why, "usage": usage.to_json()} if writer else {}
         echo_json(to_json(summary) | asked)
     else:
-        stored = sum(call.cached for call in recorder.calls)
-        done = "\n".join(filter(None, (in_words(summary), spent_in_words(usage, stored))))
-        echo(_held(summary) if output.quiet else done)
+        spent = spent_in_words(usage, sum(call.cached for call in recorder.calls))
+        echo(_held(summary) if output.quiet else f"{in_words(summary)}\n{spent}".rstrip())
     if summary.faults and not output.quiet:
         faults = [f"  {harmless(f'{one.where}: {one.why}')}" for one in summary.faults]
         echo("\n".join([f"{counted(len(faults), 'warning')}: not read", *_first(faults)]), err=True)
@@ -98,15 +96,15 @@ def in_words(summary: Summary) -> str:
     texts = [counted(summary.passages, "passage")] * bool(summary.passages)
     read = f"Read {' and '.join([tables] * bool(summary.tables) + texts)}"
     done = f"{read} in {counted(summary.files, 'file')}" if summary.files else "Nothing new to read"
+    layout = len(summary.left_out) - len(summary.faults)
+    others = {
+        "Unchanged": (summary.unchanged, "file"),
+        "Gone, and taken out": (summary.vanished, "file"),
+        "Skipped, as layout of a page": (layout, "table"),
+        "Without a table or text": (summary.without, "file"),
+    }
     lines = [f"{done}, {in_time(summary.seconds)}."]
-    if summary.unchanged:
-        lines.append(f"Unchanged: {counted(summary.unchanged, 'file')}.")
-    if summary.vanished:
-        lines.append(f"Gone, and taken out: {counted(summary.vanished, 'file')}.")
-    if layout := len(summary.left_out) - len(summary.faults):
-        lines.append(f"Skipped, as layout of a page: {counted(layout, 'table')}.")
-    if summary.without:
-        lines.append(f"Without a table or text: {counted(summary.without, 'file')}.")
+    lines += [f"{label}: {counted(*each)}." for label, each in others.items() if each[0]]
     lines += _first([f"Note: {harmless(f'{note.where} {note.what}').rstrip('.')}." for note in summary.notes])
     if summary.others:
         kinds = ", ".join(f"{count} {harmless(kind)}" for kind, count in summary.others.most_common())

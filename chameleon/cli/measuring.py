@@ -28,7 +28,7 @@ from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.compare import NEEDS, ArmTable, evaluation_figures
 from chameleon.evaluation.grid import Arm, Grid
 from chameleon.evaluation.problems import PART, Part, Problems
-from chameleon.evaluation.run import DASH, Run, read_run
+from chameleon.evaluation.run import Run, read_run
 from chameleon.evaluation.run_dir import SETTINGS, checked_count, spent_in, write_whole
 from chameleon.run.executor import Executor
 from chameleon.text import counted, one_line
@@ -141,28 +141,23 @@ class GridRun:
     first: Run | None = None
 
     def __post_init__(self) -> None:
-        options = self.options
+        options, variants = self.options, self.grid.arms.values()
         self.out = options.out or Path(self.close.enter_context(tempfile.TemporaryDirectory()))
-        asking = next((arm.inventory for arm in self.grid.arms.values() if arm.inventory.needs_model), None)
-        model = None
-        if asking is not None and not options.no_model:
-            model = model_for(options, asking.llm.model).model
+        asking = [arm.inventory for arm in variants if arm.inventory.needs_model and not options.no_model]
+        model = model_for(options, asking[0].llm.model).model if asking else None
         self.options = replace(options, model=model)
         self.further: dict[str, Any] = {}
         if options.index is not None:
             self.further["index"] = _index_digests(options.index)
             given = {"index": str(options.index)}
             self.problems = [replace(each, input={**each.input, **given}) for each in self.problems]
-        self._announce()
-
-    def _announce(self) -> None:
-        arms = f"{counted(len(self.grid.arms), 'arm')} of {self.grid.name}"
+        arms = f"{counted(len(variants), 'arm')} of {self.grid.name}"
         over = f"{counted(len(self.problems), 'problem')} of {self.data.benchmark.name}"
-        if self.options.model is not None:
-            calls = [arm.calls for arm in self.grid.arms.values()]
+        if model is not None:
+            calls = [arm.calls for arm in variants]
             total = counted(sum(filter(None, calls)) * len(self.problems), "call")
             some = "" if None in calls else f", some {total} less those in the response store"
-            say(f"Evaluates {arms} over {over} with {self.options.model}{some}.")
+            say(f"Evaluates {arms} over {over} with {model}{some}.")
         else:
             say(f"Measures {arms} over {over}, where no model is needed.")
             say("--model PROVIDER:NAME evaluates them.")
@@ -182,7 +177,7 @@ class GridRun:
                 )
         try:
             return self._evaluate(arm)
-        except (InputError, ParameterRefused, Stopped, Interrupted):
+        except (InputError, ParameterRefused, Stopped):
             raise
         except ChameleonError as problem:  # what this arm lacks here is no reason to do without the others
             return arm_figures(arm, lacks=str(in_options(problem)))
@@ -190,8 +185,10 @@ class GridRun:
     def _evaluate(self, arm: Arm) -> dict[str, Any]:
         options = replace(self.options, out=self.out / arm.name, max_cost=self._left(arm))
         problems = Problems(lambda **_: self.problems)
-        setup = set_up(arm.inventory, options)
-        with placed(setup.executor, options) as executor, receiver(options) as traces:
+        with (
+            placed(set_up(arm.inventory, options).executor, options) as executor,
+            receiver(options) as traces,
+        ):
             run = EvalRun(executor, problems, self.data, options, traces)
             run.check()
             say(f"{arm.name}: {'; '.join(arm.changes) or 'the inventory as it is'}")
@@ -203,17 +200,14 @@ class GridRun:
 
     def show(self, figures: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
         """Print the arms' figures in one table, and keep them in the folder that is asked for, if any."""
-        out, benchmark, over = self.options.out, self.data.benchmark.name, len(self.problems)
-        about = {
+        out, data, over = self.options.out, self.data, len(self.problems)
+        about: dict[str, Any] = {
             "grid": self.grid.name,
             "inventory": self.grid.inventory,
-            "benchmark": benchmark,
-            "scorer": self.data.scorer,
-            "data": {"name": self.data.path.name, "sha256": self.data.file.sha256},
-            "problems": over,
-            "model": self.options.model,
+            "benchmark": data.benchmark.name,
         }
-        table = ArmTable(figures, about)
+        about |= {"scorer": data.scorer, "data": {"name": data.path.name, "sha256": data.file.sha256}}
+        table = ArmTable(figures, {**about, "problems": over, "model": self.options.model})
         if out is not None:
             out.mkdir(parents=True, exist_ok=True)
             text = json.dumps(table.to_json(), indent=2, ensure_ascii=False)
@@ -221,7 +215,7 @@ class GridRun:
         if as_json:
             echo_json(table.to_json())
             return
-        echo(f"{self.grid.name} over {counted(over, 'problem')} of {benchmark}\n")
+        echo(f"{self.grid.name} over {counted(over, 'problem')} of {data.benchmark.name}\n")
         echo(in_blocks([("arm", table.names), *table.columns.items()], [NEEDS]))
         for note in table.notes:
             echo(f"\n{one_line(note, 400)}")
@@ -247,27 +241,23 @@ def _index_digests(folder: Path) -> dict[str, str]:
 
 def _list_arms(grid: Grid, typed: str, *, as_json: bool) -> int:
     """List the arms, what each changes, and what it lacks here; 1 where none can run."""
-    lacks: dict[str, list[str]] = {}
+    found = []
     for arm in grid.arms.values():
         try:
             errors = [each.error for each in arm.inventory.obstacles() if each.stops]
         except ChameleonError as problem:  # a prompt that is not there
             errors = [problem]
-        lacks[arm.name] = [str(in_options(error)) for error in errors]
+        found.append(arm_figures(arm, lacks="; ".join(str(in_options(error)) for error in errors)))
+    table = ArmTable(found, {"grid": grid.name, "about": grid.spec.about, "inventory": grid.inventory})
     if as_json:
-        keys = ("arm", "about", "changes", "calls_per_question")
-        rows = map(arm_figures, grid.arms.values())
-        arms = [{**{key: row[key] for key in keys}, "lacks": lacks[row["arm"]]} for row in rows]
-        echo_json({"grid": grid.name, "about": grid.spec.about, "inventory": grid.inventory, "arms": arms})
-        return int(all(lacks.values()))
-    echo(f"{grid.name}: {grid.spec.about}\nVariants of {grid.inventory}:\n")
-    calls = [DASH if arm.calls is None else f"{arm.calls:,}" for arm in grid.arms.values()]
+        echo_json(table.to_json())
+        return int(all(each["lacks"] for each in found))
     about = [arm.about or "; ".join(arm.changes) or "as the inventory is" for arm in grid.arms.values()]
-    columns = [("arm", list(grid.arms)), ("calls each", calls), ("what it is", about)]
+    columns = [("arm", table.names), *table.columns.items(), ("what it is", about)]
+    echo(f"{grid.name}: {grid.spec.about}\nVariants of {grid.inventory}:\n")
     echo(in_blocks(columns, ["what it is"]))
-    for name, errors_of in lacks.items():
-        for error in errors_of:
-            echo(f"{name} cannot run here: {one_line(error, 400)}")
+    for note in table.notes:
+        echo(one_line(note, 400))
     command = f"chameleon compare {shlex.quote(typed)} DATA"
     echo(f"\n`{command}` compares them, without a model where none is needed.")
-    return int(all(lacks.values()))
+    return int(all(each["lacks"] for each in found))

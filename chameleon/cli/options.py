@@ -139,9 +139,7 @@ class TalkOptions(Options):
     """How much a command says besides its result."""
 
     quiet: bool = Option(False, "--quiet", "-q", help="Print the result alone: no notes, no progress.")
-    verbose: bool = Option(
-        False, "--verbose", "-v", help="Show each step with its prompts, each problem or file, and the log."
-    )
+    verbose: bool = Option(False, "--verbose", "-v", help="Show steps, prompts, problems, files and the log.")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -158,15 +156,9 @@ class ModelOptions(Options):
 
     model: str | None = Option(None, "--model", "-m", metavar="PROVIDER:NAME", help="The model to ask.")
     param: list[str] | None = Option(
-        None,
-        "--param",
-        "-p",
-        metavar="KEY=VALUE",
-        help="A parameter of each call; repeatable.",
+        None, "--param", "-p", metavar="KEY=VALUE", help="A parameter of each call; repeatable."
     )
-    store: StoreMode = Option(
-        "auto", help="The response store: auto reuses replies, replay never asks the model."
-    )
+    store: StoreMode = Option("auto", help="The response store: auto reuses replies, replay asks no model.")
     allow_dropped: bool = True
     params: Mapping[str, Any] = field(init=False)
     connected: MutableMapping[str, Any] = field(default_factory=dict, compare=False)
@@ -215,17 +207,13 @@ class GivenOptions(ModelOptions):
         None, "--table", "-t", metavar="FILE|-|ADDRESS", help="CSV, Excel, JSON …, or a database; repeatable."
     )
     sheet: list[str] | None = Option(
-        None, metavar="NAME", help="The sheet of a workbook, or the table of a page or database."
+        None, metavar="NAME", help="A sheet of a workbook, or table of a database."
     )
-    header: str | None = Option(
-        None, metavar="ROWS", help="The rows that name the columns: 4, 1-2, 0 for none."
-    )
+    header: str | None = Option(None, metavar="ROWS", help="Rows that name the columns: 4, 1-2, 0 for none.")
     keep_totals: bool = Option(False, "--keep-totals", help="Take all rows, totals and footers too.")
     image: str | None = Option(None, metavar="FILE|-", help="A picture: PNG, JPEG, WebP and others.")
     text: str | None = Option(None, metavar="FILE|-", help="A text, a page or a PDF to answer from.")
-    index: Path | None = Option(
-        None, metavar="INDEX", help="An index of tables and texts, made by `chameleon index`."
-    )
+    index: Path | None = Option(None, metavar="INDEX", help="An index, as `chameleon index` makes it.")
     choices: str | None = Option(None, metavar='"A;B"', help="Options to choose from.")
     at_least: float | None = Option(
         None, metavar="P", min=0, max=1, help="Decline answers of less confidence, without a model."
@@ -251,9 +239,7 @@ class QuestionOptions(GivenOptions):
 class SpanOptions(Options):
     """Where the spans of runs are sent, and whether with their texts."""
 
-    otlp: str | None = Option(
-        None, metavar="URL", help="Send spans to an OpenTelemetry receiver, as http://localhost:4318."
-    )
+    otlp: str | None = Option(None, metavar="URL", help="Send spans by OTLP, as to http://localhost:4318.")
     content: bool = Option(False, "--content", help="Send texts too: questions, prompts, replies, outputs.")
 
 
@@ -264,9 +250,7 @@ class RunOptions(SpanOptions):
     trace: bool = Option(False, "--trace", help="Show what each module did.")
     stream: bool = Option(False, "--stream", help="Show the last reply on stderr as it comes.")
     log: Path | None = Option(None, metavar="FILE", help="Keep the events here; what is unfinished resumes.")
-    approve: ApproveMode = Option(
-        "plan", help="Ask for approval of the whole plan, of each step, or refuse it (none)."
-    )
+    approve: ApproveMode = Option("plan", help="Approve the whole plan or each step, or refuse all (none).")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -275,29 +259,19 @@ class DataOptions(Options):
 
     tables: Path | None = Option(None, metavar="FILE", help="The tables, where they are apart.")
     scorer: str | None = Option(None, metavar="NAME", help="The official rule; `list benchmarks` shows all.")
-    limit: int | None = Option(
-        None, "--limit", "-n", min=1, max=1_000_000_000, help="The first N problems alone."
-    )
+    limit: int | None = Option(None, "--limit", "-n", min=1, max=1_000_000_000, help="The first N problems.")
 
 
 @dataclass(frozen=True, kw_only=True)
 class EvalOptions(ModelOptions, DataOptions, SpanOptions):
     """How an evaluation runs, and where it is kept."""
 
-    benchmark: str | None = Option(
-        None, "--benchmark", "-b", metavar="NAME", help="By default that of the data."
-    )
+    benchmark: str | None = Option(None, "--benchmark", "-b", metavar="NAME", help="By default that of DATA.")
     workers: int = Option(8, "--workers", "-w", min=1, max=1024, help="How many problems run at once.")
-    out: Path | None = Option(
-        None, "--out", "-o", metavar="DIR", help="Keep results and events here, and resume."
-    )
-    allow_dropped: bool = Option(
-        False, "--allow-dropped", help="Drop parameters that the model does not take."
-    )
+    out: Path | None = Option(None, "--out", "-o", metavar="DIR", help="Keep results here, and resume.")
+    allow_dropped: bool = Option(False, "--allow-dropped", help="Drop parameters that a model does not take.")
     max_cost: float | None = Option(None, metavar="USD", min=0, help="Stop when this much is spent.")
-    on: str | None = Option(
-        None, metavar="ray[:ADDRESS]", help="Run on a Ray cluster, by default the one found."
-    )
+    on: str | None = Option(None, metavar="ray[:ADDRESS]", help="On a Ray cluster, by default the one found.")
     retry_failed: bool = Option(False, "--retry-failed", help="Try the failed problems of DIR again.")
     gold_history: bool = Option(False, "--gold-history", help="Show later questions the gold answers.")
 

@@ -66,7 +66,6 @@ class RunPage:
     plan_only: bool = False
     above: Sequence[str] = ()
     started: float = field(default_factory=time.monotonic)
-    width: int = field(default_factory=page_width)
     steps: int = 0
     inside: RunPage | None = None
     table: Table | None = None
@@ -75,6 +74,11 @@ class RunPage:
     longest: float = 0.0
     notes: list[str] = field(default_factory=list)
     why: str = ""
+
+    @property
+    def width(self) -> int:
+        """Return how many places a line may have: within a step less."""
+        return max(40, page_width() - len(_INDENT) * len(self.above))
 
     def begin(self, why: str) -> None:
         """Say what runs, and why: at once in a trace, else below the answer."""
@@ -124,14 +128,9 @@ class RunPage:
         if self.inside is None:
             above = (*self.above, event.module)
             module = self.inventory.modules.get(event.module) if self.inventory else None
-            self.inside = RunPage(
-                as_json=self.as_json,
-                trace=True,
-                inventory=module.inner if isinstance(module, InnerRun) else None,
-                model=self.model,
-                above=above,
-                width=max(40, self.width - len(_INDENT)),
-            )
+            inner = module.inner if isinstance(module, InnerRun) else None
+            self.inside = RunPage(as_json=self.as_json, trace=True, inventory=inner, model=self.model)
+            self.inside.above = above
             self._line(f"{_INDENT}{' › '.join(above)}:", "")
         self.inside.show(event.event)
 
@@ -157,9 +156,8 @@ class RunPage:
         else:
             error = ended.error or Failure("ModuleError", "the run failed")
             echo(f"chameleon: {harmless(str(error))}", err=True)
-            records = [(each.step.module, each.error) for each in state.history]
-            failed = [(name, lack) for name, lack in records if lack is not None and lack != error]
-            earlier = [(name, lack) for name, lack in failed if lack.kind != "InnerDeclined"]
+            others = [(name, lack) for name, lack in state.failures.items() if lack != error]
+            earlier = [(name, lack) for name, lack in others if lack.kind != "InnerDeclined"]
             for name, lack in () if self.trace else earlier[-1:]:
                 self._line(f"Before that, {name} failed: {harmless(lack.message)}")
         for note in notes_on(state, _MOST_NOTES):
@@ -183,31 +181,29 @@ class RunPage:
 
     def _nearest(self, passages: Any) -> None:
         """Print passages, and tables, that may answer, each with its place."""
+        width = self.width - len(_INDENT)
         for passage in passages or ():
-            text, width = str(passage.get("text", "")), self.width - len(_INDENT)
+            text, lines = str(passage.get("text", "")), []
             if "passage" in passage:
-                text = textwrap.shorten(harmless(text), _MOST_SHOWN, placeholder=" …")
-                lines = textwrap.wrap(text, width)
+                lines = textwrap.wrap(textwrap.shorten(harmless(text), _MOST_SHOWN, placeholder=" …"), width)
             else:  # the first rows of a table
-                lines = [
-                    textwrap.shorten(harmless(line), width, placeholder=" …") for line in text.splitlines()
-                ]
+                for line in text.splitlines():
+                    lines.append(textwrap.shorten(harmless(line), width, placeholder=" …"))
             shown = textwrap.indent("\n".join(lines), _INDENT)
             self._line(f"Nearest: {sources_in_words([passage])[0]}\n{shown}", "", wrap=False)
 
     def _plan(self, plan: Plan) -> None:
-        repair = plan.kind == "repair"
         if plan.refused:
             before = [(each.names, each.refused) for each in self.state.plans[-1:]]
             if self.trace and (plan.names, plan.refused) not in before:  # a fixed plan stays what it is
                 reply = plan.calls[-1] if plan.calls else None
                 names = str(plan) or (reply and (reply.text or str([*map(dict, reply.tool_calls)]))) or ""
-                spent = self._spent(plan.calls)
-                self._line(f"Plan refused: {harmless(names)[:300]}".rstrip(" :") + spent, "")
+                shown = f"Plan refused: {harmless(names)[:300]}".rstrip(" :")
+                self._line(shown + self._spent(plan.calls), "")
                 self._line(_INDENT + harmless(plan.refused))
                 self._said(plan.calls)
             return
-        if repair and not self.trace:
+        if plan.kind == "repair" and not self.trace:
             return
         steps = plan_in_words(plan.steps, self.inventory)
         if self.plan_only and not self.as_json:
@@ -217,16 +213,17 @@ class RunPage:
         else:
             self.notes.append(f"{_LABELS[plan.kind]}: {steps}")
         if self.trace:
-            by = f"by {plan.by}" if plan.kind in ("proposed", "replan") else ""
-            by += f", {', '.join(map(harmless, asked))}" if (asked := self._others(plan.calls)) else ""
-            by += self._spent(plan.calls) if by else ""
+            by = f"by {plan.by}{self._spent(plan.calls)}" if plan.kind in ("proposed", "replan") else ""
             self._line(_INDENT + ": ".join(part for part in (by, harmless(plan.note)) if part))
             self._said(plan.calls)
 
-    @staticmethod
-    def _spent(calls: Sequence[Call]) -> str:
+    def _spent(self, calls: Sequence[Call], first: str = "") -> str:
+        """Write in brackets what calls took, after `first`, and the models other than the run's."""
         usage = sum((call.usage for call in calls), Usage())
-        return f"  [{usage.in_words}]" if usage.calls else ""
+        parts = [first, usage.in_words if usage.calls else "reply from the store" if calls else ""]
+        parts += dict.fromkeys(harmless(call.model) for call in calls if call.model != self.model)
+        parts += ["cut off"] if any(call.finish == "length" for call in calls) else []
+        return f"  [{', '.join(filter(None, parts))}]" if any(parts) else ""
 
     def _said(self, calls: Sequence[Call]) -> None:
         """Print what a model was asked, and replied, where all there is to say is wanted."""
@@ -256,14 +253,9 @@ class RunPage:
         return f"{_INDENT}│ " if self.together else _INDENT
 
     def _step(self, record: StepRecord) -> None:
-        usage = sum((call.usage for call in record.calls), Usage())
-        spent = (f", {usage.in_words}" if usage.calls else ", reply from the store") if record.calls else ""
-        spent += f", {', '.join(map(harmless, asked))}" if (asked := self._others(record.calls)) else ""
-        spent += ", cut off" if any(call.finish == "length" for call in record.calls) else ""
         again = f", attempt {redo.attempt}" if (redo := record.step.redo) else ""
-        step = harmless(str(record.step))
-        beside = "│ " if self.together else ""
-        self._line(f"{self.steps:3}. {beside}{step}{again}  [{in_time(record.seconds)}{spent}]", "")
+        step = f"{'│ ' if self.together else ''}{harmless(str(record.step))}{again}"
+        self._line(f"{self.steps:3}. {step}{self._spent(record.calls, in_time(record.seconds))}", "")
         self._said(record.calls)
         if record.dropped:
             self._block("dropped: it ran beside a step that failed")
@@ -277,10 +269,6 @@ class RunPage:
             changed = record.input_changes.get("table")
             if isinstance(changed, Table) and changed != record.output:
                 self._table(changed)
-
-    def _others(self, calls: Sequence[Call]) -> list[str]:
-        """Return the models that were asked, where they are not the run's."""
-        return list(dict.fromkeys(call.model for call in calls if call.model != self.model))
 
     def _value(self, value: Any) -> None:
         if isinstance(value, Table):

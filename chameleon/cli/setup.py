@@ -50,14 +50,9 @@ _READ = (
     "CSV, JSON, HTML, workbooks, SQLite, DuckDB and Parquet go with --table, PDF, .docx, .pptx, .odt, .epub, "
     "HTML, Markdown and plain text with --text, pictures with --image."
 )
-_FILES = {
-    "index": "index",
-    "table": "table",
-    "tables": "second table",
-    "image": "picture",
-    "text": "text",
-    "passages": "text",
-}
+_SOURCES = "Give a table with --table, an index with --index, a picture with --image or a text with --text."
+_FILES = ("index", "table", "tables", "image", "text", "passages")
+_NAMES = {"tables": "second table", "image": "picture", "passages": "text"}  # else as the key
 
 
 @dataclass(frozen=True)
@@ -90,17 +85,10 @@ def checked(options: QuestionOptions) -> QuestionOptions:
     if options.choices is not None and len(_choices(options.choices)) < 2:
         raise typer.BadParameter('two options or more, such as "yes;no"', param_hint="--choices")
     if options.inventory is None and options.index is not None and has_files:
-        raise typer.BadParameter(
-            "is given with something else, and is searched alone: leave one out, or name an inventory that "
-            "takes both with --inventory",
-            param_hint="--index",
-        )
+        what = "is given with something else, and is searched alone: name an --inventory that takes both"
+        raise typer.BadParameter(what, param_hint="--index")
     if options.inventory is None and options.index is None and not has_files:
-        raise InputError(
-            "the question comes without anything to answer it from",
-            hint="Give a table with --table, an index with --index, a picture with --image or a text "
-            "with --text.",
-        )
+        raise InputError("the question comes without anything to answer it from", hint=_SOURCES)
     return options
 
 
@@ -190,16 +178,11 @@ def _read_table(source: str, sheet: str | None, options: QuestionOptions) -> Tab
     is_piped, name = source == STANDARD_INPUT, file_name(source)
     with _right_option("--table", source):
         data = read_within(sys.stdin.buffer, _NAME) if is_piped else source
-        header, kept = options.header or "", options.keep_totals
-        found = choose_table(
-            data, name=_NAME if is_piped else "", sheet=sheet, header=header, keep_totals=kept
-        )
+        own, rows = _NAME if is_piped else "", options.header or ""
+        found = choose_table(data, name=own, sheet=sheet, header=rows, keep_totals=options.keep_totals)
     if found.others and not sheet:
-        others = ", ".join(
-            [*map(repr, found.others[:_MAX_NAMED]), *(["…"] if found.others[_MAX_NAMED:] else [])]
-        )
-        which = f"Read {found.name!r} of {name}; there are also {others}: choose with --sheet."
-        say(harmless(which))
+        others = ", ".join(map(repr, found.others[:_MAX_NAMED])) + ", …" * (len(found.others) > _MAX_NAMED)
+        say(harmless(f"Read {found.name!r} of {name}; there are also {others}: choose with --sheet."))
     for warning in found.warnings[:_MAX_NAMED]:
         say(f"{harmless(warning)}.")
     table = found.table
@@ -237,12 +220,9 @@ def read_text_or_document(source: str) -> dict[str, Any]:
     """
     from chameleon.documents import reading
 
-    where = _NAME if source == STANDARD_INPUT else source
-    if source == STANDARD_INPUT:
-        data = read_within(sys.stdin.buffer, _NAME)
-    else:
-        _require_path(source, "texts are read")
-        data = read_file(Path(source))
+    _require_path(source, "texts are read")
+    is_piped, where = source == STANDARD_INPUT, _NAME if source == STANDARD_INPUT else source
+    data = read_within(sys.stdin.buffer, _NAME) if is_piped else read_file(Path(source))
     is_text = reading.kind_of(data, where) == "text"
     if len(data) > (most := reading.MAX_TEXT_BYTES if is_text else reading.MAX_BYTES):
         what = f"the {'text' if is_text else 'document'} has more than the limit of {most:,} bytes"
@@ -277,7 +257,7 @@ def fit(given: Mapping[str, Any], inventory: Inventory, options: QuestionOptions
         if fitted["table"].caption in ("", Path(name).stem):
             fitted["table"] = fitted["table"].with_caption(name)
     files = [key for key in _FILES if key in fitted]
-    missing = [_FILES[key] for key in files if takes and key not in takes]
+    missing = [_NAMES.get(key, key) for key in files if takes and key not in takes]
     if missing:
         one = _that_takes(*("passages" if key == "text" else key for key in files))
         what = f"the inventory {inventory.name} takes no {' and no '.join(missing)}"
@@ -356,18 +336,15 @@ def set_up(
         model = connect(choice, chosen.llm.connection(), options, way) if choice.model else None
         executor = Executor(chosen, model)
         choice = asked.result() if asked else choice
-    return Setup(
-        executor, "; ".join(filter(None, [f"inventory {chosen.name}", str(choice), *own_models(chosen)]))
-    )
+    parts = [f"inventory {chosen.name}", str(choice), *own_models(chosen)]
+    return Setup(executor, "; ".join(filter(None, parts)))
 
 
 def model_for(options: ModelOptions, inventory_model: str | None = None) -> ModelChoice:
     """Choose the model: see `choose_model`. With `--store replay` it is one that was recorded."""
-    recorded = None
-    if options.store == "replay":
-        from chameleon.llm import ResponseStore
+    from chameleon.llm import ResponseStore
 
-        recorded = ResponseStore.default("replay")
+    recorded = ResponseStore.default("replay") if options.store == "replay" else None
     return choose_model(options.model, inventory_model, reason=reason_of_model(), replay=recorded)
 
 
