@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 DATA = Argument(..., metavar="DATA", help="The benchmark's release, or JSON lines; .gz is fine.")
 RUNS = Argument(..., metavar="RUN…", help="Folders that `eval --out` has written.")
-JSON = Option(False, "--json", help="Print one JSON object.")
+JSON = Option(False, "--json", help="Print JSON.")
 HIDDEN = ""  # works, and is not listed
 COMMANDS: dict[str, Command] = {}
 PLACES: dict[str, tuple[str, Callable[..., int | None]]] = {}
@@ -127,10 +127,10 @@ def chat(
     run: RunOptions,
     talk: TalkOptions,
     inventory: str | None = Argument(
-        None, metavar="INVENTORY", help="The inventory; by default as for `ask`.", autocompletion=inventories
+        None, metavar="INVENTORY", help="The inventory to run. Default: as `ask`.", autocompletion=inventories
     ),
 ) -> None:
-    """Answer one question after another; a model sees those before it.
+    """Answer one question after another; the model sees the earlier ones.
 
     Questions are lines of standard input. /table shows the table as it is now, /history what was said, /help
     all commands; Ctrl-D leaves.
@@ -142,15 +142,15 @@ def index(
     options: ModelOptions,
     talk: TalkOptions,
     sources: list[Path] = Argument(..., metavar="FOLDER|FILE…", help="Tables, documents, texts and scans."),
-    out: Path = Option(..., "--out", "-o", metavar="INDEX", help="The index; one that is there is added to."),
+    out: Path = Option(..., "--out", "-o", metavar="INDEX", help="The index to make, or to add to."),
     retriever: str | None = Option(None, metavar="NAME|YAML", help="lexical, blend, '{first: bm25}' …"),
     summaries: bool = Option(False, "--summaries", help="Have a model describe each table."),
     json: bool = JSON,
 ) -> None:
     """Put the tables and texts of files and folders into an index.
 
-    `ask --index` searches it. Run again, this reads what has changed.
-    Exit codes: 0 done, if need be with warnings; 1 nothing was read.
+    `ask --index` searches it. Run it again to read only what has changed.
+    Exit codes: 0 done, perhaps with warnings; 1 nothing was read.
     """
 
 
@@ -165,20 +165,22 @@ def check(
         None, metavar="NAME|FILE", help="The inventory.", autocompletion=inventories
     ),
     model: str | None = Option(None, "--model", "-m", metavar="PROVIDER:NAME", help="The model to ask."),
-    no_import: bool = Option(False, "--no-import", help="Show what the file says, and import nothing."),
-    schema: bool = Option(False, "--schema", help="Print the JSON Schema of such files."),
+    no_import: bool = Option(False, "--no-import", help="Show what the file says; import nothing."),
+    schema: bool = Option(False, "--schema", help="Print the JSON Schema of inventory files."),
     json: bool = JSON,
 ) -> None:
     """Check an inventory: keys, prompts, plans, packages and model.
 
-    An inventory is code: look at a stranger's with --no-import first.
-    Exit codes: 0 it runs, if need be without modules that a run can do without; 1 a run would stop.
+    An inventory is code: read one that you did not write with --no-import first.
+    Exit codes: 0 it runs, once a model is named if it asks one; 1 a run would stop.
     """
 
 
 @command("Build", "listing", "print_list", name="list")
 def list_kind(
-    kind: Kind = Argument("inventories", metavar="KIND", help="What to list."),
+    kind: Kind = Argument(
+        "inventories", metavar="KIND", help="modules, planners, inventories, grids or benchmarks."
+    ),
     name: str | None = Argument(None, metavar="NAME", help="Show this module or planner in full."),
     json: bool = JSON,
 ) -> None:
@@ -191,10 +193,16 @@ def serve(
     inventories: list[str] = Argument(
         ..., metavar="INVENTORY…", help="What to serve, each as a tool.", autocompletion=inventories
     ),
-    mcp: bool = Option(False, "--mcp", help="By MCP, at standard input and output unless --http is given."),
-    http: str | None = Option(None, metavar="[HOST:]PORT", help="By HTTP, here unless a HOST is named."),
+    mcp: bool = Option(False, "--mcp", help="By MCP, which is the only way so far."),
+    http: str | None = Option(
+        None,
+        metavar="[HOST:]PORT",
+        help="Over HTTP, on this machine unless you name a HOST. Default: standard input and output.",
+    ),
     files: list[Path] | None = Option(
-        None, metavar="FOLDER", help="Clients may name files in it; by HTTP none by default."
+        None,
+        metavar="FOLDER",
+        help="Let clients name files in this folder. Default: this one, and none over HTTP.",
     ),
 ) -> None:
     """Serve inventories to other agents, by the Model Context Protocol.
@@ -248,8 +256,8 @@ def compare(options: GridOptions, talk: TalkOptions, json: bool = JSON) -> None:
 @command("Measure", "reporting", "print_report")
 def report(
     runs: list[Path] = RUNS,
-    html: Path | None = Option(None, metavar="FILE", help="Write one page that opens every problem."),
-    problems: int = Option(200, min=0, help="The most problems of a run on the page."),
+    html: Path | None = Option(None, metavar="FILE", help="Write an HTML page with every problem."),
+    problems: int = Option(200, min=0, help="How many problems of a run the page shows."),
     json: bool = JSON,
 ) -> None:
     """Show evaluations next to the published results."""
@@ -258,12 +266,12 @@ def report(
 @command("Measure", "scoring", "score_predictions")
 def score(
     options: DataOptions,
-    benchmark: str = Argument(..., metavar="BENCHMARK", help="Its name."),
+    benchmark: str = Argument(..., metavar="BENCHMARK", help="The benchmark; `list benchmarks` shows all."),
     data: Path = DATA,
     predictions: Path = Argument(..., metavar="PREDICTIONS", help="One row for each problem's id."),
     field: str = Option("prediction", metavar="FIELD", help="output, prediction, program, or KEY.FIELD."),
     where: str | None = Option(None, metavar="KEY=VALUE", help="Only the rows that have this value."),
-    given: bool = Option(False, "--given", help="Leave out problems without a prediction, else wrong."),
+    given: bool = Option(False, "--given", help="Skip problems without a prediction; else they are wrong."),
     json: bool = JSON,
 ) -> None:
     """Score recorded predictions of any system by the official rule."""
@@ -283,8 +291,8 @@ def export(
 
 @command(HIDDEN, "reporting", "merge_parts")
 def merge(
-    parts: list[Path] = Argument(..., metavar="PART…", help="All folders of `eval --part`."),
-    out: Path = Option(..., "--out", "-o", metavar="DIR", help="The folder of the whole; a new one."),
+    parts: list[Path] = Argument(..., metavar="PART…", help="The folders that `eval --part` has written."),
+    out: Path = Option(..., "--out", "-o", metavar="DIR", help="The new folder."),
 ) -> None:
     """Put the parts of an evaluation together, as if one machine had run it."""
 
@@ -298,7 +306,9 @@ def stats(runs: list[Path] = RUNS, json: bool = JSON) -> None:
 def recall(
     corpus: Path = Argument(..., metavar="CORPUS", help="Tables as JSON lines (.gz is fine), or an index."),
     queries: Path = Argument(..., metavar="QUERIES", help="JSON lines of a question and its gold_table_id."),
-    retriever: str = Option("auto", "--retriever", "-r", metavar="NAME|YAML", help="As for `index`."),
+    retriever: str = Option(
+        "auto", "--retriever", "-r", metavar="NAME|YAML", help="How to search: bm25, lexical, blend, ..."
+    ),
     summaries: bool = Option(False, "--summaries", help="Index the `summary` of each table too."),
     index: Path | None = Option(None, metavar="DIR", help="Keep the index of the corpus here."),
     json: bool = JSON,

@@ -38,7 +38,8 @@ def answer_in(log: Path, *, yes: bool, no: bool) -> int:
         elif answer is None:
             _show(steps, _innermost(state))
         if answer is None:
-            echo("It still waits: chameleon approve asks at a terminal, or takes --yes or --no.", err=True)
+            how = "" if is_attended() else " `chameleon approve` asks at a terminal, or takes --yes or --no."
+            echo(f"It still waits.{how}", err=True)
             return EXIT_WAITS
         if answer and not sealed(b""):
             hint = "Set XDG_CONFIG_HOME to a folder of yours."

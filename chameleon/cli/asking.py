@@ -28,6 +28,7 @@ from chameleon.cli.words import MAX_REPLY_CHARS, answer_text, notes_on, settled
 from chameleon.core.events import Event, Plan, RunEnded
 from chameleon.core.log import EventLog, event_to_json, settings_in
 from chameleon.core.state import State
+from chameleon.errors import InputError
 from chameleon.text import one_line
 from chameleon.usage import Usage
 from chameleon.values import to_json
@@ -98,7 +99,8 @@ def _run_questions(options: QuestionOptions, run: RunOptions, file: Path, *, as_
     if options.question or run.log is not None:
         raise typer.BadParameter("give neither QUESTION nor --log with it", param_hint="--questions")
     lines = read_text_or_document(str(file))["text"].splitlines()
-    questions = list(filter(None, map(str.strip, lines)))
+    if not (questions := list(filter(None, map(str.strip, lines)))):
+        raise InputError("there is no question in it", where=str(file))
     options, codes = checked(replace(options, question=questions[0])), {0}
     with ExitStack() as close:
         setup = prepare(options, run.approve, close)

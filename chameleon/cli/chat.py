@@ -139,7 +139,7 @@ class Chat:
         elif name == "/history":
             self._tell(self.turns)
         elif line[0] == "/":
-            say(_HELP)
+            say(_HELP if name == "/help" else f"There is no command {name}. {_HELP}")
         else:
             self.answer(self.next_input(line))
         return not self.waits

@@ -81,7 +81,7 @@ def _summaries_by(options: ModelOptions) -> tuple[Any, str]:
 
     choice = model_for(options)
     if choice.model is None:
-        raise NoModel(f"summaries are written by a model: {choice.why}")
+        raise NoModel("a model writes the summaries, and none is named", code="no-model")
     settings = ModelSpec.model_validate(options.params).connection()
     llm = connect(choice, settings, options)
     params = {name: value for name, value in options.params.items() if name not in settings}

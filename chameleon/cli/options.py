@@ -138,8 +138,8 @@ class Options:
 class TalkOptions(Options):
     """How much a command says besides its result."""
 
-    quiet: bool = Option(False, "--quiet", "-q", help="Print the result alone: no notes, no progress.")
-    verbose: bool = Option(False, "--verbose", "-v", help="Show steps, prompts, problems, files and the log.")
+    quiet: bool = Option(False, "--quiet", "-q", help="Print only the result: no notes, no progress.")
+    verbose: bool = Option(False, "--verbose", "-v", help="Show every step, prompt and log message.")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -216,7 +216,7 @@ class GivenOptions(ModelOptions):
     index: Path | None = Option(None, metavar="INDEX", help="An index, as `chameleon index` makes it.")
     choices: str | None = Option(None, metavar='"A;B"', help="Options to choose from.")
     at_least: float | None = Option(
-        None, metavar="P", min=0, max=1, help="Decline answers of less confidence, without a model."
+        None, metavar="P", min=0, max=1, help="The least confidence (0 to 1) of answers without a model."
     )
     unit: str | None = Option(None, metavar="U", help="The unit of the answer; nothing is converted.")
 
@@ -240,7 +240,7 @@ class SpanOptions(Options):
     """Where the spans of runs are sent, and whether with their texts."""
 
     otlp: str | None = Option(None, metavar="URL", help="Send spans by OTLP, as to http://localhost:4318.")
-    content: bool = Option(False, "--content", help="Send texts too: questions, prompts, replies, outputs.")
+    content: bool = Option(False, "--content", help="With --otlp: send questions, prompts and replies too.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -249,31 +249,37 @@ class RunOptions(SpanOptions):
 
     trace: bool = Option(False, "--trace", help="Show what each module did.")
     stream: bool = Option(False, "--stream", help="Show the last reply on stderr as it comes.")
-    log: Path | None = Option(None, metavar="FILE", help="Keep the events here; what is unfinished resumes.")
-    approve: ApproveMode = Option("plan", help="Approve the whole plan or each step, or refuse all (none).")
+    log: Path | None = Option(
+        None, metavar="FILE", help="Write an event log; with the same log a run resumes."
+    )
+    approve: ApproveMode = Option("plan", help="Ask for approval once a plan or each step; none refuses.")
 
 
 @dataclass(frozen=True, kw_only=True)
 class DataOptions(Options):
     """Which problems of a data file count, and how they are scored."""
 
-    tables: Path | None = Option(None, metavar="FILE", help="The tables, where they are apart.")
+    tables: Path | None = Option(None, metavar="FILE", help="The tables, if they are in a file of their own.")
     scorer: str | None = Option(None, metavar="NAME", help="The official rule; `list benchmarks` shows all.")
-    limit: int | None = Option(None, "--limit", "-n", min=1, max=1_000_000_000, help="The first N problems.")
+    limit: int | None = Option(
+        None, "--limit", "-n", min=1, max=1_000_000_000, help="Only the first N problems."
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
 class EvalOptions(ModelOptions, DataOptions, SpanOptions):
     """How an evaluation runs, and where it is kept."""
 
-    benchmark: str | None = Option(None, "--benchmark", "-b", metavar="NAME", help="By default that of DATA.")
+    benchmark: str | None = Option(None, "--benchmark", "-b", metavar="NAME", help="Default: told from DATA.")
     workers: int = Option(8, "--workers", "-w", min=1, max=1024, help="How many problems run at once.")
-    out: Path | None = Option(None, "--out", "-o", metavar="DIR", help="Keep results here, and resume.")
+    out: Path | None = Option(
+        None, "--out", "-o", metavar="DIR", help="Keep results here; the same command resumes."
+    )
     allow_dropped: bool = Option(False, "--allow-dropped", help="Drop parameters that a model does not take.")
     max_cost: float | None = Option(None, metavar="USD", min=0, help="Stop when this much is spent.")
     on: str | None = Option(None, metavar="ray[:ADDRESS]", help="On a Ray cluster, by default the one found.")
     retry_failed: bool = Option(False, "--retry-failed", help="Try the failed problems of DIR again.")
-    gold_history: bool = Option(False, "--gold-history", help="Show later questions the gold answers.")
+    gold_history: bool = Option(False, "--gold-history", help="In conversations, show the gold answers.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -281,9 +287,9 @@ class GridOptions(EvalOptions):
     """Which arms are compared, and over what, each in its folder; the grid file may say what is left out."""
 
     grid: str = Argument(..., metavar="GRID|FILE", help="The grid: `list grids` shows all.")
-    data: Path | None = Argument(None, metavar="DATA", help="As for `eval`; without any the arms are listed.")
+    data: Path | None = Argument(None, metavar="DATA", help="As for `eval`; without it the arms are listed.")
     inventory: str | None = _inventory("In place of the one that it names.")
-    arm: list[str] | None = Option(None, metavar="NAME", help="This arm; may be given again.")
+    arm: list[str] | None = Option(None, metavar="NAME", help="Only this arm; repeatable.")
     no_model: bool = Option(False, "--no-model", help="Measure what needs no model.")
     index: Path | None = Option(None, metavar="DIR", help="The folder of the indexes to search.")
 

@@ -12,6 +12,7 @@ import typer
 from chameleon.cli.options import SpanOptions
 from chameleon.cli.scoring import counts_table, in_blocks
 from chameleon.cli.terminal import Activity, echo, echo_json, say, terminal_width
+from chameleon.errors import InputError
 from chameleon.evaluation.parts import merge
 from chameleon.evaluation.report import Comparison
 from chameleon.evaluation.report_page import write_page
@@ -136,7 +137,12 @@ def export_runs(spans: SpanOptions, source: Path, inspect: Path | None) -> int:
     """
     if (spans.otlp is None) == (inspect is None):
         raise typer.BadParameter("say where to: --otlp URL or --inspect FILE", param_hint="--otlp")
+    if not source.exists():
+        raise InputError("there is no such file or folder", where=str(source))
     if inspect is not None:
+        if not source.is_dir():
+            hint = "--otlp sends the log of a run."
+            raise InputError("--inspect needs the folder of an evaluation", where=str(source), hint=hint)
         from chameleon.interop.inspect_log import write_inspect_log
 
         with Activity(f"writing {inspect}"):

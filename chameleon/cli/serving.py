@@ -26,11 +26,9 @@ def serve_inventories(
     *,
     mcp: bool,
 ) -> None:
-    """Serve until the client goes away, or for ever by HTTP."""
+    """Serve by MCP, with `mcp` or without, until the client goes away, or for ever by HTTP."""
     import asyncio
 
-    if not mcp:
-        raise typer.BadParameter("say how: --mcp", param_hint="--mcp")
     host, port = _address(http) if http is not None else ("", 0)
     with _stdout_for_the_protocol():
         require("mcp", "an MCP server needs", "mcp")

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 STANDARD_INPUT = "-"
 _NAME = "standard input"
 _MAX_NAMED = 5
+_OF_TABLES = (".csv", ".tsv", ".parquet")  # the names of files that are nothing else
 _TAKEN_BY = {"--table": "table", "--image": "picture", "--text": "document"}
 _READ = (
     "CSV, JSON, HTML, workbooks, SQLite, DuckDB and Parquet go with --table, PDF, .docx, .pptx, .odt, .epub, "
@@ -194,6 +195,8 @@ def _read_table(source: str, sheet: str | None, options: QuestionOptions) -> Tab
 def _right_option(option: str, source: str) -> Iterator[None]:
     """Say of a file that cannot be read which option takes it, or that none does."""
     try:
+        if option == "--text" and Path(source).suffix.lower() in _OF_TABLES:
+            raise InputError("is a table", where=source)
         yield
     except InputError as error:
         from chameleon.documents.reading import PICTURES, SUFFIXES
@@ -379,7 +382,7 @@ def connect(choice: ModelChoice, settings: Mapping[str, Any], options: ModelOpti
         try:
             options.connected[key] = LLM.connect(choice.model, store=store, allow_dropped=dropped, **settings)
         except MissingPackage as error:
-            raise MissingPackage(f"{choice.why}, but {error.what}", hint=f"{way}{error.hint}") from None
+            raise MissingPackage(error.what, hint=f"{way}{error.hint}") from None
     llm: LLM = options.connected[key]
     return llm
 

@@ -57,7 +57,7 @@ def write_page(
             page.writelines(stream)
         beside.replace(path)
     except OSError as problem:
-        where = str(problem.filename or path)  # it may be the events that are not there
+        where = str(problem.filename or path).removesuffix(".new")  # it may be the events that are not there
         raise InputError(f"the page cannot be written: {problem.strerror}", where=where) from problem
     finally:
         beside.unlink(missing_ok=True)
@@ -72,7 +72,7 @@ def _place_of(page: Path) -> Path:
                 return path
     if path.exists():
         what = "the page cannot be written: what is there is no page of `chameleon report`"
-        raise InputError(what, where=str(page), hint="Name another file, or delete it.")
+        raise InputError(what, where=str(page), hint="Name another file.")
     return path
 
 

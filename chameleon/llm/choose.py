@@ -101,9 +101,9 @@ def _from_keys(environ: Mapping[str, str]) -> ModelChoice:
     if usable:
         key, provider = next((each for each in usable if package_is_here(each[1])), usable[0])
         return _chosen(str(default_model(provider)), f"{key} is set and no model is named")
-    why = "neither a key (such as OPENAI_API_KEY) nor a server (OPENAI_BASE_URL) is set"
-    why = f"no default is known for {by_key[0][0]}" if by_key else why
-    return ModelChoice(None, f"no model, because none is named and {why}")
+    why = "no model is named, and no key such as OPENAI_API_KEY is set"
+    why = f"no model is named, and no default is known for {by_key[0][0]}" if by_key else why
+    return ModelChoice(None, why)
 
 
 def _from_server(address: str, key: str | None) -> ModelChoice:

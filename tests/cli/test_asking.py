@@ -165,7 +165,7 @@ def test_without_a_model_the_offline_inventory_answers(command: Command, tmp_pat
     reading, place, plan, why = outcome.err.splitlines()
     assert reading == "Read as: total apples"
     assert place == "From: table, all 3 rows, column apples" and plan.startswith("Plan: ")
-    assert why.startswith("Runs inventory tables_offline; no model, because ")
+    assert why.startswith("Runs inventory tables_offline; no model is named")
 
 
 LEAGUE = ("Which team has the most points?", "--table", "demos/data/league.csv")

@@ -108,7 +108,7 @@ def test_commands_show_the_table_and_what_was_said(chat: Chat) -> None:
     lines = f"{FEW}\n{ODD}\n/table\n/history\n/what\n/exit\n{MOST}\n"
     shown = chat("tables_offline", "--table", "visits.csv", lines=lines)
     assert answers(shown)[0] == "900" and "Lisbon     4,200" in shown.out
-    assert said_before(shown).startswith(f"> {FEW}\n900\n> {ODD}\n(declined)\nA line is a question")
+    assert said_before(shown).startswith(f"> {FEW}\n900\n> {ODD}\n(declined)\nThere is no command /what.")
 
 
 def test_comes_back_to_what_was_said_and_needs_no_files(chat: Chat) -> None:

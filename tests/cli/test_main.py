@@ -138,7 +138,7 @@ COMPLAINTS = [
     ("index nowhere --out x", "nowhere: there is no such file or folder"),
     ("index bare --out x", "The folder is empty."),
     ("index bare --out x --retriever bm26", "Did you mean 'bm25'?"),
-    ("index bare --out x --summaries", "none is named and neither a key"),
+    ("index bare --out x --summaries", "a model writes the summaries, and none is named"),
     ("index notes --out x", "There are only files without a table or a text."),
     ("index bare --out table.csv", "table.csv: is a file, not the folder of an index"),
     ("list modules text_detectr", "no module 'text_detectr'. Did you mean 'text_detector'?"),

@@ -111,10 +111,11 @@ def test_recorded_answers_cannot_be_run(command: Command, tmp_path: Path) -> Non
 def test_an_input_that_does_not_fit_fails_alone(command: Command, tmp_path: Path) -> None:
     rows = make_rows(3)
     rows[1]["question"] = "  "
-    asked = ("eval", "tables_offline", str(write_rows(tmp_path / "d.jsonl", rows)), "--out", str(tmp_path))
+    data, out = str(write_rows(tmp_path / "d.jsonl", rows)), tmp_path / "run"
+    asked = ("eval", "tables_offline", data, "--out", str(out))
     outcome = command(*asked)
     assert outcome.code == 0 and "failed 1." in outcome.out
-    failed = {line["id"]: line["error"] for line in read_lines(tmp_path / "results.jsonl")}["1001"]
+    failed = {line["id"]: line["error"] for line in read_lines(out / "results.jsonl")}["1001"]
     assert failed["kind"] == "InputError" and failed["message"] == "the question is empty"
     again = command(*asked, "--retry-failed")
     assert again.code == 0 and "failed 1." in again.out

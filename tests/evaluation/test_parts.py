@@ -152,7 +152,7 @@ def test_parts_that_are_not_all_there_are_refused(asking: Make) -> None:
         (parts[:2], "of 3 parts these are missing or named twice: 3"),
         ([*parts, copy], "these are missing or named twice: 1"),
         ([*parts, made.out], "it is a whole evaluation, and no part"),
-        ([*parts, made.out.parent], "these are no settings of an evaluation"),
+        ([*parts, made.out.parent], "settings.json: cannot be read"),
         ([], "of 1 parts these are missing or named twice: 1"),
     ]:
         with pytest.raises(ChameleonError, match=told):

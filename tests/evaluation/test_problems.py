@@ -72,9 +72,10 @@ def test_lines_are_read_one_by_one(name: str, tmp_path: Path) -> None:
 
 def test_only_the_rest_is_built(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = make_rows(12)
-    asked = ("eval", "tables_offline", str(write_rows(tmp_path / "d.jsonl", rows)), "--out", str(tmp_path))
+    data, out = str(write_rows(tmp_path / "d.jsonl", rows)), tmp_path / "run"
+    asked = ("eval", "tables_offline", data, "--out", str(out))
     assert command(*asked).code == 0
-    whole = (tmp_path / "results.jsonl").read_bytes().splitlines(keepends=True)
+    whole = (out / "results.jsonl").read_bytes().splitlines(keepends=True)
     built = list[str]()
     build = Tabmwp.problem
 
@@ -85,15 +86,15 @@ def test_only_the_rest_is_built(command: Command, tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(Tabmwp, "problem", problem)
 
     def goes_on(kept: Iterable[bytes], *options: str) -> list[str]:
-        (tmp_path / "results.jsonl").write_bytes(b"".join(kept))
+        (out / "results.jsonl").write_bytes(b"".join(kept))
         built.clear()
         assert command(*asked, *options).code == 0
-        assert len(read_results(tmp_path)) == 12
+        assert len(read_results(out)) == 12
         return sorted(built)
 
     left = [json.loads(whole[place])["id"] for place in (4, 9)]
     assert goes_on([*whole[:4], *whole[5:9], *whole[10:]]) == sorted([rows[0]["pid"], *left])
-    run = read_run(tmp_path)
+    run = read_run(out)
     for result, events in run.with_events(list(run.results)):  # of one run, where two were kept
         assert State.fold(events).plan == result.plan
     assert goes_on(whole) == [rows[0]["pid"]], "the scorer is tried with the first"

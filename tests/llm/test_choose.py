@@ -37,7 +37,7 @@ LUNA = str(default_model("openai"))
             None,
             {},
             None,
-            "neither a key (such as OPENAI_API_KEY) nor a server (OPENAI_BASE_URL) is set",
+            "no key such as OPENAI_API_KEY is set",
         ),
         (None, None, {"NVIDIA_API_KEY": "k"}, None, "no default is known for NVIDIA_API_KEY"),
     ],
