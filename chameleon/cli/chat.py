@@ -69,8 +69,7 @@ def chat_about(given: GivenOptions, run: RunOptions, inventory: str | None) -> i
 
 def _lines() -> Iterator[str]:
     """Yield the lines of standard input that say something; at a terminal each is asked for."""
-    is_terminal = sys.stdin.isatty()
-    if is_terminal:
+    if is_terminal := sys.stdin.isatty():
         with suppress(ImportError):  # lines can be edited, where the system can
             import readline  # noqa: F401
     elif isinstance(sys.stdin, io.TextIOWrapper):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain, groupby, repeat
 from pathlib import Path
@@ -384,18 +384,15 @@ def connect(choice: ModelChoice, settings: Mapping[str, Any], options: ModelOpti
     return llm
 
 
-@contextmanager
-def receiver(options: SpanOptions) -> Iterator[Traces | None]:
-    """Yield what sends spans to the address of `--otlp`, or None without one. Raises as `Traces` does."""
+def receiver(options: SpanOptions) -> AbstractContextManager[Traces | None]:
+    """Return what sends spans to the address of `--otlp`, if there is one. Raises as `Traces` does."""
+    if options.otlp is None and options.content:
+        raise typer.BadParameter("there is no --otlp to send texts to", param_hint="--content")
     if options.otlp is None:
-        if options.content:
-            raise typer.BadParameter("there is no --otlp to send texts to", param_hint="--content")
-        yield None
-        return
+        return nullcontext()
     from chameleon.interop.otlp import Traces
 
-    with Traces(options.otlp, content=options.content) as traces:
-        yield traces
+    return Traces(options.otlp, content=options.content)
 
 
 def events_of(executor: Executor, given: Mapping[str, Any], log: Log, reply: Any) -> Iterator[Event]:
