@@ -29,7 +29,6 @@ from chameleon.core.events import Event, Plan, RunEnded
 from chameleon.core.log import EventLog, event_to_json, settings_in
 from chameleon.core.state import State
 from chameleon.text import one_line
-from chameleon.usage import Usage
 from chameleon.values import to_json
 
 _MAX_LINE_CHARS = 400
@@ -148,8 +147,7 @@ def _steps(state: State) -> list[dict[str, Any]]:
     for number, record in enumerate(state.history):
         written = event_to_json(record)
         within = State.fold(state.within.get(number, ()))
-        own = (call.usage for call in record.calls)
-        usage = within.usage if number in state.within else sum(own, Usage())
+        usage = sum((call.usage for call in record.calls), within.usage)
         step = {key: written[key] for key in _OF_STEPS if key in written}
         step |= {"steps": _steps(within)} if number in state.within else {}
         steps.append({**step, "usage": usage.to_json()})

@@ -342,9 +342,11 @@ def set_up(
 
 def model_for(options: ModelOptions, inventory_model: str | None = None) -> ModelChoice:
     """Choose the model: see `choose_model`. With `--store replay` it is one that was recorded."""
-    from chameleon.llm import ResponseStore
+    recorded = None
+    if options.store == "replay":
+        from chameleon.llm import ResponseStore
 
-    recorded = ResponseStore.default("replay") if options.store == "replay" else None
+        recorded = ResponseStore.default("replay")
     return choose_model(options.model, inventory_model, reason=reason_of_model(), replay=recorded)
 
 
