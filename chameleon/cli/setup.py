@@ -21,7 +21,7 @@ from chameleon.core.events import Event, Plan
 from chameleon.core.llm_module import asking_of
 from chameleon.core.log import EventLog
 from chameleon.core.module import split_keys
-from chameleon.errors import InputError, InventoryError, MissingPackage
+from chameleon.errors import InputError, MissingPackage
 from chameleon.inventories import DEFAULTS
 from chameleon.inventory import Inventory, shipped_inventories
 from chameleon.inventory.source import read_source
@@ -320,11 +320,7 @@ def set_up(
         why = str(choice)
     chosen = chosen or Inventory.load(defaults[0] if choice.model else defaults[1])
     if at_least is not None:
-        try:
-            chosen = chosen.with_setting("at_least", at_least)
-        except InventoryError as problem:
-            other = "an inventory that answers without a model, such as tables_offline."
-            raise InputError(problem.what, hint=f"Leave --at-least out, or name {other}") from None
+        chosen = chosen.with_setting("at_least", at_least)
     if not chosen.needs_model:
         return Setup(Executor(chosen), f"inventory {chosen.name}; {why}")
     chosen = chosen.with_params(options.params)
