@@ -63,17 +63,10 @@ def check_inventory(
         in_options(each.error)
     stopping = [each for each in found if each.stops]
     if as_json:
-        echo_json(
-            {
-                "inventory": loaded.name,
-                "ok": not stopping,
-                "code": code,
-                "modules": [card.name for card in loaded.cards],
-                "needs_model": loaded.needs_model,
-                "model": models.partition(",")[0] or None,
-                "lacks": [each.to_json() for each in found],
-            }
-        )
+        about = {"inventory": loaded.name, "ok": not stopping, "code": code}
+        about |= {"modules": [card.name for card in loaded.cards], "needs_model": loaded.needs_model}
+        about |= {"model": models.partition(",")[0] or None, "lacks": [each.to_json() for each in found]}
+        echo_json(about)
     else:
         _show(loaded, models, found)
     for each in stopping:
