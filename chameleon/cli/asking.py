@@ -10,7 +10,7 @@ from typing import Any
 
 import typer
 
-from chameleon.cli.approving import EXIT_WAITS, how_to_resume, kept
+from chameleon.cli.approving import EXIT_WAITS, kept
 from chameleon.cli.options import QuestionOptions, RunOptions
 from chameleon.cli.page import RunPage
 from chameleon.cli.setup import (
@@ -84,7 +84,7 @@ def run_question(
     if as_json:
         echo_json({**summary(state, setup), **({"log": str(waits_in)} if waits_in else {})})
     if waits_in is not None:
-        page.wait(state, how_to_resume(state, waits_in))
+        page.wait(state, waits_in)
     elif state.ended is None:
         page.rest(state)
     else:

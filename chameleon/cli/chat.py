@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from chameleon.cli.approving import EXIT_WAITS, how_to_resume
+from chameleon.cli.approving import EXIT_WAITS
 from chameleon.cli.hints import in_options
 from chameleon.cli.options import GivenOptions, QuestionOptions, RunOptions
 from chameleon.cli.page import RunPage, page_width
@@ -170,7 +170,7 @@ class Chat:
             return
         if state.waiting and self.log is not None:
             self.waits = True
-            page.wait(state, how_to_resume(state, self.log.path))
+            page.wait(state, self.log.path)
             return
         if state.ended is None:  # without a log nothing can resume: the next question starts over
             say("The question was left unanswered. With --log FILE it could wait for approval.")

@@ -8,6 +8,7 @@ import textwrap
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from chameleon.cli import words
@@ -155,11 +156,12 @@ class RunPage:
             self._line(f"Note: {harmless(note)}")
         self.rest(state)
 
-    def wait(self, state: State, lines: Iterable[str]) -> None:
-        """Print what the run took so far, and how to resume it."""
+    def wait(self, state: State, path: Path) -> None:
+        """Print what the run took so far, what it waits for, and how to resume it from its log."""
         self.rest(state)
-        for line in () if self.as_json else lines:
-            echo(harmless(line), err=True)
+        if not self.as_json:
+            echo(harmless(f"Waits for approval: {', '.join(map(str, state.waiting))}"), err=True)
+            echo(harmless(f"Run `chameleon approve {path}`, then this command with --log {path}"), err=True)
 
     def rest(self, state: State) -> None:
         """Print what there is to say besides the answer: the plan, what it cost, what ran and why."""
