@@ -10,22 +10,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 from typer import Argument, Option
 
-from chameleon.cli.options import (
-    Command,
-    DataOptions,
-    EvalOptions,
-    GivenOptions,
-    GridOptions,
-    Kind,
-    ModelOptions,
-    QuestionOptions,
-    RunOptions,
-    SpanOptions,
-    TalkOptions,
-    inventories,
-    settings_file,
-    spread,
-)
+from chameleon.cli import options as shared
 
 if TYPE_CHECKING:
     from chameleon.cli.settings import Settings
@@ -34,13 +19,13 @@ DATA = Argument(..., metavar="DATA", help="The benchmark's release, or JSON line
 RUNS = Argument(..., metavar="RUN…", help="Folders that `eval --out` has written.")
 JSON = Option(False, "--json", help="Print JSON.")
 HIDDEN = ""  # works, and is not listed
-COMMANDS: dict[str, Command] = {}
+COMMANDS: dict[str, shared.Command] = {}
 PLACES: dict[str, tuple[str, Callable[..., int | None]]] = {}
 
 
 def command(
     panel: str, file: str, function: str, name: str = "", **further: Any
-) -> Callable[[Command], Command]:
+) -> Callable[[shared.Command], shared.Command]:
     """Keep a declaration of options as a command, listed in a panel of `--help`.
 
     It runs a function in a file of this package, with the options and `further` as keywords.
@@ -50,7 +35,7 @@ def command(
         code: int | None = getattr(import_module(f"chameleon.cli.{file}"), function)(**values, **further)
         return code
 
-    def keep(declaration: Command) -> Command:
+    def keep(declaration: shared.Command) -> shared.Command:
         COMMANDS[name or declaration.__name__] = declaration
         PLACES[name or declaration.__name__] = panel, runs
         return declaration
@@ -73,7 +58,7 @@ def app_for(arguments: Sequence[str]) -> typer.Typer:
     app.callback()(main)
     for name in (each for each in COMMANDS if each in named):
         panel, runs = PLACES[name]
-        app.command(name, rich_help_panel=panel, hidden=panel == HIDDEN)(spread(COMMANDS[name], runs))
+        app.command(name, rich_help_panel=panel, hidden=panel == HIDDEN)(shared.spread(COMMANDS[name], runs))
     return app
 
 
@@ -86,7 +71,7 @@ def settings_for(arguments: Sequence[str]) -> Settings | None:
 
 def settings() -> Settings | None:
     """Read the settings in effect, if there are any."""
-    if (file := settings_file()) is None:
+    if (file := shared.settings_file()) is None:
         return None
     from chameleon.cli.settings import Settings
 
@@ -109,9 +94,9 @@ def main(
 
 @command("Ask", "asking", "run_question")
 def ask(
-    question: QuestionOptions,
-    run: RunOptions,
-    talk: TalkOptions,
+    question: shared.QuestionOptions,
+    run: shared.RunOptions,
+    talk: shared.TalkOptions,
     json: bool = JSON,
     questions: Path | None = Option(None, metavar="FILE", help="Ask each line of FILE; a line for each."),
 ) -> None:
@@ -123,12 +108,10 @@ def ask(
 
 @command("Ask", "chat", "chat_about")
 def chat(
-    given: GivenOptions,
-    run: RunOptions,
-    talk: TalkOptions,
-    inventory: str | None = Argument(
-        None, metavar="INVENTORY", help="The inventory to run. Default: as `ask`.", autocompletion=inventories
-    ),
+    given: shared.GivenOptions,
+    run: shared.RunOptions,
+    talk: shared.TalkOptions,
+    inventory: str | None = shared.inventory_argument(None, "INVENTORY", "The inventory. Default: as `ask`."),
 ) -> None:
     """Answer one question after another; the model sees the earlier ones.
 
@@ -139,8 +122,8 @@ def chat(
 
 @command("Ask", "indexing", "index_tables")
 def index(
-    options: ModelOptions,
-    talk: TalkOptions,
+    options: shared.ModelOptions,
+    talk: shared.TalkOptions,
     sources: list[Path] = Argument(..., metavar="FOLDER|FILE…", help="Tables, documents, texts and scans."),
     out: Path = Option(..., "--out", "-o", metavar="INDEX", help="The index to make, or to add to."),
     retriever: str | None = Option(None, metavar="NAME|YAML", help="lexical, blend, '{first: bm25}' …"),
@@ -155,15 +138,13 @@ def index(
 
 
 @command("Ask", "asking", "run_question", plan_only=True)
-def plan(question: QuestionOptions, talk: TalkOptions, json: bool = JSON) -> None:
+def plan(question: shared.QuestionOptions, talk: shared.TalkOptions, json: bool = JSON) -> None:
     """Show the plan for a question without running it."""
 
 
 @command("Build", "checking", "check_inventory")
 def check(
-    inventory: str | None = Argument(
-        None, metavar="NAME|FILE", help="The inventory.", autocompletion=inventories
-    ),
+    inventory: str | None = shared.inventory_argument(None, "NAME|FILE", "The inventory."),
     model: str | None = Option(None, "--model", "-m", metavar="PROVIDER:NAME", help="The model to ask."),
     no_import: bool = Option(False, "--no-import", help="Show what the file says; import nothing."),
     schema: bool = Option(False, "--schema", help="Print the JSON Schema of inventory files."),
@@ -178,7 +159,7 @@ def check(
 
 @command("Build", "listing", "print_list", name="list")
 def list_kind(
-    kind: Kind = Argument(
+    kind: shared.Kind = Argument(
         "inventories", metavar="KIND", help="modules, planners, inventories, grids or benchmarks."
     ),
     name: str | None = Argument(None, metavar="NAME", help="Show this module or planner in full."),
@@ -189,10 +170,8 @@ def list_kind(
 
 @command("Build", "serving", "serve_inventories")
 def serve(
-    options: ModelOptions,
-    inventories: list[str] = Argument(
-        ..., metavar="INVENTORY…", help="What to serve, each as a tool.", autocompletion=inventories
-    ),
+    options: shared.ModelOptions,
+    inventories: list[str] = shared.inventory_argument(..., "INVENTORY…", "What to serve, each as a tool."),
     mcp: bool = Option(False, "--mcp", help="By MCP, which is the only way so far."),
     http: str | None = Option(
         None,
@@ -230,9 +209,9 @@ def answer(
 
 @command("Measure", "measuring", "evaluate", name="eval")
 def evaluate(
-    options: EvalOptions,
-    talk: TalkOptions,
-    inventory: str = Argument(..., metavar="INVENTORY", help="The inventory.", autocompletion=inventories),
+    options: shared.EvalOptions,
+    talk: shared.TalkOptions,
+    inventory: str = shared.inventory_argument(..., "INVENTORY", "The inventory."),
     data: Path = DATA,
     without: list[str] | None = Option(None, metavar="MODULE", help="Leave a module out; repeatable."),
     part: str | None = Option(None, metavar="K/N", help="Part K of N, for `merge`; --max-cost is for all."),
@@ -245,7 +224,7 @@ def evaluate(
 
 
 @command("Measure", "measuring", "compare")
-def compare(options: GridOptions, talk: TalkOptions, json: bool = JSON) -> None:
+def compare(options: shared.GridOptions, talk: shared.TalkOptions, json: bool = JSON) -> None:
     """Compare variants of an inventory in one table.
 
     Without a model they are compared by the parts that need none.
@@ -265,7 +244,7 @@ def report(
 
 @command("Measure", "scoring", "score_predictions")
 def score(
-    options: DataOptions,
+    options: shared.DataOptions,
     benchmark: str = Argument(..., metavar="BENCHMARK", help="The benchmark; `list benchmarks` shows all."),
     data: Path = DATA,
     predictions: Path = Argument(..., metavar="PREDICTIONS", help="One row for each problem's id."),
@@ -279,7 +258,7 @@ def score(
 
 @command("Measure", "reporting", "export_runs")
 def export(
-    spans: SpanOptions,
+    spans: shared.SpanOptions,
     source: Path = Argument(..., metavar="LOG|DIR", help="A log of `ask` or `chat`, or a folder of `eval`."),
     inspect: Path | None = Option(None, metavar="FILE", help="Write a log of Inspect: NAME.eval or .json."),
 ) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 import typer
@@ -59,12 +59,6 @@ def kept(events: Iterable[Event]) -> Path:
         for event in events:
             log.append(event)
     return path
-
-
-def how_to_resume(state: State, path: Path) -> Iterator[str]:
-    """Say what a run waits for, and how to resume it."""
-    yield f"Waits for approval: {', '.join(map(str, state.waiting))}"
-    yield f"Run `chameleon approve {path}`, then this command with --log {path}"
 
 
 def _innermost(state: State) -> State:

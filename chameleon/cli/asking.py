@@ -10,7 +10,7 @@ from typing import Any
 
 import typer
 
-from chameleon.cli.approving import EXIT_WAITS, how_to_resume, kept
+from chameleon.cli.approving import EXIT_WAITS, kept
 from chameleon.cli.options import QuestionOptions, RunOptions
 from chameleon.cli.page import RunPage
 from chameleon.cli.setup import (
@@ -30,7 +30,6 @@ from chameleon.core.log import EventLog, event_to_json, settings_in
 from chameleon.core.state import State
 from chameleon.errors import InputError
 from chameleon.text import one_line
-from chameleon.usage import Usage
 from chameleon.values import to_json
 
 _MAX_LINE_CHARS = 400
@@ -86,7 +85,7 @@ def run_question(
     if as_json:
         echo_json({**summary(state, setup), **({"log": str(waits_in)} if waits_in else {})})
     if waits_in is not None:
-        page.wait(state, how_to_resume(state, waits_in))
+        page.wait(state, waits_in)
     elif state.ended is None:
         page.rest(state)
     else:
@@ -150,8 +149,7 @@ def _steps(state: State) -> list[dict[str, Any]]:
     for number, record in enumerate(state.history):
         written = event_to_json(record)
         within = State.fold(state.within.get(number, ()))
-        own = (call.usage for call in record.calls)
-        usage = within.usage if number in state.within else sum(own, Usage())
+        usage = sum((call.usage for call in record.calls), within.usage)
         step = {key: written[key] for key in _OF_STEPS if key in written}
         step |= {"steps": _steps(within)} if number in state.within else {}
         steps.append({**step, "usage": usage.to_json()})

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from chameleon.cli.approving import EXIT_WAITS, how_to_resume
+from chameleon.cli.approving import EXIT_WAITS
 from chameleon.cli.hints import in_options
 from chameleon.cli.options import GivenOptions, QuestionOptions, RunOptions
 from chameleon.cli.page import RunPage, page_width
@@ -69,8 +69,7 @@ def chat_about(given: GivenOptions, run: RunOptions, inventory: str | None) -> i
 
 def _lines() -> Iterator[str]:
     """Yield the lines of standard input that say something; at a terminal each is asked for."""
-    is_terminal = sys.stdin.isatty()
-    if is_terminal:
+    if is_terminal := sys.stdin.isatty():
         with suppress(ImportError):  # lines can be edited, where the system can
             import readline  # noqa: F401
     elif isinstance(sys.stdin, io.TextIOWrapper):
@@ -171,7 +170,7 @@ class Chat:
             return
         if state.waiting and self.log is not None:
             self.waits = True
-            page.wait(state, how_to_resume(state, self.log.path))
+            page.wait(state, self.log.path)
             return
         if state.ended is None:  # without a log nothing can resume: the next question starts over
             say("The question was left unanswered. With --log FILE it could wait for approval.")

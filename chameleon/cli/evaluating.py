@@ -151,15 +151,10 @@ class EvalRun:
 
     def _count_kept(self, run_dir: RunDir) -> None:
         """Count what the directory already has."""
-        out = self.options.out
-        ids = self.problems.ids
-        left_out = sum(id not in ids for id in run_dir.done) if ids else 0
-        if left_out:
-            raise InputError(
-                f"the folder has results of {counted(left_out, 'problem')} that --limit leaves out",
-                where=str(out),
-                hint="Raise --limit, or give another folder with --out.",
-            )
+        out, ids = self.options.out, self.problems.ids
+        if left_out := sum(id not in ids for id in run_dir.done) if ids else 0:
+            what = f"the folder has results of {counted(left_out, 'problem')} that --limit leaves out"
+            raise InputError(what, where=str(out), hint="Raise --limit, or give another folder with --out.")
         if self.options.retry_failed and self.tally.failed:
             self.tally = self._new_tally()
             say(f"Tries {run_dir.forget_failures():,} failed problems again.")

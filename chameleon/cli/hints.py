@@ -15,6 +15,7 @@ HINTS = {
     "missing-input:index": "Give one with --index INDEX, as `chameleon index` makes it.",
     "missing-input:choices": "Give them with --choices.",
     "missing-input:question": "Ask one in quotes.",
+    "no-setting": "Leave --at-least out, or name an inventory that asks no model, such as tables_offline.",
     "no-model": "Name one with --model PROVIDER:NAME or CHAMELEON_MODEL, or set a provider's key, such as "
     "OPENAI_API_KEY.",
     "no-replay": "Run it once with --store auto, which keeps the replies.",

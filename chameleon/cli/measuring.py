@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -167,14 +168,10 @@ class GridRun:
         if self.stopped:
             return arm_figures(arm, lacks="not reached")
         if arm.inventory.needs_model and self.options.model is None:
+            benchmark, gold = self.data.benchmark, self.options.gold_history
             with Progress("problem", len(self.problems)) as progress:
-                return measure_arm(
-                    arm,
-                    self.data.benchmark,
-                    self.problems,
-                    gold_history=self.options.gold_history,
-                    advance=lambda done: progress.show(done, lambda: arm.name),
-                )
+                show = partial(progress.show, said=lambda: arm.name)
+                return measure_arm(arm, benchmark, self.problems, gold_history=gold, advance=show)
         try:
             return self._evaluate(arm)
         except (InputError, ParameterRefused, Stopped):
@@ -185,10 +182,8 @@ class GridRun:
     def _evaluate(self, arm: Arm) -> dict[str, Any]:
         options = replace(self.options, out=self.out / arm.name, max_cost=self._left(arm))
         problems = Problems(lambda **_: self.problems)
-        with (
-            placed(set_up(arm.inventory, options).executor, options) as executor,
-            receiver(options) as traces,
-        ):
+        setup = set_up(arm.inventory, options)
+        with placed(setup.executor, options) as executor, receiver(options) as traces:
             run = EvalRun(executor, problems, self.data, options, traces)
             run.check()
             say(f"{arm.name}: {'; '.join(arm.changes) or 'the inventory as it is'}")

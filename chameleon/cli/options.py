@@ -47,16 +47,12 @@ def settings_file() -> Path | None:
         home = Path.home()
     folders = [here, *here.parents]
     ends = [number for number, each in enumerate(folders) if (each / ".git").exists() or each == home]
-    files = [folder / SETTINGS for folder in (*folders[: ends[0] + 1 if ends else 1], config_dir())]
-    return next(filter(_is_own, files), None)
-
-
-def _is_own(file: Path) -> bool:
-    try:
-        owner = file.stat().st_uid
-    except OSError:
-        return False
-    return file.is_file() and (not hasattr(os, "getuid") or owner in (0, os.getuid()))
+    for folder in (*folders[: ends[0] + 1 if ends else 1], config_dir()):
+        with suppress(OSError):
+            owner = (folder / SETTINGS).stat().st_uid
+            if (folder / SETTINGS).is_file() and (not hasattr(os, "getuid") or owner in (0, os.getuid())):
+                return folder / SETTINGS
+    return None
 
 
 def declared(command: Command) -> Mapping[str, tuple[Any, ParameterInfo]]:
@@ -117,6 +113,11 @@ def inventories(begun: str) -> list[str]:
 
     own = sorted(str(file) for file in Path().glob("*.y*ml"))
     return [name for name in (*shipped_inventories(), *own) if name.startswith(begun)]
+
+
+def inventory_argument(default: Any, metavar: str, use: str) -> Any:
+    """Declare an argument, or several, that names an inventory."""
+    return Argument(default, metavar=metavar, help=use, autocompletion=inventories)
 
 
 def _inventory(use: str) -> Any:

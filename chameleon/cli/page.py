@@ -8,19 +8,11 @@ import textwrap
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
+from chameleon.cli import words
 from chameleon.cli.terminal import Activity, ReplyStream, Style, echo, output, say, terminal_width
-from chameleon.cli.words import (
-    answer_text,
-    notes_on,
-    now_in_words,
-    one_of_list,
-    plain,
-    plan_in_words,
-    sources_in_words,
-    spent_in_words,
-)
 from chameleon.core.events import Approval, Dropped, Event, Failure, Nested, Plan, RunStarted, StepRecord
 from chameleon.core.module import InnerRun
 from chameleon.core.state import State
@@ -99,7 +91,7 @@ class RunPage:
             reply.end()
             self.show(event)
             yield event
-            activity.show(now_in_words(self.state, self.inventory) if self.inventory else "")
+            activity.show(words.now_in_words(self.state, self.inventory) if self.inventory else "")
 
     def show(self, event: Event) -> None:
         """Print an event of the run."""
@@ -142,10 +134,10 @@ class RunPage:
             if not self.as_json:
                 is_terminal = (output.results or sys.stdout).isatty()
                 short = state.cache["reading"].get("short") if state.reading and is_terminal else None
-                echo(harmless(short) if short else answer_text(state.answer, unit), style="bold")
+                echo(harmless(short) if short else words.answer_text(state.answer, unit), style="bold")
             if state.reading:
                 self._line(f"Read as: {harmless(state.reading)}")
-            for line in sources_in_words(state.sources):
+            for line in words.sources_in_words(state.sources):
                 self._line(f"From: {line}")
             for failure in () if self.trace else state.skipped:
                 self._line(f"Did without: {harmless(str(failure))}")
@@ -160,21 +152,22 @@ class RunPage:
             earlier = [(name, lack) for name, lack in others if lack.kind != "InnerDeclined"]
             for name, lack in () if self.trace else earlier[-1:]:
                 self._line(f"Before that, {name} failed: {harmless(lack.message)}")
-        for note in notes_on(state, _MOST_NOTES):
+        for note in words.notes_on(state, _MOST_NOTES):
             self._line(f"Note: {harmless(note)}")
         self.rest(state)
 
-    def wait(self, state: State, lines: Iterable[str]) -> None:
-        """Print what the run took so far, and how to resume it."""
+    def wait(self, state: State, path: Path) -> None:
+        """Print what the run took so far, what it waits for, and how to resume it from its log."""
         self.rest(state)
-        for line in () if self.as_json else lines:
-            echo(harmless(line), err=True)
+        if not self.as_json:
+            echo(harmless(f"Waits for approval: {', '.join(map(str, state.waiting))}"), err=True)
+            echo(harmless(f"Run `chameleon approve {path}`, then this command with --log {path}"), err=True)
 
     def rest(self, state: State) -> None:
         """Print what there is to say besides the answer: the plan, what it cost, what ran and why."""
         for note in self.notes:
             self._line(note)
-        if spent := spent_in_words(state.usage, sum(call.cached for call in state.calls)):
+        if spent := words.spent_in_words(state.usage, sum(call.cached for call in state.calls)):
             self._line(spent)
         took = f"Took {in_time(time.monotonic() - self.started)}."
         self._line(took if self.trace else f"{self.why} {took}".strip())
@@ -190,7 +183,7 @@ class RunPage:
                 for line in text.splitlines():
                     lines.append(textwrap.shorten(harmless(line), width, placeholder=" …"))
             shown = textwrap.indent("\n".join(lines), _INDENT)
-            self._line(f"Nearest: {sources_in_words([passage])[0]}\n{shown}", "", wrap=False)
+            self._line(f"Nearest: {words.sources_in_words([passage])[0]}\n{shown}", "", wrap=False)
 
     def _plan(self, plan: Plan) -> None:
         if plan.refused:
@@ -205,7 +198,7 @@ class RunPage:
             return
         if plan.kind == "repair" and not self.trace:
             return
-        steps = plan_in_words(plan.steps, self.inventory)
+        steps = words.plan_in_words(plan.steps, self.inventory)
         if self.plan_only and not self.as_json:
             echo(steps, style="bold")
         elif self.trace:
@@ -286,13 +279,13 @@ class RunPage:
                         self._table(link["table"])
                     continue
                 rows = isinstance(item, tuple) and item and all(isinstance(each, Mapping) for each in item)
-                text = "\n".join(map(one_of_list, item)) if rows else plain(item)
+                text = "\n".join(map(words.one_of_list, item)) if rows else words.plain(item)
                 below = rows or "\n" in text
                 lines.append(f"{key}:\n" + textwrap.indent(text, "  ") if below else f"{key}: {text}")
             self._block("\n".join(lines))
         else:
             items = value if isinstance(value, tuple) and value else (value,)
-            self._block("\n".join(map(one_of_list, items)))
+            self._block("\n".join(map(words.one_of_list, items)))
 
     def _table(self, table: Table) -> None:
         """Print the table as it is now; where nothing has changed it, only that, and its size."""

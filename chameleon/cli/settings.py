@@ -84,11 +84,17 @@ class Settings:
     def _read(cls, path: Path, commands: Mapping[str, Command]) -> Settings:
         import tomllib
 
+        from chameleon.inventory.source import shipped_inventories
+
         content = path.read_bytes()
         data = tomllib.loads(content.decode("utf-8-sig"))
         data = {"compare" if key == "grid" else key: value for key, value in data.items()}
         _refuse_secrets(data)
-        options = {name: _settable(command) for name, command in commands.items()}
+        options: dict[str, dict[str, tuple[Any, ParameterInfo]]] = {name: {} for name in commands}
+        for command, own in options.items():  # of arguments a file may set those of `chat` alone
+            for name, (hint, info) in declared(commands[command]).items():
+                if name not in NEVER and (isinstance(info, OptionInfo) or command == "chat"):
+                    own[_PARAMS if name == "param" else name] = hint, info
         values: dict[str, dict[str, Any]] = {name: {} for name in commands}
         lines: dict[str, dict[str, tuple[str, str]]] = {name: {} for name in commands}
         risky: dict[str, Any] = {}
@@ -109,7 +115,9 @@ class Settings:
             for each in takers:
                 values[each][option] = [found] if is_once(option, info) else found
                 lines[each][option] = key, f"{name} = {written(value)}"
-            if not _is_harmless(name, value):
+            is_script = _SCRIPT.match(str(value)) is not None  # its replies may call tools
+            is_shipped = name == "inventory" and value in shipped_inventories()
+            if not is_shipped and (is_script or name not in HARMLESS):
                 risky[key] = value
                 digest.update(_content_of(found))
         if os.environ.get("CHAMELEON_MODEL", "").strip():
@@ -180,14 +188,6 @@ def _agreed() -> Mapping[str, str]:
     return {}
 
 
-def _is_harmless(name: str, value: Any) -> bool:
-    """Return whether an option counts without being agreed to. A script's replies may call tools."""
-    from chameleon.inventory.source import shipped_inventories
-
-    is_shipped = name == "inventory" and value in shipped_inventories()
-    return is_shipped or (name in HARMLESS and not _SCRIPT.match(str(value)))
-
-
 def _content_of(value: Any) -> bytes:
     """Return the content of the YAML file or the script that a value names, b"" for other values."""
     script = _SCRIPT.fullmatch(value) if isinstance(value, str) else None
@@ -196,15 +196,6 @@ def _content_of(value: Any) -> bytes:
         return Path(script[1] if script else value).read_bytes() if script or is_yaml else b""
     except OSError:
         return b""
-
-
-def _settable(command: Command) -> dict[str, tuple[Any, ParameterInfo]]:
-    """Return the options of a command that a file may set, by their keys; of arguments `chat`'s alone."""
-    return {
-        _PARAMS if name == "param" else name: (hint, info)
-        for name, (hint, info) in declared(command).items()
-        if name not in NEVER and (isinstance(info, OptionInfo) or command.__name__ == "chat")
-    }
 
 
 def _entries(data: Mapping[str, Any], commands: Collection[str]) -> Iterator[tuple[str, str, Any]]:

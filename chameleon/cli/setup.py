@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain, groupby, repeat
 from pathlib import Path
@@ -21,7 +21,7 @@ from chameleon.core.events import Event, Plan
 from chameleon.core.llm_module import asking_of
 from chameleon.core.log import EventLog
 from chameleon.core.module import split_keys
-from chameleon.errors import InputError, InventoryError, MissingPackage
+from chameleon.errors import InputError, MissingPackage
 from chameleon.inventories import DEFAULTS
 from chameleon.inventory import Inventory, shipped_inventories
 from chameleon.inventory.source import read_source
@@ -323,11 +323,7 @@ def set_up(
         why = str(choice)
     chosen = chosen or Inventory.load(defaults[0] if choice.model else defaults[1])
     if at_least is not None:
-        try:
-            chosen = chosen.with_setting("at_least", at_least)
-        except InventoryError as problem:
-            other = "an inventory that answers without a model, such as tables_offline."
-            raise InputError(problem.what, hint=f"Leave --at-least out, or name {other}") from None
+        chosen = chosen.with_setting("at_least", at_least)
     if not chosen.needs_model:
         return Setup(Executor(chosen), f"inventory {chosen.name}; {why}")
     chosen = chosen.with_params(options.params)
@@ -345,9 +341,11 @@ def set_up(
 
 def model_for(options: ModelOptions, inventory_model: str | None = None) -> ModelChoice:
     """Choose the model: see `choose_model`. With `--store replay` it is one that was recorded."""
-    from chameleon.llm import ResponseStore
+    recorded = None
+    if options.store == "replay":
+        from chameleon.llm import ResponseStore
 
-    recorded = ResponseStore.default("replay") if options.store == "replay" else None
+        recorded = ResponseStore.default("replay")
     return choose_model(options.model, inventory_model, reason=reason_of_model(), replay=recorded)
 
 
@@ -387,18 +385,15 @@ def connect(choice: ModelChoice, settings: Mapping[str, Any], options: ModelOpti
     return llm
 
 
-@contextmanager
-def receiver(options: SpanOptions) -> Iterator[Traces | None]:
-    """Yield what sends spans to the address of `--otlp`, or None without one. Raises as `Traces` does."""
+def receiver(options: SpanOptions) -> AbstractContextManager[Traces | None]:
+    """Return what sends spans to the address of `--otlp`, if there is one. Raises as `Traces` does."""
+    if options.otlp is None and options.content:
+        raise typer.BadParameter("there is no --otlp to send texts to", param_hint="--content")
     if options.otlp is None:
-        if options.content:
-            raise typer.BadParameter("there is no --otlp to send texts to", param_hint="--content")
-        yield None
-        return
+        return nullcontext()
     from chameleon.interop.otlp import Traces
 
-    with Traces(options.otlp, content=options.content) as traces:
-        yield traces
+    return Traces(options.otlp, content=options.content)
 
 
 def events_of(executor: Executor, given: Mapping[str, Any], log: Log, reply: Any) -> Iterator[Event]:

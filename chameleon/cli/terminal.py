@@ -111,9 +111,7 @@ def echo_json(value: Any) -> None:
     text = json.dumps(value, ensure_ascii=False)
     if not text.isprintable():
         text = "".join(each if each.isprintable() else json.dumps(each)[1:-1] for each in text)
-    if output.hide is not None:
-        output.hide()
-    typer.echo(text, output.results)
+    echo(text)
 
 
 class ReplyStream:

@@ -141,7 +141,7 @@ class Inventory(Composition):
         plain = {key: each for key, each in self.modules.items() if not isinstance(each, InnerRun)}
         taking = [key for key, each in plain.items() if name in signature(type(each)).parameters]
         if self.source is None or not taking:
-            raise InventoryError(f"no module of the inventory {self.name} takes {name}")
+            raise InventoryError(f"no module of the inventory {self.name} takes {name}", code="no-setting")
         entries = self.source.data["modules"]
         changed = {key: {**short_for(entries[key]), name: value} for key in taking}
         data = {**self.source.data, "modules": {**entries, **changed}}
