@@ -93,6 +93,7 @@ def _start(work: Callable[[], Any], tell: _Tell) -> None:
 def _worker(works: _Works) -> None:
     while True:
         work, tell = works.get()
+        outcome: tuple[Any, BaseException | None]
         try:
             outcome = work(), None
         except BaseException as error:
