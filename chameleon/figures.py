@@ -7,8 +7,8 @@ import re
 from decimal import Decimal
 
 _LEAST_COST = 0.0001  # dollars
-_EXACT_DIGITS = 15  # what a binary float of 64 bits holds of any decimal number
-_MOST_OF_A_PERSON = 12  # more digits than this are taken for what computing left
+_EXACT = 1e15  # below it a float has digits to spare
+_DIGITS = 12  # more than these are taken for what computing left, where they are noise
 _MOST_PLACES = 21
 _NOISE = 4  # of the smallest steps between floats
 
@@ -65,14 +65,10 @@ def without_noise(value: float) -> str:
     """
     if not math.isfinite(value):
         return repr(value)
-    exact, rounded = Decimal(repr(value)), Decimal(f"{value:.{_EXACT_DIGITS}g}").normalize()
+    exact, short = Decimal(repr(value)), Decimal(f"{value:.{_DIGITS}g}").normalize()
     if value.is_integer():
         exact = Decimal(int(value))
-    elif (
-        abs(value) < 10**_EXACT_DIGITS
-        and len(rounded.as_tuple().digits) <= _MOST_OF_A_PERSON
-        and abs(value - float(rounded)) <= _NOISE * math.ulp(value)
-    ):
-        exact = rounded
+    elif abs(value) < _EXACT and abs(value - float(short)) <= _NOISE * math.ulp(value):
+        exact = short
     plain = f"{exact:f}"
     return plain if len(plain) <= _MOST_PLACES else repr(value)

@@ -11,13 +11,12 @@ if TYPE_CHECKING:
     from chameleon.table.meaning import Meaning
     from chameleon.table.readers import choose_table, read_table
     from chameleon.table.replies import as_subtable, parse_table
-    from chameleon.table.table import Column, Row, Table
+    from chameleon.table.table import Column, Table
 
 __all__ = [
     "ELLIPSIS",
     "Column",
     "Meaning",
-    "Row",
     "Style",
     "Table",
     "as_subtable",
@@ -35,5 +34,5 @@ if not TYPE_CHECKING:  # a name that is not listed is an error of types
         meaning="Meaning",
         readers="choose_table read_table",
         replies="as_subtable parse_table",
-        table="Column Row Table",
+        table="Column Table",
     )

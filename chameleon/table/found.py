@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from chameleon.errors import ChameleonError, InputError
@@ -11,6 +11,7 @@ from chameleon.table.records import Origin, Record, bounded
 from chameleon.table.structure import header_rows, joined_header
 from chameleon.table.table import Table, told_apart
 from chameleon.text import counted, one_line
+from chameleon.values import from_json, to_json
 
 _LONGEST_CAPTION, _LONGEST_TOLD = 300, 60  # characters
 
@@ -79,15 +80,13 @@ _KINDS: Mapping[str, Any] = {kind.__name__: kind for kind in (Found, LeftOut, No
 
 def finding_to_json(finding: Finding) -> list[Any]:
     """Return what a reader yields as JSON: the name of its class, then its fields."""
-    if isinstance(finding, Found):
-        return ["Found", finding.table.to_json(), dict(finding.place), finding.notes]
-    return [type(finding).__name__, *astuple(finding)]
+    return [type(finding).__name__, *(to_json(getattr(finding, each.name)) for each in fields(finding))]
 
 
 def finding_from_json(data: Sequence[Any]) -> Finding:
     """Return what `finding_to_json` wrote."""
-    kind, first, *others = data
-    finding: Finding = _KINDS[kind](Table.from_json(first) if kind == "Found" else first, *others)
+    kind, *values = data
+    finding: Finding = _KINDS[kind](*map(from_json, values))
     return finding
 
 

@@ -30,10 +30,8 @@ _HIDDEN_ROW = re.compile(rb'<(?:\w+:)?row\b[^>]*?\bhidden="(?:1|true)"')
 _HIDDEN_COLUMNS = re.compile(
     rb'<(?:\w+:)?col\b(?=[^>]*\bhidden="(?:1|true)")(?=[^>]*\bmin="(\d{1,5})")[^>]*\bmax="(\d{1,5})"'
 )
-_UNSAVED = re.compile(
-    rb'<c\b[^>]*?\br="([A-Z]{1,3}\d{1,7})"[^>]*><f\b[^>]*>[^<]{0,9000}</f>(?:<v\s*/>|<v></v>)?</c>'
-)
-_ZERO = re.compile(rb'<c\b[^>]*?\br="([A-Z]{1,3}\d{1,7})"[^>]*><f\b[^>]*>[^<]{0,9000}</f><v>0</v>')
+_FORMULA = rb'<c\b[^>]*?\br="([A-Z]{1,3}\d{1,7})"[^>]*><f\b[^>]*>[^<]{0,9000}</f>'
+_UNSAVED, _ZERO = re.compile(_FORMULA + rb"(?:<v\s*/>|<v></v>)?</c>"), re.compile(_FORMULA + rb"<v>0</v>")
 _STYLED = re.compile(rb'<(?:\w+:)?c\b(?=[^>]*?\br="([A-Z]{1,3})(\d{1,7})")[^>]*?\bs="(\d{1,6})"')
 _FORMAT = re.compile(
     rb'<(?:\w+:)?numFmt\b(?=[^>]*\bnumFmtId="(\d{1,6})")(?=[^>]*\bformatCode="([^"]{0,300})")'
