@@ -82,35 +82,31 @@ class _Reader:
     def __init__(self) -> None:
         self.title: list[str] = []
         self.text: list[str] = []
-        self._depth = 0
-        self._unread_from = 0  # the depth of the outermost element that is not shown; 0 when all is shown
+        self._unread = 0  # how many elements are open from the outermost one that is not shown
         self._in_title = False
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
-        self._depth += 1
         self._in_title = tag == "title" and not self.title
-        if not self._unread_from and (UNREAD.fullmatch(tag) or is_hidden(attributes)):
-            self._unread_from = self._depth
+        if self._unread or UNREAD.fullmatch(tag) or is_hidden(attributes):
+            self._unread += 1
         self._break(tag)
 
     def end(self, tag: str) -> None:
-        if self._unread_from == self._depth:
-            self._unread_from = 0
-        self._depth -= 1
+        self._unread = max(self._unread - 1, 0)
         self._in_title = False
         self._break(tag)
 
     def data(self, data: str) -> None:
         if self._in_title:
             self.title.append(data)
-        elif not self._unread_from:
+        elif not self._unread:
             self.text.append(data)
 
     def close(self) -> None:
         """Nothing is left to be done at the end."""
 
     def _break(self, tag: str) -> None:
-        if not self._unread_from and not INLINE.fullmatch(tag):
+        if not self._unread and not INLINE.fullmatch(tag):
             self.text.append(" " if tag in _CELLS else "\n")
 
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
+from http.client import responses
 from typing import Any
 
 from chameleon.errors import WebError
@@ -63,7 +64,4 @@ class WebReply:
 
 def described(status: int) -> str:
     """Return a status with its standard phrase, "404 (Not Found)": the server's own is not shown."""
-    try:
-        return f"{status} ({HTTPStatus(status).phrase})"
-    except ValueError:
-        return str(status)
+    return f"{status} ({responses[status]})" if status in responses else str(status)
