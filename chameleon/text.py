@@ -258,12 +258,9 @@ def beginning(text: str, max_tokens: int) -> str:
 
     What lies beyond is not looked at, so a text of megabytes costs no more than its beginning.
     """
-    if len(text) <= max_tokens:
-        return text
     part = text[: max_tokens * _LONGEST_TOKEN]
     over = next(islice(_TOKEN.finditer(part), max_tokens, None), None)
-    if over is not None:
-        part = part[: over.start()]
+    part = part[: over.start()] if over else part
     if len(part) == len(text):
         return text
     if not (part[-1:].isspace() or text[len(part)].isspace()):

@@ -6,28 +6,19 @@ from typing import TYPE_CHECKING
 
 from chameleon.lazy import lazy
 
-if TYPE_CHECKING:
-    from chameleon.table.formats import ELLIPSIS, Style, to_terminal, to_text
-    from chameleon.table.meaning import Meaning
-    from chameleon.table.readers import choose_table, read_table
-    from chameleon.table.replies import as_subtable, parse_table
-    from chameleon.table.table import Column, Table
-
-__all__ = [
-    "ELLIPSIS",
-    "Column",
-    "Meaning",
-    "Style",
-    "Table",
-    "as_subtable",
-    "choose_table",
-    "parse_table",
-    "read_table",
-    "to_terminal",
-    "to_text",
-]
-
-if not TYPE_CHECKING:  # a name that is not listed is an error of types
+if TYPE_CHECKING:  # each "as" makes the name public for type checkers
+    from chameleon.table.formats import ELLIPSIS as ELLIPSIS
+    from chameleon.table.formats import Style as Style
+    from chameleon.table.formats import to_terminal as to_terminal
+    from chameleon.table.formats import to_text as to_text
+    from chameleon.table.meaning import Meaning as Meaning
+    from chameleon.table.readers import choose_table as choose_table
+    from chameleon.table.readers import read_table as read_table
+    from chameleon.table.replies import as_subtable as as_subtable
+    from chameleon.table.replies import parse_table as parse_table
+    from chameleon.table.table import Column as Column
+    from chameleon.table.table import Table as Table
+else:  # a name that is not listed is an error of types
     __getattr__ = lazy(
         __name__,
         formats="ELLIPSIS Style to_terminal to_text",
