@@ -11,12 +11,19 @@ from chameleon.core.arguments import Arguments
 from chameleon.core.events import Step
 from chameleon.core.llm_module import AsksModel, asking_of
 from chameleon.core.module import InnerRun, Module, named
-from chameleon.core.old_names import renew
 from chameleon.core.planner import Planner, check_plan, every_planner
 from chameleon.core.state import State
 from chameleon.errors import InventoryError, placed
 from chameleon.inventory.resolve import INVENTORY_MODULE, find_class, module_of
-from chameleon.inventory.schema import BudgetSpec, InventorySpec, ModelSpec, OnError, RepairSpec, RulesSpec
+from chameleon.inventory.schema import (
+    OLD_NAMES,
+    BudgetSpec,
+    InventorySpec,
+    ModelSpec,
+    OnError,
+    RepairSpec,
+    RulesSpec,
+)
 from chameleon.inventory.source import RULES_OF_ONE_MODULE, KeyPath, Source
 from chameleon.text import nearest
 from chameleon.usage import Budget
@@ -100,10 +107,10 @@ class Composition:
         with placed(self.name):
             modules = _by_name(self.modules)
         planners, brought = [*every_planner(self.planner)], set(self.brought)
-        for module in modules.values():
-            renew(module)
-        for planner in planners:
-            renew(planner)
+        for name, module in modules.items():
+            if old := next((old for old in OLD_NAMES if hasattr(module, old)), ""):
+                what = f"{name} has {old!r}, which is now {OLD_NAMES[old]!r}"
+                raise InventoryError(what, where=self.place(("modules", name)), hint="Rename it.")
         referenced = [each.referenced_modules for each in planners]
         for planner in planners:
             for name, each in planner.extra_modules.items():
