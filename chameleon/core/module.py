@@ -6,7 +6,7 @@ import copy
 import inspect
 import logging
 import re
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar
@@ -216,8 +216,10 @@ class InnerRun(Module):
         """Return a copy ready to run with this model or its own. Raises as `LLM.connect` does."""
         raise NotImplementedError
 
-    def run_inside(self, state: State, inside: Any, /, **args: Any) -> Generator[Event, None, Any]:
-        """Run the inventory from where `inside` says; yield its events, and return its `Outcome`.
+    def run_inside(
+        self, state: State, events: Sequence[Event], context: Any, /, **args: Any
+    ) -> Generator[Event, None, Any]:
+        """Run the inventory, or resume it after `events`; yield further events, and return its `Outcome`.
 
         Returns None if it was stopped before its end.
         """

@@ -36,16 +36,12 @@ def ask(
     Raises `InputError` for a file that cannot be read, or inputs that the inventory does not take.
     """
     input = {"question": question, **inputs}
-    if table is not None:
-        input["table"] = _table(table)
+    if isinstance(table, str | bytes | Path):
+        table = read_table(table)
+    if table is not None:  # a DataFrame has columns, and the engine takes it as it is
+        is_table = isinstance(table, Table) or hasattr(table, "columns")
+        input["table"] = table if is_table else Table.from_records(table)
     if inventory is None:
         names = next((names for key, names in DEFAULTS.items() if key in input), DEFAULTS["table"])
         inventory = names[llm is None]
     return Executor(inventory, llm).run(input)
-
-
-def _table(given: Any) -> Any:
-    """Return what a caller gives as a table: the engine itself takes a `Table` or a DataFrame."""
-    if isinstance(given, str | bytes | Path):
-        return read_table(given)
-    return given if isinstance(given, Table) or hasattr(given, "columns") else Table.from_records(given)

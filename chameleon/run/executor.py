@@ -37,7 +37,7 @@ from chameleon.inventory import Inventory
 from chameleon.inventory.digest import check_same, files_of, settings_of
 from chameleon.lazy import cached_property
 from chameleon.run.approval import Approve, Request, answer_of, held, may_run, needs_approval, refuse
-from chameleon.run.decide import Next, after_overflow, continues_after, decide, finished
+from chameleon.run.decide import Next, continues_after, decide, fall_back, finished
 from chameleon.run.steps import PreparedModule, RunContext, failure_of, parallel_group, run_step
 from chameleon.text import known_secrets
 from chameleon.usage import Budget, Meter, recording
@@ -387,8 +387,8 @@ class Executor:
             except BudgetExceeded as problem:
                 event = RunEnded("budget", Failure.of(problem))
             except ContextTooLong as problem:
-                where = f"planner {self.inventory.planner.name}"
-                event = after_overflow(state, failure_of(problem, where), self.inventory)
+                failure = failure_of(problem, f"planner {self.inventory.planner.name}")
+                event = fall_back(state, self.inventory, failure)  # its prompts may be shorter
             except Exception as problem:  # a user's planner may raise anything; the run ends with it
                 event = RunEnded("failed", failure_of(problem, f"planner {self.inventory.planner.name}"))
         calls = tuple(recorder.calls)

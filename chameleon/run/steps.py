@@ -101,14 +101,6 @@ class RunContext:
 
 
 @dataclass(frozen=True, slots=True)
-class Inside:
-    """Where a step that runs an inventory resumes: its events so far, and the context of its run."""
-
-    events: tuple[Event, ...]
-    context: RunContext
-
-
-@dataclass(frozen=True, slots=True)
 class Outcome:
     """The result of a step: its output or answer, and what an inventory leaves in the cache."""
 
@@ -145,7 +137,7 @@ def run_step(
             outcome: Outcome | None
             if isinstance(ready, InnerRun):
                 inner = replace(context, ran=state.ran_in(step.module, context.ran))
-                work = ready.run_inside(seen, Inside(state.inside, inner), **args)
+                work = ready.run_inside(seen, state.inside, inner, **args)
                 if (outcome := (yield from _nested(step.module, work))) is None:
                     return
             else:
