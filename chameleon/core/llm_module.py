@@ -185,14 +185,13 @@ class LLMModule(AsksModel, Module):
     def slots(self, state: State) -> dict[str, Any]:
         """Return what the prompt may use; add to it where a module has more to say."""
         slots = self._template.slots
-        shown: dict[str, Any] = {"noted": "note?" in slots, "typed": "types?" in slots}
-        view, also = self.table_view, self._own_keys(state)
+        also = self._own_keys(state)
         if "cache.*?" in self.traits.extra_reads:  # more than it is to tell
             read = {*split_keys(self.reads or ()), *(f"cache.{key}?" for key in also)}
             kept = [key for key in state.cache if {f"cache.{key}", f"cache.{key}?"} & read]
             state = state.with_fields(cache={key: state.cache[key] for key in kept})
-        shown |= {"style": view.style, "max_text_tokens": view.max_text_tokens, "also": also}
-        return slots_of(state, **shown, **view.limits)
+        is_noted, is_typed = "note?" in slots, "types?" in slots
+        return slots_of(state, self.table_view, noted=is_noted, typed=is_typed, also=also)
 
     def _own_keys(self, state: State) -> list[str]:
         """Return the keys of the cache that the user's own modules write, or that its entry names."""

@@ -222,24 +222,21 @@ class TableView:
 
 def slots_of(
     state: State,
+    view: TableView = TableView(),
     *,
-    style: Style = "pipe",
-    max_rows: int | None = None,
     noted: bool = False,
     typed: bool = False,
-    max_text_tokens: int = MAX_TEXT_TOKENS,
     also: Collection[str] = (),
-    **limits: Any,
 ) -> dict[str, Any]:
     """Return what a state offers to a prompt: input, then cache, then what follows from both; the first wins.
 
-    Tables appear as text in the given style, cut after `max_rows` (the text says so, or the slot `note` when
-    the prompt has one: `noted`) and by the other `limits` of `to_text`. Of a text longer than
-    `max_text_tokens` the beginning appears, with a note of what is left out. `title` is the table's caption;
-    `context` is all text that earlier modules wrote to the cache, in that order, each under the name of its
-    key (under the keys `also` whatever they wrote), and what they failed to find out; `unavailable` is the
-    latter alone. With `typed`, `types` says what the columns of the table hold.
+    Tables and texts appear as `view` says; what is left out is noted in the text, or in the slot `note` if
+    the prompt has one (`noted`). `title` is the table's caption; `context` is all text that earlier modules
+    wrote to the cache, in that order, each under the name of its key (under the keys `also` whatever they
+    wrote), and what they failed to find out; `unavailable` is the latter alone. With `typed`, `types` says
+    what the columns of the table hold.
     """
+    max_rows = view.max_rows
     slots = {**state.cache, **state.input}
     table = state.table if "table" in state.input else None  # a module need not declare to read one
     if noted and table is not None and max_rows is not None and len(table.rows) > max_rows:
@@ -247,15 +244,15 @@ def slots_of(
         slots["table"] = table.take_rows(range(max_rows))
     derived = {
         "title": unframed(" ".join(table.caption.split())) if table is not None else "",
-        "context": context_of(state, max_text_tokens, also),
+        "context": context_of(state, view.max_text_tokens, also),
         "unavailable": _unavailable_in(state),
         "types": types_in_words(table) if typed and table is not None else "",
     }
     for key, value in slots.items():
         if isinstance(value, Table):
-            slots[key] = table_text(value, style=style, max_rows=max_rows, **limits)
+            slots[key] = table_text(value, style=view.style, **view.limits)
         elif isinstance(value, str):
-            slots[key] = text_within(value, max_text_tokens)
+            slots[key] = text_within(value, view.max_text_tokens)
     return derived | slots
 
 
