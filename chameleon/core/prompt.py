@@ -187,12 +187,11 @@ def _shown(slot: str, value: Any) -> Any:
 
 
 def _beside(name: str, folders: Sequence[Path]) -> set[str]:
-    """Return the prompts of the folder that a name leads to, written as the name is."""
-    *inner, last = name.split("/")
+    """Return the prompts of the folder that a name leads to."""
+    *inner, _ = name.split("/")
     homes = [home.joinpath(*inner) for home in (*folders, resources.files("chameleon.prompts"))]
     files = [each.name for home in homes if home.is_dir() for each in home.iterdir()]
-    found = [each if last.endswith(".md") else each[:-3] for each in files if each.endswith(".md")]
-    return {"/".join((*inner, each)) for each in found}
+    return {"/".join((*inner, each[:-3])) for each in files if each.endswith(".md")}
 
 
 def _read(path: Path) -> str:

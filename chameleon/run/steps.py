@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from chameleon import bridge, values
 from chameleon.core.access import Access
@@ -17,19 +17,10 @@ from chameleon.core.arguments import references
 from chameleon.core.events import Event, Failure, Nested, Ran, Step, StepRecord
 from chameleon.core.module import InnerRun, Module, needs_model
 from chameleon.core.state import State
-from chameleon.errors import (
-    ChameleonError,
-    MachineError,
-    ModuleError,
-    raised_at,
-    show_traceback,
-)
+from chameleon.errors import ChameleonError, MachineError, ModuleError, raised_at, show_traceback
 from chameleon.table import Table
 from chameleon.text import redact, type_in_words
 from chameleon.usage import Meter, Recorder, recording
-
-if TYPE_CHECKING:
-    from chameleon.core.arguments import Arguments
 
 _NOTHING: Mapping[str, Any] = values.ReadOnly()
 LARGE_CHARS = 100_000  # a step that writes more has the whole state measured; 64 smaller ones fit into 16 MB
@@ -60,8 +51,8 @@ def parallel_group(pending: Sequence[Step], access: Mapping[str, Access]) -> tup
 class PreparedModule:
     """A module that is checked and set up before its first step, once for all threads."""
 
-    def __init__(self, module: Module, arguments: Arguments | None = None) -> None:
-        self.module, self.arguments = module, arguments
+    def __init__(self, module: Module) -> None:
+        self.module = module
         is_async = inspect.iscoroutinefunction(module.run)
         self._blocks = not is_async and (bridge.may_block(module.run) or not needs_model(module))
         self._is_ready = False
@@ -132,7 +123,7 @@ def run_step(
     )
     with recording_or_not as recorder:  # the run within records its own calls
         try:
-            args = _begin(step, module, access, state, context)
+            args = _begin(step, access, state, context)
             ready = module.ready()
             outcome: Outcome | None
             if isinstance(ready, InnerRun):
@@ -161,16 +152,13 @@ def _nested(
         yield Nested(name, event)
 
 
-def _begin(
-    step: Step, module: PreparedModule, access: Access, state: State, context: RunContext
-) -> dict[str, Any]:
+def _begin(step: Step, access: Access, state: State, context: RunContext) -> dict[str, Any]:
     """Return the arguments of a step that may run. Raises `ModuleError` for what is missing."""
     if access.required and (missing := access.missing(state.keys)):
         # The step that gives it may have been skipped.
         raise ModuleError(f"it reads {missing[0].replace('|', ' or ')}, and nothing before it gave that")
-    if module.arguments is not None:
-        return module.arguments.values(step.args or {}, state, _room(state, context))
-    return {}
+    taken = access.arguments
+    return taken.values(step.args or {}, state, _room(state, context)) if taken is not None else {}
 
 
 def _room(state: State, context: RunContext) -> values.Room:
