@@ -36,7 +36,7 @@ import yaml
 
 from chameleon.core.conversation import HISTORY, shown_before, turns
 from chameleon.core.state import State
-from chameleon.errors import PromptError
+from chameleon.errors import ChameleonError, PromptError
 from chameleon.lazy import cached_property
 from chameleon.quoting import Quoted, as_data, block, on_one_line, unblocked, unframed, untagged
 from chameleon.table import ELLIPSIS, Style, Table, to_text
@@ -83,7 +83,7 @@ class Prompt:
         file_name = name if name.endswith(".md") else f"{name}.md"
         for folder in folders:
             if (folder / file_name).is_file():
-                return cls.parse(_read(folder / file_name), str(folder / file_name))
+                return cls.parse(text_of(folder / file_name, PromptError), str(folder / file_name))
         shipped = resources.files("chameleon.prompts").joinpath(*file_name.split("/"))
         if ".." in file_name.split("/") or not shipped.is_file():
             looked = "".join(f"in {folder}, " for folder in folders)
@@ -194,13 +194,14 @@ def _beside(name: str, folders: Sequence[Path]) -> set[str]:
     return {"/".join((*inner, each[:-3])) for each in files if each.endswith(".md")}
 
 
-def _read(path: Path) -> str:
+def text_of(path: Path, error: type[ChameleonError]) -> str:
+    """Return the text of a file. Raises `error` if it cannot be read, or is not UTF-8."""
     try:
         return path.read_text("utf-8")
     except UnicodeDecodeError as problem:
-        raise PromptError(f"the file is not UTF-8 text (byte {problem.start})", where=str(path)) from problem
+        raise error(f"the file is not UTF-8 text (byte {problem.start})", where=str(path)) from problem
     except OSError as problem:
-        raise PromptError(f"cannot be read: {problem.strerror}", where=str(path)) from problem
+        raise error(f"cannot be read: {problem.strerror}", where=str(path)) from problem
 
 
 @dataclass(frozen=True)

@@ -163,12 +163,8 @@ class State:
 
     def _plan_with(self, plan: Plan) -> tuple[str, ...]:
         """Return the modules as they are planned once this plan is taken."""
-        if plan.kind == "repair":
-            return self.plan
-        if plan.kind == "proposed":
-            return self.plan + plan.names
         done = max(len(self.plan) - len(self.pending), 0)
-        return self.plan[:done] + plan.names
+        return self.plan if plan.kind == "repair" else self.plan[:done] + plan.names
 
     def _after_step(self, record: StepRecord) -> State:
         if self.inside:

@@ -11,6 +11,7 @@ from typing import Any
 
 import yaml
 
+from chameleon.core.prompt import text_of
 from chameleon.errors import InventoryError, placed
 from chameleon.inventory.user_code import file_of, installed
 from chameleon.text import nearest, with_article
@@ -126,16 +127,9 @@ class FileKind:
     def read(self, file: Path) -> Source:
         """Read one file, without what it extends. Raises `InventoryError` if it is not a YAML mapping."""
         a_file, shown = with_article(self.noun), str(file)
-        try:
-            if file.stat().st_size > _MAX_BYTES:
-                raise InventoryError(f"{a_file} has less than {_MAX_BYTES:,} bytes", where=shown)
-            text = file.read_text("utf-8")
-        except UnicodeDecodeError as problem:
-            what = f"the file is not UTF-8 text (byte {problem.start})"
-            raise InventoryError(what, where=shown) from problem
-        except OSError as problem:
-            raise InventoryError(f"cannot be read: {problem.strerror}", where=shown) from problem
-        data, places = _parse(text, shown)
+        if file.stat().st_size > _MAX_BYTES:
+            raise InventoryError(f"{a_file} has less than {_MAX_BYTES:,} bytes", where=shown)
+        data, places = _parse(text_of(file, InventoryError), shown)
         if not isinstance(data, dict):
             raise InventoryError(f"{a_file} is a mapping", where=shown, hint=self.begins)
         return Source(data, (file.parent.resolve(),), shown, places)
@@ -153,11 +147,6 @@ def shipped_inventories() -> list[str]:
 def shipped_grids() -> list[str]:
     """List the names of the grids that Chameleon ships."""
     return [*GRID.shipped]
-
-
-def read_file(name: str, folder: Path | None = None, kind: FileKind = INVENTORY) -> Source:
-    """Read one file as `read_source` does, but without what it extends. Raises `InventoryError`."""
-    return kind.read(kind.find(name, folder))
 
 
 def read_source(
