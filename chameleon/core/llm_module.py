@@ -123,22 +123,22 @@ class AsksModel:
         offer = "known" if self.structured is True else self.model.offers("schema") if self.structured else ""
         if self.structured and self.model.is_replay:  # it knows what was asked, whatever is known here
             offer = offer or "known"
-        if schema is not None and offer:
-            try:
-                replies = self._samples(_in_form(messages), n, schema=schema, **options)
-            except ModelError as problem:
-                worth = (ReplayMiss, SchemaRefused) if offer == "known" else ModelError
-                if self.structured is True or not isinstance(problem, worth) or isinstance(problem, FOR_GOOD):
-                    raise
-                replies = self._samples(messages, n, **options)
-                if not isinstance(problem, ReplayMiss):
-                    self.model.learn("schema", works=False)
-                return replies
-            if offer == "try":
-                is_held = all(reply.text.lstrip()[:1] in ("{", "[", '"') for reply in replies)
-                self.model.learn("schema", works=is_held, why="ignored")
+        if schema is None or not offer:
+            return self._samples(messages, n, **options)
+        try:
+            replies = self._samples(_in_form(messages), n, schema=schema, **options)
+        except ModelError as problem:
+            worth = (ReplayMiss, SchemaRefused) if offer == "known" else ModelError
+            if self.structured is True or not isinstance(problem, worth) or isinstance(problem, FOR_GOOD):
+                raise
+            replies = self._samples(messages, n, **options)
+            if not isinstance(problem, ReplayMiss):
+                self.model.learn("schema", works=False)
             return replies
-        return self._samples(messages, n, **options)
+        if offer == "try":
+            is_held = all(reply.text.lstrip()[:1] in ("{", "[", '"') for reply in replies)
+            self.model.learn("schema", works=is_held, why="ignored")
+        return replies
 
     def _samples(self, messages: Messages, n: int, *, first: int = 0, **options: Any) -> list[Reply]:
         if n == 1:
