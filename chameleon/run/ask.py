@@ -36,11 +36,9 @@ def ask(
     Raises `InputError` for a file that cannot be read, or inputs that the inventory does not take.
     """
     input = {"question": question, **inputs}
-    if isinstance(table, str | bytes | Path):
-        table = read_table(table)
-    if table is not None:  # a DataFrame has columns, and the engine takes it as it is
-        is_table = isinstance(table, Table) or hasattr(table, "columns")
-        input["table"] = table if is_table else Table.from_records(table)
+    rows: Any = read_table(table) if isinstance(table, str | bytes | Path) else table
+    if rows is not None:  # the engine takes a `Table` and a DataFrame as they are
+        input["table"] = rows if hasattr(rows, "columns") else Table.from_records(rows)
     if inventory is None:
         names = next((names for key, names in DEFAULTS.items() if key in input), DEFAULTS["table"])
         inventory = names[llm is None]

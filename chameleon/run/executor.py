@@ -172,8 +172,8 @@ class Executor:
         with ThreadPoolExecutor(max(workers, 1)) as pool:
             waiting: deque[Future[State]] = deque()
             try:
-                for one in _ahead(inputs, partial(pool.submit, self._run_or_fail), waiting, workers):
-                    yield one.result()
+                for done in _ahead(inputs, lambda one: pool.submit(self._run_or_fail, one), waiting, workers):
+                    yield done.result()
             finally:
                 pool.shutdown(wait=False, cancel_futures=True)
 
