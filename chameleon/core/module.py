@@ -99,11 +99,6 @@ class Module:
         check_keys(cls.reads, cls.writes, f"class {cls.__qualname__}")
         if inspect.isfunction(run := vars(cls).get("run")):
             _check_state(run, f"class {cls.__qualname__}")
-        for hook, part in (("update_input", "input"), ("update_cache", "cache")):
-            made = vars(cls).get(hook)
-            if inspect.isfunction(made) and len(inspect.signature(made).parameters) != 3:
-                what = f"the hook {hook} of class {cls.__qualname__} takes {part} and output"
-                raise InventoryError(what, hint=f"Write `def {hook}(self, {part}, output)`.")
 
     def __repr__(self) -> str:
         return f"<module {self.name}>"

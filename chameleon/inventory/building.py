@@ -208,11 +208,10 @@ class Builder:
         """Make the module or toolkit of a class; a function, or a module that is made, is one already."""
         given = entry.parameters()
         if inspect.isclass(found):
-            adapter = adapter_of(found)
-            if adapter is None and not issubclass(found, Module | Toolkit):
+            if not (issubclass(found, Module | Toolkit) or adapter_of(found)):
                 raise self._wrong(path, f"{found.__name__} is not a subclass of Module")
             made = self._built(found, given, path)
-            return cast(Module | Toolkit, made if adapter is None else adapter(made))
+            return made if isinstance(made, Toolkit) else module_of(made)
         is_list = isinstance(found, list | tuple)
         if given and not is_list:
             hint = "Arguments are given in a plan: {module: NAME, args: {…}}."
