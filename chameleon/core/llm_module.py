@@ -112,9 +112,8 @@ class AsksModel:
     @property
     def _stop_params(self) -> dict[str, Any]:
         """Return the stop texts of the prompt as a parameter, unless others were given for all calls."""
-        return (
-            {"stop": list(self._template.stop)} if self._template.stop and self._asking.has_own_stop else {}
-        )
+        stop = self._template.stop if self._asking.has_own_stop else ()
+        return {"stop": list(stop)} if stop else {}
 
     def _replies(
         self, messages: Messages, n: int = 1, *, schema: Mapping[str, Any] | None = None, **options: Any

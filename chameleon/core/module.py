@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar
 
-from chameleon.core.events import Event
+from chameleon.core.events import Event, Nested
 from chameleon.core.state import State
 from chameleon.errors import InventoryError, ModuleError
 from chameleon.text import snake_case
@@ -213,8 +213,8 @@ class InnerRun(Module):
 
     def run_inside(
         self, state: State, events: Sequence[Event], context: Any, /, **args: Any
-    ) -> Generator[Event, None, Any]:
-        """Run the inventory, or resume it after `events`; yield further events, and return its `Outcome`.
+    ) -> Generator[Nested, None, Any]:
+        """Run the inventory, or resume it after `events`; yield what happens, and return its `Outcome`.
 
         Returns None if it was stopped before its end.
         """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import threading
 import time
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -14,7 +14,7 @@ from typing import Any
 from chameleon import bridge, values
 from chameleon.core.access import Access
 from chameleon.core.arguments import references
-from chameleon.core.events import Event, Failure, Nested, Ran, Step, StepRecord
+from chameleon.core.events import Failure, Nested, Ran, Step, StepRecord
 from chameleon.core.module import InnerRun, Module, needs_model
 from chameleon.core.state import State
 from chameleon.errors import ChameleonError, MachineError, ModuleError, raised_at, show_traceback
@@ -128,8 +128,8 @@ def run_step(
             outcome: Outcome | None
             if isinstance(ready, InnerRun):
                 inner = replace(context, ran=state.ran_in(step.module, context.ran))
-                work = ready.run_inside(seen, state.inside, inner, **args)
-                if (outcome := (yield from _nested(step.module, work))) is None:
+                outcome = yield from ready.run_inside(seen, state.inside, inner, **args)
+                if outcome is None:
                     return
             else:
                 outcome = Outcome(module.run(seen, args))
@@ -137,19 +137,6 @@ def run_step(
         except (Exception, SystemExit) as problem:  # whatever a user's module raises is recorded
             record = StepRecord(step, error=failure_of(problem, f"module {step.module}"))
     yield replace(record, seconds=time.monotonic() - started, calls=tuple(recorder.calls))
-
-
-def _nested(
-    name: str, work: Generator[Event, None, Outcome | None]
-) -> Generator[Nested, None, Outcome | None]:
-    """Yield the events of a run within as those of its module."""
-    while True:
-        try:
-            event = next(work)
-        except StopIteration as ended:
-            outcome: Outcome | None = ended.value
-            return outcome
-        yield Nested(name, event)
 
 
 def _begin(step: Step, access: Access, state: State, context: RunContext) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from chameleon.core.arguments import Arguments
 from chameleon.core.conversation import HISTORY
-from chameleon.core.events import Event
+from chameleon.core.events import Event, Nested
 from chameleon.core.llm_module import Asking, asking_of, configure, connected
 from chameleon.core.module import InnerRun, Keys, Traits
 from chameleon.core.state import State
@@ -72,7 +72,7 @@ class InventoryModule(InnerRun):
 
     def run_inside(
         self, state: State, events: Sequence[Event], context: RunContext, /, **args: Any
-    ) -> Generator[Event, None, Outcome | None]:
+    ) -> Generator[Nested, None, Outcome | None]:
         executor = self.executor or Executor(self.inner)
         takes = {**self.inner.input_types, HISTORY: "list?"} if self.inner.input_types else {}
         given = {key: value for key, value in state.input.items() if not takes or key in takes}
@@ -80,7 +80,7 @@ class InventoryModule(InnerRun):
         reached = State.fold(events)
         for event, after in executor.states(given, events, within=context):
             reached = after
-            yield event
+            yield Nested(self.name, event)
         if reached.ended is None:
             return None
         if reached.ended.error is not None:
