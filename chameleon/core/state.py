@@ -52,10 +52,9 @@ class State:
     in order: a plan that takes the place of another follows what of that was done, and repairs, which repeat
     steps, are left out. `inside` is what has happened in the step that is pending first, where it runs an
     inventory, `within` the same of steps that were taken, by their number in the history. Of pending steps
-    `asked` wait for a person's answer, `allowed` and `denied` have it.
-    `failure` is the last step if it failed and
-    no plan has been made since; `step` is the step that a module is now running, and `missing` what it could
-    have read had not another module failed. A module that declares `reads` sees only those keys.
+    `asked` wait for a person's answer, `allowed` and `denied` have it. `failure` is the last step if it
+    failed and no plan has been made since; `step` is the step that a module is now running, and `missing`
+    what it could have read had no other module failed. A module that declares `reads` sees only those keys.
     """
 
     input: Mapping[str, Any] = field(default_factory=values.ReadOnly)

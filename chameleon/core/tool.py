@@ -143,12 +143,11 @@ def tool(
         def convert(amount: float, to: Literal["C", "F"] = "F") -> float:
             "Converts a temperature to degrees Celsius or Fahrenheit."
 
-    Its parameters are the arguments that a plan gives, checked by pydantic. A parameter annotated
-    as `State`, or called `state` without an annotation, is given the state; a function without one sees
-    nothing else. The options are those
-    of a module: name, description, when, reads, writes, uses, requires_approval (a person has to allow each
-    step), max_runs (how often a run may run it). Raises `InventoryError` for a signature that no
-    schema can tell.
+    Its parameters are the arguments that a plan gives, checked by pydantic. A parameter annotated as `State`,
+    or called `state` without an annotation, is given the state; a function without one sees nothing else.
+    The options are those of a module: name, description, when, reads, writes, uses, requires_approval (a
+    person has to allow each step), max_runs (how often a run may run it). Raises `InventoryError` for an
+    unknown option, and for a signature that no schema can describe.
     """
     if function is None:
         return functools.partial(tool, **options)
