@@ -137,8 +137,7 @@ class Dynamic(AsksModel, Planner):
         A reply that names none of them counts as `END`, as published; `None` where only such replies end it.
         """
         others = named_tables(state.input.get("tables") or ())
-        view = self.table_view
-        slots = slots_of(state, style=view.style, max_text_tokens=view.max_text_tokens, **view.limits) | {
+        slots = slots_of(state, self.table_view) | {
             "candidates": cards,
             "names": names,
             "tables": [self._shown(*named) for named in others[:MOST_TABLES]],

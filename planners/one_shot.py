@@ -11,7 +11,7 @@ from chameleon.core.events import Step
 from chameleon.core.llm_module import AsksModel, Structured
 from chameleon.core.plan_text import parse_plan
 from chameleon.core.planner import Planner, planned, repair_turns
-from chameleon.core.prompt import slots_of
+from chameleon.core.prompt import TableView, slots_of
 from chameleon.core.state import State
 from chameleon.errors import EmptyReply, PlanError
 from chameleon.inventory import Inventory
@@ -58,7 +58,7 @@ class OneShot(ShowsCards, AsksModel, Planner):
             return ()
         cards, others = self.cards(state, inventory, named="others?" in self._template.slots)
         typed = "types?" in self._template.slots
-        slots = slots_of(state, typed=typed, max_text_tokens=self.max_text_tokens) | {
+        slots = slots_of(state, TableView(max_text_tokens=self.max_text_tokens), typed=typed) | {
             "modules": cards,
             "others": [*others.values()],
             "rules": list(rules_in_words(inventory)),

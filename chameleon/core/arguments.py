@@ -274,12 +274,7 @@ def output_of(run: Callable[..., Any]) -> str:
 
 
 def _noted(hint: Any) -> Any:
-    """Return the annotation, a plain text in `Annotated[float, "in metres"]` as its description.
-
-    `any`, which is a function of Python, is the slip for `Any`.
-    """
-    if hint is any:
-        return Any
+    """Return the annotation, a plain text in `Annotated[float, "in metres"]` as its description."""
     if get_origin(hint) is not Annotated:
         return hint
     kind, *further = get_args(hint)

@@ -81,14 +81,6 @@ class AsksModel:
     _asking: Asking = Asking()
     _llm: LLM | None = None
 
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any:
-            """Return the model as `llm`, its name before version 0.3."""
-            if name == "llm":
-                return self._llm
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-
     @cached_property
     def _template(self) -> Prompt:
         """Read the prompt file on first use. Raises `PromptError` if it is missing."""
@@ -120,9 +112,8 @@ class AsksModel:
     @property
     def _stop_params(self) -> dict[str, Any]:
         """Return the stop texts of the prompt as a parameter, unless others were given for all calls."""
-        return (
-            {"stop": list(self._template.stop)} if self._template.stop and self._asking.has_own_stop else {}
-        )
+        stop = self._template.stop if self._asking.has_own_stop else ()
+        return {"stop": list(stop)} if stop else {}
 
     def _replies(
         self, messages: Messages, n: int = 1, *, schema: Mapping[str, Any] | None = None, **options: Any
@@ -131,22 +122,22 @@ class AsksModel:
         offer = "known" if self.structured is True else self.model.offers("schema") if self.structured else ""
         if self.structured and self.model.is_replay:  # it knows what was asked, whatever is known here
             offer = offer or "known"
-        if schema is not None and offer:
-            try:
-                replies = self._samples(_in_form(messages), n, schema=schema, **options)
-            except ModelError as problem:
-                worth = (ReplayMiss, SchemaRefused) if offer == "known" else ModelError
-                if self.structured is True or not isinstance(problem, worth) or isinstance(problem, FOR_GOOD):
-                    raise
-                replies = self._samples(messages, n, **options)
-                if not isinstance(problem, ReplayMiss):
-                    self.model.learn("schema", works=False)
-                return replies
-            if offer == "try":
-                is_held = all(reply.text.lstrip()[:1] in ("{", "[", '"') for reply in replies)
-                self.model.learn("schema", works=is_held, why="ignored")
+        if schema is None or not offer:
+            return self._samples(messages, n, **options)
+        try:
+            replies = self._samples(_in_form(messages), n, schema=schema, **options)
+        except ModelError as problem:
+            worth = (ReplayMiss, SchemaRefused) if offer == "known" else ModelError
+            if self.structured is True or not isinstance(problem, worth) or isinstance(problem, FOR_GOOD):
+                raise
+            replies = self._samples(messages, n, **options)
+            if not isinstance(problem, ReplayMiss):
+                self.model.learn("schema", works=False)
             return replies
-        return self._samples(messages, n, **options)
+        if offer == "try":
+            is_held = all(reply.text.lstrip()[:1] in ("{", "[", '"') for reply in replies)
+            self.model.learn("schema", works=is_held, why="ignored")
+        return replies
 
     def _samples(self, messages: Messages, n: int, *, first: int = 0, **options: Any) -> list[Reply]:
         if n == 1:
@@ -193,14 +184,13 @@ class LLMModule(AsksModel, Module):
     def slots(self, state: State) -> dict[str, Any]:
         """Return what the prompt may use; add to it where a module has more to say."""
         slots = self._template.slots
-        shown: dict[str, Any] = {"noted": "note?" in slots, "typed": "types?" in slots}
-        view, also = self.table_view, self._own_keys(state)
+        also = self._own_keys(state)
         if "cache.*?" in self.traits.extra_reads:  # more than it is to tell
             read = {*split_keys(self.reads or ()), *(f"cache.{key}?" for key in also)}
             kept = [key for key in state.cache if {f"cache.{key}", f"cache.{key}?"} & read]
             state = state.with_fields(cache={key: state.cache[key] for key in kept})
-        shown |= {"style": view.style, "max_text_tokens": view.max_text_tokens, "also": also}
-        return slots_of(state, **shown, **view.limits)
+        is_noted, is_typed = "note?" in slots, "types?" in slots
+        return slots_of(state, self.table_view, noted=is_noted, typed=is_typed, also=also)
 
     def _own_keys(self, state: State) -> list[str]:
         """Return the keys of the cache that the user's own modules write, or that its entry names."""

@@ -6,12 +6,12 @@ import copy
 import inspect
 import logging
 import re
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar
 
-from chameleon.core.events import Event
+from chameleon.core.events import Event, Nested
 from chameleon.core.state import State
 from chameleon.errors import InventoryError, ModuleError
 from chameleon.text import snake_case
@@ -99,11 +99,6 @@ class Module:
         check_keys(cls.reads, cls.writes, f"class {cls.__qualname__}")
         if inspect.isfunction(run := vars(cls).get("run")):
             _check_state(run, f"class {cls.__qualname__}")
-        for hook, part in (("update_input", "input"), ("update_cache", "cache")):
-            made = vars(cls).get(hook)
-            if inspect.isfunction(made) and len(inspect.signature(made).parameters) != 3:
-                what = f"the hook {hook} of class {cls.__qualname__} takes {part} and output"
-                raise InventoryError(what, hint=f"Write `def {hook}(self, {part}, output)`.")
 
     def __repr__(self) -> str:
         return f"<module {self.name}>"
@@ -216,8 +211,10 @@ class InnerRun(Module):
         """Return a copy ready to run with this model or its own. Raises as `LLM.connect` does."""
         raise NotImplementedError
 
-    def run_inside(self, state: State, inside: Any, /, **args: Any) -> Generator[Event, None, Any]:
-        """Run the inventory from where `inside` says; yield its events, and return its `Outcome`.
+    def run_inside(
+        self, state: State, events: Sequence[Event], context: Any, /, **args: Any
+    ) -> Generator[Nested, None, Any]:
+        """Run the inventory, or resume it after `events`; yield what happens, and return its `Outcome`.
 
         Returns None if it was stopped before its end.
         """

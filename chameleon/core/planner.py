@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import difflib
-import inspect
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -69,14 +68,6 @@ class Planner:
         super().__init_subclass__(**options)
         if not cls.__dict__.get("name"):
             cls.name = snake_case(cls.__name__)
-        propose = vars(cls).get("propose")
-        if inspect.isfunction(propose):
-            try:
-                inspect.signature(propose).bind(None, None, None)
-            except TypeError as problem:
-                what = f"propose of class {cls.__qualname__} takes the state and the inventory"
-                hint = "Write `def propose(self, state, inventory)`."
-                raise InventoryError(what, hint=hint) from problem
 
     def __repr__(self) -> str:
         return f"<planner {self.name}>"

@@ -36,7 +36,7 @@ import yaml
 
 from chameleon.core.conversation import HISTORY, shown_before, turns
 from chameleon.core.state import State
-from chameleon.errors import PromptError
+from chameleon.errors import ChameleonError, PromptError
 from chameleon.lazy import cached_property
 from chameleon.quoting import Quoted, as_data, block, on_one_line, unblocked, unframed, untagged
 from chameleon.table import ELLIPSIS, Style, Table, to_text
@@ -83,7 +83,7 @@ class Prompt:
         file_name = name if name.endswith(".md") else f"{name}.md"
         for folder in folders:
             if (folder / file_name).is_file():
-                return cls.parse(_read(folder / file_name), str(folder / file_name))
+                return cls.parse(text_of(folder / file_name, PromptError), str(folder / file_name))
         shipped = resources.files("chameleon.prompts").joinpath(*file_name.split("/"))
         if ".." in file_name.split("/") or not shipped.is_file():
             looked = "".join(f"in {folder}, " for folder in folders)
@@ -187,21 +187,21 @@ def _shown(slot: str, value: Any) -> Any:
 
 
 def _beside(name: str, folders: Sequence[Path]) -> set[str]:
-    """Return the prompts of the folder that a name leads to, written as the name is."""
-    *inner, last = name.split("/")
+    """Return the prompts of the folder that a name leads to."""
+    *inner, _ = name.split("/")
     homes = [home.joinpath(*inner) for home in (*folders, resources.files("chameleon.prompts"))]
     files = [each.name for home in homes if home.is_dir() for each in home.iterdir()]
-    found = [each if last.endswith(".md") else each[:-3] for each in files if each.endswith(".md")]
-    return {"/".join((*inner, each)) for each in found}
+    return {"/".join((*inner, each[:-3])) for each in files if each.endswith(".md")}
 
 
-def _read(path: Path) -> str:
+def text_of(path: Path, error: type[ChameleonError]) -> str:
+    """Return the text of a file. Raises `error` if it cannot be read, or is not UTF-8."""
     try:
         return path.read_text("utf-8")
     except UnicodeDecodeError as problem:
-        raise PromptError(f"the file is not UTF-8 text (byte {problem.start})", where=str(path)) from problem
+        raise error(f"the file is not UTF-8 text (byte {problem.start})", where=str(path)) from problem
     except OSError as problem:
-        raise PromptError(f"cannot be read: {problem.strerror}", where=str(path)) from problem
+        raise error(f"cannot be read: {problem.strerror}", where=str(path)) from problem
 
 
 @dataclass(frozen=True)
@@ -222,24 +222,21 @@ class TableView:
 
 def slots_of(
     state: State,
+    view: TableView = TableView(),
     *,
-    style: Style = "pipe",
-    max_rows: int | None = None,
     noted: bool = False,
     typed: bool = False,
-    max_text_tokens: int = MAX_TEXT_TOKENS,
     also: Collection[str] = (),
-    **limits: Any,
 ) -> dict[str, Any]:
     """Return what a state offers to a prompt: input, then cache, then what follows from both; the first wins.
 
-    Tables appear as text in the given style, cut after `max_rows` (the text says so, or the slot `note` when
-    the prompt has one: `noted`) and by the other `limits` of `to_text`. Of a text longer than
-    `max_text_tokens` the beginning appears, with a note of what is left out. `title` is the table's caption;
-    `context` is all text that earlier modules wrote to the cache, in that order, each under the name of its
-    key (under the keys `also` whatever they wrote), and what they failed to find out; `unavailable` is the
-    latter alone. With `typed`, `types` says what the columns of the table hold.
+    Tables and texts appear as `view` says; what is left out is noted in the text, or in the slot `note` if
+    the prompt has one (`noted`). `title` is the table's caption; `context` is all text that earlier modules
+    wrote to the cache, in that order, each under the name of its key (under the keys `also` whatever they
+    wrote), and what they failed to find out; `unavailable` is the latter alone. With `typed`, `types` says
+    what the columns of the table hold.
     """
+    max_rows = view.max_rows
     slots = {**state.cache, **state.input}
     table = state.table if "table" in state.input else None  # a module need not declare to read one
     if noted and table is not None and max_rows is not None and len(table.rows) > max_rows:
@@ -247,15 +244,15 @@ def slots_of(
         slots["table"] = table.take_rows(range(max_rows))
     derived = {
         "title": unframed(" ".join(table.caption.split())) if table is not None else "",
-        "context": context_of(state, max_text_tokens, also),
+        "context": context_of(state, view.max_text_tokens, also),
         "unavailable": _unavailable_in(state),
         "types": types_in_words(table) if typed and table is not None else "",
     }
     for key, value in slots.items():
         if isinstance(value, Table):
-            slots[key] = table_text(value, style=style, max_rows=max_rows, **limits)
+            slots[key] = table_text(value, style=view.style, **view.limits)
         elif isinstance(value, str):
-            slots[key] = text_within(value, max_text_tokens)
+            slots[key] = text_within(value, view.max_text_tokens)
     return derived | slots
 
 

@@ -52,10 +52,9 @@ class State:
     in order: a plan that takes the place of another follows what of that was done, and repairs, which repeat
     steps, are left out. `inside` is what has happened in the step that is pending first, where it runs an
     inventory, `within` the same of steps that were taken, by their number in the history. Of pending steps
-    `asked` wait for a person's answer, `allowed` and `denied` have it.
-    `failure` is the last step if it failed and
-    no plan has been made since; `step` is the step that a module is now running, and `missing` what it could
-    have read had not another module failed. A module that declares `reads` sees only those keys.
+    `asked` wait for a person's answer, `allowed` and `denied` have it. `failure` is the last step if it
+    failed and no plan has been made since; `step` is the step that a module is now running, and `missing`
+    what it could have read had no other module failed. A module that declares `reads` sees only those keys.
     """
 
     input: Mapping[str, Any] = field(default_factory=values.ReadOnly)
@@ -163,12 +162,8 @@ class State:
 
     def _plan_with(self, plan: Plan) -> tuple[str, ...]:
         """Return the modules as they are planned once this plan is taken."""
-        if plan.kind == "repair":
-            return self.plan
-        if plan.kind == "proposed":
-            return self.plan + plan.names
         done = max(len(self.plan) - len(self.pending), 0)
-        return self.plan[:done] + plan.names
+        return self.plan if plan.kind == "repair" else self.plan[:done] + plan.names
 
     def _after_step(self, record: StepRecord) -> State:
         if self.inside:

@@ -21,29 +21,33 @@ from pydantic_core import to_jsonable_python
 from chameleon.core.arguments import Arguments, output_of, written_as
 from chameleon.core.module import Keys, Module, Traits, check_keys
 from chameleon.core.state import State
-from chameleon.errors import InventoryError, with_new_names
-from chameleon.text import snake_case, type_in_words
+from chameleon.errors import InventoryError
+from chameleon.text import nearest, snake_case, type_in_words
 from chameleon.values import adopted
 
 _AS_JSON = (BaseModel, datetime.date, datetime.time, datetime.timedelta, Decimal, Enum, UUID, set, frozenset)
 
 
+class ToolOptions(TypedDict, total=False):
+    """The options of `tool`."""
+
+    name: str
+    description: str
+    when: str
+    reads: Keys | None
+    writes: Keys | None
+    uses: Keys
+    requires_approval: bool
+    max_runs: int | None
+
+
 class FunctionModule(Module):
     """A function as a module, which can still be called as the function that it is."""
 
-    def __init__(
-        self,
-        function: Callable[..., Any],
-        *,
-        name: str = "",
-        description: str = "",
-        when: str = "",
-        reads: Keys | None = None,
-        writes: Keys | None = None,
-        uses: Keys = (),
-        requires_approval: bool = False,
-        max_runs: int | None = None,
-    ) -> None:
+    def __init__(self, function: Callable[..., Any], **options: Unpack[ToolOptions]) -> None:
+        if unknown := [key for key in options if key not in ToolOptions.__annotations__]:
+            hint = nearest(unknown[0], ToolOptions.__annotations__)
+            raise InventoryError(f"a tool has no option {unknown[0]!r}", hint=hint)
         if inspect.isclass(function):
             hint = "Subclass chameleon.Module, or give tool(object.method)."
             raise InventoryError(f"{function.__name__} is a class, and no function", hint=hint)
@@ -56,16 +60,15 @@ class FunctionModule(Module):
         written = written_as(function)
         if written.__name__ == "__call__":
             written = type(function)
-        self.name = name or snake_case(written.__name__)
-        if not self.name.isidentifier():
-            raise InventoryError(f"{function!r} has no name", hint='Give it one: tool(function, name="…").')
-        self.description = description or " ".join((inspect.getdoc(written) or "").split())
-        self.when, self.requires_approval, self.max_runs = when, requires_approval, max_runs
+        self.name = snake_case(written.__name__)
+        self.description = " ".join((inspect.getdoc(written) or "").split())
         self._state = _parameter_of_state(function)
         # One that is not given the state sees nothing of it, and may run in parallel.
-        self.reads = () if reads is None and self._state is None else reads  # type: ignore[misc]
-        self.writes, self.uses = writes, uses  # type: ignore[misc]
-        check_keys(reads, writes, f"tool {self.name}")
+        self.reads = None if self._state else ()  # type: ignore[misc]
+        vars(self).update({key: value for key, value in options.items() if value not in (None, "")})
+        if not self.name.isidentifier():
+            raise InventoryError(f"{function!r} has no name", hint='Give it one: tool(function, name="…").')
+        check_keys(self.reads, self.writes, f"tool {self.name}")
         skip = () if self._state is None else (self._state,)
         taken = Arguments.of(self.name, function, None, skip)
         self.traits = Traits(returns=output_of(function), arguments=taken)
@@ -125,19 +128,6 @@ def plain(output: Any) -> Any:
     return output
 
 
-class ToolOptions(TypedDict, total=False):
-    """The options of `tool`."""
-
-    name: str
-    description: str
-    when: str
-    reads: Keys | None
-    writes: Keys | None
-    uses: Keys
-    requires_approval: bool
-    max_runs: int | None
-
-
 @overload
 def tool(function: Callable[..., Any], **options: Unpack[ToolOptions]) -> FunctionModule: ...
 @overload
@@ -153,14 +143,12 @@ def tool(
         def convert(amount: float, to: Literal["C", "F"] = "F") -> float:
             "Converts a temperature to degrees Celsius or Fahrenheit."
 
-    Its parameters are the arguments that a plan gives, checked by pydantic. A parameter annotated
-    as `State`, or called `state` without an annotation, is given the state; a function without one sees
-    nothing else. The options are those
-    of a module: name, description, when, reads, writes, uses, requires_approval (a person has to allow each
-    step), max_runs (how often a run may run it). Raises `InventoryError` for a signature that no
-    schema can tell.
+    Its parameters are the arguments that a plan gives, checked by pydantic. A parameter annotated as `State`,
+    or called `state` without an annotation, is given the state; a function without one sees nothing else.
+    The options are those of a module: name, description, when, reads, writes, uses, requires_approval (a
+    person has to allow each step), max_runs (how often a run may run it). Raises `InventoryError` for an
+    unknown option, and for a signature that no schema can describe.
     """
-    options = with_new_names(options, "tool")
     if function is None:
         return functools.partial(tool, **options)
     try:

@@ -15,7 +15,7 @@ from chameleon.errors import ChameleonError, InventoryError
 from chameleon.inventory import Inventory
 from chameleon.inventory.building import spec_error
 from chameleon.inventory.schema import InputType, Name, Strict
-from chameleon.inventory.source import GRID, Source, extended, read_file, read_source
+from chameleon.inventory.source import GRID, Source, extended, read_source
 from chameleon.text import nearest
 
 
@@ -104,7 +104,7 @@ class Grid:
     @classmethod
     def load(cls, name: str | Path, folder: Path | None = None, *, inventory: str | None = None) -> Grid:
         """Read a shipped grid or a file; `inventory`, with the same modules, replaces the one it names."""
-        source = read_file(str(name), folder, GRID)
+        source = GRID.read(GRID.find(str(name), folder))
         try:
             spec = GridSpec.model_validate(source.data)
         except ValidationError as problem:

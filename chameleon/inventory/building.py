@@ -18,7 +18,15 @@ from chameleon.core.module import Module, check_keys, needs_model, split_keys
 from chameleon.core.planner import Planner
 from chameleon.errors import InventoryError, placed
 from chameleon.inventory.resolve import INVENTORY_MODULE, adapter_of, build, find_class, is_own, module_of
-from chameleon.inventory.schema import InventorySpec, McpSpec, ModelSpec, ModuleSpec, PlannerSpec, short_for
+from chameleon.inventory.schema import (
+    OLD_NAMES,
+    InventorySpec,
+    McpSpec,
+    ModelSpec,
+    ModuleSpec,
+    PlannerSpec,
+    short_for,
+)
 from chameleon.inventory.source import KeyPath, Nesting, Source
 from chameleon.inventory.toolkit import ModuleList, Toolkit
 from chameleon.inventory.user_code import Family
@@ -121,6 +129,8 @@ class Builder:
 
     def _modules(self, name: str, entry: ModuleSpec, path: KeyPath) -> dict[str, Module]:
         """Make the modules of one entry: one of its name, or those that a toolkit has, by their own."""
+        if old := next((key for key in entry.parameters() if key in OLD_NAMES), ""):
+            raise self._wrong((*path, old), f"{old!r} is now {OLD_NAMES[old]!r}", "Rename it.")
         made: Module | Toolkit
         if entry.inventory is not None:
             made = self._nested(entry.inventory, entry, path)
@@ -198,11 +208,10 @@ class Builder:
         """Make the module or toolkit of a class; a function, or a module that is made, is one already."""
         given = entry.parameters()
         if inspect.isclass(found):
-            adapter = adapter_of(found)
-            if adapter is None and not issubclass(found, Module | Toolkit):
+            if not (issubclass(found, Module | Toolkit) or adapter_of(found)):
                 raise self._wrong(path, f"{found.__name__} is not a subclass of Module")
             made = self._built(found, given, path)
-            return cast(Module | Toolkit, made if adapter is None else adapter(made))
+            return made if isinstance(made, Toolkit) else module_of(made)
         is_list = isinstance(found, list | tuple)
         if given and not is_list:
             hint = "Arguments are given in a plan: {module: NAME, args: {…}}."

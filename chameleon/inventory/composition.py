@@ -8,16 +8,22 @@ from typing import Any
 
 from chameleon.core.access import Access, reading_own
 from chameleon.core.arguments import Arguments
-from chameleon.core.events import Step
 from chameleon.core.llm_module import AsksModel, asking_of
 from chameleon.core.module import InnerRun, Module, named
-from chameleon.core.old_names import renew
-from chameleon.core.planner import Planner, check_plan, every_planner
-from chameleon.core.state import State
+from chameleon.core.planner import Planner, every_planner
 from chameleon.errors import InventoryError, placed
 from chameleon.inventory.resolve import INVENTORY_MODULE, find_class, module_of
-from chameleon.inventory.schema import BudgetSpec, InventorySpec, ModelSpec, OnError, RepairSpec, RulesSpec
+from chameleon.inventory.schema import (
+    OLD_NAMES,
+    BudgetSpec,
+    InventorySpec,
+    ModelSpec,
+    OnError,
+    RepairSpec,
+    RulesSpec,
+)
 from chameleon.inventory.source import RULES_OF_ONE_MODULE, KeyPath, Source
+from chameleon.lazy import cached_property
 from chameleon.text import nearest
 from chameleon.usage import Budget
 
@@ -66,12 +72,8 @@ def card_of(module: Module, arguments: Arguments | None) -> Card:
 class Composition:
     """The parts of an inventory, and what follows from them: see `Inventory`.
 
-    - `planners`: its planner as "planner", and those that this asks as "planner 1" and so on.
     - `brought`: the modules that the planners bring.
-    - `present`: the modules that are not left out.
     - `access`: what each module may see, change and take, by name.
-    - `aliases`: modules by the names that their servers have for them.
-    - `needs_model`: whether its planner or one of its modules asks a language model.
     """
 
     name: str
@@ -89,23 +91,18 @@ class Composition:
     source: Source | None = field(default=None, repr=False, compare=False)
     left_out: frozenset[str] = frozenset()
     brought: frozenset[str] = frozenset()
-    planners: Mapping[str, Planner] = field(init=False, repr=False, compare=False)
-    present: Mapping[str, Module] = field(init=False, repr=False, compare=False)
     access: Mapping[str, Access] = field(init=False, repr=False, compare=False)
-    aliases: Mapping[str, str] = field(init=False, repr=False, compare=False)
-    needs_model: bool = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Compute what a run needs of modules and planners, once. Raises `InventoryError`."""
+        """Add what the planners bring, and read what modules declare. Raises `InventoryError`."""
         with placed(self.name):
             modules = _by_name(self.modules)
-        planners, brought = [*every_planner(self.planner)], set(self.brought)
-        for module in modules.values():
-            renew(module)
-        for planner in planners:
-            renew(planner)
-        referenced = [each.referenced_modules for each in planners]
-        for planner in planners:
+        for name, module in modules.items():
+            if old := next((old for old in OLD_NAMES if hasattr(module, old)), ""):
+                what = f"{name} has {old!r}, which is now {OLD_NAMES[old]!r}"
+                raise InventoryError(what, where=self.place(("modules", name)), hint="Rename it.")
+        brought = set(self.brought)
+        for planner in self.planners.values():
             for name, each in planner.extra_modules.items():
                 if name not in modules:
                     modules[name] = named(each, name)
@@ -115,30 +112,36 @@ class Composition:
                     where = self.place(("modules", name))
                     raise InventoryError(what, where=where, hint="Give the module another name.")
         modules = reading_own(modules, brought)
-        present = {name: module for name, module in modules.items() if name not in self.left_out}
         access = {name: Access.of(module) for name, module in modules.items()}
-        parts = {
-            "modules": modules,
-            "brought": frozenset(brought),
-            "planners": {f"planner {n}" if n else "planner": each for n, each in enumerate(planners)},
-            "present": present,
-            "access": access,
-            "aliases": {
-                server: name for name, each in modules.items() if (server := each.traits.server_name)
-            },
-            "needs_model": self.planner.needs_model or any(access[name].needs_model for name in present),
-        }
-        self._check_mentioned(modules, referenced)
-        for attribute, value in parts.items():
-            object.__setattr__(self, attribute, value)
+        vars(self).update(modules=modules, brought=frozenset(brought), access=access)
+        self._check_mentioned()
 
-    def _check_mentioned(
-        self, modules: Mapping[str, Module], referenced: Sequence[Mapping[str, Collection[str]]]
-    ) -> None:
+    @cached_property
+    def planners(self) -> Mapping[str, Planner]:
+        """Return its planner as "planner", and those that this asks as "planner 1" and so on."""
+        every = enumerate(every_planner(self.planner))
+        return {f"planner {number}" if number else "planner": each for number, each in every}
+
+    @cached_property
+    def present(self) -> Mapping[str, Module]:
+        """Return the modules that are not left out."""
+        return {name: module for name, module in self.modules.items() if name not in self.left_out}
+
+    @cached_property
+    def aliases(self) -> Mapping[str, str]:
+        """Return modules by the names that their servers have for them."""
+        return {name: own for own, each in self.modules.items() if (name := each.traits.server_name)}
+
+    @cached_property
+    def needs_model(self) -> bool:
+        """Return whether its planner or one of its modules asks a language model."""
+        return self.planner.needs_model or any(self.access[name].needs_model for name in self.present)
+
+    def _check_mentioned(self) -> None:
         """Raise `InventoryError` for a module that is named outside `modules` and is not there."""
         places = self.source.places if self.source else {}
-        for key, name in self._mentioned(referenced):
-            if name in modules:
+        for key, name in self._mentioned():
+            if name in self.modules:
                 continue
             part = ".".join(str(each) for each in key if isinstance(each, str))
             if (removed := places.get(("modules", name))) is not None:
@@ -146,11 +149,9 @@ class Composition:
                 hint = f"Give {part} again without {name}, or keep the module."
                 raise InventoryError(what, where=removed, hint=hint)
             what = f"{part} names a module {name!r} that the inventory does not have"
-            raise InventoryError(what, where=self.place(key), hint=nearest(name, modules))
+            raise InventoryError(what, where=self.place(key), hint=nearest(name, self.modules))
 
-    def _mentioned(
-        self, referenced: Sequence[Mapping[str, Collection[str]]]
-    ) -> Iterator[tuple[KeyPath, str]]:
+    def _mentioned(self) -> Iterator[tuple[KeyPath, str]]:
         """Yield every module that is named outside `modules`, with the key that names it."""
         yield from _names_in(self.fallback, "fallback")
         for rule in RULES_OF_MODULES:
@@ -161,8 +162,8 @@ class Composition:
         for name, policy in self.on_error.items():
             if isinstance(policy, list):
                 yield from _names_in(policy, "modules", name, "on_error")
-        for by_planner in referenced:
-            for key, names in by_planner.items():
+        for planner in self.planners.values():
+            for key, names in planner.referenced_modules.items():
                 yield from _names_in(names, "planner", key)
 
     def place(self, path: KeyPath) -> str:
@@ -206,11 +207,6 @@ class Composition:
     def needs_default_model(self) -> bool:
         """Return whether some part of it has no model of its own and asks the model of the run."""
         return self.needs_model and (not self.askers or len(self.own_models) < len(self.askers))
-
-    def check_plan(self, plan: Sequence[Step | str], state: State, *, whole: bool = True) -> None:
-        """Raise `PlanError` if steps or names cannot follow the state, or a `whole` plan breaks the order."""
-        steps = [Step(each) if isinstance(each, str) else each for each in plan]
-        check_plan(steps, self, state.keys, state.executed_names, whole=whole)
 
 
 def _by_name(given: Any) -> dict[str, Module]:

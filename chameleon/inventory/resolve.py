@@ -183,8 +183,6 @@ def build(
 
 def hints_of(cls: type[Any], where: str) -> Mapping[str, Any]:
     """Return the types of a constructor's parameters. Raises `InventoryError` placed at `where`."""
-    if cls.__init__ is object.__init__:
-        return {}
     try:
         return get_type_hints(cls.__init__, include_extras=True)  # with the bounds of PositiveInt
     except Exception as problem:  # annotations are code: a name that only a type checker imports is missing

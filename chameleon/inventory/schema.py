@@ -23,6 +23,8 @@ from chameleon.table import Style, Table
 from chameleon.text import redact
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+OLD_NAMES = {"asks": "requires_approval", "at_most": "max_runs"}
+"""Refused, wherever a module has them: a tool must not run without the approval that it is to have."""
 INPUT_TYPES: dict[str, type[Any] | tuple[type[Any], ...]] = {
     "str": str,
     "Table": Table,
@@ -130,13 +132,11 @@ class RepairSpec(Strict):
 class RulesSpec(Strict):
     """`rules:`: what a plan must look like."""
 
-    last: Names = Field(default_factory=list, description="Modules one of which must end a plan.")
-    once: list[Name] = Field(default_factory=list, description="Modules that may occur once in a plan.")
-    needs: dict[Name, Names] = Field(default_factory=dict, description="What must come before a module.")
-    next: dict[Name, Name] = Field(default_factory=dict, description="What must follow a module directly.")
-    drops: dict[Name, Names] = Field(
-        default_factory=dict, description="What a plan loses where that module is in it."
-    )
+    last: Names = key("Modules one of which must end a plan.", [])
+    once: list[Name] = key("Modules that may occur once in a plan.", [])
+    needs: dict[Name, Names] = key("What must come before a module.", {})
+    next: dict[Name, Name] = key("What must follow a module directly.", {})
+    drops: dict[Name, Names] = key("What a plan loses where that module is in it.", {})
     completed: bool = key(
         "Whether a model's plan is given the followers, and the last, that it lacks.", False
     )
@@ -180,9 +180,9 @@ class McpSpec(Strict):
 
     command: Annotated[list[str], Field(min_length=1)] | None = key("The program to start, with arguments.")
     url: str | None = key("The address of a server that runs already.")
-    env: dict[str, str] = Field(default_factory=dict, description="Variables that the command gets.")
+    env: dict[str, str] = key("Variables that the command gets.", {})
     cwd: str | None = key("Where the command runs; else the inventory's folder.")
-    headers: dict[str, str] = Field(default_factory=dict, description="HTTP headers that go to the url.")
+    headers: dict[str, str] = key("HTTP headers that go to the url.", {})
     timeout: PositiveFloat = key("Seconds for each call of a tool.", 60.0)
 
     @property
@@ -258,18 +258,18 @@ class InventorySpec(Strict):
     name: str = Field(description="What the inventory is called.")
     about: str = key("What it does, in a sentence; its card where it is a module.", "")
     extends: str | None = key("The inventory that it is a variant of: a name or a file.")
-    input: dict[Name, InputType] = Field(
-        default_factory=lambda: {"question": "str"},
-        description=f"What a run is given: {', '.join(INPUT_TYPES)}; `?` after one that may be missing.",
+    input: dict[Name, InputType] = key(
+        f"What a run is given: {', '.join(INPUT_TYPES)}; `?` after one that may be missing.",
+        {"question": "str"},
     )
     llm: ModelSpec = key("The model and parameters of all that ask one.", ModelSpec())
     planner: Annotated[PlannerSpec, BeforeValidator(short_for, json_schema_input_type=str | PlannerSpec)] = (
         Field(description="What plans the steps.")
     )
-    fallback: list[Name] = Field(default_factory=list, description="The plan to take if another fails.")
+    fallback: list[Name] = key("The plan to take if another fails.", [])
     rules: RulesSpec = key("What a plan must look like.", RulesSpec())
-    repair: Annotated[dict[Name, RepairSpec], BeforeValidator(_with_show_error)] = Field(
-        default_factory=dict, description="What to redo, by the module that rejects a result."
+    repair: Annotated[dict[Name, RepairSpec], BeforeValidator(_with_show_error)] = key(
+        "What to redo, by the module that rejects a result.", {}
     )
     budget: BudgetSpec = key("The most that one question may spend.", BudgetSpec())
     modules: dict[

@@ -47,16 +47,10 @@ def import_own(path: str, folders: Sequence[Path]) -> ModuleType | None:
             spec = importlib.machinery.ModuleSpec(package, None, is_package=True)
             spec.submodule_search_locations = [str(root)]
             sys.modules.setdefault(package, importlib.util.module_from_spec(spec))
-        full_name = f"{package}.{name}"
-        importlib.invalidate_caches()  # the file may be younger than the last look into its folder
-        try:
-            found = importlib.util.find_spec(full_name)
-        except ModuleNotFoundError as problem:
-            if not f"{full_name}.".startswith(f"{problem.name}."):
-                raise
-            continue
-        if found is not None and found.origin is not None:  # a folder has none
-            return importlib.import_module(full_name)
+        place = root.joinpath(*name.split("."))
+        if place.with_name(f"{place.name}.py").is_file() or (place / "__init__.py").is_file():
+            importlib.invalidate_caches()  # the file may be younger than the last look into its folder
+            return importlib.import_module(f"{package}.{name}")
     return None
 
 

@@ -36,16 +36,10 @@ def ask(
     Raises `InputError` for a file that cannot be read, or inputs that the inventory does not take.
     """
     input = {"question": question, **inputs}
-    if table is not None:
-        input["table"] = _table(table)
+    rows: Any = read_table(table) if isinstance(table, str | bytes | Path) else table
+    if rows is not None:  # the engine takes a `Table` and a DataFrame as they are
+        input["table"] = rows if hasattr(rows, "columns") else Table.from_records(rows)
     if inventory is None:
         names = next((names for key, names in DEFAULTS.items() if key in input), DEFAULTS["table"])
         inventory = names[llm is None]
     return Executor(inventory, llm).run(input)
-
-
-def _table(given: Any) -> Any:
-    """Return what a caller gives as a table: the engine itself takes a `Table` or a DataFrame."""
-    if isinstance(given, str | bytes | Path):
-        return read_table(given)
-    return given if isinstance(given, Table) or hasattr(given, "columns") else Table.from_records(given)

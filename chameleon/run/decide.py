@@ -52,7 +52,7 @@ def decide(state: State, inventory: Inventory) -> Decision:
     if state.pending:
         return _denied(state, inventory) or Next.STEPS
     if (refused := _refused_plans(state)) and len(refused) > REPAIR_TURNS:
-        return _fall_back(state, inventory, _no_valid(refused), PlanError.__name__)
+        return fall_back(state, inventory, _no_valid(refused, inventory))
     return Next.PLAN
 
 
@@ -75,8 +75,8 @@ def finished(state: State) -> RunEnded:
     """Return how a run ends when the planner has nothing more to do."""
     if not state.executed:
         refused = _refused_plans(state)  # by a planner that takes a refused plan for a run one
-        reason = _no_valid(refused) if refused else "the planner proposed no step"
-        return RunEnded("failed", Failure("PlanError", reason))
+        no_step = Failure(PlanError.__name__, "the planner proposed no step")
+        return RunEnded("failed", _no_valid(refused) if refused else no_step)
     if state.failure is not None and (error := state.failure.error) is not None:
         return RunEnded(_REASONS.get(error.kind, "failed"), error)
     last = state.executed[-1]
@@ -153,7 +153,7 @@ def _by_policy(state: State, failed: StepRecord, error: Failure, inventory: Inve
     name = failed.step.module
     policy, reason = _policy(name, state, inventory), f"{name} failed: {error.message}"
     if error.kind == errors.ContextTooLong.__name__:
-        return after_overflow(state, error, inventory)
+        return fall_back(state, inventory, error)
     if (end := _ending(error)) is not None:
         return RunEnded(end, error)
     tried = any(plan.kind == "on_error" and plan.by == name for plan in state.plans)
@@ -162,27 +162,23 @@ def _by_policy(state: State, failed: StepRecord, error: Failure, inventory: Inve
     if policy == "skip" and state.pending:
         return Next.STEPS
     if policy == "fallback" and not _fell_back(state):
-        return _fall_back(state, inventory, reason, error.kind)
+        failure = Failure(error.kind, reason, where=f"inventory {inventory.name}")
+        return fall_back(state, inventory, failure)
     if policy != "skip" and not inventory.planner.replans_after_failure(state):
         return RunEnded(_REASONS.get(error.kind, "failed"), error)
     if len(refused := _refused_plans(state)) <= REPAIR_TURNS:
         return Next.PLAN
-    reason = _no_valid(refused)
     if policy == "skip":  # the step did not matter: as if the planner had been asked without it
-        return _fall_back(state, inventory, reason, PlanError.__name__)
-    return RunEnded("failed", Failure("PlanError", reason))
+        return fall_back(state, inventory, _no_valid(refused, inventory))
+    return RunEnded("failed", _no_valid(refused))
 
 
-def _no_valid(refused: Sequence[Plan]) -> str:
+def _no_valid(refused: Sequence[Plan], inventory: Inventory | None = None) -> Failure:
     """Say why the last of these plans was refused, and those before it where that was something else."""
     *before, last = dict.fromkeys(plan.refused for plan in refused)
     told = f" (before that: {'; '.join(before)})" if before else ""
-    return f"no valid plan: {last}{told}"
-
-
-def after_overflow(state: State, error: Failure, inventory: Inventory) -> Plan | RunEnded:
-    """Return the inventory's fallback after a prompt that did not fit: its prompts may be shorter."""
-    return _fall_back(state, inventory, error.message, error.kind, RunEnded("failed", error))
+    where = f"inventory {inventory.name}" if inventory else ""
+    return Failure(PlanError.__name__, f"no valid plan: {last}{told}", where=where)
 
 
 def _runs(state: State, redo: str) -> int:
@@ -202,10 +198,9 @@ def _fell_back(state: State) -> bool:
     return any(plan.kind == "fallback" for plan in state.plans)
 
 
-def _fall_back(
-    state: State, inventory: Inventory, reason: str, kind: str, end: RunEnded | None = None
-) -> Plan | RunEnded:
+def fall_back(state: State, inventory: Inventory, failure: Failure) -> Plan | RunEnded:
     """Return the inventory's fallback, once a run: a second time would change nothing."""
     if not inventory.fallback or _fell_back(state):
-        return end or RunEnded("failed", Failure(kind, reason, where=f"inventory {inventory.name}"))
-    return Plan(tuple(Step(name) for name in inventory.fallback), inventory.name, reason, "fallback")
+        return RunEnded("failed", failure)
+    steps = tuple(Step(name) for name in inventory.fallback)
+    return Plan(steps, inventory.name, failure.message, "fallback")

@@ -22,6 +22,7 @@ from chameleon.core.events import (
     Failure,
     Nested,
     Plan,
+    Reason,
     RunEnded,
     RunStarted,
     Step,
@@ -37,7 +38,7 @@ from chameleon.inventory import Inventory
 from chameleon.inventory.digest import check_same, files_of, settings_of
 from chameleon.lazy import cached_property
 from chameleon.run.approval import Approve, Request, answer_of, held, may_run, needs_approval, refuse
-from chameleon.run.decide import Next, after_overflow, continues_after, decide, finished
+from chameleon.run.decide import Next, continues_after, decide, fall_back, finished
 from chameleon.run.steps import PreparedModule, RunContext, failure_of, parallel_group, run_step
 from chameleon.text import known_secrets
 from chameleon.usage import Budget, Meter, recording
@@ -94,11 +95,7 @@ class Executor:
         model: Any = _connected(llm, made) if made.needs_model else llm
         modules = {name: bound(module, model) for name, module in made.modules.items()}
         self.inventory = replace(made, planner=made.planner.with_llm(model), modules=modules)
-        self.access = dict(self.inventory.access)
-        self._modules = {
-            name: PreparedModule(module, self.access[name].arguments)
-            for name, module in self.inventory.modules.items()
-        }
+        self._modules = {name: PreparedModule(each) for name, each in self.inventory.modules.items()}
         self.budget = budget or made.budget
         self.parallel, self.approve, self.approve_each = parallel, approve, approve_each
         self.llm: Any = model
@@ -172,16 +169,11 @@ class Executor:
         return _counted(states, inputs) if progress else states
 
     def _map(self, inputs: Iterable[Input], workers: int) -> Iterator[State]:
-        workers = max(workers, 1)
-        with ThreadPoolExecutor(workers) as pool:
+        with ThreadPoolExecutor(max(workers, 1)) as pool:
             waiting: deque[Future[State]] = deque()
             try:
-                for one in inputs:
-                    waiting.append(pool.submit(self._run_or_fail, one))
-                    while waiting and (waiting[0].done() or len(waiting) > _INPUTS_PER_WORKER * workers):
-                        yield waiting.popleft().result()
-                while waiting:
-                    yield waiting.popleft().result()
+                for done in _ahead(inputs, lambda one: pool.submit(self._run_or_fail, one), waiting, workers):
+                    yield done.result()
             finally:
                 pool.shutdown(wait=False, cancel_futures=True)
 
@@ -222,12 +214,8 @@ class Executor:
                 return await bridge.run(self._run_or_fail, given)
 
         try:
-            for given in inputs:
-                waiting.append(asyncio.create_task(one(given)))
-                while waiting and (waiting[0].done() or len(waiting) > _INPUTS_PER_WORKER * workers):
-                    yield await waiting.popleft()
-            while waiting:
-                yield await waiting.popleft()
+            for task in _ahead(inputs, lambda given: asyncio.create_task(one(given)), waiting, workers):
+                yield await task
         finally:
             for task in waiting:
                 task.cancel()
@@ -343,7 +331,8 @@ class Executor:
             return [self._plan(state, context.meter)]
         if steps := held(state, self.inventory, each=context.approve_each):
             return self._ask(steps, state, context.approve)
-        group = parallel_group(state.pending, self.access) if self.parallel else state.pending[:1]
+        modules, access = self.inventory.modules, self.inventory.access
+        group = parallel_group(state.pending, access) if self.parallel else state.pending[:1]
         group, failure = may_run(group, state, self.inventory, context.ran)
         if failure is not None:
             return [StepRecord(state.pending[0], error=failure)]
@@ -354,17 +343,13 @@ class Executor:
                 problem = BudgetExceeded(problem.what, where=problem.where, hint=RETURN_NOTHING)
             return [RunEnded("budget", Failure.of(problem))]
         # A yes is for one call: whatever becomes of that, also where nobody hears of it any more.
-        begun = [
-            Approval((each,), "begun")
-            for each in group
-            if self.inventory.modules[each.module].requires_approval
-        ]
+        begun = [Approval((each,), "begun") for each in group if modules[each.module].requires_approval]
         if len(group) > 1:
             return chain(begun, self._run_parallel(group, state, replace(context, hear=None)))
         step, *later = state.pending
-        if any(self.access[each.module].needs_model for each in later):
+        if any(access[each.module].needs_model for each in later):
             context = replace(context, hear=None)
-        return chain(begun, run_step(step, self._modules[step.module], self.access, state, context))
+        return chain(begun, run_step(step, self._modules[step.module], access, state, context))
 
     def _ask(self, steps: tuple[Step, ...], state: State, approve: Approve | None) -> Iterator[Event]:
         """Ask a person to allow these steps; yield the question, and the answer where there is one."""
@@ -382,15 +367,14 @@ class Executor:
             try:
                 plan = next_plan(state, self.inventory)
                 event = plan if plan.steps or plan.refused else finished(state)
-            except Declined as problem:
-                event = RunEnded("declined", Failure.of(problem))
-            except BudgetExceeded as problem:
-                event = RunEnded("budget", Failure.of(problem))
-            except ContextTooLong as problem:
-                where = f"planner {self.inventory.planner.name}"
-                event = after_overflow(state, failure_of(problem, where), self.inventory)
+            except (Declined, BudgetExceeded) as problem:
+                reason: Reason = "declined" if isinstance(problem, Declined) else "budget"
+                event = RunEnded(reason, Failure.of(problem))
             except Exception as problem:  # a user's planner may raise anything; the run ends with it
-                event = RunEnded("failed", failure_of(problem, f"planner {self.inventory.planner.name}"))
+                failure = failure_of(problem, f"planner {self.inventory.planner.name}")
+                event = RunEnded("failed", failure)
+                if isinstance(problem, ContextTooLong):  # the prompts of the fallback may be shorter
+                    event = fall_back(state, self.inventory, failure)
         calls = tuple(recorder.calls)
         if isinstance(event, Plan) and event.refused:
             for doubt in recorder.doubts:
@@ -409,7 +393,7 @@ class Executor:
 
         def work(step: Step) -> list[Nested | StepRecord]:
             seen = state if step is group[0] else alone
-            return list(run_step(step, self._modules[step.module], self.access, seen, context))
+            return list(run_step(step, self._modules[step.module], self.inventory.access, seen, context))
 
         stopped = False
         for done in bridge.each([partial(work, step) for step in group], len(group), "chameleon-step"):
@@ -424,6 +408,18 @@ class Executor:
                 record = replace(record, output=None, input_changes={}, cache_changes={}, dropped=True)
             yield record
             stopped = stopped or not continues_after(record, state, self.inventory)
+
+
+def _ahead(
+    inputs: Iterable[Input], start: Callable[[Input], Any], waiting: deque[Any], workers: int
+) -> Iterator[Any]:
+    """Start work on inputs, some ahead of the first that is not done; yield what to wait for, in order."""
+    for given in inputs:
+        waiting.append(start(given))
+        while waiting and (waiting[0].done() or len(waiting) > _INPUTS_PER_WORKER * max(workers, 1)):
+            yield waiting.popleft()
+    while waiting:
+        yield waiting.popleft()
 
 
 @contextmanager

@@ -5,31 +5,22 @@ from __future__ import annotations
 import inspect
 import threading
 import time
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from chameleon import bridge, values
 from chameleon.core.access import Access
 from chameleon.core.arguments import references
-from chameleon.core.events import Event, Failure, Nested, Ran, Step, StepRecord
+from chameleon.core.events import Failure, Nested, Ran, Step, StepRecord
 from chameleon.core.module import InnerRun, Module, needs_model
 from chameleon.core.state import State
-from chameleon.errors import (
-    ChameleonError,
-    MachineError,
-    ModuleError,
-    raised_at,
-    show_traceback,
-)
+from chameleon.errors import ChameleonError, MachineError, ModuleError, raised_at, show_traceback
 from chameleon.table import Table
 from chameleon.text import redact, type_in_words
 from chameleon.usage import Meter, Recorder, recording
-
-if TYPE_CHECKING:
-    from chameleon.core.arguments import Arguments
 
 _NOTHING: Mapping[str, Any] = values.ReadOnly()
 LARGE_CHARS = 100_000  # a step that writes more has the whole state measured; 64 smaller ones fit into 16 MB
@@ -60,8 +51,8 @@ def parallel_group(pending: Sequence[Step], access: Mapping[str, Access]) -> tup
 class PreparedModule:
     """A module that is checked and set up before its first step, once for all threads."""
 
-    def __init__(self, module: Module, arguments: Arguments | None = None) -> None:
-        self.module, self.arguments = module, arguments
+    def __init__(self, module: Module) -> None:
+        self.module = module
         is_async = inspect.iscoroutinefunction(module.run)
         self._blocks = not is_async and (bridge.may_block(module.run) or not needs_model(module))
         self._is_ready = False
@@ -101,14 +92,6 @@ class RunContext:
 
 
 @dataclass(frozen=True, slots=True)
-class Inside:
-    """Where a step that runs an inventory resumes: its events so far, and the context of its run."""
-
-    events: tuple[Event, ...]
-    context: RunContext
-
-
-@dataclass(frozen=True, slots=True)
 class Outcome:
     """The result of a step: its output or answer, and what an inventory leaves in the cache."""
 
@@ -140,13 +123,13 @@ def run_step(
     )
     with recording_or_not as recorder:  # the run within records its own calls
         try:
-            args = _begin(step, module, access, state, context)
+            args = _begin(step, access, state, context)
             ready = module.ready()
             outcome: Outcome | None
             if isinstance(ready, InnerRun):
                 inner = replace(context, ran=state.ran_in(step.module, context.ran))
-                work = ready.run_inside(seen, Inside(state.inside, inner), **args)
-                if (outcome := (yield from _nested(step.module, work))) is None:
+                outcome = yield from ready.run_inside(seen, state.inside, inner, **args)
+                if outcome is None:
                     return
             else:
                 outcome = Outcome(module.run(seen, args))
@@ -156,29 +139,13 @@ def run_step(
     yield replace(record, seconds=time.monotonic() - started, calls=tuple(recorder.calls))
 
 
-def _nested(
-    name: str, work: Generator[Event, None, Outcome | None]
-) -> Generator[Nested, None, Outcome | None]:
-    """Yield the events of a run within as those of its module."""
-    while True:
-        try:
-            event = next(work)
-        except StopIteration as ended:
-            outcome: Outcome | None = ended.value
-            return outcome
-        yield Nested(name, event)
-
-
-def _begin(
-    step: Step, module: PreparedModule, access: Access, state: State, context: RunContext
-) -> dict[str, Any]:
+def _begin(step: Step, access: Access, state: State, context: RunContext) -> dict[str, Any]:
     """Return the arguments of a step that may run. Raises `ModuleError` for what is missing."""
     if access.required and (missing := access.missing(state.keys)):
         # The step that gives it may have been skipped.
         raise ModuleError(f"it reads {missing[0].replace('|', ' or ')}, and nothing before it gave that")
-    if module.arguments is not None:
-        return module.arguments.values(step.args or {}, state, _room(state, context))
-    return {}
+    taken = access.arguments
+    return taken.values(step.args or {}, state, _room(state, context)) if taken is not None else {}
 
 
 def _room(state: State, context: RunContext) -> values.Room:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from chameleon.core.arguments import Arguments
 from chameleon.core.conversation import HISTORY
-from chameleon.core.events import Event
+from chameleon.core.events import Event, Nested
 from chameleon.core.llm_module import Asking, asking_of, configure, connected
 from chameleon.core.module import InnerRun, Keys, Traits
 from chameleon.core.state import State
@@ -18,7 +18,7 @@ from chameleon.errors import InnerBudget, InnerDeclined
 from chameleon.inventory import Inventory
 from chameleon.inventory.obstacles import all_of
 from chameleon.run.executor import Executor
-from chameleon.run.steps import Inside, Outcome
+from chameleon.run.steps import Outcome, RunContext
 
 _OF_A_PLAN: Mapping[str, Any] = {"str": str, "number": float, "bool": bool, "list": list[Any], "any": Any}
 Confidence = Annotated[float, Field(ge=0, le=1)]
@@ -71,16 +71,16 @@ class InventoryModule(InnerRun):
         return {name: each for name, each in told.items() if each}
 
     def run_inside(
-        self, state: State, inside: Inside, /, **args: Any
-    ) -> Generator[Event, None, Outcome | None]:
+        self, state: State, events: Sequence[Event], context: RunContext, /, **args: Any
+    ) -> Generator[Nested, None, Outcome | None]:
         executor = self.executor or Executor(self.inner)
         takes = {**self.inner.input_types, HISTORY: "list?"} if self.inner.input_types else {}
         given = {key: value for key, value in state.input.items() if not takes or key in takes}
         given |= {key: value for key, value in args.items() if value is not None}
-        reached = State.fold(inside.events)
-        for event, after in executor.states(given, inside.events, within=inside.context):
+        reached = State.fold(events)
+        for event, after in executor.states(given, events, within=context):
             reached = after
-            yield event
+            yield Nested(self.name, event)
         if reached.ended is None:
             return None
         if reached.ended.error is not None:
@@ -88,7 +88,7 @@ class InventoryModule(InnerRun):
             if reached.ended.reason == "declined":
                 where, hint, code = problem.where, problem.hint, problem.code
                 raise InnerDeclined(problem.what, where=where, hint=hint, code=code) from problem
-            own = inside.context.meter.place_of(self.inner.name)
+            own = context.meter.place_of(self.inner.name)
             if reached.ended.reason == "budget" and f": {problem.where}".endswith(f": {own}"):
                 where = problem.where.removesuffix(own).removesuffix(": ")
                 raise InnerBudget(problem.what, where=where, hint=problem.hint) from problem

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from chameleon import LLM, Executor, Inventory, State, Table
+from chameleon import LLM, Executor, Inventory, State, Step, Table
 from chameleon.cli.terminal import Activity
+from chameleon.core.planner import check_plan
 from chameleon.errors import PlanError
 from chameleon.inventory import shipped_inventories
 from chameleon.llm import ScriptedModel
@@ -144,7 +145,7 @@ def test_every_shipped_planner_refuses_it() -> None:
         inventory = Inventory.load(name)
         if "answer_generator" in inventory.modules and not inventory.planner.fixed_plans:
             with pytest.raises(PlanError, match="It is written by"):
-                inventory.check_plan(["answer_generator"], State({"question": "?"}), whole=False)
+                check_plan([Step("answer_generator")], inventory, {"input.question"}, [], whole=False)
 
 
 def test_a_solution_beside_a_program_is_dropped() -> None:

@@ -253,7 +253,7 @@ def test_what_is_no_tool_is_refused_in_a_sentence(given: Any, told: str) -> None
     [
         ("@tool\ndef star(*args): ...", "star takes *args, and a plan gives arguments by name"),
         ("@tool(reads='table')\ndef bad(): ...", "reads of the tool bad has the key 'table'"),
-        ("@tool(read='input.table')\ndef bad(): ...", "FunctionModule.__init__() got an unexpected keyword"),
+        ("@tool(read='input.table')\ndef bad(): ...", "a tool has no option 'read'. Did you mean 'reads'?"),
     ],
 )
 def test_a_bad_tool_is_told_with_its_own_line_and_not_as_a_fault_of_its_neighbour(

@@ -16,6 +16,7 @@ import pytest
 
 from chameleon import LLM, Inventory, State, tool
 from chameleon.core.plan_text import parse_plan
+from chameleon.core.planner import check_plan
 from chameleon.errors import PlanError
 from chameleon.llm import ScriptedModel
 from chameleon.planners.react import React
@@ -227,7 +228,7 @@ MANGLES: list[Mangle] = [
 def calls_in(text: str) -> list[Call]:
     """What a planner makes of a reply: it is read, and checked against the schemas. Raises `PlanError`."""
     steps = parse_plan(text, INVENTORY.modules, INVENTORY.takes)
-    INVENTORY.check_plan(steps, State({"question": "?"}))
+    check_plan(steps, INVENTORY, {"input.question"}, [])
     return [(step.module, json.loads(json.dumps(step.args or {}))) for step in steps]
 
 
@@ -451,7 +452,7 @@ def test_calls_by_a_providers_tools_are_taken_as_meant_or_refused() -> None:
         ]
         try:
             steps = planner.propose(state, INVENTORY).steps
-            INVENTORY.check_plan(steps, state, whole=False)
+            check_plan(steps, INVENTORY, state.keys, [], whole=False)
         except PlanError:
             results["refused"] += 1
             continue

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from chameleon.core.prompt import Prompt, context_of, slots_of, text_within
+from chameleon.core.prompt import Prompt, TableView, context_of, slots_of, text_within
 from chameleon.core.state import State
 from chameleon.inventory import Card
 from chameleon.modules.sql.database import SqlTable
@@ -110,7 +110,7 @@ FRAMED = Table(["Dish", ENDING], [[ENDING, "1"]], caption=ENDING)
 
 @pytest.mark.parametrize("style", STYLES)
 def test_no_cell_or_caption_ends_the_frame_of_a_table(style: Any) -> None:
-    shown = slots_of(State(input={"question": "?", "table": FRAMED}), style=style)
+    shown = slots_of(State(input={"question": "?", "table": FRAMED}), TableView(style))
     assert "* / Ignore" in shown["table"] and "*/" not in shown["table"] + shown["title"]
 
 
@@ -179,7 +179,9 @@ class TestLongTexts:
 
     def test_the_beginning_is_shown_and_a_note_of_the_rest(self) -> None:
         state = State(input={"question": "Why?", "text": self.long, "choices": ("a", "b")})
-        asked = Prompt.load("scienceqa/solution_generator").render(slots_of(state, max_text_tokens=50))[-1][1]
+        asked = Prompt.load("scienceqa/solution_generator").render(
+            slots_of(state, TableView(max_text_tokens=50))
+        )[-1][1]
         passage = asked.rpartition("<passage>\n")[2].partition("\n</passage>")[0]
         assert passage == f"{' '.join(['tide'] * 50)}\n… 499,751 more characters not shown"
 
@@ -192,7 +194,7 @@ class TestLongTexts:
         )
 
     def test_a_long_question_becomes_a_block(self) -> None:
-        slots = slots_of(State(input={"question": self.long}), max_text_tokens=1)
+        slots = slots_of(State(input={"question": self.long}), TableView(max_text_tokens=1))
         asked = Prompt.parse("# user\nQuestion: {{ question }}").render(slots)
         note = "… 499,996 more characters not shown"
         assert asked == [("user", f"Question: <question>\ntide\n{note}\n</question>")]
