@@ -18,15 +18,7 @@ from chameleon.core.module import Module, check_keys, needs_model, split_keys
 from chameleon.core.planner import Planner
 from chameleon.errors import InventoryError, placed
 from chameleon.inventory.resolve import INVENTORY_MODULE, adapter_of, build, find_class, is_own, module_of
-from chameleon.inventory.schema import (
-    OLD_NAMES,
-    InventorySpec,
-    McpSpec,
-    ModelSpec,
-    ModuleSpec,
-    PlannerSpec,
-    short_for,
-)
+from chameleon.inventory.schema import InventorySpec, McpSpec, ModelSpec, ModuleSpec, PlannerSpec, short_for
 from chameleon.inventory.source import KeyPath, Nesting, Source
 from chameleon.inventory.toolkit import ModuleList, Toolkit
 from chameleon.inventory.user_code import Family
@@ -129,8 +121,6 @@ class Builder:
 
     def _modules(self, name: str, entry: ModuleSpec, path: KeyPath) -> dict[str, Module]:
         """Make the modules of one entry: one of its name, or those that a toolkit has, by their own."""
-        if old := next((key for key in entry.parameters() if key in OLD_NAMES), ""):
-            raise self._wrong((*path, old), f"{old!r} is now {OLD_NAMES[old]!r}", "Rename it.")
         made: Module | Toolkit
         if entry.inventory is not None:
             made = self._nested(entry.inventory, entry, path)

@@ -10,18 +10,11 @@ from chameleon.core.access import Access, reading_own
 from chameleon.core.arguments import Arguments
 from chameleon.core.llm_module import AsksModel, asking_of
 from chameleon.core.module import InnerRun, Module, named
+from chameleon.core.old_names import renew
 from chameleon.core.planner import Planner, every_planner
 from chameleon.errors import InventoryError, placed
 from chameleon.inventory.resolve import INVENTORY_MODULE, find_class, module_of
-from chameleon.inventory.schema import (
-    OLD_NAMES,
-    BudgetSpec,
-    InventorySpec,
-    ModelSpec,
-    OnError,
-    RepairSpec,
-    RulesSpec,
-)
+from chameleon.inventory.schema import BudgetSpec, InventorySpec, ModelSpec, OnError, RepairSpec, RulesSpec
 from chameleon.inventory.source import RULES_OF_ONE_MODULE, KeyPath, Source
 from chameleon.lazy import cached_property
 from chameleon.text import nearest
@@ -97,10 +90,10 @@ class Composition:
         """Add what the planners bring, and read what modules declare. Raises `InventoryError`."""
         with placed(self.name):
             modules = _by_name(self.modules)
-        for name, module in modules.items():
-            if old := next((old for old in OLD_NAMES if hasattr(module, old)), ""):
-                what = f"{name} has {old!r}, which is now {OLD_NAMES[old]!r}"
-                raise InventoryError(what, where=self.place(("modules", name)), hint="Rename it.")
+        for module in modules.values():
+            renew(module)
+        for planner in every_planner(self.planner):
+            renew(planner)
         brought = set(self.brought)
         for planner in self.planners.values():
             for name, each in planner.extra_modules.items():

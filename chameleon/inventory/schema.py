@@ -23,8 +23,6 @@ from chameleon.table import Style, Table
 from chameleon.text import redact
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
-OLD_NAMES = {"asks": "requires_approval", "at_most": "max_runs"}
-"""Refused, wherever a module has them: a tool must not run without the approval that it is to have."""
 INPUT_TYPES: dict[str, type[Any] | tuple[type[Any], ...]] = {
     "str": str,
     "Table": Table,

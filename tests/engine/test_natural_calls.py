@@ -17,6 +17,7 @@ from chameleon import (
     LLM,
     Executor,
     Inventory,
+    LLMModule,
     Module,
     Plan,
     Planner,
@@ -28,6 +29,7 @@ from chameleon import (
     tool,
 )
 from chameleon.core.log import event_from_json, event_to_json
+from chameleon.core.prompt import TableView
 from chameleon.errors import ChameleonError, InputError, InventoryError, ModuleError
 from chameleon.llm.scripted import ScriptedModel
 from chameleon.planners.fixed import Fixed
@@ -296,11 +298,6 @@ class InProperty(Deletes):
         return "approval"
 
 
-class AnyKeys(Deletes):
-    def __init__(self, **options: Any) -> None:
-        self.options = options
-
-
 def later(kind: type[Module]) -> type[Module]:
     kind.asks, kind.at_most = "approval", 2  # type: ignore[attr-defined]
     return kind
@@ -313,24 +310,55 @@ def on_an_instance() -> Module:
 
 
 OLD_WAYS: dict[str, Any] = {
-    "a class": type("InClass", (Deletes,), {"asks": "approval"}),
+    "a class": type("InClass", (Deletes,), {"asks": "approval", "at_most": 2}),
     "its base": type("InMixin", (AskingMixin, Deletes), {}),
     "__init__": InInit,
     "a property": InProperty,
     "a class, later": later(type("Later", (Deletes,), {})),
     "an instance": on_an_instance(),
-    "a mapping": {"use": Deletes, "asks": "approval"},
-    "a mapping of any keys": {"use": AnyKeys, "at_most": 2},
+    "tool": tool(one.function, asks="approval", at_most=2),  # type: ignore[call-overload]
+    "a mapping": {"use": Deletes, "asks": "approval", "at_most": 2},
 }
 
 
 @pytest.mark.parametrize("way", OLD_WAYS)
-def test_old_names_of_approval_and_bounds_are_refused(way: str) -> None:
+def test_old_names_still_ask_and_bound_with_a_warning(way: str, caplog: pytest.LogCaptureFixture) -> None:
     planner = {"use": "fixed", "plan": ["own"]}
-    with pytest.raises(InventoryError, match=r"'(asks|at_most)'.* is now '(requires_approval|max_runs)'"):
-        Inventory.parse({"name": "mine", "planner": planner, "modules": {"own": OLD_WAYS[way]}})
-    with pytest.raises(InventoryError, match="a tool has no option 'asks'"):
-        tool(one.function, asks="approval")  # type: ignore[call-overload]
+    made = Inventory.parse({"name": "mine", "planner": planner, "modules": {"own": OLD_WAYS[way]}})
+    own = made.modules["own"]
+    assert (own.requires_approval, own.max_runs) == (True, 2) and Executor(made).run(
+        GIVEN
+    ).status == "waiting"
+    if way != "tool":  # it was made above
+        assert sum("version 0.3" in each.getMessage() for each in caplog.records) == 2
+
+
+def test_an_old_name_that_says_something_else_is_refused() -> None:
+    wrong = type("Wrong", (Deletes,), {"asks": "aproval"})
+    with pytest.raises(InventoryError, match=r"asks is 'aproval'\. Write requires_approval: true"):
+        Inventory.of([wrong], Fixed("wrong"))
+    planner = {"use": "fixed", "plan": ["own"]}
+    with pytest.raises(InventoryError, match="asks is 'aproval'"):
+        Inventory.parse(
+            {"name": "mine", "planner": planner, "modules": {"own": {"use": one, "asks": "aproval"}}}
+        )
+
+
+def test_old_attributes_of_planners_and_of_prompts_are_taken() -> None:
+    class Half(Planner):
+        def __init__(self) -> None:
+            self.whole = False
+
+        def propose(self, state: State, inventory: Inventory) -> Sequence[Step]:
+            return () if state.executed_names else [Step("one")]
+
+    assert Inventory.of([one], Half()).planner.returns_full_plan is False
+    kind = type(
+        "Shows", (LLMModule,), {"max_rows": 3, "table_style": "markdown", "gives": "text", "prompt": "x"}
+    )
+    shows = Inventory.of([kind], Fixed("shows")).modules["shows"]
+    assert isinstance(shows, LLMModule) and shows.table_view == TableView("markdown", max_rows=3)
+    assert shows.traits.returns == "text" and shows.llm is None  # type: ignore[attr-defined]
 
 
 def test_a_fixed_plan_of_one_module_is_its_name() -> None:

@@ -78,7 +78,7 @@ def run(
     folder: Path, place: str, calls: Iterable[tuple[str, Any]], planner: Any, model: Any, **options: Any
 ) -> State:
     mcp = {"command": [sys.executable, str(SERVER), place, order(calls)], "cwd": str(folder)}
-    entry = {"mcp": mcp, "allow": ["read", "destroy"], "deny": ["delete"], "max_runs": {"read": 3}}
+    entry = {"mcp": mcp, "allow": ["read", "destroy"], "deny": ["delete"], "at_most": {"read": 3}}
     data = {"name": "t", "planner": planner, "modules": {"poison": entry}}
     llm = LLM.connect(ScriptedModel(model, tools=True))
     executor = Executor(Inventory.parse(data, folder), llm, **options)

@@ -315,7 +315,7 @@ def test_a_conversation_is_one_trace_a_question_under_one_id(
 def test_export_says_what_is_missing(command: Command, tmp_path: Path, log: Path) -> None:
     assert command("export", str(log)).code == 2
     assert command("chat", "--table", f"{ROOT}/demos/data/league.csv", "--content").code == 2
-    assert "No such file" in command("export", f"{tmp_path}/none", "--otlp", "http://127.0.0.1:9").err
+    assert "no such file" in command("export", f"{tmp_path}/none", "--otlp", "http://127.0.0.1:9").err
     log.write_text("[]\n")
     assert "line 1 is not an event" in command("export", str(log), "--otlp", "http://127.0.0.1:9").err
 

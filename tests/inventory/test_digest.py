@@ -150,15 +150,19 @@ def test_a_device_and_a_pipe_are_not_read(tmp_path: Path) -> None:
         assert isinstance(begun, RunStarted) and begun.settings["files"]["scan"] == "absent"
 
 
-def test_logs_from_before_names_changed_go_on() -> None:
+@pytest.mark.parametrize(
+    ("names", "value"),
+    [
+        ({"asks": "approval", "at_most": 2}, {"tell": False}),
+        ({"requires_approval": True, "max_runs": 2}, {"show_error": False}),
+    ],
+)
+def test_logs_from_before_names_changed_go_on(names: dict[str, Any], value: dict[str, bool]) -> None:
     data = {
         "name": "mine",
         "planner": {"use": "fixed", "plan": ["rows", "final_answer"]},
-        "modules": {
-            "rows": {"use": "row_lookup", "requires_approval": True, "max_runs": 2},
-            "final_answer": None,
-        },
-        "repair": {"show_error": False, "final_answer": {"redo": "rows"}},
+        "modules": {"rows": {"use": "row_lookup", **names}, "final_answer": None},
+        "repair": {**value, "final_answer": {"redo": "rows"}},
     }
     assert settings_of(Inventory.parse(data))["inventory"] == "d2adda4475dd"
     assert settings_of(Inventory.load("tabmwp_cot"))["inventory"] == "6b146e6bb574"

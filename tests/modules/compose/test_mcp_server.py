@@ -426,7 +426,7 @@ def recorded_inventory(folder: Path, way: str, log: Path, **more: Any) -> Invent
 
 
 def test_a_run_that_waits_goes_on_where_tools_were_denied(tmp_path: Path) -> None:
-    more = {"deny": ["json"], "max_runs": {"texts": 1}}
+    more = {"deny": ["json"], "at_most": {"texts": 1}}
     for answer in (False, True):
         made = recorded_inventory(tmp_path, "", tmp_path / "run.jsonl", **more)
         with EventLog(tmp_path / "run.jsonl") as log:
