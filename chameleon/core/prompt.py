@@ -83,7 +83,7 @@ class Prompt:
         file_name = name if name.endswith(".md") else f"{name}.md"
         for folder in folders:
             if (folder / file_name).is_file():
-                return cls.parse(text_of(folder / file_name, PromptError), str(folder / file_name))
+                return cls.parse(file_text(folder / file_name, PromptError), str(folder / file_name))
         shipped = resources.files("chameleon.prompts").joinpath(*file_name.split("/"))
         if ".." in file_name.split("/") or not shipped.is_file():
             looked = "".join(f"in {folder}, " for folder in folders)
@@ -194,7 +194,7 @@ def _beside(name: str, folders: Sequence[Path]) -> set[str]:
     return {"/".join((*inner, each[:-3])) for each in files if each.endswith(".md")}
 
 
-def text_of(path: Path, error: type[ChameleonError]) -> str:
+def file_text(path: Path, error: type[ChameleonError]) -> str:
     """Return the text of a file. Raises `error` if it cannot be read, or is not UTF-8."""
     try:
         return path.read_text("utf-8")

@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from chameleon.core.prompt import text_of
+from chameleon.core.prompt import file_text
 from chameleon.errors import OLD_NAMES, InventoryError, placed, with_new_names
 from chameleon.inventory.user_code import file_of, installed
 from chameleon.text import nearest, with_article
@@ -130,7 +130,7 @@ class FileKind:
         a_file, shown = with_article(self.noun), str(file)
         if file.stat().st_size > _MAX_BYTES:
             raise InventoryError(f"{a_file} has less than {_MAX_BYTES:,} bytes", where=shown)
-        data, places = _parse(text_of(file, InventoryError), shown)
+        data, places = _parse(file_text(file, InventoryError), shown)
         if not isinstance(data, dict):
             raise InventoryError(f"{a_file} is a mapping", where=shown, hint=self.begins)
         if self is INVENTORY:
