@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from statistics import median
@@ -20,7 +20,6 @@ from chameleon.modules.offline.rows import (
     Sign,
     These,
     Unfit,
-    Where,
     check_units,
     keys_of,
     name_of,
@@ -145,8 +144,6 @@ class Fold(Form):
             _, row = (max if self.how == "max" else min)(keys, key=lambda pair: pair[0])
             number = column.numbers[row] if column.kind == "number" else None
             return Result((column.told(row),), (row,), number=number)
-        if column.kind != "number" or column.is_id:
-            raise Unfit(f'"{column.plain}" has no numbers to compute with')
         number = _FOLDS[self.how]([number for (_, number), _ in keys])
         return _number(Fraction(number), [row for _, row in keys], column)
 
@@ -250,8 +247,6 @@ class Gap(Form):
     signed: bool = False
 
     def find(self, sheet: Sheet) -> Result:
-        if self.one == self.two:
-            raise Unfit("it is compared with itself")
         values, rows, column = _values(sheet, (self.one, self.two))
         if any(isinstance(each, tuple) for each in values):
             raise Unfit("days are not counted")
@@ -290,12 +285,10 @@ class Greater(Form):
         return "higher" if self.descending else "lower"
 
 
-def rows_left_out(form: Part, sheet: Sheet) -> Iterator[tuple[str, int]]:
-    """Yield the columns that a form computes of, and how many of its rows have nothing there."""
-    parts = [form.each] if isinstance(form, Grouped) else [form]
-    for part in parts:
-        of, index = getattr(part, "of", None), getattr(part, "column", None)
-        if isinstance(part, Fold) and isinstance(of, Where) and isinstance(index, int):
-            empty = sum(sheet.columns[index].numbers[row] is None for row in of.rows(sheet))
-            if empty and part.how not in ("max", "min"):
-                yield name_of(sheet, index), empty
+def rows_left_out(form: Form, sheet: Sheet) -> list[str]:
+    """Say how many rows have nothing in the column that a form computes of."""
+    fold = form.each if isinstance(form, Grouped) else form
+    if not isinstance(fold, Fold) or fold.how in ("max", "min"):
+        return []
+    empty = sum(sheet.columns[fold.column].numbers[row] is None for row in fold.of.rows(sheet))
+    return [f"{empty:,} without {name_of(sheet, fold.column)}"] if empty else []

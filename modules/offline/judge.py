@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from chameleon.errors import Declined
 from chameleon.modules.offline.costs import Cost
-from chameleon.modules.offline.forms import Count, Fold, Form, Grouped, Pick, Result, rows_left_out
+from chameleon.modules.offline.forms import Count, Fold, Form, Pick, Result, rows_left_out
 from chameleon.modules.offline.kinds import forms_of
 from chameleon.modules.offline.links import Links
 from chameleon.modules.offline.rows import Is, Ordered, Unfit, Where
@@ -38,7 +38,7 @@ class Answer:
     @property
     def reading(self) -> str:
         """Say how the question was read, with the rows that were left out."""
-        told = [f"{count:,} without {name}" for name, count in rows_left_out(self.form, self.sheet)]
+        told = rows_left_out(self.form, self.sheet)
         totals = len(self.sheet.summaries)
         told += [f"{totals} of totals and notes"] if totals and self.result.kind != "cells" else []
         return self.form.said(self.sheet) + (f"; rows left out: {', '.join(told)}" if told else "")
@@ -136,10 +136,6 @@ def _judged(forms: Sequence[tuple[float, Form, Sheet]]) -> Answer:
         raise Declined(str(why or "this kind of question is not understood"), hint=_how_to_ask(forms[0][2]))
     cost, form, sheet, result = first
     is_doubted = cost - _doubt(form, result, sheet) <= Cost.MOST
-    for column in (sheet.columns[index] for index in form.columns):
-        copies = [each for each in sheet.columns if (each.original, each.kind) == (column.original, "number")]
-        if column.kind == "number" and len(copies) > 1:
-            raise Declined(f'it may mean two columns: "{copies[0].plain}" and "{copies[1].plain}"')
     if cost > Cost.MOST:
         hint = f"It would be read as: {form.said(sheet)}."
         doubted = f"it comes to {', '.join(result.values)}, which may not be what is meant"
@@ -172,8 +168,7 @@ def _is_part(condition: Is, sheet: Sheet) -> bool:
 def _differ(first: Read, other: Read) -> bool:
     """Tell whether two readings come to something else; one number of two columns is so by chance."""
     (_, one, sheet, result), (_, two, beside, also) = first, other
-    in_order = isinstance(two, Grouped) and two.best and two.count > 1
-    if result.values != also.values if in_order else set(result.values) != set(also.values):
+    if set(result.values) != set(also.values):
         return not _names_the_same(one, two, sheet)
     if sheet is not beside or not result.kind == "number" == also.kind or result.rows == also.rows:
         return False

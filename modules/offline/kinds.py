@@ -146,12 +146,8 @@ class Kinds(Unclear):
                 return
             marks = [degree] if degree is not None else []
             graded = {index for mark in marks for _, index, _ in self._graded(mark)}
-            days = sum(column.kind == "date" for column in self.sheet.columns)  # from one to the other
-            lasts = degree is not None and degree.value == self.sheet.words.data["lasting"] and days > 1
             for cost, index, item in self.measure(marks):
                 column = self.sheet.columns[index]
-                if lasts and "m" in column.bases:
-                    continue
                 if column.kind != "date" and (degree is None or index in graded or column.bases):
                     yield from self.yields(cost, Pick(self.where, (index,), True), item, degree, how)
                     yield from self._sum(cost, index, item, degree, how)
@@ -160,7 +156,7 @@ class Kinds(Unclear):
             column = self.sheet.columns[index]
             if column.kind == "text" and self._may_be_of_sums(column):
                 continue
-            is_amount = column.kind in ("number", "time") and not column.is_id
+            is_amount = column.kind in ("number", "time")
             single = (is_amount or self.names_row) and not self.has("each")
             yield from self.yields(cost, Pick(self.where, (index,), single), item)
             yield from self._sum(cost, index, item)
@@ -265,18 +261,15 @@ class Kinds(Unclear):
         fold, by = self.one("fold"), self.group()
         if self.asks in ("who", "where", "when") or self.has("distinct") or self.names_rows:
             return
-        ids = {folded(each.plain) for each in self.sheet.columns if each.numbers_rows}
-        if fold is not None and any(token.low in ids for token in self.frame.tokens[fold.end : fold.end + 2]):
-            return  # codes are never summed
         how: How = fold.value if fold is not None else "sum"
         for cost, index, item in self.measure():
             column = self.sheet.columns[index]
-            is_price = fold is not None and column.is_of("money") and "per" not in column.stems
+            is_price = fold is not None and column.is_of("money")
             bears = is_price or not ((how == "sum" and column.is_rate) or column.is_running)
             if self.sheet.origins is not None and not (self._is_dated or self._is_flow(column)):
                 continue  # what several years have together: of the people nothing
             is_free = index not in self.where.columns and (item is None or item is not by)
-            if bears and column.kind == "number" and not column.is_id and is_free:
+            if bears and column.kind == "number" and is_free:
                 form = Fold(self.where, index, how)
                 yield from self.grouped(cost, form, fold, item, *self.of("count", "how"))
 

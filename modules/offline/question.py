@@ -98,7 +98,7 @@ class Question:
     def yields(self, cost: float, form: Form, *used: Item | None) -> Iterator[Costed]:
         """Yield a form with its cost if it accounts for every item."""
         left = [item for item in self.items if not any(item is each for each in used)]
-        if self._divides(form) or not self._relates(form) or self._prices_rows(form):
+        if self._divides(form) or not self._relates(form):
             return
         units = {item.value for item in left if item.kind == "unit"}
         told = [self.sheet.columns[index].units for index in form.columns]
@@ -133,15 +133,6 @@ class Question:
                 if others and not self._is_told(bound, others[0]):
                     return False
         return True
-
-    def _prices_rows(self, form: Form) -> bool:
-        """Whether an order, and no product, is said to cost a unit's price, where it has a total too."""
-        is_row = any(self.names_a_row(item) and not item.cost for item in self.items)
-        amounts = [self.sheet.columns[index] for index in form.columns]
-        priced = [each for each in amounts if each.is_rate and each.is_of("money")]
-        exact = {item.value for item in self.frame.items if item.kind == "column" and not item.cost}
-        totals = any(each.adds_up and each.is_of("money") for each in self.sheet.amounts)
-        return is_row and totals and any(each.index not in exact for each in priced)
 
     def _is_told(self, bound: Bound, other: SheetColumn) -> bool:
         of, ask = self.sheet.words.data["genitive"].split(), self.one("ask")
@@ -219,9 +210,6 @@ class Question:
         used = {column for each in affirmed for column in each.columns} | {by}
         sort, key = _SORTS.get(self.asks, ""), self.sheet.key
         named = [item for item in self.columns() if item.value not in used and not self.names_rows]
-        named = [
-            item for item in named if not self.col(item).truths or (not sort and self.frame.is_whole(item))
-        ]
         named = [item for item in named if self.asks != "which" or not self.col(item).is_count]
         named = [  # what did Ann order
             item for item in named if not self.asks or not self.col(item).is_id or self.frame.is_whole(item)
@@ -239,7 +227,7 @@ class Question:
         is_row = any(sort in self._sorts_of(item) for item in self.items)  # who is the oldest patient
         fitting, plain = ([], []) if is_row else (fitting, plain)
         is_key = key is not None and key.index not in used and sort != "time" and self._may_be_key(key)
-        if key is not None and is_key and (key in fitting or not fitting or self.sheet.fits(key, "group")):
+        if key is not None and is_key and (key in fitting or not fitting):
             yield Cost.IMPLIED if self.asks != "where" else Cost.LOOSE, key.index, None
         is_bare = key is not None and self.word_is_bare and key.numbers_rows
         is_sure = (not is_bare or sort in ("person", "place")) and not (is_key and key in fitting)
@@ -267,7 +255,7 @@ class Question:
         """The column of amounts that is asked about: named, graded by an adjective, or the only one."""
         is_most = any(mark.kind in ("most", "superlative") for mark in marks)
         kinds = ("number", "time") if is_most else ("number", "date", "time")
-        named = [item for item in self.columns(*kinds) if not self.col(item).is_id]
+        named = self.columns(*kinds)
         named = [item for item in named if item is not self.wanted or self.col(item).kind == "number"]
         graded = [each for mark in marks for each in self._graded(mark)]
         if graded:
@@ -287,9 +275,6 @@ class Question:
         verbs = [item for item in self.of("verb") if item.value]
         if verbs and self.sheet.origins is None:
             said = [each for each in amounts if any(item.value.intersection(each.stems) for item in verbs)]
-            said = [
-                each for each in said if all(number >= 0 for number in each.filled)
-            ]  # what is spent is less
             amounts = [each for each in said if each.adds_up] or said
         elif any(mark.kind == "most" for mark in marks) and self.sheet.origins is None:
             return []

@@ -288,7 +288,7 @@ class Ordered(Rows):
     def said(self, sheet: Sheet) -> str:
         words = {True: "last", False: "first"} if self.by is None else {True: "most", False: "least"}
         by = "" if self.by is None else f" {name_of(sheet, self.by)}"
-        if sheet.columns and self.by is not None and sheet.columns[self.by].kind == "date":
+        if self.by is not None and sheet.columns[self.by].kind == "date":
             words = {True: "latest", False: "earliest"}
         place = f"the {_ordinal(self.start + 1)}" if self.start else "the"
         count = f" {self.count}" if self.count > 1 else ""

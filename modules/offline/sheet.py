@@ -78,13 +78,9 @@ class SheetColumn:
         if not re.search(r"\w", self.name):
             return tuple(_SIGN_NAMES[sign] for sign in plain_signs(self.name) if sign in _SIGN_NAMES)
         units = self.words.units
-        name = _IN_HEADER.sub(lambda match: " " if folded(match[1]) in units else match[0], self.original)
+        original = _COPY.sub("", shown(self.name))  # which the second column of that name shares
+        name = _IN_HEADER.sub(lambda match: " " if folded(match[1]) in units else match[0], original)
         return tuple(stem for stem in self.words.stems(shown(name)) if stem not in "?#")
-
-    @cached_property
-    def original(self) -> str:
-        """Its name as the file has it, which the second column of that name shares."""
-        return _COPY.sub("", shown(self.name))
 
     @cached_property
     def plain(self) -> str:
@@ -338,10 +334,9 @@ class Sheet:
     def amounts(self) -> list[SheetColumn]:
         """The columns of amounts, which neither number nor rank the rows."""
         names = self.words.listed("names")
-        numbers = (
-            each for each in self.columns if each.kind == "number" and not names.issuperset(each.stems)
-        )
-        return [each for each in numbers if not (each.is_rank or each.is_running)]
+        numbers = (each for each in self.columns if each.kind == "number")
+        amounts = (each for each in numbers if not (each.is_rank or each.is_running))
+        return [each for each in amounts if not names.issuperset(each.stems)]
 
     def fits(self, column: SheetColumn, sort: str) -> bool:
         """Tell whether a column by its name holds a sort of thing: persons, places, times."""
@@ -411,12 +406,8 @@ def plain(number: Number, places: int = 4) -> str:
     if number.denominator == 1:
         return str(number.numerator)
     digits = places + 2 if -1 < number < 1 else places
-    exact = number.denominator
-    while exact % 2 == 0:
-        exact //= 2
-    while exact % 5 == 0:
-        exact //= 5
-    return with_places(number, 10 if exact == 1 else digits).rstrip("0").rstrip(".")
+    is_exact = pow(10, number.denominator.bit_length(), number.denominator) == 0
+    return with_places(number, 10 if is_exact else digits).rstrip("0").rstrip(".")
 
 
 def with_places(number: Number, places: int) -> str:
