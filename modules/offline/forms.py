@@ -26,7 +26,7 @@ from chameleon.modules.offline.rows import (
 )  # fmt: skip
 from chameleon.modules.offline.sheet import Number, Sheet, SheetColumn, plain
 from chameleon.table.dates import MONTHS
-from chameleon.table.meaning import is_blank
+from chameleon.table.meaning import is_blank, shown
 
 How = Literal["sum", "mean", "median", "max", "min"]
 
@@ -111,8 +111,9 @@ class Count(Form):
         rows = self.of.rows(sheet)
         if self.column is None:
             return _number(len(rows), rows)
-        texts = {text.casefold() for text in sheet.texts_of(sheet.columns[self.column], rows)}
-        return _number(len(texts), rows)
+        column = sheet.columns[self.column]
+        texts = {shown(column.cells[row]).casefold() for row in rows}
+        return _number(sum(not column.is_blank(text) for text in texts), rows)
 
     def said(self, sheet: Sheet) -> str:
         what = "rows" if self.column is None else f"different {name_of(sheet, self.column)}"

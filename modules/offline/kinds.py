@@ -77,7 +77,7 @@ class Kinds(Unclear):
 
     def _is_flow(self, column: SheetColumn) -> bool:
         """Whether the amounts of several rows are one, by the name of their column, or of the table."""
-        flows = self.sheet.words.listed("flows")
+        flows = self.sheet.words.lists["flows"]
         return not flows.isdisjoint(column.stems if self.sheet.origins is None else self.sheet.caption)
 
     def _is_measured(self, column: SheetColumn) -> bool:

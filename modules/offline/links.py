@@ -226,7 +226,7 @@ class Links:
 
     def _named(self, column: SheetColumn, stems: Sequence[str]) -> Iterator[tuple[Item, float]]:
         """The stretches that name a column: all of its words, some in their order, forms or ideas of one."""
-        small, naming = self.words.filler, self.words.listed("names")
+        small, naming = self.words.filler, self.words.lists["names"]
         words = [stem for stem in column.stems if stem not in small] or list(column.stems)
         content = [stem for stem in words if stem not in naming] or words
         words = content if column.is_count else words  # the room number is no number of rooms
