@@ -16,7 +16,8 @@ from chameleon.modules.offline.costs import Cost
 from chameleon.modules.offline.links import Item
 from chameleon.modules.offline.rows import Compares, Dates, Either, Filled, Is
 from chameleon.modules.offline.sheet import Measure, Number, Sheet, SheetColumn
-from chameleon.modules.offline.words import Token, folded
+from chameleon.modules.offline.words import Token
+from chameleon.retrieval.analysis import folded
 
 _MOST_TRIED, _MOST_BINDINGS = 400, 24
 

@@ -13,7 +13,8 @@ from chameleon.modules.offline.kinds import forms_of
 from chameleon.modules.offline.links import Links
 from chameleon.modules.offline.rows import Is, Ordered, Unfit, Where
 from chameleon.modules.offline.sheet import Sheet, is_headless
-from chameleon.modules.offline.words import Token, folded, language_of
+from chameleon.modules.offline.words import Token, language_of
+from chameleon.retrieval.analysis import folded
 from chameleon.table import Table
 
 _LONGEST, _MOST_TOKENS, _MOST_NAMED, _MOST_FORMS = 10_000, 120, 8, 40

@@ -12,11 +12,11 @@ from chameleon.modules.offline.conditions import Frame
 from chameleon.modules.offline.costs import Cost
 from chameleon.modules.offline.forms import Count, Fold, Form, Gap, Greater, Grouped, How, Pick
 from chameleon.modules.offline.links import Cut, Item
-from chameleon.modules.offline.question import Costed
+from chameleon.modules.offline.question import Costed, Question
 from chameleon.modules.offline.rows import Compares, Dates, Either, Is, Ordered, Unfit, Where
 from chameleon.modules.offline.sheet import Sheet, SheetColumn
-from chameleon.modules.offline.unclear import Unclear
-from chameleon.modules.offline.words import Token, folded
+from chameleon.modules.offline.words import Token
+from chameleon.retrieval.analysis import folded
 
 
 def forms_of(sheet: Sheet, tokens: Sequence[Token], cuts: Sequence[Cut]) -> list[Costed]:
@@ -33,7 +33,7 @@ def forms_of(sheet: Sheet, tokens: Sequence[Token], cuts: Sequence[Cut]) -> list
     return sorted(((cost, form) for form, cost in found.items()), key=lambda pair: pair[0])
 
 
-class Kinds(Unclear):
+class Kinds(Question):
     """The kinds, by the marks that tell them."""
 
     def forms(self) -> Iterator[Costed]:
@@ -240,14 +240,13 @@ class Kinds(Unclear):
         item, after = [*items[place + 1 : place + 3], None, None][:2]
         if item is None or item.kind == "noun":
             return item is not None and item.cost > 0
-        is_led = (
-            after is not None and after.kind in ("noun", "column") and after.start == item.end
-        )  # open orders
-        return item.kind == "cell" and not is_led
+        is_led = after is not None and after.kind in ("noun", "column") and after.start == item.end
+        return item.kind == "cell" and not is_led  # open orders
 
     def _is_counted(self, column: SheetColumn, named: Item) -> bool:
         """Whether the different cells of a column are counted: cities, no dates of answers, no figures."""
-        is_text = column.kind == "text" and 2 * sum(map(_has_digit, column.sample)) < len(column.sample)
+        figures = sum(any(map(str.isdigit, cell)) for cell in column.sample)
+        is_text = column.kind == "text" and 2 * figures < len(column.sample)
         is_time = column.kind == "date" and column.is_plain_time
         return not named.cost and not column.truths and (is_text or is_time)
 
@@ -441,7 +440,3 @@ class Kinds(Unclear):
         if isinstance(condition, Dates):
             return "-".join(str(part) for part in condition.moment[:3] if part)
         return str(getattr(condition, "told", ""))
-
-
-def _has_digit(text: str) -> bool:
-    return any(map(str.isdigit, text))

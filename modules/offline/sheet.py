@@ -11,7 +11,8 @@ from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
 from chameleon.lazy import cached_property
-from chameleon.modules.offline.words import Language, Stems, folded, language
+from chameleon.modules.offline.words import Language, Stems, language
+from chameleon.retrieval.analysis import folded
 from chameleon.table import Meaning, Table
 from chameleon.table.amounts import plain_signs, read_amount
 from chameleon.table.column_names import ColumnName

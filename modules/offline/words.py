@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from functools import cache, lru_cache
+from functools import cache
 from importlib import resources
 from itertools import product
 from typing import Any, NamedTuple
 
 from chameleon.lazy import cached_property
+from chameleon.retrieval.analysis import folded
 from chameleon.table.amounts import UNITS
 from chameleon.table.dates import MONTHS
 from chameleon.yaml_text import read_yaml
@@ -41,17 +41,6 @@ class Token(NamedTuple):
     listed: bool = False  # whether a comma stands before it
 
 
-def folded(text: str) -> str:
-    """Return a text in lower case without accents, with plain quotes and dashes."""
-    return text.lower() if text.isascii() else _plain(text)
-
-
-@lru_cache(maxsize=65_536)
-def _plain(text: str) -> str:
-    parts = unicodedata.normalize("NFKD", text.replace("²", "2").replace("ß", "ss"))
-    return "".join(c for c in parts if not unicodedata.combining(c)).casefold()
-
-
 class Language:
     """The data of one language. `phrases` maps folded words to what they may be: (kind, value)."""
 
@@ -71,6 +60,8 @@ class Language:
         # By the stem of an abbreviation, the stem that it is short for.
         short = (pair.split("=") for pair in data["short"].split())
         self.short = {self.stem(one): self.stem(other) for one, other in short}
+        tens = {word: Fraction(number) for word, number in data["tens"].items()}
+        self.numbers = tens | {word: Fraction(n) for n, word in enumerate(data["numbers"].split())}
         # By the language's own names of months, the English ones.
         self.months = dict(zip(data["months"].split() or MONTHS, MONTHS, strict=True))
 
