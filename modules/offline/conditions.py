@@ -14,7 +14,7 @@ from typing import Any
 
 from chameleon.modules.offline.costs import Cost
 from chameleon.modules.offline.links import Item
-from chameleon.modules.offline.rows import Compares, Dates, Either, Filled, Is
+from chameleon.modules.offline.rows import Blank, Compares, Dates, Either, Is
 from chameleon.modules.offline.sheet import Measure, Number, Sheet, SheetColumn
 from chameleon.modules.offline.words import Token
 from chameleon.retrieval.analysis import folded
@@ -84,8 +84,7 @@ class Frame:
             is_absent = item.value == "absent" and not self.items[place + 1].cost
             if is_absent or column.kind == "date":  # not returned: it has no such date
                 has_zeros = column.kind == "number" and 0 in column.numbers
-                empty = Either((Filled(column.index),), negated=True)
-                condition = Compares(column.index, "==", 0) if has_zeros else empty
+                condition = Compares(column.index, "==", 0) if has_zeros else Blank(column.index)
                 yield Bound(condition, 0.0, frozenset((place, place + 1)))
 
     def _beside(self) -> Iterator[Bound]:

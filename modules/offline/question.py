@@ -13,7 +13,7 @@ from chameleon.modules.offline.conditions import Bound, Frame
 from chameleon.modules.offline.costs import Cost
 from chameleon.modules.offline.forms import Count, Form, Pick
 from chameleon.modules.offline.links import Item
-from chameleon.modules.offline.rows import Dates, Either, Filled, Is, Where
+from chameleon.modules.offline.rows import Blank, Dates, Either, Is, Where
 from chameleon.modules.offline.sheet import SheetColumn
 
 Costed = tuple[float, Form]
@@ -149,7 +149,8 @@ class Question:
         dated = [c for c in self.sheet.columns if c.kind == "date" and stems.intersection(c.stems)]
         parts = condition.parts if isinstance(condition, Either) else (condition,)
         rows = set[int]().union(*(part.rows(self.sheet) for part in parts if isinstance(part, Is)))
-        return any(rows != Filled(each.index).rows(self.sheet) for each in dated if each.index not in used)
+        others = set(range(len(self.sheet.table.rows))) - rows
+        return any(others != Blank(each.index).rows(self.sheet) for each in dated if each.index not in used)
 
     def _asks_of_verb(self) -> bool:
         """Whether "who" does what a cell says, as in "who approved it", which no column tells."""

@@ -123,14 +123,13 @@ class SheetColumn:
 
     @cached_property
     def numbers(self) -> list[Number | None]:
-        """The number of each cell, in the unit of the column; of times those of their smallest part."""
+        """The number of each cell, in the unit of the column; of times their seconds."""
         if self.meaning.why:
             found = (next(iter(amounts_in(cell)), None) for cell in self.cells)
             return [each and each.number for each in found]
         values = self.meaning.values
         if self.meaning.kind == "time":
-            per = 60 if all(value is None or not value.second for value in values) else 1
-            return [v if v is None else (3600 * v.hour + 60 * v.minute + v.second) // per for v in values]
+            return [v if v is None else 3600 * v.hour + 60 * v.minute + v.second for v in values]
         if self.meaning.unit == "year" or self.meaning.is_number:
             return [value if value is None else _exact(value) for value in values]
         return [None] * len(self.cells)
