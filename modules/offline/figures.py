@@ -7,9 +7,10 @@ from collections.abc import Iterable
 from fractions import Fraction
 from statistics import mode
 
-from chameleon.modules.offline.sheet import Number, SheetColumn, amounts_in, plain, with_places
+from chameleon.modules.offline.sheet import Number, SheetColumn, amount_in, plain, with_places
 
 _DECIMALS = re.compile(r"\.(\d+)(?![\dkKmMbB])")
+_POWERS = {"billion": 10**9, "million": 10**6}
 _SWAPPED = str.maketrans(".,", ",.")
 
 
@@ -19,8 +20,8 @@ def as_written(number: Number, column: SheetColumn | None, rows: Iterable[int]) 
         return plain(number)
     unit, value, cells = column.unit, Fraction(number), column.sample
     if column.meaning.is_converted:  # in the unit that these rows have
-        told = [(each.unit, each.factor) for row in rows for each in amounts_in(column.cells[row])]
-        unit, factor = mode(told)
+        amounts = (amount_in(column.cells[row]) for row in rows)
+        unit, factor = mode((each.unit, each.factor) for each in amounts if each)
         value *= column.meaning.factor / factor
     if column.meaning.mark == ",":
         cells = [cell.translate(_SWAPPED) for cell in cells]
@@ -28,6 +29,9 @@ def as_written(number: Number, column: SheetColumn | None, rows: Iterable[int]) 
     places = max(decimals, default=0)
     digits = plain(round(value, min(places, 6) + 4))
     is_money = unit[-1:] in tuple("$€£¥₹")
+    for name, power in _POWERS.items():
+        if is_money and abs(value) >= power and any(name in cell for cell in cells):
+            return f"{unit}{plain(value / power)} {name}"
     if is_money and (places == 2 or "." in digits):
         digits = with_places(value, 2)
     elif len(decimals) == len(cells) and places == min(decimals) > len(digits.partition(".")[2]):

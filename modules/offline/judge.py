@@ -67,13 +67,8 @@ def answer(question: str, table: Table) -> Answer:
     if any(item.kind in ("cell", "number") and item.cost < Cost.FORM for item in lead.items):
         what = "a sentence before the question says what it may be about"
         raise Declined(what, hint="Ask in one sentence.")
-    sheets = [each for each in (sheet, sheet.long) if each is not None]
-    links = [Links(asked, each) for each in sheets]
-    forms = [
-        (cost, form, each)
-        for each, linked in zip(sheets, links, strict=True)
-        for cost, form in forms_of(each, asked, linked.cuts)
-    ]
+    links = [Links(asked, each) for each in (sheet, sheet.long) if each is not None]
+    forms = [(*pair, each.sheet) for each in links for pair in forms_of(each.sheet, asked, each.cuts)]
     if not forms:
         raise _not_understood(asked, links[0], sheet)
     found = _judged(sorted(forms, key=lambda one: one[0]))

@@ -221,12 +221,10 @@ class Kinds(Question):
         _, distinct, named, *_ = used
         verbs = [each for each in self.columns("number") if each.value not in self.where.columns]
         quantity = self.sheet.quantity
-        key = self.sheet.key.index if self.sheet.key is not None else None
         if quantity is not None and quantity.index not in self.where.columns and self._counts_things():
             yield from self.grouped(Cost.IMPLIED, Fold(self.where, quantity.index, "sum"), *used)
-        elif self.sheet.origins is not None:  # years are no rows: how many branches, and nothing else
-            is_row = subject is not None and subject.kind == "noun" and bool(subject.value)
-            yield from self.grouped(cost, Count(self.where, key), *used) if is_row and key is not None else ()
+        elif self.sheet.origins is not None:
+            return  # years are no rows
         elif not self.names_row:
             column = named.value if named is not None and distinct is not None else None
             yield from self.grouped(cost, Count(self.where, column), *used)

@@ -44,12 +44,10 @@ class Measure(NamedTuple):
     factor: Fraction = Fraction(1)
 
 
-def amounts_in(text: str) -> list[Measure]:
+def amount_in(text: str) -> Measure | None:
     """Read the amount that a text is: 190 cm of "190 cm (6 ft 3 in)", none of "1-0"."""
     amount = read_amount(shown(text))
-    if amount is None:
-        return []
-    return [Measure(_exact(amount.of_base), amount.base, amount.unit, amount.factor)]
+    return amount and Measure(_exact(amount.of_base), amount.base, amount.unit, amount.factor)
 
 
 def _exact(value: Any) -> Number:
@@ -125,8 +123,7 @@ class SheetColumn:
     def numbers(self) -> list[Number | None]:
         """The number of each cell, in the unit of the column; of times their seconds."""
         if self.meaning.why:
-            found = (next(iter(amounts_in(cell)), None) for cell in self.cells)
-            return [each and each.number for each in found]
+            return [each and each.number for each in map(amount_in, self.cells)]
         values = self.meaning.values
         if self.meaning.kind == "time":
             return [v if v is None else 3600 * v.hour + 60 * v.minute + v.second for v in values]
@@ -252,8 +249,9 @@ class SheetColumn:
 def is_headless(table: Table) -> bool:
     """Tell whether the header is a row like the others: an amount over amounts of the same unit."""
     for name, column in zip(table.header, table.columns, strict=True):
-        bases = [amount[0].base for amount in map(amounts_in, (name, *column.cells[:20])) if amount]
-        if bases and bases[0] and amounts_in(name) and len(set(bases)) == 1 and len(bases) > 1:
+        first, *others = map(amount_in, (name, *column.cells[:20]))
+        bases = {each.base for each in others if each}
+        if first and first.base and bases == {first.base}:
             return True
     return False
 

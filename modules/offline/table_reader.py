@@ -14,7 +14,7 @@ from chameleon.core.module import Keys, Traits
 from chameleon.modules.documents.table_sources import TableRegion
 from chameleon.modules.offline.forms import Fold, Pick
 from chameleon.modules.offline.judge import Answer, answer
-from chameleon.modules.offline.sheet import amounts_in, plain
+from chameleon.modules.offline.sheet import amount_in, plain
 from chameleon.retrieval.analysis import folded
 from chameleon.table.totals import with_named
 
@@ -87,7 +87,7 @@ class TableReader(Module):
             if (choice := as_choice(told, choices)) in choices:
                 return choice
             raise Declined(f"the answer {told!r} is none of the choices: {'; '.join(choices)}")
-        if unit and self.form != "items" and (number is not None or amounts_in(told)):
+        if unit and self.form != "items" and (number is not None or amount_in(told)):
             mine, asked = _units(found, told), found.sheet.words.units.get(folded(unit).strip())
             if mine and asked not in mine:
                 raise Declined(f"the answer is {told}, not in {unit}")
@@ -104,10 +104,11 @@ class TableReader(Module):
 
 def _units(found: Answer, told: str) -> set[tuple[str, Fraction]]:
     """Return the units that a number has, by its cells or the names of its columns."""
-    mine = {(each.base, each.factor) for each in amounts_in(told)[:1] if each.base}
+    if (amount := amount_in(told)) and amount.base:
+        return {(amount.base, amount.factor)}
     columns = (found.sheet.columns[index] for index in found.result.columns)
     named = [column.units for column in columns if column.kind == "number" and column.units]
-    return mine or (named[-1] if named else set())
+    return named[-1] if named else set()
 
 
 def _places(found: Answer, table: Table) -> tuple[TableRegion, list[tuple[int, int]]]:
