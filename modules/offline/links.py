@@ -241,7 +241,7 @@ class Links:
         is_small = self.low(place) in self.words.filler or self._is(place, *_FUNCTION)
         if is_small or self.tokens[place].number is not None:
             return None
-        ideas = self.words.ideas.get(stem, frozenset())
+        ideas = self.words.ideas.get(stem, ())
         kin = next((name for name in names if self.words.are_kin(stem, name)), None)
         alike = next((name for name in names if name in ideas), None)
         return (Cost.FORM, kin) if kin is not None else None if alike is None else (Cost.IDEA, alike)

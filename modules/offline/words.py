@@ -103,7 +103,7 @@ class Language:
     @cached_property
     def ideas(self) -> Mapping[str, set[str]]:
         """Map a stem to the stems that share an idea with it."""
-        found = defaultdict(set)
+        found: dict[str, set[str]] = defaultdict(set)
         for stems in map(self._set, self.data["ideas"]):
             for stem in stems:
                 found[stem] |= stems - {stem}
@@ -112,7 +112,7 @@ class Language:
     @cached_property
     def things(self) -> Mapping[str, set[str]]:
         """Map a stem to the sorts of thing that it is a word for."""
-        found = defaultdict(set)
+        found: dict[str, set[str]] = defaultdict(set)
         for sort, words in self.data["things"].items():
             for stem in self._set(words):
                 found[stem].add(sort)

@@ -63,9 +63,10 @@ class ProgramGenerator(LLMModule):
         for each in ast.walk(parsed(program)):
             named = each.targets if isinstance(each, ast.Assign) else [getattr(each, "target", each)]
             pair = getattr(each, "value", None)
-            is_pair = isinstance(pair, ast.Tuple) and all(isinstance(name, ast.Name) for name in named)
-            for part in pair.elts[:-1] if is_pair else ():
-                for found in _THOUSANDS.finditer(lines[part.end_lineno - 1]):
+            if not isinstance(pair, ast.Tuple) or not all(isinstance(name, ast.Name) for name in named):
+                continue
+            for part in pair.elts[:-1]:
+                for found in _THOUSANDS.finditer(lines[(part.end_lineno or 1) - 1]):
                     if found.end(1) == part.end_col_offset:
                         hint = f"Write {b''.join(found.groups()).decode()}."
                         what = "Python takes a number with a comma for several numbers"
