@@ -248,6 +248,8 @@ class Gap(Form):
     signed: bool = False
 
     def find(self, sheet: Sheet) -> Result:
+        if self.one == self.two:
+            raise Unfit("it is compared with itself")
         values, rows, column = _values(sheet, (self.one, self.two))
         if any(isinstance(each, tuple) for each in values):
             raise Unfit("days are not counted")

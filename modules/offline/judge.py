@@ -132,6 +132,10 @@ def _judged(forms: Sequence[tuple[float, Form, Sheet]]) -> Answer:
         raise Declined(str(why or "this kind of question is not understood"), hint=_how_to_ask(forms[0][2]))
     cost, form, sheet, result = first
     is_doubted = cost - _doubt(form, result, sheet) <= Cost.MOST
+    for column in (sheet.columns[index] for index in form.columns):
+        copies = [each for each in sheet.columns if (each.original, each.kind) == (column.original, "number")]
+        if len(copies) > 1:
+            raise Declined(f'it may mean two columns: "{copies[0].plain}" and "{copies[1].plain}"')
     if cost > Cost.MOST:
         hint = f"It would be read as: {form.said(sheet)}."
         doubted = f"it comes to {', '.join(result.values)}, which may not be what is meant"

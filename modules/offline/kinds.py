@@ -146,8 +146,12 @@ class Kinds(Question):
                 return
             marks = [degree] if degree is not None else []
             graded = {index for mark in marks for _, index, _ in self._graded(mark)}
+            days = sum(column.kind == "date" for column in self.sheet.columns)  # from one to the other
+            lasts = degree is not None and degree.value == self.sheet.words.data["lasting"] and days > 1
             for cost, index, item in self.measure(marks):
                 column = self.sheet.columns[index]
+                if lasts and "m" in column.bases:
+                    continue
                 if column.kind != "date" and (degree is None or index in graded or column.bases):
                     yield from self.yields(cost, Pick(self.where, (index,), True), item, degree, how)
                     yield from self._sum(cost, index, item, degree, how)
@@ -261,7 +265,7 @@ class Kinds(Question):
         how: How = fold.value if fold is not None else "sum"
         for cost, index, item in self.measure():
             column = self.sheet.columns[index]
-            is_price = fold is not None and column.is_of("money")
+            is_price = fold is not None and column.is_of("money") and "per" not in column.stems
             bears = is_price or not ((how == "sum" and column.is_rate) or column.is_running)
             if self.sheet.origins is not None and not (self._is_dated or self._is_flow(column)):
                 continue  # what several years have together: of the people nothing

@@ -166,7 +166,7 @@ class Question:
     def yields(self, cost: float, form: Form, *used: Item | None) -> Iterator[Costed]:
         """Yield a form with its cost if it accounts for every item."""
         left = [item for item in self.items if not any(item is each for each in used)]
-        if self._divides(form) or not self._relates(form):
+        if self._divides(form) or not self._relates(form) or self._prices_rows(form):
             return
         units = {item.value for item in left if item.kind == "unit"}
         told = [self.sheet.columns[index].units for index in form.columns]
@@ -201,6 +201,15 @@ class Question:
                 if others and not self._is_told(bound, others[0]):
                     return False
         return True
+
+    def _prices_rows(self, form: Form) -> bool:
+        """Whether an order, and no product, is said to cost a unit's price, where it has a total too."""
+        is_row = any(self.names_a_row(item) and not item.cost for item in self.items)
+        amounts = [self.sheet.columns[index] for index in form.columns]
+        priced = [each for each in amounts if each.is_rate and each.is_of("money")]
+        exact = {item.value for item in self.frame.items if item.kind == "column" and not item.cost}
+        totals = any(each.adds_up and each.is_of("money") for each in self.sheet.amounts)
+        return is_row and totals and any(each.index not in exact for each in priced)
 
     def _is_told(self, bound: Bound, other: SheetColumn) -> bool:
         of, ask = self.sheet.words.data["genitive"].split(), self.one("ask")
@@ -278,6 +287,9 @@ class Question:
         used = {column for each in affirmed for column in each.columns} | {by}
         sort, key = _SORTS.get(self.asks, ""), self.sheet.key
         named = [item for item in self.columns() if item.value not in used and not self.names_rows]
+        named = [
+            item for item in named if not self.col(item).truths or (not sort and self.frame.is_whole(item))
+        ]
         named = [item for item in named if self.asks != "which" or not self.col(item).is_count]
         named = [  # what did Ann order
             item for item in named if not self.asks or not self.col(item).is_id or self.frame.is_whole(item)
@@ -343,6 +355,7 @@ class Question:
         verbs = [item for item in self.of("verb") if item.value]
         if verbs and self.sheet.origins is None:
             said = [each for each in amounts if any(item.value.intersection(each.stems) for item in verbs)]
+            said = [each for each in said if min(each.filled, default=0) >= 0]  # what is spent is less
             amounts = [each for each in said if each.adds_up] or said
         elif any(mark.kind == "most" for mark in marks) and self.sheet.origins is None:
             return []

@@ -75,9 +75,13 @@ class SheetColumn:
         if not re.search(r"\w", self.name):
             return tuple(_SIGN_NAMES[sign] for sign in plain_signs(self.name) if sign in _SIGN_NAMES)
         units = self.words.units
-        original = _COPY.sub("", shown(self.name))  # which the second column of that name shares
-        name = _IN_HEADER.sub(lambda match: " " if folded(match[1]) in units else match[0], original)
+        name = _IN_HEADER.sub(lambda match: " " if folded(match[1]) in units else match[0], self.original)
         return tuple(stem for stem in self.words.stems(shown(name)) if stem not in "?#")
+
+    @cached_property
+    def original(self) -> str:
+        """Its name as the file has it, which the second column of that name shares."""
+        return _COPY.sub("", shown(self.name))
 
     @cached_property
     def plain(self) -> str:
