@@ -20,9 +20,8 @@ _RESTS = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _NONE = re.compile(r"\W*none\b", re.IGNORECASE)
-_ASIDE = re.compile(r"\([^()]*\)")
+_ASIDE = re.compile(r"\([^()]*\)|\"[^\"\n]*\"|“[^”\n]*”")
 _EACH = re.compile(r"\n[ \t]*[-*•][ \t]*|[,;]\s*(?=(?:passage )?\d{1,4}\s*:)", re.IGNORECASE)
-_QUOTED = re.compile(r"\"[^\"\n]*\"|“[^”\n]*”")
 _SAYS = re.compile(r"(?<=\d)\s*(?::|[-–—](?=\s))\s*(?=[^\W\d_]).*")
 _PARTS = re.compile(r"[,;&+/]|\band\b|(?<=\d)\s+(?=\d)", re.IGNORECASE)
 _NUMBERS = re.compile(
@@ -121,7 +120,7 @@ def _numbers(told: str, count: int) -> list[int]:
     What stands in brackets, pages, and what a passage is said to say ("2: the rent is 900 EUR") are left out.
     """
     found = list[int]()
-    for line in _EACH.split(_QUOTED.sub(" ", _ASIDE.sub(" ", told))):
+    for line in _EACH.split(_ASIDE.sub(" ", told)):
         for part in _PARTS.split(_SAYS.sub("", line)):
             if (named := _NUMBERS.match(part)) is not None:
                 first, last = int(named[1]), int(named[2] or named[1])

@@ -142,9 +142,6 @@ class PassageList(Module):
         shown = "the nearest passage is" if count == 1 else f"the {count} nearest passages are"
         raise Declined(f"no model reads the paper; {shown} shown")
 
-    def update_cache(self, cache: Any, output: Any) -> NoReturn:
-        raise AssertionError("it never has an output")
-
 
 def nearness(question: str, passages: Sequence[Mapping[str, Any]]) -> list[float]:
     """Return BM25 of each passage with its headings, and half of that of its headings alone.

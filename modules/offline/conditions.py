@@ -14,9 +14,10 @@ from typing import Any
 
 from chameleon.modules.offline.costs import Cost
 from chameleon.modules.offline.links import Item
-from chameleon.modules.offline.rows import Compares, Dates, Either, Filled, Is
+from chameleon.modules.offline.rows import Blank, Compares, Dates, Either, Is
 from chameleon.modules.offline.sheet import Measure, Number, Sheet, SheetColumn
-from chameleon.modules.offline.words import Token, folded
+from chameleon.modules.offline.words import Token
+from chameleon.retrieval.analysis import folded
 
 _MOST_TRIED, _MOST_BINDINGS = 400, 24
 
@@ -49,8 +50,8 @@ class Frame:
     def is_whole(self, item: Item) -> bool:
         """Tell whether an item names a column letter by letter."""
         said = " ".join(token.low for token in self.tokens[item.start : item.end])
-        name = folded(self.sheet.columns[item.value].plain).rstrip("? ") if item.kind == "column" else ""
-        return bool(name) and said in (name, f"{name}s")
+        name = folded(self.sheet.columns[item.value].plain).rstrip("? ")
+        return said in (name, f"{name}s")
 
     def bindings(self) -> Iterator[tuple[float, list[Bound], list[Item]]]:
         """The ways to take numbers, dates and cells as conditions, the cheap first, and what is left."""
@@ -76,20 +77,15 @@ class Frame:
 
     def _denied(self) -> Iterator[Bound]:
         """Columns that are empty: "without a phone", "no manager"."""
-        for place, kind in enumerate(self.kinds):
-            column = self.column(place + 1)
-            near = {each.column for each in self.items[place + 2 : place + 4] if each.kind == "cell"}
-            is_date = column is not None and column.kind == "date"  # not returned: it has no such date
-            is_meant = (
-                column is not None and not column.truths and (is_date or not self.items[place + 1].cost)
-            )
-            is_empty = kind == "none" and (self.items[place].value == "absent" or is_date)
-            if is_empty and column is not None and is_meant and column.index not in near:
+        for place, item in enumerate(self.items):
+            column = self.column(place + 1) if item.kind == "none" else None
+            if column is None or column.truths:
+                continue
+            is_absent = item.value == "absent" and not self.items[place + 1].cost
+            if is_absent or column.kind == "date":  # not returned: it has no such date
                 has_zeros = column.kind == "number" and 0 in column.numbers
-                empty = Either((Filled(column.index),), negated=True)
-                condition = Compares(column.index, "==", 0) if has_zeros else empty
-                cost = Cost.UNIT if is_date and self.items[place].value != "absent" else 0.0
-                yield Bound(condition, cost, frozenset((place, place + 1)))
+                condition = Compares(column.index, "==", 0) if has_zeros else Blank(column.index)
+                yield Bound(condition, 0.0, frozenset((place, place + 1)))
 
     def _beside(self) -> Iterator[Bound]:
         """One column of numbers against another: "higher costs than sales", "costs above sales"."""
@@ -201,14 +197,9 @@ class Frame:
         if self.kind(before) == "comparative" and is_compared:
             for _, index, cost in self.graded(self.items[before].value):
                 yield self.sheet.columns[index], cost, set()
-        elif measure.base:
-            own = (measure.base, measure.factor)
-            fitting = [each for each in self.sheet.amounts if measure.base in each.bases]
-            fitting = [each for each in fitting if own in each.units] or fitting
+        elif measure.base or (is_compared and not named):
+            fitting = [c for c in self.sheet.amounts if not measure.base or measure.base in c.bases]
             yield from ((each, Cost.IMPLIED if len(fitting) == 1 else Cost.LOOSE, set()) for each in fitting)
-        elif is_compared and not named:
-            amounts = self.sheet.amounts
-            yield from ((each, Cost.IMPLIED if len(amounts) == 1 else Cost.LOOSE, set()) for each in amounts)
 
     def _touches(self, place: int, end: int) -> bool:
         """Whether a column stands right behind a bare figure: "82 games"."""
@@ -235,20 +226,14 @@ class Frame:
             if is_to or (before == "between" and joined.kind == "and"):
                 until, taken, sign = self.items[other].value[1], taken | {end, other}, "=="
                 moment = moment if moment.year else moment._replace(year=until.year)
-        for column in (each for each in self.sheet.columns if each.kind == "date"):
-            places = [
-                p for p, each in enumerate(self.items) if each.column == column.index and p not in taken
-            ]
-            named = frozenset(
-                p for p in places if self.kind(p) == "column" and p in (place - 1, place - 2, end)
-            )
-            implied = Cost.IMPLIED if self._is_only(column) else Cost.LOOSE
+        dates = [each for each in self.sheet.columns if each.kind == "date"]
+        for column in dates:
+            near = (p for p in (place - 2, place - 1, end) if self.column(p) is column)
+            named = frozenset(near) - taken
+            implied = Cost.IMPLIED if len(dates) == 1 else Cost.LOOSE
             cost = 0.0 if named or column.is_plain_time else implied
             sign_: Any = sign
             yield Bound(Dates(column.index, sign_, moment, until), cost, frozenset(taken) | named, named)
-
-    def _is_only(self, column: SheetColumn) -> bool:
-        return all(each.kind != "date" or each is column for each in self.sheet.columns)
 
     def graded(self, word: str) -> Iterator[tuple[int, int, float]]:
         """The columns that an adjective grades: which way, which, and what it costs to say so."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from statistics import median
@@ -20,14 +20,13 @@ from chameleon.modules.offline.rows import (
     Sign,
     These,
     Unfit,
-    Where,
     check_units,
     keys_of,
     name_of,
 )  # fmt: skip
 from chameleon.modules.offline.sheet import Number, Sheet, SheetColumn, plain
 from chameleon.table.dates import MONTHS
-from chameleon.table.meaning import is_blank
+from chameleon.table.meaning import is_blank, shown
 
 How = Literal["sum", "mean", "median", "max", "min"]
 
@@ -112,8 +111,9 @@ class Count(Form):
         rows = self.of.rows(sheet)
         if self.column is None:
             return _number(len(rows), rows)
-        texts = {text.casefold() for text in sheet.texts_of(sheet.columns[self.column], rows)}
-        return _number(len(texts), rows)
+        column = sheet.columns[self.column]
+        texts = {shown(column.cells[row]).casefold() for row in rows}
+        return _number(sum(not column.is_blank(text) for text in texts), rows)
 
     def said(self, sheet: Sheet) -> str:
         what = "rows" if self.column is None else f"different {name_of(sheet, self.column)}"
@@ -145,8 +145,6 @@ class Fold(Form):
             _, row = (max if self.how == "max" else min)(keys, key=lambda pair: pair[0])
             number = column.numbers[row] if column.kind == "number" else None
             return Result((column.told(row),), (row,), number=number)
-        if column.kind != "number" or column.is_id:
-            raise Unfit(f'"{column.plain}" has no numbers to compute with')
         number = _FOLDS[self.how]([number for (_, number), _ in keys])
         return _number(Fraction(number), [row for _, row in keys], column)
 
@@ -290,12 +288,10 @@ class Greater(Form):
         return "higher" if self.descending else "lower"
 
 
-def rows_left_out(form: Part, sheet: Sheet) -> Iterator[tuple[str, int]]:
-    """Yield the columns that a form computes of, and how many of its rows have nothing there."""
-    parts = [form.each] if isinstance(form, Grouped) else [form]
-    for part in parts:
-        of, index = getattr(part, "of", None), getattr(part, "column", None)
-        if isinstance(part, Fold) and isinstance(of, Where) and isinstance(index, int):
-            empty = sum(sheet.columns[index].numbers[row] is None for row in of.rows(sheet))
-            if empty and part.how not in ("max", "min"):
-                yield name_of(sheet, index), empty
+def rows_left_out(form: Form, sheet: Sheet) -> list[str]:
+    """Say how many rows have nothing in the column that a form computes of."""
+    fold = form.each if isinstance(form, Grouped) else form
+    if not isinstance(fold, Fold) or fold.how in ("max", "min"):
+        return []
+    empty = sum(sheet.columns[fold.column].numbers[row] is None for row in fold.of.rows(sheet))
+    return [f"{empty:,} without {name_of(sheet, fold.column)}"] if empty else []

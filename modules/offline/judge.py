@@ -8,12 +8,13 @@ from dataclasses import dataclass
 
 from chameleon.errors import Declined
 from chameleon.modules.offline.costs import Cost
-from chameleon.modules.offline.forms import Count, Fold, Form, Grouped, Pick, Result, rows_left_out
+from chameleon.modules.offline.forms import Count, Fold, Form, Pick, Result, rows_left_out
 from chameleon.modules.offline.kinds import forms_of
 from chameleon.modules.offline.links import Links
 from chameleon.modules.offline.rows import Is, Ordered, Unfit, Where
 from chameleon.modules.offline.sheet import Sheet, is_headless
-from chameleon.modules.offline.words import Token, folded, language_of
+from chameleon.modules.offline.words import Token, language_of
+from chameleon.retrieval.analysis import folded
 from chameleon.table import Table
 
 _LONGEST, _MOST_TOKENS, _MOST_NAMED, _MOST_FORMS = 10_000, 120, 8, 40
@@ -38,7 +39,7 @@ class Answer:
     @property
     def reading(self) -> str:
         """Say how the question was read, with the rows that were left out."""
-        told = [f"{count:,} without {name}" for name, count in rows_left_out(self.form, self.sheet)]
+        told = rows_left_out(self.form, self.sheet)
         totals = len(self.sheet.summaries)
         told += [f"{totals} of totals and notes"] if totals and self.result.kind != "cells" else []
         return self.form.said(self.sheet) + (f"; rows left out: {', '.join(told)}" if told else "")
@@ -66,13 +67,8 @@ def answer(question: str, table: Table) -> Answer:
     if any(item.kind in ("cell", "number") and item.cost < Cost.FORM for item in lead.items):
         what = "a sentence before the question says what it may be about"
         raise Declined(what, hint="Ask in one sentence.")
-    sheets = [each for each in (sheet, sheet.long) if each is not None]
-    links = [Links(asked, each) for each in sheets]
-    forms = [
-        (cost, form, each)
-        for each, linked in zip(sheets, links, strict=True)
-        for cost, form in forms_of(each, asked, linked.cuts)
-    ]
+    links = [Links(asked, each) for each in (sheet, sheet.long) if each is not None]
+    forms = [(*pair, each.sheet) for each in links for pair in forms_of(each.sheet, asked, each.cuts)]
     if not forms:
         raise _not_understood(asked, links[0], sheet)
     found = _judged(sorted(forms, key=lambda one: one[0]))
@@ -138,7 +134,7 @@ def _judged(forms: Sequence[tuple[float, Form, Sheet]]) -> Answer:
     is_doubted = cost - _doubt(form, result, sheet) <= Cost.MOST
     for column in (sheet.columns[index] for index in form.columns):
         copies = [each for each in sheet.columns if (each.original, each.kind) == (column.original, "number")]
-        if column.kind == "number" and len(copies) > 1:
+        if len(copies) > 1:
             raise Declined(f'it may mean two columns: "{copies[0].plain}" and "{copies[1].plain}"')
     if cost > Cost.MOST:
         hint = f"It would be read as: {form.said(sheet)}."
@@ -172,8 +168,7 @@ def _is_part(condition: Is, sheet: Sheet) -> bool:
 def _differ(first: Read, other: Read) -> bool:
     """Tell whether two readings come to something else; one number of two columns is so by chance."""
     (_, one, sheet, result), (_, two, beside, also) = first, other
-    in_order = isinstance(two, Grouped) and two.best and two.count > 1
-    if result.values != also.values if in_order else set(result.values) != set(also.values):
+    if set(result.values) != set(also.values):
         return not _names_the_same(one, two, sheet)
     if sheet is not beside or not result.kind == "number" == also.kind or result.rows == also.rows:
         return False

@@ -12,11 +12,11 @@ from chameleon.modules.offline.conditions import Frame
 from chameleon.modules.offline.costs import Cost
 from chameleon.modules.offline.forms import Count, Fold, Form, Gap, Greater, Grouped, How, Pick
 from chameleon.modules.offline.links import Cut, Item
-from chameleon.modules.offline.question import Costed
+from chameleon.modules.offline.question import Costed, Question
 from chameleon.modules.offline.rows import Compares, Dates, Either, Is, Ordered, Unfit, Where
 from chameleon.modules.offline.sheet import Sheet, SheetColumn
-from chameleon.modules.offline.unclear import Unclear
-from chameleon.modules.offline.words import Token, folded
+from chameleon.modules.offline.words import Token
+from chameleon.retrieval.analysis import folded
 
 
 def forms_of(sheet: Sheet, tokens: Sequence[Token], cuts: Sequence[Cut]) -> list[Costed]:
@@ -33,7 +33,7 @@ def forms_of(sheet: Sheet, tokens: Sequence[Token], cuts: Sequence[Cut]) -> list
     return sorted(((cost, form) for form, cost in found.items()), key=lambda pair: pair[0])
 
 
-class Kinds(Unclear):
+class Kinds(Question):
     """The kinds, by the marks that tell them."""
 
     def forms(self) -> Iterator[Costed]:
@@ -77,7 +77,7 @@ class Kinds(Unclear):
 
     def _is_flow(self, column: SheetColumn) -> bool:
         """Whether the amounts of several rows are one, by the name of their column, or of the table."""
-        flows = self.sheet.words.listed("flows")
+        flows = self.sheet.words.lists["flows"]
         return not flows.isdisjoint(column.stems if self.sheet.origins is None else self.sheet.caption)
 
     def _is_measured(self, column: SheetColumn) -> bool:
@@ -160,7 +160,7 @@ class Kinds(Unclear):
             column = self.sheet.columns[index]
             if column.kind == "text" and self._may_be_of_sums(column):
                 continue
-            is_amount = column.kind in ("number", "time") and not column.is_id
+            is_amount = column.kind in ("number", "time")
             single = (is_amount or self.names_row) and not self.has("each")
             yield from self.yields(cost, Pick(self.where, (index,), single), item)
             yield from self._sum(cost, index, item)
@@ -225,12 +225,10 @@ class Kinds(Unclear):
         _, distinct, named, *_ = used
         verbs = [each for each in self.columns("number") if each.value not in self.where.columns]
         quantity = self.sheet.quantity
-        key = self.sheet.key.index if self.sheet.key is not None else None
         if quantity is not None and quantity.index not in self.where.columns and self._counts_things():
             yield from self.grouped(Cost.IMPLIED, Fold(self.where, quantity.index, "sum"), *used)
-        elif self.sheet.origins is not None:  # years are no rows: how many branches, and nothing else
-            is_row = subject is not None and subject.kind == "noun" and bool(subject.value)
-            yield from self.grouped(cost, Count(self.where, key), *used) if is_row and key is not None else ()
+        elif self.sheet.origins is not None:
+            return  # years are no rows
         elif not self.names_row:
             column = named.value if named is not None and distinct is not None else None
             yield from self.grouped(cost, Count(self.where, column), *used)
@@ -244,14 +242,13 @@ class Kinds(Unclear):
         item, after = [*items[place + 1 : place + 3], None, None][:2]
         if item is None or item.kind == "noun":
             return item is not None and item.cost > 0
-        is_led = (
-            after is not None and after.kind in ("noun", "column") and after.start == item.end
-        )  # open orders
-        return item.kind == "cell" and not is_led
+        is_led = after is not None and after.kind in ("noun", "column") and after.start == item.end
+        return item.kind == "cell" and not is_led  # open orders
 
     def _is_counted(self, column: SheetColumn, named: Item) -> bool:
         """Whether the different cells of a column are counted: cities, no dates of answers, no figures."""
-        is_text = column.kind == "text" and 2 * sum(map(_has_digit, column.sample)) < len(column.sample)
+        figures = sum(any(map(str.isdigit, cell)) for cell in column.sample)
+        is_text = column.kind == "text" and 2 * figures < len(column.sample)
         is_time = column.kind == "date" and column.is_plain_time
         return not named.cost and not column.truths and (is_text or is_time)
 
@@ -265,9 +262,6 @@ class Kinds(Unclear):
         fold, by = self.one("fold"), self.group()
         if self.asks in ("who", "where", "when") or self.has("distinct") or self.names_rows:
             return
-        ids = {folded(each.plain) for each in self.sheet.columns if each.numbers_rows}
-        if fold is not None and any(token.low in ids for token in self.frame.tokens[fold.end : fold.end + 2]):
-            return  # codes are never summed
         how: How = fold.value if fold is not None else "sum"
         for cost, index, item in self.measure():
             column = self.sheet.columns[index]
@@ -276,7 +270,7 @@ class Kinds(Unclear):
             if self.sheet.origins is not None and not (self._is_dated or self._is_flow(column)):
                 continue  # what several years have together: of the people nothing
             is_free = index not in self.where.columns and (item is None or item is not by)
-            if bears and column.kind == "number" and not column.is_id and is_free:
+            if bears and column.kind == "number" and is_free:
                 form = Fold(self.where, index, how)
                 yield from self.grouped(cost, form, fold, item, *self.of("count", "how"))
 
@@ -448,7 +442,3 @@ class Kinds(Unclear):
         if isinstance(condition, Dates):
             return "-".join(str(part) for part in condition.moment[:3] if part)
         return str(getattr(condition, "told", ""))
-
-
-def _has_digit(text: str) -> bool:
-    return any(map(str.isdigit, text))

@@ -19,7 +19,8 @@ from chameleon.lazy import cached_property
 from chameleon.modules.offline.costs import Cost
 from chameleon.modules.offline.rows import Is
 from chameleon.modules.offline.sheet import Measure, Sheet, SheetColumn
-from chameleon.modules.offline.words import Stems, Token, alike, folded
+from chameleon.modules.offline.words import Stems, Token, alike
+from chameleon.retrieval.analysis import folded
 from chameleon.table.dates import read_date
 
 _BEAM, _MOST_LINES, _LONGEST_PHRASE, _MOST_HELD = 48, 20_000, 5, 0.6
@@ -59,16 +60,8 @@ class Links:
         texts = [*sheet.table.header, *(column.blob for column in sheet.columns)] if years else []
         self.told = {year for year in years if not any(year in text for text in texts)}
         self.by_start: dict[int, list[Item]] = defaultdict(list)
-        sources = (
-            self._phrases,
-            self._small_words,
-            self._numbers,
-            self._dates,
-            self._columns,
-            self._cells,
-            self._nouns,
-        )
-        for source in sources:
+        of_words = (self._phrases, self._small_words, self._numbers, self._dates)
+        for source in (*of_words, self._columns, self._cells, self._nouns):
             for item in source():
                 self.by_start[item.start].append(item)
         self._choose_dates()
@@ -173,22 +166,15 @@ class Links:
     def _number_at(self, place: int) -> tuple[Fraction, int] | None:
         """Read "20,000", "1.5 million", "twenty", "two dozen", "half a million" from here on."""
         token, scales, end = self.tokens[place], self.words.data["scales"], place + 1
-        number = token.number if token.number is not None else self._figures.get(token.low)
+        number = token.number if token.number is not None else self.words.numbers.get(token.low)
         while number is not None and self.low(end) in scales and self.low(end) != "m":
             number, end = number * scales[self.low(end)], end + 1
         return None if number is None else (number, end)
 
-    @cached_property
-    def _figures(self) -> dict[str, Fraction]:
-        words = enumerate(self.words.data["numbers"].split())
-        return {word: Fraction(n) for n, word in words} | {
-            word: Fraction(n) for word, n in self.words.data["tens"].items()
-        }
-
     def _dates(self) -> Iterator[Item]:
         months = self.words.months
         for start, token in enumerate(self.tokens):
-            is_month = any(alike(token.low, month) >= 3 and month.startswith(token.low) for month in months)
+            is_month = len(token.low) > 2 and any(month.startswith(token.low) for month in months)
             is_month &= token.low not in self.words.filler or token.text[:1].isupper()
             is_decade = token.low.isdigit() and self.low(start + 1) == "s"
             if token.low in self.told or is_decade or not (token.low[:1].isdigit() or is_month):
@@ -226,7 +212,7 @@ class Links:
 
     def _named(self, column: SheetColumn, stems: Sequence[str]) -> Iterator[tuple[Item, float]]:
         """The stretches that name a column: all of its words, some in their order, forms or ideas of one."""
-        small, naming = self.words.filler, self.words.listed("names")
+        small, naming = self.words.filler, self.words.lists["names"]
         words = [stem for stem in column.stems if stem not in small] or list(column.stems)
         content = [stem for stem in words if stem not in naming] or words
         words = content if column.is_count else words  # the room number is no number of rooms
@@ -255,7 +241,7 @@ class Links:
         is_small = self.low(place) in self.words.filler or self._is(place, *_FUNCTION)
         if is_small or self.tokens[place].number is not None:
             return None
-        ideas = self.words.ideas.get(stem, frozenset())
+        ideas = self.words.ideas.get(stem, ())
         kin = next((name for name in names if self.words.are_kin(stem, name)), None)
         alike = next((name for name in names if name in ideas), None)
         return (Cost.FORM, kin) if kin is not None else None if alike is None else (Cost.IDEA, alike)

@@ -7,18 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from chameleon.modules.offline.conditions import Bound, Frame
 from chameleon.modules.offline.costs import Cost
 from chameleon.modules.offline.forms import Count, Form, Pick
 from chameleon.modules.offline.links import Item
-from chameleon.modules.offline.rows import Either, Is, Where
+from chameleon.modules.offline.rows import Blank, Dates, Either, Is, Where
 from chameleon.modules.offline.sheet import SheetColumn
 
 Costed = tuple[float, Form]
 Target = tuple[float, int, Item | None]  # what it costs, the column, and the item that names it
 _SPARE = ("noun", "ask", "and", "verb")  # what a form need not use
 _LEADS = ("number", "ordinal", "first", "last", "most", "superlative", "distinct", "fold", "part", "count")
+_LATEST_ASK = 4  # words before a question word: "in the South, which"
 _SORTS = {"who": "person", "where": "place", "when": "time"}
 
 
@@ -94,6 +96,72 @@ class Question:
         is_exact = after is not None and after.kind == "column" and not after.cost
         is_column = is_exact and item.kind == "noun"  # the vessel type
         return after if is_beside and (is_row or is_column) else item
+
+    # What keeps it from being read: it asks nothing, or twice, or leaves open what.
+
+    @property
+    def is_unclear(self) -> bool:
+        """Whether it is not read, whatever it asks for."""
+        is_unread = self.has("unread", "unknown") or self.asks == "why"
+        is_open = self._asks_twice() or self._denies_a_date() or any(map(self._may_be_dated, self.bounds))
+        return is_unread or self._states() or self._asks_of_verb() or is_open
+
+    @property
+    def clashes(self) -> bool:
+        """Whether a cell is to be two things at once."""
+        columns = [each.condition.column for each in self.bounds if isinstance(each.condition, Is | Dates)]
+        return len(set(columns)) < len(columns)
+
+    def _asks_twice(self) -> bool:
+        """Whether another question follows: "and what did they order"."""
+        return any((one.kind, two.kind) == ("and", "ask") for one, two in pairwise(self.frame.items))
+
+    def _denies_a_date(self) -> bool:
+        """Whether a date follows what is denied: not shipped in May, but later, or not at all."""
+        denied = (each for each in self.bounds if getattr(each.condition, "negated", False))
+        return any(self.frame.kind(max(each.taken) + 1) in ("dates", "date") for each in denied)
+
+    def _follows(self, place: int) -> bool:
+        """Whether a word for rows, or a column, stands right behind an item: open orders."""
+        items = self.frame.items
+        return self.frame.kind(place + 1) in ("noun", "column") and items[place + 1].start == items[place].end
+
+    def _states(self) -> bool:
+        """Whether it is a statement: it has a verb, and asks nothing."""
+        words, verb = self.sheet.words, ("whether", "whether")
+        tokens = [token for token in self.frame.tokens if token.low not in "?#"]
+        asking = (item for item in self.frame.items if item.kind in ("ask", "how", "count", "whether"))
+        asking = (item for item in asking if item.value != "number")  # of a statement, too
+        ask = next(asking, None)
+        if ask is not None and ask.kind == "ask":
+            ends = len(tokens) > 1 and verb in words.phrases.get((tokens[-1].low,), ())  # what does Ann have
+            return ask.start > _LATEST_ASK or (ends and self.word_is_bare)  # the venue where they played
+        has_verb = self.has("verb") or any(verb in words.phrases.get((token.low,), ()) for token in tokens)
+        return has_verb and ask is None and bool(tokens) and tokens[0].low not in words.request
+
+    def _may_be_dated(self, bound: Bound) -> bool:
+        """Whether other rows have a date of what a cell says: shipped, and delivered since."""
+        items, condition = self.frame.items, bound.condition
+        cells = [place for place in bound.taken if items[place].kind == "cell"]
+        words = [self.frame.tokens[items[p].start : items[p].end] for p in cells if not self._follows(p)]
+        stems = {word[0].stem for word in words if len(word) == 1}
+        used = {each for other in self.bounds if other is not bound for each in other.condition.columns}
+        dated = [c for c in self.sheet.columns if c.kind == "date" and stems.intersection(c.stems)]
+        parts = condition.parts if isinstance(condition, Either) else (condition,)
+        rows = set[int]().union(*(part.rows(self.sheet) for part in parts if isinstance(part, Is)))
+        others = set(range(len(self.sheet.table.rows))) - rows
+        return any(others != Blank(each.index).rows(self.sheet) for each in dated if each.index not in used)
+
+    def _asks_of_verb(self) -> bool:
+        """Whether "who" does what a cell says, as in "who approved it", which no column tells."""
+        ask, items = self.one("ask"), self.frame.items
+        place = next((p for p, each in enumerate(items) if p and items[p - 1] is ask), None)
+        if self.asks != "who" or place is None or items[place].kind != "cell" or self._follows(place):
+            return False
+        before, word = self.frame.tokens[items[place].start - 1 : items[place].start + 1]
+        return word.text.islower() and before.low not in self.sheet.words.data["passive"].split()
+
+    # Whether a form says all of it.
 
     def yields(self, cost: float, form: Form, *used: Item | None) -> Iterator[Costed]:
         """Yield a form with its cost if it accounts for every item."""
@@ -239,7 +307,7 @@ class Question:
         is_row = any(sort in self._sorts_of(item) for item in self.items)  # who is the oldest patient
         fitting, plain = ([], []) if is_row else (fitting, plain)
         is_key = key is not None and key.index not in used and sort != "time" and self._may_be_key(key)
-        if key is not None and is_key and (key in fitting or not fitting or self.sheet.fits(key, "group")):
+        if key is not None and is_key and (key in fitting or not fitting):
             yield Cost.IMPLIED if self.asks != "where" else Cost.LOOSE, key.index, None
         is_bare = key is not None and self.word_is_bare and key.numbers_rows
         is_sure = (not is_bare or sort in ("person", "place")) and not (is_key and key in fitting)
@@ -267,7 +335,7 @@ class Question:
         """The column of amounts that is asked about: named, graded by an adjective, or the only one."""
         is_most = any(mark.kind in ("most", "superlative") for mark in marks)
         kinds = ("number", "time") if is_most else ("number", "date", "time")
-        named = [item for item in self.columns(*kinds) if not self.col(item).is_id]
+        named = self.columns(*kinds)
         named = [item for item in named if item is not self.wanted or self.col(item).kind == "number"]
         graded = [each for mark in marks for each in self._graded(mark)]
         if graded:
@@ -287,9 +355,7 @@ class Question:
         verbs = [item for item in self.of("verb") if item.value]
         if verbs and self.sheet.origins is None:
             said = [each for each in amounts if any(item.value.intersection(each.stems) for item in verbs)]
-            said = [
-                each for each in said if all(number >= 0 for number in each.filled)
-            ]  # what is spent is less
+            said = [each for each in said if min(each.filled, default=0) >= 0]  # what is spent is less
             amounts = [each for each in said if each.adds_up] or said
         elif any(mark.kind == "most" for mark in marks) and self.sheet.origins is None:
             return []

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
 from functools import reduce
 from itertools import repeat
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from chameleon.lazy import cached_property
 from chameleon.modules.offline.sheet import Number, Sheet, SheetColumn, key_of, plain
@@ -159,17 +159,18 @@ def _date(moment: Moment) -> str:
 
 
 @dataclass(frozen=True)
-class Filled(Condition):
-    """A cell that says something."""
+class Blank(Condition):
+    """A cell that says nothing."""
 
     column: int
+    negated: ClassVar[bool] = True
 
     def rows(self, sheet: Sheet) -> set[int]:
         column = sheet.columns[self.column]
-        return {row for row, cell in enumerate(column.cells) if not column.is_blank(shown(cell))}
+        return {row for row, cell in enumerate(column.cells) if column.is_blank(shown(cell))}
 
     def said(self, sheet: Sheet) -> str:
-        return f"{name_of(sheet, self.column)} is filled"
+        return f"{name_of(sheet, self.column)} is blank"
 
 
 @dataclass(frozen=True)
@@ -183,18 +184,14 @@ class Either(Condition):
         found = set[int]().union(*(part.rows(sheet) for part in self.parts))
         if not self.negated:
             return found
-        everything = set(range(len(sheet.table.rows)))
-        if any(isinstance(part, Filled) for part in self.parts):
-            return everything - found
-        filled = everything.intersection(*(Filled(column).rows(sheet) for column in self.columns))
+        blank = (Blank(column).rows(sheet) for column in self.columns)
+        filled = set(range(len(sheet.table.rows))).difference(*blank)
         if count := len({*sheet.rows} - filled - found):
             raise Unfit(f"in {count} rows {name_of(sheet, *self.columns)} is blank: ask with or without them")
         return filled - found
 
     def said(self, sheet: Sheet) -> str:
         told = " or ".join(part.said(sheet) for part in self.parts)
-        if self.negated and isinstance(self.parts[0], Filled):
-            return f"{name_of(sheet, self.parts[0].column)} is blank"
         return f"not ({told})" if self.negated else told
 
 
@@ -288,7 +285,7 @@ class Ordered(Rows):
     def said(self, sheet: Sheet) -> str:
         words = {True: "last", False: "first"} if self.by is None else {True: "most", False: "least"}
         by = "" if self.by is None else f" {name_of(sheet, self.by)}"
-        if sheet.columns and self.by is not None and sheet.columns[self.by].kind == "date":
+        if self.by is not None and sheet.columns[self.by].kind == "date":
             words = {True: "latest", False: "earliest"}
         place = f"the {_ordinal(self.start + 1)}" if self.start else "the"
         count = f" {self.count}" if self.count > 1 else ""

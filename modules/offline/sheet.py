@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
 from chameleon.lazy import cached_property
-from chameleon.modules.offline.words import Language, Stems, folded, language
+from chameleon.modules.offline.words import Language, Stems, language
+from chameleon.retrieval.analysis import folded
 from chameleon.table import Meaning, Table
 from chameleon.table.amounts import plain_signs, read_amount
 from chameleon.table.column_names import ColumnName
@@ -32,8 +33,6 @@ _PERIODS = {
     "Month": re.compile("|".join({*MONTHS, *(month[:3] for month in MONTHS)})),
 }
 _SAMPLE = 400
-_DECIMALS = re.compile(r"\.(\d+)(?![\dkKmMbB])")
-_SWAPPED = str.maketrans(".,", ",.")
 
 
 class Measure(NamedTuple):
@@ -45,12 +44,10 @@ class Measure(NamedTuple):
     factor: Fraction = Fraction(1)
 
 
-def amounts_in(text: str) -> list[Measure]:
+def amount_in(text: str) -> Measure | None:
     """Read the amount that a text is: 190 cm of "190 cm (6 ft 3 in)", none of "1-0"."""
     amount = read_amount(shown(text))
-    if amount is None:
-        return []
-    return [Measure(_exact(amount.of_base), amount.base, amount.unit, amount.factor)]
+    return amount and Measure(_exact(amount.of_base), amount.base, amount.unit, amount.factor)
 
 
 def _exact(value: Any) -> Number:
@@ -99,21 +96,6 @@ class SheetColumn:
         """Return a cell as an answer has it: of texts with their own dashes and quotes."""
         return (unmarked if self.kind == "text" else shown)(self.cells[row])
 
-    @cached_property
-    def figures(self) -> list[str]:
-        """The sample with the point before decimals."""
-        return [cell.translate(_SWAPPED) for cell in self.sample] if self.meaning.mark == "," else self.sample
-
-    @cached_property
-    def has_groups(self) -> bool:
-        """Whether its figures have marks between thousands."""
-        return any("," in cell for cell in self.figures)
-
-    @cached_property
-    def decimals(self) -> list[int]:
-        """How many decimals the cells of the sample have that have some."""
-        return [len(match[1]) for cell in self.figures if (match := _DECIMALS.search(cell))]
-
     def is_blank(self, text: str) -> bool:
         """Tell whether a cell holds nothing; among names Null and NA are names."""
         return is_nothing(text) if self._has_names else is_blank(text)
@@ -139,18 +121,16 @@ class SheetColumn:
         """Whether its figures name things, and count nothing: those of a "Room" or a "Platform"."""
         figures = [value for value in self.meaning.values if value is not None]
         is_whole = all(isinstance(value, int) for value in figures) and not self.meaning.base
-        return is_whole and self.stems[-1:] != () and self.stems[-1] in self.words.listed("labels")
+        return is_whole and self.stems[-1:] != () and self.stems[-1] in self.words.lists["labels"]
 
     @cached_property
     def numbers(self) -> list[Number | None]:
-        """The number of each cell, in the unit of the column; of times those of their smallest part."""
+        """The number of each cell, in the unit of the column; of times their seconds."""
         if self.meaning.why:
-            found = (next(iter(amounts_in(cell)), None) for cell in self.cells)
-            return [each and each.number for each in found]
+            return [each and each.number for each in map(amount_in, self.cells)]
         values = self.meaning.values
         if self.meaning.kind == "time":
-            per = 60 if all(value is None or not value.second for value in values) else 1
-            return [v if v is None else (3600 * v.hour + 60 * v.minute + v.second) // per for v in values]
+            return [v if v is None else 3600 * v.hour + 60 * v.minute + v.second for v in values]
         if self.meaning.unit == "year" or self.meaning.is_number:
             return [value if value is None else _exact(value) for value in values]
         return [None] * len(self.cells)
@@ -211,12 +191,12 @@ class SheetColumn:
 
     def is_of(self, name: str) -> bool:
         """Tell whether its name has a word of a list of the language: "ranks", "rates", "flows"."""
-        return not self.words.listed(name).isdisjoint(self.stems)
+        return not self.words.lists[name].isdisjoint(self.stems)
 
     @cached_property
     def is_plain_time(self) -> bool:
         """Whether it dates its rows rather than an event of theirs: "Year", "Date", "Season"."""
-        return bool(self.stems) and self.words.listed("plain_times").issuperset(self.stems)
+        return bool(self.stems) and self.words.lists["plain_times"].issuperset(self.stems)
 
     @cached_property
     def is_rank(self) -> bool:
@@ -244,12 +224,12 @@ class SheetColumn:
     @property
     def is_count(self) -> bool:
         """Whether its name says that it counts: "Number of rooms"."""
-        return len(self.stems) > 2 and self.stems[0] in self.words.listed("names") and self.stems[1] == "of"
+        return len(self.stems) > 2 and self.stems[0] in self.words.lists["names"] and self.stems[1] == "of"
 
     @property
     def numbers_rows(self) -> bool:
         """Whether its cells are names of rows: codes, 1, 2, 3, or by its name, as a "Room number"."""
-        is_name = len(self.stems) > 1 and self.stems[-1] in self.words.listed("names")
+        is_name = len(self.stems) > 1 and self.stems[-1] in self.words.lists["names"]
         return is_name or self.is_id or self.is_running
 
     @cached_property
@@ -273,8 +253,9 @@ class SheetColumn:
 def is_headless(table: Table) -> bool:
     """Tell whether the header is a row like the others: an amount over amounts of the same unit."""
     for name, column in zip(table.header, table.columns, strict=True):
-        bases = [amount[0].base for amount in map(amounts_in, (name, *column.cells[:20])) if amount]
-        if bases and bases[0] and amounts_in(name) and len(set(bases)) == 1 and len(bases) > 1:
+        first, *others = map(amount_in, (name, *column.cells[:20]))
+        bases = {each.base for each in others if each}
+        if first and first.base and bases == {first.base}:
             return True
     return False
 
@@ -283,9 +264,8 @@ class Sheet:
     """A table to read: columns, the rows that count, the key, and the words for a row."""
 
     @classmethod
-    def of(cls, table: Table, words: Language | None = None) -> Sheet:
+    def of(cls, table: Table, words: Language) -> Sheet:
         """Return the sheet of a table, made once for a language: of a large one, that takes time."""
-        words = words or language()
         kept: dict[str, Sheet] = table.__dict__.setdefault("_sheets", {})
         if words.name not in kept:
             kept[words.name] = cls(table, words)
@@ -318,7 +298,7 @@ class Sheet:
             if column.kind == "text" and not column.truths:
                 cells = [cell for row in self.rows if not column.is_blank(cell := column.cells[row])]
                 if cells and len(cells) >= 0.8 * len(self.rows) and len(set(cells)) >= 0.9 * len(cells):
-                    named = not (self.words.listed("names") | set(self.caption)).isdisjoint(column.stems)
+                    named = not (self.words.lists["names"] | set(self.caption)).isdisjoint(column.stems)
                     coded = sum(_CODE.fullmatch(cell) is not None for cell in cells) > 0.7 * len(cells)
                     is_code = column.is_id or coded or sum(map(len, cells)) < 3.5 * len(cells)
                     found.append((is_code, not named, column.index))
@@ -337,11 +317,10 @@ class Sheet:
     @cached_property
     def amounts(self) -> list[SheetColumn]:
         """The columns of amounts, which neither number nor rank the rows."""
-        names = self.words.listed("names")
-        numbers = (
-            each for each in self.columns if each.kind == "number" and not names.issuperset(each.stems)
-        )
-        return [each for each in numbers if not (each.is_rank or each.is_running)]
+        names = self.words.lists["names"]
+        numbers = (each for each in self.columns if each.kind == "number")
+        amounts = (each for each in numbers if not (each.is_rank or each.is_running))
+        return [each for each in amounts if not names.issuperset(each.stems)]
 
     def fits(self, column: SheetColumn, sort: str) -> bool:
         """Tell whether a column by its name holds a sort of thing: persons, places, times."""
@@ -360,27 +339,23 @@ class Sheet:
 
     def sorts(self, column: SheetColumn) -> set[str]:
         """Return what its name is a word for: a child's fare is no child."""
-        stems = [stem for stem in column.stems if stem not in self.words.listed("names")]
+        stems = [stem for stem in column.stems if stem not in self.words.lists["names"]]
         named = set(self.words.things.get(stems[-1], ())) if stems else set()
         is_key = column is self.key or self.key is None
-        is_plain = is_key and bool(column.stems) and self.words.listed("names").issuperset(column.stems)
+        is_plain = is_key and bool(column.stems) and self.words.lists["names"].issuperset(column.stems)
         return named or (set(self.words.data["things"]) if is_plain else set())
 
     @cached_property
     def row_nouns(self) -> frozenset[str]:
         """The stems that mean a row: of the names of the key and of codes."""
         named = {stem for each in self.columns if each.is_id or each is self.key for stem in each.stems}
-        return frozenset(named) - self.words.listed("names") - self.words.filler
+        return frozenset(named) - self.words.lists["names"] - self.words.filler
 
     @cached_property
     def nouns(self) -> frozenset[str]:
         """The stems that mean a row, or what the table is about: those of its caption."""
         told = frozenset(stem for stem in self.caption if not stem.isdigit())
-        return (self.row_nouns | told) - self.words.listed("names") - self.words.filler
-
-    def texts_of(self, column: SheetColumn, rows: Iterable[int]) -> list[str]:
-        """The filled cells of a column in these rows, as people read them."""
-        return [text for row in rows if not column.is_blank(text := shown(column.cells[row]))]
+        return (self.row_nouns | told) - self.words.lists["names"] - self.words.filler
 
     @cached_property
     def long(self) -> Sheet | None:
@@ -411,12 +386,8 @@ def plain(number: Number, places: int = 4) -> str:
     if number.denominator == 1:
         return str(number.numerator)
     digits = places + 2 if -1 < number < 1 else places
-    exact = number.denominator
-    while exact % 2 == 0:
-        exact //= 2
-    while exact % 5 == 0:
-        exact //= 5
-    return with_places(number, 10 if exact == 1 else digits).rstrip("0").rstrip(".")
+    is_exact = pow(10, number.denominator.bit_length(), number.denominator) == 0
+    return with_places(number, 10 if is_exact else digits).rstrip("0").rstrip(".")
 
 
 def with_places(number: Number, places: int) -> str:

@@ -14,8 +14,8 @@ from chameleon.core.module import Keys, Traits
 from chameleon.modules.documents.table_sources import TableRegion
 from chameleon.modules.offline.forms import Fold, Pick
 from chameleon.modules.offline.judge import Answer, answer
-from chameleon.modules.offline.sheet import amounts_in, plain
-from chameleon.modules.offline.words import folded
+from chameleon.modules.offline.sheet import amount_in, plain
+from chameleon.retrieval.analysis import folded
 from chameleon.table.totals import with_named
 
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
@@ -80,20 +80,19 @@ class TableReader(Module):
     def _written(self, found: Answer, given: Mapping[str, Any]) -> Any:
         """Return the answer as it is asked for. Raises `Declined` where no choice or unit is like that."""
         result, unit = found.result, given.get("unit") or ""
-        told = ", ".join(result.values)
+        told, number = ", ".join(result.values), result.number if result.kind == "number" else None
         if choices := given.get("choices") or ():
             from chameleon.modules.program.answer_generator import as_choice
 
             if (choice := as_choice(told, choices)) in choices:
                 return choice
             raise Declined(f"the answer {told!r} is none of the choices: {'; '.join(choices)}")
-        is_number = result.kind == "number" and result.number is not None
-        if unit and self.form != "items" and (is_number or (len(result.values) == 1 and amounts_in(told))):
+        if unit and self.form != "items" and (number is not None or amount_in(told)):
             mine, asked = _units(found, told), found.sheet.words.units.get(folded(unit).strip())
             if mine and asked not in mine:
                 raise Declined(f"the answer is {told}, not in {unit}")
-        if result.number is not None and is_number:
-            figure = plain(result.number, 8)
+        if number is not None:
+            figure = plain(number, 8)
             if self.form == "items":
                 return [figure]
             if unit:
@@ -105,10 +104,11 @@ class TableReader(Module):
 
 def _units(found: Answer, told: str) -> set[tuple[str, Fraction]]:
     """Return the units that a number has, by its cells or the names of its columns."""
-    mine = {(each.base, each.factor) for each in amounts_in(told)[:1] if each.base}
+    if (amount := amount_in(told)) and amount.base:
+        return {(amount.base, amount.factor)}
     columns = (found.sheet.columns[index] for index in found.result.columns)
     named = [column.units for column in columns if column.kind == "number" and column.units]
-    return mine or (named[-1] if named else set())
+    return named[-1] if named else set()
 
 
 def _places(found: Answer, table: Table) -> tuple[TableRegion, list[tuple[int, int]]]:

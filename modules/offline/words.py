@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from functools import cache, lru_cache
+from functools import cache
 from importlib import resources
 from itertools import product
 from typing import Any, NamedTuple
 
 from chameleon.lazy import cached_property
+from chameleon.retrieval.analysis import folded
 from chameleon.table.amounts import UNITS
 from chameleon.table.dates import MONTHS
 from chameleon.yaml_text import read_yaml
@@ -41,17 +41,6 @@ class Token(NamedTuple):
     listed: bool = False  # whether a comma stands before it
 
 
-def folded(text: str) -> str:
-    """Return a text in lower case without accents, with plain quotes and dashes."""
-    return text.lower() if text.isascii() else _plain(text)
-
-
-@lru_cache(maxsize=65_536)
-def _plain(text: str) -> str:
-    parts = unicodedata.normalize("NFKD", text.replace("²", "2").replace("ß", "ss"))
-    return "".join(c for c in parts if not unicodedata.combining(c)).casefold()
-
-
 class Language:
     """The data of one language. `phrases` maps folded words to what they may be: (kind, value)."""
 
@@ -64,6 +53,17 @@ class Language:
         self.suffixes = frozenset(data["suffixes"].split())
         self._spelling = [(re.compile(form), plain) for form, plain in data["spelling"]]
         self._stems: dict[str, str] = {}
+        self.lists = {name: self._set(words) for name, words in data["lists"].items()}
+        verbs = (line.split(":") for line in data["licenses"])
+        # By the stem of a verb, the stems of columns that let it be said of a table.
+        self.licenses = {self.stem(verb): self._set(words) for verb, words in verbs}
+        # By the stem of an abbreviation, the stem that it is short for.
+        short = (pair.split("=") for pair in data["short"].split())
+        self.short = {self.stem(one): self.stem(other) for one, other in short}
+        tens = {word: Fraction(number) for word, number in data["tens"].items()}
+        self.numbers = tens | {word: Fraction(n) for n, word in enumerate(data["numbers"].split())}
+        # By the language's own names of months, the English ones.
+        self.months = dict(zip(data["months"].split() or MONTHS, MONTHS, strict=True))
 
     def stem(self, low: str) -> str:
         """Return a folded word without what spelling adds to it: plurals, -ed, -ing."""
@@ -97,45 +97,26 @@ class Language:
         text = re.sub(r"(?<=[a-z])(?=[A-Z][a-z])|(?<=[a-z]{2})(?=[A-Z])", " ", text.replace("_", " "))
         return tuple(self.short.get(token.stem, token.stem) for token in self.tokens(text))
 
-    def listed(self, name: str) -> frozenset[str]:
-        """Return the stems of one of the lists of words."""
-        return self._listed[name]
+    def _set(self, words: str) -> frozenset[str]:
+        return frozenset(map(self.stem, words.split()))
 
     @cached_property
-    def _listed(self) -> Mapping[str, frozenset[str]]:
-        return {name: frozenset(map(self.stem, words.split())) for name, words in self.data["lists"].items()}
-
-    @cached_property
-    def ideas(self) -> Mapping[str, frozenset[str]]:
+    def ideas(self) -> Mapping[str, set[str]]:
         """Map a stem to the stems that share an idea with it."""
-        return self._groups(self.data["ideas"])
+        found: dict[str, set[str]] = defaultdict(set)
+        for stems in map(self._set, self.data["ideas"]):
+            for stem in stems:
+                found[stem] |= stems - {stem}
+        return found
 
     @cached_property
-    def licenses(self) -> Mapping[str, frozenset[str]]:
-        """Map the stem of a verb to the stems of columns that let it be said of a table."""
-        found = (line.split(":") for line in self.data["licenses"])
-        return {self.stem(verb): frozenset(map(self.stem, words.split())) for verb, words in found}
-
-    @cached_property
-    def things(self) -> Mapping[str, frozenset[str]]:
+    def things(self) -> Mapping[str, set[str]]:
         """Map a stem to the sorts of thing that it is a word for."""
-        found = defaultdict(set)
+        found: dict[str, set[str]] = defaultdict(set)
         for sort, words in self.data["things"].items():
-            for word in words.split():
-                found[self.stem(word)].add(sort)
-        return {stem: frozenset(sorts) for stem, sorts in found.items()}
-
-    @cached_property
-    def short(self) -> Mapping[str, str]:
-        """Map the stem of an abbreviation to the stem that it is short for, and months by three letters."""
-        pairs = dict(pair.split("=") for pair in self.data["short"].split())
-        return {self.stem(one): self.stem(other) for one, other in pairs.items()}
-
-    @cached_property
-    def months(self) -> Mapping[str, str]:
-        """Map the language's own names of months to the English ones."""
-        own = self.data["months"].split() or MONTHS
-        return dict(zip(own, MONTHS, strict=True))
+            for stem in self._set(words):
+                found[stem].add(sort)
+        return found
 
     @cached_property
     def degrees(self) -> Mapping[str, Sequence[tuple[int, Stems]]]:
@@ -176,14 +157,6 @@ class Language:
             form for form, of in self.forms.items() if of == word and re.search(grades["form"], form)
         }
         return plain | before | irregular
-
-    def _groups(self, lines: Iterable[str]) -> Mapping[str, frozenset[str]]:
-        found: dict[str, frozenset[str]] = defaultdict(frozenset)
-        for line in lines:
-            stems = frozenset(self.stem(word) for word in line.split())
-            for stem in stems:
-                found[stem] = found[stem] | stems - {stem}
-        return found
 
     def are_kin(self, one: str, other: str) -> bool:
         """Tell whether two stems are forms of one word, as "publish" and "publisher" are."""

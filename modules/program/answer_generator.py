@@ -162,9 +162,9 @@ def mentioned(text: str, choices: Sequence[str]) -> str | None:
     longest_first = sorted(forms, key=len, reverse=True)
     if not longest_first:
         return None
-    numbers = {form: f"\0{number}\0" for number, form in enumerate(longest_first)}
     phrase = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))})(?!\w)")
-    marked = phrase.sub(lambda match: numbers[match[0]], _form(text).replace("\0", " "))
+    plain = _form(text).replace("\0", " ")
+    marked = phrase.sub(lambda match: f"\0{longest_first.index(match[0])}\0", plain)
     sentences = (part for part in _SENTENCE.split(marked) if not _DENIAL.search(part))
     found = {number for part in sentences for number in _MARK.findall(part)}
     return forms[longest_first[int(found.pop())]] if len(found) == 1 else None

@@ -19,7 +19,7 @@ _WORK = (ast.BinOp, ast.BoolOp, ast.Compare, ast.Call, ast.Subscript, ast.Joined
 _COMPUTING = (ast.BinOp, ast.Compare, ast.Call, ast.For, ast.comprehension, ast.AugAssign)
 _OF_TABLE = ("table", "df", "pd", "np")
 _SEARCHING = ("contains", "startswith", "endswith", "isin", "eq")
-_DIGITS = re.compile(r"\d[\d,]*(?:\.\d+)?|\d+")
+_DIGITS = re.compile(r"\d[\d,]*(?:\.\d+)?")
 _OWN_NUMBERS = frozenset([*range(32), 52, 60, 100, 360, 365, 366, 1_000, 1_000_000, 0.5, 0.01])
 _CHOOSING = ("max", "min", "sorted", "sum", "len", "round", "str")
 _MOST_COPIED = 60  # cells of a table of which programs may hold the values
@@ -79,12 +79,10 @@ class Suspect:
             is_idle = computes(self.question) and not any(isinstance(node, _COMPUTING) for node in on_the_way)
             return "it reads a place of the table, and computes nothing of what is asked" if is_idle else ""
         if not any(isinstance(node, _WORK) for node in on_the_way):
-            return (
-                "the program neither reads the table nor computes anything: ans has to follow from the data"
-            )
+            return "it neither reads the table nor computes anything: ans has to follow from the data"
         if not may_copy(self.table) and not any(map(self.is_a_column, on_the_way)):
             return "the table is too long to copy values from it: compute ans over df"
-        known = {n for text in (self.told, *self.table.header, *chain(*self.rows)) for n in _numbers(text)}
+        known = self.known
         names = {_phrase(cell) for cell in chain(self.table.header, *self.rows) if _words(cell)}
         constants = [node for node in on_the_way if isinstance(node, ast.Constant)]
         copied = (_figure(node) in known or _phrase(str(node.value)) in names for node in constants)
@@ -92,9 +90,7 @@ class Suspect:
             return "no value of the table is in the program: copy those that ans follows from"
         chooses = any(isinstance(n, ast.Compare) or getattr(n, "id", "") in _CHOOSING for n in on_the_way)
         if isinstance(value, str) and not (has_choices or chooses):
-            return (
-                "nothing is compared: a name has to come from what is compared, or be looked up in the table"
-            )
+            return "nothing is compared: a name has to come from a comparison, or be looked up in the table"
         return ""
 
     @property
@@ -103,32 +99,35 @@ class Suspect:
         return [*([self.table.header] if header_is_row(self.table) else []), *self.table.rows]
 
     @property
+    def known(self) -> set[float]:
+        """Return the numbers of the table, and of what was told beside it."""
+        texts = (self.told, *self.table.header, *chain(*self.rows))
+        return {number for text in texts for number in _numbers(text)}
+
+    @property
     def miscopies(self) -> str:
         """Say which number stands nowhere, or in no row that its name or key, or else the question, names."""
-        known = {n for text in (self.told, *self.table.header, *chain(*self.rows)) for n in _numbers(text)}
-        phrase, asked = _phrase(self.told), {*_figures(self.told)}
+        known, phrase, asked = self.known, _phrase(self.told), {*_figures(self.told)}
         asked |= {share for n in asked for share in (n / 100, 1 + n / 100, 1 - n / 100)}
         often = Counter(word for row in self.rows for word in {*_words(" ".join(row))})
         own = {word for word in _words(self.told) if often[word] == 1 and len(word) > 2}
         named = [r for r in self.rows if own & {*_words(" ".join(r))} or any(_is_named(c, phrase) for c in r)]
         fitting = {n for cell in chain(*named) for n in _numbers(cell)} | asked if named else known
-        of_name = {_phrase(c): {n for each in r for n in _numbers(each)} for r in self.rows for c in r if c}
         used = self.used
         for node in ast.walk(self.program):
             checked = [(node, known)]
-            if isinstance(node, ast.Assign):
-                name = ast.unparse(node.targets[0])
-                fits = fitting & self.numbers_of(name) if self.numbers_of(name) else fitting
-                checked += [(node.value, fits)] if name in used else []
+            if isinstance(node, ast.Assign) and (name := ast.unparse(node.targets[0])) in used:
+                checked.append((node.value, fitting & (self.numbers_of(name) or fitting)))
             if isinstance(node, ast.Dict):
-                names = (_phrase(str(getattr(key, "value", ""))) for key in node.keys)
-                checked += [(v, of_name.get(n, known)) for n, v in zip(names, node.values, strict=True)]
+                of_names = (self.numbers_of(str(getattr(key, "value", ""))) or known for key in node.keys)
+                checked += zip(node.values, of_names, strict=True)
             for each, among in checked:
                 number = _figure(each)
                 if number is None or number in _OWN_NUMBERS or 0 < number < _TINY:
                     continue
                 if number not in asked and among.isdisjoint((number, 100 * number)):
-                    place = "the table or the question" if among is known else "the row that it should be of"
+                    is_nowhere = known.isdisjoint((number, 100 * number))
+                    place = "the table or the question" if is_nowhere else "the row that it should be of"
                     return f"{number:g} is not in {place}: copy exactly, or read the table"
         return ""
 

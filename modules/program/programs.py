@@ -20,7 +20,11 @@ from chameleon.modules.table_ops.table_query import Answer, Form, verdict_in
 from chameleon.sandbox import ExecResult, importable, shared_sandbox
 from chameleon.values import to_json
 
-_FENCE = re.compile(r"^[ \t]*(?:(`{3,})([^\n`]*)|(~{3,})([^\n~]*))$", re.MULTILINE)
+_BLOCK = re.compile(
+    r"^[ \t]*(?P<fence>```|~~~)[`~]*(?P<info>[^\n`~]*)(?:\n|\Z)(?P<code>.*?)"
+    r"(?:^[ \t]*(?P=fence)[`~]*[ \t]*$|(?P<open>\Z))",
+    re.MULTILINE | re.DOTALL,
+)
 _THOUSANDS = re.compile(rb"(?<![\w.,])(\d{1,3}),(\d{3}(?:\.\d+)?)(?!\w)")
 _GIVEN = ("table", "df", "pd", "np")
 _LOADS = re.compile(r"\bread_(?:csv|excel|html|table|json|clipboard)\(")
@@ -54,17 +58,19 @@ class ProgramGenerator(LLMModule):
 
     def parse(self, text: str) -> str:
         """Return the program. Raises `StepRejected` for one that sets a name to 4,200: a pair, for Python."""
-        program, commas = program_in(text), set[tuple[Any, ...]]()
+        program = program_in(text)
+        lines = program.encode().split(b"\n")  # `ast` counts bytes
         for each in ast.walk(parsed(program)):
             named = each.targets if isinstance(each, ast.Assign) else [getattr(each, "target", each)]
             pair = getattr(each, "value", None)
-            if isinstance(pair, ast.Tuple) and all(isinstance(name, ast.Name) for name in named):
-                commas |= {(part.end_lineno, part.end_col_offset) for part in pair.elts[:-1]}
-        for number, line in enumerate(program.encode().split(b"\n"), 1):  # `ast` counts bytes
-            for found in _THOUSANDS.finditer(line):
-                if (number, found.end(1)) in commas:
-                    hint = f"Write {b''.join(found.groups()).decode()}."
-                    raise StepRejected("Python takes a number with a comma for several numbers", hint=hint)
+            if not isinstance(pair, ast.Tuple) or not all(isinstance(name, ast.Name) for name in named):
+                continue
+            for part in pair.elts[:-1]:
+                for found in _THOUSANDS.finditer(lines[(part.end_lineno or 1) - 1]):
+                    if found.end(1) == part.end_col_offset:
+                        hint = f"Write {b''.join(found.groups()).decode()}."
+                        what = "Python takes a number with a comma for several numbers"
+                        raise StepRejected(what, hint=hint)
         return program
 
     def interpret(self, text: str, state: State) -> str:
@@ -125,18 +131,11 @@ def blocks_in(text: str) -> list[str]:
 
     A fence that is the only one may also close what stands above it.
     """
-    text, blocks, begin, mark = text.replace("\r\n", "\n"), list[str](), -1, ""
-    fences = list(_FENCE.finditer(text))
-    for fence in fences:
-        told = (fence[2] or fence[4] or "").strip()
-        if begin < 0:
-            begin, mark = fence.end() + 1, (fence[1] or fence[3])[0]
-            if len(fences) == 1 and not told and text[: fence.start()].strip():
-                blocks.append(text[: fence.start()])
-        elif fence.group().strip()[0] == mark and not told:
-            blocks.append(text[begin : fence.start()])
-            begin = -1
-    return [*blocks, text[begin:]] if 0 <= begin < len(text.rstrip()) else blocks
+    text = text.replace("\r\n", "\n")
+    blocks = list(_BLOCK.finditer(text))
+    is_lone = len(blocks) == 1 and blocks[0]["open"] is not None and not blocks[0]["info"].strip()
+    above = text[: blocks[0].start()] if is_lone else ""
+    return [code for code in (above, *(block["code"] for block in blocks)) if code.strip()]
 
 
 def _sets_ans(block: str) -> bool:

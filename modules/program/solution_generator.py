@@ -18,8 +18,7 @@ _STATED = re.compile(r"\bthe (?:\w+ )?answer is\b[:\s]*", re.IGNORECASE)
 _LABELLED = re.compile(r"^[ \t*_#-]*(?:(?:the|my|final|correct) )*answer[*_]*\s*:[\s*_]*(?=\S)", re.I | re.M)
 _BOXED = re.compile(r"(?:\$|\\\()?\\boxed\{((?:[^{}]|\{[^{}]*\})*)\}(?:\$|\\\))?")
 _TEXT_IN_FORMULA = re.compile(r"\\text\{([^{}]*)\}")
-_LONE_LETTER = re.compile(r"(?:(?:option|choice) )?([A-Z])", re.IGNORECASE)
-_SIGNS = re.compile(r"[\W_]+")
+_LONE_LETTER = re.compile(r"[\W_]*(?:(?:option|choice)[\W_]+)?([A-Z])[\W_]*", re.IGNORECASE)
 _SENTENCE_END = re.compile(r"(?<!\S)(\S+)\.\s+(?=[A-Z])")
 _INITIALS = re.compile(r"(?:^|[\s(])(?:[A-Za-z]\.)+[A-Za-z]\.$")
 _COMPUTED = re.compile(r"[-$€£\d(][\d\s,.$€£%()+*/×÷–−-]*=\s*([-−]?[$€£]?\d[\d,.]*%?(?: [a-z]+)?)")
@@ -166,10 +165,8 @@ def settled(said: str, table: Table | None) -> str:
 
 def lone_letter(solution: str, choices: Sequence[str]) -> str | None:
     """Return the choice whose letter is all of the solution's last line: "(B)", "**B**", "B."."""
-    last = " ".join(_SIGNS.split(solution.strip().rpartition("\n")[2])).strip()
-    if (found := _LONE_LETTER.fullmatch(last)) is None:
-        return None
-    index = ord(found[1].upper()) - ord("A")
+    found = _LONE_LETTER.fullmatch(solution.strip().rpartition("\n")[2])
+    index = ord(found[1].upper()) - ord("A") if found else len(choices)
     return choices[index] if index < len(choices) else None
 
 

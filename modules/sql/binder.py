@@ -129,21 +129,13 @@ class BinderExecutor(AsksModel, Module):
         """Return the model's replies; what is wrong with one prompt fails only programs that need it."""
         prompts = [self._messages(question, state) for question in questions]
         try:
-            # The same prompt may have got its reply before: to ask again is another sample.
-            if not again:
-                return self.model.ask_each(prompts)
+            if again:  # the same prompt may have got its reply before: this is another sample
+                return [self.model.ask(each, sample=1) for each in prompts]
+            return self.model.ask_each(prompts)
         except ModelError as error:
             if type(error) not in _OF_ONE_CALL:
                 raise
-        return [self._ask_alone(messages, int(again)) for messages in prompts]
-
-    def _ask_alone(self, messages: Messages, sample: int) -> Reply | ModuleError:
-        try:
-            return self.model.ask(messages, sample=sample)
-        except ModelError as error:
-            if type(error) not in _OF_ONE_CALL:
-                raise
-            return ModuleError(error.what, hint=error.hint)
+            return [ModuleError(error.what, hint=error.hint)] * len(prompts)
 
     def _messages(self, question: Question, state: State) -> Messages:
         prompt = self.answer_template if isinstance(question, AnswerQuestion) else self._template

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
 
 from chameleon.text import nearest
 
@@ -156,16 +155,13 @@ def _bare(word: str) -> str:
 def _aliases(tokens: Sequence[re.Match[str]], words: Sequence[str]) -> set[str]:
     """Return the names that a query gives itself: behind AS or an expression, and those of WITH."""
     found = set()
+    start = words.index("SELECT") if "SELECT" in words else 0  # WITH t("R", "S") AS (SELECT
     for place, token in enumerate(tokens):
-        before = words[place - 1] if place else ""
-        kind = tokens[place - 1].lastgroup if place else ""
-        ends = before in (")", "END") or kind in ("quoted", "other", "number", "text")
-        ends = ends or (kind == "word" and before not in KEYWORDS)
+        before, kind = (words[place - 1], tokens[place - 1].lastgroup) if place else ("", "")
+        is_ended = before in (")", "END", "AS") or kind in ("quoted", "other", "number", "text")
+        is_ended = is_ended or (kind == "word" and before not in KEYWORDS)
+        is_table = place < start or words[place + 1 : place + 3] == ["AS", "("]
         can_name = token.lastgroup in (*_NAMES, "text") and words[place] not in KEYWORDS
-        is_table = words[place + 1 : place + 2] in (["AS"], ["("]) and before in ("WITH", "RECURSIVE", ",")
-        if can_name and (before == "AS" or ends or (is_table and "WITH" in words)):
+        if can_name and (is_ended or is_table):
             found.add(_bare(token[0]).lower())
-        if is_table and words[place + 1] == "(" and "WITH" in words:  # t("R", "S") AS
-            inside = takewhile(lambda each: each[0] != ")", tokens[place + 2 :])
-            found |= {_bare(each[0]).lower() for each in inside if each.lastgroup in _NAMES}
     return found

@@ -243,6 +243,26 @@ def test_plain_questions(over: Table, question: str, expected: str | None) -> No
         answer(question, over)
 
 
+@pytest.mark.parametrize(
+    ("text", "question"),
+    [
+        ("order_id | unit_price | total\n101 | 30 | 30\n102 | 25 | 100", "Which order cost the most?"),
+        (
+            "Trip | Start | End | Length (m)\nAlps | 2024-01-02 | 2024-01-09 | 900",
+            "How long was the Alps trip?",
+        ),
+        ("Shop | Amount\nRewe | -20.50\nJob | 2000.00", "How much did I spend at Rewe?"),
+        ("Name | Price | Price (2)\nA | 3 | 3\nB | 4 | 4", "What is the total price?"),
+        ("Order | Returned\nA1 | yes\nA2 | no", "Who returned A1?"),
+        ("Stock | Price per share\nX | 10.5\nY | 20.0", "What is the total price per share?"),
+        ("Name | Salary\nAnn | 5\nBen | 7", "How much more does Ann earn than Ann?"),
+    ],
+)
+def test_what_a_column_may_not_mean_is_declined(text: str, question: str) -> None:
+    with pytest.raises(Declined):
+        answer(question, table(text, "orders"))
+
+
 def test_a_row_called_all_is_one_of_the_rows_where_it_sums_nothing_up() -> None:
     text = "Product | Shop | Units\nTide | North | 3\nAll | South | 4\nAriel | North | 9\nTotal | | 16"
     assert answer("How many units are there in total?", table(text, "sold")).result.values == ("16",)
