@@ -380,7 +380,8 @@ def connect(choice: ModelChoice, settings: Mapping[str, Any], options: ModelOpti
         try:
             options.connected[key] = LLM.connect(choice.model, store=store, allow_dropped=dropped, **settings)
         except MissingPackage as error:
-            raise MissingPackage(error.what, hint=f"{way}{error.hint}") from None
+            why = choice.why.partition("because ")[2]
+            raise MissingPackage(f"{error.what} ({why})", hint=f"{way}{error.hint}") from None
     llm: LLM = options.connected[key]
     return llm
 
