@@ -137,12 +137,24 @@ class MissingPackage(ChameleonError):
 
 
 def require(
-    package: str, use: str, extra: str, *, module: str = "", where: str = "", imports: bool = False
+    package: str,
+    use: str,
+    extra: str,
+    *,
+    module: str = "",
+    where: str = "",
+    imports: bool = False,
+    also: Mapping[str, str] | None = None,
 ) -> None:
     """Raise `MissingPackage` unless a package is installed, and with `imports` unless it can be imported.
 
-    `use` says what for ("PDF files are read with"), `extra` is the one of ours that installs it.
+    `use` says what for ("PDF files are read with"), `extra` is the one of ours that installs it. `also` are
+    packages, each with the module that it installs, that the same use needs: all that are missing are named.
     """
+    if missing := [each for each, name in (also or {}).items() if not find_spec(name)]:
+        every = [*([] if find_spec(module or package) else [package]), *missing]
+        told = f"{use} {', '.join(every)}, {'which is' if len(every) == 1 else 'which are'} not installed"
+        raise MissingPackage(told, where=where, hint=f'pip install "chameleon-compose[{extra}]"')
     name, reason = module or package, "which is not installed"
     try:
         if find_spec(name):

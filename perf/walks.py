@@ -109,6 +109,16 @@ def line_of_problem(trace: Trace) -> None:
         )
 
 
+def model_call(trace: Trace) -> None:
+    """A call of a model that was asked before, to the reply of its server."""
+    from model_server import ModelServer
+
+    with ModelServer(seconds=0.0) as server:
+        llm = chameleon.LLM.connect("openai:local", base_url=server.url, api_key="k")
+        llm.ask("What is 6 × 7?")
+        trace.run(lambda: llm.ask("What is 7 × 6?"))
+
+
 def _command(*words: str) -> None:
     from chameleon.cli import main
 
@@ -116,7 +126,7 @@ def _command(*words: str) -> None:
     main()
 
 
-WALKS = {each.__name__: each for each in (ask, run_state, prompt_of_table, line_of_problem)}
+WALKS = {each.__name__: each for each in (ask, run_state, prompt_of_table, line_of_problem, model_call)}
 
 
 def room_of(path: str) -> str:

@@ -268,6 +268,11 @@ def export(
     """
 
 
+@command(HIDDEN, "doctor", "print_sandbox")
+def sandbox(json: bool = JSON) -> None:
+    """Show what the sandbox guarantees here, as `doctor` does."""
+
+
 @command(HIDDEN, "reporting", "merge_parts")
 def merge(
     parts: list[Path] = Argument(..., metavar="PART…", help="The folders that `eval --part` has written."),

@@ -49,12 +49,6 @@ def examine(*, as_json: bool) -> None:
         if requirement := _REQUIREMENT.match(line):
             name, extra = requirement.groups()
             packages.setdefault(extra, {})[name] = versions_of(name).get(name)
-    try:
-        with make_sandbox() as made:
-            guarantees = made.guarantees()
-        sandbox = {"text": str(guarantees), **asdict(guarantees)}
-    except ChameleonError as problem:
-        sandbox = {"text": str(problem), "tier": None, "layers": []}
     given = sorted((name, value) for name, value in os.environ.items() if value.strip())
     found: dict[str, Any] = {
         "chameleon": metadata.version(_PACKAGE),
@@ -77,7 +71,7 @@ def examine(*, as_json: bool) -> None:
         "packages": packages,
         **{name: _automatic(module, key) for name, (module, key, _) in _AUTOMATIC.items()},
         "embeddings": automatic(),
-        "sandbox": sandbox,
+        "sandbox": _sandbox(),
     }
     if as_json:
         echo_json(found)
@@ -109,6 +103,24 @@ def examine(*, as_json: bool) -> None:
         echo(f"{label}: {harmless(found[name]['takes'] or 'none: ' + found[name]['lacks'])}")
     echo(f"Embeddings for large inventories, by default: {found['embeddings']}")
     echo(f"Sandbox: {found['sandbox']['text']}")
+
+
+def print_sandbox(*, as_json: bool) -> None:
+    """Print what the sandbox guarantees, or why there is none."""
+    found = _sandbox()
+    if as_json:
+        echo_json(found)
+    else:
+        echo(found["text"])
+
+
+def _sandbox() -> dict[str, Any]:
+    try:
+        with make_sandbox() as made:
+            guarantees = made.guarantees()
+        return {"text": str(guarantees), **asdict(guarantees)}
+    except ChameleonError as problem:
+        return {"text": str(problem), "tier": None, "layers": []}
 
 
 def _store() -> str:

@@ -88,7 +88,8 @@ class Settings:
 
         content = path.read_bytes()
         data = tomllib.loads(content.decode("utf-8-sig"))
-        data = {"compare" if key == "grid" else key: value for key, value in data.items()}
+        if "grid" in data:  # its name before 0.2
+            data["compare"] = {**data.pop("grid"), **data.get("compare", {})}
         _refuse_secrets(data)
         options: dict[str, dict[str, tuple[Any, ParameterInfo]]] = {name: {} for name in commands}
         for command, own in options.items():  # of arguments a file may set those of `chat` alone

@@ -186,7 +186,9 @@ class RunDir(AbstractContextManager["RunDir"]):
         self.close()
 
     def _others(self) -> list[str]:
-        return sorted(each.name for each in self.path.iterdir() if each.name not in (RESULTS, EVENTS, RECENT))
+        own, passing = (RESULTS, EVENTS, RECENT), (".new", ".log", ".out", ".txt")
+        names = (each.name for each in self.path.iterdir())
+        return sorted(name for name in names if not (name in own or name[0] == "." or name.endswith(passing)))
 
     def _check_settings(self, settings: Mapping[str, Any]) -> None:
         file = self.path / SETTINGS

@@ -158,10 +158,13 @@ def _why_langchain(provider: str, name: str, settings: Mapping[str, Any] = _NOTH
 
 
 def asked_by(model: str) -> str:
-    """Say which client asks "provider:model", and why."""
+    """Say which client asks "provider:model", and why; an inventory may set what changes that."""
     provider, _, name = model.partition(":")
+    if provider == "scripted":
+        return "a script, and no model"
     why = _why_langchain(provider, name)
-    return f"LangChain's client, since {why}" if why else "Chameleon's own client of OpenAI's protocol"
+    own = "Chameleon's own client of OpenAI's protocol"
+    return f"LangChain's client, since {why}" if why else f"{own} (tools that need Responses: LangChain's)"
 
 
 def make_client(

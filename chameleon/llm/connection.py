@@ -54,7 +54,7 @@ class Connection:
         self.client, self.allow_dropped = client, allow_dropped
         self.name = client.name
         self._pricing = Pricing(client.name, prices)
-        self._lock = threading.Lock()
+        self._lock, self._listing = threading.Lock(), threading.Lock()
         self._learned: Capabilities | None = None
         self._unsure: set[str] = set()
         # A script is nobody's server.
@@ -182,9 +182,14 @@ class Connection:
     def _by_responses(self) -> Dialect:
         return OpenAIDialect(self.client.view(_BY_RESPONSES), self.name, self.capabilities)
 
-    @cached_property
+    @property
     def _offered(self) -> list[str]:
-        """List the models of an OpenAI-compatible server; none of other providers."""
+        """List the models of an OpenAI-compatible server, once; none of other providers."""
+        with self._listing:  # many calls may fail at once
+            return self._listed
+
+    @cached_property
+    def _listed(self) -> list[str]:
         dialect, chat = self._dialect, self.client.chat
         key = getattr(chat, "api_key", None) or getattr(chat, "openai_api_key", None)
         reveal = getattr(key, "get_secret_value", lambda: os.environ.get("OPENAI_API_KEY"))

@@ -57,12 +57,15 @@ def within(seconds: float, work: Callable[[], T], *, reads: float | None = None)
     outcomes = SimpleQueue[tuple[Any, BaseException | None]]()
     _start(partial(context.run, work), lambda value, error: outcomes.put((value, error)))
     try:
-        value, error = outcomes.get(timeout=max(0.0, seconds))
+        value, error = outcomes.get(timeout=min(max(0.0, seconds), threading.TIMEOUT_MAX / 2))
     except Empty:
         raise TooLate from None
-    if error is not None:
-        raise error
-    return cast(T, value)
+    try:
+        if error is not None:
+            raise error
+        return cast(T, value)
+    finally:
+        del error  # it holds this frame
 
 
 def started(work: Callable[[], T]) -> Future[T]:

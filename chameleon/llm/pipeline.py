@@ -101,10 +101,14 @@ class Pipeline:
         ends = time.monotonic() + meter.time_left
         stops, secrets = requests[0].params.get("stop", ()), self.connection.client.secrets
         stream = ReplyStream(hear, stops, secrets) if hear else None
-        replies = self._answer_once(requests, CallContext(meter, ends, stream))
-        if stream is not None:
-            stream.end(replies[0].text)
-        return replies
+        try:
+            replies = self._answer_once(requests, CallContext(meter, ends, stream))
+            if stream is not None:
+                stream.end(replies[0].text)
+            return replies
+        finally:
+            if stream is not None:
+                stream.close()
 
     def _answer_once(self, requests: Requests, context: CallContext) -> list[Reply]:
         """Answer, or wait for the reply to the same question in flight and share it."""
@@ -241,10 +245,9 @@ class Pipeline:
 
     def _attempt(self, requests: Requests, fitted: Fitted, context: CallContext, seconds: float) -> Outcome:
         """Make one request, record what is whole even if it is late. Raises `TooLate` after those seconds."""
-        stream = context.stream
+        tell = context.stream.begin() if context.stream else None
 
         def send() -> Outcome:
-            tell = stream.piece if stream else None
             replies = self.connection.send(requests[0], fitted, len(requests), tell)
             if isinstance(replies, CallFailure):
                 return replies
@@ -254,8 +257,6 @@ class Pipeline:
                     self._record(request, reply)
             return replies
 
-        if stream is not None:
-            stream.begin()
         if seconds > self._timeout and self.connection.ends_in_time:
             return send()
         # The client's own timeout is one for each read: a server may send a byte at a time.

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from chameleon.llm.thoughts import begun_tag, first_tag
 from chameleon.text import mask_known
@@ -12,7 +14,7 @@ Hear = Callable[[str | None], None]
 
 
 class ReplyStream:
-    """Passes on one reply: without thoughts, cut at stop texts, without secrets.
+    """Passes on one reply, also from another thread: without thoughts, cut at stop texts, without secrets.
 
     What may become one of these is held back until it is known, and what follows thoughts in the middle until
     the end. A reply that is asked for again starts over.
@@ -21,12 +23,21 @@ class ReplyStream:
     def __init__(self, hear: Hear, stops: Sequence[str] = (), secrets: Sequence[str] = ()) -> None:
         self._hear, self._stops, self._secrets = hear, [stop for stop in stops if stop], secrets
         self._margin = max((len(each) - 1 for each in (*self._stops, *secrets)), default=0)
+        self._lock, self._attempt = threading.RLock(), 0
         self._restart()
 
-    def begin(self) -> None:
-        """Start over."""
-        self._hear(None)
-        self._restart()
+    def begin(self) -> Callable[[str], None]:
+        """Start over; return what takes the pieces of this attempt, until another begins or all is told."""
+        with self._lock:
+            self._hear(None)
+            self._restart()
+            self._attempt += 1
+            return partial(self._piece_of, self._attempt)
+
+    def _piece_of(self, attempt: int, text: str) -> None:
+        with self._lock:
+            if attempt == self._attempt:  # else it was given up, and comes late
+                self.piece(text)
 
     def _restart(self) -> None:
         self._text, self._shown, self._sent, self._looked = "", "", 0, 0
@@ -48,8 +59,14 @@ class ReplyStream:
                 self._is_open = self._is_open and tag is None
             return
 
+    def close(self) -> None:
+        """Take no further piece."""
+        with self._lock:
+            self._attempt += 1
+
     def end(self, text: str) -> None:
         """Pass on what is still missing of the whole reply; all of it, where the reply is another one."""
+        self.close()
         if not text.startswith(self._shown):
             self._hear(None)
             self._shown = ""

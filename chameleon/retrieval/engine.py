@@ -27,7 +27,8 @@ _HEAP = 256 << 20  # bytes that the engine writes at a time
 
 def load() -> Any:
     """Import tantivy. Raises `MissingPackage`."""
-    require("tantivy", "an index of documents needs", "retrieval", imports=True)
+    also = {"PyStemmer": "Stemmer", "numpy": "numpy"}
+    require("tantivy", "an index of documents needs", "retrieval", imports=True, also=also)
     import tantivy
 
     return tantivy

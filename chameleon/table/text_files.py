@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from itertools import groupby, islice, pairwise, takewhile
 from typing import Any
 
-from chameleon.errors import InputError, require
+from chameleon.errors import InputError, placed, require
 from chameleon.table.bars import has_bar, is_rule, lines_of, split_rows
 from chameleon.table.dates import is_no_value
 from chameleon.table.found import Found, LeftOut, table_of, told_beside
@@ -53,7 +53,8 @@ def decode(data: bytes, origin: Origin) -> tuple[str, str]:
     try:
         text = data.decode(encoding)
     except UnicodeDecodeError as error:
-        guessed = _guessed(data[:_SAMPLE_BYTES]) if encoding == "utf-8" else ""
+        with placed(origin.name):
+            guessed = _guessed(data[:_SAMPLE_BYTES]) if encoding == "utf-8" else ""
         text = data.decode(guessed or "utf-8", "replace")
         if not guessed or (guessed == "cp1252" and _NO_LETTERS.search(text)):
             line = data.count(b"\n", 0, error.start) + 1

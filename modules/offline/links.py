@@ -346,10 +346,11 @@ class Links:
 
     @cached_property
     def _names_rows(self) -> bool:
-        """Whether a noun, or the name of the column that names them, stands for the rows."""
-        key = self.sheet.key.index if self.sheet.key is not None else None
-        named = {"noun": True, "column": key}
-        return any(item.kind in named and item.value == named[item.kind] for item in self.items)
+        """Whether a word stands for the rows: who, a noun for them, or the name of the column of names."""
+        names = {*self.sheet.row_nouns, *(self.sheet.key.stems if self.sheet.key is not None else ())}
+        words = self.words.data["row_words"].split()
+        is_who = any(("ask", "who") in self.words.phrases.get((token.low,), ()) for token in self.tokens)
+        return is_who or any(token.stem in names or token.low in words for token in self.tokens)
 
     def _is_noun(self, place: int) -> bool:
         return self.tokens[place].stem in self.sheet.nouns

@@ -66,9 +66,11 @@ class TableRetriever(Module):
 
     def check(self) -> None:
         """Raise `MissingPackage` where something that the retriever names is not installed."""
+        from chameleon.retrieval import engine
         from chameleon.retrieval.make import settings_for
 
         settings_for(self.retriever)
+        engine.load()
 
     def run(self, state: State) -> dict[str, Any]:
         path = str(state.input.get("index") or self.index)

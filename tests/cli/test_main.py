@@ -261,5 +261,5 @@ def test_help_has_fourteen_commands_in_three_groups_and_hidden_ones_work(command
     for (group, names), start in zip(groups.items(), places, strict=True):
         panel = lines[start + 1 : next(n for n in range(start, len(lines)) if lines[n].startswith("╰"))]
         assert [line.split()[0] for line in panel if re.match(r"[a-z]+  ", line)] == names, group
-    for hidden in ("grid", "merge", "stats", "recall"):
+    for hidden in ("grid", "merge", "stats", "recall", "sandbox"):
         assert command(hidden, "--help").code == 0

@@ -83,3 +83,16 @@ def test_what_may_become_another_thing_is_held_back(pieces: list[str], end: str,
 def test_a_secret_is_masked_in_pieces() -> None:
     heard = told(["see ", SECRET[:5], SECRET[5:], " ok"], f"see {MASK} ok")
     assert "".join(map(str, heard)) == f"see {MASK} ok"
+
+
+def test_pieces_of_an_attempt_that_was_given_up_come_too_late() -> None:
+    heard: list[str | None] = []
+    stream = ReplyStream(heard.append)
+    first = stream.begin()
+    first("one ")
+    second = stream.begin()
+    first("late")
+    second("two ")
+    stream.close()
+    second("late")
+    assert heard == [None, "one ", None, "two "]

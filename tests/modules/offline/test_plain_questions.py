@@ -135,6 +135,7 @@ PEOPLE = table(
         (TEMPS, "Who sent to Ann?", None),
         (STAFF, "Who is best liked?", None),
         (STAFF, "Who is the oldest at swimming?", None),
+        (STAFF, "Who is the youngest woman?", None),
         (TEMPS, "Which city is second to last?", None),
         (ORDERS, "Which customers have more than one order?", "Blue Fox; Anna Weber; Nordlys"),
         (ORDERS, "Which customers have more than 2 orders?", None),
