@@ -145,6 +145,8 @@ class Fold(Form):
             _, row = (max if self.how == "max" else min)(keys, key=lambda pair: pair[0])
             number = column.numbers[row] if column.kind == "number" else None
             return Result((column.told(row),), (row,), number=number)
+        if column.kind != "number" or column.is_id:
+            raise Unfit(f'"{column.plain}" has no numbers to compute with')
         number = _FOLDS[self.how]([number for (_, number), _ in keys])
         return _number(Fraction(number), [row for _, row in keys], column)
 

@@ -262,6 +262,9 @@ class Kinds(Question):
         fold, by = self.one("fold"), self.group()
         if self.asks in ("who", "where", "when") or self.has("distinct") or self.names_rows:
             return
+        ids = {folded(each.plain) for each in self.sheet.columns if each.numbers_rows}
+        if fold is not None and any(token.low in ids for token in self.frame.tokens[fold.end : fold.end + 2]):
+            return  # codes are never summed
         how: How = fold.value if fold is not None else "sum"
         for cost, index, item in self.measure():
             column = self.sheet.columns[index]

@@ -39,6 +39,15 @@ SALES = table(
     """,
     "sales",
 )
+NUMBERED = table(
+    """
+    # | Fruit | Price
+    1 | apple | 2
+    2 | pear | 3
+    3 | plum | 4
+    """,
+    "fruits",
+)
 PLANTS = table(
     """
     Plant | Kind | Height | Price
@@ -136,6 +145,8 @@ PEOPLE = table(
         (STAFF, "Who is best liked?", None),
         (STAFF, "Who is the oldest at swimming?", None),
         (STAFF, "Who is the youngest woman?", None),
+        (NUMBERED, "What is the sum of #?", None),
+        (NUMBERED, "What is the average Price?", "3"),
         (TEMPS, "Which city is second to last?", None),
         (ORDERS, "Which customers have more than one order?", "Blue Fox; Anna Weber; Nordlys"),
         (ORDERS, "Which customers have more than 2 orders?", None),
