@@ -1,4 +1,4 @@
-"""Read YAML: by libyaml where PyYAML has it, and in Python for the words of an error."""
+"""Read YAML files: by libyaml where PyYAML has it, and in Python for the words of an error."""
 
 from __future__ import annotations
 
@@ -8,6 +8,10 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from chameleon.errors import ChameleonError
+
     _Loader = yaml.SafeLoader
 else:
     _Loader = object
@@ -82,3 +86,13 @@ def _read(loader: _Careful, look: Callable[[yaml.Node], None]) -> Any:
         return None
     look(node)
     return loader.construct_document(node)
+
+
+def file_text(path: Path, error: type[ChameleonError]) -> str:
+    """Return the text of a file. Raises `error` if it cannot be read, or is not UTF-8."""
+    try:
+        return path.read_text("utf-8")
+    except UnicodeDecodeError as problem:
+        raise error(f"the file is not UTF-8 text (byte {problem.start})", where=str(path)) from problem
+    except OSError as problem:
+        raise error(f"cannot be read: {problem.strerror}", where=str(path)) from problem

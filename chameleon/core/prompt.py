@@ -36,13 +36,13 @@ import yaml
 
 from chameleon.core.conversation import HISTORY, shown_before, turns
 from chameleon.core.state import State
-from chameleon.errors import ChameleonError, PromptError
+from chameleon.errors import PromptError
 from chameleon.lazy import cached_property
 from chameleon.quoting import Quoted, as_data, block, on_one_line, unblocked, unframed, untagged
 from chameleon.table import ELLIPSIS, Style, Table, to_text
 from chameleon.text import MAX_TEXT_TOKENS, beginning, did_you_mean, nearest, one_line
 from chameleon.values import to_json
-from chameleon.yaml_text import advice_on, read_yaml
+from chameleon.yaml_text import advice_on, file_text, read_yaml
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -192,16 +192,6 @@ def _beside(name: str, folders: Sequence[Path]) -> set[str]:
     homes = [home.joinpath(*inner) for home in (*folders, resources.files("chameleon.prompts"))]
     files = [each.name for home in homes if home.is_dir() for each in home.iterdir()]
     return {"/".join((*inner, each[:-3])) for each in files if each.endswith(".md")}
-
-
-def file_text(path: Path, error: type[ChameleonError]) -> str:
-    """Return the text of a file. Raises `error` if it cannot be read, or is not UTF-8."""
-    try:
-        return path.read_text("utf-8")
-    except UnicodeDecodeError as problem:
-        raise error(f"the file is not UTF-8 text (byte {problem.start})", where=str(path)) from problem
-    except OSError as problem:
-        raise error(f"cannot be read: {problem.strerror}", where=str(path)) from problem
 
 
 @dataclass(frozen=True)

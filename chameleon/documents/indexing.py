@@ -277,7 +277,8 @@ def _nothing_in(sources: Sequence[Path], summary: Summary) -> InputError:
     if summary.faults:
         first, *more = summary.faults
         also = f"Not read either: {', '.join(each.where for each in more[:5])}." if more else ""
-        return InputError(first.why, where=first.where, hint=also)
+        folder = sources[0] if len(sources) == 1 and sources[0].is_dir() else Path()
+        return InputError(first.why, where=str(folder / first.where), hint=also)
     hint = "The folder is empty."
     if summary.others:
         kinds = ", ".join(f"{count} {kind}" for kind, count in summary.others.most_common(5))

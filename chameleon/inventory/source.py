@@ -12,11 +12,10 @@ from typing import Any
 
 import yaml
 
-from chameleon.core.prompt import file_text
 from chameleon.errors import OLD_NAMES, InventoryError, placed, with_new_names
 from chameleon.inventory.user_code import file_of, installed
 from chameleon.text import nearest, with_article
-from chameleon.yaml_text import advice_on, read_yaml
+from chameleon.yaml_text import advice_on, file_text, read_yaml
 
 _MAX_BYTES = 1_000_000
 _MAX_DEPTH, _MAX_KEYS = 32, 50_000

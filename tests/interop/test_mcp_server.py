@@ -522,7 +522,6 @@ def test_over_http_on_this_machine_and_for_no_page_of_another(url: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (["tables_offline"], 2, "--mcp"),
         (["--mcp"], 2, "INVENTORY"),
         (["--mcp", "tables_offline", "--http", "http"], 2, "is no [HOST:]PORT"),
         (["--mcp", "tables_offline", "--files", "nowhere"], 1, "nowhere: is no folder"),
