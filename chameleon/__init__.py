@@ -12,6 +12,7 @@ In order of need; `help(chameleon.NAME)` says more:
     Inventory, Planner         the tools that may run, and what chooses among them
     Plan, Step, Budget         what a planner proposes, and what a run may spend
     LLM, Table, EventLog       a model, a table, the log of a run
+    evaluate, compare          your own questions: how many answers are right, in one way or several
     results                    kept evaluations as a DataFrame
     ChameleonError, Declined, StepRejected    errors
 """
@@ -35,6 +36,8 @@ if TYPE_CHECKING:  # each "as" makes the name public for type checkers
     from chameleon.errors import Declined as Declined
     from chameleon.errors import StepRejected as StepRejected
     from chameleon.evaluation.frames import results as results
+    from chameleon.evaluation.own import compare as compare
+    from chameleon.evaluation.own import evaluate as evaluate
     from chameleon.inventory import Inventory as Inventory
     from chameleon.llm import LLM as LLM
     from chameleon.run.ask import ask as ask
@@ -53,6 +56,7 @@ _HOMES = {
     "core.tool": "tool",
     "errors": "ChameleonError Declined StepRejected",
     "evaluation.frames": "results",
+    "evaluation.own": "compare evaluate",
     "inventory": "Inventory",
     "llm": "LLM",
     "run.ask": "ask",

@@ -15,7 +15,9 @@ from chameleon.cli import options as shared
 if TYPE_CHECKING:
     from chameleon.cli.settings import Settings
 
-DATA = Argument(..., metavar="DATA", help="The benchmark's release, or JSON lines; .gz is fine.")
+DATA = Argument(
+    ..., metavar="DATA", help="Your questions (CSV, Excel, JSON lines), or a benchmark's release."
+)
 RUNS = Argument(..., metavar="RUN…", help="Folders that `eval --out` has written.")
 JSON = Option(False, "--json", help="Print JSON.")
 HIDDEN = ""  # works, and is not listed
@@ -217,17 +219,18 @@ def evaluate(
     part: str | None = Option(None, metavar="K/N", help="Part K of N, for `merge`; --max-cost is for all."),
     json: bool = JSON,
 ) -> None:
-    """Run an inventory over problems, and score it by the official rule.
+    """Run an inventory over your questions, or a benchmark's, and count what is right.
 
     Exit codes: 0 done, 1 stopped before the end or unable to begin, 2 wrong usage, 130 after Ctrl-C.
     """
 
 
-@command("Measure", "measuring", "compare")
-def compare(options: shared.GridOptions, talk: shared.TalkOptions, json: bool = JSON) -> None:
-    """Compare variants of an inventory in one table.
+@command("Measure", "comparing", "compare")
+def compare(options: shared.CompareOptions, talk: shared.TalkOptions, json: bool = JSON) -> None:
+    """Compare inventories and models over your questions, or the arms of a grid.
 
-    Without a model they are compared by the parts that need none.
+    `compare questions.csv -i tables_first -i tables -m MODEL` answers all questions in both ways;
+    `compare "QUESTION" --table FILE -i …` shows the answers to one side by side.
     Exit codes: 0 done, 1 stopped before the end or no arm could run, 2 wrong usage, 130 after Ctrl-C.
     """
 
@@ -236,10 +239,12 @@ def compare(options: shared.GridOptions, talk: shared.TalkOptions, json: bool = 
 def report(
     runs: list[Path] = RUNS,
     html: Path | None = Option(None, metavar="FILE", help="Write an HTML page with every problem."),
+    published: bool = Option(False, "--published", help="Show the published results below."),
+    labels: Path | None = Option(None, metavar="FILE", help="Count labels of answers: columns id and label."),
     problems: int = Option(200, min=0, help="How many problems of a run the page shows."),
     json: bool = JSON,
 ) -> None:
-    """Show evaluations next to the published results."""
+    """Show evaluations side by side, and what became of each problem."""
 
 
 @command("Measure", "scoring", "score_predictions")

@@ -74,7 +74,7 @@ def _about(kind: Kind, name: str, *, as_json: bool) -> dict[str, Any]:
         from chameleon.evaluation.grid import Grid
 
         grid = Grid.load(name)
-        return {"about": grid.spec.about, "inventory": grid.inventory, "arms": [*grid.arms]}
+        return {"about": grid.about, "inventory": grid.inventory, "arms": [*grid.arms]}
     if kind == "benchmarks":
         from chameleon.evaluation.data import find_benchmark
 

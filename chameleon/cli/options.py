@@ -68,16 +68,16 @@ def declared(command: Command) -> Mapping[str, tuple[Any, ParameterInfo]]:
     return {name: each for name, each in found.items() if isinstance(each[1], ParameterInfo)}
 
 
-def is_once(name: str, info: ParameterInfo) -> bool:
+def is_once(name: str, hint: Any, info: ParameterInfo) -> bool:
     """Return whether an option refuses a second value; for typer it is a list."""
-    return name in ONCE and isinstance(info, OptionInfo)
+    return name in ONCE and isinstance(info, OptionInfo) and hint == str | None
 
 
 def spread(command: Command, runs: Callable[..., int | None]) -> Callable[..., None]:
     """Make a command of a declaration of options, and dataclasses of them; `runs` returns the exit code."""
     groups = {name: hint for name, hint in get_type_hints(command).items() if is_dataclass(hint)}
     options = declared(command)
-    once = [name for name, (_, info) in options.items() if is_once(name, info)]
+    once = [name for name, (hint, info) in options.items() if is_once(name, hint, info)]
 
     @wraps(command)
     def run(context: typer.Context, **values: Any) -> None:
@@ -201,8 +201,8 @@ def read_params(given: Sequence[str]) -> Mapping[str, Any]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class GivenOptions(ModelOptions):
-    """What questions come with."""
+class FileOptions(Options):
+    """The files that questions come with."""
 
     table: list[str] | None = Option(
         None, "--table", "-t", metavar="FILE|-|ADDRESS", help="CSV, Excel, JSON …, or a database; repeatable."
@@ -215,17 +215,23 @@ class GivenOptions(ModelOptions):
     image: str | None = Option(None, metavar="FILE|-", help="A picture: PNG, JPEG, WebP and others.")
     text: str | None = Option(None, metavar="FILE|-", help="A text, a page or a PDF to answer from.")
     index: Path | None = Option(None, metavar="INDEX", help="An index, as `chameleon index` makes it.")
-    choices: str | None = Option(None, metavar='"A;B"', help="Options to choose from.")
-    at_least: float | None = Option(
-        None, metavar="P", min=0, max=1, help="The least confidence (0 to 1) of answers without a model."
-    )
-    unit: str | None = Option(None, metavar="U", help="The unit of the answer; nothing is converted.")
 
     @property
     def files(self) -> Mapping[str, Sequence[str]]:
         """The files to read, by the option that names them."""
         one = {"--image": self.image, "--text": self.text}
         return {"--table": self.table or (), **{name: [each] if each else () for name, each in one.items()}}
+
+
+@dataclass(frozen=True, kw_only=True)
+class GivenOptions(FileOptions, ModelOptions):
+    """What questions come with."""
+
+    choices: str | None = Option(None, metavar='"A;B"', help="Options to choose from.")
+    at_least: float | None = Option(
+        None, metavar="P", min=0, max=1, help="The least confidence (0 to 1) of answers without a model."
+    )
+    unit: str | None = Option(None, metavar="U", help="The unit of the answer; nothing is converted.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -261,14 +267,18 @@ class DataOptions(Options):
     """Which problems of a data file count, and how they are scored."""
 
     tables: Path | None = Option(None, metavar="FILE", help="The tables, if they are in a file of their own.")
-    scorer: str | None = Option(None, metavar="NAME", help="The official rule; `list benchmarks` shows all.")
+    scorer: str | None = Option(
+        None, metavar="NAME", help="The rule; `list benchmarks` shows all. Or your own: mine:score."
+    )
     limit: int | None = Option(
         None, "--limit", "-n", min=1, max=1_000_000_000, help="Only the first N problems."
     )
+    sample: int | None = Option(None, metavar="N", min=1, help="Only N problems, drawn by chance.")
+    seed: int = Option(0, metavar="S", help="With --sample: another seed draws others.")
 
 
 @dataclass(frozen=True, kw_only=True)
-class EvalOptions(ModelOptions, DataOptions, SpanOptions):
+class EvalOptions(SpanOptions, FileOptions, DataOptions, ModelOptions):
     """How an evaluation runs, and where it is kept."""
 
     benchmark: str | None = Option(None, "--benchmark", "-b", metavar="NAME", help="Default: told from DATA.")
@@ -284,15 +294,19 @@ class EvalOptions(ModelOptions, DataOptions, SpanOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class GridOptions(EvalOptions):
-    """Which arms are compared, and over what, each in its folder; the grid file may say what is left out."""
+class CompareOptions(EvalOptions):
+    """What is compared, and over what, each in its folder."""
 
-    grid: str = Argument(..., metavar="GRID|FILE", help="The grid: `list grids` shows all.")
-    data: Path | None = Argument(None, metavar="DATA", help="As for `eval`; without it the arms are listed.")
-    inventory: str | None = _inventory("In place of the one that it names.")
+    target: str = Argument(
+        ..., metavar="FILE|QUESTION|GRID", help="Your questions, one question, or a grid (`list grids`)."
+    )
+    data: Path | None = Argument(None, metavar="DATA", help="For a grid; without it the arms are listed.")
+    inventory: list[str] | None = _inventory("An inventory to compare; repeatable.")
+    model: list[str] | None = Option(  # type: ignore[assignment]
+        None, "--model", "-m", metavar="PROVIDER:NAME", help="A model to ask; repeatable."
+    )
     arm: list[str] | None = Option(None, metavar="NAME", help="Only this arm; repeatable.")
     no_model: bool = Option(False, "--no-model", help="Measure what needs no model.")
-    index: Path | None = Option(None, metavar="DIR", help="The folder of the indexes to search.")
 
 
 def names(given: list[str] | None) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import textwrap
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from chameleon.cli.options import SpanOptions
 from chameleon.cli.scoring import counts_table, in_blocks
 from chameleon.cli.terminal import Activity, echo, echo_json, say, terminal_width
 from chameleon.errors import InputError
+from chameleon.evaluation.data import DataFile
 from chameleon.evaluation.parts import merge
 from chameleon.evaluation.report import Comparison
 from chameleon.evaluation.report_page import write_page
@@ -20,7 +22,7 @@ from chameleon.evaluation.results import Count
 from chameleon.evaluation.run import DASH, Run, read_run, told_apart
 from chameleon.text import counted, one_line
 
-_TOP_PROGRAMS = 10
+_TOP_PROGRAMS, _MOST_PROBLEMS = 10, 30
 
 
 def merge_parts(parts: Sequence[Path], out: Path) -> None:
@@ -62,16 +64,29 @@ def print_stats(runs: Sequence[Path], *, as_json: bool) -> None:
             echo(f"  … {len(programs) - _TOP_PROGRAMS:,} more")
 
 
-def print_report(runs: Sequence[Path], *, html: Path | None, problems: int, as_json: bool) -> None:
-    """Print the paper's table with the runs below the published rows; `html` shows `problems` of each run."""
+def print_report(
+    runs: Sequence[Path],
+    *,
+    published: bool = False,
+    labels: Path | None = None,
+    html: Path | None,
+    problems: int,
+    as_json: bool,
+) -> None:
+    """Print the runs in one table, with the published rows below, and what became of their problems.
+
+    `labels` are categories that a person gave to answers; `html` shows `problems` of each run.
+    """
     summaries = _read_runs(runs)
-    comparisons = Comparison.of(summaries)
+    comparisons = Comparison.of(summaries, published=published)
+    counts = {run.name: _counted_labels(labels, run) for run in summaries} if labels is not None else {}
     if html is not None:
         with Activity(f"writing {html}"):
             write_page(summaries, comparisons, html, problems)
     if as_json:
         tables = [comparison.to_json() for comparison in comparisons]
-        echo_json({"tables": tables, "runs": [run.to_json() for run in summaries]})
+        told = {"labels": counts} if labels is not None else {}
+        echo_json({"tables": tables, "runs": [run.to_json() for run in summaries], **told})
         return
     for comparison in comparisons:
         echo(f"{comparison.benchmark.name}: {comparison.shown}\n")
@@ -84,6 +99,11 @@ def print_report(runs: Sequence[Path], *, html: Path | None, problems: int, as_j
         columns = {"system": [row.system for row in rows], "n": [row.problems for row in rows]}
         columns |= {name: [row.cells.get(name, DASH) for row in rows] for name in comparison.columns}
         echo(f"{in_blocks((columns | texts).items(), texts)}\n")
+        _print_problems(comparison)
+    for name, found in counts.items():
+        shares = [f"{100 * count / found.total():.2f}" for count in found.values()]
+        columns = {"label": list(found), "n": [f"{count:,}" for count in found.values()], "%": shares}
+        echo(f"{one_line(name)}, {counted(found.total(), 'label')}:\n{in_blocks(columns.items())}\n")
     for run in summaries:
         echo(one_line(run.name))
         for name, text in run.facts:
@@ -93,6 +113,38 @@ def print_report(runs: Sequence[Path], *, html: Path | None, problems: int, as_j
         echo("")
     if html is not None:
         echo(f"Page: {one_line(str(html))}")
+
+
+def _print_problems(comparison: Comparison) -> None:
+    """Print what became of the first problems; of several runs those on which they differ come first."""
+    rows = comparison.problems
+    names = [row.system for row in comparison.rows if row.run is not None]
+    rows.sort(key=lambda row: len({row.get(name) for name in names}) == 1)  # it is stable
+    if not rows:
+        return
+    header = dict.fromkeys(["id", "gold", *names])
+    columns = {name: [row.get(name, "") for row in rows[:_MOST_PROBLEMS]] for name in header}
+    echo(in_blocks(columns.items(), list(columns)))
+    more = f"; {len(rows) - _MOST_PROBLEMS:,} more on the page (--html)" if rows[_MOST_PROBLEMS:] else ""
+    echo(f"✓ right, ✗ wrong, – declined, ! failed{more}\n")
+
+
+def _counted_labels(file: Path, run: Run) -> Counter[str]:
+    """Count the labels that a person gave to answers of a run.
+
+    `file` has the columns `id` and `label` (several with semicolons), and `run` where it is about several.
+    Raises `InputError` for another file, and for a problem that the run has not.
+    """
+    known, found = {result.id for result in run.results}, Counter[str]()
+    for row in DataFile(file):
+        if not {"id", "label"} <= row.keys():
+            raise InputError("it needs the columns id and label", where=str(file))
+        if row.get("run") not in (None, "", run.name):
+            continue
+        if str(row["id"]) not in known:
+            raise InputError(f"there is no problem {str(row['id'])!r} in {run.name}", where=str(file))
+        found.update(label for part in str(row["label"]).split(";") if (label := part.strip()))
+    return Counter(dict(found.most_common()))
 
 
 def _read_runs(folders: Sequence[Path]) -> Sequence[Run]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
+from random import Random
 from typing import Any
 
 from chameleon.cli.options import DataOptions
@@ -19,8 +21,10 @@ from chameleon.evaluation.results import Count, Spending, Tally
 from chameleon.evaluation.run import figure, in_figures
 from chameleon.evaluation.score import Field, score
 from chameleon.figures import in_time
+from chameleon.inventory.resolve import find_class
+from chameleon.lazy import cached_property
 from chameleon.table.formats import padded, places
-from chameleon.text import counted, harmless, nearest
+from chameleon.text import counted, harmless
 
 _GAP = "  "
 _WIDEST_NAME, _WIDEST_CELL = 32, 60
@@ -28,25 +32,40 @@ _MOST_REASONS = 3
 
 
 class Data:
-    """The problems that the command line names: a data file, its benchmark, and a scorer."""
+    """The problems that the command line names: a data file, its benchmark, and a scorer.
 
-    def __init__(self, path: Path, benchmark: str | None, options: DataOptions) -> None:
-        self.path, self.options = path, options
+    `given` is what all questions come with; what a row has of its own counts.
+    """
+
+    def __init__(
+        self, path: Path, benchmark: str | None, options: DataOptions, given: Mapping[str, Any] | None = None
+    ) -> None:
+        self.path, self.options, self.given = path, options, given or {}
         self.benchmark: Benchmark = recognised(path) if benchmark is None else find_benchmark(benchmark)
         self.file = DataFile(path, self.benchmark.id_key)
         self.tables = options.tables or beside(path, *self.benchmark.tables_beside)
         self.scorer: str = options.scorer or next(iter(self.benchmark.scorers))
-        if self.scorer not in self.benchmark.scorers:
-            hint = nearest(self.scorer, self.benchmark.scorers)
-            raise InputError(f"{self.benchmark.name} has no scorer {self.scorer!r}", hint=hint)
+        is_own = ":" in self.scorer and self.scorer not in self.benchmark.scorers
+        self._scorer = self.benchmark.scorer(find_class(self.scorer, "modules") if is_own else self.scorer)
 
     def new_scorer(self) -> Scorer:
         """Make a new scorer: it may have a generator of random numbers."""
-        return self.benchmark.scorers[self.scorer]()
+        return self._scorer()
 
     def read(self, **how: Any) -> Iterator[Problem]:
         """Read the problems in the order of the file: see `read_problems`."""
-        return read_problems(self.benchmark, self.file, self.tables, **how)
+        for problem in read_problems(self.benchmark, self.file, self.tables, **how):
+            if self._drawn is None or problem.id in self._drawn:
+                yield replace(problem, input={**self.given, **problem.input}) if self.given else problem
+
+    @cached_property
+    def _drawn(self) -> frozenset[str] | None:
+        """The ids of the problems that --sample draws; None for all."""
+        if self.options.sample is None:
+            return None
+        ids = [each.id for each in read_problems(self.benchmark, self.file, self.tables)]
+        drawn = Random(self.options.seed).sample(ids, min(self.options.sample, len(ids)))  # noqa: S311
+        return frozenset(drawn)
 
     def problems(self) -> Iterator[Problem]:
         """Read the first problems; a conversation's stand together, so that the limit cuts only the last."""
@@ -103,7 +122,9 @@ def show_counts(
     echo(f"Answered {answered.n:,}, {shown}; declined {declined:,}, failed {tally.failed:,}.")
     if tally.graded and answered.n < tally.all.n:
         echo("The figures above count what was not answered as empty answers.")
-    if guessed := tally.all.correct - answered.correct:
+    if tally.rightly_declined:
+        echo(f"{tally.rightly_declined:,} of the declined are right: they were to be declined.")
+    if guessed := tally.all.correct - answered.correct - tally.rightly_declined:
         echo(f"Of those without a prediction, {guessed:,} are right: the rule guesses the first choice.")
     for reason, count in tally.reasons.most_common(_MOST_REASONS):
         echo(f"Failed, {count:,} times: {harmless(reason)}")

@@ -114,7 +114,9 @@ class Settings:
             found = _checked(key, value, hint, info, path.parent)
             option = "param" if name == _PARAMS else name
             for each in takers:
-                values[each][option] = [found] if is_once(option, info) else found
+                hint = options[each][name][0]
+                is_list = is_once(option, hint, info) or (hint == list[str] | None and isinstance(found, str))
+                values[each][option] = [found] if is_list else found
                 lines[each][option] = key, f"{name} = {written(value)}"
             is_script = _SCRIPT.match(str(value)) is not None  # its replies may call tools
             is_shipped = name == "inventory" and value in shipped_inventories()

@@ -7,14 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
-from itertools import chain, groupby, repeat
+from itertools import chain, repeat
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from chameleon.cli.options import ApproveMode, ModelOptions, QuestionOptions, SpanOptions, origin
+from chameleon.cli.options import ApproveMode, FileOptions, ModelOptions, QuestionOptions, SpanOptions, origin
 from chameleon.cli.terminal import is_attended, say
 from chameleon.core.conversation_log import ConversationLog
 from chameleon.core.events import Event, Plan
@@ -111,13 +111,14 @@ def prepare(
     recorded: Mapping[str, Any] | None = None,
     *,
     plans: bool = False,
+    arm: Inventory | None = None,
 ) -> Setup:
     """Read what a question comes with, and choose what answers it; `recorded` are the settings of a log.
 
     What is read may be in a temporary folder, which is there until `close` is closed.
     """
     given = _read_input(options, close)
-    named: str | Inventory | None = options.inventory
+    named: str | Inventory | None = arm or options.inventory
     if options.inventory is not None and recorded:  # with what servers listed
         named = Inventory.load(options.inventory, recorded=recorded)
     planned, offline = next((names for key, names in DEFAULTS.items() if key in given), DEFAULTS["table"])
@@ -135,12 +136,20 @@ def prepare(
 
 
 def _read_input(options: QuestionOptions, close: ExitStack) -> dict[str, Any]:
-    """Read the input of the run.
+    """Read the input of the run. Raises `InputError` for a file that cannot be read."""
+    given = {"question": options.question, "unit": options.unit, **read_files(options, close)}
+    if options.choices is not None:
+        given["choices"] = _choices(options.choices)
+    return given
+
+
+def read_files(options: FileOptions, close: ExitStack) -> dict[str, Any]:
+    """Read the files that questions come with.
 
     The first table is `table`; where there are more, the others are `tables`. Raises `InputError` for a file
     that cannot be read.
     """
-    given: dict[str, Any] = {"question": options.question, "unit": options.unit}
+    given: dict[str, Any] = {}
     sources = options.table or []
     sheets = options.sheet or repeat(None, len(sources))
     tables = [_read_table(source, sheet, options) for source, sheet in zip(sources, sheets, strict=True)]
@@ -160,8 +169,6 @@ def _read_input(options: QuestionOptions, close: ExitStack) -> dict[str, Any]:
     if options.text:
         with _right_option("--text", options.text):
             given |= read_text_or_document(options.text)
-    if options.choices is not None:
-        given["choices"] = _choices(options.choices)
     if options.image:
         from chameleon.pictures.opening import MAX_BYTES, check_picture
 
@@ -174,7 +181,7 @@ def _read_input(options: QuestionOptions, close: ExitStack) -> dict[str, Any]:
     return given
 
 
-def _read_table(source: str, sheet: str | None, options: QuestionOptions) -> Table:
+def _read_table(source: str, sheet: str | None, options: FileOptions) -> Table:
     """Read a table; one without a caption takes the name of its file."""
     is_piped, name = source == STANDARD_INPUT, file_name(source)
     with _right_option("--table", source):
@@ -224,21 +231,9 @@ def read_text_or_document(source: str) -> dict[str, Any]:
     from chameleon.documents import reading
 
     _require_path(source, "texts are read")
-    is_piped, where = source == STANDARD_INPUT, _NAME if source == STANDARD_INPUT else source
+    is_piped = source == STANDARD_INPUT
     data = read_within(sys.stdin.buffer, _NAME) if is_piped else read_file(Path(source))
-    is_text = reading.kind_of(data, where) == "text"
-    if len(data) > (most := reading.MAX_TEXT_BYTES if is_text else reading.MAX_BYTES):
-        what = f"the {'text' if is_text else 'document'} has more than the limit of {most:,} bytes"
-        raise InputError(what, where=where, hint="Give the part that the question is about.")
-    if is_text and not reading.is_document(text := reading.decoded_text(data, where)):
-        return {"text": text}
-    passages = reading.read_passages(data, where)
-    if is_text:
-        return {"text": text, "passages": passages}
-    parts: list[str] = []
-    for title, below in groupby(passages, key=lambda each: each["title"]):
-        parts += [title, *(each["text"] for each in below)]
-    return {"passages": passages, "text": "\n\n".join(parts).lstrip("\n")[: reading.MAX_TEXT_BYTES]}
+    return reading.text_inputs(data, _NAME if is_piped else source)
 
 
 def fit(given: Mapping[str, Any], inventory: Inventory, options: QuestionOptions) -> Mapping[str, Any]:

@@ -10,6 +10,7 @@ import re
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -129,6 +130,26 @@ def text_passages(text: str, name: str) -> list[Passage]:
     if not found:
         raise InputError("the text is empty", where=name, hint="There is nothing in it to answer from.")
     return found
+
+
+def text_inputs(data: bytes, name: str) -> dict[str, Any]:
+    """Return the inputs of a run that a file is: `text`; of a document, or a long text, `passages` too.
+
+    Raises `InputError`, and `MissingPackage` where a document cannot be read without one.
+    """
+    is_text = kind_of(data, name) == "text"
+    if len(data) > (most := MAX_TEXT_BYTES if is_text else MAX_BYTES):
+        what = f"the {'text' if is_text else 'document'} has more than the limit of {most:,} bytes"
+        raise InputError(what, where=name, hint="Give the part that the question is about.")
+    if is_text and not is_document(text := decoded_text(data, name)):
+        return {"text": text}
+    passages = read_passages(data, name)
+    if is_text:
+        return {"text": text, "passages": passages}
+    parts: list[str] = []
+    for title, below in groupby(passages, key=lambda each: each["title"]):
+        parts += [title, *(each["text"] for each in below)]
+    return {"passages": passages, "text": "\n\n".join(parts).lstrip("\n")[:MAX_TEXT_BYTES]}
 
 
 def is_document(text: str) -> bool:

@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 from chameleon.core.state import State
 from chameleon.errors import InputError
 from chameleon.lazy import cached_property
+from chameleon.text import nearest
 
 Row = Mapping[str, Any]
 Cell = tuple[int, int]
@@ -50,6 +51,7 @@ class Problem:
     is whatever else the scorers need (the unit, the answer's type); `picture` is a picture of the problem,
     for people to look at. `sequence` names the conversation that the problem is a question of, and `position`
     its place there, from 0: it is asked after those before it, and told what they were answered.
+    `to_decline`: a run is right where it declines.
     """
 
     id: str
@@ -60,6 +62,7 @@ class Problem:
     picture: Path | None = None
     sequence: str = ""
     position: int = 0
+    to_decline: bool = False
 
 
 class Described(ABC):
@@ -111,6 +114,18 @@ class Scorer(Described):
     def judged(self, prediction: Any, problem: Problem, *, answered: bool = True) -> Judgement:
         """Judge a prediction. What a run has not answered is never right, whatever it may hold."""
         return Judgement(answered and self.right(prediction, problem))
+
+
+def _scorer_by(function: Callable[[Any, Any], bool]) -> type[Scorer]:
+    """Make a scorer of a function of the answer and the gold one."""
+
+    class ByFunction(Scorer):
+        """Judges by a function of your own."""
+
+        def right(self, prediction: Any, problem: Problem) -> bool:
+            return prediction is not None and bool(function(prediction, problem.gold))
+
+    return ByFunction
 
 
 class ValueScorer(Scorer):
@@ -175,7 +190,7 @@ class Benchmark(Described):
     `tables_beside` the data. `known_by` are keys: a file is known by rows that have all those of one set.
     `groups` are the columns that `chameleon stats` shows by what they have in common ("table size"), those of
     runs among them. `last_counts`: of several predictions for a problem the last one counts, which else is an
-    error.
+    error. `skips_bad_rows`: a row that cannot be used is a warning, which else is an error.
     """
 
     name: ClassVar[str]
@@ -189,6 +204,7 @@ class Benchmark(Described):
     tables_beside: ClassVar[tuple[str, ...]] = ()
     groups: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     last_counts: ClassVar[bool] = False
+    skips_bad_rows: ClassVar[bool] = False
 
     def rows(self, found: Iterable[Row], path: Path) -> Iterator[Row]:
         """Yield one row a problem from those in the file `path`, by default as they are, or `InputError`."""
@@ -203,6 +219,14 @@ class Benchmark(Described):
         id = row.get(self.id_key)
         id = row.get("id") if id is None else id
         return None if id is None else str(id)
+
+    def files_of(self, data: Iterable[Row], path: Path) -> Collection[Path]:
+        """Return the files that rows name, which results depend on; none by default."""
+        return ()
+
+    def place_of(self, row: Row, number: int) -> str:
+        """Name a row, the `number`-th of the file, in an error."""
+        return f"problem {self.id_of(row) or f'number {number}'}"
 
     def picture_named(self, row: Row) -> str:
         """Return the path of a row's picture from the folder of the data; "" where it gives none."""
@@ -269,6 +293,19 @@ class Benchmark(Described):
         """
         return RowsBenchmark(name, rows, problem, scorer)
 
+    def scorer(self, judge: str | Callable[[Any, Any], bool] | None = None) -> type[Scorer]:
+        """Return the rule of that name, the first by default, or one that is made of a function."""
+        if isinstance(judge, type):
+            if issubclass(judge, Scorer):
+                return judge
+            raise InputError(f"{judge.__name__} is no scorer", hint="Give a function of answer and gold.")
+        if callable(judge):
+            return _scorer_by(judge)
+        name = judge or next(iter(self.scorers))
+        if name not in self.scorers:
+            raise InputError(f"{self.name} has no scorer {name!r}", hint=nearest(name, self.scorers))
+        return self.scorers[name]
+
     @property
     def figures(self) -> tuple[str, ...]:
         """What is reported in place of the share of right answers, where the scorers grade; else nothing."""
@@ -299,13 +336,7 @@ class RowsBenchmark(Benchmark):
         problem: Callable[[Row], Problem],
         scorer: Callable[[Any, Any], bool],
     ) -> None:
-        class ByFunction(Scorer):
-            """Judges by a function of the answer and the gold one."""
-
-            def right(self, prediction: Any, problem: Problem) -> bool:
-                return prediction is not None and bool(scorer(prediction, problem.gold))
-
-        self.name, self.scorers = name, {"own": ByFunction}  # type: ignore[misc]
+        self.name, self.scorers = name, {"own": _scorer_by(scorer)}  # type: ignore[misc]
         self._make = problem
         self.problems = tuple(self._read(number, row) for number, row in enumerate(rows, 1))
         if repeated := [id for id, count in Counter(each.id for each in self.problems).items() if count > 1]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from statistics import fmean, pstdev
-from typing import Any
+from typing import Any, Protocol
 
-from chameleon.evaluation.run import DASH, Run
+from chameleon.evaluation.benchmark import Benchmark
+from chameleon.evaluation.results import Result, Tally
+from chameleon.evaluation.run import DASH
 
 Z_90 = 1.645
 """Half of a 90 % interval, in standard errors."""
@@ -33,7 +35,20 @@ def difference(
     return (fmean(pairs), Z_90 * pstdev(pairs) / sqrt(len(pairs))) if pairs else (None, None)
 
 
-def evaluation_figures(run: Run, first: Run | None) -> dict[str, Any]:
+class Kept(Protocol):
+    """What is compared of an evaluation: a kept `Run`, or one in memory."""
+
+    @property
+    def n(self) -> int: ...
+    @property
+    def tally(self) -> Tally: ...
+    @property
+    def benchmark(self) -> Benchmark: ...
+    @property
+    def results(self) -> Iterable[Result]: ...
+
+
+def evaluation_figures(run: Kept, first: Kept | None) -> dict[str, Any]:
     """Return the counts of an arm's run, and its difference (of the first figure, if graded) to `first`."""
     tally, n = run.tally, run.n
     less, less_half = None, None
@@ -48,7 +63,8 @@ def evaluation_figures(run: Run, first: Run | None) -> dict[str, Any]:
         "half_width_90": half_width(tally.all.accuracy or 0.0, n) if ungraded else None,
         "difference": less,
         "difference_half_width_90": less_half,
-        "declined": n - tally.answered.n - tally.failed,
+        "wrong": None if tally.graded else tally.verdicts["wrong"],
+        "declined": tally.verdicts["declined"],
         "failed": tally.failed,
         "seconds_per_question": round(tally.seconds / n, 6) if n else None,
     }
@@ -107,6 +123,8 @@ def _cells(arm: Mapping[str, Any]) -> dict[str, str]:
         to_first = f"{100 * less:+.2f} ± {100 * half:.2f}"
     seconds = arm["seconds_per_question"]
     return {
+        "right": _written(found.get("correct")),
+        "wrong": _written(found.get("wrong")),
         "accuracy, %": _written(found.get("accuracy"), ".2f", 100),
         **{name: _written(value, ".4f") for name, value in found.get("figures", {}).items()},
         "± 90 %": _written(found.get("half_width_90"), ".2f", 100),

@@ -1,13 +1,14 @@
-"""Reading a benchmark's problems: JSON lines, a JSON list or object, or tab-separated; plain or gzip."""
+"""Reading a benchmark's problems: JSON lines, a JSON list or object, tab-separated, CSV or a workbook."""
 
 from __future__ import annotations
 
 import gzip
 import hashlib
 import json
+import logging
 import re
 import zlib
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from inspect import isabstract
@@ -19,11 +20,18 @@ from chameleon.errors import ChameleonError, InputError
 from chameleon.evaluation.benchmark import Benchmark, Problem, Row
 from chameleon.inventory.resolve import find_class, shipped
 from chameleon.lazy import cached_property
+from chameleon.table import read_table
+from chameleon.table.records import Origin, kind_of_bytes, read_file
+from chameleon.table.text_files import decode, delimited_records, delimiter_of
 
 _TAB_SEPARATED = (".tsv", ".tagged")
-_ENDINGS = (".jsonl", ".json", *_TAB_SEPARATED)
+_SHEETS = (".csv", ".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
+_ENDINGS = (".jsonl", ".json", *_TAB_SEPARATED, *_SHEETS)
 _TABLE_ENDINGS = (".csv", ".tsv", ".json")
 _MOST_NAMED = 8
+OWN = "questions"
+"""The benchmark of questions of your own, which is what no other one is known by."""
+_log = logging.getLogger("chameleon")
 _OBJECT = re.compile(rb"(\xef\xbb\xbf)?\{.+\}")  # a whole one on a line, as JSON lines have it
 
 
@@ -44,16 +52,20 @@ def full_name(benchmark: Benchmark) -> str:
 
 def recognised(path: Path) -> Benchmark:
     """Tell the shipped benchmark by the first rows. Raises `InputError` where none or several do."""
-    known = [find_benchmark(name) for name in shipped("benchmarks")]
+    known = [find_benchmark(name) for name in shipped("benchmarks") if name != OWN]
     first = {key: list(islice(DataFile(path, key), 20)) for key in sorted({each.id_key for each in known})}
     found = [each for each in known if _looks_like(each, first[each.id_key], path)]
+    own = find_benchmark(OWN)
+    if not found and _looks_like(own, first[own.id_key], path):
+        return own
     if len(found) != 1:
         names = " or ".join(benchmark.name for benchmark in found)
         reason = f"may be of {names}" if found else "is not of a benchmark that is known here"
         raise InputError(
             f"the data {reason}",
             where=str(path),
-            hint="Name the benchmark; `chameleon list benchmarks` shows all.",
+            hint="Questions of your own need the columns question and answer. Else name the benchmark; "
+            "`chameleon list benchmarks` shows all.",
         )
     return found[0]
 
@@ -69,7 +81,8 @@ def _looks_like(benchmark: Benchmark, found: list[Row], path: Path) -> bool:
 class DataFile:
     """A file of rows.
 
-    Files that end in .tsv or .tagged have a line of names and then a line a row; all others are JSON.
+    Files that end in .tsv or .tagged, CSV files and workbooks (of these the first sheet) have a line of names
+    and then a line a row, whose number is its `line`; all others are JSON.
     `id_key` is the key that receives the id where a JSON object holds the rows by id, or a list the ids
     alone, as original releases have it. A file of one object that has no id holds rows, or predictions, by
     id, unless `one_is_a_row`. Raises `InputError` naming the file and line for what cannot be read.
@@ -91,6 +104,9 @@ class DataFile:
             return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
 
     def __iter__(self) -> Iterator[Row]:
+        if self.path.name.lower().endswith(_SHEETS) and self.path.is_file():
+            yield from self._sheet()
+            return
         with readable(self.path), self._opened() as file:
             lines = _lines_of(file)
             if self.path.name.removesuffix(".gz").endswith(_TAB_SEPARATED):
@@ -98,7 +114,8 @@ class DataFile:
                 return
             first, second = [*islice(filter(bytes.strip, lines), 2), b"", b""][:2]
             file.seek(0)
-            if second and _OBJECT.fullmatch(first.strip()):
+            is_lines = second or self.path.name.removesuffix(".gz").endswith(".jsonl")
+            if is_lines and _OBJECT.fullmatch(first.strip()):
                 yield from self._lines(_lines_of(file))
                 return
             text = file.read()
@@ -156,6 +173,19 @@ class DataFile:
             if number > 1:
                 yield dict(zip(names, cells, strict=True))
 
+    def _sheet(self) -> Iterator[Row]:
+        data, origin = read_file(self.path), Origin(str(self.path))
+        if kind_of_bytes(data):
+            table = read_table(self.path, header="1", keep_totals=True)
+            records: Iterable[tuple[int, Sequence[str]]] = enumerate([table.header, *table.rows], 1)
+        else:
+            text, _ = decode(data, origin)
+            records = delimited_records(text, delimiter_of(text), origin)
+        filled = ((line, cells) for line, cells in records if any(cells))
+        _, names = next(filled, (0, ()))
+        for line, cells in filled:
+            yield {**dict(zip(names, cells, strict=False)), "line": line}
+
     def _whole(self, data: Any) -> Iterator[Row]:
         if isinstance(data, dict) and (self.one_is_a_row or self.id_key in data or "id" in data):
             data = [data]
@@ -182,7 +212,8 @@ def read_problems(
 
     Of a file that was read before, `done` names the problems that are left out; of `limit` rows alone. No
     id is looked for then that occurs twice.
-    Raises `InputError` naming the problem for a row that cannot be used, and for an id that occurs twice.
+    Raises `InputError` naming the problem for a row that cannot be used, and for an id that occurs twice;
+    where the benchmark skips such rows, that is a warning.
     """
     if tables is not None and not benchmark.takes_tables:
         raise InputError(f"the problems of {benchmark.name} hold their tables", hint="Leave out the tables.")
@@ -198,12 +229,18 @@ def read_problems(
             continue
         try:
             problem = benchmark.problem(row, by_id)
-        except ChameleonError as error:
-            name = benchmark.id_of(row) or f"number {number}"
-            raise InputError(error.what, where=f"{data.path}, problem {name}", hint=error.hint) from error
-        if done is None:
             if problem.id in seen:
-                raise InputError(f"the problem {problem.id!r} occurs twice", where=str(data.path))
+                raise InputError("it occurs twice")
+        except ChameleonError as error:
+            where = f"{data.path}, {benchmark.place_of(row, number)}"
+            what = f"{error.where}: {error.what}" if error.where and benchmark.skips_bad_rows else error.what
+            failure = InputError(what, where=where, hint=error.hint)
+            if not benchmark.skips_bad_rows:
+                raise failure from error
+            if done is None:  # it is said once
+                _log.warning("skipped: %s", failure)
+            continue
+        if done is None or benchmark.skips_bad_rows:
             seen.add(problem.id)
         picture = _picture(problem.id, benchmark.picture_named(row), benchmark, data.path.parent)
         if picture is not None:

@@ -15,7 +15,7 @@ from chameleon.core.conversation import HISTORY, Turn, turn_of
 from chameleon.core.events import Event, Failure, RunEnded, RunStarted
 from chameleon.core.state import State
 from chameleon.errors import ChameleonError, InputError, Stopped
-from chameleon.evaluation.benchmark import Benchmark, Problem, RowsBenchmark, Scorer
+from chameleon.evaluation.benchmark import Benchmark, Judgement, Problem, RowsBenchmark, Scorer
 from chameleon.evaluation.problems import in_turn
 from chameleon.evaluation.results import Result, Spending
 from chameleon.evaluation.run_dir import RunDir
@@ -188,6 +188,8 @@ class Evaluation:
         try:
             prediction = self.scorer.from_run(to_json(state.answer), found, problem) if answered else None
             judged = self.scorer.judged(prediction, problem, answered=answered)
+            if problem.to_decline and judged.correct is not None:
+                judged = Judgement(state.ended is not None and state.ended.reason == "declined")
         except ChameleonError:
             raise
         except Exception as why:  # whatever a scorer of yours raises

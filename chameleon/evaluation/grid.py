@@ -38,6 +38,14 @@ class VariantSpec(Strict):
     modules: dict[Name, dict[str, Any] | None] | None = None
 
 
+class ArmSpec(VariantSpec):
+    """One arm, which may name another `inventory` than the grid, and the `model` and the `data` it has."""
+
+    inventory: str | None = None
+    model: str = ""
+    data: str | None = None
+
+
 class GridSpec(Strict):
     """A whole grid file."""
 
@@ -45,17 +53,19 @@ class GridSpec(Strict):
     about: str = ""
     inventory: str
     common: VariantSpec = VariantSpec()
-    arms: dict[Name, VariantSpec | None] = Field(min_length=1)
+    arms: dict[Name, ArmSpec | None] = Field(min_length=1)
 
 
 @dataclass(frozen=True)
 class Arm:
-    """One variant: its inventory, and what it changes, in words, of what all arms have."""
+    """One variant: its inventory, what it changes of what all arms have, in words, its model and data."""
 
     name: str
     about: str
     inventory: Inventory
-    changes: tuple[str, ...]
+    changes: tuple[str, ...] = ()
+    model: str = ""
+    data: Path | None = None
 
     @classmethod
     def of(cls, spec: GridSpec, name: str, source: Source, below: Source) -> Arm:
@@ -63,7 +73,7 @@ class Arm:
         own = source.below("arms", name)
         merged = _over(below, own)
         merged.data["name"] = f"{spec.name}_{name}"
-        variant = spec.arms[name] or VariantSpec()
+        variant = spec.arms[name] or ArmSpec()
         try:
             inventory = Inventory.read(merged)
             for path, left_out in ((("common",), spec.common.without), (("arms", name), variant.without)):
@@ -74,7 +84,8 @@ class Arm:
         except ChameleonError as problem:
             what = f"the arm {name}: {problem.what}"
             raise InventoryError(what, where=problem.where or source.file, hint=problem.hint) from problem
-        return cls(name, variant.about, inventory, tuple(_changes(own.data)))
+        data = Path(*source.folders[:1], variant.data) if variant.data else None
+        return cls(name, variant.about, inventory, tuple(_changes(own.data)), variant.model, data)
 
     @property
     def calls(self) -> int | None:
@@ -91,15 +102,28 @@ class Arm:
 
 @dataclass(frozen=True)
 class Grid:
-    """Variants of one inventory by name, the first of which the others are compared with.
+    """What is compared, by name: variants of one `inventory`, or several; the first is the baseline.
 
-    Make one with `load`. `inventory` is the name of the one that they extend. Raises `InventoryError` with
-    file, line and key for whatever does not fit, in any of them.
+    Make one with `load` or `of`. Raises `InventoryError` with file, line and key for whatever does not fit,
+    in any of them.
     """
 
-    spec: GridSpec
+    name: str
+    about: str
     inventory: str
     arms: Mapping[str, Arm]
+
+    @classmethod
+    def of(cls, inventories: Sequence[str | Inventory], models: Sequence[str] = ()) -> Grid:
+        """Compare these inventories, each with each of the models where it asks one."""
+        arms = {}
+        for each in inventories:
+            inventory = Inventory.of(each)
+            for model in (models or ("",)) if inventory.needs_model else ("",):
+                name = " ".join(filter(None, (inventory.name, model if len(models) > 1 else "")))
+                arms[name] = Arm(name, inventory.about, inventory, model=model)
+        names = dict.fromkeys(arm.inventory.name for arm in arms.values())
+        return cls("comparison", "", ", ".join(names), arms)
 
     @classmethod
     def load(cls, name: str | Path, folder: Path | None = None, *, inventory: str | None = None) -> Grid:
@@ -117,13 +141,13 @@ class Grid:
                 raise
             place = source.place(("inventory",))
             raise problem.at(f"{place}: {problem.where}" if problem.where else place) from problem
-        below = _over(base, source.below("common")) if "common" in source.data else base
-        arms = {name: Arm.of(spec, name, source, below) for name in spec.arms}
-        return cls(spec, inventory or spec.inventory, arms)
-
-    @property
-    def name(self) -> str:
-        return self.spec.name
+        arms = {}
+        for arm, variant in spec.arms.items():
+            own = variant and variant.inventory and read_source(variant.inventory, home)
+            below = own or base
+            below = _over(below, source.below("common")) if "common" in source.data else below
+            arms[arm] = Arm.of(spec, arm, source, below)
+        return cls(spec.name, spec.about, inventory or spec.inventory, arms)
 
     def only(self, names: Collection[str]) -> Grid:
         """Return the grid with these arms alone, in its own order. Raises `InventoryError` for others."""
@@ -142,7 +166,8 @@ def fixed_plan(inventory: Inventory) -> Sequence[str] | None:
 
 
 def _over(below: Source, own: Source) -> Source:
-    data = {key: value for key, value in own.data.items() if key != "without"}
+    not_of_it = {"without", *ArmSpec.__annotations__}
+    data = {key: value for key, value in own.data.items() if key not in not_of_it}
     return extended(replace(own, data=data), below)
 
 

@@ -6,11 +6,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from chameleon.core.conversation import answer_in_text
 from chameleon.evaluation.benchmark import Benchmark, Published
 from chameleon.evaluation.results import Count
 from chameleon.evaluation.run import DASH, Run, figure
+from chameleon.text import one_line
 
 ALL = "ALL"
+MARKS = {"right": "✓", "wrong": "✗", "declined": "–", "failed": "!", "graded": "·"}
 
 
 @dataclass(frozen=True)
@@ -72,7 +75,7 @@ class SystemRow:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The table of one benchmark: the published rows come first.
+    """The table of one benchmark: the runs, and below them, where they are wanted, the published rows.
 
     `columns` begin with ALL, or are the figures where the benchmark grades. Where some of its rules grade and
     others do not, those of the runs come after them, and a row has the ones of its own rule.
@@ -82,7 +85,7 @@ class Comparison:
     rows: tuple[SystemRow, ...]
 
     @classmethod
-    def of(cls, runs: Iterable[Run]) -> list[Comparison]:
+    def of(cls, runs: Iterable[Run], *, published: bool = False) -> list[Comparison]:
         """Make one table for each benchmark that the runs are of, in the order in which they come up."""
         by_benchmark: dict[str, list[Run]] = {}
         for run in runs:
@@ -90,8 +93,9 @@ class Comparison:
         found = []
         for group in by_benchmark.values():
             benchmark = group[0].benchmark
-            published = (SystemRow.published(row, benchmark) for row in benchmark.published)
-            found.append(cls(benchmark, (*published, *map(SystemRow.of, group))))
+            printed = benchmark.published if published else ()
+            rows = [SystemRow.published(row, benchmark) for row in printed]
+            found.append(cls(benchmark, (*map(SystemRow.of, group), *rows)))
         return found
 
     @property
@@ -107,6 +111,18 @@ class Comparison:
         figures = ", ".join(graded or self.benchmark.figures)
         percent = "" if all(row.graded for row in self.rows) and figures else "right answers in percent"
         return "; ".join(part for part in (figures, percent) if part)
+
+    @property
+    def problems(self) -> list[dict[str, str]]:
+        """Each problem of the runs: its id, its gold answer, and ✓, ✗, – (declined) or ! (failed) by run."""
+        found: dict[str, dict[str, str]] = {}
+        for run in (row.run for row in self.rows if row.run is not None):
+            for result in run.results:
+                row = found.setdefault(
+                    result.id, {"id": result.id, "gold": one_line(answer_in_text(result.gold, "; "), 40)}
+                )
+                row[run.name] = MARKS[result.verdict]
+        return list(found.values())
 
     def to_json(self) -> dict[str, Any]:
         rows = [row.to_json() for row in self.rows]

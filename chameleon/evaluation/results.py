@@ -63,14 +63,15 @@ class Result:
         run_columns: Sequence[str],
         found: Mapping[str, Any],
     ) -> Result:
-        """Return the result of a run that has ended. What was not answered is never right."""
+        """Return the result of a run that has ended."""
         assert state.ended is not None
         answered = state.ended.reason == "answered"
+        may_be_right = answered or problem.to_decline
         return cls(
             id=problem.id,
             answer=to_json(state.answer),
             declined=state.ended.reason == "declined",
-            correct=judged.correct and answered,
+            correct=judged.correct and may_be_right,
             plan=state.plan,
             seconds=round(state.seconds, 6),
             usage=state.usage,
@@ -102,7 +103,7 @@ class Result:
     @property
     def verdict(self) -> str:
         """What became of the problem, in a word: one of `VERDICTS`, or of `GRADED`."""
-        if not self.answered:
+        if not self.answered and not self.correct:
             return "declined" if self.declined else "failed"
         if self.correct is None:
             return "graded"
@@ -185,6 +186,7 @@ class Tally:
         self.programs: Counter[tuple[str, ...]] = Counter()
         self.usage, self.seconds = Usage(), 0.0
         self._verdicts: Counter[str] = Counter()
+        self._declined: Counter[str] = Counter()
 
     @property
     def verdicts(self) -> Mapping[str, int]:
@@ -194,6 +196,15 @@ class Tally:
     @property
     def failed(self) -> int:
         return self._verdicts["failed"]
+
+    @property
+    def rightly_declined(self) -> int:
+        """How many were declined, and were to be. What a rule makes of no prediction has no gold."""
+        return self._declined["rightly"]
+
+    @property
+    def declined(self) -> int:
+        return self._declined["all"]
 
     @property
     def columns(self) -> Mapping[str, Count]:
@@ -225,6 +236,8 @@ class Tally:
         if result.answered:
             self.answered.add(result)
         self._verdicts[result.verdict] += 1
+        self._declined["all"] += result.declined
+        self._declined["rightly"] += result.declined and bool(result.correct) and result.gold is not None
         self.programs[result.plan] += 1
         if result.failed and result.error is not None:
             reason = _short(result.error.message)

@@ -64,6 +64,9 @@ def settings_of(
         "resolved": resolved_by(executor) if resolved is None else resolved,
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
     }
+    if files := sorted(benchmark.files_of(data, data.path)):
+        digests = "\n".join(DataFile(file).sha256 for file in files)
+        settings["files"] = {"n": len(files), "sha256": hashlib.sha256(digests.encode()).hexdigest()}
     if tables is not None:
         settings["tables"] = {"name": tables.name, "sha256": DataFile(tables).sha256}
     key, taken = benchmark.picture_key, inventory.input_types

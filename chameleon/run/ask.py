@@ -36,10 +36,15 @@ def ask(
     Raises `InputError` for a file that cannot be read, or inputs that the inventory does not take.
     """
     input = {"question": question, **inputs}
-    rows: Any = read_table(table) if isinstance(table, str | bytes | Path) else table
-    if rows is not None:  # the engine takes a `Table` and a DataFrame as they are
-        input["table"] = rows if hasattr(rows, "columns") else Table.from_records(rows)
+    if table is not None:
+        input["table"] = as_table(table)
     if inventory is None:
         names = next((names for key, names in DEFAULTS.items() if key in input), DEFAULTS["table"])
         inventory = names[llm is None]
     return Executor(inventory, llm).run(input)
+
+
+def as_table(given: Any) -> Any:
+    """Read what a caller gives as a table; a `Table` or a DataFrame stays as it is."""
+    rows: Any = read_table(given) if isinstance(given, str | bytes | Path) else given
+    return rows if hasattr(rows, "columns") else Table.from_records(rows)

@@ -107,7 +107,7 @@ def delimited_tables(
     text: str, origin: Origin, delimiter: str = "", header: str = ""
 ) -> Iterator[Found | LeftOut]:
     """Yield the tables of a CSV or TSV text, with the lines above and below that belong to them."""
-    delimiter = delimiter or _delimiter_of(text)
+    delimiter = delimiter or delimiter_of(text)
     hint = "?" if delimiter == ";" else ""  # there a comma or a point may stand before decimals
     yield from tables_of(delimited_records(text, delimiter, origin), origin, header=header, hint=hint)
 
@@ -189,7 +189,7 @@ def delimited_records(text: str, delimiter: str, origin: Origin, *, strict: bool
         raise origin.error(what if "limit" in str(error) else str(error), at=start) from None
 
 
-def _delimiter_of(text: str) -> str:
+def delimiter_of(text: str) -> str:
     """Return which of tab, bar, semicolon and comma splits the first lines most evenly; else the comma.
 
     The first lines may be titles, which no delimiter splits.

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import GradedScorer, ValueScorer
-from chameleon.evaluation.data import find_benchmark, recognised
+from chameleon.evaluation.data import OWN, find_benchmark, recognised
 from chameleon.inventory.resolve import shipped
 from tests.benchmarks import (
     test_fetaqa,
@@ -69,7 +69,7 @@ def test_a_row_is_of_one_benchmark(name: str, row: Mapping[str, Any], tmp_path: 
     path = tmp_path / "data.jsonl"
     every = [find_benchmark(each) for each in shipped("benchmarks")]
     found = [each.name for each in every if all(map(each.recognises, each.rows([row], path)))]
-    assert found == [name]
+    assert [each for each in found if each != OWN] == [name]  # what no other is known by is your own
 
 
 @needs_data

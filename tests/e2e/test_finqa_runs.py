@@ -106,7 +106,7 @@ def test_an_evaluation(loopback: Start, command: Command, tmp_path: Path) -> Non
     assert by_id["second"]["grades"] == {"execution": 0, "program": 0, "answer": 0}
     assert by_id[ROW["id"]]["found"] == {"program": PROGRAM} and by_id["second"]["answer"] == 1500
     assert len(server.requests) == 2
-    told = command("report", str(tmp_path / "run")).out
+    told = command("report", str(tmp_path / "run"), "--published").out
     assert "execution accuracy" in told and "50.0000" in told and "68.00" in told
 
 

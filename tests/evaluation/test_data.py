@@ -142,7 +142,7 @@ def test_a_folder_and_a_missing_file_are_told(command: Command, tmp_path: Path) 
 def test_a_problem_that_occurs_twice_is_told(tmp_path: Path) -> None:
     rows = make_rows(3)
     path = written(tmp_path, lines([*rows, {**rows[1], "pid": int(rows[1]["pid"])}]))
-    with pytest.raises(InputError, match=f"{path}: the problem '1001' occurs twice"):
+    with pytest.raises(InputError, match=f"{path}, problem 1001: it occurs twice"):
         list(read_problems(find_benchmark("tabmwp"), DataFile(path, "pid")))
 
 
@@ -166,10 +166,8 @@ def test_a_benchmark_is_named_or_told_from_the_data(tmp_path: Path) -> None:
     strange = written(tmp_path, lines([{"id": "1", "question": "?", "gold": "a"}]))
     with pytest.raises(InputError) as error:
         recognised(strange)
-    assert str(error.value) == (
-        f"{strange}: the data is not of a benchmark that is known here. "
-        "Name the benchmark; `chameleon list benchmarks` shows all."
-    )
+    assert str(error.value).startswith(f"{strange}: the data is not of a benchmark that is known here. ")
+    assert "need the columns question and answer" in str(error.value)
     with pytest.raises(ChameleonError, match=r"there is no benchmark 'tabmpw'\. Did you mean 'tabmwp'"):
         find_benchmark("tabmpw")
     for none in ("tests.evaluation.rows:Row", "chameleon.evaluation.benchmark:Benchmark", "pathlib:Path"):

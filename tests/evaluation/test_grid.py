@@ -160,7 +160,7 @@ def test_a_grid_that_is_not_there_is_told_with_the_nearest() -> None:
 @pytest.mark.parametrize("name", shipped_grids())
 def test_shipped_grids_are_whole(name: str) -> None:
     grid = Grid.load(name)
-    assert grid.name == name and grid.spec.about.endswith(".") and len(grid.arms) > 1
+    assert grid.name == name and grid.about.endswith(".") and len(grid.arms) > 1
     assert all(fixed_plan(arm.inventory) and arm.calls for arm in grid.arms.values())
 
 

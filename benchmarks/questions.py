@@ -1,0 +1,128 @@
+"""Your own questions with their answers, over your own files."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, ClassVar
+
+from chameleon.benchmarks.scorers.own_answers import TextRule, ValueRule
+from chameleon.documents.reading import text_inputs, text_passages
+from chameleon.errors import InputError
+from chameleon.evaluation.benchmark import Benchmark, Problem, Row, Scorer
+from chameleon.run.ask import as_table
+from chameleon.table import Table, read_table
+from chameleon.table.records import read_file
+
+DECLINE = "DECLINE"
+"""The gold answer of a question that is to be declined."""
+_MOST_FILES = 64  # of a kind, that are held at once
+_read_table = lru_cache(_MOST_FILES)(read_table)
+
+
+class Questions(Benchmark):
+    """Questions of your own with their answers: CSV, Excel or JSON lines.
+
+    Rows have `question` and `answer`, and most often `table`, a path from the folder of the file (several
+    with semicolons), or `text`, `image` or `index`. `answer` is a text, a number, a date, a list (with
+    semicolons), or DECLINE. `id`, `tags` (columns of their own), `choices`, `unit` and `tolerance` may be
+    left out. A row that cannot be used is reported and skipped.
+    """
+
+    name = "questions"
+    scorers: ClassVar[Mapping[str, type[Scorer]]] = {"value": ValueRule, "text overlap": TextRule}
+    skips_bad_rows = True
+
+    def rows(self, found: Iterable[Row], path: Path) -> Iterator[Row]:
+        """Yield the rows with their `line` and the `folder` of the file, under names in small letters."""
+        for number, row in enumerate(found, 1):
+            named = {str(name).strip().casefold(): value for name, value in row.items()}
+            yield {"line": number, **named, "folder": path.parent}
+
+    def id_of(self, row: Row) -> str | None:
+        """Return the id of a row, or else its line."""
+        return super().id_of(row) or str(row["line"])
+
+    def files_of(self, data: Iterable[Row], path: Path) -> Collection[Path]:
+        """Return the tables, texts and pictures that rows name."""
+        named = (row.get(key) for row in self.rows(data, path) for key in ("table", "text", "image"))
+        files = {path.parent / name for each in named if isinstance(each, str) for name in _items(each)}
+        return {file for file in files if file.is_file()}
+
+    def place_of(self, row: Row, number: int) -> str:
+        """Name the line of a row."""
+        return f"line {row['line']}"
+
+    def recognises(self, row: Row) -> bool:
+        return {"question", "answer"} <= row.keys()
+
+    def problem(self, row: Row, tables: Mapping[str, Any]) -> Problem:
+        """Read the problem in a row. Raises `InputError` for a file that cannot be read."""
+        input = {"question": _text(row, "question"), **_files(row)}
+        for key, value in (("choices", _items(row.get("choices"))), ("unit", row.get("unit"))):
+            if value:
+                input[key] = value
+        gold = row.get("answer")
+        if isinstance(gold, str):
+            gold = gold.strip()
+            items = _items(gold)
+            gold = items if len(items) > 1 else gold
+        if gold is None or gold in ("", []):
+            raise InputError("it has no answer", hint=f"Write {DECLINE} where it is to be declined.")
+        return Problem(
+            self.required_id(row),
+            input,
+            gold,
+            columns=tuple(_items(row.get("tags"))),
+            detail={"tolerance": str(row.get("tolerance") or ""), "choices": input.get("choices", [])},
+            to_decline=gold == DECLINE,
+        )
+
+
+def _files(row: Row) -> dict[str, Any]:
+    """Read the files that a row names."""
+    found: dict[str, Any] = {}
+    folder: Path = row["folder"]
+    given = row.get("table")
+    paths = [folder / Path(name).expanduser() for name in _items(given)] if isinstance(given, str) else []
+    tables = [_table(path) for path in paths] if given is None or paths else [as_table(given)]
+    if tables:
+        found["table"] = tables[0]
+    if len(tables) > 1:
+        found["tables"] = tables[1:]
+    if text := row.get("text"):
+        found |= _read_text(folder / str(text))
+    for key in ("image", "index"):
+        if value := row.get(key):
+            file = folder / str(value)
+            if not file.exists():
+                raise InputError("there is no such file", where=str(file))
+            found[key] = str(file)
+    return found
+
+
+@lru_cache(_MOST_FILES)
+def _read_text(path: Path) -> dict[str, Any]:
+    found = text_inputs(read_file(path), path.name)
+    return found if "passages" in found else {**found, "passages": text_passages(found["text"], path.name)}
+
+
+def _table(path: Path) -> Table:
+    table = _read_table(path)
+    return table if table.caption.strip() else table.with_caption(path.stem)
+
+
+def _text(row: Row, key: str) -> str:
+    value = row.get(key)
+    if not isinstance(value, str) or not value.strip():
+        raise InputError(f"it has no {key}")
+    return value.strip()
+
+
+def _items(value: Any) -> list[str]:
+    """Return a list, or the parts of a text between semicolons."""
+    if value is None:
+        return []
+    items = value if isinstance(value, list) else str(value).split(";")
+    return [text for item in items if (text := str(item).strip())]

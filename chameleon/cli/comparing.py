@@ -1,0 +1,273 @@
+"""`chameleon compare`: one question, or many, answered in several ways; or the arms of a grid."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import tempfile
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from chameleon.cli.evaluating import EvalRun, check_data
+from chameleon.cli.hints import in_options
+from chameleon.cli.measuring import further_settings, index_digests, placed
+from chameleon.cli.options import CompareOptions, FileOptions, QuestionOptions, names
+from chameleon.cli.scoring import Data, in_blocks
+from chameleon.cli.setup import checked, model_for, prepare, read_files, receiver, set_up
+from chameleon.cli.terminal import Activity, Interrupted, Progress, echo, echo_json, say
+from chameleon.core.llm_module import asking_of
+from chameleon.errors import ChameleonError, InputError, MissingPackage, NoModel, ParameterRefused, Stopped
+from chameleon.evaluation.arms import arm_figures, measure_arm
+from chameleon.evaluation.benchmark import Problem
+from chameleon.evaluation.compare import NEEDS, ArmTable, evaluation_figures
+from chameleon.evaluation.data import OWN
+from chameleon.evaluation.grid import Arm, Grid
+from chameleon.evaluation.own import answer_row, columns_of
+from chameleon.evaluation.problems import Problems
+from chameleon.evaluation.run import Run, read_run
+from chameleon.evaluation.run_dir import SETTINGS, spent_in, write_whole
+from chameleon.inventory import Inventory
+from chameleon.inventory.source import shipped_grids
+from chameleon.text import counted, one_line
+from chameleon.usage import Usage
+
+_FIGURES = "grid.json"
+
+
+def compare(options: CompareOptions, *, as_json: bool) -> int:
+    """Compare ways to answer, and return the exit code: 1 where none could run.
+
+    The target is a file of questions, a grid, or else a question. Without data the arms of a grid are listed.
+    Raises `Interrupted` after Ctrl-C, and `Stopped` before the end, once what is done is shown.
+    """
+    target, models = options.target, options.model or []
+    is_grid = target in shipped_grids() or target.endswith((".yaml", ".yml"))
+    if options.no_model and models:
+        raise typer.BadParameter("there is a --model as well", param_hint="--no-model")
+    if not is_grid and not options.inventory:
+        what = "name what to compare, such as -i tables_first -i tables_offline"
+        raise typer.BadParameter(what, param_hint="--inventory")
+    if is_grid:
+        grid = _grid(options)
+    else:
+        grid = Grid.of([Inventory.load(each) for each in options.inventory or ()], models)
+    if not is_grid and not Path(target).is_file():
+        return _compare_answers(grid, options, as_json=as_json)
+    data = {name: arm.data or (options.data if is_grid else Path(target)) for name, arm in grid.arms.items()}
+    options = replace(options, model=models[0] if models else None)  # type: ignore[arg-type]
+    if not any(data.values()):
+        return _list_arms(grid, target, as_json=as_json)
+    if lacking := [name for name, path in data.items() if path is None]:
+        what = f"the arm {lacking[0]} has no data of its own: name some after the grid"
+        raise typer.BadParameter(what, param_hint="DATA")
+    with ExitStack() as close:
+        given = _given_to(options, close, is_grid=is_grid)
+        read = {path: _asked(path, options, given) for path in data.values() if path}
+        run = GridRun(grid, {name: read[path] for name, path in data.items() if path}, options, close)
+        figures = [run.figures_of(arm) for arm in grid.arms.values()]
+    run.show(figures, as_json=as_json)
+    if run.stopped is not None:
+        resumes = "the same command resumes" if options.out else "--out DIR would keep what was done"
+        say(f"Stopped: {resumes}.")
+        raise run.stopped
+    return int(all(each["lacks"] for each in figures))
+
+
+def _grid(options: CompareOptions) -> Grid:
+    """Load the grid that is named, with the arms, the inventory and the parameters that are asked for."""
+    for name, given in (("inventory", options.inventory), ("model", options.model)):
+        if len(given or ()) > 1:
+            what = "a grid takes one: its arms are what is compared"
+            raise typer.BadParameter(what, param_hint=f"--{name}")
+    grid = Grid.load(options.target, inventory=next(iter(options.inventory or ()), None))
+    grid = grid.only(names(options.arm)) if options.arm else grid
+    for parameter in options.params:
+        askers = [arm.inventory.askers.items() for arm in grid.arms.values()]
+        values = ({part: asking_of(each).params.get(parameter) for part, each in own} for own in askers)
+        if len(set(map(str, values))) > 1:
+            what = f"the arms differ in {parameter}, which it would make equal"
+            raise typer.BadParameter(what, param_hint="--param")
+    return grid
+
+
+def _given_to(options: CompareOptions, close: ExitStack, *, is_grid: bool) -> dict[str, Any]:
+    """Return what all problems come with; the index of a grid may be a folder of several."""
+    if is_grid and options.index is not None and not index_digests(options.index):
+        hint = "`chameleon index` makes one."
+        raise InputError("there is no index in it", where=str(options.index), hint=hint)
+    given = read_files(replace(options, index=None) if is_grid else options, close)
+    return {**given, "index": str(options.index)} if is_grid and options.index is not None else given
+
+
+def _asked(path: Path, options: CompareOptions, given: Mapping[str, Any]) -> tuple[Data, list[Problem]]:
+    """Read the problems of a file, and check them."""
+    data = Data(path, options.benchmark, options, given)
+    problems = list(data.problems())
+    check_data(Problems(lambda **_: problems), data)
+    return data, problems
+
+
+def _compare_answers(grid: Grid, options: CompareOptions, *, as_json: bool) -> int:
+    """Answer one question in each way, and show the answers side by side; 1 where none answered."""
+    taken = {each.name: getattr(options, each.name) for each in fields(FileOptions)}
+    rows = []
+    for arm in grid.arms.values():
+        taken |= {"model": arm.model or None, "param": options.param, "store": options.store}
+        asked = QuestionOptions(question=options.target, **taken)
+        with ExitStack() as close, Activity(arm.name):
+            try:
+                setup = prepare(checked(asked), "none", close, arm=arm.inventory)
+                row = answer_row(setup.executor.run(setup.given))
+            except (NoModel, MissingPackage) as problem:  # the other ways may do without
+                row = {"answer": None, "why not": str(in_options(problem))}
+        rows.append({"way": arm.name, **row})
+    if as_json:
+        echo_json({"question": options.target, "ways": rows})
+    else:
+        columns = columns_of(rows)
+        echo(in_blocks(columns.items(), list(columns)))
+    return int(all(row["answer"] is None for row in rows))
+
+
+@dataclass
+class GridRun:
+    """Evaluate each arm where it can be, and else measure what needs no model; `stopped` is what ended it.
+
+    `asked` has the problems of each arm by its name. What is kept in a temporary folder is there until
+    `close` is closed.
+    """
+
+    grid: Grid
+    asked: Mapping[str, tuple[Data, Sequence[Problem]]]
+    options: CompareOptions
+    close: ExitStack
+    stopped: Interrupted | Stopped | None = None
+    first: Run | None = None
+
+    def __post_init__(self) -> None:
+        options, variants = self.options, self.grid.arms.values()
+        self.out = options.out or Path(self.close.enter_context(tempfile.TemporaryDirectory()))
+        asking = [arm.inventory for arm in variants if arm.inventory.needs_model and not options.no_model]
+        model = model_for(options, asking[0].llm.model).model if asking else None
+        self.options = replace(options, model=model)  # type: ignore[arg-type]
+        own = list(dict.fromkeys(arm.model for arm in variants if arm.model))
+        with_model = " and ".join(own or filter(None, [model]))
+        arms = f"{counted(len(variants), 'arm')} of {self.grid.name}"
+        sources = dict.fromkeys(
+            (data.path, f"{counted(len(problems), 'problem')} of {data.benchmark.name}")
+            for data, problems in self.asked.values()
+        )
+        self.over = over = " and ".join(text for _, text in sources)
+        if with_model:
+            calls = [arm.calls for arm in variants]
+            total = counted(sum((arm.calls or 0) * len(self.asked[arm.name][1]) for arm in variants), "call")
+            some = "" if None in calls else f", some {total} less those in the response store"
+            say(f"Evaluates {arms} over {over} with {with_model}{some}.")
+        elif all(data.benchmark.name == OWN for data, _ in self.asked.values()):
+            say(f"Evaluates {arms} over {over}.")
+        else:
+            say(f"Measures {arms} over {over}, where no model is needed.")
+            say("--model PROVIDER:NAME evaluates them.")
+
+    def figures_of(self, arm: Arm) -> dict[str, Any]:
+        """Return the arm's figures, or what keeps it from having any."""
+        if self.stopped:
+            return arm_figures(arm, lacks="not reached")
+        data, problems = self.asked[arm.name]
+        if arm.inventory.needs_model and not (arm.model or self.options.model):
+            if data.benchmark.name == OWN:  # of your questions the answers alone count
+                return arm_figures(arm, lacks="it asks a model, and none is named: --model PROVIDER:NAME")
+            with Progress("problem", len(problems)) as progress:
+                return measure_arm(
+                    arm,
+                    data.benchmark,
+                    problems,
+                    gold_history=self.options.gold_history,
+                    advance=lambda done: progress.show(done, lambda: arm.name),
+                )
+        try:
+            return self._evaluate(arm, data, problems)
+        except (InputError, ParameterRefused, Stopped):
+            raise
+        except ChameleonError as problem:  # what this arm lacks here is no reason to do without the others
+            return arm_figures(arm, lacks=str(in_options(problem)))
+
+    def _evaluate(self, arm: Arm, data: Data, asked: Sequence[Problem]) -> dict[str, Any]:
+        model: Any = arm.model or self.options.model
+        options = replace(self.options, out=self.out / arm.name, max_cost=self._left(arm), model=model)
+        problems = Problems(lambda **_: asked)
+        with (
+            placed(set_up(arm.inventory, options).executor, options) as executor,
+            receiver(options) as traces,
+        ):
+            run = EvalRun(executor, problems, data, options, traces)
+            run.check()
+            say(f"{arm.name}: {'; '.join(arm.changes) or 'the inventory as it is'}")
+            self.stopped = run.run(**further_settings(options))
+        kept = read_run(self.out / arm.name)
+        evaluation = evaluation_figures(kept, self.first)
+        self.first = self.first or kept
+        return arm_figures(arm, problems=run.tally.all.n, evaluation=evaluation)
+
+    def show(self, figures: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
+        """Print the arms' figures in one table, and keep them in the folder that is asked for, if any."""
+        out = self.options.out
+        data, problems = next(iter(self.asked.values()))
+        about: dict[str, Any] = {
+            "grid": self.grid.name,
+            "inventory": self.grid.inventory,
+            "benchmark": data.benchmark.name,
+        }
+        about |= {"scorer": data.scorer, "data": {"name": data.path.name, "sha256": data.file.sha256}}
+        table = ArmTable(figures, {**about, "problems": len(problems), "model": self.options.model})
+        if out is not None:
+            out.mkdir(parents=True, exist_ok=True)
+            text = json.dumps(table.to_json(), indent=2, ensure_ascii=False)
+            write_whole(out / _FIGURES, text + "\n")
+        if as_json:
+            echo_json(table.to_json())
+            return
+        echo(f"{self.grid.name} over {self.over}\n")
+        echo(in_blocks([("arm", table.names), *table.columns.items()], [NEEDS]))
+        for note in table.notes:
+            echo(f"\n{one_line(note, 400)}")
+        if out is not None:
+            say(f"Kept in {out}: {_FIGURES}, and a folder for each arm that was evaluated.")
+
+    def _left(self, arm: Arm) -> float | None:
+        """Return what is left for an arm of what the whole grid may cost."""
+        most = self.options.max_cost
+        if most is None:
+            return None
+        others = [path.parent for path in self.out.glob(f"*/{SETTINGS}") if path.parent.name != arm.name]
+        cost = sum(map(spent_in, others), Usage()).cost
+        return most if cost is None else max(most - cost, 0.0)
+
+
+def _list_arms(grid: Grid, typed: str, *, as_json: bool) -> int:
+    """List the arms, what each changes, and what it lacks here; 1 where none can run."""
+    found = []
+    for arm in grid.arms.values():
+        try:
+            errors = [each.error for each in arm.inventory.obstacles() if each.stops]
+        except ChameleonError as problem:  # a prompt that is not there
+            errors = [problem]
+        found.append(arm_figures(arm, lacks="; ".join(str(in_options(error)) for error in errors)))
+    table = ArmTable(found, {"grid": grid.name, "about": grid.about, "inventory": grid.inventory})
+    if as_json:
+        echo_json(table.to_json())
+        return int(all(each["lacks"] for each in found))
+    about = [arm.about or "; ".join(arm.changes) or "as the inventory is" for arm in grid.arms.values()]
+    columns = [("arm", table.names), *table.columns.items(), ("what it is", about)]
+    echo(f"{grid.name}: {grid.about}\nVariants of {grid.inventory}:\n")
+    echo(in_blocks(columns, ["what it is"]))
+    for note in table.notes:
+        echo(one_line(note, 400))
+    command = f"chameleon compare {shlex.quote(typed)} DATA"
+    echo(f"\n`{command}` compares them, without a model where none is needed.")
+    return int(all(each["lacks"] for each in found))

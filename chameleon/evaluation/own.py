@@ -1,0 +1,244 @@
+"""Your own questions from Python: `evaluate` one way to answer them, `compare` several."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from chameleon.core.state import State
+from chameleon.errors import InputError, require
+from chameleon.evaluation.arms import arm_figures
+from chameleon.evaluation.benchmark import Benchmark, Problem, Row
+from chameleon.evaluation.compare import ArmTable, evaluation_figures
+from chameleon.evaluation.data import OWN, DataFile, find_benchmark, read_problems
+from chameleon.evaluation.evaluate import Evaluation
+from chameleon.evaluation.grid import Grid
+from chameleon.evaluation.results import Result, Tally
+from chameleon.inventories import DEFAULTS
+from chameleon.inventory import Inventory
+from chameleon.run.ask import as_table, ask
+from chameleon.run.executor import Executor, Tools, counter
+from chameleon.table import Table, to_terminal
+
+if TYPE_CHECKING:
+    from chameleon.run.executor import ChatModel
+
+Questions = str | os.PathLike[str] | Iterable[Row]
+Judge = str | Callable[[Any, Any], bool] | None
+_LONGEST = 200  # characters of a cell
+
+
+class Shown:
+    """Rows that a terminal, a notebook and pandas show."""
+
+    rows: list[dict[str, Any]]
+
+    def to_pandas(self) -> Any:
+        """Return the rows as a DataFrame. Raises `MissingPackage` without pandas."""
+        require("pandas", "a DataFrame needs", "programs")
+        import pandas
+
+        return pandas.DataFrame(self.rows)
+
+    @property
+    def table(self) -> Table:
+        """The rows as a table of texts; what is not known is blank."""
+        columns = columns_of(self.rows)
+        return Table(list(columns), list(zip(*columns.values(), strict=True)))
+
+    def __repr__(self) -> str:
+        return to_terminal(self.table, 110, None) if self.rows else f"<{type(self).__name__}: no rows>"
+
+    def _repr_html_(self) -> str:
+        return self.table._repr_html_()
+
+
+@dataclass(frozen=True, repr=False)
+class Evaluated(Shown):
+    """What became of questions: `results`, one each, and the `tally` of them."""
+
+    name: str
+    benchmark: Benchmark
+    results: Sequence[Result]
+    tally: Tally
+
+    @property
+    def n(self) -> int:
+        return self.tally.all.n
+
+    @property
+    def accuracy(self) -> float | None:
+        """The share of all questions that are right; None without questions, or with graded answers."""
+        return None if self.tally.graded else self.tally.all.accuracy
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:  # type: ignore[override]
+        """A row for each question."""
+        return [
+            {
+                "id": each.id,
+                "verdict": each.verdict,
+                "answer": each.answer,
+                "gold": each.gold,
+                "why": each.error.message if each.error else None,
+                "calls": each.usage.calls,
+                "cost": each.usage.cost,
+                "seconds": each.seconds,
+            }
+            for each in self.results
+        ]
+
+
+@dataclass(frozen=True, repr=False)
+class Compared(Shown):
+    """Ways to answer side by side, a row each; `runs` has each by its name: `Evaluated`, or a `State`."""
+
+    rows: list[dict[str, Any]]
+    runs: Mapping[str, Evaluated | State]
+
+
+def evaluate(
+    questions: Questions,
+    inventory: Tools | None = None,
+    llm: ChatModel | None = None,
+    *,
+    scorer: Judge = None,
+    workers: int = 8,
+    progress: bool = False,
+    **given: Any,
+) -> Evaluated:
+    """Answer questions of your own, and tell which answers are right.
+
+        print(evaluate("questions.csv", "tables_offline").accuracy)
+
+    Args:
+        questions: a file (CSV, Excel, JSON lines), or rows: mappings with `question`, `answer` and most often
+            `table` (a path, a DataFrame, a `Table`), as `docs/evaluation.md` has them.
+        inventory: what answers; by default what fits the first question, without a model where there is none.
+        scorer: "value" (the default) or "text overlap", or a function of answer and gold answer.
+        given: what all questions come with, such as `table`, `text` or `index`.
+
+    Raises `InputError` for a file that cannot be read, and where a row has no question or answer.
+    """
+    benchmark, problems = _problems(questions, given)
+    if inventory is None:
+        keys = problems[0].input if problems else ()
+        names = next((names for key, names in DEFAULTS.items() if key in keys), DEFAULTS["table"])
+        inventory = names[llm is None]
+    executor = inventory if isinstance(inventory, Executor) else Executor(inventory, llm)
+    return _evaluated(executor, benchmark, problems, scorer, workers, progress=progress)
+
+
+def compare(
+    questions: Questions,
+    inventories: Sequence[str | Inventory],
+    models: Sequence[str] = (),
+    *,
+    scorer: Judge = None,
+    workers: int = 8,
+    progress: bool = False,
+    **given: Any,
+) -> Compared:
+    """Answer one question, or the rows of a file, in several ways: each inventory with each model.
+
+        print(compare("questions.csv", ["tables_first", "tables"], ["openai:gpt-6-luna"]))
+        print(compare("Which team leads?", ["tables_offline", "tables"], [model], table="league.csv"))
+
+    A text that names no file is one question; its rows are the answers. Else they are the counts, with half
+    of the 90 % interval, and the paired difference to the first. Arguments and errors: see `evaluate`.
+    """
+    grid = Grid.of(inventories, models)
+    if isinstance(questions, str) and not Path(questions).is_file():
+        table = given.pop("table", None)
+        states = {
+            arm.name: ask(questions, table, llm=arm.model or None, inventory=arm.inventory, **given)
+            for arm in grid.arms.values()
+        }
+        return Compared([{"way": name, **answer_row(state)} for name, state in states.items()], states)
+    benchmark, problems = _problems(questions, given)
+    runs: dict[str, Evaluated] = {}
+    figures = []
+    for arm in grid.arms.values():
+        executor = Executor(arm.inventory, arm.model or None)
+        run = _evaluated(executor, benchmark, problems, scorer, workers, progress=progress, name=arm.name)
+        first = next(iter(runs.values()), None)
+        figures.append(arm_figures(arm, problems=run.n, evaluation=evaluation_figures(run, first)))
+        runs[arm.name] = run
+    shown = ArmTable(figures, {})
+    columns = {"way": shown.names, **shown.columns}
+    cells = zip(*columns.values(), strict=True)
+    return Compared([dict(zip(columns, each, strict=True)) for each in cells], runs)
+
+
+def columns_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
+    """Return the columns that have something to say, as texts; what is not known is blank."""
+    header = dict.fromkeys(name for row in rows for name in row)
+    columns = {name: [_written(row.get(name)) for row in rows] for name in header}
+    return {name: cells for name, cells in columns.items() if any(cells)}
+
+
+def answer_row(state: State) -> dict[str, Any]:
+    """Return what a run came to: the answer or the reason for none, its reading, its plan, its cost."""
+    error = state.ended.error if state.ended else None
+    return {
+        "answer": state.answer if error is None else None,
+        "why not": error.advice if error else None,
+        "read as": state.reading or None,
+        "plan": " → ".join(state.plan),
+        "calls": state.usage.calls,
+        "cost": state.usage.cost,
+        "seconds": round(state.seconds, 3),
+    }
+
+
+def _problems(questions: Questions, given: Mapping[str, Any]) -> tuple[Benchmark, list[Problem]]:
+    benchmark: Any = find_benchmark(OWN)
+    given = {key: as_table(value) if key == "table" else value for key, value in given.items()}
+    if isinstance(questions, str | os.PathLike):
+        found = read_problems(benchmark, DataFile(Path(questions)))
+        return benchmark, [replace(each, input={**given, **each.input}) for each in found]
+    problems = []
+    for number, row in enumerate(benchmark.rows(questions, Path("rows")), 1):
+        try:
+            made = benchmark.problem(row, {})
+            problems.append(replace(made, input={**given, **made.input}))
+        except InputError as problem:
+            place = f"row {number}, {problem.where}" if problem.where else f"row {number}"
+            raise problem.at(place) from None
+    return benchmark, problems
+
+
+def _evaluated(
+    executor: Executor,
+    benchmark: Benchmark,
+    problems: Sequence[Problem],
+    judge: Judge,
+    workers: int,
+    *,
+    progress: bool,
+    name: str = "",
+) -> Evaluated:
+    """Run the problems; results and counts are in their order."""
+    scorer = benchmark.scorer(judge)()
+    found: dict[str, Result] = {}
+    with counter(len(problems)) if progress else nullcontext(lambda: None) as advance:
+
+        def note(result: Result) -> None:
+            found[result.id] = result
+            advance()
+
+        Evaluation(executor, scorer, benchmark, workers=workers, on_result=note).run(problems)
+    tally, results = Tally(benchmark.columns, scorer), [found[each.id] for each in problems]
+    for result in results:
+        tally.add(result)
+    return Evaluated(name or executor.inventory.name, benchmark, results, tally)
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return "; ".join(map(_written, value))
+    return "" if value is None else str(value)[:_LONGEST]
