@@ -19,6 +19,9 @@ DATA = Argument(
     ..., metavar="DATA", help="Your questions (CSV, Excel, JSON lines), or a benchmark's release."
 )
 RUNS = Argument(..., metavar="RUN…", help="Folders that `eval --out` has written.")
+RUNS_OR_LOGS = Argument(
+    ..., metavar="RUN|LOG…", help="Folders of `eval --out`, or logs of `ask` and `chat` for a page."
+)
 JSON = Option(False, "--json", help="Print JSON.")
 HIDDEN = ""  # works, and is not listed
 COMMANDS: dict[str, shared.Command] = {}
@@ -237,8 +240,8 @@ def compare(options: shared.CompareOptions, talk: shared.TalkOptions, json: bool
 
 @command("Measure", "reporting", "print_report")
 def report(
-    runs: list[Path] = RUNS,
-    html: Path | None = Option(None, metavar="FILE", help="Write an HTML page with every problem."),
+    runs: list[Path] = RUNS_OR_LOGS,
+    html: Path | None = Option(None, metavar="FILE", help="Write an HTML page of the problems or runs."),
     published: bool = Option(False, "--published", help="Show the published results below."),
     labels: Path | None = Option(None, metavar="FILE", help="Count labels of answers: columns id and label."),
     problems: int = Option(200, min=0, help="How many problems of a run the page shows."),

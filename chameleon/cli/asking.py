@@ -24,9 +24,10 @@ from chameleon.cli.setup import (
     receiver,
 )
 from chameleon.cli.terminal import Activity, ReplyStream, echo, echo_json, output, say
-from chameleon.cli.words import MAX_REPLY_CHARS, answer_text, notes_on, settled
+from chameleon.cli.words import MAX_REPLY_CHARS, answer_text, settled
 from chameleon.core.events import Event, Plan, RunEnded
 from chameleon.core.log import EventLog, event_to_json, settings_in
+from chameleon.core.sources import notes_on
 from chameleon.core.state import State
 from chameleon.errors import InputError
 from chameleon.text import one_line
@@ -80,6 +81,11 @@ def run_question(
             events.append(event)
             if plan_only and isinstance(event, Plan) and not event.refused:
                 break
+    if run.html is not None:
+        from chameleon.evaluation.run_page import write_run_page
+
+        write_run_page([events], run.html)
+        page.note(f"Page: {run.html}")
     state = settled(page.state, setup.given, inventory)
     waits_in = (log or kept(events)) if state.waiting else None
     if as_json:

@@ -64,6 +64,12 @@ def chat_about(given: GivenOptions, run: RunOptions, inventory: str | None) -> i
         for line in () if chat.waits else _lines():
             if not chat.take(line):
                 break
+    if run.html is not None and chat.turns:
+        from chameleon.evaluation.run_page import events_of as events_in
+        from chameleon.evaluation.run_page import write_run_page
+
+        write_run_page([[*events_in(turn)] for turn in chat.turns], run.html)
+        say(f"Page: {harmless(str(run.html))}")
     return EXIT_WAITS if chat.waits else 0
 
 

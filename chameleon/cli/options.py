@@ -259,6 +259,7 @@ class RunOptions(SpanOptions):
     log: Path | None = Option(
         None, metavar="FILE", help="Write an event log; with the same log a run resumes."
     )
+    html: Path | None = Option(None, metavar="FILE", help="Write a page that shows the run step by step.")
     approve: ApproveMode = Option("plan", help="Ask for approval once a plan or each step; none refuses.")
 
 

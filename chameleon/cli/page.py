@@ -15,6 +15,7 @@ from chameleon.cli import words
 from chameleon.cli.terminal import Activity, ReplyStream, Style, echo, output, say, terminal_width
 from chameleon.core.events import Approval, Dropped, Event, Failure, Nested, Plan, RunStarted, StepRecord
 from chameleon.core.module import InnerRun
+from chameleon.core.sources import notes_on, sources_in_words
 from chameleon.core.state import State
 from chameleon.figures import in_time
 from chameleon.inventory import Inventory
@@ -137,7 +138,7 @@ class RunPage:
                 echo(harmless(short) if short else words.answer_text(state.answer, unit), style="bold")
             if state.reading:
                 self._line(f"Read as: {harmless(state.reading)}")
-            for line in words.sources_in_words(state.sources):
+            for line in sources_in_words(state.sources):
                 self._line(f"From: {line}")
             for failure in () if self.trace else state.skipped:
                 self._line(f"Did without: {harmless(str(failure))}")
@@ -152,7 +153,7 @@ class RunPage:
             earlier = [(name, lack) for name, lack in others if lack.kind != "InnerDeclined"]
             for name, lack in () if self.trace else earlier[-1:]:
                 self._line(f"Before that, {name} failed: {harmless(lack.message)}")
-        for note in words.notes_on(state, _MOST_NOTES):
+        for note in notes_on(state, _MOST_NOTES):
             self._line(f"Note: {harmless(note)}")
         self.rest(state)
 
@@ -183,7 +184,7 @@ class RunPage:
                 for line in text.splitlines():
                     lines.append(textwrap.shorten(harmless(line), width, placeholder=" …"))
             shown = textwrap.indent("\n".join(lines), _INDENT)
-            self._line(f"Nearest: {words.sources_in_words([passage])[0]}\n{shown}", "", wrap=False)
+            self._line(f"Nearest: {sources_in_words([passage])[0]}\n{shown}", "", wrap=False)
 
     def _plan(self, plan: Plan) -> None:
         if plan.refused:

@@ -13,6 +13,8 @@ import typer
 from chameleon.cli.options import SpanOptions
 from chameleon.cli.scoring import counts_table, in_blocks
 from chameleon.cli.terminal import Activity, echo, echo_json, say, terminal_width
+from chameleon.core.conversation_log import ConversationLog
+from chameleon.core.state import State
 from chameleon.errors import InputError
 from chameleon.evaluation.data import DataFile
 from chameleon.evaluation.parts import merge
@@ -20,6 +22,7 @@ from chameleon.evaluation.report import Comparison
 from chameleon.evaluation.report_page import write_page
 from chameleon.evaluation.results import Count
 from chameleon.evaluation.run import DASH, Run, read_run, told_apart
+from chameleon.evaluation.run_page import events_of, write_run_page
 from chameleon.text import counted, one_line
 
 _TOP_PROGRAMS, _MOST_PROBLEMS = 10, 30
@@ -77,6 +80,9 @@ def print_report(
 
     `labels` are categories that a person gave to answers; `html` shows `problems` of each run.
     """
+    if any(each.is_file() for each in runs):
+        _write_page_of_logs(runs, html)
+        return
     summaries = _read_runs(runs)
     comparisons = Comparison.of(summaries, published=published)
     counts = {run.name: _counted_labels(labels, run) for run in summaries} if labels is not None else {}
@@ -115,9 +121,25 @@ def print_report(
         echo(f"Page: {one_line(str(html))}")
 
 
+def _write_page_of_logs(logs: Sequence[Path], html: Path | None) -> None:
+    """Write a page of the runs in logs of `ask` and `chat`. Raises `InputError`."""
+    if html is None:
+        raise InputError(
+            "a log is shown as a page", where=str(logs[0]), hint="Name the page with --html FILE."
+        )
+    states: list[State] = []
+    for each in logs:
+        if not each.is_file():
+            raise InputError("give logs of runs, or folders of evaluations", where=str(each))
+        with ConversationLog(each) as log:
+            states += [*log.turns, *([log.unfinished] if log.unfinished is not None else [])]
+    count = write_run_page([[*events_of(state)] for state in states], html)
+    say(f"Page of {counted(count, 'run')}: {one_line(str(html))}")
+
+
 def _print_problems(comparison: Comparison) -> None:
     """Print what became of the first problems; of several runs those on which they differ come first."""
-    rows = comparison.problems
+    rows = comparison.problems()
     names = [row.system for row in comparison.rows if row.run is not None]
     rows.sort(key=lambda row: len({row.get(name) for name in names}) == 1)  # it is stable
     if not rows:

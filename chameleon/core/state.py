@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any, Literal
 
 from chameleon import values
@@ -224,6 +225,12 @@ class State:
         steps = [(record.step.module, record.error or record.output) for record in self.history]
         rows = [("question", self.input.get("question")), ("plan", " → ".join(self.plan)), *steps]
         return html_rows([*rows, ("answer", self.answer), ("read as", self.reading), ("why not", why)])
+
+    def to_html(self) -> str:
+        """Return a page of the run, which needs nothing else: each step, and the table as it changed."""
+        page = import_module("chameleon.evaluation.run_page")  # which is made of states
+        html: str = page.page_of(page.events_of(self))
+        return html
 
     @property
     def answer(self) -> Any:

@@ -112,12 +112,13 @@ class Comparison:
         percent = "" if all(row.graded for row in self.rows) and figures else "right answers in percent"
         return "; ".join(part for part in (figures, percent) if part)
 
-    @property
-    def problems(self) -> list[dict[str, str]]:
-        """Each problem of the runs: its id, its gold answer, and ✓, ✗, – (declined) or ! (failed) by run."""
+    def problems(self, most: int | None = None) -> list[dict[str, str]]:
+        """Return the first problems of the runs: id, gold, and ✓, ✗, – (declined) or ! (failed) by run."""
         found: dict[str, dict[str, str]] = {}
         for run in (row.run for row in self.rows if row.run is not None):
             for result in run.results:
+                if most is not None and len(found) >= most and result.id not in found:
+                    continue
                 row = found.setdefault(
                     result.id, {"id": result.id, "gold": one_line(answer_in_text(result.gold, "; "), 40)}
                 )

@@ -21,12 +21,13 @@ OURS = {
     "nav": {"aria-label": "Contents"},
     "a": {"href": f"#({ANCHOR})"},
     "div": {"tabindex": "0", "style": r"width: \d+\.\d\d%"},
+    "span": {"style": r"margin-left: \d+\.\d\d%; width: \d+\.\d\d%"},
     "input": {"type": "radio", "name": rf"show{NUMBER}", "checked": ""},
     "label": {"for": ANCHOR},
     "img": {"src": r"data:image/(png|jpeg);base64,[A-Za-z0-9+/=]+", "alt": "Picture of the problem"},
 }
 PLAIN = re.compile(
-    r"head|title|style|body|main|header|section|h[1-5]|p|span|strong|small|code|pre|ol|li|dl|dt|dd"
+    r"head|title|style|body|main|header|section|article|h[1-5]|p|strong|del|ins|small|code|pre|ol|li|dl|dt|dd"
     r"|details|summary|table|caption|thead|tbody|tr|th|td"
 )
 

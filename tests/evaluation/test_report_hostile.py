@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from chameleon.evaluation.report_page import LONGEST, visible
+from chameleon.evaluation.page_views import LONGEST, visible
 from chameleon.evaluation.run import Run
 from tests.evaluation.html_outline import Outline, assert_ours
 from tests.evaluation.report_runs import HOSTILE, LONG, SCRIPT, page_of

@@ -200,6 +200,6 @@ def test_a_page_replaces_one_of_its_own_kind_and_no_other_file(runs: tuple[Run, 
         write_page(runs, [], page)
     precious = tmp_path / ".bashrc"
     precious.write_text("precious")
-    with pytest.raises(InputError, match="is no page of `chameleon report`"):
+    with pytest.raises(InputError, match="is no page of ours"):
         write_page(runs, [], precious)
     assert precious.read_text() == "precious"

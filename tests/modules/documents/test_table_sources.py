@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chameleon import State, Table
-from chameleon.cli.words import sources_in_words
+from chameleon.core.sources import sources_in_words
 from chameleon.modules.documents.table_sources import TableRegion, TableSources, region_kept
 from chameleon.retrieval.document import Document
 from chameleon.retrieval.make import build_index

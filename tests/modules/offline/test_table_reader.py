@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from chameleon import Executor, Inventory, State, Table
-from chameleon.cli.words import sources_in_words
+from chameleon.core.sources import sources_in_words
 from tests.e2e.commands import Command
 
 ROOT = Path(__file__).parents[3]

@@ -1,0 +1,300 @@
+"""What pages show of runs: HTML that needs nothing else, in which all from data or models is text."""
+
+from __future__ import annotations
+
+import base64
+import json
+import unicodedata
+from collections import defaultdict, deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby, islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from chameleon import values
+from chameleon.core.events import Event, Nested, RunStarted, StepRecord
+from chameleon.errors import InputError
+from chameleon.table import Table
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+LONGEST = 2_000
+"""As many characters of a text are shown; how many are missing is said where they are left out."""
+_MOST_ROWS, _MOST_COLUMNS, _MOST_CELLS = 50, 500, 3_000
+_TABLE_TEXT, _SHORTEST_CELL = 200_000, 200  # characters: the cells of a table share the first
+_MOST_PARTS, _DEEPEST, _TOP_PROGRAMS = 50, 3, 12
+_LARGEST_PICTURE = 2_000_000
+_PICTURES = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg"}
+_GENERATOR, _HEAD_BYTES = b'<meta name="generator" content="chameleon', 500
+_SEEN = "\n\t\u200c\u200d"  # Persian, Indic scripts and emoji are not written without the last two
+
+
+def write_html(template: str, file: str | Path, **shown: Any) -> None:
+    """Write a page of a template; the file is there only when it is whole. Raises `InputError`."""
+    path = _place_of(Path(file))
+    beside = path.with_name(f"{path.name}.new")
+    stream = environment().get_template(template).stream(**shown)
+    stream.enable_buffering(200)
+    try:
+        with beside.open("w", encoding="utf-8", newline="\n") as page:
+            page.writelines(stream)
+        beside.replace(path)
+    except OSError as problem:
+        where = str(problem.filename or path).removesuffix(".new")  # it may be the events that are not there
+        raise InputError(f"the page cannot be written: {problem.strerror}", where=where) from problem
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def _place_of(page: Path) -> Path:
+    """Return where a page goes, links followed. Raises `InputError` where anything but such a page is."""
+    path = page.resolve()
+    if path.is_file():
+        with path.open("rb") as file:
+            if _GENERATOR in file.read(_HEAD_BYTES):
+                return path
+    if path.exists():
+        what = "the page cannot be written: what is there is no page of ours"
+        raise InputError(what, where=str(page), hint="Name another file.")
+    return path
+
+
+def environment() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    made = Environment(
+        loader=PackageLoader("chameleon.evaluation", "."),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        # What every expression gives, before it is escaped: none is forgotten.
+        finalize=lambda value: (
+            value if hasattr(value, "__html__") or isinstance(value, Shown) else shown(str(value))
+        ),
+    )
+    made.filters |= {
+        "brief": brief,
+        "shown": shown,
+        "percent": lambda share: f"{100 * share:.2f}",
+        "count": lambda number: f"{number:,}",
+        "from_json": values.from_json,
+        "text": _value_text,
+        "extent": _extent,
+        "rows_with": _rows_with,
+        "parts": _parts,
+        "picture": _picture_of,
+    }
+    made.tests |= {"table": lambda value: isinstance(value, Table), "parted": _is_parted}
+    made.globals |= {"MOST_PARTS": _MOST_PARTS, "TOP_PROGRAMS": _TOP_PROGRAMS}
+    return made
+
+
+class StepView(NamedTuple):
+    """A step: `same` names the keys that hold its output, `changes` those that hold something else.
+
+    `table` is what became of the table, where it changed.
+    """
+
+    number: int
+    record: StepRecord
+    output: Any
+    same: list[str]
+    changes: list[tuple[str, Any]]
+    table: TableChange | None
+
+    @property
+    def call(self) -> str:
+        """The operation on a table as it was called, of a step of a chain; else nothing."""
+        output = self.record.output
+        return str(output.get("call") or "") if isinstance(output, Mapping) else ""
+
+    @classmethod
+    def of(cls, number: int, record: StepRecord, table: Any) -> StepView:
+        """Make the view of a step that was given this `table`."""
+        changed = [(f"input.{key}", value) for key, value in record.input_changes.items()]
+        changed += [(f"cache.{key}", value) for key, value in record.cache_changes.items()]
+        output = record.output
+        held = [output, *(output.values() if isinstance(output, Mapping) else ())]
+        same = [name for name, value in changed if value in held]
+        if isinstance(output, Table) and output == table:
+            output = f"The table stays as it was, {len(output.rows):,} × {len(output.header):,}."
+        after = record.input_changes.get("table")
+        change = None
+        if isinstance(table, Table) and isinstance(after, Table) and after != table:
+            change = TableChange.of(table, after)
+            output = None if output == after else output
+            changed = [(name, value) for name, value in changed if name != "input.table"]
+        return cls(number, record, output, same, [each for each in changed if each[0] not in same], change)
+
+
+class TableChange(NamedTuple):
+    """A table after a step, with what the step dropped; each name, row and cell is "", "new" or "gone".
+
+    `rows` are the first that are shown, each with its mark and its cells, a mark and a text each; `more`
+    counts those that are not shown, and `sizes` tells rows and columns before and after.
+    """
+
+    header: list[tuple[str, str]]
+    rows: list[tuple[str, list[tuple[str, str]]]]
+    more: int
+    sizes: tuple[int, int, int, int]
+    dropped: int
+    is_mixed: bool
+
+    @classmethod
+    def of(cls, before: Table, after: Table) -> TableChange:
+        """Find what a step kept, dropped and added: columns by name, rows by the cells that both have."""
+        old = {name: place for place, name in reversed([*enumerate(before.header)])}
+        places = [old.get(name) for name in after.header][:_MOST_COLUMNS]
+        common = [(here, there) for here, there in enumerate(places) if there is not None]
+        gone_columns = [place for place, name in enumerate(before.header) if name not in after.header]
+        waiting = defaultdict[tuple[str, ...], deque[int]](deque)
+        for number, row in enumerate(before.rows):
+            waiting[tuple(row[there] for _, there in common)].append(number)
+        origins: list[int | None] = []
+        for row in after.rows:
+            found = waiting.get(tuple(row[here] for here, _ in common)) if common else None
+            origins.append(found.popleft() if found else None)
+        if not any(each is not None for each in origins) and len(after.rows) == len(before.rows):
+            origins = [*range(len(before.rows))]  # the values of all rows were written anew
+        kept = [each for each in origins if each is not None]
+        is_mixed = kept != sorted(kept)
+        lines: list[tuple[float, str, list[tuple[str, str]]]] = []
+        for number, (row, origin) in enumerate(zip(after.rows, origins, strict=True)):
+            cells = []
+            for here, there in enumerate(places):
+                is_kept = origin is not None and there is not None and before.rows[origin][there] == row[here]
+                cells.append(("" if is_kept or origin is None else "new", row[here]))
+            cells += [("gone", "" if origin is None else before.rows[origin][each]) for each in gone_columns]
+            place = number if is_mixed or origin is None else origin
+            lines.append((place, "" if origin is not None else "new", cells))
+        dropped = sorted(set(range(len(before.rows))) - set(kept))
+        for number in dropped[:_MOST_ROWS]:
+            row = before.rows[number]
+            cells = [("gone", "" if there is None else row[there]) for there in places]
+            cells += [("gone", row[each]) for each in gone_columns]
+            lines.append((len(before.rows) + number if is_mixed else number, "gone", cells))
+        if not is_mixed:
+            lines.sort(key=lambda line: line[0])
+        header = [
+            ("" if there is not None else "new", after.header[here]) for here, there in enumerate(places)
+        ]
+        header += [("gone", before.header[each]) for each in gone_columns]
+        most = min(_MOST_ROWS, max(5, _MOST_CELLS // max(1, len(header))))
+        sizes = (len(before.rows), len(before.header), len(after.rows), len(after.header))
+        shown_lines = [(mark, cells) for _, mark, cells in lines[:most]]
+        more = len(after.rows) + len(dropped) - len(shown_lines)
+        return cls(header, shown_lines, more, sizes, len(dropped), is_mixed)
+
+
+def views(events: Iterable[Event]) -> Iterator[tuple[str, Any]]:
+    """Yield events as they are shown, each with its kind; an inventory within is one, with its own."""
+    table, steps = None, 0
+    for name, group in groupby(events, key=lambda event: event.module if isinstance(event, Nested) else None):
+        if name is not None:
+            yield "Nested", (name, list(views(each.event for each in group if isinstance(each, Nested))))
+            continue
+        for event in group:
+            if isinstance(event, RunStarted):
+                table = event.input.get("table")
+            elif isinstance(event, StepRecord):
+                steps += 1
+                yield "Step", StepView.of(steps, event, table)
+                table = table if event.dropped else event.input_changes.get("table", table)
+            else:
+                yield type(event).__name__, event
+
+
+def _extent(table: Table) -> tuple[int, int, int]:
+    """Return how many rows and columns are shown, and how many characters of each cell."""
+    width = min(len(table.header), _MOST_COLUMNS)
+    height = min(len(table.rows), _MOST_ROWS, max(5, _MOST_CELLS // width))
+    return height, width, max(_SHORTEST_CELL, min(LONGEST, _TABLE_TEXT // (width * (height + 1))))
+
+
+def _rows_with(table: Table, marks: Mapping[int, Any], height: int) -> list[int]:
+    """Return the rows that are shown: those that the answer rests on, and the first of the others."""
+    marked = [row for row in sorted(marks) if 0 <= row < len(table.rows)][:height]
+    others = islice((row for row in range(len(table.rows)) if row not in marks), height - len(marked))
+    return sorted([*marked, *others])
+
+
+def _is_parted(value: Any, depth: int) -> bool:
+    """Return whether a value is shown part by part: a mapping, or a list with something large in it."""
+    if depth >= _DEEPEST or not isinstance(value, Mapping | tuple | list):
+        return False
+    return isinstance(value, Mapping) or any(
+        isinstance(item, Table | Mapping) or (isinstance(item, str) and "\n" in item) for item in value
+    )
+
+
+def _parts(value: Mapping[str, Any] | Sequence[Any]) -> Iterator[tuple[Any, Any]]:
+    """Yield the first parts of a mapping by name, of a list by number."""
+    return islice(value.items() if isinstance(value, Mapping) else enumerate(value, 1), _MOST_PARTS)
+
+
+def _value_text(value: Any) -> str:
+    """Write a value in one text: as it is, or as JSON. A list of texts is parted by semicolons."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Table):
+        return f"a table of {len(value.rows):,} × {len(value.header):,}"
+    if isinstance(value, tuple | list):
+        value = value[:LONGEST]
+        if all(isinstance(item, str) for item in value):
+            return "; ".join(value)
+    return "none" if value is None else json.dumps(values.to_json(value), ensure_ascii=False)
+
+
+def _picture_of(path: str) -> str:
+    """Return a PNG or JPEG of at most 2 MB as a data: URI, or the reason why it is not shown."""
+    file, name = Path(path), brief(Path(path).name)
+    try:
+        if not file.is_file():  # nor is a device or a pipe, which might never end
+            return f"The picture {name} is not there."
+        with file.open("rb") as opened:
+            data = opened.read(_LARGEST_PICTURE + 1)
+    except (OSError, ValueError) as problem:
+        reason = getattr(problem, "strerror", None) or problem
+        return f"The picture {name} cannot be read: {reason}."
+    kind = next((kind for magic, kind in _PICTURES.items() if data.startswith(magic)), None)
+    if kind is None or len(data) > _LARGEST_PICTURE:
+        return f"The picture {name} is not shown: it is no PNG or JPEG of at most 2 MB."
+    return f"data:{kind};base64,{base64.b64encode(data).decode('ascii')}"
+
+
+class Shown(str):
+    """Text that is ready for the page."""
+
+    __slots__ = ()
+
+
+def shown(text: str, most: int = LONGEST) -> Shown:
+    """Show beginning and end, and how much is left out between: a prompt's question comes last."""
+    if len(text) <= most:
+        return Shown(visible(text))
+    half = most // 2
+    note = f" … [{len(text) - 2 * half:,} characters are not shown] … "
+    return Shown(visible(text[:half]) + note + visible(text[-half:]))
+
+
+def brief(text: object, most: int = 80) -> Shown:
+    """Show the text on one line, cut with an ellipsis."""
+    whole = str(text)
+    line = " ".join(whole[: 4 * most].split())
+    cut = len(line) > most or len(whole) > 4 * most
+    return Shown(visible(line[:most]) + ("…" if cut else ""))
+
+
+def visible(text: str) -> str:
+    """Spell out control characters, bidi overrides and the like as ⟨U+202E⟩, but no white space."""
+    if text.isprintable():
+        return text
+    return "".join(
+        each
+        if each.isprintable() or each in _SEEN or unicodedata.category(each) == "Zs"
+        else f"⟨U+{ord(each):04X}⟩"
+        for each in text.replace("\r\n", "\n")
+    )

@@ -1,0 +1,159 @@
+"""The page of a run: what was asked and answered, what each step did to the table, what a model was told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from chameleon.core.events import Event, Nested, Plan, StepRecord
+from chameleon.core.sources import notes_on, sources_in_words
+from chameleon.core.state import State
+from chameleon.errors import InputError
+from chameleon.evaluation.page_views import environment, views, write_html
+from chameleon.figures import in_time
+from chameleon.table import Table
+from chameleon.usage import Call, Usage
+
+TEMPLATE = "run_page.html.j2"
+_MOST_EVENTS, _MOST_BARS = 400, 60
+_WORDS = {"answered": "Answered", "declined": "Declined", "failed": "Failed", "budget": "Out of budget"}
+
+
+class Bar(NamedTuple):
+    """A plan or a step on the time line, in percent of the whole."""
+
+    name: str
+    kind: str
+    start: float
+    width: float
+    took: str
+
+
+class RunView(NamedTuple):
+    """A run as a page shows it."""
+
+    state: State
+    question: str
+    status: str
+    given: Mapping[str, Any]
+    read: list[tuple[str, str]]
+    marks: Mapping[int, frozenset[int]]
+    bars: list[Bar]
+    events: list[tuple[str, Any]]
+    more: int
+    spent: str
+
+    @classmethod
+    def of(cls, events: Sequence[Event]) -> RunView:
+        """Make the view of a run from its events."""
+        state = State.fold(events)
+        given = dict(state.started.input) if state.started else {}
+        calls = [call for event in events for call in _calls_in(event)]
+        usage = sum((call.usage for call in calls), Usage())
+        parts = [usage.in_words, in_time(state.seconds)]
+        parts += [f"{sum(call.cached for call in calls)} replies from the store"] * any(
+            c.cached for c in calls
+        )
+        read = [("Read as", state.reading)] if state.reading else []
+        read += [("From", line) for line in sources_in_words(state.sources)]
+        read += [("Note", note) for note in notes_on(state, 8)]
+        shown = list(views(islice(events, _MOST_EVENTS)))
+        more = max(0, len(events) - _MOST_EVENTS)
+        status = _WORDS.get(state.status, state.status.capitalize())
+        question = str(given.pop("question", "") or "")
+        bars = list(_bars(events))
+        return cls(
+            state, question, status, given, read, _marks_in(state), bars, shown, more, ", ".join(parts)
+        )
+
+    @property
+    def kind(self) -> str:
+        """The class of its colors: those of the problems of a report."""
+        return {"answered": "right", "declined": "declined"}.get(self.state.status, "failed")
+
+    @property
+    def about(self) -> list[tuple[str, str]]:
+        """What ran: pairs of a name and a text."""
+        started = self.state.started
+        settings = started.settings if started else {}
+        pairs = [
+            ("Inventory", started.inventory if started else ""),
+            ("Model", str(settings.get("model") or "none")),
+            ("Plan", " → ".join(self.state.plan)),
+            ("Took", self.spent),
+        ]
+        return [(name, text) for name, text in pairs if text]
+
+
+def page_of(events: Iterable[Event]) -> str:
+    """Return the page of a run, which needs nothing else and no script."""
+    runs = [RunView.of(list(events))]
+    return environment().get_template(TEMPLATE).render(runs=runs)
+
+
+def write_run_page(runs: Iterable[Sequence[Event]], file: str | Path) -> int:
+    """Write the page of a run, or of those of a conversation; return how many. Raises `InputError`."""
+    shown = [RunView.of(events) for events in runs if events]
+    if not shown:
+        raise InputError("there is no run to show", hint="Give the event log of a run.")
+    write_html(TEMPLATE, file, runs=shown)
+    return len(shown)
+
+
+def events_of(state: State) -> Iterator[Event]:
+    """Yield the events that made a state, as far as it holds them: approvals are left out."""
+    if state.started is not None:
+        yield state.started
+    number = 0
+    for plan in state.plans:
+        yield plan
+        left = [] if plan.refused else list(plan.steps)
+        while number < len(state.history):
+            record = state.history[number]
+            if not record.dropped and left[:1] != [record.step]:
+                break
+            yield from (Nested(record.step.module, event) for event in state.within.get(number, ()))
+            yield record
+            left = left if record.dropped else left[1:]
+            number += 1
+    if state.ended is not None:
+        yield state.ended
+
+
+def _calls_in(event: Event) -> Iterator[Call]:
+    inner = event.innermost if isinstance(event, Nested) else event
+    yield from getattr(inner, "calls", ())
+
+
+def _bars(events: Iterable[Event]) -> Iterator[Bar]:
+    """Yield plans and steps one after the other; where a step runs an inventory, that stands for it."""
+    timed = [event for event in events if isinstance(event, Plan | StepRecord)]
+    whole = sum(round(event.seconds, 6) for event in timed) or 1.0  # as a log has them
+    start = 0.0
+    for event in timed[:_MOST_BARS]:
+        if isinstance(event, StepRecord):
+            name, kind = event.step.module, "failed" if event.error else ""
+        else:
+            name, kind = f"plan by {event.by}", "refused" if event.refused else ""
+        share = 100 * round(event.seconds, 6) / whole
+        yield Bar(name, kind, start, max(share, 0.4), in_time(event.seconds))
+        start += share
+
+
+def _marks_in(state: State) -> Mapping[int, frozenset[int]]:
+    """Return which cells of the table that was given the answer rests on: columns by row, both from 0."""
+    table = state.started.input.get("table") if state.started else None
+    marks: dict[int, frozenset[int]] = {}
+    if not isinstance(table, Table):
+        return marks
+    for source in state.sources:
+        names = source.get("columns") or ()
+        columns = frozenset(place for place, name in enumerate(table.header) if name in names)
+        for row in source.get("rows") or ():
+            marks[row - 1] = marks.get(row - 1, frozenset()) | columns
+        for row, name in source.get("cells") or ():
+            places = {place for place, own in enumerate(table.header) if own == name}
+            marks[row - 1] = marks.get(row - 1, frozenset()) | places
+    return marks

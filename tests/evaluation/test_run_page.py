@@ -1,0 +1,120 @@
+"""The page of a run: what it shows of steps and of the table as it changed, and that all in it is text."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from chameleon import Executor, State, Table
+from chameleon.core.events import Plan, RunEnded, RunStarted, Step, StepRecord
+from chameleon.core.log import EventLog
+from chameleon.errors import InputError
+from chameleon.evaluation.page_views import TableChange
+from chameleon.evaluation.run import Run
+from chameleon.evaluation.run_page import events_of, page_of, write_run_page
+from tests.e2e.commands import Command
+from tests.evaluation.html_outline import Outline, assert_ours
+
+TABLE = Table(
+    ["Name", "City", "Points"], [["Ann", "Oslo", "14"], ["Ben", "Rome", "25"], ["Cleo", "Oslo", "31"]]
+)
+
+
+def marks(change: TableChange) -> list[tuple[str, list[str]]]:
+    return [(mark, [own for own, _ in cells]) for mark, cells in change.rows]
+
+
+def test_rows_that_a_step_drops_stay_in_their_place() -> None:
+    change = TableChange.of(TABLE, TABLE.take_rows([0, 2]))
+    assert [mark for mark, _ in change.rows] == ["", "gone", ""]
+    assert (change.dropped, change.more, change.sizes) == (1, 0, (3, 3, 2, 3))
+
+
+def test_columns_are_new_gone_or_kept() -> None:
+    added = Table([*TABLE.header, "Land"], [[*row, "x"] for row in TABLE.rows])
+    assert TableChange.of(TABLE, added).header[-1] == ("new", "Land")
+    assert marks(TableChange.of(TABLE, added))[0] == ("", ["", "", "", "new"])
+    fewer = Table(["Points"], [[row[2]] for row in TABLE.rows])
+    assert TableChange.of(TABLE, fewer).header == [("", "Points"), ("gone", "Name"), ("gone", "City")]
+    assert marks(TableChange.of(TABLE, fewer))[1] == ("", ["", "gone", "gone"])
+
+
+def test_another_order_and_other_values_are_told() -> None:
+    turned = TableChange.of(TABLE, TABLE.take_rows([2, 0]))
+    assert turned.is_mixed and [mark for mark, _ in turned.rows] == ["", "", "gone"]
+    rounded = Table(TABLE.header, [[row[0], row[1], f"{row[2]}.0"] for row in TABLE.rows])
+    assert marks(TableChange.of(TABLE, rounded)) == [("", ["", "", "new"])] * 3
+    grouped = Table(["Group", "Count"], [["Oslo", "2"], ["Rome", "1"]])
+    assert {mark for mark, _ in TableChange.of(TABLE, grouped).rows} == {"new", "gone"}
+
+
+def test_a_large_table_is_compared_and_cut() -> None:
+    large = Table(["n", "square"], [[str(n), str(n * n)] for n in range(200_000)])
+    begun = time.monotonic()
+    change = TableChange.of(large, large.take_rows(range(0, 200_000, 2)))
+    assert time.monotonic() - begun < 20 and len(change.rows) == 50
+    assert change.more == 200_000 - 50 and change.dropped == 100_000
+
+
+def test_a_run_shows_its_answer_reading_sources_and_steps() -> None:
+    state = Executor("tables_offline").run({"question": "Which name has the most points?", "table": TABLE})
+    page = state.to_html()
+    outline = Outline(page)
+    assert_ours(outline)
+    assert all(text in page for text in ("Cleo", "Read as", "Name with the most Points", "table_reader"))
+    marked = [each.text for each in outline.of_class("source")]
+    assert marked == ["Cleo", "31"]
+    declined = Executor("tables_offline").run({"question": "Who is nicest?", "table": TABLE}).to_html()
+    assert "Declined" in declined and "these words were not understood: nicest" in declined
+
+
+def test_a_table_is_shown_after_each_step_that_changes_it() -> None:
+    changed = TABLE.take_rows([1])
+    steps = [Step("select_row"), Step("answer")]
+    events = [
+        RunStarted("mine", {"question": "Who?", "table": TABLE}),
+        Plan(tuple(steps), "fixed"),
+        StepRecord(steps[0], {"call": "f_select_row(2)", "table": changed}, {"table": changed}),
+        StepRecord(steps[1], "Ben"),
+        RunEnded("answered"),
+    ]
+    page = page_of(events)
+    outline = Outline(page)
+    assert "f_select_row(2)" in page and "2 rows dropped" in page
+    assert [each.text for each in outline.of_tag("del")] == ["Ann", "Oslo", "14", "Cleo", "Oslo", "31"]
+    assert page == page_of(events_of(State.fold(events)))
+
+
+def test_what_strangers_wrote_stays_text(hostile: Run) -> None:
+    for _, events in hostile.with_events(list(hostile.results)):
+        assert_ours(Outline(page_of(events)))
+
+
+def test_a_long_run_is_cut_and_says_so() -> None:
+    step = Step("again")
+    events = [
+        RunStarted("mine", {"question": "Who?", "table": TABLE}),
+        Plan((step,) * 1_000, "fixed"),
+        *[StepRecord(step, str(n)) for n in range(1_000)],
+        RunEnded("answered"),
+    ]
+    page = page_of(events)
+    assert len(page) < 1_000_000 and "more events are in the log" in page
+
+
+def test_ask_and_report_write_the_page(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("t.csv").write_text("Name,Points\nAnn,1\nBen,2\n", "utf-8")
+    asked = ("ask", "Who has the most points?", "-t", "t.csv", "-i", "tables_offline")
+    done = command(*asked, "--html", "a.html", "--log", "a.jsonl")
+    assert done.code == 0 and done.out == "Ben\n" and "Page: a.html" in done.err
+    assert command("report", "a.jsonl", "--html", "b.html").code == 0
+    assert Path("a.html").read_text("utf-8") == Path("b.html").read_text("utf-8")
+    assert "--html FILE" in command("report", "a.jsonl").err
+    assert "there is no page of ours" in command(*asked, "--html", "t.csv").err
+    with EventLog("empty.jsonl"), pytest.raises(InputError, match="there is no run to show"):
+        write_run_page([], "c.html")
