@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from chameleon.benchmarks.scorers.text_overlap import OverlapRule, StemmedOverlapRule
-from chameleon.benchmarks.tables.benchmark import SIZES, TableBenchmark, text_in
+from chameleon.benchmarks.tables.table_benchmark import SIZES, TableBenchmark, text_in
 from chameleon.evaluation.benchmark import Cell, Problem, Row, Scorer
 
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
-from chameleon.benchmarks.scorers.feverous import LABELS, UNKNOWN, EvidenceRule, Item, LabelRule, item_of
+from chameleon.benchmarks.scorers.feverous_rule import LABELS, UNKNOWN, EvidenceRule, Item, LabelRule, item_of
 from chameleon.benchmarks.scorers.verdicts import TableragLabelRule
-from chameleon.benchmarks.tables.benchmark import SIZES, TableBenchmark, text_in, texts_in, wrong
+from chameleon.benchmarks.tables.table_benchmark import SIZES, TableBenchmark, text_in, texts_in, wrong
 from chameleon.core.state import State
 from chameleon.evaluation.benchmark import Problem, Row, Scorer
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-from chameleon.benchmarks.scorers.finqa import ExecutionRule, OfficialRule, PrecisionRule, ProgramRule
 from chameleon.benchmarks.scorers.finqa_answers import AnswerRule
-from chameleon.benchmarks.tables.benchmark import table_of, text_in, texts_in, wrong
+from chameleon.benchmarks.scorers.finqa_rule import ExecutionRule, OfficialRule, PrecisionRule, ProgramRule
+from chameleon.benchmarks.tables.table_benchmark import table_of, text_in, texts_in, wrong
 from chameleon.core.state import State
 from chameleon.evaluation.benchmark import Benchmark, Problem, Row, Scorer
 from chameleon.modules.reports.finqa_program import steps_of, tokens_of

@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 from urllib.parse import unquote
 
 from chameleon.benchmarks.scorers.squad import ExactAndF1, TableragAnswerRule
-from chameleon.benchmarks.tables.benchmark import (
+from chameleon.benchmarks.tables.cells import cells_with
+from chameleon.benchmarks.tables.table_benchmark import (
     SIZES,
     TableBenchmark,
     TableFolder,
@@ -17,7 +18,6 @@ from chameleon.benchmarks.tables.benchmark import (
     text_in,
     texts_in,
 )
-from chameleon.benchmarks.tables.cells import cells_with
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Cell, Problem, Row, Scorer
 

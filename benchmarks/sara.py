@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
-from chameleon.benchmarks.scorers.sara import (
+from chameleon.benchmarks.scorers.sara_rule import (
     LABELS,
     GptStatutesRule,
     HingeRule,
@@ -15,7 +15,7 @@ from chameleon.benchmarks.scorers.sara import (
     StatutoryRule,
     dollars,
 )
-from chameleon.benchmarks.tables.benchmark import text_in, wrong
+from chameleon.benchmarks.tables.table_benchmark import text_in, wrong
 from chameleon.core.module import split_keys
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Benchmark, Problem, Row, Scorer

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
-from chameleon.benchmarks.scorers.options import OptionIndexRule, OptionTextRule
-from chameleon.benchmarks.tables.benchmark import text_in, texts_in, wrong
+from chameleon.benchmarks.scorers.choices import OptionIndexRule, OptionTextRule
+from chameleon.benchmarks.tables.table_benchmark import text_in, texts_in, wrong
 from chameleon.evaluation.benchmark import Benchmark, Problem, Row, Scorer
 
 _BY_SUBJECT = {"natural science": "NAT", "social science": "SOC", "language science": "LAN"}

@@ -7,10 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
-from chameleon.benchmarks.scorers.sqa import CellRule, coordinates
+from chameleon.benchmarks.scorers.sqa_rule import CellRule, coordinates
 from chameleon.benchmarks.scorers.squad import TableragAnswerRule
-from chameleon.benchmarks.tables.benchmark import SIZES, TableBenchmark, read_csv, texts_in, wrong
 from chameleon.benchmarks.tables.cells import cells_with, literal_texts
+from chameleon.benchmarks.tables.table_benchmark import SIZES, TableBenchmark, read_csv, texts_in, wrong
 from chameleon.core.state import State
 from chameleon.evaluation.benchmark import Cell, Problem, Row, Scorer
 from chameleon.evaluation.results import SEQUENCES

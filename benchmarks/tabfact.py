@@ -15,7 +15,7 @@ from chameleon.benchmarks.scorers.verdicts import (
     VerdictRule,
     WeightedVerdictRule,
 )
-from chameleon.benchmarks.tables.benchmark import SIZES, TableBenchmark, text_in, wrong
+from chameleon.benchmarks.tables.table_benchmark import SIZES, TableBenchmark, text_in, wrong
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Problem, Row, Scorer
 from chameleon.evaluation.data import DataFile, beside

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from chameleon.benchmarks.scorers.promptpg import PromptPGRule
-from chameleon.benchmarks.scorers.tabmwp import ChameleonRule, ProgramOfThoughtRule
-from chameleon.benchmarks.tables.benchmark import table_of, text_in, texts_in, wrong
+from chameleon.benchmarks.scorers.tabmwp_rule import ChameleonRule, ProgramOfThoughtRule
+from chameleon.benchmarks.tables.table_benchmark import table_of, text_in, texts_in, wrong
 from chameleon.evaluation.benchmark import Benchmark, Problem, Row, Scorer
 from chameleon.table import Table
 

@@ -7,9 +7,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-from chameleon.benchmarks.scorers.binder import BinderRule
+from chameleon.benchmarks.scorers.binder_rule import BinderRule
 from chameleon.benchmarks.scorers.denotation import DenotationRule, TableCotRule
-from chameleon.benchmarks.tables.benchmark import (
+from chameleon.benchmarks.tables.cells import cells_with
+from chameleon.benchmarks.tables.table_benchmark import (
     SIZES,
     TableBenchmark,
     read_csv,
@@ -18,7 +19,6 @@ from chameleon.benchmarks.tables.benchmark import (
     texts_in,
     wrong,
 )
-from chameleon.benchmarks.tables.cells import cells_with
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Cell, Problem, Row, Scorer
 

@@ -32,9 +32,9 @@ from typing import Any
 
 import aiohttp
 from langchain_openai import ChatOpenAI
-from measuring import Figure, surroundings, table
 from model_server import ModelServer
 from openai import AsyncOpenAI, DefaultAioHttpClient
+from timings import Figure, surroundings, table
 from workload import QUESTIONS, Same
 
 from chameleon import LLM, Executor, Inventory, LLMModule

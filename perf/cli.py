@@ -14,8 +14,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from measuring import Figure, surroundings, table
 from model_server import ModelServer
+from timings import Figure, surroundings, table
 
 BASE = "import pydantic, yaml, typer"
 COMMAND = "import sys; from chameleon.cli import main; sys.argv[0] = 'chameleon'; main()"

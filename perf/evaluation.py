@@ -28,13 +28,13 @@ import psutil
 from langchain_core.language_models.chat_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
-from measuring import surroundings, table
+from timings import surroundings, table
 
 from chameleon import LLM, Executor, Inventory
 from chameleon.cli.evaluating import EvalRun
 from chameleon.cli.options import EvalOptions
 from chameleon.cli.scoring import Data
-from chameleon.evaluation.events import EVENTS
+from chameleon.evaluation.kept_events import EVENTS
 from chameleon.evaluation.problems import Problems
 from chameleon.evaluation.run_dir import RESULTS, checked_count
 

@@ -1,4 +1,4 @@
-"""The page of `models.py`: a table for each set of problems, and a picture of right, wrong and declined."""
+"""The page of `small_models.py`: a table for each set of problems, a picture of right, wrong, declined."""
 
 from __future__ import annotations
 

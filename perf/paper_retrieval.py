@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from measuring import surroundings, table
+from timings import surroundings, table
 
 from chameleon.core.state import State
 from chameleon.documents.reading import text_passages

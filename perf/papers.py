@@ -32,7 +32,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from measuring import surroundings, table
+from timings import surroundings, table
 
 from chameleon import Executor, Inventory
 from chameleon.documents.indexing import index_files

@@ -1,4 +1,4 @@
-"""The frameworks that `steps.py` compares Chameleon with: the same plan in each, as its documentation has it.
+"""The frameworks that `step_costs.py` compares Chameleon with: the same plan in each, as its pages have it.
 
 Each function returns one that runs the plan so many times. A step calls `workload.work` itself; where a
 model is asked, it replies in no time. The agents ask a model of their own class: five times it wants a tool,
@@ -33,12 +33,12 @@ from pydantic_ai import Agent as TypedAgent
 from pydantic_ai.messages import ModelMessage, TextPart, ToolCallPart
 from pydantic_ai.messages import ModelResponse as TypedResponse
 from pydantic_ai.models.function import AgentInfo, FunctionModel
-from workload import ALL, PLANNER, PLANNING, QUESTION, REPLY, STEPS, SYSTEM, Chat, parse, work
+from workload import ALL, PLANNER, PLANNING, QUESTION, REPLY, STEPS, SYSTEM, InstantChat, parse, work
 
 PACKAGES = ("langgraph", "langgraph-checkpoint-sqlite", "haystack-ai", "pydantic-ai-slim", "openai-agents")
 PACKAGES += ("dspy", "smolagents")
 Run = Callable[[int], None]
-CHAT = Chat()
+CHAT = InstantChat()
 logging.getLogger("haystack").setLevel(logging.ERROR)
 
 

@@ -37,7 +37,7 @@ from typing import Any
 
 import psutil
 from made_tables import made_table, made_tables, question_about
-from measuring import surroundings, table
+from timings import surroundings, table
 
 from chameleon.evaluation.recall import read_corpus
 from chameleon.retrieval.analysis import terms

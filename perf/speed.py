@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from measuring import machine
+from timings import machine
 
 HERE = Path(__file__).parent
 PAGE = HERE.parent / "docs" / "benchmarks" / "speed.md"
@@ -55,7 +55,7 @@ It takes about a quarter of an hour on two cores; `--quick` a minute or two, for
 
 
 @dataclass(frozen=True)
-class Part:
+class PageSection:
     """A section of the page: what a script prints, run with these options."""
 
     title: str
@@ -66,35 +66,35 @@ class Part:
 
 
 PARTS = [
-    Part(
+    PageSection(
         "Steps",
         "What the engine adds to a step that takes no time itself. A plan is a planner and five modules, "
         "with prompts of 2.5 KB; CPU, and ratios of it, are medians with the least and the most of all.",
-        "steps.py",
+        "step_costs.py",
         quick="--rounds 3 --seconds 0.05",
     ),
-    Part(
+    PageSection(
         "Calls in flight",
         "200 problems of four calls each over HTTP. Ideal is what the calls alone take; CPU is that of the "
         "client's process.",
         "calls.py",
         quick="--problems 64 --workers 32 256 --repeats 1",
     ),
-    Part(
+    PageSection(
         "Calls that take a second",
         "The same where a call takes as long as models do.",
         "calls.py",
         "--seconds 1 --workers 256",
         "--problems 64 --repeats 1",
     ),
-    Part(
+    PageSection(
         "Recorded replies",
         "The response store beside LangChain's cache in memory and a plain table of SQLite.",
-        "replies.py",
+        "recorded_replies.py",
         quick="--replies 500 --repeats 2",
     ),
-    Part("The command line", "From the prompt of the shell to the end of the process.", "cli.py"),
-    Part(
+    PageSection("The command line", "From the prompt of the shell to the end of the process.", "cli.py"),
+    PageSection(
         "A whole evaluation",
         "Made-up problems of TabMWP's form, a model in this process, everything logged: pace and memory.",
         "evaluation.py",
@@ -103,7 +103,7 @@ PARTS = [
 ]
 
 
-def section(part: Part, *, quick: bool) -> str:
+def section(part: PageSection, *, quick: bool) -> str:
     """Run a script and return its section; what it prints without a table of Markdown stands as it is."""
     options = f"{part.options} {part.quick if quick else ''}".split()
     print(f"perf/{part.script} {' '.join(options)}", file=sys.stderr)

@@ -36,7 +36,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
-from measuring import Figure, surroundings, table
+from timings import Figure, surroundings, table
 
 from chameleon import Table
 from chameleon.modules.table_ops.add_column import AddColumn

@@ -28,7 +28,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from measuring import Figure, surroundings, table
+from timings import Figure, surroundings, table
 
 from chameleon import State
 from chameleon.errors import ChameleonError, InputError

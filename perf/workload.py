@@ -1,4 +1,4 @@
-"""The work of a step that all frameworks do in `steps.py`, and the models that reply to it in no time.
+"""The work of a step that all frameworks do in `step_costs.py`, and the models that reply to it in no time.
 
 A plan is one planning step and five modules. A step fills the question and what earlier steps found into a
 prompt of 2.5 KB, and reads the answer in the reply. Modules of one's own have the reply at hand; the others
@@ -50,7 +50,7 @@ def plain(plans: int) -> None:
             found[name] = work(QUESTION, found)
 
 
-class Chat(BaseChatModel):
+class InstantChat(BaseChatModel):
     """A LangChain chat model that replies in no time: with a plan to the planner, else with the answer."""
 
     @property
@@ -61,7 +61,7 @@ class Chat(BaseChatModel):
         return ChatResult(generations=[ChatGeneration(message=_reply(messages))])
 
 
-class Instant(Chat):
+class Instant(InstantChat):
     """The same without LangChain's own work in a call: callbacks, copies and checks."""
 
     def invoke(self, input: Any, *_: Any, **__: Any) -> AIMessage:
@@ -92,8 +92,8 @@ class Same(Scorer):
         return bool(prediction == problem.gold)
 
 
-class Questions(Benchmark):
-    """Questions of one line, each with its answer."""
+class OneLiners(Benchmark):
+    """OneLiners of one line, each with its answer."""
 
     name = "questions"
 
@@ -101,4 +101,4 @@ class Questions(Benchmark):
         return Problem(row["id"], {"question": row["question"]}, gold=row["gold"])
 
 
-QUESTIONS = Questions()
+QUESTIONS = OneLiners()

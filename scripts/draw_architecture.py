@@ -16,7 +16,7 @@ PICTURE = ROOT / "docs" / "architecture.svg"
 
 
 @dataclass(frozen=True)
-class Room:
+class DrawnRoom:
     """A box of the picture: what it is called, and what it does."""
 
     title: str
@@ -24,26 +24,26 @@ class Room:
 
 
 FLOORS = (
-    (Room("cli", "the command line"),),
-    (Room("evaluation", "run, score, count, report"), Room("interop", "MCP, LangChain, traces")),
-    (Room("run", "the executor: what comes next, step by step, and who approves it"),),
-    (Room("inventory", "a YAML file, checked, with its modules and its planner made"),),
-    (Room("core", "state, modules, planners, prompts, the log of a run"),),
+    (DrawnRoom("cli", "the command line"),),
+    (DrawnRoom("evaluation", "run, score, count, report"), DrawnRoom("interop", "MCP, LangChain, traces")),
+    (DrawnRoom("run", "the executor: what comes next, step by step, and who approves it"),),
+    (DrawnRoom("inventory", "a YAML file, checked, with its modules and its planner made"),),
+    (DrawnRoom("core", "state, modules, planners, prompts, the log of a run"),),
     (
-        Room("llm", "chat models, replies kept"),
-        Room("documents", "files to passages"),
-        Room("retrieval", "an index, rankers"),
+        DrawnRoom("llm", "chat models, replies kept"),
+        DrawnRoom("documents", "files to passages"),
+        DrawnRoom("retrieval", "an index, rankers"),
     ),
-    (Room("table", "readers, typed cells"), Room("pictures", "images and OCR")),
-    (Room("web", "guarded requests"), Room("sandbox", "sealed programs")),
-    (Room("errors, text, values", "what every room shares"),),
+    (DrawnRoom("table", "readers, typed cells"), DrawnRoom("pictures", "images and OCR")),
+    (DrawnRoom("web", "guarded requests"), DrawnRoom("sandbox", "sealed programs")),
+    (DrawnRoom("errors, text, values", "what every room shares"),),
 )
 PLUGINS = (
-    Room("modules/", "the tools"),
-    Room("planners/", "choose the next modules"),
-    Room("benchmarks/", "readers, official scorers"),
+    DrawnRoom("modules/", "the tools"),
+    DrawnRoom("planners/", "choose the next modules"),
+    DrawnRoom("benchmarks/", "readers, official scorers"),
 )
-DATA = (Room("inventories/, prompts/", "YAML of a task; Markdown"),)
+DATA = (DrawnRoom("inventories/, prompts/", "YAML of a task; Markdown"),)
 
 WIDTH, LEFT, RIGHT, GAP, HEIGHT, TOP = 1000, 20, 700, 14, 62, 50
 BLUE, SAND, GREEN = "#e8f0fb", "#fdf1df", "#edf5e4"
@@ -80,7 +80,7 @@ def draw() -> str:
     return "\n".join([*parts, text(LEFT, bottom + 8, note), "</svg>", ""])
 
 
-def box(room: Room, x: float, y: float, width: float, colour: str) -> list[str]:
+def box(room: DrawnRoom, x: float, y: float, width: float, colour: str) -> list[str]:
     """Return a room as a rectangle with two lines of text."""
     frame = f'<rect x="{x:.0f}" y="{y}" width="{width:.0f}" height="{HEIGHT}" rx="6"'
     return [

@@ -51,7 +51,7 @@ NAMES = {  # of packages that are imported by another name
 LOADED_LATE = {  # by others, inside functions: what they need as they are loaded is an extra's
     "chameleon.interop.collector",
     "chameleon.interop.langchain",
-    "chameleon.interop.mcp_server",
+    "chameleon.interop.inventory_server",
     "chameleon.llm.openai_chat",
     "chameleon.llm.scripted",
     "chameleon.retrieval.sentence_transformer",

@@ -67,7 +67,7 @@ class DenotationRule(Scorer):
 
 
 @dataclass(frozen=True)
-class Answer:
+class DenotedAnswer:
     """One answer: its text in normal form, and the number or date that it is, if any."""
 
     text: str
@@ -78,7 +78,7 @@ class Answer:
         """Return what makes two answers of one side the same: what is meant, else the text."""
         return self.meant is None, self.text if self.meant is None else self.meant
 
-    def matches(self, other: Answer) -> bool:
+    def matches(self, other: DenotedAnswer) -> bool:
         """Compare the texts, the numbers within a millionth, or the dates with their gaps."""
         if self.text == other.text:
             return True
@@ -89,20 +89,20 @@ class Answer:
         return self.meant == other.meant or abs(self.meant - other.meant) < _NEAR
 
 
-def answers(texts: Iterable[str], canon: Sequence[str] | None = None) -> list[Answer]:
+def answers(texts: Iterable[str], canon: Sequence[str] | None = None) -> list[DenotedAnswer]:
     """Return the distinct answers among these texts, with their canonical values where they are given."""
     originals = list(texts)
     pairs = zip(originals, canon if canon is not None else originals, strict=True)
-    found: dict[tuple[bool, Any], Answer] = {}
+    found: dict[tuple[bool, Any], DenotedAnswer] = {}
     for original, canonical in pairs:
         written = canonical or original
         number = _number(written)
-        answer = Answer(normal_form(original), _date(written) if number is None else number)
+        answer = DenotedAnswer(normal_form(original), _date(written) if number is None else number)
         found.setdefault(answer.identity, answer)
     return list(found.values())
 
 
-def same_denotation(targets: Sequence[Answer], predicted: Sequence[Answer]) -> bool:
+def same_denotation(targets: Sequence[DenotedAnswer], predicted: Sequence[DenotedAnswer]) -> bool:
     """Return whether each of as many targets matches a prediction: one may serve several (oddity)."""
     return len(targets) == len(predicted) and all(any(map(target.matches, predicted)) for target in targets)
 

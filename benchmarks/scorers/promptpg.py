@@ -10,7 +10,7 @@ import re
 from typing import Any
 
 from chameleon.benchmarks.scorers.predictions import written
-from chameleon.benchmarks.scorers.tabmwp import known_choices, most_similar
+from chameleon.benchmarks.scorers.tabmwp_rule import known_choices, most_similar
 from chameleon.evaluation.benchmark import Problem, Scorer
 
 _LETTERS = "ABCDEF"

@@ -125,7 +125,7 @@ def chat(
     """
 
 
-@command("Ask", "indexing", "index_tables")
+@command("Ask", "index_command", "index_tables")
 def index(
     options: shared.ModelOptions,
     talk: shared.TalkOptions,
@@ -294,7 +294,7 @@ def stats(runs: list[Path] = RUNS, json: bool = JSON) -> None:
     """Count what the plans of evaluations call, and in which order."""
 
 
-@command(HIDDEN, "indexing", "measure_recall")
+@command(HIDDEN, "index_command", "measure_recall")
 def recall(
     corpus: Path = Argument(..., metavar="CORPUS", help="Tables as JSON lines (.gz is fine), or an index."),
     queries: Path = Argument(..., metavar="QUERIES", help="JSON lines of a question and its gold_table_id."),

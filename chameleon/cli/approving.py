@@ -15,7 +15,7 @@ from chameleon.core.log import EventLog
 from chameleon.core.state import State
 from chameleon.errors import InputError
 from chameleon.run.approval import described
-from chameleon.seal import config_dir, sealed
+from chameleon.signing import config_dir, sealed
 from chameleon.text import harmless
 
 EXIT_WAITS = 4

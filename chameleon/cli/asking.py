@@ -23,8 +23,8 @@ from chameleon.cli.setup import (
     read_text_or_document,
     receiver,
 )
-from chameleon.cli.terminal import Activity, ReplyStream, echo, echo_json, output, say
-from chameleon.cli.words import MAX_REPLY_CHARS, answer_text, settled
+from chameleon.cli.terminal import Activity, ReplyPrinter, echo, echo_json, output, say
+from chameleon.cli.wording import MAX_REPLY_CHARS, answer_text, settled
 from chameleon.core.events import Event, Plan, RunEnded
 from chameleon.core.log import EventLog, event_to_json, settings_in
 from chameleon.core.sources import notes_on
@@ -72,7 +72,7 @@ def run_question(
             if any(isinstance(event, RunEnded) for event in kept_log):
                 page.note(f"The run in {log} has ended: what follows is from it, and nothing is asked again.")
         events: list[Event] = []
-        reply = ReplyStream()
+        reply = ReplyPrinter()
         traces = close.enter_context(receiver(run))
         stream = events_of(setup.executor, setup.given, kept_log, reply if run.stream else None)
         for event in page.follow(stream, reply, activity):

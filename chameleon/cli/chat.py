@@ -16,8 +16,8 @@ from chameleon.cli.hints import in_options
 from chameleon.cli.options import GivenOptions, QuestionOptions, RunOptions
 from chameleon.cli.page import RunPage, page_width
 from chameleon.cli.setup import STANDARD_INPUT, checked, events_of, prepare, receiver
-from chameleon.cli.terminal import Activity, Interrupted, ReplyStream, Terminated, echo, output, say
-from chameleon.cli.words import settled
+from chameleon.cli.terminal import Activity, Interrupted, ReplyPrinter, Terminated, echo, output, say
+from chameleon.cli.wording import settled
 from chameleon.core.conversation import HISTORY, answer_in_text
 from chameleon.core.conversation_log import ConversationLog
 from chameleon.core.events import Event, Failure, RunEnded, RunStarted
@@ -156,7 +156,7 @@ class Chat:
     def answer(self, given: Mapping[str, Any]) -> None:
         """Run a question and show what happens; what goes wrong is reported, and the chat continues."""
         inventory = self.executor.inventory
-        trace, reply = self.options.trace or output.verbose, ReplyStream()
+        trace, reply = self.options.trace or output.verbose, ReplyPrinter()
         page = RunPage(as_json=False, trace=trace, inventory=inventory, model=self.executor.model)
         events = events_of(self.executor, given, self.log, reply if self.options.stream else None)
         try:

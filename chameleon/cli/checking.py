@@ -19,7 +19,7 @@ from chameleon.inventory.building import own_code, spec_of
 from chameleon.inventory.obstacles import remarks
 from chameleon.inventory.source import read_source
 from chameleon.llm import LLM, choose_model
-from chameleon.llm.choose import with_end
+from chameleon.llm.model_choice import with_end
 from chameleon.run.executor import Executor
 from chameleon.sandbox import importable
 from chameleon.text import counted, harmless, one_line, redact

@@ -19,7 +19,7 @@ from chameleon.inventories import DEFAULTS
 from chameleon.inventory.resolve import find_class
 from chameleon.llm import LLM, ResponseStore, choose_model
 from chameleon.llm.chat_clients import asked_by
-from chameleon.llm.choose import context_of, with_end
+from chameleon.llm.model_choice import context_of, with_end
 from chameleon.llm.providers import base_url, is_openai_itself, package_is_here, providers
 from chameleon.retrieval.embeddings import automatic
 from chameleon.sandbox import make_sandbox

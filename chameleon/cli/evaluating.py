@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from chameleon.cli.options import EvalOptions
 from chameleon.cli.scoring import Data
 from chameleon.cli.terminal import Interrupted, Progress, output, say
-from chameleon.cli.words import plain
+from chameleon.cli.wording import plain
 from chameleon.core.conversation import HISTORY
 from chameleon.core.events import Event
 from chameleon.errors import InputError, InventoryError, ParameterRefused, Stopped
@@ -20,7 +20,7 @@ from chameleon.evaluation.problems import Problems
 from chameleon.evaluation.results import Result, Spending, Tally
 from chameleon.evaluation.run import DASH
 from chameleon.evaluation.run_dir import RunDir
-from chameleon.evaluation.settings import settings_of
+from chameleon.evaluation.run_settings import settings_of
 from chameleon.figures import in_digits, in_dollars, in_time
 from chameleon.inventory.obstacles import all_of
 from chameleon.run.executor import Executor

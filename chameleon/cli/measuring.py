@@ -20,7 +20,7 @@ from chameleon.cli.setup import file_name, model_for, read_files, receiver, set_
 from chameleon.cli.terminal import Activity, say
 from chameleon.errors import InputError
 from chameleon.evaluation.data import DataFile
-from chameleon.evaluation.problems import PART, Part, Problems
+from chameleon.evaluation.problems import PART, PartOfProblems, Problems
 from chameleon.evaluation.run_dir import checked_count
 from chameleon.inventories import DEFAULTS
 from chameleon.run.executor import Executor
@@ -44,7 +44,7 @@ def evaluate(
         raise InputError("--retry-failed has nothing to try again", hint="Name the folder with --out.")
     if part is not None and options.out is None:
         raise InputError("--part makes a folder for `chameleon merge`", hint="Name it with --out.")
-    mine = Part.read(part) if part is not None else None
+    mine = PartOfProblems.read(part) if part is not None else None
     if mine is not None and options.max_cost is not None:
         options = replace(options, max_cost=options.max_cost / mine.of)
     with ExitStack() as close:

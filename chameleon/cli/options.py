@@ -16,7 +16,7 @@ from typer import Argument, Option
 from typer.models import OptionInfo, ParameterInfo
 
 from chameleon.cli.terminal import results_alone
-from chameleon.seal import config_dir
+from chameleon.signing import config_dir
 
 Command = Callable[..., None]
 StoreMode = Literal["off", "record", "replay", "auto"]

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from chameleon.cli import words
-from chameleon.cli.terminal import Activity, ReplyStream, Style, echo, output, say, terminal_width
+from chameleon.cli import wording
+from chameleon.cli.terminal import Activity, ReplyPrinter, Style, echo, output, say, terminal_width
 from chameleon.core.events import Approval, Dropped, Event, Failure, Nested, Plan, RunStarted, StepRecord
 from chameleon.core.module import InnerRun
 from chameleon.core.sources import notes_on, sources_in_words
@@ -86,13 +86,13 @@ class RunPage:
         else:
             self.notes.append(harmless(text))
 
-    def follow(self, events: Iterable[Event], reply: ReplyStream, activity: Activity) -> Iterator[Event]:
+    def follow(self, events: Iterable[Event], reply: ReplyPrinter, activity: Activity) -> Iterator[Event]:
         """Print events as they happen, and yield each; meanwhile `activity` names what the run does next."""
         for event in events:
             reply.end()
             self.show(event)
             yield event
-            activity.show(words.now_in_words(self.state, self.inventory) if self.inventory else "")
+            activity.show(wording.now_in_words(self.state, self.inventory) if self.inventory else "")
 
     def show(self, event: Event) -> None:
         """Print an event of the run."""
@@ -135,7 +135,7 @@ class RunPage:
             if not self.as_json:
                 is_terminal = (output.results or sys.stdout).isatty()
                 short = state.cache["reading"].get("short") if state.reading and is_terminal else None
-                echo(harmless(short) if short else words.answer_text(state.answer, unit), style="bold")
+                echo(harmless(short) if short else wording.answer_text(state.answer, unit), style="bold")
             if state.reading:
                 self._line(f"Read as: {harmless(state.reading)}")
             for line in sources_in_words(state.sources):
@@ -168,7 +168,7 @@ class RunPage:
         """Print what there is to say besides the answer: the plan, what it cost, what ran and why."""
         for note in self.notes:
             self._line(note)
-        if spent := words.spent_in_words(state.usage, sum(call.cached for call in state.calls)):
+        if spent := wording.spent_in_words(state.usage, sum(call.cached for call in state.calls)):
             self._line(spent)
         took = f"Took {in_time(time.monotonic() - self.started)}."
         self._line(took if self.trace else f"{self.why} {took}".strip())
@@ -199,7 +199,7 @@ class RunPage:
             return
         if plan.kind == "repair" and not self.trace:
             return
-        steps = words.plan_in_words(plan.steps, self.inventory)
+        steps = wording.plan_in_words(plan.steps, self.inventory)
         if self.plan_only and not self.as_json:
             echo(steps, style="bold")
         elif self.trace:
@@ -280,13 +280,13 @@ class RunPage:
                         self._table(link["table"])
                     continue
                 rows = isinstance(item, tuple) and item and all(isinstance(each, Mapping) for each in item)
-                text = "\n".join(map(words.one_of_list, item)) if rows else words.plain(item)
+                text = "\n".join(map(wording.one_of_list, item)) if rows else wording.plain(item)
                 below = rows or "\n" in text
                 lines.append(f"{key}:\n" + textwrap.indent(text, "  ") if below else f"{key}: {text}")
             self._block("\n".join(lines))
         else:
             items = value if isinstance(value, tuple) and value else (value,)
-            self._block("\n".join(map(words.one_of_list, items)))
+            self._block("\n".join(map(wording.one_of_list, items)))
 
     def _table(self, table: Table) -> None:
         """Print the table as it is now; where nothing has changed it, only that, and its size."""
@@ -308,7 +308,7 @@ class RunPage:
         self._line(textwrap.indent(text, self.margin), style, wrap=False)
 
     def _line(self, text: str, style: Style = "dim", *, wrap: bool = True) -> None:
-        """Print on stderr; at a terminal long sentences are wrapped between words."""
+        """Print on stderr; at a terminal long sentences are wrapped between wording."""
         if self.as_json:
             return
         text = textwrap.indent(text, _INDENT * len(self.above))

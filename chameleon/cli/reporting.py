@@ -17,12 +17,12 @@ from chameleon.core.conversation_log import ConversationLog
 from chameleon.core.state import State
 from chameleon.errors import InputError
 from chameleon.evaluation.data import DataFile
-from chameleon.evaluation.parts import merge
-from chameleon.evaluation.report import Comparison
+from chameleon.evaluation.merging import merge
 from chameleon.evaluation.report_page import write_page
 from chameleon.evaluation.results import Count
 from chameleon.evaluation.run import DASH, Run, read_run, told_apart
 from chameleon.evaluation.run_page import events_of, write_run_page
+from chameleon.evaluation.system_table import Comparison
 from chameleon.text import counted, one_line
 
 _TOP_PROGRAMS, _MOST_PROBLEMS = 10, 30

@@ -12,7 +12,7 @@ from typing import Any
 
 from chameleon.cli.options import DataOptions
 from chameleon.cli.terminal import echo, echo_json, say, terminal_width
-from chameleon.cli.words import spent_in_words
+from chameleon.cli.wording import spent_in_words
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Benchmark, Problem, Scorer
 from chameleon.evaluation.data import DataFile, beside, find_benchmark, read_problems, recognised

@@ -32,7 +32,7 @@ def serve_inventories(
     host, port = _address(http) if http is not None else ("", 0)
     with _stdout_for_the_protocol():
         require("mcp", "an MCP server needs", "mcp")
-        from chameleon.interop.mcp_server import LOOPBACK, InventoryServer, serve_http, serve_stdio
+        from chameleon.interop.inventory_server import LOOPBACK, InventoryServer, serve_http, serve_stdio
 
         executors = []
         for name in inventories:

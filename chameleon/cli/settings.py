@@ -24,7 +24,7 @@ from typer.models import OptionInfo, ParameterInfo
 from chameleon.cli.options import SETTINGS, Command, declared, is_once, read_params
 from chameleon.cli.terminal import asked, echo, is_attended
 from chameleon.errors import InputError, placed
-from chameleon.seal import config_dir
+from chameleon.signing import config_dir
 from chameleon.text import harmless, is_address, nearest, redact
 
 _OF_RUNS = ("model", "params", "store", "at_least", "unit", "limit", "workers", "max_cost")

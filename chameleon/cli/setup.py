@@ -26,7 +26,7 @@ from chameleon.inventories import DEFAULTS
 from chameleon.inventory import Inventory, shipped_inventories
 from chameleon.inventory.source import read_source
 from chameleon.llm.capabilities import switch_off
-from chameleon.llm.choose import ModelChoice, choose_model, with_end
+from chameleon.llm.model_choice import ModelChoice, choose_model, with_end
 from chameleon.run.approval import refuse
 from chameleon.run.executor import Executor
 from chameleon.table import Table

@@ -114,7 +114,7 @@ def echo_json(value: Any) -> None:
     echo(text)
 
 
-class ReplyStream:
+class ReplyPrinter:
     """Shows a model's reply on stderr while it comes."""
 
     def __init__(self) -> None:

@@ -36,7 +36,7 @@ from chameleon.core.events import (
     StepRecord,
 )
 from chameleon.errors import ChameleonError, InputError, LogError
-from chameleon.seal import is_sealed, sealed
+from chameleon.signing import is_sealed, sealed
 from chameleon.table import Table
 from chameleon.usage import Call, checked_seconds
 
@@ -282,7 +282,7 @@ class EventLog:
     append, one process at a time. Raises `LogError` naming the file and line when a whole line is not an
     event, or when another run has the file open; `InputError` for what is no regular file.
 
-    A yes that is appended is sealed (`chameleon.seal`) together with all that the file holds before it. One
+    A yes that is appended is sealed (`chameleon.signing`) with all that the file holds before it. One
     that this user has not sealed does not count: it is left out of `events`, with a warning.
     """
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from chameleon.documents.outline import LONGEST_HEADING
-from chameleon.documents.parts import BY_LETTERS, Part
+from chameleon.documents.parts import BY_LETTERS, DocumentPart
 from chameleon.table import Table
 from chameleon.table.bars import bars_in, has_bar, split_rows
 from chameleon.table.records import MAX_CELLS, Origin, too_many_cells
@@ -21,7 +21,7 @@ _FENCE = re.compile(r"\s{0,3}(```|~~~)")
 _MOST_UNDERLINED = 2  # lines of a heading that is underlined
 
 
-def text_parts(text: str) -> Iterator[Part]:
+def text_parts(text: str) -> Iterator[DocumentPart]:
     """Yield parts of a text; headings are marked by "#", underlined, or in bold on a line of their own."""
     held, is_code = list[str](), False
     levels: dict[str, int] = {}  # of underlined headings, by the order in which their lines come first
@@ -29,7 +29,7 @@ def text_parts(text: str) -> Iterator[Part]:
         ends = _FENCE.match(line) is not None
         if ends or (not line.strip() and not is_code):
             if is_code:
-                yield Part("\n".join([*held, line]), is_literal=True)
+                yield DocumentPart("\n".join([*held, line]), is_literal=True)
             else:
                 yield from _block(held, levels)
             is_code = ends and not is_code
@@ -46,7 +46,7 @@ def without_closing(heading: str) -> str:
     return bare if not bare or bare[-1].isspace() else whole
 
 
-def _block(lines: Sequence[str], levels: dict[str, int]) -> Iterator[Part]:
+def _block(lines: Sequence[str], levels: dict[str, int]) -> Iterator[DocumentPart]:
     """Yield what stands between two empty lines."""
     held, rows = list[str](), 0
     for place, line in enumerate(lines):
@@ -56,14 +56,14 @@ def _block(lines: Sequence[str], levels: dict[str, int]) -> Iterator[Part]:
         if rows:
             yield _table(lines[place - rows : place])
             rows = 0
-        heading: Part | None = None
+        heading: DocumentPart | None = None
         if marked := _MARKED.fullmatch(line):
-            heading = Part(without_closing(marked[2]), level=len(marked[1]))
+            heading = DocumentPart(without_closing(marked[2]), level=len(marked[1]))
         elif held and (underlined := _UNDERLINE.fullmatch(line)) and _may_be_underlined(held):
             level = levels.setdefault(underlined[1][0], len(levels) + 1)
-            heading, held = Part(" ".join(held), level), []
+            heading, held = DocumentPart(" ".join(held), level), []
         elif (bold := _BOLD.fullmatch(line)) and len(bold[2]) <= LONGEST_HEADING and bold[2][-1] not in ".;,":
-            heading = Part(bold[2] + bold[3], level=BY_LETTERS)
+            heading = DocumentPart(bold[2] + bold[3], level=BY_LETTERS)
         elif held and _is_rule(line, lines[place - 1]):
             held.pop()
             rows = 2
@@ -71,14 +71,14 @@ def _block(lines: Sequence[str], levels: dict[str, int]) -> Iterator[Part]:
             held.append(_unmarked(line))
             continue
         if held:
-            yield Part("\n".join(held))
+            yield DocumentPart("\n".join(held))
             held = []
         if heading is not None:
             yield heading
     if rows:
         yield _table(lines[-rows:])
     if held:
-        yield Part("\n".join(held))
+        yield DocumentPart("\n".join(held))
 
 
 def _unmarked(line: str) -> str:
@@ -101,7 +101,7 @@ def _is_rule(line: str, above: str) -> bool:
     return "---" in line or len({bars_in(each.strip().strip("|")) for each in (line, above)}) == 1
 
 
-def _table(lines: Sequence[str]) -> Part:
+def _table(lines: Sequence[str]) -> DocumentPart:
     """The table of lines with bars; short rows are filled up, and what a row has too much gets a column."""
     rule = lines[1].replace("-", "---")
     rows = [list(map(clean_cell, cells)) for cells in split_rows([lines[0], rule, *lines[2:]])]
@@ -109,4 +109,4 @@ def _table(lines: Sequence[str]) -> Part:
     if width * len(rows) > MAX_CELLS:
         raise too_many_cells(Origin("a table of the text"))
     header, *body = [[*row, *[""] * (width - len(row))] for row in rows]
-    return Part(Table(header, body))
+    return DocumentPart(Table(header, body))

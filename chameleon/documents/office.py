@@ -16,7 +16,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from chameleon.documents.pages import page_parts
-from chameleon.documents.parts import Part
+from chameleon.documents.parts import DocumentPart
 from chameleon.errors import InputError
 from chameleon.web.markup import require_lxml
 
@@ -31,14 +31,14 @@ _FURNITURE, _TITLES = ("sldNum", "dt", "ftr", "sldImg"), ("title", "ctrTitle")
 _ROMAN = ((100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))
 
 
-def word_parts(data: bytes, name: str) -> Iterator[Part]:
+def word_parts(data: bytes, name: str) -> Iterator[DocumentPart]:
     """Yield the parts of a .docx: headings by style, number or bold letters, lists, tables, notes."""
     archive = _Archive(data, name)
     main = next((each for each in sorted(archive.names) if re.fullmatch(r"word/document\d*\.xml", each)), "")
     return _written([_Writer(archive).inside(archive.xml(main))])
 
 
-def slide_parts(data: bytes, name: str) -> Iterator[Part]:
+def slide_parts(data: bytes, name: str) -> Iterator[DocumentPart]:
     """Yield the parts of a .pptx: each slide is a page, headed by its title, its notes last."""
     archive = _Archive(data, name)
     writer, show, pages = _Writer(archive), "ppt/presentation.xml", list[str]()
@@ -52,13 +52,13 @@ def slide_parts(data: bytes, name: str) -> Iterator[Part]:
     return _written(pages)
 
 
-def open_document_parts(data: bytes, name: str) -> Iterator[Part]:
+def open_document_parts(data: bytes, name: str) -> Iterator[DocumentPart]:
     """Yield the parts of an .odt, or of an .odp, whose slides are pages."""
     archive = _Archive(data, name)
     return _written([_Writer(archive).inside(archive.xml("content.xml"))])
 
 
-def book_parts(data: bytes, name: str) -> Iterator[Part]:
+def book_parts(data: bytes, name: str) -> Iterator[DocumentPart]:
     """Yield the parts of an .epub, chapter by chapter in the order of its spine."""
     archive = _Archive(data, name)
     root = next(archive.xml("META-INF/container.xml").iter("{*}rootfile"), None)
@@ -72,7 +72,7 @@ def book_parts(data: bytes, name: str) -> Iterator[Part]:
             yield from page_parts(archive.read(posixpath.normpath(path)), name)
 
 
-def _written(pages: Iterable[str]) -> Iterator[Part]:
+def _written(pages: Iterable[str]) -> Iterator[DocumentPart]:
     return page_parts(f"<html><body>{''.join(pages)}".encode("utf-8", "replace"), "")
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import NamedTuple
 
-from chameleon.documents.parts import BY_LETTERS, Part
+from chameleon.documents.parts import BY_LETTERS, DocumentPart
 from chameleon.table import Table
 
 LONGEST_HEADING = 120
@@ -38,11 +38,11 @@ class Section:
     """What stands below a heading; `headings` are those around it and its own, `page` is that of its own."""
 
     headings: tuple[str, ...] = ()
-    parts: list[Part] = field(default_factory=list)
+    parts: list[DocumentPart] = field(default_factory=list)
     page: int | None = None
 
 
-class _Found(NamedTuple):
+class _FoundHeading(NamedTuple):
     """A number that begins a section; `is_whole`: the heading is all that the line says."""
 
     level: int
@@ -51,7 +51,7 @@ class _Found(NamedTuple):
     is_whole: bool
 
 
-def sections_of(parts: Iterable[Part]) -> list[Section]:
+def sections_of(parts: Iterable[DocumentPart]) -> list[Section]:
     """Put the parts below their headings, without losing a word.
 
     A heading with nothing below it is in the titles of those inside it; where there are none it is text of
@@ -66,7 +66,7 @@ def sections_of(parts: Iterable[Part]) -> list[Section]:
         if not below:
             if not headings or len(following.headings) > len(headings):
                 continue
-            below = [Part(headings[-1], page=section.page)]
+            below = [DocumentPart(headings[-1], page=section.page)]
             number = _number_of(headings[-1])
             headings = (*headings[:-1], *([".".join(map(str, number))] if len(number) > 1 else []))
         if kept and kept[-1].headings == headings:
@@ -84,7 +84,7 @@ class _Outline:
         self.last: tuple[int, ...] = ()
         self.open: list[tuple[int, tuple[int, ...], str]] = []
 
-    def add(self, part: Part) -> None:
+    def add(self, part: DocumentPart) -> None:
         content = part.content
         if isinstance(content, Table):
             self._table(content, part.page)
@@ -110,9 +110,9 @@ class _Outline:
         self.open.append((level, number, shown))
         self.sections.append(Section(tuple(name for _, _, name in self.open), page=page))
         if shown != text:
-            self.sections[-1].parts.append(Part(text, page=page))
+            self.sections[-1].parts.append(DocumentPart(text, page=page))
 
-    def _paragraph(self, part: Part) -> None:
+    def _paragraph(self, part: DocumentPart) -> None:
         """Add a paragraph, or several where its lines begin sections."""
         lines = str(part.content).strip("\n").split("\n")
         section, held = self.sections[-1], list[str]()
@@ -135,9 +135,9 @@ class _Outline:
 
     def _text(self, lines: list[str], page: int | None) -> None:
         if lines:
-            self.sections[-1].parts.append(Part("\n".join(lines), page=page))
+            self.sections[-1].parts.append(DocumentPart("\n".join(lines), page=page))
 
-    def _found(self, line: str, below: str, *, begins: bool, may_begin: bool) -> _Found | None:
+    def _found(self, line: str, below: str, *, begins: bool, may_begin: bool) -> _FoundHeading | None:
         """What a line begins. It `begins` a paragraph, or `may_begin` a section: what is above has ended."""
         number = _number_of(line)
         if number:
@@ -153,11 +153,11 @@ class _Outline:
         longest = _LONGEST_WRAPPED if below else LONGEST_HEADING
         begins_text = below[:1].isupper() or below[:1] in ("“", '"', "") or _NUMBER.match(below)
         if len(line) <= longest and begins_text and not rest.endswith(_OPEN_ENDS):
-            return _Found(level, number, line, True)
+            return _FoundHeading(level, number, line, True)
         if title := _RUN_IN.match(rest):
-            return _Found(level, number, f"{name} {title[1]}", not rest[title.end() :].strip())
+            return _FoundHeading(level, number, f"{name} {title[1]}", not rest[title.end() :].strip())
         is_clause = len(number) != 1 and not rest.startswith(("to the ", "of the "))
-        return _Found(level, number, name, False) if is_clause else None
+        return _FoundHeading(level, number, name, False) if is_clause else None
 
     def _table(self, table: Table, page: int | None) -> None:
         """Add a table; a short line right above it, such as "Table 3: Dues, in EUR", is its caption.
@@ -165,7 +165,7 @@ class _Outline:
         One that follows a table with the same header, as on the next page, has the caption of that one.
         """
         parts = self.sections[-1].parts
-        above = parts[-1] if parts else Part("")
+        above = parts[-1] if parts else DocumentPart("")
         if isinstance(above.content, Table):
             if above.content.header == table.header and not table.caption:
                 table = table.with_caption(above.content.caption)
@@ -174,7 +174,7 @@ class _Outline:
             if 0 < len(line) <= _LONGEST_CAPTION and "\n" not in line and not line.endswith("."):
                 parts.pop()
                 table = table.with_caption(line)
-        parts.append(Part(table, page=page))
+        parts.append(DocumentPart(table, page=page))
 
 
 def shortened(text: str, most: int) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from chameleon.documents.outline import LONGEST_HEADING
-from chameleon.documents.parts import BY_LETTERS, Part
+from chameleon.documents.parts import BY_LETTERS, DocumentPart
 from chameleon.table import Table
 from chameleon.table.found import Found
 from chameleon.table.html_tables import page_tables
@@ -38,13 +38,13 @@ _CLOSED = re.compile(
 )
 
 
-def page_parts(data: bytes, name: str) -> Iterator[Part]:
+def page_parts(data: bytes, name: str) -> Iterator[DocumentPart]:
     """Yield the parts of a page; tables that only place things are text. Raises `MissingPackage` (lxml)."""
     markup = decoded(data)
     if markup.lstrip().startswith("<?xml"):  # in HTML an element that closes itself stays open
         markup = _CLOSED.sub(r"<\1\2></\1>", markup)
     found = page_tables(markup.encode("utf-8", "replace"), Origin(name), keep_notes=True)
-    reader = _Reader([each.table if isinstance(each, Found) else None for each in found])
+    reader = _PageReader([each.table if isinstance(each, Found) else None for each in found])
     from lxml import etree
 
     parser = etree.HTMLParser(target=reader, encoding="utf-8", recover=True)
@@ -57,11 +57,11 @@ def page_parts(data: bytes, name: str) -> Iterator[Part]:
         yield from (part for region, part in reader.found if region not in ("beside", "nav"))
 
 
-def _size(parts: list[Part]) -> int:
+def _size(parts: list[DocumentPart]) -> int:
     return sum(len(part.content) for part in parts if isinstance(part.content, str))
 
 
-class _Place(NamedTuple):
+class _PagePlace(NamedTuple):
     """What holds inside an element: each inherits it from the one around it."""
 
     is_unread: bool = False
@@ -76,13 +76,13 @@ class _Place(NamedTuple):
     page: int | None = None
 
 
-class _Reader:
+class _PageReader:
     """Collects parts from the parser's events; tables are counted as `page_tables` counts them."""
 
     def __init__(self, tables: list[Table | None]) -> None:
-        self.found: list[tuple[str, Part]] = []
+        self.found: list[tuple[str, DocumentPart]] = []
         self._tables = iter(tables)
-        self._places = [_Place()]
+        self._places = [_PagePlace()]
         self._text: list[str] = []
         self._is_plain = False  # some of the text is not in bold letters
         self._has_term = False  # the text is a term of a list, and waits for what describes it
@@ -103,7 +103,7 @@ class _Reader:
             self._places[-1] = place._replace(is_data=table is not None, is_cell=False)
             if table is not None:
                 self._flush(around)
-                self._add(around, Part(table))
+                self._add(around, DocumentPart(table))
 
     def end(self, tag: str) -> None:
         place = self._places.pop()
@@ -128,7 +128,7 @@ class _Reader:
             self._is_plain = self._is_plain or not place.is_bold
             self._has_term = False
 
-    def _inside(self, tag: str, attributes: Mapping[str, str], around: _Place) -> _Place:
+    def _inside(self, tag: str, attributes: Mapping[str, str], around: _PagePlace) -> _PagePlace:
         """What holds inside an element."""
         if _UNREAD.fullmatch(tag) or is_hidden(attributes) or "mw-editsection" in attributes.get("class", ""):
             return around._replace(is_unread=True)
@@ -148,7 +148,7 @@ class _Reader:
                 place = place._replace(region="nav" if name in _MENUS else "beside")
         return place
 
-    def _end_block(self, place: _Place) -> None:
+    def _end_block(self, place: _PagePlace) -> None:
         """End a block of text, but for what goes on: a heading, a cell, a term that is to be described."""
         if place.level or place.is_cell or self._has_term:
             self._text.append(" ")
@@ -158,7 +158,7 @@ class _Reader:
     def close(self) -> None:
         self._flush(self._places[0])
 
-    def _flush(self, place: _Place) -> None:
+    def _flush(self, place: _PagePlace) -> None:
         """Add the text as a paragraph, or as a heading where it is marked as one or all in bold letters."""
         text = visible("".join(self._text))
         if not place.is_code:
@@ -170,7 +170,7 @@ class _Reader:
         level = place.level
         if is_bold and not (level or place.is_item) and len(text) <= LONGEST_HEADING:
             level = BY_LETTERS if text[0].isupper() and text[-1] not in ".;," else 0
-        self._add(place, Part(text.strip("\n"), level, is_literal=place.is_item))
+        self._add(place, DocumentPart(text.strip("\n"), level, is_literal=place.is_item))
 
-    def _add(self, place: _Place, part: Part) -> None:
+    def _add(self, place: _PagePlace, part: DocumentPart) -> None:
         self.found.append((place.region, part._replace(page=place.page)))

@@ -1,4 +1,4 @@
-"""`Part`: what every reader of documents yields: headings, paragraphs and tables, in reading order."""
+"""`DocumentPart`: what a reader of documents yields: headings, paragraphs and tables, in reading order."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ BY_LETTERS = 13
 """The level of a heading that only bold letters show: below "Item 7", above "7 Notice"."""
 
 
-class Part(NamedTuple):
+class DocumentPart(NamedTuple):
     """A heading (`level` 1 or more, 1 outermost), a paragraph (0) or a table, with its own line breaks."""
 
     content: str | Table
@@ -23,7 +23,7 @@ class Part(NamedTuple):
     """Whether it stands for a page that was not read, and says why."""
 
 
-def unread_page(page: int, why: str) -> Part:
+def unread_page(page: int, why: str) -> DocumentPart:
     """Return what stands for a page that is a picture and was not read."""
     text = f"[This page is a picture that was not read: {why}.]"
-    return Part(text, page=page, is_literal=True, is_unread=True)
+    return DocumentPart(text, page=page, is_literal=True, is_unread=True)

@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Any
 
 from chameleon.documents.outline import Section, sections_of, shortened
-from chameleon.documents.parts import Part
+from chameleon.documents.parts import DocumentPart
 from chameleon.errors import InputError
 from chameleon.table import Table, to_text
 
@@ -36,7 +36,7 @@ def passage_from_json(told: dict[str, Any]) -> Passage:
     return passage | ({"table": Table.from_json(told["table"])} if "table" in told else {})
 
 
-def passages_of(parts: Iterable[Part], name: str) -> list[Passage]:
+def passages_of(parts: Iterable[DocumentPart], name: str) -> list[Passage]:
     """Cut a document into passages without losing a word. Raises `InputError` for too much text."""
     found, size = list[Passage](), 0
     for part in (kept := list(parts)):
@@ -53,7 +53,7 @@ def passages_of(parts: Iterable[Part], name: str) -> list[Passage]:
 def _passages(section: Section) -> Iterator[Passage]:
     """A section's paragraphs, several short ones of a page together, and each table by itself."""
     title, held, page, size = SEPARATOR.join(section.headings), list[str](), section.page, 0
-    for part in [*section.parts, Part("")]:
+    for part in [*section.parts, DocumentPart("")]:
         text = "" if isinstance(part.content, Table) or part.is_unread else part.content.strip()
         if held and (not text or size + len(text) > LENGTH or part.page != page):
             yield _passage(title, "\n\n".join(held), page)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any
 
-from chameleon.documents.parts import Part, unread_page
+from chameleon.documents.parts import DocumentPart, unread_page
 from chameleon.documents.pdf_headings import mark_headings
 from chameleon.documents.pdf_lines import CAPTION, LARGER, SOFT, Line, flows, lines_of, text_of, without_heads
 from chameleon.documents.pdf_rules import grids_of
@@ -28,7 +28,7 @@ _NUMBERED = re.compile(r"(?:[^\W\d_]+ )?\d{1,3}(?:\.\d{1,3})*[.)]?\s")
 _BEGINS = re.compile(r"[•▪◦–—]\s|\(?(?:\d{1,2}|[a-z])[.)]\s|\[\d+\]")
 
 
-def pdf_parts(data: bytes, name: str) -> Iterator[Part]:
+def pdf_parts(data: bytes, name: str) -> Iterator[DocumentPart]:
     """Yield the parts of a PDF.
 
     A page that is a picture is read by an OCR engine, as long as that takes 2 minutes for all of them; of
@@ -67,7 +67,7 @@ def pdf_parts(data: bytes, name: str) -> Iterator[Part]:
         for flow in flows(lines):
             for heading, found in groupby(flow, key=lambda line: line.heading):
                 below = list(found)
-                headed = heading and Part(text_of(below), level=heading[0], page=number + 1)
+                headed = heading and DocumentPart(text_of(below), level=heading[0], page=number + 1)
                 yield from [headed] if headed else paragraphs.parts(below, number + 1)
 
 
@@ -96,7 +96,7 @@ def _opened(data: bytes, name: str) -> Any:
     return pdf
 
 
-def _read_pictures(pdf: Any, numbers: Sequence[int], name: str, has_text: bool) -> dict[int, Part]:
+def _read_pictures(pdf: Any, numbers: Sequence[int], name: str, has_text: bool) -> dict[int, DocumentPart]:
     """The texts of the pages that are pictures; what to do, where they were not read."""
 
     def rendered(number: int) -> Image:
@@ -121,15 +121,15 @@ class _Paragraphs:
         self._usual = widths[int(_MOST * len(widths))] if widths else 0.0
         self._known = {word.text.strip(".,;:()").lower() for line in lines for word in line.words[1:-1]}
 
-    def parts(self, lines: Sequence[Line], page: int) -> Iterator[Part]:
+    def parts(self, lines: Sequence[Line], page: int) -> Iterator[DocumentPart]:
         """The paragraphs and tables of a column, below one heading."""
         held = list[Line]()
         for line in [*lines, None]:
             if held and not (line and _goes_on(held[-1], line)):
-                yield Part(self._joined(held), page=page)
+                yield DocumentPart(self._joined(held), page=page)
                 held = []
             if line and line.table:
-                yield Part(line.table, page=page)
+                yield DocumentPart(line.table, page=page)
             elif line:
                 held.append(line)
 

@@ -30,7 +30,7 @@ class _Rule(NamedTuple):
         return self.covers(other.at) and other.covers(self.at)
 
 
-class Grid(NamedTuple):
+class RuledGrid(NamedTuple):
     """Where columns and rows begin and end, from the top down (heights are negative), and the cells there."""
 
     x: Sequence[float]
@@ -41,7 +41,7 @@ class Grid(NamedTuple):
         return self.cells.get((bisect(self.y, -height) - 1, bisect(self.x, x) - 1))
 
 
-def grids_of(page: Any) -> Iterator[Grid]:
+def grids_of(page: Any) -> Iterator[RuledGrid]:
     """The grids of two columns or more that a page (pypdfium2's) draws."""
     upright, level = list[_Rule](), list[_Rule]()
     for (x0, y0), (x1, y1) in _strokes(page):
@@ -63,7 +63,7 @@ def grids_of(page: Any) -> Iterator[Grid]:
             x = _edges(own, crossing, ())
             y = _edges(crossing, own, x)
             if len(x) > 2 and len(x) * len(y) <= _MOST_CELLS:
-                yield Grid(x, y, _cells(x, y, own, crossing))
+                yield RuledGrid(x, y, _cells(x, y, own, crossing))
 
 
 def _strokes(page: Any) -> Iterator[Sequence[tuple[float, float]]]:

@@ -11,7 +11,7 @@ from statistics import median
 from typing import NamedTuple
 
 from chameleon.documents.pdf_lines import CAPTION, LEADING, SOFT, Line, Word
-from chameleon.documents.pdf_rules import NEAR, Cell, Grid
+from chameleon.documents.pdf_rules import NEAR, Cell, RuledGrid
 from chameleon.table import Table
 from chameleon.table.structure import header_rows, joined_header
 
@@ -58,7 +58,7 @@ def with_tables(flow: Sequence[Line]) -> Iterator[Line]:
         yield from dict.fromkeys(of.get(line, line) for line in lines)
 
 
-def with_ruled_tables(lines: list[Line], grids: Iterable[Grid], above: Sequence[float]) -> list[Line]:
+def with_ruled_tables(lines: list[Line], grids: Iterable[RuledGrid], above: Sequence[float]) -> list[Line]:
     """The lines of a page, those of each grid as one; one row is a table only below the edges `above`."""
     for grid in islice(grids, _MOST_GRIDS):
         held, left, whole = dict[Cell, list[Line]](), list[Line](), Line(0, 0, 0)
@@ -78,7 +78,7 @@ def with_ruled_tables(lines: list[Line], grids: Iterable[Grid], above: Sequence[
     return lines
 
 
-def _pieces(line: Line, grid: Grid) -> Iterator[tuple[Cell | None, Line]]:
+def _pieces(line: Line, grid: RuledGrid) -> Iterator[tuple[Cell | None, Line]]:
     """A line by the cells in which its words stand; a text that spills over a drawn line is of one cell."""
     last, piece = None, replace(line, words=[])
     for word in line.words:
@@ -119,7 +119,7 @@ def _are_same(edges: Sequence[float], others: Sequence[float]) -> bool:
     return 0 < len(edges) == len(others) and all(abs(edge - other) <= NEAR for edge, other in pairs)
 
 
-def _ruled(held: Mapping[Cell, Sequence[Line]], grid: Grid) -> Table | None:
+def _ruled(held: Mapping[Cell, Sequence[Line]], grid: RuledGrid) -> Table | None:
     """The table of a grid; None where few of its cells hold text, or several texts, as in a chart."""
     levels = {cell: _rows(lines) for cell, lines in held.items()}
     every = [[grid.cells[row, n] for n in range(len(grid.x) - 1)] for row in range(len(grid.y) - 1)]

@@ -16,7 +16,7 @@ from typing import Any, Literal, get_args
 
 from chameleon.documents.markdown import text_parts
 from chameleon.documents.outline import sections_of
-from chameleon.documents.parts import Part
+from chameleon.documents.parts import DocumentPart
 from chameleon.documents.passages import Passage, passage_from_json, passage_to_json, passages_of
 from chameleon.errors import InputError
 from chameleon.table.records import NAMES, Origin, kind_of_bytes
@@ -70,7 +70,7 @@ def kind_of(data: bytes, name: str) -> Kind:
     return "html" if suffix in (".html", ".htm", ".xhtml") or _PAGE.match(start) else "text"
 
 
-def parts_of(data: bytes, name: str) -> Iterator[Part]:
+def parts_of(data: bytes, name: str) -> Iterator[DocumentPart]:
     """Yield the parts of a file. Raises `InputError`, `MissingPackage`, and whatever its library raises."""
     kind = kind_of(data, name)
     if kind == "text":

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Literal
 
-from chameleon.documents.parts import Part, unread_page
+from chameleon.documents.parts import DocumentPart, unread_page
 from chameleon.errors import MissingPackage
 from chameleon.sandbox.bounded import going_on
 
@@ -19,7 +19,7 @@ SIDE = 2_000  # pixels of a page's longer side
 _SECONDS, _PAGE_SECONDS = 120.0, 60.0  # for all pages; for one, or to load an engine
 
 
-def picture_parts(data: bytes, name: str) -> Iterator[Part]:
+def picture_parts(data: bytes, name: str) -> Iterator[DocumentPart]:
     """Yield the text of a picture, or of a TIFF's pages. Raises `MissingPackage` (engine), `InputError`."""
     from chameleon.pictures.opening import in_rgb, opened
 
@@ -42,7 +42,7 @@ def engine_installed() -> EngineName | Literal[""]:
     return next((name for name in names if resolved_engine(name, ())["engine"]), "")
 
 
-def read_pages(numbers: Sequence[int], picture: Callable[[int], Image], name: str) -> dict[int, Part]:
+def read_pages(numbers: Sequence[int], picture: Callable[[int], Image], name: str) -> dict[int, DocumentPart]:
     """Read pages, counted from 0; after 2 minutes a line says why one is not. Raises `MissingPackage`."""
     from chameleon.pictures.engines import read_lines, shared_engine
     from chameleon.pictures.pieces import text_of
@@ -53,7 +53,7 @@ def read_pages(numbers: Sequence[int], picture: Callable[[int], Image], name: st
     except MissingPackage as problem:
         what = "its pages are pictures, and no engine that reads them is installed"
         raise MissingPackage(what, where=name, hint=problem.hint) from None
-    found, end = dict[int, Part](), time.monotonic() + _SECONDS
+    found, end = dict[int, DocumentPart](), time.monotonic() + _SECONDS
     for number in numbers:
         going_on()
         if time.monotonic() > end:
@@ -61,5 +61,5 @@ def read_pages(numbers: Sequence[int], picture: Callable[[int], Image], name: st
             continue
         image = picture(number)
         going_on(_PAGE_SECONDS)
-        found[number] = Part(text_of(read_lines(engine, image)), page=number + 1)
+        found[number] = DocumentPart(text_of(read_lines(engine, image)), page=number + 1)
     return found

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from chameleon.core.events import Event, Nested, Plan, RunEnded, StepRecord
 from chameleon.errors import InputError, require
-from chameleon.evaluation.events import EventReader, usage_of
+from chameleon.evaluation.kept_events import EventReader, usage_of
 from chameleon.evaluation.run import Run, read_run, told_apart
 from chameleon.evaluation.run_dir import SETTINGS
 from chameleon.values import to_json

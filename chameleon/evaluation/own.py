@@ -32,7 +32,7 @@ Judge = str | Callable[[Any, Any], bool] | None
 _LONGEST = 200  # characters of a cell
 
 
-class Shown:
+class ShownRows:
     """Rows that a terminal, a notebook and pandas show."""
 
     rows: list[dict[str, Any]]
@@ -58,7 +58,7 @@ class Shown:
 
 
 @dataclass(frozen=True, repr=False)
-class Evaluated(Shown):
+class Evaluated(ShownRows):
     """What became of questions: `results`, one each, and the `tally` of them."""
 
     name: str
@@ -94,7 +94,7 @@ class Evaluated(Shown):
 
 
 @dataclass(frozen=True, repr=False)
-class Compared(Shown):
+class Compared(ShownRows):
     """Ways to answer side by side, a row each; `runs` has each by its name: `Evaluated`, or a `State`."""
 
     rows: list[dict[str, Any]]

@@ -19,14 +19,14 @@ Read = Callable[..., Iterable[Problem]]
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PartOfProblems:
     """One of `of` parts of the problems, from 1, told by their ids alone; a conversation is in one part."""
 
     number: int
     of: int
 
     @classmethod
-    def read(cls, text: str) -> Part:
+    def read(cls, text: str) -> PartOfProblems:
         """Read "3/16". Raises `InputError` for what is none."""
         found = _WRITTEN.fullmatch(text)
         number, of = map(int, found.groups()) if found else (0, 0)
@@ -69,7 +69,11 @@ class Problems:
     """
 
     def __init__(
-        self, read: Read, limit: int | None = None, counted: int | None = None, part: Part | None = None
+        self,
+        read: Read,
+        limit: int | None = None,
+        counted: int | None = None,
+        part: PartOfProblems | None = None,
     ) -> None:
         self._read, self._limit, self.part = read, limit, part
         self.ids: set[str] = set()

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 from chameleon.core.events import Event, RunStarted, StepRecord
 from chameleon.core.state import State
 from chameleon.evaluation.page_views import views, write_html
-from chameleon.evaluation.report import Comparison
 from chameleon.evaluation.results import Count, Result
 from chameleon.evaluation.run import Run, in_figures
+from chameleon.evaluation.system_table import Comparison
 
 
 def write_page(

@@ -13,7 +13,7 @@ from chameleon.core.events import Event
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Benchmark
 from chameleon.evaluation.data import find_benchmark
-from chameleon.evaluation.events import EventReader
+from chameleon.evaluation.kept_events import EventReader
 from chameleon.evaluation.results import Count, Result, Tally
 from chameleon.evaluation.run_dir import CHECKED, PROBLEMS, RESULTS, SETTINGS, read_results, read_settings
 from chameleon.evaluation.stats import PlanStats

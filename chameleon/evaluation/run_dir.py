@@ -16,7 +16,7 @@ from typing import Any
 from chameleon.core.events import Event
 from chameleon.core.log import LineFile, before_failure, event_to_json, json_line, private, read_line
 from chameleon.errors import InputError, LogError
-from chameleon.evaluation.events import (
+from chameleon.evaluation.kept_events import (
     BACK,
     EVENTS,
     RECENT,

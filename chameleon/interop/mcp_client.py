@@ -48,7 +48,7 @@ class ServerFailed(ModuleError):
     """A server cannot be started or reached, broke the protocol, or ended."""
 
 
-class Connection:
+class ServerConnection:
     """One server, shared by all runs of a process; every coroutine of it runs in the loop of requests.
 
     The call that a server dies in fails, and is not repeated; the next one starts or finds it again.
@@ -270,12 +270,12 @@ def _fits(tool: Any, place: str) -> bool:
     return True
 
 
-_connections: dict[tuple[str, Path | None], Connection] = {}
+_connections: dict[tuple[str, Path | None], ServerConnection] = {}
 
 
-def connection(spec: McpSpec, folder: Path | None) -> Connection:
+def connection(spec: McpSpec, folder: Path | None) -> ServerConnection:
     """Return the connection to a server, the same for the same settings."""
-    return _connections.setdefault((spec.model_dump_json(), folder), Connection(spec, folder))
+    return _connections.setdefault((spec.model_dump_json(), folder), ServerConnection(spec, folder))
 
 
 if hasattr(os, "register_at_fork"):

@@ -31,7 +31,7 @@ from chameleon.core.module import split_keys
 from chameleon.core.state import State
 from chameleon.errors import InputError, InventoryError, MachineError, require
 from chameleon.evaluation.run_dir import settings_diff
-from chameleon.evaluation.settings import own_files, resolved_by, versions
+from chameleon.evaluation.run_settings import own_files, resolved_by, versions
 from chameleon.inventory import Inventory
 from chameleon.inventory.source import Source
 from chameleon.llm import LLM, ResponseStore

@@ -9,9 +9,9 @@ from chameleon.lazy import lazy
 from chameleon.text import redact
 
 if TYPE_CHECKING:
-    from chameleon.llm.choose import ModelChoice, choose_model
     from chameleon.llm.client import LLM
     from chameleon.llm.message import Reply
+    from chameleon.llm.model_choice import ModelChoice, choose_model
     from chameleon.llm.scripted import ScriptedModel
     from chameleon.llm.store import ResponseStore
 
@@ -27,9 +27,9 @@ __all__ = [
 
 _load = lazy(
     __name__,
-    choose="ModelChoice choose_model",
     client="LLM",
     message="Reply",
+    model_choice="ModelChoice choose_model",
     scripted="ScriptedModel",
     store="ResponseStore",
 )

@@ -16,10 +16,10 @@ from chameleon.errors import ChameleonError, ContextTooLong, NoModel, ParameterR
 from chameleon.lazy import cached_property
 from chameleon.llm.capabilities import Capabilities, capabilities_of
 from chameleon.llm.chat_clients import ChatClient
-from chameleon.llm.choose import nearest_offered, offered_models
 from chameleon.llm.dialects import Dialect, OpenAIDialect, Tell, WireRequest, dialect_of
 from chameleon.llm.failures import CallFailure, classify
 from chameleon.llm.message import ModelRequest, Reply
+from chameleon.llm.model_choice import nearest_offered, offered_models
 from chameleon.llm.pace import Pace, pace_of
 from chameleon.llm.parameters import IN_CHAT, Fitted, efforts_of, fit, learn, reasoning_fields
 from chameleon.llm.parse_reply import fault, parse_reply

@@ -121,7 +121,7 @@ def bound_replies(chat: Any) -> None:
             hooks["response"].append(_watch)
 
 
-class Bound:
+class ReplyBound:
     """Counts what is read of one reply, up to `MOST_BYTES`."""
 
     def __init__(self) -> None:
@@ -138,7 +138,7 @@ def _watch(response: Any) -> None:
     """Count what is read of a response of httpx, as it comes and unpacked."""
 
     def watched(read: Callable[..., Iterator[bytes]], *sizes: Any, **options: Any) -> Iterator[bytes]:
-        bound, ends = Bound(), _READS_UNTIL.get()
+        bound, ends = ReplyBound(), _READS_UNTIL.get()
         for chunk in read(*sizes, **options):
             bound.count(chunk)
             if time.monotonic() > ends:

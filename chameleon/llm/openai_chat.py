@@ -29,7 +29,7 @@ from pydantic import BaseModel, SecretStr
 from chameleon import bridge
 from chameleon.errors import ModelError
 from chameleon.lazy import cached_property
-from chameleon.llm.deadline import Bound, TooLate
+from chameleon.llm.deadline import ReplyBound, TooLate
 from chameleon.llm.openai_replies import ChatMessage, Json, StatusError, StreamedReply, messages_in
 from chameleon.llm.providers import OPENAI, authorized
 from chameleon.text import one_line, redact
@@ -192,7 +192,7 @@ def _close(loop: asyncio.AbstractEventLoop, session: aiohttp.ClientSession, proc
 
 async def _text(response: aiohttp.ClientResponse) -> str:
     """Read a reply, unpacked, up to the longest that is of use."""
-    parts, bound = [], Bound()
+    parts, bound = [], ReplyBound()
     async for part in response.content.iter_any():
         bound.count(part)
         parts.append(part)
@@ -201,7 +201,7 @@ async def _text(response: aiohttp.ClientResponse) -> str:
 
 async def _collected(response: aiohttp.ClientResponse, tell: Callable[[str], None]) -> Json:
     """Read the events of a streamed reply (text/event-stream), and make one reply of them."""
-    reply, bound, is_whole = StreamedReply(), Bound(), False
+    reply, bound, is_whole = StreamedReply(), ReplyBound(), False
     async for line in response.content:
         bound.count(line)
         name, _, data = line.decode("utf-8", "replace").strip().partition(":")

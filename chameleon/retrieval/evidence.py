@@ -54,7 +54,7 @@ _NEAR = 2
 """So many terms may a value be from the name of its column in a question."""
 
 
-class Question:
+class AskedWords:
     """A question's different terms: their numbers, what each weighs, and which stand near each other.
 
     A term weighs its `rarity` (its idf in the index), and less if it is a weak word.
@@ -81,7 +81,7 @@ class Question:
                 self.near[one, other] = self.near[other, one] = one != other
 
 
-def evidence(question: Question, layouts: Layouts) -> dict[str, Floats]:
+def evidence(question: AskedWords, layouts: Layouts) -> dict[str, Floats]:
     """Return the measures of `WEIGHTS` for each document, all but "first", the score of BM25."""
     import numpy
 
@@ -104,7 +104,7 @@ def evidence(question: Question, layouts: Layouts) -> dict[str, Floats]:
 class _Found:
     """The places of a question's terms in some documents, by the cells that they stand in."""
 
-    def __init__(self, question: Question, layouts: Layouts) -> None:
+    def __init__(self, question: AskedWords, layouts: Layouts) -> None:
         import numpy
 
         self.question, self.layouts = question, layouts

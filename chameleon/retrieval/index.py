@@ -14,7 +14,7 @@ from chameleon.retrieval import engine
 from chameleon.retrieval.analysis import query_weights
 from chameleon.retrieval.document import Document, Kind
 from chameleon.retrieval.engine import DIGEST, DOCUMENT, ID, KEY, KIND, LAYOUT, TERMS, failing
-from chameleon.retrieval.evidence import WEIGHTS, Question, evidence
+from chameleon.retrieval.evidence import WEIGHTS, AskedWords, evidence
 from chameleon.retrieval.layout import Layouts
 from chameleon.retrieval.manifest import WORDS, Manifest
 
@@ -182,7 +182,7 @@ class Index:
         known |= zip(others, self.bm25(query, others), strict=True)
         layouts = Layouts([self._layout(place) for place in places])
         first = numpy.array([known[place] for place in places])
-        measures = {"first": first, **evidence(Question(query, self._rarity), layouts)}
+        measures = {"first": first, **evidence(AskedWords(query, self._rarity), layouts)}
         scores: list[float] = sum(weight * measures[name] for name, weight in WEIGHTS.items()).tolist()
         return scores
 

@@ -15,7 +15,15 @@ from chameleon.retrieval.embeddings import NONE, automatic, require_embeddings
 from chameleon.retrieval.index import Index
 from chameleon.retrieval.manifest import Manifest, is_index
 from chameleon.retrieval.models import missing_packages, require_reranker
-from chameleon.retrieval.retriever import Bm25, Dense, Ordered, Retriever, by_evidence, by_model, by_sum
+from chameleon.retrieval.retriever import (
+    Bm25,
+    Dense,
+    RankedDocuments,
+    Retriever,
+    by_evidence,
+    by_model,
+    by_sum,
+)
 from chameleon.retrieval.spec import MINILM, RerankerSpec, RetrieverSpec
 from chameleon.retrieval.vectors import GIVEN, opened_vectors, require_faiss
 
@@ -110,7 +118,7 @@ def make_retriever(index: Index, retriever: Spec = "auto", *, store: VectorStore
     """
     spec = _for_index(index, RetrieverSpec.read(retriever))
     evidence, bm25 = by_evidence(index), Bm25(index)
-    found: Retriever = Ordered([bm25], evidence, spec.depth) if spec.first == "lexical" else bm25
+    found: Retriever = RankedDocuments([bm25], evidence, spec.depth) if spec.first == "lexical" else bm25
     scores = {"evidence": by_evidence(index, after_bm25=spec.first == "bm25")}
     if spec.needs_vectors:
         dense = _dense(index, spec, store)
@@ -118,13 +126,13 @@ def make_retriever(index: Index, retriever: Spec = "auto", *, store: VectorStore
         if spec.first == "dense":
             found = dense
         elif spec.first == "blend":
-            found = Ordered([bm25, dense], by_sum(evidence, dense.scores, COSINE_MOST), spec.depth)
+            found = RankedDocuments([bm25, dense], by_sum(evidence, dense.scores, COSINE_MOST), spec.depth)
     if spec.rerank is None:
         return found
     if isinstance(spec.rerank, str):
-        return Ordered([found], scores[spec.rerank], spec.depth)
+        return RankedDocuments([found], scores[spec.rerank], spec.depth)
     require_reranker(spec.rerank.name)
-    return Ordered([found], by_model(index, spec.rerank), spec.depth)
+    return RankedDocuments([found], by_model(index, spec.rerank), spec.depth)
 
 
 def _for_index(index: Index, spec: RetrieverSpec) -> RetrieverSpec:

@@ -1,4 +1,4 @@
-"""`Retriever`: finds documents of an index for a query; `Ordered` puts what others find in order."""
+"""`Retriever`: finds documents of an index for a query; `RankedDocuments` puts what others find in order."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Dense(Retriever):
         return self.vectors.scores(query, self.index.keys(places))
 
 
-class Ordered(Retriever):
+class RankedDocuments(Retriever):
     """The first `depth` documents of each of some retrievers, in the order of a score; then the rest of them.
 
     Ties keep the order in which the documents are met: the first of each, the second of each, …

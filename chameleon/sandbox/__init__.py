@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from chameleon.lazy import lazy
 
 if TYPE_CHECKING:
-    from chameleon.sandbox.choose import importable, make_sandbox, shared_sandbox, start_early
     from chameleon.sandbox.result import ExecResult, Guarantees, Layer, Limits
     from chameleon.sandbox.sandbox import Sandbox
+    from chameleon.sandbox.tiers import importable, make_sandbox, shared_sandbox, start_early
 
 __all__ = [
     "ExecResult",
@@ -26,7 +26,7 @@ __all__ = [
 if not TYPE_CHECKING:  # a name that is not listed is an error of types
     __getattr__ = lazy(
         __name__,
-        choose="importable make_sandbox shared_sandbox start_early",
         result="ExecResult Guarantees Layer Limits",
         sandbox="Sandbox",
+        tiers="importable make_sandbox shared_sandbox start_early",
     )

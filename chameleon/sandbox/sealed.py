@@ -22,7 +22,7 @@ from chameleon.sandbox.result import (
     left_for_science,
 )
 from chameleon.sandbox.sandbox import Sandbox
-from chameleon.sandbox.zygote import Lost, Stuck, ZygoteClient
+from chameleon.sandbox.sealed_process import Lost, Stuck, ZygoteClient
 
 # Long enough for a program to reach its first use of a library that its text names.
 _TRIAL_SECONDS = 0.15

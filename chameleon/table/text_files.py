@@ -260,17 +260,17 @@ def _header_lines(text: str) -> range | None:
     return range(first, last + 1) if first else range(0)
 
 
-def _below(records: Sequence[Record], lines: range, origin: Origin) -> Section:
+def _below(records: Sequence[Record], lines: range, origin: Origin) -> RawTable:
     """Return the table below the header in these lines; what stands above is its title."""
     first = lines.start if lines else 0
     if sum(number in lines for number, _ in records) < len(lines):
         raise origin.error("is no row of this file", at=lines.stop - 1)
     above = [record for record in records if record[0] < first and any(record[1])]
-    return Section(_lines(above), [record for record in records if record[0] >= first])
+    return RawTable(_lines(above), [record for record in records if record[0] >= first])
 
 
 @dataclass
-class Section:
+class RawTable:
     """One table's records, the header first, with the lines above and below that belong to it."""
 
     titles: list[str]
@@ -278,7 +278,7 @@ class Section:
     notes: list[str] = field(default_factory=list)
 
 
-def sections(records: Iterable[Record]) -> list[Section]:
+def sections(records: Iterable[Record]) -> list[RawTable]:
     """Cut records, of which blank ones are kept, into tables.
 
     - Lines with one filled cell above wider lines are titles, and so are up to ten lines of a name and a
@@ -291,8 +291,8 @@ def sections(records: Iterable[Record]) -> list[Section]:
     blocks = [list(group) for filled, group in groupby(records, lambda record: any(record[1])) if filled]
     if not any(_filled(cells) > 1 for block in blocks for _, cells in block):
         merged = [record for block in blocks for record in block]
-        return [Section([], merged)] if merged else []
-    found: list[Section] = []
+        return [RawTable([], merged)] if merged else []
+    found: list[RawTable] = []
     titles: list[str] = []
     for block, following in zip(blocks, [*blocks[1:], []], strict=True):
         above = _titles_in(block)
@@ -311,7 +311,7 @@ def sections(records: Iterable[Record]) -> list[Section]:
             found[-1].records += [*((0, [title]) for title in titles), *block]
             titles = []
         else:
-            found.append(Section([*titles, *_lines(block[:above])], block[above:]))
+            found.append(RawTable([*titles, *_lines(block[:above])], block[above:]))
             titles = []
     for section in found:
         width = max(len(cells) for _, cells in section.records)

@@ -8,11 +8,11 @@ from chameleon.lazy import lazy
 
 if TYPE_CHECKING:
     from chameleon.web.cache import PageCache
-    from chameleon.web.client import Limits, Web
     from chameleon.web.markup import page_text
     from chameleon.web.reply import WebReply
+    from chameleon.web.web import Web, WebLimits
 
-__all__ = ["Limits", "PageCache", "Web", "WebReply", "page_text"]
+__all__ = ["PageCache", "Web", "WebLimits", "WebReply", "page_text"]
 
 if not TYPE_CHECKING:  # a name that is not listed is an error of types
-    __getattr__ = lazy(__name__, cache="PageCache", client="Limits Web", markup="page_text", reply="WebReply")
+    __getattr__ = lazy(__name__, cache="PageCache", markup="page_text", reply="WebReply", web="Web WebLimits")

@@ -67,7 +67,7 @@ def markup_text(markup: str) -> tuple[str, str]:
     require_lxml(imports=True)
     from lxml import etree
 
-    reader = _Reader()
+    reader = _MarkupReader()
     # Characters that are no letters of XML (lone surrogates) cannot be handed over.
     data = f"<div>{markup}".encode("utf-8", "replace") if "<html" not in markup[:2000].lower() else None
     parser = etree.HTMLParser(target=reader, encoding="utf-8", recover=True)
@@ -76,7 +76,7 @@ def markup_text(markup: str) -> tuple[str, str]:
     return _tidied("".join(reader.title))[:_LONGEST_TITLE].replace("\n", " "), _tidied("".join(reader.text))
 
 
-class _Reader:
+class _MarkupReader:
     """Collects text from the parser's events."""
 
     def __init__(self) -> None:

@@ -9,7 +9,7 @@ from fractions import Fraction
 from statistics import median
 from typing import Any, Literal
 
-from chameleon.modules.offline.figures import as_written
+from chameleon.modules.offline.figures_said import as_written
 from chameleon.modules.offline.rows import (
     SIGNS,
     TOLD,
@@ -45,7 +45,7 @@ _TOLD = {"sum": "total", "mean": "average", "median": "median", "max": "highest"
 
 
 @dataclass(frozen=True)
-class Result:
+class Computed:
     """What a form gives: values for people, of what kind they are, the rows and columns that they rest on."""
 
     values: tuple[str, ...]
@@ -58,10 +58,10 @@ class Result:
 class Form(Part):
     """What is computed of rows: `find` gives the result, `run` adds the columns that led to it."""
 
-    def run(self, sheet: Sheet) -> Result:
+    def run(self, sheet: Sheet) -> Computed:
         return replace(self.find(sheet), columns=self.columns)
 
-    def find(self, sheet: Sheet) -> Result:
+    def find(self, sheet: Sheet) -> Computed:
         raise NotImplementedError
 
 
@@ -74,7 +74,7 @@ class Pick(Form):
     single: bool = False
     part: Literal["year", "month", ""] = ""  # of dates
 
-    def find(self, sheet: Sheet) -> Result:
+    def find(self, sheet: Sheet) -> Computed:
         rows, columns = self.of.rows(sheet), [sheet.columns[column] for column in self.wanted]
         if not rows:
             raise Unfit("no row fits", empty=True)
@@ -88,7 +88,7 @@ class Pick(Form):
         values = tuple(dict.fromkeys(", ".join(told[row]) for row in filled))
         if self.single and len(values) > 1:
             raise Unfit(f"{len(rows)} rows fit, and they differ")
-        return Result(values, filled)
+        return Computed(values, filled)
 
     def _cell(self, column: SheetColumn, row: int) -> str:
         if not self.part or (moment := column.moments[row]) is None:
@@ -101,13 +101,13 @@ class Pick(Form):
 
 
 @dataclass(frozen=True)
-class Count(Form):
+class HowMany(Form):
     """How many rows, or how many different texts of a column."""
 
     of: Rows
     column: int | None = None
 
-    def find(self, sheet: Sheet) -> Result:
+    def find(self, sheet: Sheet) -> Computed:
         rows = self.of.rows(sheet)
         if self.column is None:
             return _number(len(rows), rows)
@@ -120,11 +120,11 @@ class Count(Form):
         return f"number of {what}{self.of.said(sheet)}"
 
 
-def _number(number: Number, rows: Sequence[int], like: SheetColumn | None = None) -> Result:
+def _number(number: Number, rows: Sequence[int], like: SheetColumn | None = None) -> Computed:
     """Return a number, written like those of a column."""
     if like is not None and like.kind == "time":
         raise Unfit(f'times of "{like.plain}" are not computed with')
-    return Result((as_written(number, like, rows),), tuple(rows), kind="number", number=number)
+    return Computed((as_written(number, like, rows),), tuple(rows), kind="number", number=number)
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,7 @@ class Fold(Form):
     column: int
     how: How
 
-    def find(self, sheet: Sheet) -> Result:
+    def find(self, sheet: Sheet) -> Computed:
         column, rows = sheet.columns[self.column], self.of.rows(sheet)
         keys = keys_of(sheet, column, rows)
         if not keys:
@@ -144,7 +144,7 @@ class Fold(Form):
         if self.how in ("max", "min"):
             _, row = (max if self.how == "max" else min)(keys, key=lambda pair: pair[0])
             number = column.numbers[row] if column.kind == "number" else None
-            return Result((column.told(row),), (row,), number=number)
+            return Computed((column.told(row),), (row,), number=number)
         if column.kind != "number" or column.is_id:
             raise Unfit(f'"{column.plain}" has no numbers to compute with')
         number = _FOLDS[self.how]([number for (_, number), _ in keys])
@@ -178,7 +178,7 @@ class Grouped(Form):
     sign: Sign | Literal[""] = ""
     limit: Number = 0
 
-    def find(self, sheet: Sheet) -> Result:
+    def find(self, sheet: Sheet) -> Computed:
         by, cells, names = sheet.columns[self.by], dict[str, list[int]](), dict[str, str]()
         for row in self.each.of.rows(sheet):
             cells.setdefault(by.cells[row], []).append(row)
@@ -186,7 +186,7 @@ class Grouped(Form):
         for rows in cells.values():
             if not by.is_blank(text := by.told(rows[0])):
                 groups[names.setdefault(text.casefold(), text)] += rows
-        found = dict[str, Result]()
+        found = dict[str, Computed]()
         for name, rows in groups.items():
             try:
                 found[name] = replace(self.each, of=These(tuple(rows))).find(sheet)
@@ -200,16 +200,16 @@ class Grouped(Form):
             chosen = [name for name, each in found.items() if test(each.number or 0, self.limit)]
             if not chosen:
                 raise Unfit("no group fits", empty=True)
-            return Result(tuple(chosen), tuple(row for name in chosen for row in groups[name]))
+            return Computed(tuple(chosen), tuple(row for name in chosen for row in groups[name]))
         if not self.best:
             told = tuple(f"{name}: {', '.join(each.values)}" for name, each in found.items())
-            return Result(told, tuple(row for each in found.values() for row in each.rows), kind="groups")
-        if len(found) > 1 and isinstance(self.each, Count) and len({r.number for r in found.values()}) == 1:
+            return Computed(told, tuple(row for each in found.values() for row in each.rows), kind="groups")
+        if len(found) > 1 and isinstance(self.each, HowMany) and len({r.number for r in found.values()}) == 1:
             raise Unfit(f'all of "{by.plain}" are level')
         ranked = sorted(found, key=lambda name: found[name].number or 0, reverse=self.best > 0)
         last = found[ranked[self.count - 1]].number
         chosen = ranked[: self.count] + [n for n in ranked[self.count :] if found[n].number == last]
-        return Result(tuple(chosen), tuple(row for name in chosen for row in groups[name]))
+        return Computed(tuple(chosen), tuple(row for name in chosen for row in groups[name]))
 
     def said(self, sheet: Sheet) -> str:
         inner, by = self.each.said(sheet), name_of(sheet, self.by)
@@ -249,7 +249,7 @@ class Gap(Form):
     two: Form
     signed: bool = False
 
-    def find(self, sheet: Sheet) -> Result:
+    def find(self, sheet: Sheet) -> Computed:
         if self.one == self.two:
             raise Unfit("it is compared with itself")
         values, rows, column = _values(sheet, (self.one, self.two))
@@ -272,14 +272,14 @@ class Greater(Form):
     descending: bool
     truth: bool = False  # whether the first of two has it
 
-    def find(self, sheet: Sheet) -> Result:
+    def find(self, sheet: Sheet) -> Computed:
         keys, rows, _ = _values(sheet, self.forms)
         best = max(keys) if self.descending else min(keys)
         if self.truth:
             holds = keys[0] == best != keys[1]
-            return Result(("yes" if holds else "no",), tuple(rows), kind="truth")
+            return Computed(("yes" if holds else "no",), tuple(rows), kind="truth")
         chosen = tuple(name for name, key in zip(self.names, keys, strict=True) if key == best)
-        return Result(chosen, tuple(rows))
+        return Computed(chosen, tuple(rows))
 
     def said(self, sheet: Sheet) -> str:
         joined = " or ".join(each.said(sheet) for each in self.forms)

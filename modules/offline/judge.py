@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from chameleon.errors import Declined
 from chameleon.modules.offline.costs import Cost
-from chameleon.modules.offline.forms import Count, Fold, Form, Pick, Result, rows_left_out
+from chameleon.modules.offline.forms import Computed, Fold, Form, HowMany, Pick, rows_left_out
 from chameleon.modules.offline.kinds import forms_of
 from chameleon.modules.offline.links import Links
 from chameleon.modules.offline.rows import Is, Ordered, Unfit, Where
@@ -24,14 +24,14 @@ _SENTENCE = re.compile(  # no end is the point of an initial, of "St." or of a G
     r"(?<=[.?!])(?<!\b[A-Z]\.)(?<!\b(?:Dr|St|Mr|Ms|Jr|Sr|No|Nr|vs)\.)(?<!\bMrs\.)(?<!\bProf\.)"
     r"(?<! \d\.)(?<! \d\d\.)\s+(?=[A-Z\"'“])"
 )
-Read = tuple[float, Form, Sheet, Result]
+Read = tuple[float, Form, Sheet, Computed]
 
 
 @dataclass(frozen=True)
 class Answer:
     """What a question comes to: the result, the form that gave it, and how sure that is, from 0 to 1."""
 
-    result: Result
+    result: Computed
     form: Form
     confidence: float
     sheet: Sheet
@@ -143,17 +143,17 @@ def _judged(forms: Sequence[tuple[float, Form, Sheet]]) -> Answer:
     return Answer(result, form, max(0.0, 1 - cost / Cost.DOUBT), sheet)
 
 
-def _doubt(form: Form, result: Result, sheet: Sheet) -> float:
+def _doubt(form: Form, result: Computed, sheet: Sheet) -> float:
     """Return what a result costs by what it is: a count of none or one, or of part of what has the words."""
     of = getattr(form, "of", None)
     where = of.of if isinstance(of, Ordered) else of
     if not isinstance(where, Where) or not where.conditions:
         return 0.0
-    few = {0: Cost.NONE, 1: Cost.ONE}.get(int(result.number or 0), 0.0) if isinstance(form, Count) else 0.0
+    few = {0: Cost.NONE, 1: Cost.ONE}.get(int(result.number or 0), 0.0) if isinstance(form, HowMany) else 0.0
     tests = [part for each in where.conditions for part in getattr(each, "parts", (each,))]
     cells = [each for each in tests if isinstance(each, Is)]
     is_denied = any(getattr(each, "negated", False) for each in where.conditions)
-    is_whole = isinstance(form, Count | Fold) or isinstance(of, Ordered) or is_denied  # not looked up
+    is_whole = isinstance(form, HowMany | Fold) or isinstance(of, Ordered) or is_denied  # not looked up
     is_loose = isinstance(form, Fold) and any(len(each.texts) > 1 and not each.is_exact for each in cells)
     return few + Cost.NONE * (is_loose or (is_whole and any(_is_part(each, sheet) for each in cells)))
 

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from chameleon.modules.offline.conditions import Frame
 from chameleon.modules.offline.costs import Cost
-from chameleon.modules.offline.forms import Count, Fold, Form, Gap, Greater, Grouped, How, Pick
+from chameleon.modules.offline.forms import Fold, Form, Gap, Greater, Grouped, How, HowMany, Pick
 from chameleon.modules.offline.links import Cut, Item
 from chameleon.modules.offline.question import Costed, Question
 from chameleon.modules.offline.rows import Compares, Dates, Either, Is, Ordered, Unfit, Where
@@ -130,7 +130,7 @@ class Kinds(Question):
             column = self.sheet.columns[index]
             if column.kind == "text" and column is not self.sheet.key:
                 sign: Any = compare.value if compare is not None else "=="
-                form = Grouped(Count(self.where), index, sign=sign, limit=number.value.number)
+                form = Grouped(HowMany(self.where), index, sign=sign, limit=number.value.number)
                 yield from self.yields(cost, form, number, self.after(number), compare, target)
 
     def lookups(self) -> Iterator[Costed]:
@@ -206,11 +206,11 @@ class Kinds(Question):
             if column.adds_up and (not self.names_row or sums or self._lists()):
                 yield from self.grouped(0.0, Fold(self.where, column.index, "sum"), *used)
         elif column.index in self.where.columns:
-            yield from self.grouped(0.0, Count(self.where), *used)
+            yield from self.grouped(0.0, HowMany(self.where), *used)
         elif self.names_row and distinct is None:
             return  # how many clubs has Cairo
         elif distinct is not None or self._is_counted(column, named):
-            yield from self.grouped(0.0, Count(self.where, column.index), *used)
+            yield from self.grouped(0.0, HowMany(self.where, column.index), *used)
 
     def _numbers_rows(self, item: Item) -> bool:
         """Whether a column numbers what is counted: "Lot" of lots."""
@@ -231,7 +231,7 @@ class Kinds(Question):
             return  # years are no rows
         elif not self.names_row:
             column = named.value if named is not None and distinct is not None else None
-            yield from self.grouped(cost, Count(self.where, column), *used)
+            yield from self.grouped(cost, HowMany(self.where, column), *used)
         elif len(verbs) == 1 and not self._is_measured(self.col(verbs[0])):  # how many people visited Oslo
             yield from self.yields(0.0, Pick(self.where, (verbs[0].value,), True), *used, verbs[0])
 
@@ -289,7 +289,7 @@ class Kinds(Question):
             for cost, index, target in self.targets():
                 column = self.sheet.columns[index]
                 if column.kind == "text" and column is not self.sheet.key:
-                    form = Grouped(Count(self.where), index, best, count)
+                    form = Grouped(HowMany(self.where), index, best, count)
                     yield from self.yields(cost, form, *used, target)
             return
         for cost, by, named in self.measure([mark]):
@@ -416,7 +416,7 @@ class Kinds(Question):
         if counts_rows and not self.has("column", "subject"):  # how many more A than B
             wheres = [Where((*others, each)) for each in parts]
             if any(len(each.rows(self.sheet)) > 1 for each in wheres):
-                yield from self.yields(0.0, Gap(Count(wheres[0]), Count(wheres[1])), *used)
+                yield from self.yields(0.0, Gap(HowMany(wheres[0]), HowMany(wheres[1])), *used)
         for cost, index, item in self.measure(marks):
             first, second = (self._one_of(each, others, index) for each in parts[::way])
             yield from self.yields(cost, Gap(first, second, change is not None), item, *used)

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from chameleon.modules.offline.conditions import Bound, Frame
 from chameleon.modules.offline.costs import Cost
-from chameleon.modules.offline.forms import Count, Form, Pick
+from chameleon.modules.offline.forms import Form, HowMany, Pick
 from chameleon.modules.offline.links import Item
 from chameleon.modules.offline.rows import Blank, Dates, Either, Is, Where
 from chameleon.modules.offline.sheet import SheetColumn
@@ -179,7 +179,7 @@ class Question:
         """Whether something is denied of rows, and what several of them share is asked: teams without it."""
         kinds = self.frame.kinds
         is_denied = any(kinds[place] == "none" for each in self.bounds for place in each.taken)
-        asked = form.wanted if isinstance(form, Pick) else (form.column,) if isinstance(form, Count) else ()
+        asked = form.wanted if isinstance(form, Pick) else (form.column,) if isinstance(form, HowMany) else ()
         told = (self.sheet.columns[each] for each in asked if each is not None)
         return is_denied and any(each.kind == "text" and each is not self.sheet.key for each in told)
 
@@ -188,12 +188,12 @@ class Question:
 
         The other one by "the manager of Ann" or "Ann's manager", the named one by "manager Ann".
         """
-        asked = form.wanted if isinstance(form, Pick) else (form.column,) if isinstance(form, Count) else ()
+        asked = form.wanted if isinstance(form, Pick) else (form.column,) if isinstance(form, HowMany) else ()
         wanted = [self.sheet.columns[each] for each in asked if each is not None]
         key, tested = self.sheet.key, {each for bound in self.bounds for each in bound.condition.columns}
         told = key is None or key.index in tested | {each.index for each in wanted}
         alike = [each for each in wanted if key is not None and not told and self.sheet.overlap(each, key)]
-        if alike and (self.bounds or not isinstance(form, Count)):
+        if alike and (self.bounds or not isinstance(form, HowMany)):
             return False  # which managers are remote
         for bound in self.bounds:
             for column in (self.sheet.columns[each] for each in bound.condition.columns):
@@ -244,7 +244,7 @@ class Question:
             is_alone = after is None or after.kind not in ("noun", "column", "cell")
             celled = any(isinstance(each.condition, Is | Either) for each in self.bounds)
             is_looked_up = isinstance(form, Pick) and isinstance(form.of, Where) and celled
-            is_free = bool(self.bounds) or not isinstance(form, Count)
+            is_free = bool(self.bounds) or not isinstance(form, HowMany)
             return is_alone and is_free and not (self.names_row or is_looked_up)
         if item.kind == "verb" and item.value:  # it is said of a column, or of what the rows are
             nouns = {self.frame.tokens[each.start].stem for each in self.frame.items if each.kind == "noun"}

@@ -11,11 +11,11 @@ docs/reports.md shows them.
 from chameleon.lazy import tools
 
 TOOLS = {
-    "finqa_executor": "programs",
-    "finqa_program_generator": "programs",
+    "finqa_executor": "report_programs",
+    "finqa_program_generator": "report_programs",
     "report_answer": "report_answer",
-    "report_program_executor": "programs",
-    "report_program_generator": "programs",
+    "report_program_executor": "report_programs",
+    "report_program_generator": "report_programs",
     "report_retriever": "report_retriever",
 }
 

@@ -12,9 +12,9 @@ from chameleon.modules.search.provider import LONGEST_QUERY, SearchResult
 from chameleon.text import one_line
 from chameleon.web import Web, WebReply
 from chameleon.web.addresses import checked_url
-from chameleon.web.client import require_requests, seconds_asked
 from chameleon.web.markup import decoded
 from chameleon.web.reply import LATE, Unanswered
+from chameleon.web.web import require_requests, seconds_asked
 
 _HOST = "html.duckduckgo.com"
 _SPACING = 1.0

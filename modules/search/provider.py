@@ -12,9 +12,9 @@ from chameleon.errors import InventoryError, WebError
 from chameleon.text import one_line
 from chameleon.web import Web, WebReply
 from chameleon.web.addresses import checked_url
-from chameleon.web.client import can_be_sent, require_requests
 from chameleon.web.markup import markup_text, require_lxml, visible
 from chameleon.web.reply import LATE, Unanswered
+from chameleon.web.web import can_be_sent, require_requests
 
 LONGEST_QUERY = 400
 """Characters; Brave and Tavily refuse more, and no search engine weighs more words than these hold."""

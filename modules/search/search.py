@@ -20,12 +20,12 @@ from pydantic import Field
 from chameleon.core.module import Keys, Module
 from chameleon.core.state import State
 from chameleon.errors import WebError
-from chameleon.modules.search.choose import ProviderName, Settings, choose_provider
 from chameleon.modules.search.provider import SearchProvider, SearchResult
+from chameleon.modules.search.providers_of_search import ProviderName, SearchSettings, choose_provider
 from chameleon.modules.search.services import VARIABLES
 from chameleon.quoting import untagged
 from chameleon.text import one_line
-from chameleon.web import Limits, PageCache, Web, page_text
+from chameleon.web import PageCache, Web, WebLimits, page_text
 from chameleon.web.markup import visible
 
 OPENING, CLOSING = "<search_results>", "</search_results>"
@@ -57,10 +57,10 @@ class SearchModule(Module):
     _provider: SearchProvider
 
     def __init__(
-        self, settings: Settings, count: int, characters: int, timeout: float, read_pages: int = 0
+        self, settings: SearchSettings, count: int, characters: int, timeout: float, read_pages: int = 0
     ) -> None:
         self.settings, self.count, self.characters, self.read_pages = settings, count, characters, read_pages
-        self._web = Web(Limits(seconds=timeout))
+        self._web = Web(WebLimits(seconds=timeout))
 
     def _chosen(self) -> SearchProvider:
         return choose_provider(self.settings, self._web)
@@ -136,7 +136,7 @@ class BingSearch(SearchModule):
 
         The published runs of Chameleon on ScienceQA had `count` 3, its code 1.
         """
-        settings = Settings("bing", endpoint, allow_private=allow_private)
+        settings = SearchSettings("bing", endpoint, allow_private=allow_private)
         super().__init__(settings, count, characters, timeout, read_pages)
 
 
@@ -164,7 +164,7 @@ class WebSearch(SearchModule):
         They need BRAVE_API_KEY, TAVILY_API_KEY, SEARXNG_URL, BING_SEARCH_KEY with BING_SEARCH_ENDPOINT, the
         package ddgs, nothing, and `folder`. `allow_private` lets the endpoint lie in a private network.
         """
-        settings = Settings(provider, endpoint, folder, allow_private)
+        settings = SearchSettings(provider, endpoint, folder, allow_private)
         super().__init__(settings, count, characters, timeout, read_pages)
 
 
@@ -190,7 +190,7 @@ class WikipediaSearch(SearchModule):
         Wikipedia asks robots for a User-Agent that names somebody who can be reached: set
         CHAMELEON_USER_AGENT where you search a lot.
         """
-        settings = Settings("wikipedia", endpoint, allow_private=allow_private, language=language)
+        settings = SearchSettings("wikipedia", endpoint, allow_private=allow_private, language=language)
         super().__init__(settings, count, characters, timeout)
 
 

@@ -94,7 +94,7 @@ class Wikipedia(WebProvider):
 
         ends, limits = time.monotonic() + self.web.limits.seconds, self.web.limits
 
-        class Guarded(MediaWiki):  # type: ignore[misc, unused-ignore]  # Any where it is not installed
+        class GuardedWiki(MediaWiki):  # type: ignore[misc, unused-ignore]  # Any where it is not installed
             def wiki_request(wiki, params: Mapping[str, Any]) -> Any:
                 if (left := ends - time.monotonic()) <= 0:
                     raise WebError(LATE, where=self.host, hint="Set a longer `timeout:`.")
@@ -113,7 +113,7 @@ class Wikipedia(WebProvider):
             def _get_site_info(wiki) -> None:
                 """Ask for nothing that no search needs."""
 
-        wiki = Guarded()
+        wiki = GuardedWiki()
         wiki.use_cache = False  # ours outlives it
         return wiki
 

@@ -11,7 +11,7 @@ from chameleon.modules.sql.database import Cell, SqlTable
 from chameleon.modules.sql.query_faults import fault_of, is_plain, with_quoted_names
 from chameleon.sandbox import ExecResult, Sandbox, shared_sandbox
 from chameleon.sandbox.result import Status
-from chameleon.sandbox.zygote import why_unusable
+from chameleon.sandbox.sealed_process import why_unusable
 from chameleon.table import Table
 from chameleon.text import nearest
 

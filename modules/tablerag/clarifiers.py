@@ -14,7 +14,7 @@ from chameleon import LLMModule, State, Table
 from chameleon.core.module import Keys
 from chameleon.core.prompt import TableView
 from chameleon.errors import ChameleonError
-from chameleon.modules.search.choose import ProviderName, Settings
+from chameleon.modules.search.providers_of_search import ProviderName, SearchSettings
 from chameleon.modules.search.search import SearchModule as Search
 from chameleon.text import one_line
 
@@ -86,7 +86,7 @@ class WikiClarifier(LLMModule):
         """
         self.documents = documents
         named: ProviderName = "auto" if provider == "none" else provider
-        settings = Settings(named, endpoint, folder, allow_private=allow_private, language=language)
+        settings = SearchSettings(named, endpoint, folder, allow_private=allow_private, language=language)
         self.search = None if provider == "none" else Search(settings, documents, characters, timeout)
 
     def runtime_info(self) -> Mapping[str, Any]:

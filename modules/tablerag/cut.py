@@ -9,7 +9,7 @@ from chameleon import Module, State, Table
 from chameleon.core.module import Keys, Traits
 
 
-class Cut(Module):
+class TableCut(Module):
     """A module that keeps rows and columns of the table: `run` returns what `part` makes.
 
     `cache.kept` has the positions, from 0, of the kept rows and columns in the table as it was before the

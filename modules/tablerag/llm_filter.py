@@ -19,9 +19,9 @@ from chameleon.core.prompt import TableView, table_text
 from chameleon.errors import SandboxUnavailable, versions_of
 from chameleon.modules.program.programs import in_words, program_in
 from chameleon.modules.sql.database import safe_names
-from chameleon.modules.tablerag.cut import Cut, part, whole
+from chameleon.modules.tablerag.cut import TableCut, part, whole
 from chameleon.sandbox import shared_sandbox
-from chameleon.sandbox.zygote import why_unusable
+from chameleon.sandbox.sealed_process import why_unusable
 from chameleon.table.amounts import read_amount
 from chameleon.table.replies import normal, positions
 from chameleon.table.table import Row
@@ -31,7 +31,7 @@ _RESULT = "filtered_table"
 _PRELUDE = "import pandas, pandas as pd, numpy as np; table = df"
 
 
-class LLMFilter(Cut, LLMModule):
+class LLMFilter(TableCut, LLMModule):
     """Keeps the rows and columns that the question may need, by pandas code. For tables with many rows."""
 
     prompt = "tablerag/llm_filter"

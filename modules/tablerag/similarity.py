@@ -10,7 +10,7 @@ from pydantic import PositiveInt
 
 from chameleon import Module, State, Table
 from chameleon.core.conversation import query_of
-from chameleon.modules.tablerag.cut import Cut, part, whole
+from chameleon.modules.tablerag.cut import TableCut, part, whole
 from chameleon.retrieval.embeddings import NONE, automatic, require_embeddings
 from chameleon.retrieval.ranking import similarities
 from chameleon.retrieval.spec import MINILM
@@ -42,7 +42,7 @@ class BySimilarity(Module):
         return {"by": "bm25" if automatic() == NONE else f"dense:{MINILM}"}
 
 
-class SemanticFilter(Cut, BySimilarity):
+class SemanticFilter(TableCut, BySimilarity):
     """Keeps the rows that are most like the question, without a model. For tables with many rows."""
 
     reads: ClassVar = ("input.question", "input.table", "input.history?", "cache.kept?")

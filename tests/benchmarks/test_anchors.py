@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from chameleon.benchmarks.scorers import promptpg
-from chameleon.benchmarks.scorers.sara import LABELS, dollars
-from chameleon.benchmarks.scorers.tabmwp import floatify, stated_answer, typed_gold
+from chameleon.benchmarks.scorers.sara_rule import LABELS, dollars
+from chameleon.benchmarks.scorers.tabmwp_rule import floatify, stated_answer, typed_gold
 from chameleon.benchmarks.tabmwp import breakdown_columns, inferred_types
 from chameleon.evaluation.benchmark import Problem, Scorer
 from chameleon.evaluation.data import find_benchmark

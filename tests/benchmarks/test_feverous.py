@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from chameleon import State, Table
 from chameleon.benchmarks.feverous import Feverous
-from chameleon.benchmarks.scorers.feverous import LABELS, EvidenceRule, LabelRule, item_of, within_limits
+from chameleon.benchmarks.scorers.feverous_rule import LABELS, EvidenceRule, LabelRule, item_of, within_limits
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Problem
 from tests.benchmarks.doubles import problems_in

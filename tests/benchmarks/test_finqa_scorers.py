@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chameleon.benchmarks.finqa import Finqa
-from chameleon.benchmarks.scorers.finqa import OfficialRule, as_program, tokens_in
 from chameleon.benchmarks.scorers.finqa_answers import AnswerRule
 from chameleon.benchmarks.scorers.finqa_equivalence import equivalent
+from chameleon.benchmarks.scorers.finqa_rule import OfficialRule, as_program, tokens_in
 from chameleon.errors import InputError, MissingPackage
 from chameleon.evaluation.benchmark import Problem
 from chameleon.modules.reports.finqa_program import tokens_of

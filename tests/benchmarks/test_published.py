@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 import yaml
 
-from chameleon.benchmarks.scorers.finqa import OfficialRule
+from chameleon.benchmarks.scorers.finqa_rule import OfficialRule
 from chameleon.evaluation.benchmark import Published
 from chameleon.evaluation.compare import Z_90, half_width
 from chameleon.evaluation.data import find_benchmark
-from chameleon.evaluation.report import SystemRow
+from chameleon.evaluation.system_table import SystemRow
 
 FOLDER = Path(__file__).parents[2] / "benchmarks/published"
 FILES: dict[str, dict[str, Any]] = {

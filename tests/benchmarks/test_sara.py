@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chameleon.benchmarks.sara import Sara, case_in
-from chameleon.benchmarks.scorers.sara import (
+from chameleon.benchmarks.scorers.sara_rule import (
     LABELS,
     GptStatutesRule,
     HingeRule,

@@ -10,7 +10,7 @@ import pytest
 
 from chameleon import Inventory, State
 from chameleon.benchmarks.scienceqa import Scienceqa
-from chameleon.benchmarks.scorers.options import OptionIndexRule, OptionTextRule
+from chameleon.benchmarks.scorers.choices import OptionIndexRule, OptionTextRule
 from chameleon.evaluation.benchmark import Problem
 from chameleon.values import freeze
 from tests.benchmarks.doubles import problems_in, write_files

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chameleon import Table
-from chameleon.benchmarks.scorers.sqa import CellRule, coordinates
+from chameleon.benchmarks.scorers.sqa_rule import CellRule, coordinates
 from chameleon.benchmarks.sqa import Sqa
 from chameleon.benchmarks.tables.cells import cells_of
 from chameleon.errors import InputError

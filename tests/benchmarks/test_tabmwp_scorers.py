@@ -9,7 +9,7 @@ import pytest
 
 from chameleon.benchmarks.scorers import promptpg
 from chameleon.benchmarks.scorers.promptpg import PromptPGRule
-from chameleon.benchmarks.scorers.tabmwp import (
+from chameleon.benchmarks.scorers.tabmwp_rule import (
     ChameleonRule,
     ProgramOfThoughtRule,
     floatify,

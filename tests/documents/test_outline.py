@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from chameleon.documents.outline import sections_of
-from chameleon.documents.parts import Part
+from chameleon.documents.parts import DocumentPart
 from chameleon.documents.reading import is_document, text_passages
 from chameleon.table import Table
 
@@ -99,9 +99,9 @@ def test_a_short_line_above_a_table_is_its_caption(above: str, title: str, texts
 
 
 def test_a_table_that_goes_on_has_the_caption_of_its_first_part() -> None:
-    tables = [Part(Table(["Port", "2023"], [["Arvik", str(page)]]), page=page) for page in (1, 2)]
-    other = Part(Table(["Port", "Boats"], [["Arvik", "3"]]), page=2)
-    (section,) = sections_of([Part("(in thousands)", page=1), *tables, other])
+    tables = [DocumentPart(Table(["Port", "2023"], [["Arvik", str(page)]]), page=page) for page in (1, 2)]
+    other = DocumentPart(Table(["Port", "Boats"], [["Arvik", "3"]]), page=2)
+    (section,) = sections_of([DocumentPart("(in thousands)", page=1), *tables, other])
     captions = [part.content.caption for part in section.parts if isinstance(part.content, Table)]
     assert captions == ["(in thousands)", "(in thousands)", ""]
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chameleon.documents.file_documents import whole_tables
-from chameleon.documents.parts import Part
+from chameleon.documents.parts import DocumentPart
 from chameleon.documents.passages import passages_of
 from chameleon.documents.pdf import pdf_parts
 from chameleon.errors import InputError
@@ -26,7 +26,7 @@ PROSE = "The master of the quay keeps the book of ships, and calls the pilots wh
 QUAYS = [["Quay", "2024", "2023"], ["North", "410", "402"], ["South", "95", "101"], ["West", "31", "28"]]
 
 
-def parts(*pages: Sequence[Item], **more: Any) -> list[Part]:
+def parts(*pages: Sequence[Item], **more: Any) -> list[DocumentPart]:
     return list(pdf_parts(pdf(pages, **more), "paper.pdf"))
 
 

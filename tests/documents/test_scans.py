@@ -14,7 +14,7 @@ pytest.importorskip("PIL", reason="pictures need pillow")
 
 from PIL import Image
 
-from chameleon.documents.parts import Part
+from chameleon.documents.parts import DocumentPart
 from chameleon.documents.reading import SUFFIXES, kind_of, parts_of, read_passages
 from chameleon.documents.scans import picture_parts
 from chameleon.errors import InputError, MissingPackage
@@ -51,14 +51,18 @@ def written(form: str, *widths: int) -> bytes:
 def test_a_picture_is_told_by_its_first_bytes_or_its_name(suffix: str, engine: list[Any]) -> None:
     data = written({"jpg": "jpeg", "tif": "tiff"}.get(suffix, suffix), 80)
     assert f".{suffix}" in SUFFIXES and kind_of(data, "page") == kind_of(b"", f"page.{suffix}") == "picture"
-    assert list(parts_of(data, "page")) == [Part("Berth 80")]
+    assert list(parts_of(data, "page")) == [DocumentPart("Berth 80")]
 
 
 def test_a_tiff_is_read_page_by_page_and_large_pages_smaller(engine: list[Any]) -> None:
     found = list(picture_parts(written("tiff", 80, 5_000, 90), "fax.tif"))
-    assert found == [Part("Berth 80", page=1), Part("Berth 2000", page=2), Part("Berth 90", page=3)]
+    assert found == [
+        DocumentPart("Berth 80", page=1),
+        DocumentPart("Berth 2000", page=2),
+        DocumentPart("Berth 90", page=3),
+    ]
     assert engine == [(80, 30), (2_000, 12), (90, 30)]
-    assert list(picture_parts(written("webp", 80, 80), "moving.webp")) == [Part("Berth 80")]
+    assert list(picture_parts(written("webp", 80, 80), "moving.webp")) == [DocumentPart("Berth 80")]
 
 
 @pytest.mark.parametrize(
@@ -77,7 +81,7 @@ def test_what_cannot_be_read_is_told_in_a_line(engine: list[Any], data: bytes, t
 def test_a_page_of_a_pdf_that_is_a_picture_is_read(engine: list[tuple[int, int]]) -> None:
     pytest.importorskip("pypdfium2")
     (found,) = parts_of(picture_pdf(), "scan.pdf")
-    assert found == Part(f"Berth {engine[0][0]}", page=1)
+    assert found == DocumentPart(f"Berth {engine[0][0]}", page=1)
 
 
 @pytest.mark.parametrize("name", ["scan.png", "scan.pdf"])

@@ -1,4 +1,4 @@
-"""The table of the page on tools says what `perf/react.py` measures."""
+"""The table of the page on tools says what `perf/react_agents.py` measures."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def shown() -> list[list[str]]:
 def test_the_table_is_what_the_script_measures(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("psutil", reason="what measures takes it")
     monkeypatch.syspath_prepend(str(ROOT / "perf"))
-    spec = importlib.util.spec_from_file_location("react_measured", ROOT / "perf/react.py")
+    spec = importlib.util.spec_from_file_location("react_measured", ROOT / "perf/react_agents.py")
     assert spec is not None and spec.loader is not None
     agents = importlib.util.module_from_spec(spec)
     monkeypatch.setitem(sys.modules, spec.name, agents)

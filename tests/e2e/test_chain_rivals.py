@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from chameleon import LLM, Executor, Inventory, State, Table
-from chameleon.sandbox.zygote import why_unusable
+from chameleon.sandbox.sealed_process import why_unusable
 from tests.e2e.by_cue import ByCue, Given
 from tests.e2e.tables import RACE
 from tests.loopback import Answer, Start

@@ -21,7 +21,7 @@ from chameleon.llm import ScriptedModel
 from chameleon.planners.fixed import Fixed
 from chameleon.planners.react import React
 from chameleon.run.approval import Request, refuse
-from chameleon.seal import config_dir
+from chameleon.signing import config_dir
 
 QUESTION = {"question": "q"}
 READ, WRITE = {"module": "read", "args": {"name": "a"}}, {"module": "write", "args": {"text": "$read"}}

@@ -102,7 +102,7 @@ def test_importing_is_light(code: str, heavy: set[str], tmp_path: Path) -> None:
 
 MODEL_LAYER = {f"chameleon.llm.{file}" for file in ("client", "connection", "message", "pipeline", "store")}
 READ_ALONE = {"chameleon.inventory.inventory", "chameleon.inventory.schema", "chameleon.core.module"}
-UNUSED = {"asyncio", "ssl", "http.client", "rich", "chameleon.sandbox.choose"}
+UNUSED = {"asyncio", "ssl", "http.client", "rich", "chameleon.sandbox.tiers"}
 NOT_LISTED = {*MODEL_LAYER, *READ_ALONE, *UNUSED, "sqlite3", "chameleon.table", "chameleon.core.state"}
 
 

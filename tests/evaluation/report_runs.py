@@ -11,11 +11,11 @@ from typing import Any
 from chameleon import Executor, Inventory, State, Table
 from chameleon.core.events import Event, Failure, Plan, RunEnded, RunStarted, Step, StepRecord
 from chameleon.evaluation.benchmark import Judgement, Problem
-from chameleon.evaluation.report import Comparison
 from chameleon.evaluation.report_page import write_page
 from chameleon.evaluation.results import Result
 from chameleon.evaluation.run import Run, read_run, told_apart
 from chameleon.evaluation.run_dir import RunDir
+from chameleon.evaluation.system_table import Comparison
 from chameleon.llm import LLM
 from chameleon.llm.scripted import ScriptedModel
 from chameleon.usage import Call, Usage

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from chameleon.benchmarks.scorers import binder, text_overlap
+from chameleon.benchmarks.scorers import binder_rule, text_overlap
 from chameleon.errors import MissingPackage
 from chameleon.evaluation.data import find_benchmark
 from tests.e2e.commands import Command
@@ -123,7 +123,7 @@ def test_an_input_that_does_not_fit_fails_alone(command: Command, tmp_path: Path
 
 def without_caches(monkeypatch: pytest.MonkeyPatch, package: str) -> None:
     """Let a package be missing that scorers may have loaded."""
-    for each in (text_overlap._bleu, text_overlap._rouge, binder._recognisers):
+    for each in (text_overlap._bleu, text_overlap._rouge, binder_rule._recognisers):
         monkeypatch.setattr(sys.modules[each.__module__], each.__name__, cache(each.__wrapped__))
     monkeypatch.setitem(sys.modules, package, None)
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from chameleon.evaluation.report import Comparison
 from chameleon.evaluation.report_page import write_page
 from chameleon.evaluation.run import Run
+from chameleon.evaluation.system_table import Comparison
 from tests.evaluation.browser import PROGRAM, Browser
 
 pytestmark = pytest.mark.skipif(

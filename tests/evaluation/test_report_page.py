@@ -15,9 +15,9 @@ import pytest
 from chameleon.core.events import Event, Plan, RunEnded, RunStarted, Step, StepRecord
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Problem
-from chameleon.evaluation.report import Comparison
 from chameleon.evaluation.report_page import write_page
 from chameleon.evaluation.run import Run, read_run
+from chameleon.evaluation.system_table import Comparison
 from tests.evaluation.html_outline import Outline, assert_ours
 from tests.evaluation.report_runs import PNG, SCRIPT, offline_run, page_of, settings, write_run
 

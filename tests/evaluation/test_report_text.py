@@ -17,10 +17,10 @@ from chameleon.core.events import Failure, RunEnded, RunStarted
 from chameleon.core.log import json_line
 from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.data import find_benchmark
-from chameleon.evaluation.report import Comparison
 from chameleon.evaluation.results import Result
 from chameleon.evaluation.run import Run, read_run, told_apart
 from chameleon.evaluation.run_dir import RunDir
+from chameleon.evaluation.system_table import Comparison
 from chameleon.table.formats import places
 from tests.evaluation.report_runs import offline_run, settings, write_run
 

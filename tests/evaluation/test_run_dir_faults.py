@@ -80,7 +80,7 @@ def test_damaged_events_are_named_and_the_others_read(
 
 
 def test_a_member_beyond_all_memory_is_refused(whole: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("chameleon.evaluation.events._MAX_MEMBER_BYTES", 500)
+    monkeypatch.setattr("chameleon.evaluation.kept_events._MAX_MEMBER_BYTES", 500)
     run = read_run(whole)
     with pytest.raises(LogError, match=r"the member at byte 0 is damaged \(it is too large\)"):
         list(run.with_events(run.results))

@@ -14,7 +14,7 @@ import pytest
 
 from chameleon.errors import ModelError, NoModel
 from chameleon.llm import LLM, deadline
-from chameleon.llm.choose import offered_models
+from chameleon.llm.model_choice import offered_models
 from tests.llm.asking import local, talking
 
 MODELS = pytest.mark.parametrize(

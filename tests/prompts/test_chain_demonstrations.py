@@ -17,7 +17,7 @@ from chameleon.modules.table_ops.operation import TableOperation
 from chameleon.modules.table_ops.selection import SelectColumn, SelectRow, by_column
 from chameleon.modules.table_ops.sort_by import SortBy
 from chameleon.modules.table_ops.table_query import Form, answer_in
-from chameleon.sandbox.zygote import why_unusable
+from chameleon.sandbox.sealed_process import why_unusable
 from chameleon.table.bars import split_rows
 from chameleon.table.formats import excerpt
 from tests.prompts.demonstrations import OPERATIONS, TASKS, parts, planner_demonstrations

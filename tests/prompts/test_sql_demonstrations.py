@@ -15,7 +15,7 @@ from chameleon.modules.sql.binder_programs import Answerer, MapQuestion, Program
 from chameleon.modules.sql.binder_repair import repaired
 from chameleon.modules.sql.database import Cell, SqlTable, SqlType
 from chameleon.modules.sql.query import run_sql
-from chameleon.sandbox.zygote import why_unusable
+from chameleon.sandbox.sealed_process import why_unusable
 
 PROMPTS = Path(__file__).resolve().parents[2] / "prompts"
 # Worked out by hand, in the order of the file.

@@ -10,7 +10,7 @@ import numpy
 import pytest
 
 from chameleon.retrieval.document import Document
-from chameleon.retrieval.evidence import WEIGHTS, Question, evidence
+from chameleon.retrieval.evidence import WEIGHTS, AskedWords, evidence
 from chameleon.retrieval.layout import Layout, Layouts
 from chameleon.retrieval.make import build_index, make_retriever
 from chameleon.table import Table
@@ -18,7 +18,7 @@ from chameleon.table import Table
 
 def measured(question: str, documents: Sequence[Document]) -> dict[str, list[float]]:
     layouts = Layouts([numpy.frombuffer(Layout.of(each).to_bytes(), numpy.uint32) for each in documents])
-    found = evidence(Question(question, lambda _: 2.0), layouts)
+    found = evidence(AskedWords(question, lambda _: 2.0), layouts)
     return {name: values.tolist() for name, values in found.items()}
 
 

@@ -13,7 +13,7 @@ import pytest
 from chameleon.errors import InputError
 from chameleon.retrieval.index import Index, Place
 from chameleon.retrieval.make import build_index, make_retriever
-from chameleon.retrieval.retriever import Bm25, Ordered
+from chameleon.retrieval.retriever import Bm25, RankedDocuments
 from chameleon.retrieval.spec import NAMES, RetrieverSpec
 from tests.retrieval.corpora import questions, tables
 from tests.retrieval.hashed import Hashed
@@ -31,7 +31,10 @@ def test_a_score_orders_the_first_and_the_rest_follows(index: Index) -> None:
         return [float(len(index.id_at(place))) for place in places]
 
     found = Bm25(index)
-    retrievers = (make_retriever(index, {"first": "lexical", "depth": 40}), Ordered([found], by_length, 40))
+    retrievers = (
+        make_retriever(index, {"first": "lexical", "depth": 40}),
+        RankedDocuments([found], by_length, 40),
+    )
     for query, searched in product(QUESTIONS, retrievers):
         first, hits = [hit.id for hit in found.search(query, 150)], searched.search(query, 150)
         expected = sorted(first[:40], key=lambda id: -len(id))

@@ -12,7 +12,7 @@ import pytest
 
 from chameleon.sandbox import Limits, Sandbox, make_sandbox
 from chameleon.sandbox.inside.encode import Encoder
-from chameleon.sandbox.zygote import why_unusable
+from chameleon.sandbox.sealed_process import why_unusable
 
 LIMITS = Limits(wall_s=5, cpu_s=5, memory_mb=256)
 _strangers: set[int] = set()

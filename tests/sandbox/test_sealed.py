@@ -18,7 +18,7 @@ import pytest
 
 from chameleon.errors import SandboxUnavailable
 from chameleon.sandbox import Limits, Sandbox, make_sandbox
-from chameleon.sandbox.zygote import Stuck, ZygoteClient, why_unusable
+from chameleon.sandbox.sealed_process import Stuck, ZygoteClient, why_unusable
 from tests.sandbox.conftest import own_children
 
 pytestmark = pytest.mark.skipif(bool(why_unusable()), reason=why_unusable() or "it can run")
@@ -171,7 +171,7 @@ def test_a_program_cannot_make_itself_run_twice(name: str) -> None:
 
 
 def test_a_zygote_that_hangs_is_killed_soon_after_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("chameleon.sandbox.zygote._GRACE_SECONDS", 0.2)
+    monkeypatch.setattr("chameleon.sandbox.sealed_process._GRACE_SECONDS", 0.2)
     with make_sandbox("sealed", limits=Limits(wall_s=0.6)) as sandbox:
         zygote = own_children()[-1].children()[0]
         threading.Timer(0.1, lambda: zygote.send_signal(signal.SIGSTOP)).start()

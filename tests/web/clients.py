@@ -8,9 +8,9 @@ from collections.abc import Callable
 import pytest
 
 from chameleon.errors import WebError
-from chameleon.web import Limits, Web, WebReply
+from chameleon.web import Web, WebLimits, WebReply
 from chameleon.web.addresses import as_number
-from chameleon.web.client import Pace
+from chameleon.web.web import HostPace
 from tests.web.servers import Route, WebServer
 
 Serve = Callable[[dict[str, Route]], WebServer]
@@ -23,8 +23,8 @@ def briefly(seconds: float) -> None:
 
 def client(*servers: WebServer, seconds: float = 5.0, **options: object) -> Web:
     """A client that may ask these servers, and nothing else on this machine."""
-    limits = options.pop("limits", Limits(seconds=seconds, bytes=100_000))
-    settings: dict[str, object] = {"sleep": briefly, "pace": Pace(), **options}
+    limits = options.pop("limits", WebLimits(seconds=seconds, bytes=100_000))
+    settings: dict[str, object] = {"sleep": briefly, "pace": HostPace(), **options}
     return Web(limits, tuple(server.host for server in servers), **settings)  # type: ignore[arg-type]
 
 

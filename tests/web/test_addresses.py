@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from chameleon.errors import WebError
-from chameleon.web import Limits, Web
+from chameleon.web import Web, WebLimits
 from chameleon.web.addresses import check_addresses, checked_url, kind_of, kind_on_its_face, look_up
 from tests.web.clients import numeric
 from tests.web.servers import Answer, WebServer
@@ -163,7 +163,7 @@ def nobody(host: str, port: int) -> Sequence[str]:
 @example("a.example", "/", "\ud800")
 @given(st.text("ab1.*-_%:[]@#?&+ é１。\\", max_size=12), st.text(max_size=8), st.text(max_size=8))
 def test_asking_any_address_is_a_web_error_where_nobody_is(host: str, path: str, query: str) -> None:
-    web = Web(Limits(retries=0), resolve=nobody)
+    web = Web(WebLimits(retries=0), resolve=nobody)
     with pytest.raises(WebError):
         web.fetch(f"http://{host}/{path}", params={"q": query})
 
@@ -186,7 +186,7 @@ def test_a_name_is_looked_up_once_a_request_and_that_address_is_checked_and_conn
 
     with WebServer({"/": Answer(b"first")}) as server:
         name = f"rebind.example:{server.port}"
-        web = Web(Limits(seconds=2), [name], resolve=resolve)
+        web = Web(WebLimits(seconds=2), [name], resolve=resolve)
         assert web.fetch(f"http://{name}/").body == b"first"
         assert asked == ["rebind.example"] and server.asked[0].headers["host"] == name
         with pytest.raises(WebError, match="private or special"):

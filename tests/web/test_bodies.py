@@ -11,7 +11,7 @@ import tracemalloc
 import pytest
 
 from chameleon.errors import WebError
-from chameleon.web import Limits, Web
+from chameleon.web import Web, WebLimits
 from tests.web.clients import Serve, client, failure
 from tests.web.servers import Answer, as_json, raw_server
 
@@ -82,7 +82,7 @@ def test_what_has_no_end_is_refused_at_once(kind: str) -> None:
     begun = time.monotonic()
     tracemalloc.start()
     with raw_server(start, more * (200_000 // len(more))) as host:
-        told = failure(Web(Limits(retries=0, bytes=500_000), [host]), f"http://{host}/")
+        told = failure(Web(WebLimits(retries=0, bytes=500_000), [host]), f"http://{host}/")
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert told.startswith("127.0.0.1: the ") and "in time" not in told
@@ -95,7 +95,7 @@ def test_bytes_that_come_for_ever_are_left_at_the_deadline() -> None:
     for start, more in ((HEAD, b"a"), (HEAD + b"\r\n", b"a"), *bodies):
         begun = time.monotonic()
         with raw_server(start, more) as host:
-            told = failure(Web(Limits(seconds=0.3, retries=0, bytes=2 * 10**9), [host]), f"http://{host}/")
+            told = failure(Web(WebLimits(seconds=0.3, retries=0, bytes=2 * 10**9), [host]), f"http://{host}/")
         assert "no answer in time" in told or start == HEAD
         assert time.monotonic() - begun < 3
 
@@ -121,7 +121,7 @@ UNREADABLE = [
 @pytest.mark.parametrize("reply", UNREADABLE)
 def test_a_reply_that_two_readers_would_read_differently_is_refused(reply: bytes) -> None:
     with raw_server(reply) as host:
-        told = failure(Web(Limits(retries=1), [host]), f"http://{host}/")
+        told = failure(Web(WebLimits(retries=1), [host]), f"http://{host}/")
     reasons = "(answer cannot be read: |server broke off or does not speak HTTP$)"
     assert re.match(rf"127\.0\.0\.1: the {reasons}", told)
 
@@ -137,7 +137,7 @@ def test_replies_of_odd_forms_are_read() -> None:
         b"HTTP/1.0 204 None\r\n\r\n": b"",
     }.items():
         with raw_server(reply) as host:
-            assert Web(Limits(retries=0), [host]).fetch(f"http://{host}/").body == body
+            assert Web(WebLimits(retries=0), [host]).fetch(f"http://{host}/").body == body
 
 
 def test_the_body_of_a_redirect_is_not_read(serve: Serve) -> None:

@@ -15,7 +15,7 @@ import pytest
 from chameleon.errors import StoreError, WebError
 from chameleon.llm import ResponseStore
 from chameleon.web import PageCache
-from chameleon.web.client import Pace
+from chameleon.web.web import HostPace
 from tests.web.clients import Serve, client, failure, fetched
 from tests.web.servers import KEY, Answer, Asked
 
@@ -174,17 +174,17 @@ def test_a_default_place_that_cannot_be_used_is_told_and_a_chosen_one_is_an_erro
 @pytest.mark.slow
 def test_requests_to_one_host_are_spaced_for_all_threads(serve: Serve) -> None:
     server, other = serve({"/": Answer(b"x")}), serve({"/": Answer(b"x")})
-    pace = Pace()
+    pace = HostPace()
     webs = [client(server, other, pace=pace, sleep=time.sleep) for _ in range(3)]
     with ThreadPoolExecutor(3) as pool:
         list(pool.map(lambda web: web.fetch(server.url, spacing=0.1), webs))
     times = sorted(asked.at for asked in server.asked)
     assert times[-1] - times[0] > 0.1  # two spaces, less what a busy machine adds to the first
-    assert "no turn came in time" in failure(client(server, pace=Pace(), seconds=-1), server.url)
+    assert "no turn came in time" in failure(client(server, pace=HostPace(), seconds=-1), server.url)
 
 
 def test_turns_are_given_in_order() -> None:
-    pace = Pace()
+    pace = HostPace()
     waits = [pace.turn("a.example", 10.0) for _ in range(3)] + [pace.turn("b.example", 10.0)]
     assert [round(wait) for wait in waits] == [0, 10, 20, 0]
     assert round(pace.turn("a.example", 10.0, 5.0)) == round(pace.turn("a.example", 10.0, 31.0)) == 30

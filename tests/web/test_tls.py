@@ -12,7 +12,7 @@ import certifi
 import pytest
 
 from chameleon.errors import WebError
-from chameleon.web import Limits, Web
+from chameleon.web import Web, WebLimits
 from chameleon.web.session import trusting
 from tests.web.servers import Answer, WebServer, moved
 
@@ -44,7 +44,7 @@ def _trusting(certificate: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[No
 def client(server: WebServer) -> Web:
     """Every name leads to this machine, as after a look-up."""
     private = [f"{NAME}:{server.port}", f"other.example:{server.port}"]
-    limits = Limits(seconds=5, retries=0)
+    limits = WebLimits(seconds=5, retries=0)
     return Web(limits, private, resolve=lambda host, port: ["127.0.0.1"])
 
 
@@ -68,7 +68,7 @@ def test_a_key_is_not_sent_on_when_a_redirect_leaves_tls(certificate: Path) -> N
     with WebServer({"/": Answer(b"open")}) as plain:
         with WebServer({"/": moved(f"http://{NAME}:{plain.port}/")}, certificate) as server:
             private = [f"{NAME}:{server.port}", f"{NAME}:{plain.port}"]
-            web = Web(Limits(seconds=5), private, resolve=lambda host, port: ["127.0.0.1"])
+            web = Web(WebLimits(seconds=5), private, resolve=lambda host, port: ["127.0.0.1"])
             assert web.fetch(f"https://{NAME}:{server.port}/", secrets={"X-Key": "k"}).body == b"open"
         assert "x-key" not in plain.asked[0].headers
 

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from chameleon import Declined, Table
-from chameleon.modules.offline.forms import Count, Fold, Grouped, Pick
+from chameleon.modules.offline.forms import Fold, Grouped, HowMany, Pick
 from chameleon.modules.offline.judge import Answer, answer
 from chameleon.modules.offline.rows import Compares, Either, Is, Ordered, Unfit, Where
 from chameleon.modules.offline.sheet import Sheet, is_blank
@@ -154,8 +154,8 @@ def test_filters_folds_and_groups_are_those_of_pandas(
         (Where((Either((in_team,), negated=True),)), df[~of_team]),
     ):
         assert where.rows(sheet) == list(kept.index)
-        assert told(Count(where), sheet) == len(kept)
-        assert told(Count(where, 1), sheet) == kept["Team"].nunique()
+        assert told(HowMany(where), sheet) == len(kept)
+        assert told(HowMany(where, 1), sheet) == kept["Team"].nunique()
         for how in ("sum", "mean", "median") if len(kept) else ():
             fold = Fold(where, 2, how)  # type: ignore[arg-type]
             assert told(fold, sheet) == pytest.approx(float(kept["Points"].agg(how)))
@@ -171,6 +171,6 @@ def test_orders_are_those_of_pandas_with_ties(rows: list[tuple[str, int]], count
     ends = (df.nlargest if down else df.nsmallest)(count, "Points", keep="all")
     names = told(Pick(Ordered(Where(), 2, down, 0, count), (0,)), sheet)
     assert sorted(names or ends["Name"]) == sorted(ends["Name"])
-    best = told(Grouped(Count(Where()), 1, 1), sheet)
+    best = told(Grouped(HowMany(Where()), 1, 1), sheet)
     sizes = df.groupby("Team").size()
     assert sorted(best or sizes[sizes == sizes.max()].index) == sorted(sizes[sizes == sizes.max()].index)

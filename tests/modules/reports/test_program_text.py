@@ -21,8 +21,8 @@ from chameleon.modules.reports.program_text import (
     value_of,
     written,
 )
-from chameleon.modules.reports.programs import FinqaProgramGenerator
 from chameleon.modules.reports.report import report_slots
+from chameleon.modules.reports.report_programs import FinqaProgramGenerator
 from chameleon.values import freeze
 from tests.benchmarks.shared_data import needs_data, rows
 from tests.modules.reports.pages import PASSAGES, TABLE, page

@@ -10,8 +10,8 @@ import pytest
 from chameleon import State, Table
 from chameleon.errors import InventoryError, MissingPackage
 from chameleon.inventory import Inventory
-from chameleon.modules.reports.programs import FinqaExecutor
 from chameleon.modules.reports.report import Fact, Report
+from chameleon.modules.reports.report_programs import FinqaExecutor
 from chameleon.modules.reports.report_retriever import ReportRetriever, measures, years_asked
 from chameleon.values import freeze
 from tests.benchmarks.shared_data import needs_data

@@ -9,8 +9,8 @@ from typing import Any
 from chameleon.modules.search.provider import SearchProvider, SearchResult, WebProvider
 from chameleon.modules.search.services import SERVICES
 from chameleon.modules.search.wikipedia import Wikipedia
-from chameleon.web import Limits, Web
-from chameleon.web.client import Pace
+from chameleon.web import Web, WebLimits
+from chameleon.web.web import HostPace
 from tests.web.servers import Route, as_json, duckduckgo_page, wiki
 
 PATHS = {
@@ -29,8 +29,8 @@ Make = Callable[..., SearchProvider]
 
 def quick_web(seconds: float = 5.0, **options: Any) -> Web:
     """A client that never sleeps, whatever the spacing, and tries twice."""
-    limits = Limits(seconds=seconds, bytes=500_000, retries=1)
-    return Web(limits, pace=Pace(), sleep=lambda seconds: None, **options)
+    limits = WebLimits(seconds=seconds, bytes=500_000, retries=1)
+    return Web(limits, pace=HostPace(), sleep=lambda seconds: None, **options)
 
 
 def on_the_web(name: str, web: Web, endpoint: str = "", allow_private: bool = False) -> WebProvider:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from chameleon.errors import InputError, InventoryError, MissingPackage
-from chameleon.modules.search.choose import Settings, choose_provider
 from chameleon.modules.search.folder import DocumentFolder
+from chameleon.modules.search.providers_of_search import SearchSettings, choose_provider
 from chameleon.web import Web
 
 
@@ -61,7 +61,7 @@ def test_a_folder_that_cannot_be_searched_is_an_error_of_the_check(tmp_path: Pat
     with pytest.raises(InputError, match="no text and no document"):
         DocumentFolder(tmp_path / "empty").check()
     with pytest.raises(InventoryError, match="needs a folder"):
-        choose_provider(Settings("folder"), Web())
+        choose_provider(SearchSettings("folder"), Web())
 
 
 def test_what_its_documents_need_is_told_before_a_run(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,7 +20,7 @@ from chameleon.modules.sql.binder_table import binder_table
 from chameleon.modules.sql.database import Cell, SqlTable, SqlType
 from chameleon.modules.sql.query import run_sql
 from chameleon.sandbox import Limits
-from chameleon.sandbox.zygote import why_unusable
+from chameleon.sandbox.sealed_process import why_unusable
 from tests.modules.sql.given import TABLE, Unsealed
 
 pytestmark = pytest.mark.skipif(bool(why_unusable()), reason="the sealed sandbox cannot run here")

@@ -19,7 +19,7 @@ from chameleon.modules.sql.dater import (
     queries_in,
     winner,
 )
-from chameleon.sandbox.zygote import why_unusable
+from chameleon.sandbox.sealed_process import why_unusable
 
 TABLE = Table(
     ["Crew", "Country", "Time"],

@@ -39,14 +39,14 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class Cost:
+class UnitCost:
     """What one unit of work takes, in µs: of wall time, and of the processors."""
 
     wall: Figure
     cpu: Figure
 
 
-def costs(variants: Mapping[str, Callable[[int], None]], rounds: int, seconds: float) -> dict[str, Cost]:
+def costs(variants: Mapping[str, Callable[[int], None]], rounds: int, seconds: float) -> dict[str, UnitCost]:
     """Measure all variants in each of several rounds: what disturbs the machine disturbs all of them.
 
     Args:
@@ -63,7 +63,7 @@ def costs(variants: Mapping[str, Callable[[int], None]], rounds: int, seconds: f
     for _ in range(rounds):
         for name, run in variants.items():
             found[name].append(_spent(run, times[name]))
-    return {name: Cost(*map(Figure, zip(*measured, strict=True))) for name, measured in found.items()}
+    return {name: UnitCost(*map(Figure, zip(*measured, strict=True))) for name, measured in found.items()}
 
 
 def _spent(run: Callable[[int], None], times: int) -> tuple[float, float]:

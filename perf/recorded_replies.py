@@ -1,7 +1,7 @@
 """How fast the response store records and replays, beside LangChain's cache in memory and plain SQLite.
 
     python -m venv /tmp/perf && /tmp/perf/bin/pip install -e '.[openai]' -r perf/requirements.txt
-    /tmp/perf/bin/python perf/replies.py [--replies 5000] [--threads 1 32] [--repeats 5]
+    /tmp/perf/bin/python perf/recorded_replies.py [--replies 5000] [--threads 1 32] [--repeats 5]
 
 The same prompts are asked of a model that replies at once, first with an empty file, then again.
 
@@ -29,8 +29,8 @@ from pathlib import Path
 from typing import Any
 
 from langchain_core.caches import InMemoryCache
-from measuring import Figure, surroundings, table
-from workload import REPLY, Chat
+from timings import Figure, surroundings, table
+from workload import REPLY, InstantChat
 
 from chameleon import LLM
 from chameleon.llm import ResponseStore
@@ -39,7 +39,7 @@ from chameleon.llm.message import ModelRequest
 Ask = Callable[[str], Any]
 
 
-class Named(Chat):
+class Named(InstantChat):
     """A model with a name that the store can know it by."""
 
     model_name: str = "named"

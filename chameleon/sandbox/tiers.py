@@ -15,7 +15,7 @@ from chameleon.sandbox.monty import MontySandbox
 from chameleon.sandbox.result import Limits
 from chameleon.sandbox.sandbox import Sandbox
 from chameleon.sandbox.sealed import MONTY_HINT, SealedSandbox
-from chameleon.sandbox.zygote import why_unusable
+from chameleon.sandbox.sealed_process import why_unusable
 
 LIBRARIES = ("numpy", "pandas", "sympy")
 Kind = Literal["auto", "sealed", "monty"]

@@ -12,7 +12,7 @@ import pytest
 from chameleon.core.planner import Planner
 from chameleon.errors import ChameleonError
 from chameleon.evaluation.data import DataFile, find_benchmark
-from chameleon.evaluation.settings import settings_of
+from chameleon.evaluation.run_settings import settings_of
 from chameleon.inventory import Inventory
 from chameleon.planners.replanning import Replanning
 from chameleon.planners.then import Then

@@ -2,7 +2,7 @@
 
     python -m venv /tmp/perf
     /tmp/perf/bin/pip install -e '.[openai,programs,retrieval]' -r perf/requirements.txt
-    /tmp/perf/bin/python perf/models.py MODEL.gguf --data ../shared/data [--quick] [--report docs/benchmarks]
+    /tmp/perf/bin/python perf/small_models.py MODEL.gguf --data ../shared/data [--quick] [--report DIR]
 
 Each cell (a method on a set of problems) is one line of `perf/models.jsonl`, which a later call goes on with:
 all methods get the same problems in the same order. `--again METHOD` measures a method anew. `--quick` asks

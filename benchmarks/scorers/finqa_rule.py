@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from chameleon.benchmarks.scorers.finqa_answers import AnswerRule
 from chameleon.benchmarks.scorers.finqa_equivalence import check_packages, equivalent
 from chameleon.benchmarks.scorers.predictions import required
-from chameleon.benchmarks.scorers.tabmwp import agrees, floatify
+from chameleon.benchmarks.scorers.tabmwp_rule import agrees, floatify
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import GradedScorer, Problem, Scorer, ValueScorer
 from chameleon.evaluation.compare import Z_90

@@ -1,7 +1,7 @@
 """What `react` and `one_shot` take over the same tools, and whether their runs resume and keep to budgets.
 
     python -m venv /tmp/perf && /tmp/perf/bin/pip install -e . -r perf/requirements.txt
-    /tmp/perf/bin/python perf/react.py
+    /tmp/perf/bin/python perf/react_agents.py
 
 No model is asked: the script knows which tools a question needs, and replies to each request in its form. For
 `react` it writes the values that came back, for `one_shot` references. Tokens are estimated, tools as JSON.
@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from measuring import table
+from timings import table
 
 from chameleon import LLM, Budget, Executor, Inventory, State, tool
 from chameleon.llm import ScriptedModel

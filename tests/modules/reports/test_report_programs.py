@@ -8,7 +8,7 @@ import pytest
 
 from chameleon import State, Table
 from chameleon.errors import ModuleError
-from chameleon.modules.reports.programs import FinqaExecutor
+from chameleon.modules.reports.report_programs import FinqaExecutor
 from chameleon.values import freeze
 from tests.modules.reports.pages import PASSAGES, TABLE, page
 

@@ -26,7 +26,7 @@ from mcp.shared.exceptions import MCPError
 from chameleon import Budget, Executor, Inventory, Module, State, Table, tool
 from chameleon.core.log import event_from_json
 from chameleon.errors import Declined, InventoryError
-from chameleon.interop.mcp_server import MAX_WAITING, MOST_AT_ONCE, MOST_TRACES, InventoryServer
+from chameleon.interop.inventory_server import MAX_WAITING, MOST_AT_ONCE, MOST_TRACES, InventoryServer
 from chameleon.planners.fixed import Fixed
 from tests.e2e.commands import ROOT, environment, spawn
 

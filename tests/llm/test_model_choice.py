@@ -9,7 +9,7 @@ import pytest
 from chameleon.errors import ModelError, NoModel
 from chameleon.llm import LLM, ResponseStore, choose_model
 from chameleon.llm.capabilities import default_model, section, switch_off
-from chameleon.llm.choose import offered_models
+from chameleon.llm.model_choice import offered_models
 from chameleon.llm.providers import providers
 from tests.llm.asking import Start, local, talking
 from tests.loopback import Fault

@@ -10,7 +10,7 @@ from typing import Any
 
 from chameleon.core.log import LineFile
 from chameleon.errors import InputError, LogError
-from chameleon.evaluation.events import EventReader, recent_lines, unfinished_runs, whole_lines
+from chameleon.evaluation.kept_events import EventReader, recent_lines, unfinished_runs, whole_lines
 from chameleon.evaluation.problems import PART
 from chameleon.evaluation.run_dir import (
     CHECKED,

@@ -29,7 +29,7 @@ Attempt = Callable[[float], tuple[WebReply, float | None]]
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class WebLimits:
     """How long and how large a fetch may become.
 
     `seconds` bounds all of it: redirects, retries and waiting for a turn; only the look-up of a name takes
@@ -46,7 +46,7 @@ class Limits:
             raise ValueError(f"retries is {self.retries}, and may not be negative")
 
 
-class Pace:
+class HostPace:
     """Gives out turns for each host, at least so many seconds apart, however many threads ask."""
 
     def __init__(self) -> None:
@@ -72,7 +72,7 @@ class Pace:
             self._next[host] = max(time.monotonic() + seconds, self._next.get(host, 0.0))
 
 
-SHARED_PACE = Pace()
+SHARED_PACE = HostPace()
 """Of this process: a host counts all requests of one machine, whichever module makes them."""
 
 
@@ -92,10 +92,10 @@ class Web:
     Raises `WebError` for everything that goes wrong, and `MissingPackage` without requests.
     """
 
-    limits: Limits = Limits()
+    limits: WebLimits = WebLimits()
     private: Sequence[str] = ()
     cache: PageCache | None = None
-    pace: Pace = SHARED_PACE
+    pace: HostPace = SHARED_PACE
     resolve: Resolver = look_up
     user_agent: str = ""
     sleep: Callable[[float], None] = field(default=time.sleep, repr=False)

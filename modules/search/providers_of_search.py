@@ -19,7 +19,7 @@ ProviderName = Literal["auto", "brave", "tavily", "searxng", "bing", "ddgs", "wi
 
 
 @dataclass(frozen=True)
-class Settings:
+class SearchSettings:
     """How a provider is asked.
 
     `endpoint` takes the place of the provider's own or the environment's, and may lie in a private network if
@@ -58,7 +58,7 @@ class Settings:
         return self.provider == "folder" or (self.provider == "auto" and bool(self.folder))
 
 
-def choose_provider(settings: Settings, web: Web) -> SearchProvider:
+def choose_provider(settings: SearchSettings, web: Web) -> SearchProvider:
     """Return the provider that these settings name.
 
     `auto` takes a folder if one is named, then the first of Brave, Tavily, SearXNG and Bing whose variables

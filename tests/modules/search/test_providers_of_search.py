@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from chameleon.errors import InventoryError, MissingPackage
-from chameleon.modules.search.choose import Settings, choose_provider
+from chameleon.modules.search.providers_of_search import SearchSettings, choose_provider
 from chameleon.modules.search.services import SERVICES
 from chameleon.web import Web
 from tests.modules.search.asking import WITH_KEY
@@ -15,7 +15,7 @@ from tests.web.servers import KEY
 
 
 def chosen(name: str = "auto", web: Web | None = None, **settings: Any) -> Any:
-    return choose_provider(Settings(name, **settings), web or Web())  # type: ignore[arg-type]
+    return choose_provider(SearchSettings(name, **settings), web or Web())  # type: ignore[arg-type]
 
 
 def test_auto_takes_the_first_that_is_configured(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,8 +13,8 @@ from unittest.mock import Mock
 import pytest
 
 from chameleon.errors import WebError
-from chameleon.web import Limits, Web, session
-from chameleon.web.client import Pace, seconds_asked
+from chameleon.web import Web, WebLimits, session
+from chameleon.web.web import HostPace, seconds_asked
 from tests.web.clients import Serve, client, failure, numeric
 from tests.web.servers import KEY, Answer, Route, WebServer, moved
 
@@ -76,7 +76,7 @@ def test_a_dead_address_leaves_time_for_the_others(serve: Serve) -> None:
             waiting = queue.enter_context(socket.socket())
             waiting.setblocking(False)
             waiting.connect_ex(dead.getsockname())
-        limits = Limits(seconds=1, retries=0)
+        limits = WebLimits(seconds=1, retries=0)
         web = client(server, limits=limits, resolve=lambda host, port: ["127.0.0.2", "127.0.0.1"])
         assert web.fetch(server.url).body == b"x"
 
@@ -119,7 +119,7 @@ def test_a_key_is_not_sent_to_where_a_redirect_leads(serve: Serve) -> None:
     assert server.asked[-1].path == "/end" and server.asked[-1].headers["x-key"] == KEY
     routes: dict[str, Route] = {"/": moved(f"{server.url}/end")}
     first = serve({"/": moved(serve(routes).url)})
-    Web(Limits(), ["*"]).fetch(first.url, secrets={"X-Key": KEY})
+    Web(WebLimits(), ["*"]).fetch(first.url, secrets={"X-Key": KEY})
     last = server.asked[-1]
     assert last.path == "/end" and "x-key" not in last.headers, "it does not come back"
 
@@ -172,18 +172,20 @@ def test_what_may_pass_is_tried_again_and_what_stays_bad_is_given_after_the_last
 def test_waits_grow_from_the_first_retry(serve: Serve) -> None:
     slept: list[float] = []
     server = serve({"/": Answer(status=503)})
-    limits = Limits(seconds=1e6, retries=9)
+    limits = WebLimits(seconds=1e6, retries=9)
     client(server, limits=limits, pace=Untimed(), sleep=slept.append).fetch(server.url)
     steps = [0.25, 0.5, 1, 2, 4, 8, 8, 8, 8]
     assert len(slept) == 9 and all(step <= wait <= 2 * step for step, wait in zip(steps, slept, strict=True))
     assert max(slept) <= 8
     server.asked.clear()
-    assert client(server, limits=Limits(retries=0)).fetch(server.url).status == 503 and len(server.asked) == 1
+    assert (
+        client(server, limits=WebLimits(retries=0)).fetch(server.url).status == 503 and len(server.asked) == 1
+    )
     with pytest.raises(ValueError, match="retries is -1"):
-        Limits(retries=-1)
+        WebLimits(retries=-1)
 
 
-class Untimed(Pace):
+class Untimed(HostPace):
     """Gives every turn at once."""
 
     def turn(self, host: str, spacing: float, most: float = 0.0) -> float:
@@ -251,7 +253,7 @@ SLOW = {
 @pytest.mark.parametrize("kind", SLOW)
 def test_a_slow_server_is_left_in_time(serve: Serve, kind: str) -> None:
     server = serve({"/": SLOW[kind]})
-    web = client(server, limits=Limits(seconds=0.3))
+    web = client(server, limits=WebLimits(seconds=0.3))
     begun = time.monotonic()
     assert "no answer in time" in failure(web, server.url)
     assert time.monotonic() - begun < 5
@@ -261,7 +263,7 @@ def test_a_slow_server_is_left_in_time(serve: Serve, kind: str) -> None:
 def test_a_host_that_takes_no_connection_and_one_that_shakes_no_hand_are_left_in_time() -> None:
     with socket.create_server(("127.0.0.1", 0), backlog=0) as silent, ExitStack() as queue:
         host = f"127.0.0.1:{silent.getsockname()[1]}"
-        web = Web(Limits(seconds=1, retries=0), [host])
+        web = Web(WebLimits(seconds=1, retries=0), [host])
         assert "no answer in time" in failure(web, f"https://{host}/")
         for _ in range(2):  # until the system lets nobody in any more
             waiting = queue.enter_context(socket.socket())
@@ -276,6 +278,6 @@ def test_no_connection_is_used_again_even_where_the_server_keeps_it(serve: Serve
     kept = {"Location": "/slow", "Connection": "keep-alive"}
     server = serve({"/": Answer(status=302, headers=kept), "/slow": SLOW["a body byte by byte"]})
     begun = time.monotonic()
-    limits = Limits(seconds=0.5, retries=0)
+    limits = WebLimits(seconds=0.5, retries=0)
     assert "no answer in time" in failure(client(server, limits=limits), server.url)
     assert time.monotonic() - begun < 2

@@ -1,6 +1,6 @@
 """How often the table of a question is found first or among ten, beside other engines, in one run.
 
-    python perf/recall.py FOLDER [--collections wikitq tabfact] [--questions 1000] [--vectors]
+    python perf/recall_of_tables.py FOLDER [--collections wikitq tabfact] [--questions 1000] [--vectors]
 
 FOLDER holds the tables and questions of WikiTQ, FeTaQA and TabFact. Each engine reads the same raw text,
 caption, header and cells, by its own tokenizer: bm25s (English stop words), SQLite FTS5 (Porter's stemmer,
@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 
-from measuring import table
+from timings import table
 
 from chameleon.evaluation.recall import Query, read_corpus, read_queries
 from chameleon.retrieval.document import Document

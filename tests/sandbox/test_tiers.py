@@ -10,7 +10,7 @@ import pytest
 from chameleon.errors import InputError, MissingPackage, SandboxUnavailable
 from chameleon.sandbox import Guarantees, Layer, make_sandbox
 from chameleon.sandbox.inside import seccomp
-from chameleon.sandbox.zygote import why_unusable
+from chameleon.sandbox.sealed_process import why_unusable
 
 needs_linux = pytest.mark.skipif(bool(why_unusable()), reason=why_unusable() or "it can run")
 

@@ -15,12 +15,12 @@ import typer
 from chameleon.cli.options import ModelOptions, origin
 from chameleon.cli.setup import connect, model_for
 from chameleon.cli.terminal import Progress, echo, echo_json, output, say
-from chameleon.cli.words import spent_in_words
+from chameleon.cli.wording import spent_in_words
 from chameleon.documents.indexing import Summary, index_files
 from chameleon.errors import InputError, NoModel
 from chameleon.evaluation.recall import check_gold, measure, read_corpus, read_queries
 from chameleon.figures import in_time
-from chameleon.llm.choose import with_end
+from chameleon.llm.model_choice import with_end
 from chameleon.retrieval.make import settings_at
 from chameleon.retrieval.spec import RetrieverSpec
 from chameleon.text import counted, harmless

@@ -62,7 +62,7 @@ _OUTPUT: dict[str, Any] = {
 Context = ServerRequestContext[Any, Any]
 
 
-class Traces:
+class RunTraces:
     """The events of the last runs as JSON lines, by address; the oldest go first."""
 
     def __init__(self) -> None:
@@ -121,7 +121,7 @@ class InventoryServer:
             about = one_line(harmless(inventory.about), 1000) or f"Answers by {', '.join(inventory.present)}."
             tool = types.Tool(name=name, description=about, input_schema=inputs.schema, output_schema=_OUTPUT)
             self.tools[name] = Served(executor, inputs, tool)
-        self.traces, self.lists_runs = Traces(), lists_runs
+        self.traces, self.lists_runs = RunTraces(), lists_runs
         self._turns, self._calls = asyncio.Semaphore(MOST_AT_ONCE), 0
 
     def server(self) -> Server[Any]:

@@ -1,6 +1,6 @@
 """How fast, how frugal and how punctual the executors for model-written programs are.
 
-    python perf/sandbox.py [--programs 300]
+    python perf/sandbox_speed.py [--programs 300]
 
 Runs the same programs, written for this file, in the sealed sandbox and in Monty. "std" programs need the
 stdlib alone, "sci" ones numpy, pandas or sympy; "mix" is six std to one sci, as recorded programs are. Other

@@ -9,7 +9,7 @@ import random
 import re
 from typing import Any
 
-from chameleon.benchmarks.scorers.tabmwp import known_choices, most_similar
+from chameleon.benchmarks.scorers.tabmwp_rule import known_choices, most_similar
 from chameleon.evaluation.benchmark import Problem, Scorer
 
 _LETTER = re.compile(r"[Tt]he answer is ([A-Z])")

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from chameleon.errors import ChameleonError, InputError, LogError
 from chameleon.evaluation.benchmark import Problem
-from chameleon.evaluation.parts import merge
-from chameleon.evaluation.problems import Part, Problems, in_turn
+from chameleon.evaluation.merging import merge
+from chameleon.evaluation.problems import PartOfProblems, Problems, in_turn
 from chameleon.evaluation.run import read_run
 from chameleon.evaluation.run_dir import RunDir, read_settings
 from tests.e2e.commands import Outcome
@@ -63,7 +63,7 @@ def as_json(outcome: Outcome) -> dict[str, Any]:
 
 @given(st.lists(st.text(max_size=8), unique=True, max_size=30), st.integers(1, 20))
 def test_every_problem_is_in_one_part_and_conversations_stay_together(ids: list[str], of: int) -> None:
-    parts = [Part(number, of) for number in range(1, of + 1)]
+    parts = [PartOfProblems(number, of) for number in range(1, of + 1)]
     for id in ids:
         assert sum(part.has(Problem(id, {}, None)) for part in parts) == 1
         talk = [Problem(f"{id}-{turn}", {}, None, sequence=f"s{id}") for turn in range(3)]
@@ -74,7 +74,7 @@ def test_every_problem_is_in_one_part_and_conversations_stay_together(ids: list[
 @pytest.mark.parametrize("text", ["", "3", "0/4", "5/4", "3/0", "-1/4", "1/2/3", "a/b", "1/1000000", "٣/٤"])
 def test_what_is_no_part_is_refused(text: str) -> None:
     with pytest.raises(InputError, match="no part"):
-        Part.read(text)
+        PartOfProblems.read(text)
 
 
 def test_sixteen_parts_make_the_whole(asking: Make) -> None:
@@ -213,7 +213,7 @@ def test_the_highest_cost_is_for_all_parts(asking: Make) -> None:
 def test_a_limit_counts_all_parts_and_conversations_stay_whole() -> None:
     every = problems([["says"] * 3] * 8)
     whole = [each.id for each in Problems(lambda **_: iter(every), 20)]
-    parts = [Problems(lambda **_: iter(every), 20, part=Part(number, 5)) for number in range(1, 6)]
+    parts = [Problems(lambda **_: iter(every), 20, part=PartOfProblems(number, 5)) for number in range(1, 6)]
     found = [[each.id for each in part] for part in parts]
     assert sorted(id for ids in found for id in ids) == sorted(whole)
     assert len(whole) == 20 == sum(map(len, parts))

@@ -1,7 +1,7 @@
 """What a step costs beside a plain loop, beside the bare chat model and beside other frameworks.
 
     python -m venv /tmp/perf && /tmp/perf/bin/pip install -e '.[openai]' -r perf/requirements.txt
-    /tmp/perf/bin/python perf/steps.py [--rounds 9] [--seconds 0.2]
+    /tmp/perf/bin/python perf/step_costs.py [--rounds 9] [--seconds 0.2]
 
 One plan is a planner and five modules: six steps, with a prompt of 2.5 KB each (`workload.py`). All stacks
 are measured in turn, in several rounds of one process; a ratio is made of two CPU figures of one round.
@@ -27,8 +27,8 @@ import peers
 from langchain_core.language_models.chat_models import BaseChatModel
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
-from measuring import Cost, costs, surroundings, table
 from peers import Run
+from timings import UnitCost, costs, surroundings, table
 from workload import (
     ALL,
     ANSWER,
@@ -37,8 +37,8 @@ from workload import (
     QUESTIONS,
     STEPS,
     SYSTEM,
-    Chat,
     Instant,
+    InstantChat,
     Same,
     bare,
     parse,
@@ -78,7 +78,7 @@ class Plans(Planner):
         return [Step(name) for name in STEPS]
 
 
-class Works(Module):
+class WorkingModule(Module):
     """Does the work of a step."""
 
     def run(self, state: State) -> str:
@@ -109,7 +109,8 @@ class AsksForPlan(OneShot):
 
 
 def own() -> Executor:
-    return Executor(Inventory("own", Plans(), {name: copy_with(Works(), name=name) for name in STEPS}))
+    modules = {name: copy_with(WorkingModule(), name=name) for name in STEPS}
+    return Executor(Inventory("own", Plans(), modules))
 
 
 def prompts(model: BaseChatModel) -> Executor:
@@ -137,7 +138,7 @@ def evaluated(executor: Executor, log: RunDir) -> Run:
     return run
 
 
-def measured(folder: Path, rounds: int, seconds: float) -> dict[str, Cost]:
+def measured(folder: Path, rounds: int, seconds: float) -> dict[str, UnitCost]:
     """Return what a plan costs in each stack."""
     with (
         RunDir(folder / "runs", {}) as log,
@@ -148,13 +149,13 @@ def measured(folder: Path, rounds: int, seconds: float) -> dict[str, Cost]:
             OWN: streamed(own()),
             OWN_LOG: streamed(own(), log),
             OWN_EVAL: evaluated(own(), log),
-            BARE: partial(bare, Chat()),
+            BARE: partial(bare, InstantChat()),
             "instant model alone": partial(bare, Instant()),
             "**Chameleon, prompt modules, instant model**": streamed(prompts(Instant())),
             "**Chameleon, prompt modules, instant model, log**": streamed(prompts(Instant()), log),
-            PROMPTS: streamed(prompts(Chat())),
-            PROMPTS_LOG: streamed(prompts(Chat()), log),
-            PROMPTS_EVAL: evaluated(prompts(Chat()), log),
+            PROMPTS: streamed(prompts(InstantChat())),
+            PROMPTS_LOG: streamed(prompts(InstantChat()), log),
+            PROMPTS_EVAL: evaluated(prompts(InstantChat()), log),
             "LangGraph, edges from the plan": peers.langgraph(),
             "LangGraph, checkpoints in memory": peers.langgraph(checkpointer=InMemorySaver()),
             "LangGraph, checkpoints in SQLite": peers.langgraph(checkpointer=checkpoints),
