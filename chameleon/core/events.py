@@ -220,6 +220,7 @@ class StepRecord:
     """One step taken: what the module returned, what it changed, what it cost, or why it failed.
 
     `dropped` marks work done in parallel with a step that failed: its calls count, its output does not.
+    `beside` says that it ran at the same time as the step before.
     """
 
     step: Step
@@ -230,6 +231,7 @@ class StepRecord:
     seconds: float = 0.0
     calls: tuple[Call, ...] = ()
     dropped: bool = False
+    beside: bool = False
 
     def __repr__(self) -> str:
         return f"<StepRecord {one_line(f'{self.step}: {self.error or self.output}', _MAX_REPR_CHARS)}>"

@@ -51,6 +51,7 @@ _OPTIONS = orjson.OPT_APPEND_NEWLINE | orjson.OPT_PASSTHROUGH_DATACLASS | orjson
 _BY_ORJSON = re.compile(rb'\{"\w+":(?! )')
 _PARTED = (dict, list, tuple)
 _OUTPUT = "$output"
+_MARKS = ("dropped", "beside")  # of a step, where they are true
 _LAST_SECOND = 253_402_300_799  # of the year 9999
 _BEGINS = (b'{"event":"', b'{"event": "')
 
@@ -90,8 +91,7 @@ def event_to_json(event: Event) -> dict[str, Any]:
                 "cache": _changes(event.cache_changes, event.output),
                 "seconds": round(event.seconds, 6),
             }
-            if event.dropped:
-                written["dropped"] = True
+            written |= {mark: True for mark in _MARKS if getattr(event, mark)}
         case Nested():
             return {"event": "nested", "module": event.module, "inside": event_to_json(event.event)}
         case Approval():
@@ -193,9 +193,8 @@ def _event(data: Mapping[str, Any]) -> Event:
         case "step":
             output = values.from_json(data["output"])
             changes = _read_changes(data["input"], output), _read_changes(data["cache"], output)
-            return StepRecord(
-                Step.from_json(data), output, *changes, error, seconds, calls, data.get("dropped", False)
-            )
+            marks = (data.get(mark, False) for mark in _MARKS)
+            return StepRecord(Step.from_json(data), output, *changes, error, seconds, calls, *marks)
         case "nested":
             return Nested(str(data["module"]), _event(data["inside"]))
         case "approval":

@@ -128,18 +128,24 @@ def _calls_in(event: Event) -> Iterator[Call]:
 
 
 def _bars(events: Iterable[Event]) -> Iterator[Bar]:
-    """Yield plans and steps one after the other; where a step runs an inventory, that stands for it."""
+    """Yield plans and steps as they followed each other, some of them side by side.
+
+    Where a step runs an inventory, that stands for it.
+    """
     timed = [event for event in events if isinstance(event, Plan | StepRecord)]
-    whole = sum(round(event.seconds, 6) for event in timed) or 1.0  # as a log has them
-    start = 0.0
-    for event in timed[:_MOST_BARS]:
+    starts, start, end = [], 0.0, 0.0
+    for event in timed:
+        start = start if isinstance(event, StepRecord) and event.beside else end
+        starts.append(start)
+        end = max(end, start + round(event.seconds, 6))  # as a log has them
+    whole = end or 1.0
+    for start, event in zip(starts[:_MOST_BARS], timed, strict=False):
         if isinstance(event, StepRecord):
             name, kind = event.step.module, "failed" if event.error else ""
         else:
             name, kind = f"plan by {event.by}", "refused" if event.refused else ""
         share = 100 * round(event.seconds, 6) / whole
-        yield Bar(name, kind, start, max(share, 0.4), in_time(event.seconds))
-        start += share
+        yield Bar(name, kind, min(100 * start / whole, 99.6), max(share, 0.4), in_time(event.seconds))
 
 
 def _marks_in(state: State) -> Mapping[int, frozenset[int]]:

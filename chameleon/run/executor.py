@@ -403,7 +403,7 @@ class Executor:
             records = [event for event in done if isinstance(event, StepRecord)]
             if not records:  # it was stopped before its end
                 return
-            record = records[0]
+            record = replace(records[0], beside=records[0].step is not group[0])
             if stopped:
                 record = replace(record, output=None, input_changes={}, cache_changes={}, dropped=True)
             yield record

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from pathlib import Path
 
@@ -9,11 +10,14 @@ import pytest
 
 from chameleon import Executor, State, Table
 from chameleon.core.events import Plan, RunEnded, RunStarted, Step, StepRecord
-from chameleon.core.log import EventLog
+from chameleon.core.log import EventLog, event_from_json, event_to_json
+from chameleon.core.module import Module, copy_with
 from chameleon.errors import InputError
 from chameleon.evaluation.page_views import TableChange
 from chameleon.evaluation.run import Run
 from chameleon.evaluation.run_page import events_of, page_of, write_run_page
+from chameleon.inventory import Inventory
+from chameleon.planners.fixed import Fixed
 from tests.e2e.commands import Command
 from tests.evaluation.html_outline import Outline, assert_ours
 
@@ -85,6 +89,23 @@ def test_a_table_is_shown_after_each_step_that_changes_it() -> None:
     assert "f_select_row(2)" in page and "2 rows dropped" in page
     assert [each.text for each in outline.of_tag("del")] == ["Ann", "Oslo", "14", "Cleo", "Oslo", "31"]
     assert page == page_of(events_of(State.fold(events)))
+
+
+def test_steps_that_ran_side_by_side_begin_at_the_same_time_also_from_a_log() -> None:
+    class Slow(Module):
+        reads, writes = ("input.question",), ()
+
+        def run(self, state: State) -> str:
+            time.sleep(0.02)
+            return self.name
+
+    modules = {name: copy_with(Slow(), name=name) for name in ("one", "two", "three")}
+    state = Executor(Inventory("mine", Fixed(list(modules)), modules)).run({"question": "Who?"})
+    assert [record.beside for record in state.history] == [False, True, True]
+    logged = [event_from_json(event_to_json(event)) for event in events_of(state)]
+    page = page_of(logged)
+    begins = [float(each) for each in re.findall(r"margin-left: ([0-9.]+)%", page)]
+    assert len(begins) == 4 and len(set(begins[1:])) == 1
 
 
 def test_what_strangers_wrote_stays_text(hostile: Run) -> None:
