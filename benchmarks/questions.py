@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar
@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from chameleon.benchmarks.scorers.own_answers import TextRule, ValueRule
 from chameleon.documents.reading import text_inputs, text_passages
 from chameleon.errors import InputError
-from chameleon.evaluation.benchmark import Benchmark, Problem, Row, Scorer
+from chameleon.evaluation.benchmark import FAULT, Benchmark, Problem, Row, Scorer
 from chameleon.run.ask import as_table
 from chameleon.table import Table, read_table
 from chameleon.table.records import read_file
@@ -18,7 +18,6 @@ from chameleon.table.records import read_file
 DECLINE = "DECLINE"
 """The gold answer of a question that is to be declined."""
 _MOST_FILES = 64  # of a kind, that are held at once
-_read_table = lru_cache(_MOST_FILES)(read_table)
 
 
 class Questions(Benchmark):
@@ -41,24 +40,32 @@ class Questions(Benchmark):
             yield {"line": number, **named, "folder": path.parent}
 
     def id_of(self, row: Row) -> str | None:
-        """Return the id of a row, or else its line."""
-        return super().id_of(row) or str(row["line"])
+        """Return the id of a row, or else its line: "3", or "line 3" where other rows have ids."""
+        return super().id_of(row) or (f"line {row['line']}" if self.id_key in row else str(row["line"]))
 
     def files_of(self, data: Iterable[Row], path: Path) -> Collection[Path]:
-        """Return the tables, texts and pictures that rows name."""
-        named = (row.get(key) for row in self.rows(data, path) for key in ("table", "text", "image"))
-        files = {path.parent / name for each in named if isinstance(each, str) for name in _items(each)}
-        return {file for file in files if file.is_file()}
+        """Return the tables, texts and pictures that rows name, and what lists the files of an index."""
+        rows = list(self.rows(data, path))
+        named = {
+            _path(path.parent, name)
+            for row in rows
+            for key in ("table", "text", "image", "index")
+            for name in _named(row.get(key))
+        }
+        files = {file for file in named if file.is_file()}
+        return files.union(*(each.rglob("manifest.json") for each in named if each.is_dir()))
 
     def place_of(self, row: Row, number: int) -> str:
         """Name the line of a row."""
         return f"line {row['line']}"
 
     def recognises(self, row: Row) -> bool:
-        return {"question", "answer"} <= row.keys()
+        return FAULT in row or {"question", "answer"} <= row.keys()
 
     def problem(self, row: Row, tables: Mapping[str, Any]) -> Problem:
         """Read the problem in a row. Raises `InputError` for a file that cannot be read."""
+        if fault := row.get(FAULT):
+            raise InputError(str(fault))
         input = {"question": _text(row, "question"), **_files(row)}
         for key, value in (("choices", _items(row.get("choices"))), ("unit", row.get("unit"))):
             if value:
@@ -85,32 +92,56 @@ def _files(row: Row) -> dict[str, Any]:
     found: dict[str, Any] = {}
     folder: Path = row["folder"]
     given = row.get("table")
-    paths = [folder / Path(name).expanduser() for name in _items(given)] if isinstance(given, str) else []
-    tables = [_table(path) for path in paths] if given is None or paths else [as_table(given)]
+    names = _named(given)
+    tables = [_read(_read_table, _path(folder, name)) for name in names]
+    if not names and given is not None and not isinstance(given, str):
+        tables = [as_table(given)]
     if tables:
         found["table"] = tables[0]
     if len(tables) > 1:
         found["tables"] = tables[1:]
     if text := row.get("text"):
-        found |= _read_text(folder / str(text))
+        found |= _read(_read_text, _path(folder, str(text)))
     for key in ("image", "index"):
         if value := row.get(key):
-            file = folder / str(value)
+            file = _path(folder, str(value))
             if not file.exists():
                 raise InputError("there is no such file", where=str(file))
             found[key] = str(file)
     return found
 
 
-@lru_cache(_MOST_FILES)
 def _read_text(path: Path) -> dict[str, Any]:
     found = text_inputs(read_file(path), path.name)
     return found if "passages" in found else {**found, "passages": text_passages(found["text"], path.name)}
 
 
-def _table(path: Path) -> Table:
-    table = _read_table(path)
+def _read_table(path: Path) -> Table:
+    table = read_table(path)
     return table if table.caption.strip() else table.with_caption(path.stem)
+
+
+def _read(reader: Callable[[Path], Any], path: Path) -> Any:
+    """Read a file once, as long as it stays as it is."""
+    if not path.is_file():
+        return reader(path)
+    now = path.stat()
+    return _kept(reader, path, (now.st_mtime_ns, now.st_size))
+
+
+@lru_cache(_MOST_FILES)
+def _kept(reader: Callable[[Path], Any], path: Path, _: tuple[int, int]) -> Any:
+    return reader(path)
+
+
+def _named(given: Any) -> list[str]:
+    """Return the names of files that a row gives: a text with semicolons, or a list."""
+    are_names = isinstance(given, str) or (isinstance(given, list) and all(isinstance(n, str) for n in given))
+    return _items(given) if are_names else []
+
+
+def _path(folder: Path, name: str) -> Path:
+    return folder / Path(name).expanduser()
 
 
 def _text(row: Row, key: str) -> str:

@@ -13,3 +13,8 @@ DEFAULTS = {
     "text": ("pictures", "pictures_offline"),
 }
 """What a question comes with, the first that it has, and what answers it: with a model, and without."""
+
+
+def first_rung(name: str) -> str | None:
+    """Return the reader without a model that an inventory begins with, of the defaults; else None."""
+    return dict(DEFAULTS.values()).get(name)

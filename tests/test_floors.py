@@ -16,7 +16,7 @@ GROUND = (
     "figures",
     "lazy",
     "quoting",
-    "seal",
+    "signing",
     "sqlite_store",
     "text",
     "usage",

@@ -27,16 +27,13 @@ from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.compare import NEEDS, ArmTable, evaluation_figures
 from chameleon.evaluation.data import OWN
 from chameleon.evaluation.grid import Arm, Grid
-from chameleon.evaluation.own import answer_row, columns_of
+from chameleon.evaluation.own import answer_row, columns_of, is_file_name
 from chameleon.evaluation.problems import Problems
 from chameleon.evaluation.run import Run, read_run
-from chameleon.evaluation.run_dir import SETTINGS, spent_in, write_whole
-from chameleon.inventory import Inventory
+from chameleon.evaluation.run_dir import FIGURES, SETTINGS, spent_in, write_whole
 from chameleon.inventory.source import shipped_grids
 from chameleon.text import counted, one_line
 from chameleon.usage import Usage
-
-_FIGURES = "grid.json"
 
 
 def compare(options: CompareOptions, *, as_json: bool) -> int:
@@ -55,8 +52,12 @@ def compare(options: CompareOptions, *, as_json: bool) -> int:
     if is_grid:
         grid = _grid(options)
     else:
-        grid = Grid.of([Inventory.load(each) for each in options.inventory or ()], models)
-    if not is_grid and not Path(target).is_file():
+        has_model = model_for(replace(options, model=None)).model is not None
+        grid = Grid.of(options.inventory or (), models, has_model=has_model)
+    if not is_grid and not is_file_name(target):
+        if options.out is not None:
+            what = "the answers to one question are shown, not kept"
+            raise typer.BadParameter(what, param_hint="--out")
         return _compare_answers(grid, options, as_json=as_json)
     data = {name: arm.data or (options.data if is_grid else Path(target)) for name, arm in grid.arms.items()}
     options = replace(options, model=models[0] if models else None)  # type: ignore[arg-type]
@@ -152,6 +153,9 @@ class GridRun:
     def __post_init__(self) -> None:
         options, variants = self.options, self.grid.arms.values()
         self.out = options.out or Path(self.close.enter_context(tempfile.TemporaryDirectory()))
+        if (self.out / SETTINGS).is_file():
+            hint = "Name another folder for what is compared."
+            raise InputError("the folder holds an evaluation", where=str(self.out), hint=hint)
         asking = [arm.inventory for arm in variants if arm.inventory.needs_model and not options.no_model]
         model = model_for(options, asking[0].llm.model).model if asking else None
         self.options = replace(options, model=model)  # type: ignore[arg-type]
@@ -199,7 +203,7 @@ class GridRun:
 
     def _evaluate(self, arm: Arm, data: Data, asked: Sequence[Problem]) -> dict[str, Any]:
         model: Any = arm.model or self.options.model
-        options = replace(self.options, out=self.out / arm.name, max_cost=self._left(arm), model=model)
+        options = replace(self.options, out=self._folder(arm), max_cost=self._left(arm), model=model)
         problems = Problems(lambda **_: asked)
         with (
             placed(set_up(arm.inventory, options).executor, options) as executor,
@@ -209,9 +213,10 @@ class GridRun:
             run.check()
             say(f"{arm.name}: {'; '.join(arm.changes) or 'the inventory as it is'}")
             self.stopped = run.run(**further_settings(options))
-        kept = read_run(self.out / arm.name)
-        evaluation = evaluation_figures(kept, self.first)
+        kept = read_run(self._folder(arm))
         self.first = self.first or kept
+        are_pairs = self.first is not kept and self.first.settings["data"] == kept.settings["data"]
+        evaluation = evaluation_figures(kept, self.first if are_pairs else None)
         return arm_figures(arm, problems=run.tally.all.n, evaluation=evaluation)
 
     def show(self, figures: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
@@ -228,7 +233,7 @@ class GridRun:
         if out is not None:
             out.mkdir(parents=True, exist_ok=True)
             text = json.dumps(table.to_json(), indent=2, ensure_ascii=False)
-            write_whole(out / _FIGURES, text + "\n")
+            write_whole(out / FIGURES, text + "\n")
         if as_json:
             echo_json(table.to_json())
             return
@@ -237,14 +242,17 @@ class GridRun:
         for note in table.notes:
             echo(f"\n{one_line(note, 400)}")
         if out is not None:
-            say(f"Kept in {out}: {_FIGURES}, and a folder for each arm that was evaluated.")
+            say(f"Kept in {out}: {FIGURES}, and a folder for each arm that was evaluated.")
+
+    def _folder(self, arm: Arm) -> Path:
+        return self.out / arm.name.replace("/", "_")  # as in the name of a model
 
     def _left(self, arm: Arm) -> float | None:
         """Return what is left for an arm of what the whole grid may cost."""
         most = self.options.max_cost
         if most is None:
             return None
-        others = [path.parent for path in self.out.glob(f"*/{SETTINGS}") if path.parent.name != arm.name]
+        others = [path.parent for path in self.out.glob(f"*/{SETTINGS}") if path.parent != self._folder(arm)]
         cost = sum(map(spent_in, others), Usage()).cost
         return most if cost is None else max(most - cost, 0.0)
 

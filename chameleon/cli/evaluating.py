@@ -15,6 +15,7 @@ from chameleon.core.conversation import HISTORY
 from chameleon.core.events import Event
 from chameleon.errors import InputError, InventoryError, ParameterRefused, Stopped
 from chameleon.evaluation.benchmark import Problem
+from chameleon.evaluation.data import DataFile
 from chameleon.evaluation.evaluate import Evaluation
 from chameleon.evaluation.problems import Problems
 from chameleon.evaluation.results import Result, Spending, Tally
@@ -101,6 +102,8 @@ class EvalRun:
         def count(result: Result) -> None:
             self.tally.add(result)  # of failures that are tried again there is a new one
 
+        if data.scorer_file is not None:
+            settings["scorer_file"] = DataFile(data.scorer_file).sha256
         with RunDir(options.out, {**settings, **further}, count) as run_dir:
             self._count_kept(run_dir)
             is_checked = self.problems.need_no_second_look(data.benchmark)

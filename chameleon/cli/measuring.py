@@ -22,7 +22,7 @@ from chameleon.errors import InputError
 from chameleon.evaluation.data import DataFile
 from chameleon.evaluation.problems import PART, PartOfProblems, Problems
 from chameleon.evaluation.run_dir import checked_count
-from chameleon.inventories import DEFAULTS
+from chameleon.inventories import first_rung
 from chameleon.run.executor import Executor
 from chameleon.text import counted
 
@@ -70,7 +70,7 @@ def evaluate(
 
 def _first_rung(inventory: str, options: EvalOptions) -> str:
     """Return the inventory, or without a model what it begins with: the reader that asks none."""
-    offline = dict(DEFAULTS.values()).get(inventory)
+    offline = first_rung(inventory)
     if offline is None or model_for(options).model is not None:
         return inventory
     say(f"There is no model, so {offline} answers alone, the first part of {inventory}.")

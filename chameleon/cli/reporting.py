@@ -13,15 +13,16 @@ import typer
 from chameleon.cli.options import SpanOptions
 from chameleon.cli.scoring import counts_table, in_blocks
 from chameleon.cli.terminal import Activity, echo, echo_json, say, terminal_width
-from chameleon.core.conversation_log import ConversationLog
-from chameleon.core.state import State
+from chameleon.core.conversation_log import runs_in
+from chameleon.core.events import Event
 from chameleon.errors import InputError
 from chameleon.evaluation.data import DataFile
 from chameleon.evaluation.merging import merge
 from chameleon.evaluation.report_page import write_page
 from chameleon.evaluation.results import Count
 from chameleon.evaluation.run import DASH, Run, read_run, told_apart
-from chameleon.evaluation.run_page import events_of, write_run_page
+from chameleon.evaluation.run_dir import FIGURES, SETTINGS
+from chameleon.evaluation.run_page import write_run_page
 from chameleon.evaluation.system_table import Comparison
 from chameleon.text import counted, one_line
 
@@ -80,6 +81,7 @@ def print_report(
 
     `labels` are categories that a person gave to answers; `html` shows `problems` of each run.
     """
+    runs = [each for run in runs for each in _folders_of(run)]
     if any(each.is_file() for each in runs):
         _write_page_of_logs(runs, html)
         return
@@ -118,7 +120,7 @@ def print_report(
             echo(wrapper.fill(one_line(text, 400)))
         echo("")
     if html is not None:
-        echo(f"Page: {one_line(str(html))}")
+        echo(f"Page: {one_line(str(html))}{' (without the labels)' if labels is not None else ''}")
 
 
 def _write_page_of_logs(logs: Sequence[Path], html: Path | None) -> None:
@@ -127,13 +129,13 @@ def _write_page_of_logs(logs: Sequence[Path], html: Path | None) -> None:
         raise InputError(
             "a log is shown as a page", where=str(logs[0]), hint="Name the page with --html FILE."
         )
-    states: list[State] = []
+    runs: list[list[Event]] = []
     for each in logs:
         if not each.is_file():
-            raise InputError("give logs of runs, or folders of evaluations", where=str(each))
-        with ConversationLog(each) as log:
-            states += [*log.turns, *([log.unfinished] if log.unfinished is not None else [])]
-    count = write_run_page([[*events_of(state)] for state in states], html)
+            hint = "Logs and evaluations have pages of their own."
+            raise InputError("this is no log, as the others are", where=str(each), hint=hint)
+        runs += runs_in(each)
+    count = write_run_page(runs, html)
     say(f"Page of {counted(count, 'run')}: {one_line(str(html))}")
 
 
@@ -167,6 +169,15 @@ def _counted_labels(file: Path, run: Run) -> Counter[str]:
             raise InputError(f"there is no problem {str(row['id'])!r} in {run.name}", where=str(file))
         found.update(label for part in str(row["label"]).split(";") if (label := part.strip()))
     return Counter(dict(found.most_common()))
+
+
+def _folders_of(run: Path) -> Sequence[Path]:
+    """Return the folders of the arms that `compare` kept in a folder; else what was named."""
+    if run.name == FIGURES and run.parent.is_dir():
+        return []
+    if (run / FIGURES).is_file() and not (run / SETTINGS).is_file():
+        return sorted(file.parent for file in run.glob(f"*/{SETTINGS}"))
+    return [run]
 
 
 def _read_runs(folders: Sequence[Path]) -> Sequence[Run]:

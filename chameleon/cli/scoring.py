@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -42,11 +43,13 @@ class Data:
     ) -> None:
         self.path, self.options, self.given = path, options, given or {}
         self.benchmark: Benchmark = recognised(path) if benchmark is None else find_benchmark(benchmark)
-        self.file = DataFile(path, self.benchmark.id_key)
+        self.file = DataFile(path, self.benchmark.id_key, keeps_bad=self.benchmark.skips_bad_rows)
         self.tables = options.tables or beside(path, *self.benchmark.tables_beside)
         self.scorer: str = options.scorer or next(iter(self.benchmark.scorers))
         is_own = ":" in self.scorer and self.scorer not in self.benchmark.scorers
-        self._scorer = self.benchmark.scorer(find_class(self.scorer, "modules") if is_own else self.scorer)
+        judge = find_class(self.scorer, "modules") if is_own else None
+        self._scorer = self.benchmark.scorer(judge or self.scorer)
+        self.scorer_file = inspect.getsourcefile(judge) if judge else None
 
     def new_scorer(self) -> Scorer:
         """Make a new scorer: it may have a generator of random numbers."""

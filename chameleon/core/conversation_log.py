@@ -4,12 +4,35 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from chameleon.core.events import Event, RunEnded, RunStarted
-from chameleon.core.log import EventLog
+from chameleon.core.log import EventLog, read_event
 from chameleon.core.state import State
-from chameleon.errors import LogError
+from chameleon.errors import InputError, LogError
+
+
+def runs_in(path: Path) -> list[list[Event]]:
+    """Read the events of each run in a log, which stays as it is; a last line without its end is left out.
+
+    Raises `InputError` for a file that cannot be read, and `LogError` for what is no log.
+    """
+    runs: list[list[Event]] = []
+    try:
+        lines = path.read_bytes().splitlines(keepends=True)
+    except OSError as problem:
+        raise InputError(f"cannot be read: {problem.strerror}", where=str(path)) from problem
+    for number, line in enumerate(lines, 1):
+        if not line.endswith(b"\n") and number > 1:
+            break
+        event = read_event(line, number, path)
+        if isinstance(event, RunStarted):
+            runs.append([])
+        elif not runs:
+            raise LogError("an event belongs to no run", where=str(path), hint="Name another file.")
+        runs[-1].append(event)
+    return runs
 
 
 class ConversationLog(EventLog):

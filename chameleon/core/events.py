@@ -231,7 +231,7 @@ class StepRecord:
     seconds: float = 0.0
     calls: tuple[Call, ...] = ()
     dropped: bool = False
-    beside: bool = False
+    beside: bool = field(default=False, compare=False)
 
     def __repr__(self) -> str:
         return f"<StepRecord {one_line(f'{self.step}: {self.error or self.output}', _MAX_REPR_CHARS)}>"

@@ -18,6 +18,7 @@ from chameleon.errors import InputError
 from chameleon.lazy import cached_property
 from chameleon.text import nearest
 
+FAULT = "fault"  # of a row that could not be read: why
 Row = Mapping[str, Any]
 Cell = tuple[int, int]
 """The row below the header and the column, both from 0."""

@@ -8,21 +8,23 @@ import json
 import logging
 import re
 import zlib
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from inspect import isabstract
-from itertools import chain, islice
+from itertools import chain, islice, zip_longest
 from pathlib import Path
 from typing import IO, Any, cast
 
 from chameleon.errors import ChameleonError, InputError
-from chameleon.evaluation.benchmark import Benchmark, Problem, Row
+from chameleon.evaluation.benchmark import FAULT, Benchmark, Problem, Row
 from chameleon.inventory.resolve import find_class, shipped
 from chameleon.lazy import cached_property
 from chameleon.table import read_table
 from chameleon.table.records import Origin, kind_of_bytes, read_file
 from chameleon.table.text_files import decode, delimited_records, delimiter_of
+from chameleon.text import nearest, one_line
 
 _TAB_SEPARATED = (".tsv", ".tagged")
 _SHEETS = (".csv", ".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
@@ -53,20 +55,23 @@ def full_name(benchmark: Benchmark) -> str:
 def recognised(path: Path) -> Benchmark:
     """Tell the shipped benchmark by the first rows. Raises `InputError` where none or several do."""
     known = [find_benchmark(name) for name in shipped("benchmarks") if name != OWN]
-    first = {key: list(islice(DataFile(path, key), 20)) for key in sorted({each.id_key for each in known})}
+    keys = sorted({each.id_key for each in known})
+    rows = {key: list(islice(DataFile(path, key, keeps_bad=True), 20)) for key in keys}
+    first = {key: [row for row in found if FAULT not in row] for key, found in rows.items()}
     found = [each for each in known if _looks_like(each, first[each.id_key], path)]
     own = find_benchmark(OWN)
+    bad = [row for row in rows[own.id_key] if FAULT in row]
     if not found and _looks_like(own, first[own.id_key], path):
         return own
+    if bad:
+        raise InputError(bad[0][FAULT], where=f"{path}, line {bad[0]['line']}")
     if len(found) != 1:
         names = " or ".join(benchmark.name for benchmark in found)
         reason = f"may be of {names}" if found else "is not of a benchmark that is known here"
-        raise InputError(
-            f"the data {reason}",
-            where=str(path),
-            hint="Questions of your own need the columns question and answer. Else name the benchmark; "
-            "`chameleon list benchmarks` shows all.",
-        )
+        seen = ", ".join(name for name in chain(*first[own.id_key][:1]) if name not in ("line", FAULT))
+        hint = f"Questions of your own need the columns question and answer; it has {one_line(seen, 200)}. "
+        hint += "Else name the benchmark; `chameleon list benchmarks` shows all."
+        raise InputError(f"the data {reason}", where=str(path), hint=hint)
     return found[0]
 
 
@@ -85,11 +90,15 @@ class DataFile:
     and then a line a row, whose number is its `line`; all others are JSON.
     `id_key` is the key that receives the id where a JSON object holds the rows by id, or a list the ids
     alone, as original releases have it. A file of one object that has no id holds rows, or predictions, by
-    id, unless `one_is_a_row`. Raises `InputError` naming the file and line for what cannot be read.
+    id, unless `one_is_a_row`. Raises `InputError` naming the file and line for what cannot be read; with
+    `keeps_bad` a line that cannot be is a row that says why, and rows of JSON lines have their `line`, too.
     """
 
-    def __init__(self, path: str | Path, id_key: str = "id", *, one_is_a_row: bool = False) -> None:
-        self.path, self.id_key, self.one_is_a_row = Path(path), id_key, one_is_a_row
+    def __init__(
+        self, path: str | Path, id_key: str = "id", *, one_is_a_row: bool = False, keeps_bad: bool = False
+    ) -> None:
+        self.path, self.id_key = Path(path), id_key
+        self.one_is_a_row, self.keeps_bad = one_is_a_row, keeps_bad
 
     @cached_property
     def sha256(self) -> str:
@@ -133,7 +142,9 @@ class DataFile:
         if not self.path.is_file():
             if not self.path.is_dir():
                 what = "is no ordinary file" if self.path.exists() else "there is no such file"
-                raise InputError(what, where=str(self.path))
+                beside = self.path.parent.iterdir() if self.path.parent.is_dir() else ()
+                hint = nearest(self.path.name, [each.name for each in beside])
+                raise InputError(what, where=str(self.path), hint=hint)
             inside = (file.name for file in self.path.iterdir() if file.is_file())
             data = [name for name in inside if name.removesuffix(".gz").endswith(_ENDINGS)]
             data = sorted(name for name in data if name.partition(".")[0] != "tables")
@@ -152,11 +163,15 @@ class DataFile:
             try:
                 row = _json(line)
             except ValueError as problem:
-                raise InputError(f"this is no JSON: {problem}", where=where) from problem
-            if not isinstance(row, dict):
+                row, what = None, f"this is no JSON: {problem}"
+            else:
                 what = "each line must be a JSON object with the fields of one problem"
+            if self.keeps_bad:
+                yield {"line": number, **(row if isinstance(row, dict) else {FAULT: what})}
+            elif isinstance(row, dict):
+                yield row
+            else:
                 raise InputError(what, where=where)
-            yield row
 
     def _tab_separated(self, lines: Iterable[bytes]) -> Iterator[Row]:
         names: list[str] = []
@@ -183,8 +198,19 @@ class DataFile:
             records = delimited_records(text, delimiter_of(text), origin)
         filled = ((line, cells) for line, cells in records if any(cells))
         _, names = next(filled, (0, ()))
+        if twice := [name for name, count in Counter(filter(None, names)).items() if count > 1]:
+            raise InputError(f"the column {twice[0]} occurs twice", where=str(self.path))
+        line = 0
         for line, cells in filled:
-            yield {**dict(zip(names, cells, strict=False)), "line": line}
+            row = {**dict(zip_longest(names, cells[: len(names)], fillvalue="")), "line": line}
+            if any(cells[len(names) :]):
+                what = f"this line has {len(cells)} cells, and the first line names {len(names)}"
+                if not self.keeps_bad:
+                    raise InputError(what, where=f"{self.path}, line {line}")
+                row[FAULT] = what
+            yield row
+        if not line:
+            raise InputError("there is no row below the names of the columns", where=str(self.path))
 
     def _whole(self, data: Any) -> Iterator[Row]:
         if isinstance(data, dict) and (self.one_is_a_row or self.id_key in data or "id" in data):
@@ -230,7 +256,7 @@ def read_problems(
         try:
             problem = benchmark.problem(row, by_id)
             if problem.id in seen:
-                raise InputError("it occurs twice")
+                raise InputError(f"the id {problem.id} occurs twice")
         except ChameleonError as error:
             where = f"{data.path}, {benchmark.place_of(row, number)}"
             what = f"{error.where}: {error.what}" if error.where and benchmark.skips_bad_rows else error.what

@@ -12,6 +12,7 @@ from pydantic import Field, ValidationError
 
 from chameleon.core.llm_module import LLMModule
 from chameleon.errors import ChameleonError, InventoryError
+from chameleon.inventories import first_rung
 from chameleon.inventory import Inventory
 from chameleon.inventory.building import spec_error
 from chameleon.inventory.schema import InputType, Name, Strict
@@ -114,14 +115,24 @@ class Grid:
     arms: Mapping[str, Arm]
 
     @classmethod
-    def of(cls, inventories: Sequence[str | Inventory], models: Sequence[str] = ()) -> Grid:
-        """Compare these inventories, each with each of the models where it asks one."""
-        arms = {}
+    def of(
+        cls, inventories: Sequence[str | Inventory], models: Sequence[str] = (), *, has_model: bool = False
+    ) -> Grid:
+        """Compare these inventories, each with each of the models where it asks one.
+
+        Without a model, one that begins with a reader that asks none is that reader alone.
+        """
+        arms: dict[str, Arm] = {}
         for each in inventories:
             inventory = Inventory.of(each)
+            named, changes = inventory.name, tuple[str, ...]()
+            if not (models or has_model) and (first := first_rung(named)):
+                inventory, changes = Inventory.load(first), (f"{first} alone, for there is no model",)
             for model in (models or ("",)) if inventory.needs_model else ("",):
-                name = " ".join(filter(None, (inventory.name, model if len(models) > 1 else "")))
-                arms[name] = Arm(name, inventory.about, inventory, model=model)
+                first_name = " ".join(filter(None, (named, model if len(models) > 1 else "")))
+                same = sum(name == first_name or name.startswith(f"{first_name} (") for name in arms)
+                name = f"{first_name} ({same + 1})" if same else first_name
+                arms[name] = Arm(name, inventory.about, inventory, changes, model)
         names = dict.fromkeys(arm.inventory.name for arm in arms.values())
         return cls("comparison", "", ", ".join(names), arms)
 

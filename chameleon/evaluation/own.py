@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chameleon.core.state import State
-from chameleon.errors import InputError, require
+from chameleon.errors import InputError, MissingPackage, NoModel, require
 from chameleon.evaluation.arms import arm_figures
 from chameleon.evaluation.benchmark import Benchmark, Problem, Row
 from chameleon.evaluation.compare import ArmTable, evaluation_figures
@@ -18,7 +18,7 @@ from chameleon.evaluation.data import OWN, DataFile, find_benchmark, read_proble
 from chameleon.evaluation.evaluate import Evaluation
 from chameleon.evaluation.grid import Grid
 from chameleon.evaluation.results import Result, Tally
-from chameleon.inventories import DEFAULTS
+from chameleon.inventories import DEFAULTS, first_rung
 from chameleon.inventory import Inventory
 from chameleon.run.ask import as_table, ask
 from chameleon.run.executor import Executor, Tools, counter
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 Questions = str | os.PathLike[str] | Iterable[Row]
 Judge = str | Callable[[Any, Any], bool] | None
+_DATA = {".csv", ".tsv", ".xlsx", ".xls", ".ods", ".json", ".jsonl", ".gz"}
 _LONGEST = 200  # characters of a cell
 
 
@@ -118,7 +119,8 @@ def evaluate(
     Args:
         questions: a file (CSV, Excel, JSON lines), or rows: mappings with `question`, `answer` and most often
             `table` (a path, a DataFrame, a `Table`), as `docs/evaluation.md` has them.
-        inventory: what answers; by default what fits the first question, without a model where there is none.
+        inventory: what answers; by default what fits the first question. Without a model `tables_first` and
+            its like are the reader alone that they begin with.
         scorer: "value" (the default) or "text overlap", or a function of answer and gold answer.
         given: what all questions come with, such as `table`, `text` or `index`.
 
@@ -129,6 +131,8 @@ def evaluate(
         keys = problems[0].input if problems else ()
         names = next((names for key, names in DEFAULTS.items() if key in keys), DEFAULTS["table"])
         inventory = names[llm is None]
+    if llm is None and isinstance(inventory, str):
+        inventory = first_rung(inventory) or inventory
     executor = inventory if isinstance(inventory, Executor) else Executor(inventory, llm)
     return _evaluated(executor, benchmark, problems, scorer, workers, progress=progress)
 
@@ -152,19 +156,27 @@ def compare(
     of the 90 % interval, and the paired difference to the first. Arguments and errors: see `evaluate`.
     """
     grid = Grid.of(inventories, models)
-    if isinstance(questions, str) and not Path(questions).is_file():
+    if isinstance(questions, str) and not is_file_name(questions):
         table = given.pop("table", None)
-        states = {
-            arm.name: ask(questions, table, llm=arm.model or None, inventory=arm.inventory, **given)
-            for arm in grid.arms.values()
-        }
-        return Compared([{"way": name, **answer_row(state)} for name, state in states.items()], states)
+        rows, states = [], {}
+        for name, arm in grid.arms.items():
+            try:
+                state = ask(questions, table, llm=arm.model or None, inventory=arm.inventory, **given)
+                rows.append({"way": name, **answer_row(state)})
+                states[name] = state
+            except (NoModel, MissingPackage) as problem:  # the other ways may do without
+                rows.append({"way": name, "answer": None, "why not": str(problem)})
+        return Compared(rows, states)
     benchmark, problems = _problems(questions, given)
     runs: dict[str, Evaluated] = {}
     figures = []
     for arm in grid.arms.values():
-        executor = Executor(arm.inventory, arm.model or None)
-        run = _evaluated(executor, benchmark, problems, scorer, workers, progress=progress, name=arm.name)
+        try:
+            executor = Executor(arm.inventory, arm.model or None)
+            run = _evaluated(executor, benchmark, problems, scorer, workers, progress=progress, name=arm.name)
+        except (NoModel, MissingPackage) as problem:
+            figures.append(arm_figures(arm, lacks=str(problem)))
+            continue
         first = next(iter(runs.values()), None)
         figures.append(arm_figures(arm, problems=run.n, evaluation=evaluation_figures(run, first)))
         runs[arm.name] = run
@@ -172,6 +184,14 @@ def compare(
     columns = {"way": shown.names, **shown.columns}
     cells = zip(*columns.values(), strict=True)
     return Compared([dict(zip(columns, each, strict=True)) for each in cells], runs)
+
+
+def is_file_name(text: str) -> bool:
+    """Tell a file, or the name of one that is not there, from a question."""
+    looks_so = Path(text).suffix.lower() in _DATA and " " not in text
+    with suppress(OSError, ValueError):  # a long question is no name
+        return looks_so or Path(text).is_file()
+    return False
 
 
 def columns_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
@@ -199,12 +219,14 @@ def _problems(questions: Questions, given: Mapping[str, Any]) -> tuple[Benchmark
     benchmark: Any = find_benchmark(OWN)
     given = {key: as_table(value) if key == "table" else value for key, value in given.items()}
     if isinstance(questions, str | os.PathLike):
-        found = read_problems(benchmark, DataFile(Path(questions)))
+        found = read_problems(benchmark, DataFile(Path(questions), keeps_bad=True))
         return benchmark, [replace(each, input={**given, **each.input}) for each in found]
-    problems = []
+    problems: list[Problem] = []
     for number, row in enumerate(benchmark.rows(questions, Path("rows")), 1):
         try:
             made = benchmark.problem(row, {})
+            if any(each.id == made.id for each in problems):
+                raise InputError(f"the id {made.id} occurs twice")
             problems.append(replace(made, input={**given, **made.input}))
         except InputError as problem:
             place = f"row {number}, {problem.where}" if problem.where else f"row {number}"

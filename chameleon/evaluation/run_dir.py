@@ -31,6 +31,7 @@ from chameleon.evaluation.results import Result
 from chameleon.usage import Usage
 
 SETTINGS, RESULTS = "settings.json", "results.jsonl"
+FIGURES = "grid.json"  # what `compare` keeps beside the folders of its arms
 PROBLEMS, CHECKED = "problems", "checked"
 # When it began, what a file is called and how far it is to go may differ.
 _NOT_COMPARED = ("started", "data.name", "tables.name", "problems", "checked")

@@ -41,7 +41,7 @@ def settings_of(
     `resolved` is what settings come to where it runs, if that is not here. Raises `InputError` for data that
     cannot be read, and what `runtime_info` of a module or planner raises.
     """
-    inventory = executor.inventory
+    inventory, rule = executor.inventory, benchmark.scorers.get(scorer)
     made: Any = to_json(executor.settings)
     settings: dict[str, Any] = {
         "benchmark": full_name(benchmark),
@@ -59,7 +59,7 @@ def settings_of(
             **({"inside": made["inside"]} if "inside" in made else {}),
             **own_files(inventory),
         },
-        "seeds": {"model": inventory.llm.seed, "programs": 0, "scorer": benchmark.scorers[scorer].seed},
+        "seeds": {"model": inventory.llm.seed, "programs": 0, "scorer": rule.seed if rule else None},
         "versions": versions(),
         "resolved": resolved_by(executor) if resolved is None else resolved,
         "started": datetime.now(UTC).isoformat(timespec="seconds"),

@@ -86,12 +86,13 @@ class Comparison:
 
     @classmethod
     def of(cls, runs: Iterable[Run], *, published: bool = False) -> list[Comparison]:
-        """Make one table for each benchmark that the runs are of, in the order in which they come up."""
-        by_benchmark: dict[str, list[Run]] = {}
+        """Make one table for each benchmark and file of your own that the runs are of, as they come up."""
+        by_data: dict[Any, list[Run]] = {}
         for run in runs:
-            by_benchmark.setdefault(run.settings["benchmark"], []).append(run)
+            data = run.settings["data"] if run.benchmark.skips_bad_rows else None
+            by_data.setdefault((run.settings["benchmark"], data and data["sha256"]), []).append(run)
         found = []
-        for group in by_benchmark.values():
+        for group in by_data.values():
             benchmark = group[0].benchmark
             printed = benchmark.published if published else ()
             rows = [SystemRow.published(row, benchmark) for row in printed]

@@ -158,3 +158,87 @@ def test_python_compares_files_and_a_question() -> None:
     assert found.rows[0]["right"] == "4" and "<table>" in found._repr_html_()
     one = compare("Which team has the most points?", ["tables_offline"], table="league.csv")
     assert one.rows[0]["answer"] == "Kingsmere" and "Points" in repr(one)
+
+
+def test_what_compare_keeps_is_reported_by_its_folder_and_by_all_in_it(
+    command: Command, folder: Path
+) -> None:
+    kept = ("compare", "q.csv", "-i", "tables_first", "-i", "tables_offline", "--out", "both")
+    assert "tables_offline alone, for there is no model" in command(*kept).err
+    for named in (["both"], sorted(str(each) for each in Path("both").iterdir())):
+        assert "✓" in command("report", *named).out
+    command("eval", "tables_offline", "q.csv", "--out", "one")
+    again = command("compare", "q.csv", "-i", "tables_offline", "--out", "one")
+    assert again.code == 1 and "the folder holds an evaluation" in again.err
+
+
+def test_ways_of_one_name_are_told_apart_and_a_misspelled_file_is_no_question(command: Command) -> None:
+    done = command("compare", "q.csv", "-i", "tables_offline", "-i", "tables_offline", "--json")
+    assert [arm["arm"] for arm in json.loads(done.out)["arms"]] == ["tables_offline", "tables_offline (2)"]
+    missing = command("compare", "qs.csv", "-i", "tables_offline")
+    assert missing.code == 1 and "there is no such file. Did you mean 'q.csv'?" in missing.err
+
+
+def test_runs_over_other_questions_are_no_pairs(command: Command, folder: Path) -> None:
+    (folder / "other.csv").write_text(
+        "question,answer,table\nHow many points does Harbour have?,46,league.csv\n"
+    )
+    arms = "  one: {data: q.csv}\n  other: {data: other.csv}\n"
+    (folder / "mine.yaml").write_text(f"name: mine\ninventory: tables_offline\narms:\n{arms}", "utf-8")
+    done = command("compare", "mine.yaml", "--out", "both", "--json")
+    assert [arm["evaluation"]["difference"] for arm in json.loads(done.out)["arms"]] == [None, None]
+    assert len(json.loads(command("report", "both", "--json").out)["tables"]) == 2
+
+
+def test_a_scorer_of_your_own_is_kept_with_its_file(command: Command, folder: Path) -> None:
+    (folder / "mine.py").write_text("def score(answer, gold):\n    return True\n", "utf-8")
+    asked = ("eval", "tables_offline", "q.csv", "--scorer", "mine:score", "--out", "run")
+    assert command(*asked).code == 0 and "5 of 5 are done" in command(*asked).err
+    assert "✓" in command("report", "run").out
+
+
+@pytest.mark.parametrize(
+    ("row", "told"),
+    [
+        ("What,is,this,too,many", "line 3: this line has 5 cells, and the first line names 4"),
+        ("How many points does Harbour have?,46", "Runs 2 problems"),
+        ("How many points does Harbour have?,46,nowhere.csv", "line 3: nowhere.csv: there is no such file"),
+        ("How many points does Harbour have?,,league.csv", "line 3: it has no answer. Write DECLINE"),
+    ],
+)
+def test_a_bad_row_is_told_with_its_line_and_skipped(
+    row: str, told: str, command: Command, folder: Path
+) -> None:
+    lines = QUESTIONS.splitlines()
+    (folder / "bad.csv").write_text("\n".join([*lines[:2], row]), "utf-8")
+    done = command("eval", "tables_offline", "bad.csv", "-t", "league.csv")
+    assert told in done.err and done.code == 0
+    (folder / "bad.jsonl").write_text('{"question": "Q?", "answer": 1}\n\n{"question": \n42\n', "utf-8")
+    told_json = command("eval", "tables_offline", "bad.jsonl", "-t", "league.csv").err
+    assert "line 3: this is no JSON" in told_json and "line 4: each line must be" in told_json
+
+
+def test_python_reads_a_changed_table_again_and_refuses_an_id_twice(folder: Path) -> None:
+    row = {
+        "id": "x",
+        "question": "Which team has the most points?",
+        "answer": "Harbour",
+        "table": "league.csv",
+    }
+    assert evaluate([row], "tables_first").accuracy == 0
+    (folder / "league.csv").write_text("Team,Points\nHarbour,99\nKingsmere,4\n", "utf-8")
+    assert evaluate([row], "tables_first").accuracy == 1
+    with pytest.raises(InputError, match="row 2: the id x occurs twice"):
+        evaluate([row, row], "tables_first")
+    found = compare([row], ["tables_first", "tables"])
+    assert list(found.runs) == ["tables_first"] and len(found.rows) == 2
+
+
+def test_a_report_leaves_the_log_as_it_is(command: Command, folder: Path) -> None:
+    command(
+        "ask", "Which team has the most points?", "-t", "league.csv", "-i", "tables_offline", "--log", "l"
+    )
+    cut = (folder / "l").read_bytes()[:-30]
+    (folder / "l").write_bytes(cut)
+    assert command("report", "l", "--html", "l.html").code == 0
+    assert (folder / "l").read_bytes() == cut and "Kingsmere" in (folder / "l.html").read_text("utf-8")

@@ -142,7 +142,7 @@ def test_a_folder_and_a_missing_file_are_told(command: Command, tmp_path: Path) 
 def test_a_problem_that_occurs_twice_is_told(tmp_path: Path) -> None:
     rows = make_rows(3)
     path = written(tmp_path, lines([*rows, {**rows[1], "pid": int(rows[1]["pid"])}]))
-    with pytest.raises(InputError, match=f"{path}, problem 1001: it occurs twice"):
+    with pytest.raises(InputError, match=f"{path}, problem 1001: the id 1001 occurs twice"):
         list(read_problems(find_benchmark("tabmwp"), DataFile(path, "pid")))
 
 

@@ -176,7 +176,11 @@ def test_what_fails_is_an_error_and_what_declines_a_result() -> None:
     async def session(client: Client) -> None:
         for name, ended, said in (
             ("first", "declined", "declined: nobody knows. Ask another."),
-            ("second", "failed", "module fail: RuntimeError: broken: OPENAI_API_KEY=*** (test_mcp_server.py"),
+            (
+                "second",
+                "failed",
+                "module fail: RuntimeError: broken: OPENAI_API_KEY=*** (test_inventory_server.py",
+            ),
             ("third", "budget", "steps"),
         ):
             result = await client.call_tool(name, {"question": "?"})

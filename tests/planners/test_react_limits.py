@@ -160,7 +160,7 @@ def test_where_native_tools_are_asked_for_a_refusal_ends_the_run(loopback: Start
 def as_told(events: Sequence[Event]) -> list[dict[str, Any]]:
     """Return events as a log has them, without what a replay spares, and what it looked for in vain."""
 
-    spared = ("seconds", "at", "usage", "attempts", "cached")
+    spared = ("seconds", "at", "usage", "attempts", "cached", "beside")
 
     def without(value: Any) -> Any:
         if isinstance(value, Mapping):
