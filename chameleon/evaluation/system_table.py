@@ -50,7 +50,8 @@ class SystemRow:
         if tally.graded:
             cells = {name: figure(value) for name, value in tally.figures(tally.all).items()}
         else:
-            counts = {ALL: tally.all} | {name: tally.columns.get(name, Count()) for name in benchmark.columns}
+            names = benchmark.columns or tally.telling  # the tags of your own questions
+            counts = {ALL: tally.all} | {name: tally.columns.get(name, Count()) for name in names}
             cells = {name: benchmark.percent(name, count.correct, count.n) for name, count in counts.items()}
         graded, model = tally.graded is not None, run.settings.get("model") or "none"
         return cls(run.name, tally.all.n, cells, run.choices, graded, run.problems, run.date, model, run)

@@ -355,8 +355,13 @@ class Kinds(Question):
         if date is not None and not start and count == 1 and self.asks in ("which", "when", ""):
             latest = Fold(self.where, date.value, "max" if backwards else "min")
             yield from self.yields(0.0, latest, mark, date)
+        head = self.after(number or mark)
+        stems = {self.frame.tokens[head.start].stem} if head is not None else set()
         for price, by, named in self._orders():
+            told = {each.index for each in self.sheet.columns if set(each.stems) == stems} - {by}
             for cost, index, target in self.targets(by):
+                if told and index not in told and target is not None and target.start > mark.start:
+                    continue  # the first product that was ordered is no order
                 rows = Ordered(self.where, by, backwards, start, count)
                 yield from self.yields(price + cost, Pick(rows, (index,)), mark, named, target, number)
 

@@ -48,6 +48,15 @@ NUMBERED = table(
     """,
     "fruits",
 )
+PARTS = table(
+    """
+    Order | Customer | Product | Date
+    1001 | Acme | Desk lamp | 2024-01-15
+    1002 | Echo | Desk | 2024-03-18
+    1003 | Echo | Projector | 2024-05-21
+    """,
+    "parts",
+)
 PLANTS = table(
     """
     Plant | Kind | Height | Price
@@ -142,6 +151,8 @@ PEOPLE = table(
         (TEMPS, "How many rows between January 2 and February 1?", "2"),
         (TEMPS, "How many rows between January and February?", "3"),
         (TEMPS, "Who sent to Ann?", None),
+        (PARTS, "What was the first product ordered by Echo?", "Desk"),
+        (PARTS, "What is the first order of Echo?", "1002"),
         (STAFF, "Who is best liked?", None),
         (STAFF, "Who is the oldest at swimming?", None),
         (STAFF, "Who is the youngest woman?", None),
