@@ -7,7 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar
 
-from chameleon.benchmarks.scorers.own_answers import TextRule, ValueRule
+from chameleon.benchmarks.scorers.own_answers import TextRule, ValueRule, read_tolerance
 from chameleon.documents.reading import text_inputs, text_passages
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import FAULT, Benchmark, Problem, Row, Scorer
@@ -75,14 +75,20 @@ class Questions(Benchmark):
             gold = gold.strip()
             items = _items(gold)
             gold = items if len(items) > 1 else gold
+        hint = f"Write {DECLINE} where it is to be declined."
         if gold is None or gold in ("", []):
-            raise InputError("it has no answer", hint=f"Write {DECLINE} where it is to be declined.")
+            raise InputError("it has no answer", hint=hint)
+        if isinstance(gold, str) and gold != DECLINE and gold.casefold() in ("decline", "declined"):
+            raise InputError(f"its answer is {gold!r}", hint=hint)
+        told = {key: str(row[key]).strip() for key in ("tolerance", "unit") if row.get(key) is not None}
+        if (tolerance := told.get("tolerance")) and read_tolerance(tolerance) is None:
+            raise InputError(f"tolerance {tolerance!r} is no number", hint="Write 0.5 or 1%.")
         return Problem(
             self.required_id(row),
             input,
             gold,
             columns=tuple(_items(row.get("tags"))),
-            detail={"tolerance": str(row.get("tolerance") or ""), "choices": input.get("choices", [])},
+            detail={"tolerance": "", "unit": "", **told, "choices": input.get("choices", [])},
             to_decline=gold == DECLINE,
         )
 

@@ -2,29 +2,36 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import re
-from collections.abc import Mapping, Sequence
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from chameleon.benchmarks.scorers.predictions import text_of, texts_of
+from chameleon.benchmarks.scorers.predictions import NO, YES, text_of, texts_of
 from chameleon.benchmarks.scorers.text_overlap import OverlapRule
 from chameleon.evaluation.benchmark import Problem, Scorer
 from chameleon.table.amounts import Amount, plain_signs, read_amount
-from chameleon.table.dates import read_date
+from chameleon.table.dates import Span, read_date, read_span_of_time
 
 _AROUND = " \t\n.,;:!?\"'“”‘’`*()[]"
-_BETWEEN = re.compile(r"[;\n|]|,(?!\d{3}\b)|\band\b")  # items of a list that is written as one text
+_SEMICOLONS = re.compile(r"[;\n|]")
+_COMMAS = r",(?!\d{3}\b)(?:\s*and\b)?"
+_WORDS = tuple(map(re.compile, (_COMMAS, rf"{_COMMAS}|\band\b", r"\band\b")))  # of a list without semicolons
+_BULLET = re.compile(r"\s*(?:[-*•–]|\d{1,3}[.)])\s+")
+_REMARK = re.compile(r"(.*\S)\s*\(([^()]*)\)", re.DOTALL)
+_LETTER = re.compile(r"([a-z])(?:[).:]+ (.+))?")
+_NOISE = Fraction(1, 10**9)  # of floats, as a share of up to 1,000
 
 
 class ValueRule(Scorer):
     """Equal by value: texts without case and outer punctuation, numbers, dates, lists as sets."""
 
     def right(self, prediction: Any, problem: Problem) -> bool:
-        return prediction is not None and same_answer(
-            prediction, problem.gold, problem.detail.get("tolerance", "")
-        )
+        told = {key: problem.detail[key] for key in ("tolerance", "unit", "choices") if key in problem.detail}
+        return prediction is not None and same_answer(prediction, problem.gold, **told)
 
 
 class TextRule(OverlapRule):
@@ -34,59 +41,132 @@ class TextRule(OverlapRule):
         return super().grades(prediction, replace(problem, gold=text_of(problem.gold)))
 
 
-def same_answer(answer: Any, gold: Any, tolerance: str = "") -> bool:
+def same_answer(
+    answer: Any, gold: Any, tolerance: str = "", unit: str = "", choices: Sequence[str] = ()
+) -> bool:
     """Tell whether an answer is the gold one; lists in any order, and one written as a text too.
 
-    A number may differ by the `tolerance`, "0.5" or "1%". Without one it is compared at the decimal places
-    that the gold number has: 67166.6667 is 67,166.67. A whole number has none, so 12.4 is not 12.
+    A number may differ by the `tolerance`, "0.5", "0.5 kg" or "1%". Without one it is compared at the decimal
+    places that the gold number has: 67166.6667 is 67,166.67. A whole number has none, so 12.4 is not 12.
+    A bare number is in the `unit`, and the letter of one of the `choices` is that choice. A remark in
+    brackets behind a number or a date may be left out, but not changed: 5 (Chelsea) is 5, not 5 (Arsenal).
     """
-    wanted, said = _different(texts_of(gold)), _different(texts_of(answer))
-    if len(wanted) > 1 and len(said) == 1:
-        said = _different([each for each in _BETWEEN.split(said[0]) if each.strip()])
-    if len(wanted) != len(said):
+    said, wanted = (
+        [[_in_unit(_chosen(text, choices), unit) for text in texts] for texts in _lists(value)]
+        for value in (answer, gold)
+    )
+    return any(_same_set(one, each, tolerance) for each in wanted[:2] for one in said)
+
+
+def read_tolerance(text: str) -> Amount | None:
+    """Read how far a number may be off: "0.5", "±2", "1%", "0.5 kg"; None for what is no number."""
+    return read_amount(text.strip().lstrip("±+-/ "))
+
+
+def _lists(value: Any) -> Iterator[list[str]]:
+    """Yield a value as it is, cut at semicolons and lines, and then as looser readings cut it."""
+    yield (whole := texts_of(value))
+    yield (cut := _parts(whole, _SEMICOLONS) or whole)
+    if len(cut) > 1:
+        yield [_BULLET.sub("", text, count=1) for text in cut]
+    else:
+        yield from (_parts(whole, words) for words in _WORDS)
+
+
+def _parts(texts: Sequence[str], between: re.Pattern[str]) -> list[str]:
+    return [part for text in texts for part in between.split(text) if part.strip()]
+
+
+def _chosen(text: str, choices: Sequence[str]) -> str:
+    """Return the choice that a text is, or whose letter it has: "B", "(b)" or "B. two"; else the text."""
+    bare, named = _bare(text), {_bare(choice): choice for choice in choices}
+    if bare not in named and (found := _LETTER.fullmatch(bare)):
+        place = ord(found[1]) - ord("a")
+        if place < len(choices) and found[2] in (None, _bare(choices[place])):
+            return choices[place]
+    return named.get(bare, text)
+
+
+def _in_unit(text: str, unit: str) -> str:
+    """Return a text without marks around it, and with the unit where it is a bare number."""
+    text = text.strip()
+    text = text.lstrip("*_`“” ").rstrip("*_`“” .,;:!?") or text
+    figure = re.sub(rf"(?<![^\W\d_]){re.escape(unit)}$", "", text, flags=re.IGNORECASE).rstrip()
+    found = read_amount(figure)
+    if not unit or found is None or found.unit:
+        return text
+    measured = read_amount(f"{figure} {unit}")
+    return f"{figure} {unit}" if measured and " " not in measured.base else figure
+
+
+def _same_set(said: Sequence[str], gold: Sequence[str], tolerance: str) -> bool:
+    """Tell whether each is one of the other, and there are as many different ones."""
+    if len(set(map(_bare, said))) != len(set(map(_bare, gold))):
         return False
-    left = list(said)
-    for each in wanted:
-        found = next((place for place, item in enumerate(left) if _same_value(item, each, tolerance)), None)
-        if found is None:
-            return False
-        del left[found]
-    return True
+    return all(any(_same_value(one, each, tolerance) for one in said) for each in gold) and all(
+        any(_same_value(one, each, tolerance) for each in gold) for one in said
+    )
 
 
-def _same_value(said: str, gold: str, tolerance: str = "") -> bool:
-    """Tell whether two texts are the same value: an amount, a date, or else a text."""
-    wanted, found = read_amount(gold), read_amount(said)
-    if wanted is not None and found is not None:
+def _same_value(said: str, gold: str, tolerance: str) -> bool:
+    """Tell whether two texts are the same value: an amount, a date, how long something took, or a text."""
+    (said, remark), (gold, other) = _split(said), _split(gold)
+    if remark and other and not same_answer(remark, other):
+        return False
+    found, wanted = read_amount(said), read_amount(gold)
+    if found and wanted:
         return _same_amount(found, wanted, _allowed(gold, wanted, tolerance))
-    if wanted is None and (day := read_date(gold)) is not None:
-        return read_date(said) == day
-    return _bare(said) == _bare(gold)
+    if (days := _dates(said)) and (gold_days := _dates(gold)):
+        return any(_same_date(one, each) for one in days for each in gold_days)
+    took = read_span_of_time(gold)
+    return _bare(said) == _bare(gold) or (took is not None and took == read_span_of_time(said))
+
+
+def _split(text: str) -> tuple[str, str]:
+    """Split off the remark behind a number or a date; "May (actress)" has no figure, and is a text."""
+    match = _REMARK.fullmatch(text)
+    if match and re.search(r"\d", match[1]) and (read_amount(text) or read_date(match[1])):
+        return match[1], match[2]
+    return text, ""
 
 
 def _same_amount(found: Amount, wanted: Amount, allowed: Fraction) -> bool:
-    if found.unit and wanted.unit:
-        if found.base != wanted.base:
-            return False
-        return abs(Fraction(found.of_base) - Fraction(wanted.of_base)) <= allowed * wanted.factor
-    return abs(Fraction(found.number) - Fraction(wanted.number)) <= allowed
+    are_measured = bool(found.unit and wanted.unit)
+    if are_measured and found.base != wanted.base:
+        return False
+    mine = Fraction(found.per(wanted.factor) if are_measured else found.number)
+    other = Fraction(wanted.number)
+    if mine.denominator > 1 or other.denominator > 1:
+        allowed = max(allowed, min(abs(other), Fraction(1000)) * _NOISE)
+    return abs(mine - other) <= allowed
 
 
 def _allowed(gold: str, wanted: Amount, tolerance: str) -> Fraction:
-    """Return how far a number may be from the gold one, in its unit."""
-    if (given := read_amount(tolerance)) is not None:
-        share = abs(Fraction(wanted.number)) / 100 if given.unit == "%" else Fraction(1)
-        return abs(Fraction(given.number)) * share
-    places = re.search(r"\.(\d+)", plain_signs(gold))
-    return Fraction(1, 2 * 10 ** len(places[1])) if places else Fraction(0)
+    """Return how far a number may be from the gold one, in the gold one's unit; by default half a place."""
+    if given := read_tolerance(tolerance):
+        if given.base == "%":
+            return abs(Fraction(wanted.number) * Fraction(given.number)) / 100
+        return abs(Fraction(given.per(wanted.factor) if given.base == wanted.base else given.number))
+    zeros = re.sub(r"([eE][-+]?\d+)|\d", lambda found: found[1] or "0", plain_signs(gold))
+    place = read_amount(re.sub(r"(\.0*)0", r"\g<1>1", zeros, count=1)) if "." in zeros else None
+    return abs(Fraction(place.number)) / 2 if place else Fraction(0)
 
 
-def _different(texts: Sequence[str]) -> list[str]:
-    """Return the texts without repetitions, in their order."""
-    return list({_bare(text): text for text in texts}.values())
+def _dates(text: str) -> set[Span]:
+    """Read a date; 2003-04 may be a month or a season."""
+    month, season = read_date(text, has_months=True), read_date(text)
+    spans = {month, season} if season and season[0] != season[1] else {month or season}
+    return {span for span in spans if span and "(" not in text}
+
+
+def _same_date(said: Span, gold: Span) -> bool:
+    """Tell whether a date is the gold one; the time of day counts where the gold one has one."""
+    pairs = zip(said, gold, strict=True)
+    return all(a[:3] == b[:3] and (b.at in (None, dt.time()) or a.at == b.at) for a, b in pairs)
 
 
 def _bare(text: str) -> str:
     """Return a text as it is compared; one of punctuation alone stays as it is."""
-    folded = " ".join(plain_signs(text).casefold().split())
-    return folded.strip(_AROUND) or folded
+    folded = unicodedata.normalize("NFC", " ".join(plain_signs(text).casefold().split()))
+    bare = folded.strip(_AROUND) or folded
+    return {"true": YES, "false": NO}.get(bare, bare)

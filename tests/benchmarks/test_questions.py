@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from chameleon.benchmarks.scorers.own_answers import same_answer
+from chameleon.benchmarks.questions import Questions
+from chameleon.benchmarks.scorers.own_answers import ValueRule, same_answer
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.data import DataFile, read_problems, recognised
@@ -21,33 +22,100 @@ SAME = [
     ("Gus North", "gus north"),
     ("Gus  North.", "Gus North"),
     ("“Gus North”", "Gus North"),
+    ("Caf\u00e9", "Cafe\u0301"),
     (67166.6667, "67,166.67"),
     ("67166.67", 67166.67),
     ("$1,250", "1250"),
     (12, "12.0"),
+    (12.000000000000002, 12),
+    (12, "11.999999999999998"),
     ("12%", "12 %"),
+    ("12 points.", "12 points"),
+    ("10%.", "10%"),
+    ("**12**", 12),
+    ("$(5)", "-$5"),
+    ("(5)", -5),
+    ("5'11\"", "5 ft 11 in"),
     ("1.5 km", "1500 m"),
     ("1,5 km", "1,5 km"),
+    ("149 min", "2 h 29 min"),
+    ("02:29", "2:29"),
+    ("3.24 million", "3.2 million"),
+    ("€5.23bn", "€5.2 billion"),
+    ("$5.04 million", "$5.0 million"),
+    ("3240000", "3.2 million"),
+    (1.52e-05, 1.5e-05),
     ("May 4, 2024", "2024-05-04"),
+    ("May 4, 2024.", "2024-05-04"),
+    ("**May 4, 2024**", "2024-05-04"),
     ("2024-05-04", "4 May 2024"),
+    ("2024-05", "May 2024"),
+    ("2003-04", "2003-2004"),
+    ("2024-05-04 00:00:00", "2024-05-04"),
+    ("2024-05-04T00:00", "2024-05-04"),
+    ("2024-05-04 14:30", "2024-05-04"),
+    ("2024-05-04", "2024-05-04 00:00:00"),
+    ("5 (Chelsea)", "5"),
+    ("2024-05-04", "2024-05-04 (Saturday)"),
+    ("May (actress)", "may (Actress)"),
     (["b", "a"], ["a", "b"]),
     ("a, b and c", ["c", "b", "a"]),
+    ("a, b, and c", ["c", "b", "a"]),
     ("a; b", ["b", "a"]),
+    (["x", "y"], "x; y"),
+    ("5; 5", "5"),
     (["a", "a", "b"], ["b", "a"]),
+    ("Trinidad and Tobago; Kenya", ["Trinidad and Tobago", "Kenya"]),
+    ("Kenya, Trinidad and Tobago", ["Trinidad and Tobago", "Kenya"]),
+    ("Kenya, Trinidad and Tobago, and Peru", ["Trinidad and Tobago", "Kenya", "Peru"]),
+    ("Smith, John; Doe, Jane", ["Smith, John", "Doe, Jane"]),
+    ("Washington, D.C.; Boston", ["Washington, D.C.", "Boston"]),
+    ("Boston and Washington, D.C.", ["Washington, D.C.", "Boston"]),
+    ("May 4, 2024; June 5, 2024", ["2024-05-04", "2024-06-05"]),
+    ("- Paris\n- Rome", ["Rome", "Paris"]),
+    ("1. Paris\n2. Rome", ["Rome", "Paris"]),
+    ("one line two", "one\nline two"),
     (True, "yes"),
+    (True, "true"),
+    ("True", True),
+    ("yes", "true"),
     ("no", False),
+    ("False.", "no"),
     (["Gus North"], "Gus North"),
 ]
 OTHER = [
     ("Gus South", "Gus North"),
     (67166.66, "67,166.67"),
     (12.4, "12"),
+    (9876543211, 9876543210),
     ("12 km", "12 m"),
     ("12", "12.5"),
+    ("3.26 million", "3.2 million"),
+    ("3.2", "3.2 million"),
+    ("1234567890.9", 1234567890.1),
+    ("12 m (39 ft)", "12 m (40 ft)"),
+    (1.6e-05, 1.5e-05),
+    ("2:29:00", "2:29"),
     ("2024-05-05", "May 4, 2024"),
+    ("2024-07", "2024-05"),
+    ("2024", "2024-05"),
+    ("2024-05", "2024"),
+    ("2024/12", "2024/11"),
+    ("2003-05", "2003-04"),
+    ("2024-05-04 14:30", "2024-05-04 15:30"),
+    ("2024-05-04", "2024-05-04 15:30"),
+    ("5 (Chelsea)", "5 (Arsenal)"),
+    ("May (actress)", "May (singer)"),
+    ("May", "May (singer)"),
+    ("2024-05-04 (a)", "2024-05-04 (b)"),
     (["a"], ["a", "b"]),
     (["a", "b", "c"], ["a", "b"]),
     ("a, b", "a"),
+    ("a; b, c", ["a", "b", "c"]),
+    ("3. May; 4. May", ["1. May", "2. May"]),
+    ("John Smith; Jane Doe", ["Smith, John", "Doe, Jane"]),
+    (True, "no"),
+    (True, "1"),
     ("", "a"),
     ("five", "5"),
 ]
@@ -64,13 +132,67 @@ def test_another_value_is_wrong(answer: Any, gold: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "tolerance", "is_right"),
-    [(99, "1%", True), (98.9, "1%", False), (100.5, "0.5", True), (100.51, "0.5", False), (100, "", True)],
+    ("answer", "gold", "tolerance", "is_right"),
+    [
+        (99, "100", "1%", True),
+        (98.9, "100", "1%", False),
+        (99, "100", "±1%", True),
+        (100.5, "100", "0.5", True),
+        (100.51, "100", "0.5", False),
+        (98, "100", "±2", True),
+        (97, "100", "±2", False),
+        (100, "100", "", True),
+        (100.4, "100.0", "0", False),
+        ("10 kg", "10500 g", "0.5 kg", True),
+        ("9.9 kg", "10500 g", "0.5 kg", False),
+        ("10.4 kg", "10000 g", "500", True),
+        ("3.3 million", "3.2 million", "0.1 million", True),
+        ("6", ["5", "6"], "1", False),
+    ],
 )
 def test_a_tolerance_is_a_number_or_a_share_of_the_gold_one(
-    answer: float, tolerance: str, is_right: bool
+    answer: Any, gold: Any, tolerance: str, is_right: bool
 ) -> None:
-    assert same_answer(answer, "100", tolerance) is is_right
+    assert same_answer(answer, gold, tolerance) is is_right
+
+
+@pytest.mark.parametrize(
+    ("answer", "gold", "unit", "is_right"),
+    [
+        ("12000 g", "12", "kg", True),
+        ("12 g", "12", "kg", False),
+        ("12 kg", 12, "kg", True),
+        ("12", "12000 g", "kg", True),
+        (12, "12", "kg", True),
+        ("12 Points", "12", "Points", True),
+        ("12 goals", "12", "points", False),
+        ("$5", "5", "$", True),
+        ("€5", "5", "$", False),
+        ("$5", "5", "$ million", True),
+        ("3.24 million", "3.2", "million", True),
+        ("3.24", "3.2", "million", True),
+        ("May", "May", "kg", True),
+    ],
+)
+def test_a_bare_number_is_in_the_unit(answer: Any, gold: Any, unit: str, is_right: bool) -> None:
+    assert same_answer(answer, gold, unit=unit) is is_right
+
+
+@pytest.mark.parametrize(
+    ("answer", "gold", "is_right"),
+    [
+        ("B", "two", True),
+        ("(b)", "two", True),
+        ("B. two", "two", True),
+        ("two", "B", True),
+        ("A, B", ["one", "two"], True),
+        ("A", "two", False),
+        ("B. one", "two", False),
+        ("C", "two", False),
+    ],
+)
+def test_the_letter_of_a_choice_is_the_choice(answer: str, gold: Any, is_right: bool) -> None:
+    assert same_answer(answer, gold, choices=["one", "two"]) is is_right
 
 
 ANSWERS = st.one_of(st.text(max_size=12), st.integers(), st.floats(allow_nan=False, allow_infinity=False))
@@ -85,6 +207,23 @@ def test_every_answer_is_right_where_it_is_the_gold_one(answer: Any) -> None:
 def test_lists_are_sets(items: list[Any], random: Any) -> None:
     mixed = random.sample(items, len(items))
     assert same_answer(mixed, items) and same_answer([*mixed, *mixed], items)
+
+
+WRITTEN = st.text(st.sampled_from("aB1257.,;:-()/%$€ \n|*'\"") | st.characters(codec="utf-8"), min_size=1)
+
+
+@given(WRITTEN, st.sampled_from(["", "kg", "%", "$ million", "a"]), st.sampled_from([None, "a; b", "B; 5"]))
+def test_the_gold_text_itself_is_always_right(text: str, unit: str, choices: str | None) -> None:
+    assume(text.strip() and text.strip().casefold() not in ("decline", "declined"))
+    row = {
+        "id": "1",
+        "question": "Which?",
+        "answer": text,
+        "unit": unit,
+        "choices": choices,
+        "folder": Path(),
+    }
+    assert ValueRule().right(text, Questions().problem(row, {}))
 
 
 LEAGUE = "Team,Points\nA,5\nB,7\n"
@@ -163,3 +302,24 @@ def test_data_without_question_and_answer_says_what_is_needed(tmp_path: Path) ->
     (tmp_path / "q.csv").write_text("a,b\n1,2\n", "utf-8")
     with pytest.raises(InputError, match="columns question and answer"):
         recognised(tmp_path / "q.csv")
+
+
+def test_the_unit_and_the_choices_of_a_row_decide(tmp_path: Path) -> None:
+    text = "question,answer,unit,choices,tolerance\nHow much?,12,kg,,0.5\nWhich?,two,,one; two,\n"
+    heavy, chosen = problems(tmp_path, text)
+    right = ValueRule().right
+    assert (
+        right("12400 g", heavy) and not right("12 g", heavy) and right("b", chosen) and not right("a", chosen)
+    )
+
+
+@pytest.mark.parametrize(
+    ("answer", "tolerance", "told"),
+    [("12", "abc", "tolerance 'abc' is no number"), ("decline", "", "DECLINE"), ("Declined", "", "DECLINE")],
+)
+def test_a_tolerance_that_is_no_number_and_a_small_decline_are_told(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, answer: str, tolerance: str, told: str
+) -> None:
+    with caplog.at_level(logging.WARNING, "chameleon"):
+        found = problems(tmp_path, f"question,answer,tolerance\nA?,{answer},{tolerance}\nB?,DECLINE,\n")
+    assert [each.to_decline for each in found] == [True] and told in caplog.text
