@@ -47,7 +47,7 @@ class Questions(Benchmark):
         """Return the tables, texts and pictures that rows name, and what lists the files of an index."""
         rows = list(self.rows(data, path))
         named = {
-            _path(path.parent, name)
+            path.parent / Path(name).expanduser()
             for row in rows
             for key in ("table", "text", "image", "index")
             for name in _named(row.get(key))
@@ -99,7 +99,7 @@ def _files(row: Row) -> dict[str, Any]:
     folder: Path = row["folder"]
     given = row.get("table")
     names = _named(given)
-    tables = [_read(_read_table, _path(folder, name)) for name in names]
+    tables = [_read(_read_table, folder / Path(name).expanduser()) for name in names]
     if not names and given is not None and not isinstance(given, str):
         tables = [as_table(given)]
     if tables:
@@ -107,10 +107,10 @@ def _files(row: Row) -> dict[str, Any]:
     if len(tables) > 1:
         found["tables"] = tables[1:]
     if text := row.get("text"):
-        found |= _read(_read_text, _path(folder, str(text)))
+        found |= _read(_read_text, folder / Path(str(text)).expanduser())
     for key in ("image", "index"):
         if value := row.get(key):
-            file = _path(folder, str(value))
+            file = folder / Path(str(value)).expanduser()
             if not file.exists():
                 raise InputError("there is no such file", where=str(file))
             found[key] = str(file)
@@ -127,6 +127,9 @@ def _read_table(path: Path) -> Table:
     return table if table.caption.strip() else table.with_caption(path.stem)
 
 
+_kept = lru_cache(_MOST_FILES)(lambda reader, path, _: reader(path))
+
+
 def _read(reader: Callable[[Path], Any], path: Path) -> Any:
     """Read a file once, as long as it stays as it is."""
     if not path.is_file():
@@ -135,19 +138,10 @@ def _read(reader: Callable[[Path], Any], path: Path) -> Any:
     return _kept(reader, path, (now.st_mtime_ns, now.st_size))
 
 
-@lru_cache(_MOST_FILES)
-def _kept(reader: Callable[[Path], Any], path: Path, _: tuple[int, int]) -> Any:
-    return reader(path)
-
-
 def _named(given: Any) -> list[str]:
     """Return the names of files that a row gives: a text with semicolons, or a list."""
     are_names = isinstance(given, str) or (isinstance(given, list) and all(isinstance(n, str) for n in given))
     return _items(given) if are_names else []
-
-
-def _path(folder: Path, name: str) -> Path:
-    return folder / Path(name).expanduser()
 
 
 def _text(row: Row, key: str) -> str:

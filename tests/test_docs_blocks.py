@@ -216,6 +216,7 @@ def reply(asked: Asked) -> str:
 
 
 GIVEN = {  # files of the reader's own
+    "docs/evaluation.md": {"league.csv": (ROOT / "demos/data/league.csv").read_text("utf-8")},
     "docs/chameleon.md": {"problems.jsonl": (ROOT / "demos/data/problems.jsonl").read_text("utf-8")},
     "docs/papers.md": {
         "agreement.pdf": pdf([[(18, "Agreement"), (10, "It ends by a notice of ninety days.")]])
