@@ -125,7 +125,7 @@ class Result:
         numbers = (data["seconds"], data.get("position", 0), *grades)
         if not all(isinstance(each, str) for each in texts) or not all(map(is_amount, numbers)):
             raise TypeError("a text or a number is none")
-        if not isinstance(data["correct"], bool | None):
+        if not isinstance(data["correct"], bool | None) or not isinstance(data["declined"], bool):
             raise TypeError("it is neither right nor wrong")
         member = data.get("member", 0)
         if type(member) is not int or not 0 <= member < _LARGEST_FILE:

@@ -23,7 +23,7 @@ LOADED = (
     *("aiohttp", "lxml.html", "rich.traceback", "chameleon.llm.openai_chat", "chameleon.evaluation.run"),
     *(
         f"chameleon.cli.{name}"
-        for name in ("app", "asking", "checking", "evaluating", "indexing", "measuring", "reporting")
+        for name in ("app", "asking", "checking", "evaluating", "index_command", "measuring", "reporting")
     ),
     *("chameleon.documents", "chameleon.modules.vision", "chameleon.benchmarks.tabmwp"),
     *("chameleon.modules.offline.table_reader", "chameleon.modules.program.programs"),
