@@ -23,7 +23,7 @@ LONGEST = 2_000
 """As many characters of a text are shown; how many are missing is said where they are left out."""
 _MOST_ROWS, _MOST_COLUMNS, _MOST_CELLS = 50, 500, 3_000
 _TABLE_TEXT, _SHORTEST_CELL = 200_000, 200  # characters: the cells of a table share the first
-_MOST_PARTS, _DEEPEST, _TOP_PROGRAMS = 50, 3, 12
+MOST_PARTS, _DEEPEST, _TOP_PROGRAMS = 50, 3, 12
 _LARGEST_PICTURE = 2_000_000
 _PICTURES = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg"}
 _GENERATOR, _HEAD_BYTES = b'<meta name="generator" content="chameleon', 500
@@ -80,14 +80,14 @@ def environment() -> Environment:
         "percent": lambda share: f"{100 * share:.2f}",
         "count": lambda number: f"{number:,}",
         "from_json": values.from_json,
-        "text": _value_text,
+        "text": value_text,
         "extent": _extent,
         "rows_with": _rows_with,
         "parts": _parts,
         "picture": _picture_of,
     }
     made.tests |= {"table": lambda value: isinstance(value, Table), "parted": _is_parted}
-    made.globals |= {"MOST_PARTS": _MOST_PARTS, "TOP_PROGRAMS": _TOP_PROGRAMS}
+    made.globals |= {"MOST_PARTS": MOST_PARTS, "TOP_PROGRAMS": _TOP_PROGRAMS}
     return made
 
 
@@ -232,10 +232,10 @@ def _is_parted(value: Any, depth: int) -> bool:
 
 def _parts(value: Mapping[str, Any] | Sequence[Any]) -> Iterator[tuple[Any, Any]]:
     """Yield the first parts of a mapping by name, of a list by number."""
-    return islice(value.items() if isinstance(value, Mapping) else enumerate(value, 1), _MOST_PARTS)
+    return islice(value.items() if isinstance(value, Mapping) else enumerate(value, 1), MOST_PARTS)
 
 
-def _value_text(value: Any) -> str:
+def value_text(value: Any) -> str:
     """Write a value in one text: as it is, or as JSON. A list of texts is parted by semicolons."""
     if isinstance(value, str):
         return value

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from chameleon.core.events import Event, RunStarted, StepRecord
-from chameleon.core.state import State
-from chameleon.evaluation.page_views import views, write_html
+from chameleon.evaluation.page_views import write_html
 from chameleon.evaluation.results import Count, Result
 from chameleon.evaluation.run import Run, in_figures
+from chameleon.evaluation.run_page import RunView
 from chameleon.evaluation.system_table import Comparison
 
 
@@ -32,21 +31,11 @@ def write_page(
 
 
 class ProblemView(NamedTuple):
-    """A problem as it opens on the page: what its run was given, how it was read, and the events."""
+    """A problem as it opens on the page: what became of it, and its run."""
 
     result: Result
     grades: str
-    given: Mapping[str, Any]
-    reading: str
-    events: list[tuple[str, Any]]
-
-    @classmethod
-    def of(cls, result: Result, grades: str, events: Sequence[Event]) -> ProblemView:
-        """Make the view of a problem from the events of its run."""
-        given = next((event.input for event in events if isinstance(event, RunStarted)), {})
-        wrote = [event.cache_changes for event in events if isinstance(event, StepRecord)]
-        reading = State(cache={key: value for each in wrote for key, value in each.items()}).reading
-        return cls(result, grades, given, reading, list(views(events)))
+    run: RunView
 
 
 class RunSection:
@@ -82,4 +71,4 @@ class RunSection:
             count = Count()
             count.add(result)
             grades = in_figures(self.run.tally, count) if result.grades else ""
-            yield ProblemView.of(result, grades, events)
+            yield ProblemView(result, grades, RunView.of(events))

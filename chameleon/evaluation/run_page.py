@@ -11,7 +11,7 @@ from chameleon.core.events import Event, Nested, Plan, StepRecord
 from chameleon.core.sources import notes_on, sources_in_words
 from chameleon.core.state import State
 from chameleon.errors import InputError
-from chameleon.evaluation.page_views import environment, views, write_html
+from chameleon.evaluation.page_views import MOST_PARTS, environment, value_text, views, write_html
 from chameleon.figures import in_time
 from chameleon.table import Table
 from chameleon.usage import Call, Usage
@@ -62,7 +62,7 @@ class RunView(NamedTuple):
         shown = list(views(islice(events, _MOST_EVENTS)))
         more = max(0, len(events) - _MOST_EVENTS)
         status = _WORDS.get(state.status, state.status.capitalize())
-        question = str(given.pop("question", "") or "")
+        question = value_text(given.pop("question", None) or "")
         bars = list(_bars(events))
         return cls(
             state, question, status, given, read, _marks_in(state), bars, shown, more, ", ".join(parts)
@@ -72,6 +72,16 @@ class RunView(NamedTuple):
     def kind(self) -> str:
         """The class of its colors: those of the problems of a report."""
         return {"answered": "right", "declined": "declined"}.get(self.state.status, "failed")
+
+    @property
+    def others(self) -> list[tuple[str, Any]]:
+        """What else was given, besides the table and the choices."""
+        named = [(name, part) for name, part in self.given.items() if name != "choices"]
+        return [
+            (name, part)
+            for name, part in named
+            if part not in (None, "", ()) and not (name == "table" and isinstance(part, Table))
+        ][:MOST_PARTS]
 
     @property
     def about(self) -> list[tuple[str, str]]:

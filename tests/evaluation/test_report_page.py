@@ -14,6 +14,7 @@ import pytest
 
 from chameleon.core.events import Event, Plan, RunEnded, RunStarted, Step, StepRecord
 from chameleon.errors import InputError
+from chameleon.evaluation import run_page
 from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.report_page import write_page
 from chameleon.evaluation.run import Run, read_run
@@ -52,6 +53,22 @@ def test_a_problem_opens_to_all_that_is_known_of_it(two_runs: tuple[Run, Run, st
             wanted += [event.error.message] if event.error else []
     for text in wanted:
         assert text in problem.text
+
+
+def test_a_problem_is_shown_as_on_the_page_of_its_run(two_runs: tuple[Run, Run, str]) -> None:
+    offline, _, page = two_runs
+    results = [(number, each) for number, each in enumerate(offline.results, 1) if each.answered]
+    number, result = results[0]
+    [(_, events)] = offline.with_events([result])
+    alone = Outline(run_page.page_of(events))
+    whole = Outline(page)
+    [problem] = [e for e in whole.of_class("problem") if e.attributes["id"] == f"run1-problem{number}"]
+    inside = [e for e in whole.of_class("source") if problem in e.parents]
+    assert [e.text for e in inside] == [e.text for e in alone.of_class("source")] != []
+    for tag in ("dt", "li"):
+        own = [e.text for e in whole.of_tag(tag) if problem in e.parents]
+        assert own == [e.text for e in alone.of_tag(tag)]
+    assert {"Read as", "From"} <= {e.text for e in alone.of_tag("dt")}
 
 
 def test_a_long_prompt_is_shown_with_both_its_ends(two_runs: tuple[Run, Run, str]) -> None:
@@ -191,7 +208,7 @@ def test_steps_say_what_they_changed(tmp_path: Path) -> None:
         "Ended: answered",
     ):
         assert told in text
-    assert "Read as: height of &lt;it&gt;" in page
+    assert "<dt>Read as</dt><dd>height of &lt;it&gt;</dd>" in page
 
 
 def test_a_page_replaces_one_of_its_own_kind_and_no_other_file(runs: tuple[Run, Run], tmp_path: Path) -> None:
