@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,18 +13,24 @@ from chameleon.evaluation.page_views import write_html
 from chameleon.evaluation.results import Count, Result
 from chameleon.evaluation.run import Run, in_figures
 from chameleon.evaluation.run_page import RunView
-from chameleon.evaluation.system_table import Comparison
+from chameleon.evaluation.system_table import Comparison, ranked
 
 
 def write_page(
     runs: Sequence[Run], comparisons: Sequence[Comparison], file: str | Path, problems: int = 200
 ) -> None:
-    """Write the page; `problems` is how many of each run are shown at most, those that went wrong first.
+    """Write the page; `problems` is how many of each run are shown at most, ordered as the
+    table has them.
 
     The same runs give the same page. Memory does not grow with the number of problems. The file is there
     only when it is whole. Raises `InputError` when it cannot be written.
     """
-    sections = [RunSection(run, number, problems) for number, run in enumerate(runs, 1)]
+    benchmarks = {str(run.settings["benchmark"]) for run in runs}
+    orders = {name: ranked(run for run in runs if run.settings["benchmark"] == name) for name in benchmarks}
+    sections = [
+        RunSection(run, number, problems, orders[run.settings["benchmark"]])
+        for number, run in enumerate(runs, 1)
+    ]
     ids = {id for section in sections for id in section.anchors}
     for section in sections:
         section.look_up(ids)
@@ -39,17 +46,17 @@ class ProblemView(NamedTuple):
 
 
 class RunSection:
-    """The part of the page about one run: at most so many problems, those that were not right first."""
+    """The part of the page about one run: at most so many problems, in this order of their ids."""
 
-    def __init__(self, run: Run, number: int, most: int) -> None:
+    def __init__(self, run: Run, number: int, most: int, order: Iterable[str]) -> None:
         self.run, self.number = run, number
         self.published = [row for row in run.benchmark.published if row.module_use]
-        wrong, right = list[tuple[int, Result]](), list[tuple[int, Result]]()
-        for placed in enumerate(run.results, 1):
-            found = right if placed[1].correct else wrong
-            if len(found) < most:
-                found.append(placed)
-        self.chosen = [*wrong, *right][:most]
+        known = {result.id for result in run.results}
+        places = {
+            id: place for place, id in enumerate(islice((each for each in order if each in known), most))
+        }
+        chosen = (placed for placed in enumerate(run.results, 1) if placed[1].id in places)
+        self.chosen = sorted(chosen, key=lambda placed: places[placed[1].id])
         self.anchors = {result.id: f"run{number}-problem{place}" for place, result in self.chosen}
         self.verdicts = {result.id: result.verdict for _, result in self.chosen}
         self.counts = Counter(self.verdicts.values())

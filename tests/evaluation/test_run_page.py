@@ -18,6 +18,7 @@ from chameleon.evaluation.run import Run
 from chameleon.evaluation.run_page import events_of, page_of, write_run_page
 from chameleon.inventory import Inventory
 from chameleon.planners.fixed import Fixed
+from chameleon.usage import Call
 from tests.e2e.commands import Command
 from tests.evaluation.html_outline import Outline, assert_ours
 
@@ -111,6 +112,15 @@ def test_steps_that_ran_side_by_side_begin_at_the_same_time_also_from_a_log() ->
 def test_what_strangers_wrote_stays_text(hostile: Run) -> None:
     for _, events in hostile.with_events(list(hostile.results)):
         assert_ours(Outline(page_of(events)))
+
+
+def test_a_native_tool_call_is_a_reply_with_its_arguments() -> None:
+    asked = {"name": "look<b>up", "args": {"city": "<i>Oslo"}}
+    call = Call("m", (("user", "Who?"),), {}, tool_calls=(asked,))
+    outline = Outline(page_of([RunStarted("mine", {}), Plan((), "react", calls=(call,))]))
+    assert_ours(outline)
+    [shown] = outline.of_class("call")
+    assert "a call of look<b>up" in shown.text and '{"city": "<i>Oslo"}' in shown.text
 
 
 def test_a_long_run_is_cut_and_says_so() -> None:
