@@ -5,15 +5,18 @@ from __future__ import annotations
 import base64
 import json
 import unicodedata
-from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from heapq import nsmallest
+from html import escape
 from itertools import groupby, islice
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from chameleon import values
-from chameleon.core.events import Event, Nested, RunStarted, StepRecord
+from chameleon.core.events import Event, Nested, Plan, RunStarted, StepRecord
 from chameleon.errors import InputError
+from chameleon.figures import in_time
 from chameleon.table import Table
 
 if TYPE_CHECKING:
@@ -24,6 +27,10 @@ LONGEST = 2_000
 _MOST_ROWS, _MOST_COLUMNS, _MOST_CELLS = 50, 500, 3_000
 _TABLE_TEXT, _SHORTEST_CELL = 200_000, 200  # characters: the cells of a table share the first
 MOST_PARTS, _DEEPEST, _TOP_PROGRAMS = 50, 3, 12
+DECLINES = frozenset({"Declined", "InnerDeclined", "NotApproved", "Unverified"})
+_MOST_CALLS = 20  # of a step; and messages of a call
+_PAGE, _PICTURES_OF_PAGE, _LEAST = 8_000_000, 40_000_000, 20_000  # bytes; the last for each run
+_TAGS = 40
 _LARGEST_PICTURE = 2_000_000
 _PICTURES = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg"}
 _GENERATOR, _HEAD_BYTES = b'<meta name="generator" content="chameleon', 500
@@ -63,6 +70,7 @@ def _place_of(page: Path) -> Path:
 def environment() -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
+    room = Room()
     made = Environment(
         loader=PackageLoader("chameleon.evaluation", "."),
         autoescape=True,
@@ -71,24 +79,76 @@ def environment() -> Environment:
         lstrip_blocks=True,
         # What every expression gives, before it is escaped: none is forgotten.
         finalize=lambda value: (
-            value if hasattr(value, "__html__") or isinstance(value, Shown) else shown(str(value))
+            value if hasattr(value, "__html__") or isinstance(value, Shown) else room.shown(str(value))
         ),
     )
     made.filters |= {
-        "brief": brief,
-        "shown": shown,
+        "brief": room.brief,
+        "shown": room.shown,
+        "ends": _ends,
         "percent": lambda share: f"{100 * share:.2f}",
+        "in_time": in_time,
         "count": lambda number: f"{number:,}",
         "from_json": values.from_json,
         "text": value_text,
         "extent": _extent,
         "rows_with": _rows_with,
         "parts": _parts,
-        "picture": _picture_of,
+        "picture": room.picture,
     }
-    made.tests |= {"table": lambda value: isinstance(value, Table), "parted": _is_parted}
-    made.globals |= {"MOST_PARTS": MOST_PARTS, "TOP_PROGRAMS": _TOP_PROGRAMS}
+    made.tests |= {
+        "decline": lambda error: error.kind in DECLINES,
+        "table": lambda value: isinstance(value, Table),
+        "parted": _is_parted,
+    }
+    made.globals |= {
+        "room": room,
+        "MOST_PARTS": MOST_PARTS,
+        "MOST_CALLS": _MOST_CALLS,
+        "TOP_PROGRAMS": _TOP_PROGRAMS,
+    }
     return made
+
+
+class Room:
+    """How much a page may still hold: when it is full, texts are short, and tables and calls are left out."""
+
+    def __init__(self) -> None:
+        self.left = self.now = _PAGE
+        self.pictures = _PICTURES_OF_PAGE
+
+    def begin(self, runs: int) -> str:
+        """Begin another run, of so many: it may take a share of what is left."""
+        self.now = max(_LEAST, self.left // min(8, max(1, runs)))
+        return ""
+
+    @property
+    def is_full(self) -> bool:
+        return self.now <= 0
+
+    def shown(self, text: str, most: int = LONGEST) -> Shown:
+        return self._take(shown(text, min(most, 200) if self.is_full else most))
+
+    def brief(self, text: object, most: int = 80) -> Shown:
+        return self._take(brief(text, most))
+
+    def picture(self, path: str) -> str:
+        found = _picture_of(path) if self.pictures > 0 else "The picture is not shown: the page is full."
+        self.pictures -= len(found)
+        return found
+
+    def _take(self, text: Shown) -> Shown:
+        size = _TAGS + len(escape(text).encode())
+        self.now -= size
+        self.left -= size
+        return text
+
+
+class PlanView(NamedTuple):
+    """A plan, and how many of its steps ran."""
+
+    plan: Plan
+    ran: int
 
 
 class StepView(NamedTuple):
@@ -133,7 +193,7 @@ class TableChange(NamedTuple):
     """A table after a step, with what the step dropped; each name, row and cell is "", "new" or "gone".
 
     `rows` are the first that are shown, each with its mark and its cells, a mark and a text each; `more`
-    counts those that are not shown, and `sizes` tells rows and columns before and after.
+    and `more_columns` count those that are not shown, and `sizes` tells rows and columns before and after.
     """
 
     header: list[tuple[str, str]]
@@ -142,59 +202,101 @@ class TableChange(NamedTuple):
     sizes: tuple[int, int, int, int]
     dropped: int
     is_mixed: bool
+    more_columns: int
 
     @classmethod
     def of(cls, before: Table, after: Table) -> TableChange:
         """Find what a step kept, dropped and added: columns by name, rows by the cells that both have."""
         old = {name: place for place, name in reversed([*enumerate(before.header)])}
         places = [old.get(name) for name in after.header][:_MOST_COLUMNS]
-        common = [(here, there) for here, there in enumerate(places) if there is not None]
-        gone_columns = [place for place, name in enumerate(before.header) if name not in after.header]
-        waiting = defaultdict[tuple[str, ...], deque[int]](deque)
-        for number, row in enumerate(before.rows):
-            waiting[tuple(row[there] for _, there in common)].append(number)
-        origins: list[int | None] = []
-        for row in after.rows:
-            found = waiting.get(tuple(row[here] for here, _ in common)) if common else None
-            origins.append(found.popleft() if found else None)
-        if not any(each is not None for each in origins) and len(after.rows) == len(before.rows):
-            origins = [*range(len(before.rows))]  # the values of all rows were written anew
+        names = set(after.header)
+        gone = [place for place, name in enumerate(before.header) if name not in names]
+        more_columns = max(0, len(after.header) + len(gone) - _MOST_COLUMNS)
+        del gone[_MOST_COLUMNS - len(places) :]
+        origins = _origins(before, after, places)
         kept = [each for each in origins if each is not None]
         is_mixed = kept != sorted(kept)
-        lines: list[tuple[float, str, list[tuple[str, str]]]] = []
-        for number, (row, origin) in enumerate(zip(after.rows, origins, strict=True)):
-            cells = []
-            for here, there in enumerate(places):
-                is_kept = origin is not None and there is not None and before.rows[origin][there] == row[here]
-                cells.append(("" if is_kept or origin is None else "new", row[here]))
-            cells += [("gone", "" if origin is None else before.rows[origin][each]) for each in gone_columns]
-            place = number if is_mixed or origin is None else origin
-            lines.append((place, "" if origin is not None else "new", cells))
         dropped = sorted(set(range(len(before.rows))) - set(kept))
-        for number in dropped[:_MOST_ROWS]:
-            row = before.rows[number]
-            cells = [("gone", "" if there is None else row[there]) for there in places]
-            cells += [("gone", row[each]) for each in gone_columns]
-            lines.append((len(before.rows) + number if is_mixed else number, "gone", cells))
-        if not is_mixed:
-            lines.sort(key=lambda line: line[0])
-        header = [
-            ("" if there is not None else "new", after.header[here]) for here, there in enumerate(places)
-        ]
-        header += [("gone", before.header[each]) for each in gone_columns]
+        header = [("new" if there is None else "", after.header[n]) for n, there in enumerate(places)]
+        header += [("gone", before.header[each]) for each in gone]
         most = min(_MOST_ROWS, max(5, _MOST_CELLS // max(1, len(header))))
+        in_place: list[tuple[int, int | None, int | None]] = [
+            (number if is_mixed or origin is None else origin, number, origin)
+            for number, origin in enumerate(origins)
+        ]
+        shift = len(before.rows) if is_mixed else 0
+        in_place += [(shift + number, None, number) for number in dropped[:most]]
+        rows = []
+        for _, number, origin in nsmallest(most, in_place, key=lambda line: line[0]):
+            own = after.rows[number] if number is not None else None
+            earlier = before.rows[origin] if origin is not None else None
+            mark = "gone" if own is None else "new" if earlier is None else ""
+            rows.append((mark, _marked_cells(own, earlier, places, gone)))
         sizes = (len(before.rows), len(before.header), len(after.rows), len(after.header))
-        shown_lines = [(mark, cells) for _, mark, cells in lines[:most]]
-        more = len(after.rows) + len(dropped) - len(shown_lines)
-        return cls(header, shown_lines, more, sizes, len(dropped), is_mixed)
+        more = len(after.rows) + len(dropped) - len(rows)
+        return cls(header, rows, more, sizes, len(dropped), is_mixed, more_columns)
 
 
-def views(events: Iterable[Event]) -> Iterator[tuple[str, Any]]:
-    """Yield events as they are shown, each with its kind; an inventory within is one, with its own."""
+def _origins(before: Table, after: Table, places: Sequence[int | None]) -> list[int | None]:
+    """Return which row each row was: the first that is left with the same cells in the columns of both."""
+    common = [(here, there) for here, there in enumerate(places) if there is not None]
+    waiting: dict[tuple[str, ...], list[int]] = {}
+    ours = _columns_of(before, [there for _, there in common])
+    for number in range(len(ours) - 1, -1, -1):
+        waiting.setdefault(ours[number], []).append(number)
+    origins: list[int | None] = []
+    for cells in _columns_of(after, [here for here, _ in common]):
+        found = waiting.get(cells) if common else None
+        origins.append(found.pop() if found else None)
+    if not any(each is not None for each in origins) and len(after.rows) == len(before.rows):
+        return [*range(len(before.rows))]  # the values of all rows were written anew
+    return origins
+
+
+def _columns_of(table: Table, places: Sequence[int]) -> Sequence[tuple[str, ...]]:
+    """Return these cells of each row; no loop of Python's own goes over the cells of a large table."""
+    if not places or [*places] == [*range(len(table.header))]:
+        return table.rows
+    return [*zip(*(map(itemgetter(place), table.rows) for place in places), strict=True)]
+
+
+def _marked_cells(
+    own: Sequence[str] | None,
+    earlier: Sequence[str] | None,
+    places: Sequence[int | None],
+    gone: Sequence[int],
+) -> list[tuple[str, str]]:
+    """Mark the cells of a row: one that is new has no `earlier` cells, one that is gone none of its `own`."""
+    if own is None:
+        cells = [("gone", "" if there is None or earlier is None else earlier[there]) for there in places]
+    else:
+        cells = [
+            ("" if earlier is None or (there is not None and earlier[there] == cell) else "new", cell)
+            for there, cell in zip(places, own, strict=False)
+        ]
+    return cells + [("gone", "" if earlier is None else earlier[each]) for each in gone]
+
+
+def _with_plans(events: Sequence[Event]) -> list[Event | PlanView]:
+    """Return the events with what became of each plan: the steps that follow are those of the last one."""
+    found: list[Event | PlanView] = []
+    ran = 0
+    for event in reversed(events):
+        ran += isinstance(event, StepRecord)
+        found.append(PlanView(event, ran) if isinstance(event, Plan) else event)
+        ran = 0 if isinstance(event, Plan) and not event.refused else ran
+    return found[::-1]
+
+
+def views(events: Sequence[Event], most: int | None = None) -> Iterator[tuple[str, Any]]:
+    """Yield the first events as they are shown, each with its kind; an inventory within has its own."""
     table, steps = None, 0
-    for name, group in groupby(events, key=lambda event: event.module if isinstance(event, Nested) else None):
+    shown_events = _with_plans(events)[:most]
+    for name, group in groupby(
+        shown_events, key=lambda event: event.module if isinstance(event, Nested) else None
+    ):
         if name is not None:
-            yield "Nested", (name, list(views(each.event for each in group if isinstance(each, Nested))))
+            yield "Nested", (name, list(views([each.event for each in group if isinstance(each, Nested)])))
             continue
         for event in group:
             if isinstance(event, RunStarted):
@@ -204,7 +306,7 @@ def views(events: Iterable[Event]) -> Iterator[tuple[str, Any]]:
                 yield "Step", StepView.of(steps, event, table)
                 table = table if event.dropped else event.input_changes.get("table", table)
             else:
-                yield type(event).__name__, event
+                yield type(event).__name__.removesuffix("View"), event
 
 
 def _extent(table: Table) -> tuple[int, int, int]:
@@ -233,6 +335,11 @@ def _is_parted(value: Any, depth: int) -> bool:
 def _parts(value: Mapping[str, Any] | Sequence[Any]) -> Iterator[tuple[Any, Any]]:
     """Yield the first parts of a mapping by name, of a list by number."""
     return islice(value.items() if isinstance(value, Mapping) else enumerate(value, 1), MOST_PARTS)
+
+
+def _ends(items: Sequence[Any]) -> Sequence[Any]:
+    """Return the first of many and the last ones: a system's message, and what is asked."""
+    return items if len(items) <= _MOST_CALLS else (items[0], *items[1 - _MOST_CALLS :])
 
 
 def value_text(value: Any) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,13 +11,13 @@ from chameleon.core.events import Event, Nested, Plan, StepRecord
 from chameleon.core.sources import notes_on, sources_in_words
 from chameleon.core.state import State
 from chameleon.errors import InputError
-from chameleon.evaluation.page_views import MOST_PARTS, environment, value_text, views, write_html
+from chameleon.evaluation.page_views import DECLINES, MOST_PARTS, environment, value_text, views, write_html
 from chameleon.figures import in_time
 from chameleon.table import Table
 from chameleon.usage import Call, Usage
 
 TEMPLATE = "run_page.html.j2"
-_MOST_EVENTS, _MOST_BARS = 400, 60
+_MOST_EVENTS, _MOST_BARS, _MOST_READ = 400, 60, 10_000  # events, bars, rows
 _WORDS = {"answered": "Answered", "declined": "Declined", "failed": "Failed", "budget": "Out of budget"}
 
 
@@ -58,8 +58,10 @@ class RunView(NamedTuple):
         )
         read = [("Read as", state.reading)] if state.reading else []
         read += [("From", line) for line in sources_in_words(state.sources)]
-        read += [("Note", note) for note in notes_on(state, 8)]
-        shown = list(views(islice(events, _MOST_EVENTS)))
+        table = given.get("table")
+        if state.sources or (isinstance(table, Table) and len(table.rows) <= _MOST_READ):
+            read += [("Note", note) for note in notes_on(state, 8)]
+        shown = list(views(events, _MOST_EVENTS))
         more = max(0, len(events) - _MOST_EVENTS)
         status = _WORDS.get(state.status, state.status.capitalize())
         question = value_text(given.pop("question", None) or "")
@@ -88,13 +90,22 @@ class RunView(NamedTuple):
         """What ran: pairs of a name and a text."""
         started = self.state.started
         settings = started.settings if started else {}
+        began = datetime.fromtimestamp(started.at, UTC) if started and started.at else None
         pairs = [
+            ("Ran", f"{began:%Y-%m-%d %H:%M} UTC" if began else ""),
+            ("Version", str(settings.get("version") or "")),
             ("Inventory", started.inventory if started else ""),
             ("Model", str(settings.get("model") or "none")),
-            ("Plan", " → ".join(self.state.plan)),
+            ("Plan", self._plan),
             ("Took", self.spent),
         ]
         return [(name, text) for name, text in pairs if text]
+
+    @property
+    def _plan(self) -> str:
+        names, pending = self.state.plan, len(self.state.pending)
+        left = f"; not reached: {', '.join(names[-pending:])}" if pending else ""
+        return " → ".join(names[: len(names) - pending]) + left
 
 
 def page_of(events: Iterable[Event]) -> str:
@@ -151,7 +162,9 @@ def _bars(events: Iterable[Event]) -> Iterator[Bar]:
     whole = end or 1.0
     for start, event in zip(starts[:_MOST_BARS], timed, strict=False):
         if isinstance(event, StepRecord):
-            name, kind = event.step.module, "failed" if event.error else ""
+            name, kind = event.step.module, ""
+            if event.error:
+                kind = "declined" if event.error.kind in DECLINES else "failed"
         else:
             name, kind = f"plan by {event.by}", "refused" if event.refused else ""
         share = 100 * round(event.seconds, 6) / whole

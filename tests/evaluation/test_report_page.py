@@ -229,9 +229,9 @@ def test_steps_say_what_they_changed(tmp_path: Path) -> None:
     page = page_of(write_run(tmp_path / "run", settings("x"), [(problem, events, True)]), folder=tmp_path)
     text = re.sub(r"\s+", " ", " ".join(e.text for e in Outline(page).of_class("events")))
     for told in (
-        "Plan refused by rules, 0.000 s look it has no end",
-        "Plan by rules, 0.000 s look because",
-        '1. look 0.250 s, {"attempt": 3} found',
+        "Plan refused by rules, under 1 ms look it has no end",
+        "Plan by rules, under 1 ms look because",
+        '1. look 0.2 s, {"attempt": 3} found',
         "Writes cache.look.",
         "Writes input.question: asked anew",
         "Writes cache.more: a; b",
