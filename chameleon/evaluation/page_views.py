@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import nsmallest
 from html import escape
 from itertools import groupby, islice
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from chameleon import values
-from chameleon.core.events import Event, Nested, Plan, RunStarted, StepRecord
+from chameleon.core.events import Event, Nested, RunStarted, StepRecord
 from chameleon.errors import InputError
 from chameleon.figures import in_time
 from chameleon.table import Table
@@ -26,11 +26,9 @@ LONGEST = 2_000
 """As many characters of a text are shown; how many are missing is said where they are left out."""
 _MOST_ROWS, _MOST_COLUMNS, _MOST_CELLS = 50, 500, 3_000
 _TABLE_TEXT, _SHORTEST_CELL = 200_000, 200  # characters: the cells of a table share the first
-MOST_PARTS, _DEEPEST, _TOP_PROGRAMS = 50, 3, 12
+_MOST_PARTS, _DEEPEST, _TOP_PROGRAMS = 50, 3, 12
 DECLINES = frozenset({"Declined", "InnerDeclined", "NotApproved", "Unverified"})
-_MOST_CALLS = 20  # of a step; and messages of a call
-_PAGE, _PICTURES_OF_PAGE, _LEAST = 8_000_000, 40_000_000, 20_000  # bytes; the last for each run
-_TAGS = 40
+_PAGE, _LEAST, _TAGS = 8_000_000, 20_000, 40  # bytes: of all texts, of a run's at least, of the tags of one
 _LARGEST_PICTURE = 2_000_000
 _PICTURES = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg"}
 _GENERATOR, _HEAD_BYTES = b'<meta name="generator" content="chameleon', 500
@@ -85,7 +83,6 @@ def environment() -> Environment:
     made.filters |= {
         "brief": room.brief,
         "shown": room.shown,
-        "ends": _ends,
         "percent": lambda share: f"{100 * share:.2f}",
         "in_time": in_time,
         "count": lambda number: f"{number:,}",
@@ -94,19 +91,11 @@ def environment() -> Environment:
         "extent": _extent,
         "rows_with": _rows_with,
         "parts": _parts,
-        "picture": room.picture,
+        "picture": _picture_of,
     }
-    made.tests |= {
-        "decline": lambda error: error.kind in DECLINES,
-        "table": lambda value: isinstance(value, Table),
-        "parted": _is_parted,
-    }
-    made.globals |= {
-        "room": room,
-        "MOST_PARTS": MOST_PARTS,
-        "MOST_CALLS": _MOST_CALLS,
-        "TOP_PROGRAMS": _TOP_PROGRAMS,
-    }
+    made.tests |= {"table": lambda value: isinstance(value, Table), "parted": _is_parted}
+    made.tests["decline"] = lambda error: error.kind in DECLINES
+    made.globals |= {"room": room, "MOST_PARTS": _MOST_PARTS, "MOST_CALLS": 20, "TOP_PROGRAMS": _TOP_PROGRAMS}
     return made
 
 
@@ -115,40 +104,23 @@ class Room:
 
     def __init__(self) -> None:
         self.left = self.now = _PAGE
-        self.pictures = _PICTURES_OF_PAGE
 
     def begin(self, runs: int) -> str:
         """Begin another run, of so many: it may take a share of what is left."""
         self.now = max(_LEAST, self.left // min(8, max(1, runs)))
         return ""
 
-    @property
-    def is_full(self) -> bool:
-        return self.now <= 0
-
     def shown(self, text: str, most: int = LONGEST) -> Shown:
-        return self._take(shown(text, min(most, 200) if self.is_full else most))
+        return self._take(shown(text, min(most, 200) if self.now <= 0 else most))
 
     def brief(self, text: object, most: int = 80) -> Shown:
         return self._take(brief(text, most))
-
-    def picture(self, path: str) -> str:
-        found = _picture_of(path) if self.pictures > 0 else "The picture is not shown: the page is full."
-        self.pictures -= len(found)
-        return found
 
     def _take(self, text: Shown) -> Shown:
         size = _TAGS + len(escape(text).encode())
         self.now -= size
         self.left -= size
         return text
-
-
-class PlanView(NamedTuple):
-    """A plan, and how many of its steps ran."""
-
-    plan: Plan
-    ran: int
 
 
 class StepView(NamedTuple):
@@ -220,17 +192,17 @@ class TableChange(NamedTuple):
         header = [("new" if there is None else "", after.header[n]) for n, there in enumerate(places)]
         header += [("gone", before.header[each]) for each in gone]
         most = min(_MOST_ROWS, max(5, _MOST_CELLS // max(1, len(header))))
-        in_place: list[tuple[int, int | None, int | None]] = [
+        # The place of each line, and which row it is after the step and before it.
+        lines: list[tuple[int, int | None, int | None]] = [
             (number if is_mixed or origin is None else origin, number, origin)
             for number, origin in enumerate(origins)
         ]
-        shift = len(before.rows) if is_mixed else 0
-        in_place += [(shift + number, None, number) for number in dropped[:most]]
+        lines += [(number + len(before.rows) * is_mixed, None, number) for number in dropped[:most]]
         rows = []
-        for _, number, origin in nsmallest(most, in_place, key=lambda line: line[0]):
-            own = after.rows[number] if number is not None else None
-            earlier = before.rows[origin] if origin is not None else None
-            mark = "gone" if own is None else "new" if earlier is None else ""
+        for _, number, origin in nsmallest(most, lines, key=lambda line: line[0]):
+            own = after.rows[number] if number is not None else ()
+            earlier = before.rows[origin] if origin is not None else ()
+            mark = "gone" if not own else "" if earlier else "new"
             rows.append((mark, _marked_cells(own, earlier, places, gone)))
         sizes = (len(before.rows), len(before.header), len(after.rows), len(after.header))
         more = len(after.rows) + len(dropped) - len(rows)
@@ -261,42 +233,24 @@ def _columns_of(table: Table, places: Sequence[int]) -> Sequence[tuple[str, ...]
 
 
 def _marked_cells(
-    own: Sequence[str] | None,
-    earlier: Sequence[str] | None,
-    places: Sequence[int | None],
-    gone: Sequence[int],
+    own: Sequence[str], earlier: Sequence[str], places: Sequence[int | None], gone: Sequence[int]
 ) -> list[tuple[str, str]]:
-    """Mark the cells of a row: one that is new has no `earlier` cells, one that is gone none of its `own`."""
-    if own is None:
-        cells = [("gone", "" if there is None or earlier is None else earlier[there]) for there in places]
+    """Mark the cells of a row: a new one has no `earlier` cells, a dropped one none of its `own`."""
+    was = ["" if there is None or not earlier else earlier[there] for there in places]
+    if own:
+        kept = [there is not None and own[here] == was[here] for here, there in enumerate(places)]
+        cells = [("new" if earlier and not same else "", cell) for same, cell in zip(kept, own, strict=False)]
     else:
-        cells = [
-            ("" if earlier is None or (there is not None and earlier[there] == cell) else "new", cell)
-            for there, cell in zip(places, own, strict=False)
-        ]
-    return cells + [("gone", "" if earlier is None else earlier[each]) for each in gone]
+        cells = [("gone", cell) for cell in was]
+    return cells + [("gone", earlier[each] if earlier else "") for each in gone]
 
 
-def _with_plans(events: Sequence[Event]) -> list[Event | PlanView]:
-    """Return the events with what became of each plan: the steps that follow are those of the last one."""
-    found: list[Event | PlanView] = []
-    ran = 0
-    for event in reversed(events):
-        ran += isinstance(event, StepRecord)
-        found.append(PlanView(event, ran) if isinstance(event, Plan) else event)
-        ran = 0 if isinstance(event, Plan) and not event.refused else ran
-    return found[::-1]
-
-
-def views(events: Sequence[Event], most: int | None = None) -> Iterator[tuple[str, Any]]:
-    """Yield the first events as they are shown, each with its kind; an inventory within has its own."""
+def views(events: Iterable[Event]) -> Iterator[tuple[str, Any]]:
+    """Yield events as they are shown, each with its kind; an inventory within is one, with its own."""
     table, steps = None, 0
-    shown_events = _with_plans(events)[:most]
-    for name, group in groupby(
-        shown_events, key=lambda event: event.module if isinstance(event, Nested) else None
-    ):
+    for name, group in groupby(events, key=lambda event: event.module if isinstance(event, Nested) else None):
         if name is not None:
-            yield "Nested", (name, list(views([each.event for each in group if isinstance(each, Nested)])))
+            yield "Nested", (name, list(views(each.event for each in group if isinstance(each, Nested))))
             continue
         for event in group:
             if isinstance(event, RunStarted):
@@ -306,7 +260,7 @@ def views(events: Sequence[Event], most: int | None = None) -> Iterator[tuple[st
                 yield "Step", StepView.of(steps, event, table)
                 table = table if event.dropped else event.input_changes.get("table", table)
             else:
-                yield type(event).__name__.removesuffix("View"), event
+                yield type(event).__name__, event
 
 
 def _extent(table: Table) -> tuple[int, int, int]:
@@ -334,12 +288,7 @@ def _is_parted(value: Any, depth: int) -> bool:
 
 def _parts(value: Mapping[str, Any] | Sequence[Any]) -> Iterator[tuple[Any, Any]]:
     """Yield the first parts of a mapping by name, of a list by number."""
-    return islice(value.items() if isinstance(value, Mapping) else enumerate(value, 1), MOST_PARTS)
-
-
-def _ends(items: Sequence[Any]) -> Sequence[Any]:
-    """Return the first of many and the last ones: a system's message, and what is asked."""
-    return items if len(items) <= _MOST_CALLS else (items[0], *items[1 - _MOST_CALLS :])
+    return islice(value.items() if isinstance(value, Mapping) else enumerate(value, 1), _MOST_PARTS)
 
 
 def value_text(value: Any) -> str:

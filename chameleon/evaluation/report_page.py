@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import islice
 from pathlib import Path
@@ -19,18 +19,12 @@ from chameleon.evaluation.system_table import Comparison, ranked
 def write_page(
     runs: Sequence[Run], comparisons: Sequence[Comparison], file: str | Path, problems: int = 200
 ) -> None:
-    """Write the page; `problems` is how many of each run are shown at most, ordered as the
-    table has them.
+    """Write the page; `problems` is how many of each run are shown at most, in the order of `ranked`.
 
     The same runs give the same page. Memory does not grow with the number of problems. The file is there
     only when it is whole. Raises `InputError` when it cannot be written.
     """
-    benchmarks = {str(run.settings["benchmark"]) for run in runs}
-    orders = {name: ranked(run for run in runs if run.settings["benchmark"] == name) for name in benchmarks}
-    sections = [
-        RunSection(run, number, problems, orders[run.settings["benchmark"]])
-        for number, run in enumerate(runs, 1)
-    ]
+    sections = [RunSection(run, number, problems, runs) for number, run in enumerate(runs, 1)]
     ids = {id for section in sections for id in section.anchors}
     for section in sections:
         section.look_up(ids)
@@ -46,15 +40,15 @@ class ProblemView(NamedTuple):
 
 
 class RunSection:
-    """The part of the page about one run: at most so many problems, in this order of their ids."""
+    """The part of the page about one run: at most so many problems, in the order of `ranked`."""
 
-    def __init__(self, run: Run, number: int, most: int, order: Iterable[str]) -> None:
+    def __init__(self, run: Run, number: int, most: int, runs: Sequence[Run]) -> None:
         self.run, self.number = run, number
         self.published = [row for row in run.benchmark.published if row.module_use]
-        known = {result.id for result in run.results}
-        places = {
-            id: place for place, id in enumerate(islice((each for each in order if each in known), most))
-        }
+        alike = [each for each in runs if each.settings["benchmark"] == run.settings["benchmark"]]
+        own = {result.id for result in run.results}
+        first = islice((id for id in ranked(alike) if id in own), most)
+        places = {id: place for place, id in enumerate(first)}
         chosen = (placed for placed in enumerate(run.results, 1) if placed[1].id in places)
         self.chosen = sorted(chosen, key=lambda placed: places[placed[1].id])
         self.anchors = {result.id: f"run{number}-problem{place}" for place, result in self.chosen}

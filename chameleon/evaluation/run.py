@@ -111,17 +111,6 @@ class Run:
     @property
     def facts(self) -> list[tuple[str, str]]:
         """What is said of a run below the table: pairs of a name and a text."""
-        return [*self.found, *self.chosen]
-
-    @property
-    def chosen(self) -> list[tuple[str, str]]:
-        """The settings, in words."""
-        pairs = {name: _in_words(value) for name, value in self.settings.items() if name != PROBLEMS}
-        return [(name.capitalize(), text) for name, text in pairs.items() if text]
-
-    @property
-    def found(self) -> list[tuple[str, str]]:
-        """What came of the run."""
         tally, answered, n = self.tally, self.tally.answered, self.n
         ours = ""
         if answered.n and tally.graded:
@@ -134,6 +123,7 @@ class Run:
         rightly = f"; declined rightly {tally.rightly_declined:,}" if tally.rightly_declined else ""
         skipped = tally.passed_over.most_common()
         each = f", {in_time(tally.seconds / n)} a problem" if n else ""
+        settings = {name: value for name, value in self.settings.items() if name != PROBLEMS}
         pairs = [
             ("Problems", self.problems),
             counted,
@@ -145,6 +135,7 @@ class Run:
             ("Dropped", "; ".join(f"{name} in {count:,}" for name, count in tally.dropped.most_common())),
             ("Spent", tally.usage.in_words),
             ("Time", f"{in_time(tally.seconds)} summed over all problems{each}"),
+            *((name.capitalize(), _in_words(value)) for name, value in settings.items()),
         ]
         return [(name, text) for name, text in pairs if text]
 

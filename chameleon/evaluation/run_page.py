@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,7 +12,7 @@ from chameleon.core.events import Event, Nested, Plan, StepRecord
 from chameleon.core.sources import notes_on, sources_in_words
 from chameleon.core.state import State
 from chameleon.errors import InputError
-from chameleon.evaluation.page_views import DECLINES, MOST_PARTS, environment, value_text, views, write_html
+from chameleon.evaluation.page_views import DECLINES, environment, value_text, views, write_html
 from chameleon.figures import in_time
 from chameleon.table import Table
 from chameleon.usage import Call, Usage
@@ -61,7 +62,7 @@ class RunView(NamedTuple):
         table = given.get("table")
         if state.sources or (isinstance(table, Table) and len(table.rows) <= _MOST_READ):
             read += [("Note", note) for note in notes_on(state, 8)]
-        shown = list(views(events, _MOST_EVENTS))
+        shown = list(views(islice(events, _MOST_EVENTS)))
         more = max(0, len(events) - _MOST_EVENTS)
         status = _WORDS.get(state.status, state.status.capitalize())
         question = value_text(given.pop("question", None) or "")
@@ -74,16 +75,6 @@ class RunView(NamedTuple):
     def kind(self) -> str:
         """The class of its colors: those of the problems of a report."""
         return {"answered": "right", "declined": "declined"}.get(self.state.status, "failed")
-
-    @property
-    def others(self) -> list[tuple[str, Any]]:
-        """What else was given, besides the table and the choices."""
-        named = [(name, part) for name, part in self.given.items() if name != "choices"]
-        return [
-            (name, part)
-            for name, part in named
-            if part not in (None, "", ()) and not (name == "table" and isinstance(part, Table))
-        ][:MOST_PARTS]
 
     @property
     def about(self) -> list[tuple[str, str]]:

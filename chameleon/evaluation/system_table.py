@@ -158,8 +158,7 @@ def ranked(runs: Iterable[Run]) -> list[str]:
             verdicts.setdefault(result.id, set()).add(result.verdict)
 
     def rank(id: str) -> tuple[int, list[str]]:
-        found = verdicts[id]
-        first = _WORST_FIRST.index(next(iter(found))) if len(found) == 1 else -1
+        first = _WORST_FIRST.index(min(verdicts[id])) if len(verdicts[id]) == 1 else -1
         return first, [number.zfill(20) for number in re.findall(r"\d+", id)]  # not as they finished
 
     return sorted(verdicts, key=rank)
