@@ -142,10 +142,10 @@ def _print_problems(comparison: Comparison) -> None:
     rows = comparison.problems(_MOST_PROBLEMS)
     if not rows:
         return
-    columns = [(name, [getattr(row, name) for row in rows]) for name in ("id", "question", "gold")]
-    for run in comparison.runs:
-        columns.append((run.name, [row.cells.get(run.name, ("", ""))[0] for row in rows]))
-    echo(in_blocks(columns, [name for name, _ in columns]))
+    names = [run.name for run in comparison.runs]
+    columns = {name: [row[name] for row in rows] for name in ("id", "question", "gold")}
+    columns |= {name: [row.get(name, "")[:1] for row in rows] for name in names}
+    echo(in_blocks(columns.items(), list(columns)))
     left = max(run.n for run in comparison.runs) - len(rows)
     more = f"; {left:,} more on the page (--html)" if left > 0 else ""
     echo(f"✓ right, ✗ wrong, – declined, ! failed{more}\n")

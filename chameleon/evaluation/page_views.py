@@ -81,7 +81,7 @@ def environment() -> Environment:
         ),
     )
     made.filters |= {
-        "brief": room.brief,
+        "brief": brief,
         "shown": room.shown,
         "percent": lambda share: f"{100 * share:.2f}",
         "in_time": in_time,
@@ -111,16 +111,10 @@ class Room:
         return ""
 
     def shown(self, text: str, most: int = LONGEST) -> Shown:
-        return self._take(shown(text, min(most, 200) if self.now <= 0 else most))
-
-    def brief(self, text: object, most: int = 80) -> Shown:
-        return self._take(brief(text, most))
-
-    def _take(self, text: Shown) -> Shown:
-        size = _TAGS + len(escape(text).encode())
-        self.now -= size
-        self.left -= size
-        return text
+        made = shown(text, min(most, 200) if self.now <= 0 else most)
+        size = _TAGS + len(escape(made).encode())
+        self.now, self.left = self.now - size, self.left - size
+        return made
 
 
 class StepView(NamedTuple):

@@ -54,9 +54,8 @@ class RunView(NamedTuple):
         calls = [call for event in events for call in _calls_in(event)]
         usage = sum((call.usage for call in calls), Usage())
         parts = [usage.in_words, in_time(state.seconds)]
-        parts += [f"{sum(call.cached for call in calls)} replies from the store"] * any(
-            c.cached for c in calls
-        )
+        stored = sum(call.cached for call in calls)
+        parts += [f"{stored} replies from the store"] if stored else []
         read = [("Read as", state.reading)] if state.reading else []
         read += [("From", line) for line in sources_in_words(state.sources)]
         table = given.get("table")
@@ -81,22 +80,18 @@ class RunView(NamedTuple):
         """What ran: pairs of a name and a text."""
         started = self.state.started
         settings = started.settings if started else {}
+        plan, reached = self.state.plan, len(self.state.plan) - len(self.state.pending)
         began = datetime.fromtimestamp(started.at, UTC) if started and started.at else None
         pairs = [
             ("Ran", f"{began:%Y-%m-%d %H:%M} UTC" if began else ""),
             ("Version", str(settings.get("version") or "")),
             ("Inventory", started.inventory if started else ""),
             ("Model", str(settings.get("model") or "none")),
-            ("Plan", self._plan),
+            ("Plan", " → ".join(plan[:reached])),
+            ("Not reached", " → ".join(plan[reached:])),
             ("Took", self.spent),
         ]
         return [(name, text) for name, text in pairs if text]
-
-    @property
-    def _plan(self) -> str:
-        names, pending = self.state.plan, len(self.state.pending)
-        left = f"; not reached: {', '.join(names[-pending:])}" if pending else ""
-        return " → ".join(names[: len(names) - pending]) + left
 
 
 def page_of(events: Iterable[Event]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from chameleon.core.conversation import answer_in_text
@@ -78,16 +78,6 @@ class SystemRow:
         }
 
 
-@dataclass
-class ProblemRow:
-    """What became of a problem: in each run, by its name, the mark and the answer."""
-
-    id: str
-    question: str = ""
-    gold: str = ""
-    cells: dict[str, tuple[str, str]] = field(default_factory=dict)
-
-
 @dataclass(frozen=True)
 class Comparison:
     """The table of one benchmark: the runs, and below them, where they are wanted, the published rows.
@@ -131,15 +121,15 @@ class Comparison:
     def runs(self) -> list[Run]:
         return [row.run for row in self.rows if row.run is not None]
 
-    def problems(self, most: int) -> list[ProblemRow]:
-        """Return what became of the first problems, as `ranked` orders them."""
-        found = {id: ProblemRow(id) for id in ranked(self.runs)[:most]}
+    def problems(self, most: int) -> list[dict[str, str]]:
+        """Return the first problems as `ranked`: id, question, gold, and by run a mark and the answer."""
+        found = {id: {"id": id} for id in ranked(self.runs)[:most]}
         for run in self.runs:
             for result in (each for each in run.results if each.id in found):
                 row = found[result.id]
-                row.question = row.question or _question_of(run, result)
-                row.gold = _short(result.gold)
-                row.cells[run.name] = MARKS[result.verdict], _short(result.answer)
+                if not row.get("question"):
+                    row |= {"question": _question_of(run, result), "gold": _short(result.gold)}
+                row[run.name] = f"{MARKS[result.verdict]} {_short(result.answer)}".rstrip()
         return list(found.values())
 
     def to_json(self) -> dict[str, Any]:

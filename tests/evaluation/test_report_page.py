@@ -135,7 +135,7 @@ def test_what_runs_differ_on_comes_first_in_the_table_and_below(tmp_path: Path) 
         for name, found in correct.items()
     ]
     [comparison] = Comparison.of(runs)
-    assert [row.id for row in comparison.problems(4)] == ["8", "10", "0", "1"]
+    assert [row["id"] for row in comparison.problems(4)] == ["8", "10", "0", "1"]
     outline = Outline(page_of(*runs, folder=tmp_path, problems=2))
     assert_ours(outline)
     table = next(e for e in outline.of_tag("table") if "Gold answer" in e.text)

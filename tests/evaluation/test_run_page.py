@@ -167,7 +167,7 @@ def test_what_was_not_reached_is_told_and_times_have_one_spelling() -> None:
     started = RunStarted("mine", {"question": "Who?"}, {}, 1_790_000_000)
     record = StepRecord(steps[0], error=why, seconds=0.02)
     page = page_of([started, Plan(steps, "fixed"), record, RunEnded("declined", why)])
-    assert "<dd>one; not reached: two, three</dd>" in page
+    assert "<dd>one</dd>" in page and "<dt>Not reached</dt><dd>two → three</dd>" in page
     assert "<dd>2026-09-21 14:13 UTC</dd>" in page and "Or let a model answer." in page
     assert '<li class="step declined">' in page and ">20 ms" in page and "0.020" not in page
 
