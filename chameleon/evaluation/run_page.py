@@ -148,9 +148,8 @@ def _bars(events: Iterable[Event]) -> Iterator[Bar]:
     whole = end or 1.0
     for start, event in zip(starts[:_MOST_BARS], timed, strict=False):
         if isinstance(event, StepRecord):
-            name, kind = event.step.module, ""
-            if event.error:
-                kind = "declined" if event.error.kind in DECLINES else "failed"
+            name, failed = event.step.module, event.error
+            kind = "" if failed is None else "declined" if failed.kind in DECLINES else "failed"
         else:
             name, kind = f"plan by {event.by}", "refused" if event.refused else ""
         share = 100 * round(event.seconds, 6) / whole

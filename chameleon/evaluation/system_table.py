@@ -12,6 +12,7 @@ from chameleon.core.conversation import answer_in_text
 from chameleon.core.events import RunStarted
 from chameleon.errors import InputError, LogError
 from chameleon.evaluation.benchmark import Benchmark, Published
+from chameleon.evaluation.kept_events import EventReader
 from chameleon.evaluation.results import Count, Result
 from chameleon.evaluation.run import DASH, Run, figure
 from chameleon.text import one_line
@@ -125,10 +126,11 @@ class Comparison:
         """Return the first problems as `ranked`: id, question, gold, and by run a mark and the answer."""
         found = {id: {"id": id} for id in ranked(self.runs)[:most]}
         for run in self.runs:
+            log = EventReader(run.path)
             for result in (each for each in run.results if each.id in found):
                 row = found[result.id]
                 if not row.get("question"):
-                    row |= {"question": _question_of(run, result), "gold": _short(result.gold)}
+                    row |= {"question": _question_of(log, result), "gold": _short(result.gold)}
                 row[run.name] = f"{MARKS[result.verdict]} {_short(result.answer)}".rstrip()
         return list(found.values())
 
@@ -154,12 +156,11 @@ def ranked(runs: Iterable[Run]) -> list[str]:
     return sorted(verdicts, key=rank)
 
 
-def _question_of(run: Run, result: Result) -> str:
+def _question_of(log: EventReader, result: Result) -> str:
     """Return the beginning of what was asked, if the event log has it."""
     with suppress(LogError, InputError):
-        for _, events in run.with_events([result]):
-            asked = (each.input.get("question") for each in events if isinstance(each, RunStarted))
-            return _short(next(asked, None), 60)
+        begun = (each for each in log.events_of(result) if isinstance(each, RunStarted))
+        return next((_short(each.input.get("question"), 60) for each in begun), "")
     return ""
 
 
