@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
 
 from chameleon.evaluation.page_views import write_html
 from chameleon.evaluation.results import Count, Result
@@ -29,14 +28,6 @@ def write_page(
     for section in sections:
         section.look_up(ids)
     write_html("report_page.html.j2", file, comparisons=comparisons, sections=sections)
-
-
-class ProblemView(NamedTuple):
-    """A problem as it opens on the page: what became of it, and its run."""
-
-    result: Result
-    grades: str
-    run: RunView
 
 
 class RunSection:
@@ -66,10 +57,10 @@ class RunSection:
         names = dict.fromkeys([*plans.modules, *(name for row in published for name in row.module_use)])
         return [(name, plans.share(name), [row.module_use.get(name) for row in published]) for name in names]
 
-    def problems(self) -> Iterator[ProblemView]:
-        """Read the problems that are shown."""
+    def problems(self) -> Iterator[tuple[Result, str, RunView]]:
+        """Read the problems that are shown, each with its grades and its run."""
         for result, events in self.run.with_events([result for _, result in self.chosen]):
             count = Count()
             count.add(result)
             grades = in_figures(self.run.tally, count) if result.grades else ""
-            yield ProblemView(result, grades, RunView.of(events))
+            yield result, grades, RunView.of(events)
