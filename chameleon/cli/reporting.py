@@ -141,15 +141,15 @@ def _write_page_of_logs(logs: Sequence[Path], html: Path | None) -> None:
 
 def _print_problems(comparison: Comparison) -> None:
     """Print what became of the first problems; of several runs those on which they differ come first."""
-    rows = comparison.problems()
-    names = [row.system for row in comparison.rows if row.run is not None]
-    rows.sort(key=lambda row: len({row.get(name) for name in names}) == 1)  # it is stable
+    rows = comparison.problems(_MOST_PROBLEMS)
     if not rows:
         return
-    header = dict.fromkeys(["id", "gold", *names])
-    columns = {name: [row.get(name, "") for row in rows[:_MOST_PROBLEMS]] for name in header}
+    names = [run.name for run in comparison.runs]
+    columns = {name: [row[name] for row in rows] for name in ("id", "question", "gold")}
+    columns |= {name: [row.get(name, "")[:1] for row in rows] for name in names}
     echo(in_blocks(columns.items(), list(columns)))
-    more = f"; {len(rows) - _MOST_PROBLEMS:,} more on the page (--html)" if rows[_MOST_PROBLEMS:] else ""
+    left = max(run.n for run in comparison.runs) - len(rows)
+    more = f"; {left:,} more on the page (--html)" if left > 0 else ""
     echo(f"✓ right, ✗ wrong, – declined, ! failed{more}\n")
 
 

@@ -5,15 +5,18 @@ from __future__ import annotations
 import base64
 import json
 import unicodedata
-from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from heapq import nsmallest
+from html import escape
 from itertools import groupby, islice
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from chameleon import values
 from chameleon.core.events import Event, Nested, RunStarted, StepRecord
 from chameleon.errors import InputError
+from chameleon.figures import in_time
 from chameleon.table import Table
 
 if TYPE_CHECKING:
@@ -24,6 +27,8 @@ LONGEST = 2_000
 _MOST_ROWS, _MOST_COLUMNS, _MOST_CELLS = 50, 500, 3_000
 _TABLE_TEXT, _SHORTEST_CELL = 200_000, 200  # characters: the cells of a table share the first
 _MOST_PARTS, _DEEPEST, _TOP_PROGRAMS = 50, 3, 12
+DECLINES = frozenset({"Declined", "InnerDeclined", "NotApproved", "Unverified"})
+_PAGE, _LEAST, _TAGS = 8_000_000, 20_000, 40  # bytes: of all texts, of a run's at least, of the tags of one
 _LARGEST_PICTURE = 2_000_000
 _PICTURES = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg"}
 _GENERATOR, _HEAD_BYTES = b'<meta name="generator" content="chameleon', 500
@@ -63,6 +68,7 @@ def _place_of(page: Path) -> Path:
 def environment() -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
+    room = Room()
     made = Environment(
         loader=PackageLoader("chameleon.evaluation", "."),
         autoescape=True,
@@ -71,24 +77,44 @@ def environment() -> Environment:
         lstrip_blocks=True,
         # What every expression gives, before it is escaped: none is forgotten.
         finalize=lambda value: (
-            value if hasattr(value, "__html__") or isinstance(value, Shown) else shown(str(value))
+            value if hasattr(value, "__html__") or isinstance(value, Shown) else room.shown(str(value))
         ),
     )
     made.filters |= {
         "brief": brief,
-        "shown": shown,
+        "shown": room.shown,
         "percent": lambda share: f"{100 * share:.2f}",
+        "in_time": in_time,
         "count": lambda number: f"{number:,}",
         "from_json": values.from_json,
-        "text": _value_text,
+        "text": value_text,
         "extent": _extent,
         "rows_with": _rows_with,
         "parts": _parts,
         "picture": _picture_of,
     }
     made.tests |= {"table": lambda value: isinstance(value, Table), "parted": _is_parted}
-    made.globals |= {"MOST_PARTS": _MOST_PARTS, "TOP_PROGRAMS": _TOP_PROGRAMS}
+    made.tests["decline"] = lambda error: error.kind in DECLINES
+    made.globals |= {"room": room, "MOST_PARTS": _MOST_PARTS, "MOST_CALLS": 20, "TOP_PROGRAMS": _TOP_PROGRAMS}
     return made
+
+
+class Room:
+    """How much a page may still hold: when it is full, texts are short, and tables and calls are left out."""
+
+    def __init__(self) -> None:
+        self.left = self.now = _PAGE
+
+    def begin(self, runs: int) -> str:
+        """Begin another run, of so many: it may take a share of what is left."""
+        self.now = max(_LEAST, self.left // min(8, max(1, runs)))
+        return ""
+
+    def shown(self, text: str, most: int = LONGEST) -> Shown:
+        made = shown(text, min(most, 200) if self.now <= 0 else most)
+        size = _TAGS + len(escape(made).encode())
+        self.now, self.left = self.now - size, self.left - size
+        return made
 
 
 class StepView(NamedTuple):
@@ -133,7 +159,7 @@ class TableChange(NamedTuple):
     """A table after a step, with what the step dropped; each name, row and cell is "", "new" or "gone".
 
     `rows` are the first that are shown, each with its mark and its cells, a mark and a text each; `more`
-    counts those that are not shown, and `sizes` tells rows and columns before and after.
+    and `more_columns` count those that are not shown, and `sizes` tells rows and columns before and after.
     """
 
     header: list[tuple[str, str]]
@@ -142,51 +168,75 @@ class TableChange(NamedTuple):
     sizes: tuple[int, int, int, int]
     dropped: int
     is_mixed: bool
+    more_columns: int
 
     @classmethod
     def of(cls, before: Table, after: Table) -> TableChange:
         """Find what a step kept, dropped and added: columns by name, rows by the cells that both have."""
         old = {name: place for place, name in reversed([*enumerate(before.header)])}
         places = [old.get(name) for name in after.header][:_MOST_COLUMNS]
-        common = [(here, there) for here, there in enumerate(places) if there is not None]
-        gone_columns = [place for place, name in enumerate(before.header) if name not in after.header]
-        waiting = defaultdict[tuple[str, ...], deque[int]](deque)
-        for number, row in enumerate(before.rows):
-            waiting[tuple(row[there] for _, there in common)].append(number)
-        origins: list[int | None] = []
-        for row in after.rows:
-            found = waiting.get(tuple(row[here] for here, _ in common)) if common else None
-            origins.append(found.popleft() if found else None)
-        if not any(each is not None for each in origins) and len(after.rows) == len(before.rows):
-            origins = [*range(len(before.rows))]  # the values of all rows were written anew
+        names = set(after.header)
+        gone = [place for place, name in enumerate(before.header) if name not in names]
+        more_columns = max(0, len(after.header) + len(gone) - _MOST_COLUMNS)
+        del gone[_MOST_COLUMNS - len(places) :]
+        origins = _origins(before, after, places)
         kept = [each for each in origins if each is not None]
         is_mixed = kept != sorted(kept)
-        lines: list[tuple[float, str, list[tuple[str, str]]]] = []
-        for number, (row, origin) in enumerate(zip(after.rows, origins, strict=True)):
-            cells = []
-            for here, there in enumerate(places):
-                is_kept = origin is not None and there is not None and before.rows[origin][there] == row[here]
-                cells.append(("" if is_kept or origin is None else "new", row[here]))
-            cells += [("gone", "" if origin is None else before.rows[origin][each]) for each in gone_columns]
-            place = number if is_mixed or origin is None else origin
-            lines.append((place, "" if origin is not None else "new", cells))
         dropped = sorted(set(range(len(before.rows))) - set(kept))
-        for number in dropped[:_MOST_ROWS]:
-            row = before.rows[number]
-            cells = [("gone", "" if there is None else row[there]) for there in places]
-            cells += [("gone", row[each]) for each in gone_columns]
-            lines.append((len(before.rows) + number if is_mixed else number, "gone", cells))
-        if not is_mixed:
-            lines.sort(key=lambda line: line[0])
-        header = [
-            ("" if there is not None else "new", after.header[here]) for here, there in enumerate(places)
-        ]
-        header += [("gone", before.header[each]) for each in gone_columns]
+        header = [("new" if there is None else "", after.header[n]) for n, there in enumerate(places)]
+        header += [("gone", before.header[each]) for each in gone]
         most = min(_MOST_ROWS, max(5, _MOST_CELLS // max(1, len(header))))
+        # The place of each line, and which row it is after the step and before it.
+        lines: list[tuple[int, int | None, int | None]] = [
+            (number if is_mixed or origin is None else origin, number, origin)
+            for number, origin in enumerate(origins)
+        ]
+        lines += [(number + len(before.rows) * is_mixed, None, number) for number in dropped[:most]]
+        rows = []
+        for _, number, origin in nsmallest(most, lines, key=lambda line: line[0]):
+            own = after.rows[number] if number is not None else ()
+            earlier = before.rows[origin] if origin is not None else ()
+            mark = "gone" if not own else "" if earlier else "new"
+            rows.append((mark, _marked_cells(own, earlier, places, gone)))
         sizes = (len(before.rows), len(before.header), len(after.rows), len(after.header))
-        shown_lines = [(mark, cells) for _, mark, cells in lines[:most]]
-        more = len(after.rows) + len(dropped) - len(shown_lines)
-        return cls(header, shown_lines, more, sizes, len(dropped), is_mixed)
+        more = len(after.rows) + len(dropped) - len(rows)
+        return cls(header, rows, more, sizes, len(dropped), is_mixed, more_columns)
+
+
+def _origins(before: Table, after: Table, places: Sequence[int | None]) -> list[int | None]:
+    """Return which row each row was: the first that is left with the same cells in the columns of both."""
+    common = [(here, there) for here, there in enumerate(places) if there is not None]
+    waiting: dict[tuple[str, ...], list[int]] = {}
+    ours = _columns_of(before, [there for _, there in common])
+    for number in range(len(ours) - 1, -1, -1):
+        waiting.setdefault(ours[number], []).append(number)
+    origins: list[int | None] = []
+    for cells in _columns_of(after, [here for here, _ in common]):
+        found = waiting.get(cells) if common else None
+        origins.append(found.pop() if found else None)
+    if not any(each is not None for each in origins) and len(after.rows) == len(before.rows):
+        return [*range(len(before.rows))]  # the values of all rows were written anew
+    return origins
+
+
+def _columns_of(table: Table, places: Sequence[int]) -> Sequence[tuple[str, ...]]:
+    """Return these cells of each row; no loop of Python's own goes over the cells of a large table."""
+    if not places or [*places] == [*range(len(table.header))]:
+        return table.rows
+    return [*zip(*(map(itemgetter(place), table.rows) for place in places), strict=True)]
+
+
+def _marked_cells(
+    own: Sequence[str], earlier: Sequence[str], places: Sequence[int | None], gone: Sequence[int]
+) -> list[tuple[str, str]]:
+    """Mark the cells of a row: a new one has no `earlier` cells, a dropped one none of its `own`."""
+    was = ["" if there is None or not earlier else earlier[there] for there in places]
+    if own:
+        kept = [there is not None and own[here] == was[here] for here, there in enumerate(places)]
+        cells = [("new" if earlier and not same else "", cell) for same, cell in zip(kept, own, strict=False)]
+    else:
+        cells = [("gone", cell) for cell in was]
+    return cells + [("gone", earlier[each] if earlier else "") for each in gone]
 
 
 def views(events: Iterable[Event]) -> Iterator[tuple[str, Any]]:
@@ -235,7 +285,7 @@ def _parts(value: Mapping[str, Any] | Sequence[Any]) -> Iterator[tuple[Any, Any]
     return islice(value.items() if isinstance(value, Mapping) else enumerate(value, 1), _MOST_PARTS)
 
 
-def _value_text(value: Any) -> str:
+def value_text(value: Any) -> str:
     """Write a value in one text: as it is, or as JSON. A list of texts is parted by semicolons."""
     if isinstance(value, str):
         return value

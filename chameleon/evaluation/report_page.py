@@ -3,64 +3,45 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
 
-from chameleon.core.events import Event, RunStarted, StepRecord
-from chameleon.core.state import State
-from chameleon.evaluation.page_views import views, write_html
+from chameleon.evaluation.page_views import write_html
 from chameleon.evaluation.results import Count, Result
 from chameleon.evaluation.run import Run, in_figures
-from chameleon.evaluation.system_table import Comparison
+from chameleon.evaluation.run_page import RunView
+from chameleon.evaluation.system_table import Comparison, ranked
 
 
 def write_page(
     runs: Sequence[Run], comparisons: Sequence[Comparison], file: str | Path, problems: int = 200
 ) -> None:
-    """Write the page; `problems` is how many of each run are shown at most, those that went wrong first.
+    """Write the page; `problems` is how many of each run are shown at most, in the order of `ranked`.
 
     The same runs give the same page. Memory does not grow with the number of problems. The file is there
     only when it is whole. Raises `InputError` when it cannot be written.
     """
-    sections = [RunSection(run, number, problems) for number, run in enumerate(runs, 1)]
+    sections = [RunSection(run, number, problems, runs) for number, run in enumerate(runs, 1)]
     ids = {id for section in sections for id in section.anchors}
     for section in sections:
         section.look_up(ids)
     write_html("report_page.html.j2", file, comparisons=comparisons, sections=sections)
 
 
-class ProblemView(NamedTuple):
-    """A problem as it opens on the page: what its run was given, how it was read, and the events."""
-
-    result: Result
-    grades: str
-    given: Mapping[str, Any]
-    reading: str
-    events: list[tuple[str, Any]]
-
-    @classmethod
-    def of(cls, result: Result, grades: str, events: Sequence[Event]) -> ProblemView:
-        """Make the view of a problem from the events of its run."""
-        given = next((event.input for event in events if isinstance(event, RunStarted)), {})
-        wrote = [event.cache_changes for event in events if isinstance(event, StepRecord)]
-        reading = State(cache={key: value for each in wrote for key, value in each.items()}).reading
-        return cls(result, grades, given, reading, list(views(events)))
-
-
 class RunSection:
-    """The part of the page about one run: at most so many problems, those that were not right first."""
+    """The part of the page about one run: at most so many problems, in the order of `ranked`."""
 
-    def __init__(self, run: Run, number: int, most: int) -> None:
+    def __init__(self, run: Run, number: int, most: int, runs: Sequence[Run]) -> None:
         self.run, self.number = run, number
         self.published = [row for row in run.benchmark.published if row.module_use]
-        wrong, right = list[tuple[int, Result]](), list[tuple[int, Result]]()
-        for placed in enumerate(run.results, 1):
-            found = right if placed[1].correct else wrong
-            if len(found) < most:
-                found.append(placed)
-        self.chosen = [*wrong, *right][:most]
+        alike = [each for each in runs if each.settings["benchmark"] == run.settings["benchmark"]]
+        own = {result.id for result in run.results}
+        first = islice((id for id in ranked(alike) if id in own), most)
+        places = {id: place for place, id in enumerate(first)}
+        chosen = (placed for placed in enumerate(run.results, 1) if placed[1].id in places)
+        self.chosen = sorted(chosen, key=lambda placed: places[placed[1].id])
         self.anchors = {result.id: f"run{number}-problem{place}" for place, result in self.chosen}
         self.verdicts = {result.id: result.verdict for _, result in self.chosen}
         self.counts = Counter(self.verdicts.values())
@@ -76,10 +57,10 @@ class RunSection:
         names = dict.fromkeys([*plans.modules, *(name for row in published for name in row.module_use)])
         return [(name, plans.share(name), [row.module_use.get(name) for row in published]) for name in names]
 
-    def problems(self) -> Iterator[ProblemView]:
-        """Read the problems that are shown."""
+    def problems(self) -> Iterator[tuple[Result, str, RunView]]:
+        """Read the problems that are shown, each with its grades and its run."""
         for result, events in self.run.with_events([result for _, result in self.chosen]):
             count = Count()
             count.add(result)
             grades = in_figures(self.run.tally, count) if result.grades else ""
-            yield ProblemView.of(result, grades, events)
+            yield result, grades, RunView.of(events)

@@ -119,7 +119,8 @@ class Run:
             ours = f", of them right {100 * answered.correct / answered.n:.2f} %"
         right = ("Right", _part(tally.all.correct, n))
         counted = ("Grades", in_figures(tally, tally.all)) if tally.graded else right
-        rightly = f", {tally.rightly_declined:,} of them rightly" if tally.rightly_declined else ""
+        declined = _part(tally.verdicts["declined"], n)
+        rightly = f"; declined rightly {tally.rightly_declined:,}" if tally.rightly_declined else ""
         skipped = tally.passed_over.most_common()
         each = f", {in_time(tally.seconds / n)} a problem" if n else ""
         settings = {name: value for name, value in self.settings.items() if name != PROBLEMS}
@@ -127,7 +128,7 @@ class Run:
             ("Problems", self.problems),
             counted,
             ("Answered", _part(answered.n, n) + ours),
-            ("Declined", _part(tally.declined, n) + rightly),
+            ("Declined", declined + rightly),
             ("Failed", _part(tally.failed, n)),
             *(("", f"{count:,} times: {reason}") for reason, count in tally.reasons.most_common(3)),
             *(("", f"answered {count:,} times without {where}") for where, count in skipped),

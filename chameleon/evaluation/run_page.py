@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,13 +12,13 @@ from chameleon.core.events import Event, Nested, Plan, StepRecord
 from chameleon.core.sources import notes_on, sources_in_words
 from chameleon.core.state import State
 from chameleon.errors import InputError
-from chameleon.evaluation.page_views import environment, views, write_html
+from chameleon.evaluation.page_views import DECLINES, environment, value_text, views, write_html
 from chameleon.figures import in_time
 from chameleon.table import Table
 from chameleon.usage import Call, Usage
 
 TEMPLATE = "run_page.html.j2"
-_MOST_EVENTS, _MOST_BARS = 400, 60
+_MOST_EVENTS, _MOST_BARS, _MOST_READ = 400, 60, 10_000  # events, bars, rows
 _WORDS = {"answered": "Answered", "declined": "Declined", "failed": "Failed", "budget": "Out of budget"}
 
 
@@ -53,16 +54,17 @@ class RunView(NamedTuple):
         calls = [call for event in events for call in _calls_in(event)]
         usage = sum((call.usage for call in calls), Usage())
         parts = [usage.in_words, in_time(state.seconds)]
-        parts += [f"{sum(call.cached for call in calls)} replies from the store"] * any(
-            c.cached for c in calls
-        )
+        stored = sum(call.cached for call in calls)
+        parts += [f"{stored} replies from the store"] if stored else []
         read = [("Read as", state.reading)] if state.reading else []
         read += [("From", line) for line in sources_in_words(state.sources)]
-        read += [("Note", note) for note in notes_on(state, 8)]
+        table = given.get("table")
+        if state.sources or (isinstance(table, Table) and len(table.rows) <= _MOST_READ):
+            read += [("Note", note) for note in notes_on(state, 8)]
         shown = list(views(islice(events, _MOST_EVENTS)))
         more = max(0, len(events) - _MOST_EVENTS)
         status = _WORDS.get(state.status, state.status.capitalize())
-        question = str(given.pop("question", "") or "")
+        question = value_text(given.pop("question", None) or "")
         bars = list(_bars(events))
         return cls(
             state, question, status, given, read, _marks_in(state), bars, shown, more, ", ".join(parts)
@@ -78,10 +80,15 @@ class RunView(NamedTuple):
         """What ran: pairs of a name and a text."""
         started = self.state.started
         settings = started.settings if started else {}
+        plan, reached = self.state.plan, len(self.state.plan) - len(self.state.pending)
+        began = datetime.fromtimestamp(started.at, UTC) if started and started.at else None
         pairs = [
+            ("Ran", f"{began:%Y-%m-%d %H:%M} UTC" if began else ""),
+            ("Version", str(settings.get("version") or "")),
             ("Inventory", started.inventory if started else ""),
             ("Model", str(settings.get("model") or "none")),
-            ("Plan", " → ".join(self.state.plan)),
+            ("Plan", " → ".join(plan[:reached])),
+            ("Not reached", " → ".join(plan[reached:])),
             ("Took", self.spent),
         ]
         return [(name, text) for name, text in pairs if text]
@@ -141,7 +148,8 @@ def _bars(events: Iterable[Event]) -> Iterator[Bar]:
     whole = end or 1.0
     for start, event in zip(starts[:_MOST_BARS], timed, strict=False):
         if isinstance(event, StepRecord):
-            name, kind = event.step.module, "failed" if event.error else ""
+            name, failed = event.step.module, event.error
+            kind = "" if failed is None else "declined" if failed.kind in DECLINES else "failed"
         else:
             name, kind = f"plan by {event.by}", "refused" if event.refused else ""
         share = 100 * round(event.seconds, 6) / whole

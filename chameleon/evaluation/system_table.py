@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from chameleon.core.conversation import answer_in_text
+from chameleon.core.events import RunStarted
+from chameleon.errors import InputError, LogError
 from chameleon.evaluation.benchmark import Benchmark, Published
-from chameleon.evaluation.results import Count
+from chameleon.evaluation.kept_events import EventReader
+from chameleon.evaluation.results import Count, Result
 from chameleon.evaluation.run import DASH, Run, figure
 from chameleon.text import one_line
 
 ALL = "ALL"
 MARKS = {"right": "✓", "wrong": "✗", "declined": "–", "failed": "!", "graded": "·"}
+_WORST_FIRST = ("wrong", "failed", "declined", "graded", "right")
 
 
 @dataclass(frozen=True)
@@ -114,22 +120,54 @@ class Comparison:
         percent = "" if all(row.graded for row in self.rows) and figures else "right answers in percent"
         return "; ".join(part for part in (figures, percent) if part)
 
-    def problems(self, most: int | None = None) -> list[dict[str, str]]:
-        """Return the first problems of the runs: id, gold, and ✓, ✗, – (declined) or ! (failed) by run."""
-        found: dict[str, dict[str, str]] = {}
-        for run in (row.run for row in self.rows if row.run is not None):
-            for result in run.results:
-                if most is not None and len(found) >= most and result.id not in found:
-                    continue
-                row = found.setdefault(
-                    result.id, {"id": result.id, "gold": one_line(answer_in_text(result.gold, "; "), 40)}
-                )
-                row[run.name] = MARKS[result.verdict]
+    @property
+    def runs(self) -> list[Run]:
+        return [row.run for row in self.rows if row.run is not None]
+
+    def problems(self, most: int) -> list[dict[str, str]]:
+        """Return the first problems as `ranked`: id, question, gold, and by run a mark and the answer."""
+        found = {id: {"id": id} for id in ranked(self.runs)[:most]}
+        for run in self.runs:
+            log = EventReader(run.path)
+            for result in (each for each in run.results if each.id in found):
+                row = found[result.id]
+                if not row.get("question"):
+                    row |= {"question": _question_of(log, result), "gold": _short(result.gold)}
+                row[run.name] = f"{MARKS[result.verdict]} {_short(result.answer)}".rstrip()
         return list(found.values())
 
     def to_json(self) -> dict[str, Any]:
         rows = [row.to_json() for row in self.rows]
         return {"benchmark": self.benchmark.name, "columns": list(self.columns), "rows": rows}
+
+
+def ranked(runs: Iterable[Run]) -> list[str]:
+    """Order problems by id: those on which runs differ, then the wrong, failed, declined and right ones.
+
+    Each of these are in the order of the numbers in their ids, those without in that of the results.
+    """
+    verdicts: dict[str, set[str]] = {}
+    for run in runs:
+        for result in run.results:
+            verdicts.setdefault(result.id, set()).add(result.verdict)
+
+    def rank(id: str) -> tuple[int, list[str]]:
+        first = _WORST_FIRST.index(min(verdicts[id])) if len(verdicts[id]) == 1 else -1
+        return first, [number.zfill(20) for number in re.findall(r"\d+", id)]  # not as they finished
+
+    return sorted(verdicts, key=rank)
+
+
+def _question_of(log: EventReader, result: Result) -> str:
+    """Return the beginning of what was asked, if the event log has it."""
+    with suppress(LogError, InputError):
+        begun = (each for each in log.events_of(result) if isinstance(each, RunStarted))
+        return next((_short(each.input.get("question"), 60) for each in begun), "")
+    return ""
+
+
+def _short(value: Any, most: int = 40) -> str:
+    return one_line(answer_in_text(value, "; "), most)
 
 
 def _columns(benchmark: Benchmark) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ OURS = {
         "name": r"[a-z-]+",
         "content": ".*",
     },
+    "details": {"open": ""},
     "link": {"rel": "icon", "href": "data:,"},
     "nav": {"aria-label": "Contents"},
     "a": {"href": f"#({ANCHOR})"},

@@ -14,6 +14,7 @@ import pytest
 
 from chameleon.core.events import Event, Plan, RunEnded, RunStarted, Step, StepRecord
 from chameleon.errors import InputError
+from chameleon.evaluation import run_page
 from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.report_page import write_page
 from chameleon.evaluation.run import Run, read_run
@@ -54,6 +55,22 @@ def test_a_problem_opens_to_all_that_is_known_of_it(two_runs: tuple[Run, Run, st
         assert text in problem.text
 
 
+def test_a_problem_is_shown_as_on_the_page_of_its_run(two_runs: tuple[Run, Run, str]) -> None:
+    offline, _, page = two_runs
+    results = [(number, each) for number, each in enumerate(offline.results, 1) if each.answered]
+    number, result = results[0]
+    [(_, events)] = offline.with_events([result])
+    alone = Outline(run_page.page_of(events))
+    whole = Outline(page)
+    [problem] = [e for e in whole.of_class("problem") if e.attributes["id"] == f"run1-problem{number}"]
+    inside = [e for e in whole.of_class("source") if problem in e.parents]
+    assert [e.text for e in inside] == [e.text for e in alone.of_class("source")] != []
+    for tag in ("dt", "li"):
+        own = [e.text for e in whole.of_tag(tag) if problem in e.parents]
+        assert own == [e.text for e in alone.of_tag(tag)]
+    assert {"Read as", "From"} <= {e.text for e in alone.of_tag("dt")}
+
+
 def test_a_long_prompt_is_shown_with_both_its_ends(two_runs: tuple[Run, Run, str]) -> None:
     _, model, page = two_runs
     calls = [
@@ -79,7 +96,7 @@ def test_the_filter_needs_no_script(two_runs: tuple[Run, Run, str]) -> None:
     shown = [e for e in outline.of_class("problem") if str(e.attributes["id"]).startswith("run1-")]
     assert sum("right" in e.classes for e in shown) == right
     first = [e.classes[1] for e in shown]
-    assert first == sorted(first, key=lambda verdict: verdict == "right"), "what went wrong comes first"
+    assert first[-3:] == ["right"] * 3, "what went wrong comes first"
 
 
 def test_runs_point_to_each_other(two_runs: tuple[Run, Run, str]) -> None:
@@ -92,10 +109,41 @@ def test_runs_point_to_each_other(two_runs: tuple[Run, Run, str]) -> None:
 def test_as_many_problems_as_asked_for_wrong_first(two_runs: tuple[Run, Run, str], tmp_path: Path) -> None:
     offline = two_runs[0]
     page = page_of(offline, folder=tmp_path, problems=5)
-    wrong = [place for place, result in enumerate(offline.results, 1) if not result.correct]
+    order = ["wrong", "failed", "declined", "right"]
+    found = sorted(enumerate(offline.results, 1), key=lambda placed: order.index(placed[1].verdict))
+    wrong = [place for place, _ in found]
     ids = [element.attributes["id"] for element in Outline(page).of_class("problem")]
     assert ids == [f"run1-problem{place}" for place in wrong[:5]]
     assert "5 of 24 shown: --problems N shows more." in page
+
+
+def test_what_runs_differ_on_comes_first_in_the_table_and_below(tmp_path: Path) -> None:
+    step = Step("count")
+    begun: list[Event] = [
+        RunStarted("x", {"question": "How many apples are there?"}),
+        Plan((step,), "rules"),
+        StepRecord(step, "7"),
+        RunEnded("answered"),
+    ]
+    correct = {"a": [True] * 12, "b": [number not in (8, 10) for number in range(12)]}
+    runs = [
+        write_run(
+            tmp_path / name,
+            settings("x"),
+            [(Problem(str(n), {}, "7"), begun, each) for n, each in enumerate(found)],
+        )
+        for name, found in correct.items()
+    ]
+    [comparison] = Comparison.of(runs)
+    assert [row["id"] for row in comparison.problems(4)] == ["8", "10", "0", "1"]
+    outline = Outline(page_of(*runs, folder=tmp_path, problems=2))
+    assert_ours(outline)
+    table = next(e for e in outline.of_tag("table") if "Gold answer" in e.text)
+    links = [e.attributes["href"] for e in outline.of_tag("a") if table in e.parents]
+    assert links == ["#run1-problem9", "#run2-problem9", "#run1-problem11", "#run2-problem11"]
+    assert "How many apples are there?" in table.text
+    shown = [e.attributes["id"] for e in outline.of_class("problem")]
+    assert [f"#{each}" for each in shown] == [links[0], links[2], links[1], links[3]]
 
 
 def test_pictures_are_embedded_when_they_are_pictures(tmp_path: Path) -> None:
@@ -181,9 +229,9 @@ def test_steps_say_what_they_changed(tmp_path: Path) -> None:
     page = page_of(write_run(tmp_path / "run", settings("x"), [(problem, events, True)]), folder=tmp_path)
     text = re.sub(r"\s+", " ", " ".join(e.text for e in Outline(page).of_class("events")))
     for told in (
-        "Plan refused by rules, 0.000 s look it has no end",
-        "Plan by rules, 0.000 s look because",
-        '1. look 0.250 s, {"attempt": 3} found',
+        "Plan refused by rules, under 1 ms look it has no end",
+        "Plan by rules, under 1 ms look because",
+        '1. look 0.2 s, {"attempt": 3} found',
         "Writes cache.look.",
         "Writes input.question: asked anew",
         "Writes cache.more: a; b",
@@ -191,7 +239,7 @@ def test_steps_say_what_they_changed(tmp_path: Path) -> None:
         "Ended: answered",
     ):
         assert told in text
-    assert "Read as: height of &lt;it&gt;" in page
+    assert "<dt>Read as</dt><dd>height of &lt;it&gt;</dd>" in page
 
 
 def test_a_page_replaces_one_of_its_own_kind_and_no_other_file(runs: tuple[Run, Run], tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from chameleon import Executor, State, Table
-from chameleon.core.events import Plan, RunEnded, RunStarted, Step, StepRecord
+from chameleon.core.events import Failure, Plan, RunEnded, RunStarted, Step, StepRecord
 from chameleon.core.log import EventLog, event_from_json, event_to_json
 from chameleon.core.module import Module, copy_with
 from chameleon.errors import InputError
@@ -18,6 +18,7 @@ from chameleon.evaluation.run import Run
 from chameleon.evaluation.run_page import events_of, page_of, write_run_page
 from chameleon.inventory import Inventory
 from chameleon.planners.fixed import Fixed
+from chameleon.usage import Call
 from tests.e2e.commands import Command
 from tests.evaluation.html_outline import Outline, assert_ours
 
@@ -113,6 +114,15 @@ def test_what_strangers_wrote_stays_text(hostile: Run) -> None:
         assert_ours(Outline(page_of(events)))
 
 
+def test_a_native_tool_call_is_a_reply_with_its_arguments() -> None:
+    asked = {"name": "look<b>up", "args": {"city": "<i>Oslo"}}
+    call = Call("m", (("user", "Who?"),), {}, tool_calls=(asked,))
+    outline = Outline(page_of([RunStarted("mine", {}), Plan((), "react", calls=(call,))]))
+    assert_ours(outline)
+    [shown] = outline.of_class("call")
+    assert "a call of look<b>up" in shown.text and '{"city": "<i>Oslo"}' in shown.text
+
+
 def test_a_long_run_is_cut_and_says_so() -> None:
     step = Step("again")
     events = [
@@ -123,6 +133,43 @@ def test_a_long_run_is_cut_and_says_so() -> None:
     ]
     page = page_of(events)
     assert len(page) < 1_000_000 and "more events are in the log" in page
+
+
+def written(row: int, column: int, step: int) -> str:
+    return f"{row}/{column}/{step % 4 if row % 3 else ''}".ljust(199, "<")
+
+
+def test_a_page_holds_a_budget_of_text() -> None:
+    grids = [
+        [[written(row, column, step) for column in range(60)] for row in range(300)] for step in range(4)
+    ]
+    tables = [Table([f"c{n}" for n in range(60)], grid) for grid in grids]
+    step, call = Step("again"), Call("m", (("user", "x" * 5_000),) * 40, {}, "reply")
+    records = [StepRecord(step, "", {"table": tables[n % 4]}, calls=(call,) * 40) for n in range(1_000)]
+    events = [RunStarted("mine", {"table": tables[3]}), Plan((step,) * 1_000, "fixed"), *records]
+    begun = time.monotonic()
+    page = page_of(events)
+    assert time.monotonic() - begun < 10 and len(page.encode()) < 10_000_000
+    assert_ours(Outline(page))
+    assert "The page is full." in page and "Not shown: 20 messages after the first." in page
+
+
+def test_columns_that_are_gone_are_shown_in_part() -> None:
+    wide = Table([str(n) for n in range(10_000)], [["x"] * 10_000] * 9)
+    change = TableChange.of(wide, Table(["0"], [["x"]] * 9))
+    assert len(change.header) == 500 and change.more_columns == 9_500
+    assert all(len(cells) == 500 for _, cells in change.rows)
+
+
+def test_what_was_not_reached_is_told_and_times_have_one_spelling() -> None:
+    steps = (Step("one"), Step("two"), Step("three"))
+    why = Failure("Declined", "it is too hard", "Or let a model answer.")
+    started = RunStarted("mine", {"question": "Who?"}, {}, 1_790_000_000)
+    record = StepRecord(steps[0], error=why, seconds=0.02)
+    page = page_of([started, Plan(steps, "fixed"), record, RunEnded("declined", why)])
+    assert "<dd>one</dd>" in page and "<dt>Not reached</dt><dd>two → three</dd>" in page
+    assert "<dd>2026-09-21 14:13 UTC</dd>" in page and "Or let a model answer." in page
+    assert '<li class="step declined">' in page and ">20 ms" in page and "0.020" not in page
 
 
 def test_ask_and_report_write_the_page(
