@@ -66,7 +66,10 @@ class Questions(Benchmark):
         """Read the problem in a row. Raises `InputError` for a file that cannot be read."""
         if fault := row.get(FAULT):
             raise InputError(str(fault))
-        input = {"question": _text(row, "question"), **_files(row)}
+        question = row.get("question")
+        if not isinstance(question, str) or not question.strip():
+            raise InputError("it has no question")
+        input = {"question": question.strip(), **_files(row)}
         for key, value in (("choices", _items(row.get("choices"))), ("unit", row.get("unit"))):
             if value:
                 input[key] = value
@@ -142,13 +145,6 @@ def _named(given: Any) -> list[str]:
     """Return the names of files that a row gives: a text with semicolons, or a list."""
     are_names = isinstance(given, str) or (isinstance(given, list) and all(isinstance(n, str) for n in given))
     return _items(given) if are_names else []
-
-
-def _text(row: Row, key: str) -> str:
-    value = row.get(key)
-    if not isinstance(value, str) or not value.strip():
-        raise InputError(f"it has no {key}")
-    return value.strip()
 
 
 def _items(value: Any) -> list[str]:

@@ -68,7 +68,7 @@ def _place_of(page: Path) -> Path:
 def environment() -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    room = Room()
+    room = PageRoom()
     made = Environment(
         loader=PackageLoader("chameleon.evaluation", "."),
         autoescape=True,
@@ -90,7 +90,9 @@ def environment() -> Environment:
         "text": value_text,
         "extent": _extent,
         "rows_with": _rows_with,
-        "parts": _parts,
+        "parts": lambda value: islice(
+            value.items() if isinstance(value, Mapping) else enumerate(value, 1), _MOST_PARTS
+        ),
         "picture": _picture_of,
     }
     made.tests |= {"table": lambda value: isinstance(value, Table), "parted": _is_parted}
@@ -99,7 +101,7 @@ def environment() -> Environment:
     return made
 
 
-class Room:
+class PageRoom:
     """How much a page may still hold: when it is full, texts are short, and tables and calls are left out."""
 
     def __init__(self) -> None:
@@ -278,11 +280,6 @@ def _is_parted(value: Any, depth: int) -> bool:
     return isinstance(value, Mapping) or any(
         isinstance(item, Table | Mapping) or (isinstance(item, str) and "\n" in item) for item in value
     )
-
-
-def _parts(value: Mapping[str, Any] | Sequence[Any]) -> Iterator[tuple[Any, Any]]:
-    """Yield the first parts of a mapping by name, of a list by number."""
-    return islice(value.items() if isinstance(value, Mapping) else enumerate(value, 1), _MOST_PARTS)
 
 
 def value_text(value: Any) -> str:

@@ -15,7 +15,7 @@ from chameleon.errors import InputError
 from chameleon.evaluation.page_views import DECLINES, environment, value_text, views, write_html
 from chameleon.figures import in_time
 from chameleon.table import Table
-from chameleon.usage import Call, Usage
+from chameleon.usage import Usage
 
 TEMPLATE = "run_page.html.j2"
 _MOST_EVENTS, _MOST_BARS, _MOST_READ = 400, 60, 10_000  # events, bars, rows
@@ -51,7 +51,7 @@ class RunView(NamedTuple):
         """Make the view of a run from its events."""
         state = State.fold(events)
         given = dict(state.started.input) if state.started else {}
-        calls = [call for event in events for call in _calls_in(event)]
+        calls = [call for event in events for call in getattr(event, "calls", ())]
         usage = sum((call.usage for call in calls), Usage())
         parts = [usage.in_words, in_time(state.seconds)]
         stored = sum(call.cached for call in calls)
@@ -127,11 +127,6 @@ def events_of(state: State) -> Iterator[Event]:
             number += 1
     if state.ended is not None:
         yield state.ended
-
-
-def _calls_in(event: Event) -> Iterator[Call]:
-    inner = event.innermost if isinstance(event, Nested) else event
-    yield from getattr(inner, "calls", ())
 
 
 def _bars(events: Iterable[Event]) -> Iterator[Bar]:
