@@ -36,7 +36,9 @@ def copy_pages(app: Sphinx, failed: Exception | None) -> None:
         copy.parent.mkdir(parents=True, exist_ok=True)
         copy.write_text(source[0], "utf-8")
     for picture in app.env.images:
-        shutil.copy(Path(app.srcdir, picture), Path(app.outdir, picture))
+        copy = Path(app.outdir, picture)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(Path(app.srcdir, picture), copy)
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
