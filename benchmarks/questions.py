@@ -45,10 +45,9 @@ class Questions(Benchmark):
 
     def files_of(self, data: Iterable[Row], path: Path) -> Collection[Path]:
         """Return the tables, texts and pictures that rows name, and what lists the files of an index."""
-        rows = list(self.rows(data, path))
         named = {
             path.parent / Path(name).expanduser()
-            for row in rows
+            for row in self.rows(data, path)
             for key in ("table", "text", "image", "index")
             for name in _named(row.get(key))
         }

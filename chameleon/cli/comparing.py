@@ -52,7 +52,7 @@ def compare(options: CompareOptions, *, as_json: bool) -> int:
     if is_grid:
         grid = _grid(options)
     else:
-        has_model = model_for(replace(options, model=None)).model is not None
+        has_model = bool(models) or model_for(replace(options, model=None)).model is not None
         grid = Grid.of(options.inventory or (), models, has_model=has_model)
     if not is_grid and not is_file_name(target):
         if options.out is not None:
@@ -68,7 +68,7 @@ def compare(options: CompareOptions, *, as_json: bool) -> int:
         raise typer.BadParameter(what, param_hint="DATA")
     with ExitStack() as close:
         given = _given_to(options, close, is_grid=is_grid)
-        read = {path: _asked(path, options, given) for path in data.values() if path}
+        read = {path: _asked(path, options, given) for path in dict.fromkeys(data.values()) if path}
         run = GridRun(grid, {name: read[path] for name, path in data.items() if path}, options, close)
         figures = [run.figures_of(arm) for arm in grid.arms.values()]
     run.show(figures, as_json=as_json)

@@ -20,17 +20,15 @@ def runs_in(path: Path) -> list[list[Event]]:
     """
     runs: list[list[Event]] = []
     try:
-        lines = path.read_bytes().splitlines(keepends=True)
+        with path.open("rb") as lines:
+            events = [read_event(line, n, path) for n, line in enumerate(lines, 1) if line.endswith(b"\n")]
     except OSError as problem:
-        raise InputError(f"cannot be read: {problem.strerror}", where=str(path)) from problem
-    for number, line in enumerate(lines, 1):
-        if not line.endswith(b"\n") and number > 1:
-            break
-        event = read_event(line, number, path)
+        raise InputError(f"cannot read the log: {problem.strerror}", where=str(path)) from problem
+    for event in events:
         if isinstance(event, RunStarted):
             runs.append([])
         elif not runs:
-            raise LogError("an event belongs to no run", where=str(path), hint="Name another file.")
+            raise LogError("line 1 belongs to no run", where=str(path), hint="Name another file.")
         runs[-1].append(event)
     return runs
 

@@ -221,17 +221,17 @@ def _problems(questions: Questions, given: Mapping[str, Any]) -> tuple[Benchmark
     if isinstance(questions, str | os.PathLike):
         found = read_problems(benchmark, DataFile(Path(questions), keeps_bad=True))
         return benchmark, [replace(each, input={**given, **each.input}) for each in found]
-    problems: list[Problem] = []
+    problems: dict[str, Problem] = {}
     for number, row in enumerate(benchmark.rows(questions, Path("rows")), 1):
         try:
             made = benchmark.problem(row, {})
-            if any(each.id == made.id for each in problems):
+            if made.id in problems:
                 raise InputError(f"the id {made.id} occurs twice")
-            problems.append(replace(made, input={**given, **made.input}))
+            problems[made.id] = replace(made, input={**given, **made.input})
         except InputError as problem:
             place = f"row {number}, {problem.where}" if problem.where else f"row {number}"
             raise problem.at(place) from None
-    return benchmark, problems
+    return benchmark, list(problems.values())
 
 
 def _evaluated(

@@ -12,12 +12,14 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
+from itertools import chain
 from pathlib import Path
+from typing import cast
 from urllib.parse import urlsplit
 
+from chameleon.core.conversation_log import runs_in
 from chameleon.core.events import Event, RunStarted
-from chameleon.core.log import read_event
-from chameleon.errors import InputError, LogError, require
+from chameleon.errors import InputError, require
 from chameleon.evaluation.results import Result
 from chameleon.evaluation.run import read_run
 from chameleon.interop.spans import Attributes, RunSpans, conversation_id, score
@@ -102,19 +104,12 @@ class Traces(AbstractContextManager["Traces"]):
 
 def export_log(path: Path, traces: Traces) -> int:
     """Send the runs of a log; return how many. Raises `LogError` for another file, `InputError`."""
-    try:
-        with path.open("rb") as lines:  # one without its end does not count
-            events = [read_event(line, n, path) for n, line in enumerate(lines, 1) if line.endswith(b"\n")]
-    except OSError as problem:
-        raise InputError(f"cannot read the log: {problem.strerror}", where=str(path)) from problem
-    begun = [event for event in events if isinstance(event, RunStarted)]
-    if events and events[:1] != begun[:1]:
-        raise LogError("line 1 belongs to no run", where=str(path), hint="Name another file.")
-    conversation = conversation_id(begun[0]) if len(begun) > 1 else ""
-    for event in events:
+    runs = runs_in(path)
+    conversation = conversation_id(cast("RunStarted", runs[0][0])) if len(runs) > 1 else ""
+    for event in chain.from_iterable(runs):
         traces.event(event, conversation=conversation)
     traces.end()
-    return len(begun)
+    return len(runs)
 
 
 def export_run_dir(path: Path, traces: Traces) -> int:
