@@ -130,19 +130,21 @@ def raw_server(start: bytes, for_ever: bytes = b"") -> Iterator[str]:
     """Answer every connection with these bytes, the latter again and again; give "host:port"."""
 
     def answer() -> None:
-        while True:
+        while not ended.is_set():
             with suppress(OSError), listening.accept()[0] as connection:
                 connection.recv(65_536)
                 connection.sendall(start)
                 while for_ever:
                     connection.sendall(for_ever)
-            if listening.fileno() < 0:
-                return
 
+    ended = threading.Event()
     with socket.create_server(("127.0.0.1", 0)) as listening:
-        threading.Thread(target=answer, daemon=True).start()
+        thread = threading.Thread(target=answer, daemon=True)
+        thread.start()
         yield f"127.0.0.1:{listening.getsockname()[1]}"
+        ended.set()
         listening.shutdown(socket.SHUT_RDWR)
+        thread.join(10)  # before the number of this socket is free for the next server
 
 
 def _as_function(route: Route) -> Callable[[Asked], Answer]:
