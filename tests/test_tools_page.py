@@ -82,6 +82,8 @@ def commands(section: str) -> list[tuple[str, str]]:
 
 
 def without_figures(text: str) -> str:
+    """Return the text without times and costs, and without "planner …", which a slow step prints."""
+    text = re.sub(r"^\w+ …\n", "", text, flags=re.M)
     return "".join(f"{_FIGURES.sub('#', line.rstrip())}\n" for line in text.splitlines())
 
 
