@@ -13,7 +13,6 @@ from tests.modules.table_ops.doubles import TABLE
     ("reply", "order"),
     [
         ("f_sort_by(Rank). The order is from-large-to-small.", "large to small"),
-        ("f_sort_by(Rank). The order is from small to large.", "small to large"),
         ("f_sort_by(Rank)\nOrder: Descend", "large to small"),
         ("f_sort_by(Rank). Order: ascend", "small to large"),
         ("f_sort_by(Rank) desc", "large to small"),
@@ -29,10 +28,7 @@ def test_an_order_is_read_in_all_forms_that_models_write(reply: str, order: str)
     assert (args["column"], args["order"]) == ("Rank", order)
 
 
-@pytest.mark.parametrize(
-    "reply",
-    ["f_sort_by(Rank)", "f_sort_by(Rank), small to large or large to small", "f_sort_by(Rank). Describe it."],
-)
-def test_an_order_that_is_not_named_is_not_guessed(reply: str) -> None:
+@pytest.mark.parametrize("rest", ["", ", small to large or large to small", ". Describe it."])
+def test_an_order_that_is_not_named_is_not_guessed(rest: str) -> None:
     with pytest.raises(StepRejected, match="names no order"):
-        SortBy().read_args(reply, TABLE)
+        SortBy().read_args(f"f_sort_by(Rank){rest}", TABLE)
