@@ -27,16 +27,12 @@ def test_votes_are_counted(vector: dict[str, Any]) -> None:
     for answer, logprob in zip(vector["answers"], vector["logprobs"], strict=True):
         said = None if answer == "<error>" else nothing if answer in ([], [None]) else tuple(answer)
         ballots.append((said, logprob))
-
-    def winner() -> Any:
-        weight = options.get("answer_biased_weight") or 1
-        return BinderVote("items", options["vote_method"], weight).winning_answer(ballots)
-
+    vote = BinderVote("items", options["vote_method"], options.get("answer_biased_weight") or 1)
     if vector["id"] == DEPARTURE:
         with pytest.raises(ModuleError, match="no program gave an answer"):
-            winner()
+            vote.winning_answer(ballots)
         return
-    won = winner()
+    won = vote.winning_answer(ballots)
     assert list(won) == vector["winner"]
     voters = [[f"p{n}", logprob] for n, (answer, logprob) in enumerate(ballots) if answer == won]
     assert voters == vector["winner_programs"]
@@ -49,16 +45,13 @@ def test_calls_that_cannot_be_read_are_told(program: str) -> None:
         BinderGenerator().interpret(program, State(input={"table": TABLE}))
 
 
-def test_answers_are_read_by_their_number() -> None:
+def test_answers_are_read_by_number_and_a_single_one_is_the_first_line_that_says_something() -> None:
     reply = "Sure:\n1 | Yes.\n| 2 | port crocs | NO |\nrow 3: 1,5\n3 | again\n7 | out\n\n4 |"
     question = MapQuestion("?", ("a",), (("v",), ("w",), ("x",), ("y",)))
     assert question.read(Reply(reply)) == {("v",): "yes", ("w",): "no", ("x",): "1,5"}
     assert question.read(Reply("1 | yes\n2 | n", finish="length")) == {("v",): "yes"}
-
-
-def test_a_single_answer_is_the_first_line_that_says_something() -> None:
-    question = AnswerQuestion("?", ())
-    assert question.read(Reply("\nThe answer is: **Port Crocs**.\nFor it is so.")) == "port crocs"
-    for reply in (Reply(" \n "), Reply("port", finish="length")):
+    single = AnswerQuestion("?", ())
+    assert single.read(Reply("\nThe answer is: **Port Crocs**.\nFor it is so.")) == "port crocs"
+    for bad in (Reply(" \n "), Reply("port", finish="length")):
         with pytest.raises(StepRejected):
-            question.read(reply)
+            single.read(bad)

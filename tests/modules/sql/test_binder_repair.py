@@ -34,18 +34,15 @@ NORMAL = binder_table(TABLE)
         ),
         ("SELECT 'South Cutters' FROM w", "SELECT 'South Cutters' FROM w"),
         (
-            "SELECT year FROM w WHERE `runners up` LIKE '%CROC%'",
-            "SELECT year FROM w WHERE `runners up` LIKE '%CROC%'",
+            "SELECT a FROM w WHERE `runners up` LIKE '%CROC%'",
+            "SELECT a FROM w WHERE `runners up` LIKE '%CROC%'",
         ),
         ("SELECT year FROM w WHERE day = 'June 1, 2023'", "SELECT year FROM w WHERE day = '2023-06-01'"),
         (
             "SELECT year FROM w WHERE day < '2023-06-01 00:00:00' AND year < 'June 1, 2023'",
             "SELECT year FROM w WHERE day < '2023-06-01' AND year < 'June 1, 2023'",
         ),
-        (
-            "SELECT year FROM w WHERE filledcolumnname = 'runners up'",
-            "SELECT year FROM w WHERE filledcolumnname = `runners up`",
-        ),
+        ("SELECT a FROM w WHERE `group` = 'runners up'", "SELECT a FROM w WHERE `group` = `runners up`"),
         (
             "SELECT year FROM w WHERE QA(\"map@is it 'port crocs'?\"; runners up) = 'yes'",
             "SELECT year FROM w WHERE QA(\"map@is it 'port crocs'?\"; `runners up`) = 'yes'",
@@ -58,12 +55,9 @@ def test_programs_are_repaired(written: str, meant: str) -> None:
     assert repaired(meant, NORMAL, TABLE.caption) == meant, "what is right stays"
 
 
-@pytest.mark.parametrize(
-    ("value", "cell"),
-    [("port croc (qld)", "port crocs (qld)"), ("port crocs 7", "port crocs (qld)"), ("zebra", None)],
-)
-def test_the_nearest_cell_is_near_and_contradicts_no_figure(value: str, cell: str | None) -> None:
-    assert nearest_cell(value, "runners up", NORMAL) == cell
+def test_the_nearest_cell_is_near_and_contradicts_no_figure() -> None:
+    for value, cell in (("port crocs 7", "port crocs (qld)"), ("zebra", None)):
+        assert nearest_cell(value, "runners up", NORMAL) == cell
     other = binder_table(Table(["a"], [["score of 12"], ["score of 13 (late)"]]))
     assert nearest_cell("score of 14", "a", other) is None
     assert nearest_cell("score of 13", "a", other) == "score of 13 (late)"

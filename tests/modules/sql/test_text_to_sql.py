@@ -13,10 +13,7 @@ from chameleon.modules.sql.text_to_sql import SqlGenerator
     ("reply", "query"),
     [
         ("SQL: SELECT 1;", "SELECT 1"),
-        (
-            "Here it is:\n```sql\nWITH a AS (SELECT 1)\nSELECT * FROM a\n```",
-            "WITH a AS (SELECT 1)\nSELECT * FROM a",
-        ),
+        ("So:\n```sql\nWITH a AS (SELECT 1)\nSELECT * FROM a\n```", "WITH a AS (SELECT 1)\nSELECT * FROM a"),
         ("I would write\nSELECT a FROM w\n\nas it says what is asked.", "SELECT a FROM w"),
         ("```sql {.x}\nSELECT a FROM w\n\nWHERE b = 1\n```", "SELECT a FROM w\n\nWHERE b = 1"),
         ("SELECT a FROM w\n\nORDER BY b\n\nThis gives a.", "SELECT a FROM w\nORDER BY b"),
