@@ -81,9 +81,7 @@ def test_a_changed_table_is_no_part() -> None:
         ("nowhere", TableRegion(), []),
     ],
 )
-def test_cells_in_which_an_answer_stands(
-    answer: object, part: TableRegion, cells: list[tuple[int, int]]
-) -> None:
+def test_cells_in_which_an_answer_stands(answer: object, part: TableRegion, cells: object) -> None:
     assert part.answer_cells(answer, ODD, "Which team?") == cells
 
 
