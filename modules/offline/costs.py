@@ -12,7 +12,6 @@ class Cost:
     PART = 0.25  # the words of a column's name that are not said, if it were all of them
     HELD = 0.30  # a cell that says more than the question, if it were all of it
     SORT = 0.05  # a word for a sort of thing, for the rows: "people" over names
-    UNIT = 0.05  # the name of a unit
     VERB = 0.05  # a verb that the table's columns let be said: "sold" beside "Price"
     IMPLIED = 0.10  # a column that no word names and that only one can be: the key, the only amount
     LOOSE = 0.40  # a condition whose column is one of several

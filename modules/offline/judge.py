@@ -67,10 +67,10 @@ def answer(question: str, table: Table) -> Answer:
     if any(item.kind in ("cell", "number") and item.cost < Cost.FORM for item in lead.items):
         what = "a sentence before the question says what it may be about"
         raise Declined(what, hint="Ask in one sentence.")
-    links = [Links(asked, each) for each in (sheet, sheet.long) if each is not None]
-    forms = [(*pair, each.sheet) for each in links for pair in forms_of(each.sheet, asked, each.cuts)]
+    links = Links(asked, sheet)
+    forms = [(*pair, sheet) for pair in forms_of(sheet, asked, links.cuts)]
     if not forms:
-        raise _not_understood(asked, links[0], sheet)
+        raise _not_understood(asked, links, sheet)
     found = _judged(sorted(forms, key=lambda one: one[0]))
     fractions = (found.sheet.columns[index] for index in found.form.columns)
     for column in fractions if _PERCENT.search(question) else ():
