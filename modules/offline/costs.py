@@ -21,4 +21,4 @@ class Cost:
     MOST = 0.8  # a reading that costs more is declined
     DOUBT = 4.0  # what would have no confidence at all
     ONE = 0.45  # a count that comes to one: few ask how many where there is one
-    NONE = 0.60  # a count that comes to none, or to a part of the cells that say a word
+    NONE = 0.60  # a count that comes to none, or a sum over cells that only have a word

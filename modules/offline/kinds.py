@@ -56,33 +56,18 @@ class Kinds(Question):
             yield from self.extremes()
         elif self.has("ordinal", "first", "last"):
             yield from self.ordinals()
-        elif (self.has("fold") and not self.has("count")) or self._sums_groups():
+        elif self.has("fold") and not self.has("count"):
             yield from self.folds()
         elif (number := self._number_of_rows()) is not None:
             yield from self.groups_of(number)
-        elif self.has("count") or self._counts_groups():
+        elif self.has("count"):
             yield from self.counts()
         else:
             yield from self.lookups()
 
-    def _sums_groups(self) -> bool:
-        """Whether it names a column for each group, and asks nothing else: "visits by city"."""
-        is_bare = not self.has("ask", "count") and self.frame.tokens[0].low not in self.sheet.words.request
-        return is_bare and self.group() is not None and bool(self.columns("number"))
-
-    def _counts_groups(self) -> bool:
-        """Whether it names the rows for each group, and asks nothing else: "loans per borrower"."""
-        is_rows = bool(self.items) and self.items[0].kind == "noun" and bool(self.items[0].value)
-        return is_rows and len(self.items) == 3 and self.group() is not None
-
     def _is_flow(self, column: SheetColumn) -> bool:
         """Whether the amounts of several rows are one, by the name of their column."""
         return column.is_of("flows")
-
-    def _is_measured(self, column: SheetColumn) -> bool:
-        """Tell whether "how often" is asked of a column that holds measures, and no counts: of rain."""
-        is_often = any(item.value == "times" for item in self.of("count"))
-        return is_often and (bool(column.bases) or len(column.stems) > 1)
 
     def group(self) -> Item | None:
         """Return the column that the rows are grouped by: "by region", "for each customer"."""
@@ -176,8 +161,8 @@ class Kinds(Question):
         elif column.kind == "number":
             has_decimals = any("." in cell or "," in cell[-3:] for cell in column.sample)
             is_whole = bool(column.bases) or not has_decimals
-            if column.bases & set("$€£¥") or not is_whole or self._is_measured(column):
-                return  # how many sales there were is no revenue, and how often it rained no amount of rain
+            if column.bases & set("$€£¥") or not is_whole:
+                return  # how many sales there were is no revenue
             if self.names_row or len(self.where.rows(self.sheet)) < 2:
                 yield from self.yields(0.0, Pick(self.where, (column.index,), True), *used)
             if column.adds_up and (not self.names_row or sums or self._lists()):
@@ -207,7 +192,7 @@ class Kinds(Question):
         elif not self.names_row:
             column = named.value if named is not None and distinct is not None else None
             yield from self.grouped(cost, HowMany(self.where, column), *used)
-        elif len(verbs) == 1 and not self._is_measured(self.col(verbs[0])):  # how many people visited Oslo
+        elif len(verbs) == 1:  # how many people visited Oslo
             yield from self.yields(0.0, Pick(self.where, (verbs[0].value,), True), *used, verbs[0])
 
     def _counts_things(self) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -75,14 +74,13 @@ class Wikipedia(WebProvider):
         try:
             hits, pages = data["query"]["search"], data["query"].get("pages", {})
             snippets = {hit["title"]: text_of(hit, "snippet", markup=True) for hit in hits}
-            found = [page for page in pages.values() if "missing" not in page]
-            found.sort(key=lambda page: page["index"])
-            return [_result(page, snippets) for page in found]
+            found = []
+            for page in sorted(pages.values(), key=lambda page: page["index"]):
+                if "missing" not in page:
+                    text = text_of(page, "extract").strip() or snippets.get(page["title"], "")
+                    dated = _DATE.match(text_of((page.get("revisions") or [{}])[0], "timestamp"))
+                    source, revised = url_of(page, "fullurl"), dated[0] if dated else ""
+                    found.append(SearchResult(text_of(page, "title"), source, text, revised))
+            return found
         except (LookupError, TypeError, AttributeError):
             raise self.misshapen from None
-
-
-def _result(page: Mapping[str, Any], snippets: Mapping[str, str]) -> SearchResult:
-    revised = _DATE.match(text_of((page.get("revisions") or [{}])[0], "timestamp"))
-    text = text_of(page, "extract").strip() or snippets.get(page["title"], "")
-    return SearchResult(text_of(page, "title"), url_of(page, "fullurl"), text, revised[0] if revised else "")

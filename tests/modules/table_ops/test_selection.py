@@ -18,7 +18,6 @@ from chameleon.modules.table_ops.selection import SelectColumn, SelectRow
 from tests.modules.table_ops.doubles import TABLE, Messages, case_in, rows_in, run
 
 JOINS = [", ", ",", "; ", " and ", ", and ", " & ", " - ", " to ", " ... ", ", …, ", "\n", " or ", " "]
-LONG = Table(["n"], [[str(number)] for number in range(1200)])
 
 
 @pytest.mark.parametrize(
@@ -67,12 +66,6 @@ def test_rows_are_read_in_all_forms_that_models_write(inside: str, rows: list[in
 def test_rows_that_cannot_be_read_in_full_are_no_vote(reply: str) -> None:
     with pytest.raises(StepRejected):
         SelectRow().read_args(reply, TABLE)
-
-
-def test_a_comma_within_a_number_is_not_taken_for_two_rows() -> None:
-    with pytest.raises(StepRejected, match="thousands"):
-        SelectRow().read_args("f_row([row 1,100])", LONG)
-    assert SelectRow().read_args("f_row([row 1, 100])", LONG) == {"rows": [1, 100]}
 
 
 WORDS = st.sampled_from(["row ", "rows ", "", "Row"])
