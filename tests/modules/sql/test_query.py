@@ -1,4 +1,4 @@
-"""SQL over tables: how tables are typed and named, what queries give, how they fail."""
+"""SQL over tables: how tables are typed, how a query is found in a reply, what it gives, how it fails."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chameleon import State, StepRejected
+from chameleon import Inventory, State, StepRejected
 from chameleon.errors import InputError, SandboxUnavailable
 from chameleon.modules.sql.database import SqlTable, safe_names
 from chameleon.modules.sql.query import SqlResult, run_sql
 from chameleon.modules.sql.sql_query import SqlQuery
+from chameleon.modules.sql.text_to_sql import SqlGenerator
 from chameleon.sandbox import Sandbox, make_sandbox
 from chameleon.table import Table
 from tests.sandbox.conftest import sealed
@@ -139,3 +140,36 @@ def test_a_query_may_call_the_only_table_what_it_likes(query: str, cell: str) ->
     assert SqlQuery().run(State(input={"table": TOWNS}), query=query).rows == ((cell,),)
     with pytest.raises(StepRejected, match="no such table: prices"):
         SqlQuery().run(State(input={"table": TOWNS}), query="SELECT City FROM w JOIN prices USING (City)")
+
+
+@pytest.mark.parametrize(
+    ("reply", "query"),
+    [
+        ("SQL: SELECT 1;", "SELECT 1"),
+        ("So:\n```sql\nWITH a AS (SELECT 1)\nSELECT * FROM a\n```", "WITH a AS (SELECT 1)\nSELECT * FROM a"),
+        ("I would write\nSELECT a FROM w\n\nas it says what is asked.", "SELECT a FROM w"),
+        ("```sql {.x}\nSELECT a FROM w\n\nWHERE b = 1\n```", "SELECT a FROM w\n\nWHERE b = 1"),
+        ("SELECT a FROM w\n\nORDER BY b\n\nThis gives a.", "SELECT a FROM w\nORDER BY b"),
+        ("WITH n AS (SELECT 1)\n\nSELECT * FROM n;\nDone.", "WITH n AS (SELECT 1)\n\nSELECT * FROM n"),
+        ("With this query we count.\nSELECT COUNT(*) FROM w", "SELECT COUNT(*) FROM w"),
+        ("Select the rows of a:\nselect t.a from w t", "select t.a from w t"),
+        ("SELECT a FROM w WHERE b = 'x;y'; -- end", "SELECT a FROM w WHERE b = 'x;y'"),
+        ("WITH n AS (SELECT 1\n\n) SELECT * FROM n", "WITH n AS (SELECT 1\n) SELECT * FROM n"),
+    ],
+)
+def test_a_query_is_found_in_a_reply(reply: str, query: str) -> None:
+    assert SqlGenerator().parse(reply) == query
+    with pytest.raises(StepRejected):
+        SqlGenerator().parse("I cannot tell.")
+
+
+@pytest.mark.parametrize(
+    ("inventory", "module"), [("wikitq_text_to_sql", "sql_executor"), ("tabfact_binder", "binder_executor")]
+)
+def test_a_machine_without_the_seal_is_told_so(
+    inventory: str, module: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checked = Inventory.load(inventory).modules[module]
+    monkeypatch.setattr("chameleon.modules.sql.query.why_unusable", lambda: "this is another system")
+    with pytest.raises(SandboxUnavailable, match="this is another system"):
+        checked.check()

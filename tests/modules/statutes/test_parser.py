@@ -14,7 +14,21 @@ from chameleon.modules.statutes.tree import LabelReading, Node, Statute, follows
 from tests.benchmarks.shared_data import DATA, needs_data
 from tests.modules.statutes.generated import Provision, provisions, statute
 from tests.modules.statutes.samples import EXEMPT, FEES, PILOTS
-from tests.modules.statutes.trees import keeps_all, names, node
+
+
+def names(found: Statute) -> list[str]:
+    return [node.name for node in found.root.nodes if node.path]
+
+
+def node(found: Statute, name: str) -> Node:
+    return next(each for each in found.root.nodes if each.name == name)
+
+
+def keeps_all(found: Statute, text: str) -> bool:
+    """Whether each line is in one node, and the tree gives the text."""
+    numbers = [line.number for each in found.root.nodes for line in each.own_lines]
+    every = list(range(1, len(text.splitlines()) + 1))
+    return "".join(line.text for line in found.root.lines) == text and sorted(numbers) == every
 
 
 def second_edition(text: str) -> str:
