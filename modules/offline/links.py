@@ -294,7 +294,7 @@ class Links:
         is_figure = all(token.number is not None for token in tokens)
         if exact and (telling or (tokens[0].text[0].isupper() and start > 0)):
             # A figure in a column of amounts is compared as a number, not as a text.
-            is_amount = is_figure and (column.kind in ("number", "date") or column.is_label)
+            is_amount = is_figure and column.kind in ("number", "date")
             key = self.sheet.key
             is_other = key is not None and key is not column and not exact.isdisjoint(key.places)
             if not all(self.sheet.summaries.issuperset(column.places[line]) for line in exact):

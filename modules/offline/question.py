@@ -38,7 +38,7 @@ class Question:
         asked = self._after_ask(ask)
         self.word_is_bare = asked is None or asked.kind not in ("noun", "subject", "column")
         is_column = asked is not None and asked.kind == "column"
-        self.wanted = asked if asked is not None and is_column and not self.col(asked).is_count else None
+        self.wanted = asked if is_column else None
         is_fold = any(item.kind == "fold" for item in self.items[:3])
         is_noun = asked is not None and asked.kind in ("noun", "subject")
         self.names_rows = is_noun and not is_fold  # "which city", of the cities
@@ -273,7 +273,6 @@ class Question:
         named = [
             item for item in named if not self.col(item).truths or (not sort and self.frame.is_whole(item))
         ]
-        named = [item for item in named if self.asks != "which" or not self.col(item).is_count]
         named = [  # what did Ann order
             item for item in named if not self.asks or not self.col(item).is_id or self.frame.is_whole(item)
         ]

@@ -108,15 +108,8 @@ class SheetColumn:
         if kind == "time" or (kind == "duration" and any(":" in cell for cell in self.sample)):
             return "time"
         if kind in NUMBERS:
-            return "text" if self.is_label else "number"
+            return "number"
         return "empty" if kind == "empty" else "text"
-
-    @cached_property
-    def is_label(self) -> bool:
-        """Whether its figures name things, and count nothing: those of a "Room" or a "Platform"."""
-        figures = [value for value in self.meaning.values if value is not None]
-        is_whole = all(isinstance(value, int) for value in figures) and not self.meaning.base
-        return is_whole and self.stems[-1:] != () and self.stems[-1] in self.words.lists["labels"]
 
     @cached_property
     def numbers(self) -> list[Number | None]:
