@@ -62,6 +62,7 @@ def said(citation: Citation) -> str:
         ("section 152(d) (2) (A), (B)", ["152(d)(2)(A)", "152(d)(2)(B)"]),
         ("section 152(d) (see) (a), 7 (or 8)", ["152(d)"]),
         ("such subsection, such paragraphs", ["such subsection", "such paragraph"]),
+        ("section 1 of paragraph (2), section (a)", ["1", "paragraph(2)"]),
         ("paragraph (1) of such subsection", ["such subsection(1)"]),
         ("subsection (a) and subsection (b) of section 2", ["subsection(a)", "2(b)"]),
         ("a section (see below), $40(a), paragraph by paragraph, clauses", []),
