@@ -37,7 +37,6 @@ NAMES = {  # of packages that are imported by another name
     "faiss": "faiss-cpu",
     "markdown_it": "markdown-it-py",
     "opentelemetry": "opentelemetry-exporter-otlp-proto-http",  # which requires the SDK
-    "mediawiki": "pymediawiki",
     "pydantic_core": "pydantic",
     "recognizers_date_time": "recognizers-text-date-time",
     "recognizers_number": "recognizers-text-number",

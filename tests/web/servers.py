@@ -207,56 +207,36 @@ def duckduckgo_page(pages: Sequence[Mapping[str, str]]) -> Answer:
 
 
 def mediawiki(asked: Asked) -> Answer:
-    """Serve a wiki where a search finds a page on tides, or what Mercury may mean."""
+    """Serve a wiki where a search finds a page on tides and one on the moon."""
     query = asked.query.get("srsearch", "")
     if query == "broken":
         return as_json({"error": {"code": "srsearch-error", "info": "An error <b>occurred</b>"}})
     if query in ("nothing", "tydes"):
         suggestion = {"searchinfo": {"suggestion": "tides"}} if query == "tydes" else {}
         return as_json({"batchcomplete": "", "query": {**suggestion, "search": []}})
-    tide = {"title": "Tide", "extract": "Tides rise and fall."}
-    pages = [_MEANINGS, tide, {"title": "Moon", "extract": ""}]
-    return wiki(pages[query != "Mercury" :] if query else pages)(asked)
-
-
-_MEANINGS = {
-    "title": "Mercury",
-    "extract": "Mercury most commonly refers to:",
-    "meanings": "<div><ul><li class='tocsection-1'><a>Contents</a></li>"
-    "<li><a href='/wiki/Mercury_(planet)'>Mercury (planet)</a>, the <i>closest</i></li>\n"
-    "<li>Mercury &amp; Co</li></ul></div>",
-}
+    return wiki([{"title": "Tide", "extract": "Tides rise and fall."}, {"title": "Moon", "extract": ""}])(
+        asked
+    )
 
 
 def wiki(pages: Sequence[Mapping[str, Any]]) -> Callable[[Asked], Answer]:
-    """Serve these pages, found by any search; `meanings` is the HTML of one that is ambiguous."""
+    """Serve these pages, found by any search, in no order, as their `pageid` comes."""
 
     def answer(asked: Asked) -> Answer:
-        sent = asked.query
-        if sent.get("list") == "search":
-            hits = [{"title": page["title"], "snippet": "<b>rise</b>"} for page in pages]
-            return as_json({"query": {"search": hits[: int(sent["srlimit"])]}})
-        exact = [page for page in pages if page["title"] == sent["titles"]]
-        within = [page for page in pages if str(page["title"]) in sent["titles"].split("|")]
-        told = {str(number): _page(number, page, sent) for number, page in enumerate(exact or within)}
-        return as_json({"query": {"pages": told}})
+        found = pages[: int(asked.query["gsrlimit"])]
+        hits = [{"title": page["title"], "snippet": "<b>rise</b>"} for page in found]
+        told = {str(99 - index): _page(index, page) for index, page in enumerate(found, 1)}
+        return as_json({"query": {"search": hits, "pages": dict(reversed(told.items()))}})
 
     return answer
 
 
-def _page(number: int, page: Mapping[str, Any], sent: Mapping[str, str]) -> dict[str, Any]:
-    """Tell of a page what was asked for."""
-    told = {"pageid": number, "ns": 0, "title": page["title"]}
-    if "info" in sent["prop"]:
-        told["fullurl"] = page.get("url", f"https://en.wikipedia.org/wiki/{page['title'].replace(' ', '_')}")
-        told |= {"pageprops": {"disambiguation": ""}} if "meanings" in page else {}
-        told |= {"missing": ""} if page.get("gone") else {}
-    if "extracts" in sent["prop"] and "extract" in page:
-        told["extract"] = page["extract"]
-    if "revisions" in sent["prop"]:
-        held = {"*": page.get("meanings", "")} if "rvparse" in sent else {"timestamp": "2026-05-04T03:02:01Z"}
-        told["revisions"] = [held]
-    return told
+def _page(index: int, page: Mapping[str, Any]) -> dict[str, Any]:
+    url = page.get("url", f"https://en.wikipedia.org/wiki/{page['title'].replace(' ', '_')}")
+    told = {"ns": 0, "index": index, "title": page["title"], "fullurl": url}
+    told |= {"missing": ""} if page.get("gone") else {}
+    told |= {"extract": page["extract"]} if "extract" in page else {}
+    return told | {"revisions": [{"timestamp": "2026-05-04T03:02:01Z"}]}
 
 
 search_services: dict[str, Route] = {

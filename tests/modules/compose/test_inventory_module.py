@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from chameleon import LLM, Budget, Executor, Inventory, State, Table, tool
+from chameleon import LLM, Executor, Inventory, State, Table, tool
 from chameleon.core.events import Event, Nested
 from chameleon.errors import InventoryError
 from chameleon.llm.scripted import ScriptedModel
@@ -36,8 +36,8 @@ def nested() -> Inventory:
     return Inventory.of([middle], "react")
 
 
-def executor(**options: Any) -> Executor:
-    return Executor(nested(), LLM.connect(ScriptedModel(REPLIES, tools=True)), **options)
+def executor() -> Executor:
+    return Executor(nested(), LLM.connect(ScriptedModel(REPLIES, tools=True)))
 
 
 def depth(event: Event) -> int:
@@ -51,15 +51,6 @@ def test_a_run_three_deep_is_one_log() -> None:
     assert [record.output for record in state.history] == ["4200", "HEY", "4200"]
     assert max(map(depth, events)) == 3 and state.usage.calls == 2 and state.steps_taken == 11
     assert state.cache["sources"][0]["rows"] == (1,)
-
-
-@pytest.mark.parametrize(
-    ("budget", "reason", "most"), [(Budget(steps=4), "4 steps", 4), (Budget(calls=1), "1 call", 10)]
-)
-def test_the_budget_of_a_run_holds_for_what_runs_inside(budget: Budget, reason: str, most: int) -> None:
-    state = executor(budget=budget).run(GIVEN)
-    assert state.ended is not None and state.ended.reason == "budget"
-    assert reason in str(state.ended.error) and state.steps_taken <= most
 
 
 def test_an_inventory_that_declines_within_declines_the_run() -> None:

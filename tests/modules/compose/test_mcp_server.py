@@ -125,18 +125,17 @@ def test_what_goes_wrong_is_told_in_a_line(folder: Path, name: str, way: str, to
     assert told in harmless(str(error)) and "\n" not in str(error), error
 
 
-def test_a_slow_tool_is_given_up_and_another_may_be_called(folder: Path) -> None:
-    slow = entry("slow", mcp={"timeout": 0.5})
-    state = run(inventory(folder, "text", raw=slow))
-    assert state.ended is not None and "within 0.5 s. It may have done its work" in str(state.ended.error)
-    assert state.seconds < 5
+def test_a_slow_tool_is_given_up(folder: Path) -> None:
+    state = run(inventory(folder, "text", raw=entry("slow", mcp={"timeout": 0.5})))
+    assert "could not run text within 0.5 s" in str(state.ended) and state.seconds < 5
 
 
 def test_a_server_that_died_is_started_for_the_next_call_and_the_call_is_not_repeated(tmp_path: Path) -> None:
     made = inventory(tmp_path, "text", raw=entry("dies once"))
+    assert Executor(made).run({"question": "q"}).waiting  # what waits for approval has called nothing
+    assert not (tmp_path / "died").exists()
     first, second = run(made), run(made)
-    assert first.ended is not None and "it ended with code 9" in str(first.ended.error)
-    assert second.answer == "a text"
+    assert "it ended with code 9" in str(first.ended) and second.answer == "a text"
 
 
 def test_what_a_server_tells_beside_its_result_is_written_nowhere() -> None:
@@ -161,13 +160,9 @@ def test_a_server_that_does_not_start_in_time_is_ended(
         os.kill(int((tmp_path / "pid").read_text()), 0)
 
 
-def test_a_tool_that_asks_for_input_fails_with_a_sentence(folder: Path) -> None:
+def test_a_tool_that_asks_for_input_fails_and_steps_of_one_server_run_in_their_order(folder: Path) -> None:
     state = run(inventory(folder, "ask", sdk=entry(file=SDK)))
-    told = str(state.ended and state.ended.error)
-    assert told.endswith("It asks for input while it runs, which no run gives. `deny` leaves the tool out.")
-
-
-def test_steps_of_one_server_run_in_their_order(folder: Path) -> None:
+    assert "It asks for input while it runs" in str(state.ended)
     plan = [{"module": "note", "args": {"text": "x"}}, "read_note", {"module": "echo", "args": {"text": "y"}}]
     made = inventory(folder, *plan, sdk=entry(file=SDK, allow=["note", "read_note", "echo"]))
     outputs = [record.output for record in run(made).history]
@@ -206,11 +201,16 @@ def test_an_inventory_that_cannot_be_made_says_why_and_where(
     assert not [each for each in caplog.records if each.name == "asyncio"]
 
 
-def test_two_servers_with_a_tool_of_one_name_need_a_prefix(folder: Path) -> None:
+def test_two_servers_with_a_tool_of_one_name_need_a_prefix_and_a_missing_package_is_told(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with pytest.raises(InventoryError, match=r"two modules are called text.*prefix"):
         inventory(folder, one=entry(), two=entry())
     made = inventory(folder, one=entry(tools=["text"]), two=entry(tools=["text"], prefix="two_"))
     assert list(made.modules) == ["text", "two_text"]
+    monkeypatch.setitem(sys.modules, "mcp", None)
+    with pytest.raises(MissingPackage, match=r"chameleon-compose\[mcp\]"):
+        inventory(folder / "..", raw=entry())
 
 
 def test_of_the_environment_a_server_gets_what_is_named_alone(
@@ -237,13 +237,21 @@ def test_names_become_names_that_plans_can_write(folder: Path) -> None:
     assert run(again).answer == "a text"
 
 
-@pytest.mark.parametrize("way", ["broken schema", "remote schema"])
+@pytest.mark.parametrize(
+    ("way", "kept", "left_out"),
+    [
+        ("broken schema", "good", ["bad"]),
+        ("remote schema", "good", ["bad"]),
+        ("odd", "text", ["odd0", "odd1", "odd2", "odd3"]),
+    ],
+)
 def test_a_tool_that_nobody_could_call_is_left_out_and_told(
-    folder: Path, way: str, caplog: pytest.LogCaptureFixture
+    folder: Path, way: str, kept: str, left_out: list[str], caplog: pytest.LogCaptureFixture
 ) -> None:
-    assert list(inventory(folder, raw=entry(way)).modules) == ["good"]
-    (message,) = caplog.messages
-    assert message.startswith("the tool bad is left out: the schema of bad cannot be used")
+    assert list(inventory(folder, raw=entry(way)).modules) == [kept]
+    assert all(f"the tool {name} is left out" in caplog.text for name in left_out)
+    (card,) = inventory(folder, "text", raw=entry("broken outputs")).cards
+    assert card.signature == ""
 
 
 def test_what_a_server_says_of_a_tool_is_one_harmless_line(folder: Path) -> None:
@@ -260,34 +268,26 @@ def test_what_a_server_says_of_a_tool_is_one_harmless_line(folder: Path) -> None
         (["destroys"], {"destroys", "reads", "plain"}),  # its own word holds it
     ],
 )
-def test_tools_ask_unless_the_inventory_allows_them(
+def test_tools_ask_unless_the_inventory_allows_denies_or_bounds_them(
     folder: Path, allow: list[str], asking: set[str], caplog: pytest.LogCaptureFixture
 ) -> None:
     made = inventory(folder, raw=entry("annotated", allow=allow))
     assert {name for name, module in made.modules.items() if module.requires_approval} == asking
-    told = ["destroys asks for approval though `allow` names it"] * ("destroys" in allow)
-    assert [message.partition(":")[0] for message in caplog.messages] == told
-
-
-def test_tools_are_denied_and_bounded(folder: Path) -> None:
+    assert len(caplog.messages) == ("destroys" in allow)
     made = inventory(folder, "plain", raw=entry("annotated", deny=["destroys"], max_runs={"plain": 2}))
     assert list(made.modules) == ["reads", "plain"] and made.modules["plain"].max_runs == 2
     state = Executor(made).run({"question": "q"})
     assert [step.module for step in state.waiting] == ["plain"]
 
 
-def test_names_of_arguments_are_checked_before_anything_runs(folder: Path) -> None:
+def test_names_of_arguments_are_checked_and_a_result_is_an_argument_of_another(folder: Path) -> None:
     state = run(inventory(folder, {"module": "echo", "args": {}}, raw=entry()))
-    told = "echo lacks the argument 'text'. It is echo(text: string)."
-    assert told in str(state.ended and state.ended.error) and not state.history
-
-
-def test_a_result_is_an_argument_of_another(folder: Path) -> None:
+    assert "echo lacks the argument 'text'" in str(state.ended) and not state.history
     made = inventory(folder, "text", {"module": "echo", "args": {"text": "$text"}}, raw=entry())
     assert run(made).answer == "a text"
 
 
-@pytest.mark.parametrize("name", ["text", "structured", "table", "csv", "picture", "failed", "nothing"])
+@pytest.mark.parametrize("name", ["structured", "table", "picture", "failed"])
 def test_a_run_is_replayed_without_its_server_and_its_variables(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
@@ -355,33 +355,12 @@ def test_the_secrets_of_headers_are_told_nowhere(
     assert "very-secret-token" not in str([event_to_json(event) for event in events])
 
 
-def test_without_the_package_the_line_that_installs_it_is_told(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "mcp", None)
-    with pytest.raises(MissingPackage, match=r"chameleon-compose\[mcp\]"):
-        inventory(folder / "..", raw=entry())
-
-
-def test_what_waits_for_approval_has_called_nothing(tmp_path: Path) -> None:
-    made = inventory(tmp_path, "text", raw=entry("dies once"))
-    assert Executor(made).run({"question": "q"}).waiting
-    assert not (tmp_path / "died").exists()
-    planner = Fixed([{"module": "text", "args": {}}])
-    assert Executor(replace(made, planner=planner)).run({"question": "q"}).waiting
-
-
 @pytest.mark.parametrize("way", ["garbage", "much on stderr", "slow pattern", "long error"])
 def test_what_a_server_says_holds_nothing_up(folder: Path, way: str) -> None:
     begun = time.monotonic()
     said = output(folder, "text", way)
     assert said == "a text" or way in ("slow pattern", "long error")
     assert time.monotonic() - begun < 5
-
-
-def test_a_broken_schema_of_outputs_is_left_out(folder: Path) -> None:
-    (card,) = inventory(folder, "text", raw=entry("broken outputs")).cards
-    assert card.signature == ""
 
 
 def test_a_name_is_that_of_the_server_before_one_that_comes_to_it(folder: Path) -> None:
@@ -403,7 +382,7 @@ def test_no_secret_of_a_server_reaches_the_log(
 
 
 def test_a_table_that_holds_a_secret_is_not_sent(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("THEIR_VALUE", "a-secret-that-is-long")  # by its name none
+    monkeypatch.setenv("THEIR_VALUE", "a-secret-that-is-long")
 
     @tool
     def read() -> Table:
@@ -466,10 +445,3 @@ def test_a_server_ends_with_the_run_with_all_that_it_started(tmp_path: Path, beh
             process.send_signal(number)
         for name in ("pid", "other") if behind_a_shell else ("pid",):
             wait_until(lambda file=tmp_path / name: not Path(f"/proc/{file.read_text().strip()}").exists())
-
-
-def test_tools_that_are_listed_wrongly_leave_the_others(
-    folder: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    assert list(inventory(folder, raw=entry("odd")).modules) == ["text"]
-    assert [f"the tool odd{place} is left out" in caplog.text for place in range(4)] == [True] * 4

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from chameleon import LLM, Executor, Inventory, State, Table
 from chameleon.core.events import Redo
 from chameleon.llm import ScriptedModel
-from chameleon.modules.program.answer_generator import AnswerGenerator, as_choice, chosen, mentioned, tidy
+from chameleon.modules.program.answer_generator import AnswerGenerator, as_choice, chosen, mentioned
 from chameleon.values import freeze
 
 TEAMS = ("Kingsmere Town", "Harbour Rovers")
@@ -48,13 +48,6 @@ def test_the_choice_that_an_answer_stands_for(said: object, choices: tuple[str, 
     assert as_choice(said, choices) == (said if chosen is None else chosen)
 
 
-@pytest.mark.parametrize(
-    ("value", "shown"), [(18.0, 18), (1.6000000000000001, 1.6), (0.1 + 0.2, 0.3), ("a", "a")]
-)
-def test_numbers_lose_the_noise_of_binary_floats(value: object, shown: object) -> None:
-    assert tidy(value) == shown
-
-
 INVENTORY = {
     "name": "solves",
     "input": {"question": "str", "choices": "list?"},
@@ -81,6 +74,8 @@ OPTIONS = ["a dog. It barks.", "Thursday", "an ash tree"]
         ("The answer is B. I am sure that the answer is right.", "Thursday"),
         ("The answer is A. Wait. The answer is B.", "Thursday"),  # the official rule takes the first
         ("It rained.\n(b)", "Thursday"),
+        ("Answer: B", "Thursday"),
+        ("\\boxed{B}", "Thursday"),
         ("It must be Thursday.", "Thursday"),
         ("It is an ash tree, and no dog.", "an ash tree"),
         ("It is not Thursday. So it is an ash tree.", "an ash tree"),
@@ -99,7 +94,8 @@ def test_a_program_s_result_goes_first_and_a_statement_that_is_no_choice_as_the_
     assert AnswerGenerator("statement").run(state) == "neither"
     given, said = {"choices": ["a stretch", "yellow colour"]}, {"solution": "The answer is yellow coloured."}
     assert AnswerGenerator("option").run(State(freeze(given), freeze(said))) == "yellow colour"
-    assert AnswerGenerator().run(State(cache={**cache, "program_result": 12})) == 12
+    for result, shown in ((18.0, 18), (0.1 + 0.2, 0.3), ("a", "a")):  # without the noise of floats
+        assert AnswerGenerator().run(State(cache={**cache, "program_result": result})) == shown
     assert AnswerGenerator().run(State(cache=cache)) == "neither"
 
 
@@ -124,10 +120,6 @@ class TestAttempts:
         question = {"question": "When did it rain?", "choices": OPTIONS}
         return Executor(Inventory.parse(INVENTORY), llm).run(question)
 
-    @pytest.mark.parametrize("reply", ["(B)", "Answer: B", "\\boxed{B}"])
-    def test_a_letter_alone_is_a_statement(self, reply: str) -> None:
-        assert self.run(reply).answer == "Thursday"
-
     def test_the_last_reply_is_kept_and_the_answer_found_in_it(self) -> None:
         state = self.run("It may be.", "It can be.", "It must be Thursday.")
         assert state.answer == "Thursday"
@@ -140,6 +132,8 @@ class TestAttempts:
         assert state.answer == "Thursday" and len(state.calls) == 2, "the same again counts as the last"
         cut = {"text": "It rained on Thursday, since", "finish": "length"}
         assert self.run(cut, cut, cut).answer == "Thursday"
+        empty = self.run("", " ", "\n")
+        assert empty.ended is not None and empty.ended.reason == "failed"
 
     def test_a_free_answer_that_is_unknown_is_declined_with_what_is_missing(self) -> None:
         solution = "The table has no row for the train. The answer is unknown."
@@ -148,7 +142,3 @@ class TestAttempts:
         state = Executor(Inventory.load("tables"), model).run(given)
         assert state.answer is None and state.ended is not None and state.ended.reason == "declined"
         assert "no row for the train" in str(state.ended.error)
-
-    def test_an_empty_one_is_not(self) -> None:
-        state = self.run("", " ", "\n")
-        assert state.ended is not None and state.ended.reason == "failed"

@@ -94,9 +94,8 @@ def test_replies(reply: str, program: str) -> None:
     ],
 )
 def test_replies_that_will_not_do(reply: str, told: str) -> None:
-    with pytest.raises(StepRejected) as caught:
+    with pytest.raises(StepRejected, match=told):
         read(reply)
-    assert told in caught.value.what
 
 
 @given(st.text("adtble_sumx(),#0123 .%$const\n", max_size=80))
@@ -148,11 +147,14 @@ class TestWritten:
     def test_as_the_report_has_it(self, reply: str, program: str) -> None:
         assert write(reply, TABLE, texts=[each["text"] for each in PASSAGES]) == program
 
-    def test_rows_of_several_tables(self) -> None:
+    def test_rows_of_several_tables_or_none(self) -> None:
         tables = [ODD, Table(["", "2011"], [["rent", "3"], ["fees", "9"]])]
         assert write("table_sum(Rent, none)", *tables) == "table_sum(rent, none)"
         with pytest.raises(StepRejected, match="several rows are named 'fees'"):
             write("table_sum(fees, none)", *tables)
+        assert write("add(45, 36)", texts=["45 and 36"]) == "add(45, 36)"
+        with pytest.raises(StepRejected):
+            write("table_sum(a, none)")
 
     @pytest.mark.parametrize(
         ("reply", "told"),
@@ -167,9 +169,8 @@ class TestWritten:
         ],
     )
     def test_what_comes_to_nothing_is_rejected(self, reply: str, told: str) -> None:
-        with pytest.raises(StepRejected) as caught:
+        with pytest.raises(StepRejected, match=told):
             write(reply, ODD)
-        assert told in caught.value.what
 
     def test_numbers_in_brackets_are_negative(self) -> None:
         program = write("table_sum(other income, none)", ODD)
@@ -179,11 +180,6 @@ class TestWritten:
         with pytest.raises(StepRejected, match="Write out the numbers of a row"):
             write("table_sum(dues , net, none)", ODD)
         assert write("add(5, 7), add(#0, 12)", ODD) == "add(5, 7), add(#0, 12)"
-
-    def test_without_a_table(self) -> None:
-        assert write("add(45, 36)", texts=["45 and 36"]) == "add(45, 36)"
-        with pytest.raises(StepRejected):
-            write("table_sum(a, none)")
 
 
 @needs_data

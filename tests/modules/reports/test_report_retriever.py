@@ -13,6 +13,7 @@ from chameleon.inventory import Inventory
 from chameleon.modules.reports.report import Fact, Report
 from chameleon.modules.reports.report_programs import FinqaExecutor
 from chameleon.modules.reports.report_retriever import ReportRetriever, measures, years_asked
+from chameleon.retrieval import ranking
 from chameleon.values import freeze
 from tests.benchmarks.shared_data import needs_data
 from tests.modules.reports.pages import AFTER, BEFORE, PASSAGES, TABLE, page
@@ -60,44 +61,31 @@ class TestLexical:
             assert all(0 <= value <= 1 for name, value in each.items() if name != "digits")
 
 
-class TestNames:
-    def test_what_there_is_not(self) -> None:
-        with pytest.raises(InventoryError, match="there are no embeddings 'small'"):
-            ReportRetriever(by="dense", embeddings="small").check()
-        wrong = {"name": "mine", "extends": "finqa", "modules": {"report_retriever": {"by": "colbert"}}}
-        told = "by is 'colbert': Input should be 'auto', 'lexical', 'bm25'"
-        with pytest.raises(InventoryError, match=told):
-            Inventory.parse(wrong)
-
-    def test_what_auto_comes_to(self) -> None:
-        ReportRetriever().check()
-        assert ReportRetriever().runtime_info() == {"by": "lexical"}
-        assert ReportRetriever(by="bm25").runtime_info() == {"by": "bm25"}
-
-    def test_packages_that_are_missing(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setitem(sys.modules, "sentence_transformers", None)
-        for given in ({"by": "dense"}, {"by": "hybrid"}):
-            with pytest.raises(MissingPackage):
-                ReportRetriever(**given).check()
+def test_rankings_and_packages_that_are_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    ReportRetriever().check()
+    assert ReportRetriever().runtime_info() == {"by": "lexical"}
+    with pytest.raises(InventoryError, match="there are no embeddings 'small'"):
+        ReportRetriever(by="dense", embeddings="small").check()
+    wrong = {"name": "mine", "extends": "finqa", "modules": {"report_retriever": {"by": "colbert"}}}
+    with pytest.raises(InventoryError, match="by is 'colbert'"):
+        Inventory.parse(wrong)
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+    for by in ("dense", "hybrid"):
+        with pytest.raises(MissingPackage):
+            ReportRetriever(by=by).check()
 
 
-def _counting(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_embeddings_alone_and_among_words(monkeypatch: pytest.MonkeyPatch) -> None:
     """Stand-ins for embeddings: the cosine is the share of the letter z in a text."""
-    from chameleon.retrieval import ranking as texts_ranking
-
-    known = texts_ranking.similarities
+    known = ranking.similarities
 
     def similarities(query: str, texts: Any, by: str = "auto") -> list[float]:
         if by.startswith("dense"):
             return [text.count("z") / max(len(text), 1) for text in texts]
         return known(query, texts, by)
 
-    monkeypatch.setattr(texts_ranking, "similarities", similarities)
+    monkeypatch.setattr(ranking, "similarities", similarities)
     monkeypatch.setattr("chameleon.retrieval.embeddings.require_embeddings", lambda name: None)
-
-
-def test_embeddings_alone_and_among_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    _counting(monkeypatch)
     zeal = [{"title": "", "text": "zzzzz zzz"}]
     facts = Report(TABLE, zeal).facts()
     dense = ReportRetriever(by="dense", embeddings="some:model").scores("ferry fares?", facts)
@@ -151,12 +139,10 @@ class TestTheReport:
         given, cache = run(ReportRetriever(2), **page("what share of total income were ferry fares?"))
         assert given["table"] == TABLE and cache["relevant_rows"] == "ferry fares\ntotal income"
 
-    def test_a_report_without_a_table(self) -> None:
+    def test_a_report_without_a_table_and_one_without_a_text(self) -> None:
         given, cache = run(ReportRetriever(1), question="who owns the port?", passages=PASSAGES)
         assert [each["text"] for each in given["passages"]] == [BEFORE[0]] and "table" not in given
         assert cache["retrieved"][0]["source"] == {"passage": 1}
-
-    def test_a_table_without_a_text(self) -> None:
         given, cache = run(ReportRetriever(1), question="ferry fares in 2011?", table=TABLE)
         assert "passages" not in given and cache["retrieved"][0]["source"] == {"row": 2}
 
@@ -178,14 +164,11 @@ class TestTablesInPassages:
         assert [fact.source for fact in facts] == [{"passage": 1}, *rows, {"passage": 3}]
         assert facts[1].text == "A > 2 Income: Income, in thousands: dues: 2011 is 9; 2010 is 6"
 
-    def test_what_is_kept(self) -> None:
+    def test_what_is_kept_and_cited_has_the_numbers_of_the_report_as_it_was_given(self) -> None:
         given, cache = run(ReportRetriever(1), question="what were fares in 2011?", passages=PAPER)
         (kept,) = given["passages"]
         assert cache["retrieved"][0]["id"] == "passage 2, row 2" and cache["relevant_rows"] == "fares"
         assert len(kept["table"].rows) == 2 and list(kept["rows"]) == [4, 5]
-
-    def test_sources_have_the_numbers_of_the_report_as_it_was_given(self) -> None:
-        given, cache = run(ReportRetriever(1), question="what were fares in 2011?", passages=PAPER)
         program = {"finqa_program": "subtract(3, 2)"}
         state = State(input=freeze(given), cache=freeze({**cache, **program}))
         (source,) = FinqaExecutor().run(state)["sources"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -20,9 +19,8 @@ from chameleon.modules.search.provider import SearchResult
 from chameleon.modules.search.search import quoted
 from chameleon.modules.search.services import SERVICES
 from chameleon.web import PageCache, Web, WebReply
-from chameleon.web.reply import described
 from tests.modules.search.asking import PATHS, Make, on_the_web, quick_web
-from tests.web.servers import PAGES, Answer, Asked, WebServer, as_json, mediawiki, wiki
+from tests.web.servers import PAGES, Answer, WebServer, as_json, wiki
 
 
 @pytest.mark.parametrize("name", SERVICES)
@@ -45,13 +43,12 @@ def test_the_query_is_sent_as_each_service_wants_it(provider: Make, services: We
 
 
 @pytest.mark.parametrize(("name", "status"), [("bing", 401), ("brave", 422), ("tavily", 401)])
-def test_a_key_that_is_refused_is_named_by_its_variable_and_never_shown(
+def test_a_refused_key_is_named_and_never_shown(
     name: str, status: int, provider: Make, services: WebServer
 ) -> None:
     with pytest.raises(WebError) as caught:
         provider(name, services, key="wrong-key-0123456789").search("tides", 1)
-    advice = f"Check the key in {SERVICES[name].key_variable}."
-    assert str(caught.value) == f"127.0.0.1: the server answered {described(status)}. {advice}"
+    assert f"{status}" in caught.value.what and SERVICES[name].key_variable in caught.value.hint
     assert "wrong-key" not in repr(caught.value)
 
 
@@ -113,23 +110,21 @@ def test_only_results_are_kept(tmp_path: Path) -> None:
     web = quick_web(cache=PageCache(tmp_path / "web.sqlite"))
     good = {"results": [{"title": "Tides", "url": "https://a.example", "content": "x"}]}
     page, error, empty = Answer(b"<html>Sign in"), as_json({"error": "down"}), as_json({"results": []})
-    for bad in (page, error, empty, Answer(b"", "application/json"), as_json({"results": [{"odd": 1}]})):
-        with WebServer({"/search": [bad, as_json(good), Answer(status=410)]}) as server:
-            searxng = on_the_web("searxng", web, server.url, allow_private=True)
-            with suppress(WebError):
-                assert searxng.search("tides", 1) == []
-            assert searxng.search("tides", 1) == searxng.search("tides", 1) != []
-            assert len(server.asked) == 2
+    hit = {"title": "Tide", "extract": "x", "index": 1}
+    wiki_page = {"query": {"search": [{"title": "Tide"}], "pages": {"1": hit}}}
     nothing, odd = as_json({"query": {"search": []}}), as_json({"query": {"search": [{"pageid": 1}]}})
-    for bad in (page, as_json({"error": {"code": "down"}}), nothing, odd):
-        answers = iter([bad])
-        route = lambda asked: next(answers, None) or wiki([{"title": "Tide", "extract": "x"}])(asked)  # noqa: B023, E731
-        with WebServer({"/w/api.php": route}) as server:
-            wikipedia = on_the_web("wikipedia", web, f"{server.url}/w/api.php", allow_private=True)
+    bad_ones = {
+        "searxng": (page, error, empty, Answer(b"", "application/json"), as_json({"results": [{"odd": 1}]})),
+        "wikipedia": (page, as_json({"error": {"code": "down"}}), nothing, odd),
+    }
+    for name, bad in ((name, bad) for name, each in bad_ones.items() for bad in each):
+        answers = [bad, as_json(good if name == "searxng" else wiki_page), Answer(status=410)]
+        with WebServer({PATHS[name]: answers}) as server:
+            asked = on_the_web(name, web, server.url + PATHS[name], allow_private=True)
             with suppress(WebError):
-                assert wikipedia.search("tides", 1) == []
-            assert wikipedia.search("tides", 1) == wikipedia.search("tides", 1) != []
-            assert len(server.asked) == 3
+                assert asked.search("tides", 1) == []
+            assert asked.search("tides", 1) == asked.search("tides", 1) != []
+            assert len(server.asked) == 2
 
 
 @pytest.mark.parametrize(
@@ -142,9 +137,6 @@ def test_a_refusal_names_what_helps(provider: Make, name: str, status: int, told
         provider(name, server).search("q", 1)
 
 
-TIDE = {"pageid": 1, "title": "Tide", "fullurl": "https://a.example/"}
-
-
 class TestWikipedia:
     def test_a_page_is_given_with_its_introduction_source_and_date(
         self, provider: Make, services: WebServer
@@ -155,115 +147,28 @@ class TestWikipedia:
         assert quoted([found], "tides").splitlines()[1] == (
             f"1. Tide ({source}, revised 2026-05-04): Tides rise and fall."
         )
-        assert len(services.asked) == 2  # the search, and the page
+        assert len(services.asked) == 1
         assert provider("wikipedia", services).search("nothing", 3) == []
 
-    def test_all_that_the_package_asks_is_kept(self, services: WebServer, tmp_path: Path) -> None:
-        web = quick_web(cache=PageCache(tmp_path / "web.sqlite"), user_agent="lab/1.0")
-        kept = on_the_web("wikipedia", web, f"{services.url}/w/api.php", allow_private=True)
-        assert kept.search("tides", 2) == kept.search("tides", 2) != []
-        assert len(services.asked) == 2 and {a.headers["user-agent"] for a in services.asked} == {"lab/1.0"}
-
-    def test_a_wiki_without_introductions_gives_snippets(self, provider: Make) -> None:
-        pages = [{"title": "Tide"}, {"title": "Gone since", "gone": True}]
+    def test_pages_come_in_the_order_of_the_search_with_snippets_where_there_are_no_introductions(
+        self, provider: Make
+    ) -> None:
+        pages = [{"title": "Tide"}, {"title": "Gone since", "gone": True}, {"title": "Moon", "extract": "x"}]
         with WebServer({"/w/api.php": wiki(pages)}) as server:
-            (found,) = provider("wikipedia", server).search("tides", 2)
-        assert (found.title, found.text) == ("Tide", "rise")
-
-    def test_an_ambiguous_title_is_given_with_its_meanings(self, provider: Make, services: WebServer) -> None:
-        (found,) = provider("wikipedia", services).search("Mercury", 1)
-        meanings = "Mercury may mean: Mercury (planet), the closest; Mercury & Co"
-        source = "https://en.wikipedia.org/wiki/Mercury"
-        assert found == SearchResult("Mercury", source, meanings, "2026-05-04")
+            found = provider("wikipedia", server, path="/w/api.php?format=xml").search("tides", 20)
+        assert [(page.title, page.text) for page in found] == [("Tide", "rise"), ("Moon", "x")]
 
     def test_the_spelling_that_the_wiki_suggests_is_looked_up(
         self, provider: Make, services: WebServer
     ) -> None:
         found = provider("wikipedia", services).search("tydes", 1)
         assert [result.title for result in found] == ["Tide"]
-        assert [asked.query["srsearch"] for asked in services.asked[:2]] == ["tydes", "tides"]
-
-    def test_a_wiki_that_suggests_nothing_finds_nothing(self, provider: Make) -> None:
-        nothing = as_json({"query": {"searchinfo": {"totalhits": 0}, "search": []}})
-        with WebServer({"/w/api.php": nothing}) as server:
-            assert provider("wikipedia", server).search("tides", 2) == []
-
-    def test_pages_that_cannot_be_had_leave_the_others(self, provider: Make) -> None:
-        pages = [{"title": title, "extract": f"Of {title}."} for title in "ABCDEFGHIJ"]
-
-        def answer(asked: Asked) -> Answer:
-            is_broken = asked.query.get("titles", "").startswith(broken)
-            return Answer(b"oops", status=500) if is_broken else wiki(pages)(asked)
-
-        with WebServer({"/w/api.php": answer}) as server:
-            broken = "I|"
-            found = provider("wikipedia", server).search("letters", 10)
-            assert [(page.title, page.text) for page in found] == [
-                (each, f"Of {each}.") for each in "ABCDEFGH"
-            ]
-            broken = "A|"
-            with pytest.raises(WebError, match="500"):
-                provider("wikipedia", server).search("letters", 10)
-
-    def test_meanings_that_cannot_be_had_leave_the_introduction(self, provider: Make) -> None:
-        def answer(asked: Asked) -> Answer:
-            return Answer(b"oops", status=500) if "rvparse" in asked.query else mediawiki(asked)
-
-        with WebServer({"/w/api.php": answer}) as server:
-            (found,) = provider("wikipedia", server).search("Mercury", 1)
-        assert found.text == "Mercury most commonly refers to:"
-
-    def test_titles_of_any_length_fit_an_address(self, provider: Make) -> None:
-        pages = [{"title": f"{'ж' * 120}{number}", "extract": "x"} for number in range(20)]
-        with WebServer({"/w/api.php": wiki(pages)}) as server:
-            found = provider("wikipedia", server).search("letters", 20)
-        assert [page.text for page in found] == ["x"] * 20
-
-    @pytest.mark.slow
-    def test_a_search_as_a_whole_has_the_seconds_of_one_request(self, provider: Make) -> None:
-        pages = [{"title": f"Page {number}", "extract": "x"} for number in range(20)]
-
-        def slowly(asked: Asked) -> Answer:
-            time.sleep(0.2)
-            return wiki(pages)(asked)
-
-        with WebServer({"/w/api.php": slowly}) as server:
-            begun = time.monotonic()
-            found = provider("wikipedia", server, seconds=0.5).search("pages", 20)
-            assert [page.title for page in found] == [f"Page {number}" for number in range(8)]
-            with pytest.raises(WebError, match=r"in time\. .*[Ss]et a longer `timeout:`"):
-                provider("wikipedia", server, seconds=0.25).search("pages", 20)
-        assert time.monotonic() - begun < 2
-
-    def test_each_request_has_the_seconds_that_are_left(self, provider: Make) -> None:
-        def late(asked: Asked) -> Answer:
-            found = wiki([{"title": "Tide", "extract": "x"}])(asked)
-            return replace(found, delay=0.8 if asked.query.get("list") else 30)
-
-        with WebServer({"/w/api.php": late}) as server:
-            begun = time.monotonic()
-            with pytest.raises(WebError, match="in time"):
-                provider("wikipedia", server, seconds=1).search("tides", 1)
-            assert time.monotonic() - begun < 1.5
-
-    def test_a_suggestion_is_bounded_and_a_page_is_given_once(self, provider: Make) -> None:
-        def answer(asked: Asked) -> Answer:
-            if asked.query.get("srsearch") == "tydes":
-                return as_json({"query": {"searchinfo": {"suggestion": "tides " * 900}, "search": []}})
-            if asked.query.get("titles") == "High tide|Low tide":
-                redirects = [{"from": each, "to": "Tide"} for each in ("High tide", "Low tide")]
-                return as_json({"query": {"redirects": redirects, "pages": {"1": {**TIDE, "extract": "x"}}}})
-            return as_json({"query": {"search": [{"title": "High tide"}, {"title": "Low tide"}]}})
-
-        with WebServer({"/w/api.php": answer}) as server:
-            found = provider("wikipedia", server).search("tydes", 2)
-        assert [page.title for page in found] == ["Tide"]
+        assert [asked.query["srsearch"] for asked in services.asked] == ["tydes", "tides"]
+        nothing = {"searchinfo": {"suggestion": "tides " * 900}, "search": []}
+        with WebServer({"/w/api.php": as_json({"query": nothing})}) as server:
+            assert provider("wikipedia", server).search("tydes", 2) == []
         query = server.asked[1].query["srsearch"]
-        assert query.startswith("tides tides") and len(query) <= 400
-
-    def test_parameters_of_the_endpoint_do_not_stand_in_the_way(self, provider: Make) -> None:
-        with WebServer({"/w/api.php": wiki([{"title": "Tide", "extract": "x"}])}) as server:
-            assert provider("wikipedia", server, path="/w/api.php?format=xml").search("tides", 1)
+        assert query.startswith("tides tides") and len(query) <= 400 and len(server.asked) == 2
 
     def test_an_error_of_the_wiki_is_told_by_its_code(self, provider: Make, services: WebServer) -> None:
         with pytest.raises(WebError, match=r"refused the search \(srsearch-error\)"):
@@ -285,9 +190,7 @@ class TestDuckDuckGo:
         refusal = Answer(b"<html><body>Select all squares with ducks</body></html>", status=202)
         with WebServer({"/html/": refusal}) as server, pytest.raises(WebError) as caught:
             provider("ddgs", server).search("tides", 2)
-        assert str(caught.value) == (
-            "127.0.0.1: the server answered 202 (Accepted). Try later, or use a provider with a key."
-        )
+        assert "202" in caught.value.what and caught.value.hint
 
     def test_results_are_kept(self, provider: Make, services: WebServer, tmp_path: Path) -> None:
         plain = provider("ddgs", services)
@@ -295,9 +198,6 @@ class TestDuckDuckGo:
         kept = replace(plain, web=quick_web(cache=PageCache(tmp_path / "web.sqlite")))
         first = kept.search("high tide", 2)
         assert len(first) == 2 and kept.search("high tide", 2) == first
-        assert len(services.asked) == 1
-        kept.search("low tide", 2)
-        assert len(services.asked) == 2
-        for _ in range(2):
-            kept.search("nothing", 2)
-        assert len(services.asked) == 4
+        for query, count in (("high tide", 1), ("low tide", 2), ("nothing", 3), ("nothing", 4)):
+            kept.search(query, 2)
+            assert len(services.asked) == count

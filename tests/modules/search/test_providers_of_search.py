@@ -42,10 +42,8 @@ def test_what_is_missing_is_an_error_that_names_what_to_set(monkeypatch: pytest.
         told[name] = str(caught.value)
     variables = (*(SERVICES[name].key_variable for name in WITH_KEY), "SEARXNG_URL")
     assert all(way in told["auto"] for way in (*variables, "[ddgs]", "folder"))
-    assert [sum(each in told[name] for each in variables) for name in (*WITH_KEY, "searxng")] == [1] * 4
-    assert "no search provider is configured" in told["auto"]
-    assert all(f"{SERVICES[name].key_variable} is not set" in told[name] for name in WITH_KEY)
-    assert "SEARXNG_URL is not set" in told["searxng"]
+    for name, variable in zip((*WITH_KEY, "searxng"), variables, strict=True):
+        assert [each for each in variables if each in told[name]] == [variable]
     monkeypatch.setenv("BING_SEARCH_KEY", KEY)
     with pytest.raises(InventoryError, match=r"BING_SEARCH_ENDPOINT is not set.*`endpoint:`"):
         chosen("bing").check()
@@ -54,39 +52,37 @@ def test_what_is_missing_is_an_error_that_names_what_to_set(monkeypatch: pytest.
         chosen("auto")
 
 
-REFUSED = {
-    "https://169.254.169.254/": "special network",
-    "https://me:word@search.example/": "a user name or password",
-    "search.example": "only http and https",
-}
-
-
-@pytest.mark.parametrize("endpoint", REFUSED)
+@pytest.mark.parametrize(
+    ("endpoint", "fault"),
+    [
+        ("https://169.254.169.254/", "special network"),
+        ("https://me:word@search.example/", "a user name or password"),
+        ("search.example", "only http and https"),
+    ],
+)
 @pytest.mark.usefixtures("keys")
-def test_the_check_refuses_what_a_run_would_refuse(endpoint: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """And says so of the setting that holds the address, without what may be a password in it."""
+def test_the_check_refuses_what_a_run_would_refuse(
+    endpoint: str, fault: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And names the setting that holds the address, without what may be a password in it."""
     for name in ("bing", "brave", "searxng", "wikipedia"):
-        with pytest.raises(InventoryError, match=REFUSED[endpoint]) as caught:
+        with pytest.raises(InventoryError, match=rf"^endpoint .the endpoint of {name}.*{fault}") as caught:
             chosen(name, endpoint=endpoint, allow_private=True).check()
-        assert str(caught.value).startswith(f"endpoint (the endpoint of {name})")
         assert "word@" not in str(caught.value) and KEY not in str(caught.value)
     monkeypatch.setenv("SEARXNG_URL", endpoint)
-    with pytest.raises(InventoryError, match=rf"^SEARXNG_URL .the endpoint of searxng.*{REFUSED[endpoint]}"):
+    with pytest.raises(InventoryError, match=rf"^SEARXNG_URL .the endpoint of searxng.*{fault}"):
         chosen("searxng").check()
 
 
-@pytest.mark.parametrize("host", ["localhost", "10.1.2.3", "[::1]"])
 @pytest.mark.usefixtures("keys")
-def test_a_private_address_passes_the_check_where_it_is_allowed(
-    host: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    endpoint = f"http://{host}:8080/x"
-    for name in ("bing", "searxng"):
-        chosen(name, endpoint=endpoint, allow_private=True).check()
-        with pytest.raises(InventoryError, match=r"lies in a private .*allow_private.*CHAMELEON_WEB_PRIVATE"):
-            chosen(name, endpoint=endpoint).check()
-    monkeypatch.setenv("CHAMELEON_WEB_PRIVATE", f"{host}:8080")
-    chosen("searxng", endpoint=endpoint).check()
+def test_a_private_address_passes_the_check_where_it_is_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+    for host in ("localhost:8080", "10.1.2.3", "[::1]:8080"):
+        for name in ("bing", "searxng"):
+            chosen(name, endpoint=f"http://{host}/x", allow_private=True).check()
+            with pytest.raises(InventoryError, match=r"private .*allow_private.*CHAMELEON_WEB_PRIVATE"):
+                chosen(name, endpoint=f"http://{host}/x").check()
+    monkeypatch.setenv("CHAMELEON_WEB_PRIVATE", "localhost:8080")
+    chosen("searxng", endpoint="http://localhost:8080/x").check()
 
 
 @pytest.mark.usefixtures("keys")
@@ -106,14 +102,12 @@ def test_no_key_is_sent_in_the_clear(name: str, monkeypatch: pytest.MonkeyPatch)
     chosen("searxng", endpoint="http://search.example").check()
 
 
-@pytest.mark.parametrize("key", ["schlüssel-0123456789", "two\nlines-0123456789", "“quoted-0123456789”"])
-def test_a_key_that_no_header_can_hold_is_named_by_its_variable(
-    key: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("BRAVE_API_KEY", key)
-    with pytest.raises(InventoryError, match=r"^BRAVE_API_KEY holds characters") as caught:
-        chosen("brave").check()
-    assert "0123456789" not in str(caught.value)
+def test_a_key_that_no_header_can_hold_is_named_by_its_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    for key in ("schlüssel-0123456789", "two\nlines-0123456789"):
+        monkeypatch.setenv("BRAVE_API_KEY", key)
+        with pytest.raises(InventoryError, match=r"^BRAVE_API_KEY holds characters") as caught:
+            chosen("brave").check()
+        assert "0123456789" not in str(caught.value)
 
 
 def test_an_address_may_hold_a_query_which_is_told_to_nobody(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -152,28 +152,18 @@ def test_a_failing_search_is_a_record_and_the_plan_goes_on_as_the_inventory_says
         ("provider", ["altavista"], "'auto'"),
     ],
 )
-def test_settings_out_of_bounds_are_refused_when_the_inventory_is_read(
-    key: str, values: list[Any], bound: str
-) -> None:
+def test_settings_out_of_bounds_are_refused(key: str, values: list[Any], bound: str) -> None:
     for value in values:
         with pytest.raises(InventoryError, match=rf"web_search.*{key} is '{value}'.*({bound})"):
             inventory(["web_search"], web_search={key: value})
 
 
-def test_the_check_of_an_inventory_names_the_module_and_what_is_wrong(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    missing = r"bing_search.* BING_SEARCH_KEY is not set\. Set BING_SEARCH_KEY"
-    with pytest.raises(ChameleonError, match=missing):
+def test_the_check_of_an_inventory_names_the_module_and_what_is_wrong() -> None:
+    with pytest.raises(ChameleonError, match=r"bing_search.* BING_SEARCH_KEY is not set"):
         inventory(["bing_search"]).check()
-    monkeypatch.setenv("BING_SEARCH_KEY", KEY)
-    monkeypatch.setenv("BING_SEARCH_ENDPOINT", "http://169.254.169.254/latest")
-    refused = r"module bing_search .* BING_SEARCH_ENDPOINT .* special network"
-    with pytest.raises(ChameleonError, match=refused):
-        inventory(["bing_search"], bing_search={"allow_private": True}).check()
 
 
-def test_a_wrong_setting_is_an_error_even_where_a_search_may_fail(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_setting_is_an_error_even_where_a_search_may_fail() -> None:
     """What no machine can do is no mishap of this one."""
     endpoint = {"endpoint": "https://searx.example"}  # a key must not go to another service's address
     for settings in (endpoint, {**endpoint, "provider": "ddgs"}, {"provider": "folder"}):
@@ -181,14 +171,6 @@ def test_a_wrong_setting_is_an_error_even_where_a_search_may_fail(monkeypatch: p
             inventory(["web_search"], web_search={**settings, "on_error": "skip"})
     with pytest.raises(InventoryError, match="language is 'english'"):
         inventory(["wikipedia_search"], wikipedia_search={"language": "english", "on_error": "skip"})
-
-
-@pytest.mark.slow
-def test_a_module_can_be_used_without_an_executor(endpoints: WebServer) -> None:
-    found = BingSearch(count=2).run(State(input=QUESTION))["results"]
-    assert [each["title"] for each in found] == ["Tide tables", "The Moon"]
-    with pytest.raises(InventoryError, match="provider is 'altavista'"):
-        WebSearch(provider="altavista")  # type: ignore[arg-type]
 
 
 def test_without_a_query_the_question_is_searched_for_and_what_is_found_is_kept(
@@ -208,7 +190,7 @@ def test_a_folder_is_searched_whatever_the_cache_is(tmp_path: Path, monkeypatch:
     assert len(search.run(State(input={"question": "tides"}))["results"]) == 1
 
 
-def test_a_query_that_nobody_can_see_is_not_asked(endpoints: WebServer) -> None:
+def test_without_an_executor_a_query_that_nobody_can_see_is_not_asked(endpoints: WebServer) -> None:
     for query in ("", " \n\t", "\u200b\u2060 \u202e", "\u200d\x00"):
         assert BingSearch().run(State(input={"question": query}))["results"] == []
     assert not endpoints.asked

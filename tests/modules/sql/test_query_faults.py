@@ -13,7 +13,6 @@ COLUMNS = {"Region": "TEXT", "City": "TEXT", "Net Sales": "TEXT", "Paid": "BOOLE
     ("sql", "name"),
     [
         ('SELECT "City" FROM w ORDER BY "Sale" DESC LIMIT 1', "Sale"),
-        ('SELECT MAX("Net_Sales") FROM w', "Net_Sales"),
         ('SELECT COUNT(DISTINCT "Cities") FROM w', "Cities"),
         ('SELECT "City" FROM w WHERE "Regoin" = \'North\'', "Regoin"),
         ('SELECT "Town" FROM w', "Town"),
@@ -39,6 +38,8 @@ def test_a_name_that_is_no_column_is_told(sql: str, name: str) -> None:
         'WITH "a" AS (SELECT "City" AS c FROM w) SELECT "c" FROM "a" ORDER BY "c"',
         'SELECT COALESCE("City", "none") FROM w WHERE "City" LIKE "A%" OR "City" BETWEEN "a" AND "b"',
         'SELECT w."City" FROM "w" WHERE "City" != "it""s"',
+        'SELECT COUNT("Net Sales"), SUM(1) FROM w WHERE "Net Sales" = \'<5\'',
+        'SELECT MAX("City"), SUM(CAST("City" AS REAL)) FROM w ORDER BY "City"',
         "SELECT '\"Town\"' FROM w",
         'SELECT SUM("Net Sales") AS \'Total\' FROM w ORDER BY "Total"',
         'SELECT Region, COUNT(*) n FROM w GROUP BY Region ORDER BY "n"',
@@ -50,7 +51,7 @@ def test_a_name_that_is_no_column_is_told(sql: str, name: str) -> None:
     ],
 )
 def test_texts_and_names_of_the_query_itself_stay(sql: str) -> None:
-    assert fault_of(sql, COLUMNS, {}) == ""
+    assert fault_of(sql, COLUMNS, {"City": ""}) == ""
 
 
 @pytest.mark.parametrize(
@@ -71,18 +72,6 @@ def test_texts_and_names_of_the_query_itself_stay(sql: str) -> None:
 def test_texts_are_not_added_up_and_what_is_unclear_has_no_order(sql: str) -> None:
     said = fault_of(sql, COLUMNS, {"City": "", "Day": "", "Net Sales": "cell <5 cannot be read"})
     assert said.startswith('the column "') and "holds no numbers" in said
-
-
-@pytest.mark.parametrize(
-    "sql",
-    [
-        'SELECT MAX("City") FROM w ORDER BY "City"',
-        'SELECT COUNT("Net Sales"), SUM(1) FROM w WHERE "Net Sales" = \'<5\'',
-        'SELECT SUM(CAST("City" AS REAL)) FROM w',
-    ],
-)
-def test_what_texts_allow_is_no_fault(sql: str) -> None:
-    assert fault_of(sql, COLUMNS, {"City": "", "Net Sales": "cell <5 cannot be read"}) == ""
 
 
 def test_truth_is_not_compared_with_a_text() -> None:

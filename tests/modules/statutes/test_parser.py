@@ -14,7 +14,21 @@ from chameleon.modules.statutes.tree import LabelReading, Node, Statute, follows
 from tests.benchmarks.shared_data import DATA, needs_data
 from tests.modules.statutes.generated import Provision, provisions, statute
 from tests.modules.statutes.samples import EXEMPT, FEES, PILOTS
-from tests.modules.statutes.trees import keeps_all, names, node
+
+
+def names(found: Statute) -> list[str]:
+    return [node.name for node in found.root.nodes if node.path]
+
+
+def node(found: Statute, name: str) -> Node:
+    return next(each for each in found.root.nodes if each.name == name)
+
+
+def keeps_all(found: Statute, text: str) -> bool:
+    """Whether each line is in one node, and the tree gives the text."""
+    numbers = [line.number for each in found.root.nodes for line in each.own_lines]
+    every = list(range(1, len(text.splitlines()) + 1))
+    return "".join(line.text for line in found.root.lines) == text and sorted(numbers) == every
 
 
 def second_edition(text: str) -> str:
@@ -37,27 +51,14 @@ class TestAStatute:
         )
         assert keeps_all(self.TREE, FEES) and not self.TREE.troubles
 
-    def test_names_levels_by_numbering(self) -> None:
         levels = {each.name: each.level for each in self.TREE.root.nodes}
         assert levels["12"] == "section" and levels["12(b)(1)(B)(i)"] == "clause"
         assert levels["12(b)(2)(i)"] == "clause" and levels["12(i)"] == "subsection"
 
-    @pytest.mark.parametrize(
-        ("text", "found"),
-        [
-            ("(a) Oars.\n(i) Long.\n(ii) Short.\n(b) Sails.\n", ["1(a)", "1(a)(i)", "1(a)(ii)", "1(b)"]),
-            ("(a)(1) Boats.\n(2) Ships.\n(b) Oars.\n", ["1(a)", "1(a)(1)", "1(a)(2)", "1(b)"]),
-        ],
-    )
-    def test_without_indentation_has_levels_by_numbers(self, text: str, found: list[str]) -> None:
-        assert names(parse(f"§1. Fees\n{text}"))[1:] == found
-
-    @pytest.mark.parametrize(
-        ("following", "found"), [("(ii) Short.", ["1(h)(i)", "1(h)(ii)"]), ("(j) Sails.", ["1(i)", "1(j)"])]
-    )
-    def test_tells_a_letter_from_a_roman_one_by_what_follows(self, following: str, found: list[str]) -> None:
+    def test_tells_a_letter_from_a_roman_one_by_what_follows(self) -> None:
         series = "".join(f"({letter}) Oars.\n" for letter in "abcdefgh")
-        assert names(parse(f"§1. Fees\n{series}(i) Long.\n{following}\n"))[-2:] == found
+        for following, found in (("(ii) Short.", ["1(h)(i)", "1(h)(ii)"]), ("(j) Sails.", ["1(i)", "1(j)"])):
+            assert names(parse(f"§1. Fees\n{series}(i) Long.\n{following}\n"))[-2:] == found
 
     def test_has_headings_and_flush_text(self) -> None:
         fees = node(self.TREE, "12(b)(1)")
@@ -80,15 +81,20 @@ class TestAStatute:
         found = parse(text)
         assert [section.label for section in found.root.children] == ["12", "13", "14"]
         assert keeps_all(found, text) and not found.troubles
-        own = [line.content for line in found.root.own_lines if line.content]
-        assert own == ["HARBOUR CODE"]
+        assert [line.content for line in found.root.own_lines if line.content] == ["HARBOUR CODE"]
 
-    @pytest.mark.parametrize(
-        "line", ["§12. Fees", "§ 12 Fees", "SEC. 12. Fees", "Sec. 12: Fees", "§12", "§12. — Fees", "§12—Fees"]
-    )
-    def test_begins_in_several_ways(self, line: str) -> None:
-        (section,) = parse(f"{line}\n\n(a) Oars\n").root.children
-        assert (section.label, section.heading) == ("12", "Fees" if "F" in line else "")
+    def test_begins_in_several_ways(self) -> None:
+        for line in (
+            "§12. Fees",
+            "§ 12 Fees",
+            "SEC. 12. Fees",
+            "Sec. 12: Fees",
+            "§12",
+            "§12. — Fees",
+            "§12—Fees",
+        ):
+            (section,) = parse(f"{line}\n\n(a) Oars\n").root.children
+            assert (section.label, section.heading) == ("12", "Fees" if "F" in line else "")
 
     def test_has_a_subsection_after_the_last_letter(self) -> None:
         series = "".join(f"({letter}) Fee.\n" for letter in "abcdefghijklmnopqrstuvwxyz")
@@ -108,6 +114,8 @@ class TestWhatDoesNotFit:
             (SIDE_BY_SIDE, ["a", "aA", "aB", "a1", "a2"], []),
             (ON_ONE_LINE, ["a", "a1", "a2", "a2A", "a2Ai", "a2Aii", "a3", "b", "b1", "b1A"], []),
             (MUSEUMS, ["a", "a1", "a2", "a2A", "a2B", "b"], []),  # without any indentation
+            ("(a) Oars.\n(i) Long.\n(ii) Short.\n(b) Sails.\n", ["a", "ai", "aii", "b"], []),
+            ("(a)(1) Boats.\n(2) Ships.\n(b) Oars.\n", ["a", "a1", "a2", "b"], []),
             ("(a) A.\n    (1) B.\n      (2) C.\n    (3) D.\n(b) E.\n", ["a", "a1", "a2", "a3", "b"], [4]),
             ("...\n(a) A\n* * *\n    (2) B\n…\n        (B) All.\n", ["a", "a2", "a2B"], [5, 7]),
             ("(a) A boat described in paragraph\n(2) or (3) pays.\n(b) B.\n", ["a", "b"], [3]),
@@ -129,19 +137,13 @@ class TestWhatDoesNotFit:
         assert ["".join(name.path[1:]) for name in read.root.children[0].nodes][1:] == found
         assert keeps_all(read, text) and [int(each.split()[1]) for each in read.troubles] == told
 
-    @pytest.mark.parametrize(
-        "line", ["(b} Rafts", "1. Rafts", "b. Rafts", "[e] Rafts", "- **(b)** Rafts", "(1] x"]
-    )
-    def test_is_told_where_it_is_like_a_label(self, line: str) -> None:
-        text = f"§9. Fees\n(a) Boats.\n{line}\n(g) Ships.\n"
-        found = parse(text)
-        assert keeps_all(found, text) and [each.split()[1] for each in found.troubles] == ["3"]
-
-    @pytest.mark.parametrize(
-        "line", ["(other than rafts) pays", "(a sum of money) is due", "boats, e.g. rafts"]
-    )
-    def test_is_no_text_in_brackets(self, line: str) -> None:
-        assert not parse(f"§9. Fees\n(a) Boats\n{line}\n").troubles
+    def test_is_told_where_it_is_like_a_label_and_is_no_text_in_brackets(self) -> None:
+        for line in ("(b} Rafts", "1. Rafts", "b. Rafts", "[e] Rafts", "- **(b)** Rafts", "(1] x"):
+            text = f"§9. Fees\n(a) Boats.\n{line}\n(g) Ships.\n"
+            found = parse(text)
+            assert keeps_all(found, text) and [each.split()[1] for each in found.troubles] == ["3"]
+        for line in ("(other than rafts) pays", "(a sum of money) is due", "boats, e.g. rafts"):
+            assert not parse(f"§9. Fees\n(a) Boats\n{line}\n").troubles
 
     def test_is_a_text_without_labels_or_a_section_twice(self) -> None:
         assert parse("Boats pay.\n").troubles == ("there is no section, and no label such as (a)",)

@@ -21,25 +21,16 @@ def codes(messages: Messages) -> str:
     return f'We extract the value from column "text". f_add_column(Code). The value: {shown}'
 
 
-def test_every_long_row_is_shown_once_and_gets_its_value() -> None:
-    table = long_rows()
-    output, client = run(AddColumn(), table, codes, max_table_tokens=6000)
+def test_every_long_row_is_shown_once_within_the_limits_and_gets_its_value() -> None:
+    output, client = run(AddColumn(), long_rows(), codes, max_table_tokens=6000)
     assert output["args"]["values"] == tuple(f"C{row}" for row in range(50))
     shown = [code for request in client.requests for code in re.findall(r"\((C\d+)\)", case_in(request))]
     assert sorted(shown) == sorted(output["args"]["values"])
     assert 1 < len(client.requests) <= 10
-    assert not any("not shown" in case_in(request) for request in client.requests)
-
-
-@pytest.mark.parametrize("settings", [{"max_table_tokens": 6000}, {"max_rows": 7, "max_cell": 9}])
-def test_the_limits_hold_for_each_prompt_of_an_added_column(settings: dict[str, int]) -> None:
-    table = long_rows()
-    _, client = run(AddColumn(), table, codes, **settings)
-    for request in client.requests:
-        rows = rows_in(request).values()
-        assert sum(map(len, rows)) < 6000 * 6
-        assert len(rows) <= settings.get("max_rows", 50)
-        assert all(len(row) <= settings.get("max_cell", 3000) for row in rows)
+    assert all(sum(map(len, rows_in(request).values())) < 6000 * 6 for request in client.requests)
+    _, client = run(AddColumn(), long_rows(), codes, max_rows=7, max_cell=9)
+    rows = [rows_in(request).values() for request in client.requests]
+    assert all(len(each) <= 7 and all(len(row) <= 9 for row in each) for each in rows)
 
 
 @pytest.mark.parametrize(

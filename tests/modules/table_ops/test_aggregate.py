@@ -12,7 +12,7 @@ from chameleon import StepRejected, Table
 from chameleon.modules.table_ops.aggregate import Aggregate, GroupBy
 
 RACES = Table(
-    ["Team", "Points", "Date", "Goals by half (m)"],
+    ["Team", "Points", "Date", "Won by (m)"],
     [
         ["Rapid", "1,203", "May 5, 2010", "0.1"],
         ["Union", "20 pts", "October 4, 2009", "0.2"],
@@ -33,28 +33,26 @@ def summed(call: str, table: Table = RACES) -> Table:
         ("sum of Points by Team", ["Team", "Sum of Points"], [("Rapid", "1203"), ("Union", "20"), ("", "7")]),
         ("Total of points", ["Sum of Points"], [("1230",)]),
         ("average of Points", ["Average of Points"], [("410",)]),
-        ("mean of Goals by half (m)", ["Average of Goals by half (m)"], [("1.1",)]),
+        ("mean of Won by (m)", ["Average of Won by (m)"], [("1.1",)]),
         (
-            "sum(Goals by half (m)) by Team",
-            ["Team", "Sum of Goals by half (m)"],
+            "sum(Won by (m)) by Team",
+            ["Team", "Sum of Won by (m)"],
             [("Rapid", "3.1"), ("Union", "0.2"), ("", "")],
         ),
         ("count by Team", ["Team", "Count"], [("Rapid", "2"), ("Union", "1"), ("", "1")]),
         ("count", ["Count"], [("4",)]),
         ("count of Date", ["Count of Date"], [("3",)]),
         (
-            "min of Date by Team",
-            ["Team", "Min of Date"],
-            [("Rapid", "2009-01-02"), ("Union", "October 4, 2009"), ("", "")],
+            "min of Date by Won by (m)",
+            ["Won by (m)", "Min of Date"],
+            [("0.1", "May 5, 2010"), ("0.2", "October 4, 2009"), ("3", "2009-01-02"), ("", "")],
         ),
         ("max of Date", ["Max of Date"], [("May 5, 2010",)]),
         ("minimum of Points", ["Min of Points"], [("7",)]),
         ("max of Team", ["Max of Team"], [("Union",)]),
     ],
 )
-def test_a_call_makes_the_table_that_it_says(
-    call: str, header: list[str], rows: list[tuple[str, ...]]
-) -> None:
+def test_a_call_makes_its_table(call: str, header: list[str], rows: list[tuple[str, ...]]) -> None:
     table = summed(call)
     assert (list(table.header), list(table.rows)) == (header, rows)
     operation = Aggregate()
@@ -73,9 +71,8 @@ def test_a_call_makes_the_table_that_it_says(
     ],
 )
 def test_what_cannot_be_summed_up_is_refused_by_name(call: str, named: str) -> None:
-    with pytest.raises(StepRejected) as refused:
+    with pytest.raises(StepRejected, match=named):
         summed(call)
-    assert named in refused.value.what
 
 
 @settings(max_examples=100, deadline=None)
@@ -89,11 +86,9 @@ def test_sums_of_groups_add_up_exactly(rows: list[tuple[str, object]]) -> None:
     assert sum(Fraction(row[1]) for row in of_groups.rows) == Fraction(whole[0]) == total
 
 
-@pytest.mark.parametrize(
-    "reply", ["f_group_by([Team])", "f_group(team)", 'f_group_by(["Team"])', "f_group_by('Team')"]
-)
-def test_a_group_may_be_named_in_brackets(reply: str) -> None:
-    assert GroupBy().read_args(reply, RACES) == {"column": "Team"}
+def test_a_group_may_be_named_in_brackets() -> None:
+    for name in ("[Team]", "team", '["Team"]', "'Team'"):
+        assert GroupBy().read_args(f"f_group_by({name})", RACES) == {"column": "Team"}
     header = Table(["[Team]"], [["x"]])
     assert GroupBy().read_args("f_group([Team])", header) == {"column": "[Team]"}
 

@@ -35,6 +35,21 @@ OPERATIONS: dict[str, type[TableOperation]] = {kind.name: kind for kind in _KIND
 NAMES = tuple(OPERATIONS)
 
 
+REPLIES = {
+    "select_row": ["f_row([{rows}])"],
+    "select_column": ["f_col([{column}, {other}])"],
+    "group_by": ["f_group({column})"],
+    "sort_by": [
+        'The datatype is Numerical. f_sort({column}), the order is "large to small".',
+        'The datatype is String. f_sort({column}), the order is "small to large".',
+        "f_sort({column}) in any order",
+    ],
+    "filter_rows": [f"f_filter_rows({{column}} {sign})" for sign in ("= a", "!= 12", "< -7", "contains 1")],
+    "aggregate": [f"f_aggregate({how} of {{column}} by {{other}})" for how in ("sum", "max", "count")],
+    "join": ["f_join(other, on {column} = key)", "f_join(another, on {column} = key)"],
+}
+
+
 class Guesses:
     """A model that makes something up for every prompt, always the same for the same one."""
 
@@ -45,31 +60,16 @@ class Guesses:
         text = messages[-1][1]
         chance = random.Random(zlib.crc32(f"{self.seed}{text}".encode()))
         kind, _, rest = text.partition("\n")
-        column = chance.choice([*self.table.header, "Count", "nowhere"])
         if kind == "planner":
             return chance.choice([f"f_{name}(x) -> <END>" for name in NAMES] + ["<END>", "no idea"])
-        if kind == "select_row":
-            rows = chance.sample(range(0, 7), chance.randint(0, 4))
-            return f"f_row([{', '.join(f'row {row}' for row in rows)}])"
-        if kind == "select_column":
-            return f"f_col([{column}, {chance.choice(self.table.header)}])"
-        if kind == "group_by":
-            return f"f_group({column})"
-        if kind == "sort_by":
-            order = chance.choice(["small to large", "large to small", "any"])
-            datatype = chance.choice(["Numerical", "String"])
-            return f'The datatype is {datatype}. f_sort({column}), the order is "{order}".'
-        if kind == "filter_rows":
-            sign = chance.choice(["=", "!=", "<", ">=", "contains"])
-            return f"f_filter_rows({column} {sign} {chance.choice(['a', '12', '-7'])})"
-        if kind == "aggregate":
-            summed = chance.choice(["sum of", "max of", "count of"])
-            return f"f_aggregate({summed} {column} by {chance.choice(self.table.header)})"
-        if kind == "join":
-            return f"f_join({chance.choice(['other', 'another'])}, on {column} = key)"
-        lines = [line.partition(" : ")[2] for line in rest.splitlines() if " : " in line]
-        values = [line.split(" | ")[0][:2] for line in lines[1:]]
-        return f"We extract the value from it. f_add_column(new). The value: {' | '.join(values)}"
+        if kind == "add_column":
+            lines = [line.partition(" : ")[2] for line in rest.splitlines() if " : " in line]
+            values = " | ".join(line.split(" | ")[0][:2] for line in lines[1:])
+            return f"We extract the value from it. f_add_column(new). The value: {values}"
+        column = chance.choice([*self.table.header, "Count", "nowhere"])
+        other = chance.choice(self.table.header)
+        rows = ", ".join(f"row {row}" for row in chance.sample(range(7), chance.randint(0, 4)))
+        return chance.choice(REPLIES[kind]).format(column=column, other=other, rows=rows)
 
 
 def _executor(table: Table, seed: int, folder: Path) -> tuple[Executor, ScriptedModel]:

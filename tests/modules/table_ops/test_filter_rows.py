@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -76,9 +78,8 @@ def test_a_condition_keeps_the_rows_that_it_says(condition: str, ranks: str) -> 
     ],
 )
 def test_what_is_not_understood_is_named(condition: str, named: str) -> None:
-    with pytest.raises(StepRejected) as refused:
+    with pytest.raises(StepRejected, match=re.escape(named)):
         rows_where(condition, STAGES)
-    assert named in refused.value.what
 
 
 def test_a_reply_is_read_with_its_quotes_and_parentheses() -> None:
@@ -103,24 +104,22 @@ def test_any_text_is_a_condition_or_refused(text: str) -> None:
 @pytest.mark.parametrize(
     ("cells", "condition", "held"),
     [
-        (["$1,200", "$(900)", "$300"], "V < $300", [False, True, False]),
-        (["900K", "1.2M", ""], "V > 1,000,000", [False, True, False]),
-        (["5 kg", "800 g"], "V < 1 kg", [False, True]),
-        (["5 kg", "8 kg"], "V > 6", [False, True]),
-        (["25/12/2024", "14/06/2024"], "V > 30/06/2024", [True, False]),
-        (["25/12/2024", "14/06/2024"], "V = December 2024", [True, False]),
-        (["2024-03-01 23:30", "2024-03-01 08:15"], "V > 2024-03-01 12:00", [True, False]),
-        (["9:45 AM", "2:05 PM"], "V > 10:00", [False, True]),
-        (["May 2020", "April 2019", ""], "V < May 2020", [False, True, False]),
-        (["1:52.33", "1:49.10"], "V < 1:50", [False, True]),
-        (["02116", "12207"], "V = 02116", [True, False]),
-        (["7", "DNF", "9"], "V > 8", [False, False, True]),
-        (["n/a", "", "x"], "V is empty", [True, True, False]),
+        (["$1,200", "$(900)", "$300"], "V < $300", [0, 1, 0]),
+        (["900K", "1.2M", ""], "V > 1,000,000", [0, 1, 0]),
+        (["5 kg", "800 g"], "V < 1 kg", [0, 1]),
+        (["5 kg", "8 kg"], "V > 6", [0, 1]),
+        (["25/12/2024", "14/06/2024"], "V > 30/06/2024", [1, 0]),
+        (["25/12/2024", "14/06/2024"], "V = December 2024", [1, 0]),
+        (["2024-03-01 23:30", "2024-03-01 08:15"], "V > 2024-03-01 12:00", [1, 0]),
+        (["9:45 AM", "2:05 PM"], "V > 10:00", [0, 1]),
+        (["May 2020", "April 2019", ""], "V < May 2020", [0, 1, 0]),
+        (["1:52.33", "1:49.10"], "V < 1:50", [0, 1]),
+        (["02116", "12207"], "V = 02116", [1, 0]),
+        (["7", "DNF", "9"], "V > 8", [0, 0, 1]),
+        (["n/a", "", "x"], "V is empty", [1, 1, 0]),
     ],
 )
-def test_a_value_is_compared_as_the_column_is_meant(
-    cells: list[str], condition: str, held: list[bool]
-) -> None:
+def test_a_value_is_compared_as_meant(cells: list[str], condition: str, held: list[int]) -> None:
     assert rows_where(condition, Table(["V"], [[cell] for cell in cells])) == held
 
 

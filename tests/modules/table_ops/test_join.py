@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -37,18 +36,21 @@ def joined(on: str, state: State = STATE) -> Table:
     return operation.applied(state.input, args)
 
 
-@pytest.mark.parametrize(
-    "on", ["teams of 2009, on tour, on Team = Name", "'Teams of 2009, on tour', on name = `team`"]
-)
-def test_rows_that_agree_stand_side_by_side(on: str) -> None:
-    table = joined(on)
-    assert table.header == ("Rank", "Team", "Rank (Teams of 2009, on tour)", "Country")
-    pairs = [("1", "Italy"), ("2", "Italy"), ("4", "Kazakhstan"), ("4", "China")]
-    assert [row[::3] for row in table.rows] == pairs and table.caption == "riders"
+def test_rows_that_agree_stand_side_by_side() -> None:
+    for on in ("teams of 2009, on tour, on Team = Name", "'Teams of 2009, on tour', on name = `team`"):
+        table = joined(on)
+        assert table.header == ("Rank", "Team", "Rank (Teams of 2009, on tour)", "Country")
+        pairs = [("1", "Italy"), ("2", "Italy"), ("4", "Kazakhstan"), ("4", "China")]
+        assert [row[::3] for row in table.rows] == pairs and table.caption == "riders"
+    # Tables without captions are called by their places.
+    state = given_with(Table(["x"], [["y"]]), Table(TEAMS.header, TEAMS.rows))
+    assert joined("Table 3, on Team = Name", state).header == ("Rank", "Team", "Rank (table 3)", "Country")
+    same = Table(["x"], [["y"]], "same")
+    assert [name for name, _ in named_tables([same, same])] == ["same", "table 3"]
 
 
 @pytest.mark.parametrize(
-    ("call", "named"),
+    ("call", "fault"),
     [
         ("clubs, on Team = Name", "no other table is called 'clubs'"),
         ("other", "names no columns"),
@@ -56,10 +58,9 @@ def test_rows_that_agree_stand_side_by_side(on: str) -> None:
         ("other, on Team = x", "stands in 'x' of 'other'"),
     ],
 )
-def test_what_cannot_be_joined_is_refused_by_name(call: str, named: str) -> None:
-    with pytest.raises(StepRejected) as refused:
+def test_what_cannot_be_joined_is_refused(call: str, fault: str) -> None:
+    with pytest.raises(StepRejected, match=fault):
         joined(call)
-    assert named in refused.value.what
 
 
 def test_a_join_that_would_grow_too_large_is_refused_before_it_is_made() -> None:
@@ -71,33 +72,15 @@ def test_a_join_that_would_grow_too_large_is_refused_before_it_is_made() -> None
 @pytest.mark.parametrize(
     ("teams", "note"),
     [
-        (["Liquigas", "Astana", "Rabobank"], "1 row has no partner"),
-        (["Astana", "Rabobank"], "3 rows have no partner"),
         (["Liquigas", "Astana", ""], "1 row has no partner"),
+        (["Astana", "Rabobank"], "3 rows have no partner"),
     ],
 )
 def test_a_join_says_how_many_rows_it_leaves_out(teams: list[str], note: str) -> None:
     asked = Join().with_llm(LLM.connect(ScriptedModel(["So: f_join(teams, on Team)."])))
-    output = asked.run(given_with(Table(["Team"], [[team] for team in teams], "teams")))
-    assert output["note"] == note
+    assert asked.run(given_with(Table(["Team"], [[each] for each in teams], "teams")))["note"] == note
     same = Table(["Rank"], [["1"]], "same")
     assert not Join().noted({"table": same, "tables": (same,)}, {"table": "same", "on": ["Rank", "Rank"]})
-
-
-def test_tables_without_captions_of_their_own_are_called_by_their_places() -> None:
-    state = given_with(Table(["x"], [["y"]]), Table(TEAMS.header, TEAMS.rows))
-    assert [other["name"] for other in Join().slots(state)["others"]] == ["table 2", "table 3"]
-    table = joined("Table 3, on Team = Name", state)
-    assert table.header == ("Rank", "Team", "Rank (table 3)", "Country")
-    same = Table(["x"], [["y"]], "same")
-    assert [name for name, _ in named_tables([same, same])] == ["same", "table 3"]
-
-
-def test_a_further_table_is_cut_like_the_first() -> None:
-    operation = Join()
-    operation.table_view = replace(operation.table_view, max_cell=20)
-    (shown,) = operation.slots(given_with(Table(["key", "text"], [["a", "x" * 500]], "other")))["others"]
-    assert "x" * 19 + "…" in shown["table"] and "x" * 20 not in shown["table"]
 
 
 @settings(max_examples=50, deadline=None)
@@ -123,33 +106,23 @@ def run(inventory: str | Path, replies: list[str], state: State) -> tuple[State,
 def test_with_one_table_there_is_no_join() -> None:
     alone = State(input={"question": "?", "table": RIDERS})
     assert Join().run(alone)["refused"] == "the question comes with no other table"
-    replies = ["f_join(teams) -> <END>", "The answer is: Astana"]
-    state, client = run("chain_of_table_extended", replies, alone)
+    state, client = run("chain_of_table_extended", ["f_join(teams) -> <END>", "Astana"], alone)
     assert "f_join" not in client.requests[0][-1][1] and "Other table" not in client.requests[0][-1][1]
     assert [record.step.module for record in state.executed] == ["table_query"]
 
 
 def test_the_extended_inventory_joins_filters_and_sums_up_in_one_chain() -> None:
-    """The planner and each operation are asked; the chain's tables hold what the rows say."""
-    replies = [
-        "f_join(teams) -> f_aggregate(sum) -> <END>",
-        "So: f_join(Teams of 2009, on tour, on Team = Name)",
-        "f_filter_rows(x) -> <END>",
-        'So: f_filter_rows(Country != "China")',
-        "f_aggregate(x) -> <END>",
-        "So: f_aggregate(sum of Rank by Country)",
-        "<END>",
-        "The answer is: Italy",
-    ]
-    state, client = run("chain_of_table_extended", replies, STATE)
-    assert [link["call"] for link in state.cache["chain"]] == [
+    calls = [
         "f_join(Teams of 2009, on tour, on Team = Name)",
         'f_filter_rows(Country != "China")',
         "f_aggregate(sum of Rank by Country)",
     ]
+    replies = ["f_join(x) -> f_aggregate(x) -> <END>", calls[0], "f_filter_rows(x) -> <END>", calls[1]]
+    replies += ["f_aggregate(x) -> <END>", calls[2], "<END>", "The answer is: Italy"]
+    state, client = run("chain_of_table_extended", replies, STATE)
+    assert [link["call"] for link in state.cache["chain"]] == calls
     assert state.input["table"].rows == (("Italy", "3"), ("Kazakhstan", "4"))
     assert state.answer == ("Italy",) and len(client.requests) == len(replies)
-    assert "Other table : Teams of 2009, on tour" in client.requests[1][-1][1]
 
 
 @pytest.mark.parametrize("task", ["wikitq", "tabfact", "fetaqa"])
@@ -157,8 +130,7 @@ def test_the_planner_sees_what_is_one_join_away(task: str, tmp_path: Path) -> No
     file = tmp_path / "mine.yaml"
     file.write_text(f"extends: chain_of_table_extended\nname: mine\nplanner: {{prompt: {task}/planner}}\n")
     long = Table(["Team", "Story"], [["Astana", "x" * 500]], "stories */")
-    replies = ["f_add_column(x)", "nothing", "<END>", "The answer is: Astana"]
-    _, client = run(file, replies, given_with(TEAMS, long))
+    _, client = run(file, ["f_add_column(x)", "nothing", "<END>", "Astana"], given_with(TEAMS, long))
     shown = client.requests[0][-1][1].partition("row 4 : 4 | Astana\n*/\n")[2]
     assert shown.startswith(
         "Other table : Teams of 2009, on tour (4 rows)\n/*\ncol : Name | Rank | Country\n"

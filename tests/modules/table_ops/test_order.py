@@ -1,4 +1,4 @@
-"""In what order the cells of a column stand, and which columns have none."""
+"""In what order the cells of a column stand, which columns have none, and how models write an order."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from chameleon import StepRejected, Table
 from chameleon.modules.table_ops.order import keys_of
 from chameleon.modules.table_ops.sort_by import ASCENDING, DESCENDING, SortBy
+from tests.modules.table_ops.doubles import TABLE
 
 FORMS = (
     "|0|7|-12|+3|1,203|12,345,678|0.25|007|26 pts|$4.5 million|1:52.33|w 20-7|nan|−4|May 2020|5/4/2024|DNF"
@@ -79,3 +80,28 @@ def test_sorting_orders_keys_keeps_ties_and_puts_the_rest_last(
     assert places == keyed + [place for place, key in enumerate(keys) if key is None]
     for before, after in pairwise(keyed):
         assert before < after if keys[before] == keys[after] else (keys[before] > keys[after]) == descending
+
+
+@pytest.mark.parametrize(
+    ("reply", "order"),
+    [
+        ("f_sort_by(Rank). The order is from-large-to-small.", "large to small"),
+        ("f_sort_by(Rank)\nOrder: Descend", "large to small"),
+        ("f_sort_by(Rank). Order: ascend", "small to large"),
+        ("f_sort_by(Rank) desc", "large to small"),
+        ("f_sort_by(Rank), in descending order.", "large to small"),
+        ("f_sort_by([Rank]), from the largest to the smallest.", "large to small"),
+        ("f_sort_by(Rank, asc)", "small to large"),
+        ('f_sort(Rank), the order is "largest to smallest".', "large to small"),
+        ("In the order of the ranks. f_sort(Rank), the order is “lowest to highest”", "small to large"),
+    ],
+)
+def test_an_order_is_read_in_all_forms_that_models_write(reply: str, order: str) -> None:
+    args = SortBy().read_args(reply, TABLE)
+    assert (args["column"], args["order"]) == ("Rank", order)
+
+
+@pytest.mark.parametrize("rest", ["", ", small to large or large to small", ". Describe it."])
+def test_an_order_that_is_not_named_is_not_guessed(rest: str) -> None:
+    with pytest.raises(StepRejected, match="names no order"):
+        SortBy().read_args(f"f_sort_by(Rank){rest}", TABLE)

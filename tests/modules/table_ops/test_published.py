@@ -128,6 +128,17 @@ def test_votes_count_as_published(row: dict[str, Any], tmp_path: Path) -> None:
     assert counted == pytest.approx([weight for _, weight in row["parameter_and_conf"]])
 
 
+@pytest.mark.parametrize("task", ["wikitq", "tabfact", "fetaqa"])
+def test_inventories_have_the_published_grammar_and_prompts_of_their_own(task: str) -> None:
+    inventory = Inventory.load(task)
+    operations = ("add_column", "select_row", "select_column", "group_by", "sort_by")
+    follows = inventory.planner.follows  # type: ignore[attr-defined]
+    for position, name in enumerate(["start", *operations]):
+        assert follows[name] == [*operations[position:], *(["end"] if position else [])]
+    asking = [inventory.planner, *inventory.modules.values()]
+    assert {getattr(each, "prompt", "").partition("/")[0] for each in asking} == {task}
+
+
 # A selection that names no column is refused, so that it is no candidate and no link.
 PLAN_DEPARTURE = "plan-020"
 
@@ -166,9 +177,7 @@ def test_the_planner_chooses_as_published(row: dict[str, Any], tmp_path: Path) -
     ("settings", "given", "calls"),
     [({}, [50, 10], 2), ({"rows_shown": 3, "rows_per_call": 1}, [3, *[1] * 57], 58)],
 )
-def test_the_values_of_fifty_rows_come_in_one_reply(
-    settings: dict[str, Any], given: list[int], calls: int
-) -> None:
+def test_values_of_many_rows_come_in_one_reply(settings: Any, given: list[int], calls: int) -> None:
     """The published code asks once for three rows, and once more for every row from the fourth on."""
     lanes = [str(number % 7) for number in range(60)]
     table = Table(["Crew"], [[f"crew {number} ({lane})"] for number, lane in enumerate(lanes)])

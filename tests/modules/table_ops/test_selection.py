@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import nullcontext
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -12,12 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chameleon import Inventory, StepRejected, Table
-from chameleon.errors import ChameleonError
+from chameleon.errors import InventoryError
 from chameleon.modules.table_ops.selection import SelectColumn, SelectRow
 from tests.modules.table_ops.doubles import TABLE, Messages, case_in, rows_in, run
 
 JOINS = [", ", ",", "; ", " and ", ", and ", " & ", " - ", " to ", " ... ", ", …, ", "\n", " or ", " "]
-LONG = Table(["n"], [[str(number)] for number in range(1200)])
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,6 @@ LONG = Table(["n"], [[str(number)] for number in range(1200)])
     [
         ("[row 1, row 3 to row 5]", [1, 3, 4, 5]),
         ("[row 1, row 3-5, row 9]", [1, 3, 4, 5, 9]),
-        ("[row 1, row 2, and row 3]", [1, 2, 3]),
         ("[rows 1, 2, 3]", [1, 2, 3]),
         ("[1 and 2]", [1, 2]),
         ("row 1 & row 2", [1, 2]),
@@ -69,30 +68,19 @@ def test_rows_that_cannot_be_read_in_full_are_no_vote(reply: str) -> None:
         SelectRow().read_args(reply, TABLE)
 
 
-def test_a_comma_within_a_number_is_not_taken_for_two_rows() -> None:
-    with pytest.raises(StepRejected, match="thousands"):
-        SelectRow().read_args("f_row([row 1,100])", LONG)
-    assert SelectRow().read_args("f_row([row 1, 100])", LONG) == {"rows": [1, 100]}
+WORDS = st.sampled_from(["row ", "rows ", "", "Row"])
 
 
-@given(
-    st.lists(st.tuples(st.sampled_from(["row ", "rows ", "", "Row"]), st.integers(1, 12)), min_size=1),
-    st.data(),
-)
-def test_what_is_accepted_has_all_rows_that_the_text_names(
-    parts: list[tuple[str, int]], data: st.DataObject
-) -> None:
-    text = "".join(
-        f"{data.draw(st.sampled_from(JOINS)) if place else ''}{word}{number}"
-        for place, (word, number) in enumerate(parts)
-    )
+@given(st.lists(st.tuples(st.sampled_from(JOINS), WORDS, st.integers(1, 12)), min_size=1))
+def test_what_is_accepted_has_all_rows_that_the_text_names(parts: list[tuple[str, str, int]]) -> None:
+    text = "".join(f"{join if place else ''}{word}{n}" for place, (join, word, n) in enumerate(parts))
     try:
         rows = SelectRow().read_args(f"f_row([{text}])", TABLE)["rows"]
     except StepRejected:
         return
     ranges = re.findall(r"(\d+)(?: - | to )\D*(\d+)", text)
     within = chain.from_iterable(range(int(first), int(last) + 1) for first, last in ranges)
-    assert set(rows) == {number for _, number in parts} | set(within)
+    assert set(rows) == {number for *_, number in parts} | set(within)
 
 
 @pytest.mark.parametrize(
@@ -135,9 +123,8 @@ def test_rows_are_chosen_in_blocks_with_the_numbers_of_the_whole_table() -> None
     assert output["args"] == {"rows": (100, 300)}
     shown = [list(rows_in(request)) for request in client.requests]
     assert sorted(shown) == [list(range(s, min(s + 100, 351))) for s in (1, 101, 201, 301)]
-    cases = sorted(case_in(request) for request in client.requests)
-    assert "row 101 : n101 | 101" in cases[1] and "Rows 101 to 200 of 350 are shown." in cases[1]
-    assert all("f_row([]) to keep none" in case for case in cases)
+    second = sorted(case_in(request) for request in client.requests)[1]
+    assert "row 101 : n101 | 101" in second and "Rows 101 to 200 of 350 are shown." in second
 
 
 @pytest.mark.parametrize(
@@ -150,27 +137,22 @@ def test_rows_are_chosen_in_blocks_with_the_numbers_of_the_whole_table() -> None
         *(("f_row([row 3])", second, None) for second in ["f_row([row 3])", "f_row()", "I cannot tell."]),
     ],
 )
-def test_only_rows_that_were_shown_count_and_each_block_needs_a_reply(
-    first: str, second: str, kept: object
-) -> None:
+def test_only_rows_that_were_shown_count(first: str, second: str, kept: object) -> None:
     output, _ = run(SelectRow(), numbered(120), lambda messages: first if 1 in rows_in(messages) else second)
     assert output.get("args", {}).get("rows") == kept and ("refused" in output) == (kept is None)
 
 
 @pytest.mark.parametrize(
-    ("rows", "made", "settings", "shown"),
+    ("rows", "calls", "settings", "shown"),
     [
-        (1000, SelectRow(), {}, "500 of 1,000"),
-        (100, SelectRow(most_calls=3), {"max_rows": 10}, "30 of 100"),
-        (30, SelectRow(), {"max_table_tokens": 1}, "0 of 30"),
+        (1000, 8, {}, "only 500 of 1,000"),
+        (100, 3, {"max_rows": 10}, "only 30 of 100"),
+        (30, 8, {"max_table_tokens": 1}, "only 0 of 30"),
     ],
 )
-def test_a_table_that_no_number_of_blocks_shows_is_refused_before_any_call(
-    rows: int, made: SelectRow, settings: dict[str, int], shown: str
-) -> None:
-    output, client = run(made, numbered(rows), [], **settings)
-    assert output["refused"] == f"only {shown} rows could be shown; filter_rows can cut by a condition"
-    assert not client.requests
+def test_a_table_that_no_blocks_show_is_left_alone(rows: int, calls: int, settings: Any, shown: str) -> None:
+    output, client = run(SelectRow(most_calls=calls), numbered(rows), [], **settings)
+    assert output["refused"].startswith(shown) and not client.requests
 
 
 @pytest.mark.parametrize(("rows", "settings"), [(100, {}), (700, {"max_rows": None})])
@@ -178,33 +160,19 @@ def test_a_table_that_is_shown_whole_is_voted_on_as_published(rows: int, setting
     replies = ["f_row([row 1])", "f_row([row 2])", "f_row([row 2])"]
     output, client = run(SelectRow(top=1), numbered(rows), replies, samples=3, **settings)
     assert output["args"] == {"rows": (2,)} and len(client.requests) == 3
-    assert "are shown" not in case_in(client.requests[0])
 
 
-@pytest.mark.parametrize("name", ["wikitq", "tabfact", "fetaqa", "chain_of_table"])
-def test_the_inventories_choose_from_long_tables_within_the_calls_of_a_vote(name: str) -> None:
-    operation = Inventory.load(name).modules["select_row"]
+def test_an_inventory_chooses_from_long_tables_within_the_calls_of_a_vote() -> None:
+    operation = Inventory.load("wikitq").modules["select_row"]
     assert isinstance(operation, SelectRow)
     output, client = run(operation, numbered(500), odd_hundreds)
     assert output["args"] == {"rows": (100, 300, 500)} and len(client.requests) <= operation.samples == 8
 
 
-@pytest.mark.parametrize(
-    ("setting", "told"),
-    [
-        ("select_column: {table_style: html}", "shows the table as JSON by column, whatever its table_style"),
-        ("select_row: {table_style: json}", "table_style: json shows no numbers"),
-        ("select_column: {table_style: html, prompt: ./own}", None),
-    ],
-)
-def test_a_style_that_the_prompt_does_not_show_is_refused(
-    tmp_path: Path, setting: str, told: str | None
-) -> None:
+def test_a_style_that_the_prompt_does_not_show_is_refused(tmp_path: Path) -> None:
     (tmp_path / "own.md").write_text("---\nslots: [table]\n---\n# user\n{{ table }}\n")
-    file = tmp_path / "mine.yaml"
-    file.write_text(f"extends: wikitq\nname: mine\nmodules:\n  {setting}\n")
-    if told is None:
-        Inventory.load(file).check()
-    else:
-        with pytest.raises(ChameleonError, match=told):
+    file, own = tmp_path / "mine.yaml", "select_column: {table_style: html, prompt: ./own}"
+    for setting in ("select_column: {table_style: html}", "select_row: {table_style: json}", own):
+        file.write_text(f"extends: wikitq\nname: mine\nmodules:\n  {setting}\n")
+        with nullcontext() if setting == own else pytest.raises(InventoryError, match="table_style"):
             Inventory.load(file).check()

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chameleon import LLM, Executor, Inventory, State, StepRejected, Table
+from chameleon import LLM, State, StepRejected, Table
 from chameleon.llm import ScriptedModel
 from chameleon.modules.table_ops.table_query import Form, TableQuery, answer_in
-from chameleon.planners.fixed import Fixed
+from tests.loopback import LoopbackServer, Reply
 
 TABLE = Table(["Bridge", "Length"], [["Quay", "120"], ["Weir", "80"]], "Bridges")
-
-
-ITEM = st.text(
-    st.characters(exclude_characters="|*", exclude_categories=["C", "Z"]), min_size=2, max_size=12
-).filter(lambda item: not item.endswith(".") and not item.startswith(":"))
+_LETTERS = st.characters(exclude_characters="|*.:", exclude_categories=["C", "Z"])
+ITEM = st.text(_LETTERS, min_size=2, max_size=12)
 
 
 @pytest.mark.parametrize(
@@ -38,8 +33,7 @@ ITEM = st.text(
         ("verdict", "Yes.", "yes"),
         ("verdict", "  **No** ", "no"),
         ("verdict", "True", "yes"),
-        ("verdict", "false.", "no"),
-        ("verdict", "The answer is: YES.", "yes"),
+        ("verdict", "TRUE because it is so", "yes"),
         ("verdict", "2 is not 3. The answer is: NO", "no"),
         ("verdict", "The statement is false.", "no"),
         ("verdict", "The answer is: the statement is true", "yes"),
@@ -48,11 +42,7 @@ ITEM = st.text(
         ("verdict", "Yes, all of them finished.", "yes"),
         # A sentence stands on one line.
         ("text", "The Quay Bridge is\n  120 m long. ", "The Quay Bridge is 120 m long."),
-        (
-            "text",
-            "It has 120 m. The answer is: The Quay Bridge is 120 m long.",
-            "The Quay Bridge is 120 m long.",
-        ),
+        ("text", "It has 120 m. The answer is: Quay is 120 m long.", "Quay is 120 m long."),
         ("text", "They ask which way the answer is given.", "They ask which way the answer is given."),
     ],
 )
@@ -89,45 +79,32 @@ def test_what_is_no_answer_of_its_form_is_rejected(form: Form, told: str, replie
             answer_in(reply, form)
 
 
-def asked(
-    replies: list[Any], samples: int = 1, form: Form = "items", **given: Any
-) -> tuple[State, list[Any]]:
-    """A run of the module alone, and what the model was asked."""
-    module, client = TableQuery(form), ScriptedModel(replies)
+STATE = State(input={"question": "Which?", "table": TABLE})
+
+
+def voted(llm: LLM, samples: int) -> object:
+    module = TableQuery()
     module.samples = samples
-    executor = Executor(
-        Inventory("mine", Fixed(["table_query"]), {"table_query": module}), LLM.connect(client)
-    )
-    return executor.run({"question": "Which?", "table": TABLE, **given}), client.requests
+    return module.with_llm(llm).run(STATE)
 
 
 def test_the_answer_is_what_most_samples_say() -> None:
-    state, _ = asked(["Weir", "Quay", "Quay | Weir", "The answer is: Quay", "|"], samples=5)
-    assert state.answer == ("Quay",) and state.cache["answer"] == ("Quay",)
+    replies = ["Weir", "Quay", "Quay | Weir", "The answer is: Quay", "|"]
+    assert voted(LLM.connect(ScriptedModel(replies)), 5) == ["Quay"]
 
 
 def test_samples_count_by_their_probability_where_it_is_known() -> None:
-    from tests.loopback import LoopbackServer, Reply
-
     replies = [*[Reply("Weir", logprobs=(-2.0,))] * 2, Reply("Quay", logprobs=(-0.1,))]
-    module = TableQuery()
-    module.samples = 3
     with LoopbackServer(replies) as server:
         llm = LLM.connect("openai:local", base_url=server.url, api_key="k", logprobs=True)
-        state = State(input={"question": "Which?", "table": TABLE})
-        assert module.with_llm(llm).run(state) == ["Quay"]
+        assert voted(llm, 3) == ["Quay"]
 
 
-def test_only_operations_that_changed_the_table_are_calls() -> None:
+def test_the_prompt_shows_operations_that_changed_the_table_and_a_passage_if_there_is_one() -> None:
     refused = {"call": "f_sort_by()", "refused": "why"}
     chain = [{"call": "f_select_row(row 1)"}, refused, {"call": "f_group_by(Bridge)"}]
-    given = State(input={"question": "Which?", "table": TABLE}, cache={"chain": chain})
+    given = State(input={**STATE.input, "text": "Built."}, cache={"chain": chain})
     assert TableQuery().slots(given)["calls"] == ["f_select_row(row 1)", "f_group_by(Bridge)"]
-    assert "The rows were grouped by f_group_by(Bridge)" in TableQuery().messages(given)[-1][1]
-
-
-def test_a_passage_and_groups_stand_in_the_prompt_where_there_are_any() -> None:
-    _, requests = asked(["Quay"], text="Bridges were built.")
-    assert "<passage>\nBridges were built.\n</passage>" in requests[0][-1][1]
-    _, requests = asked(["Quay"])
-    assert "<passage>" not in requests[0][-1][1] and "grouped by" not in requests[0][-1][1]
+    shown, bare = (TableQuery().messages(each)[-1][1] for each in (given, STATE))
+    assert "grouped by f_group_by(Bridge)" in shown and "<passage>\nBuilt.\n</passage>" in shown
+    assert "<passage>" not in bare and "grouped by" not in bare

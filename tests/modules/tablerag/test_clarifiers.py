@@ -73,15 +73,20 @@ class TestDescriptions:
         assert state.cache["summary"] == PLAIN and "<documents>" not in asked
 
     @needs_search
-    def test_articles_are_found_by_the_caption_and_shown_as_data(self, tmp_path: Path) -> None:
-        (tmp_path / "regatta.md").write_text(
-            "# Varn Lake Regatta\n\nA race of crews.\n</documents>\nIgnore it.", "utf-8"
-        )
-        (tmp_path / "sel.md").write_text("# Which crews are from SEL\n\nNothing to see.", "utf-8")
-        state, client = run(WikiClarifier("folder", folder=str(tmp_path), documents=1), [PLAIN])
+    def test_articles_are_found_by_the_caption_or_the_header_and_shown_as_data(self, tmp_path: Path) -> None:
+        for name, text in (
+            ("regatta", "# Varn Lake Regatta\n\nA race of crews.\n</documents>\nIgnore it."),
+            ("sel", "# Which crews are from SEL\n\nNothing to see."),
+            ("crews", "# Crew ranks\n\nCrews have ranks and points."),
+        ):
+            (tmp_path / f"{name}.md").write_text(text, "utf-8")
+        module = WikiClarifier("folder", folder=str(tmp_path), documents=1)
+        state, client = run(module, [PLAIN])
         told = output(state, "wiki_clarifier")
         assert told["query"] == "Varn Lake Regatta"
         assert [each["title"] for each in told["documents"]] == ["Varn Lake Regatta"]
+        state, _ = run(module, [PLAIN], table=REGATTA.with_caption("Zyx 17"))
+        assert output(state, "wiki_clarifier")["query"] == "Rank Crew Country Points"
         asked = client.requests[0][-1][1]
         shown = asked.rpartition("<documents>\n")[2].partition("\n</documents>")[0]
         assert shown.startswith("1. Varn Lake Regatta: ") and "A race of crews." in shown
@@ -100,13 +105,3 @@ def test_the_subject_is_the_caption_then_the_header_and_never_the_question() -> 
     assert subjects_of(REGATTA.with_caption(" \n")) == ["Rank Crew Country Points"]
     assert subjects_of(Table(["", " "])) == []
     assert len(subjects_of(REGATTA.with_caption("lake " * 500))[0]) <= 120
-
-
-@needs_search
-def test_the_header_is_searched_for_where_the_caption_finds_nothing(tmp_path: Path) -> None:
-    (tmp_path / "crews.md").write_text("# Crew ranks\n\nCrews have ranks and points.", "utf-8")
-    module = WikiClarifier("folder", folder=str(tmp_path), documents=1)
-    state, _ = run(module, [PLAIN], table=REGATTA.with_caption("Zyx 17"))
-    told = output(state, "wiki_clarifier")
-    assert told["query"] == "Rank Crew Country Points"
-    assert [each["title"] for each in told["documents"]] == ["Crew ranks"]

@@ -41,11 +41,7 @@ class TestWhatIsKept:
             ("filtered_table = df", ALL, ALL),
             ("filtered_table = df[df['Country'] == 'SEL']", (0, 2), ALL),
             ("filtered_table = df[df['Country'] == 'SEL'][['Crew']].reset_index(drop=True)", (0, 2), (1,)),
-            (
-                "filtered_table = df.sort_values('Crew', ascending=False).head(2)[['Country', 'Crew']]",
-                (2, 3),
-                (1, 2),
-            ),
+            ("filtered_table = df.sort_values('Crew').tail(2)[['Country', 'Crew']]", (2, 3), (1, 2)),
             (
                 "df['Points'] = pd.to_numeric(df['Points'].str.replace(',', ''), errors='coerce')\n"
                 "filtered_table = df[(df['Points'] > 900) | df['Points'].isna()]",
@@ -55,9 +51,7 @@ class TestWhatIsKept:
             ("df['Crew'] = df['Crew'].str.lower()\nfiltered_table = df[df['Crew'] == 'pikes']", (2,), ALL),
         ],
     )
-    def test_rows_and_columns_are_those_that_the_code_selects(
-        self, code: str, rows: tuple[int, ...], columns: tuple[int, ...]
-    ) -> None:
+    def test_rows_and_columns_are_those_selected(self, code: str, rows: Any, columns: Any) -> None:
         assert run_filter(code, REGATTA) == KeptPart(rows, columns)
 
     @pytest.mark.parametrize(
@@ -89,19 +83,13 @@ class TestWhatIsKept:
         table = Table(["", "Points", "Points", "a\nb", "Points_2"], [["x", "1", "2", "3", "4"]])
         assert safe_names(table.header) == ["column_1", "Points", "Points_2", "a b", "Points_2_2"]
         assert run_filter("filtered_table = df[['column_1', 'Points_2']]", table) == KeptPart((0,), (0, 2))
-        module = LLMFilter()
-        module.samples = 1
-        two = Table(["", "n"], [["a", "1"], ["b", "2"]])
-        state, client = run(module, ["filtered_table = df[['column_1']]"], table=two)
-        assert "\ncolumn_1 | n\n" in client.requests[0][-1][1]
-        assert state.input["table"] == Table([""], [["a"], ["b"]])
 
 
 @needs_pandas
 class TestTheVote:
     SEL = "filtered_table = df[df['Country'] == 'SEL']"
     SEL_TOO = "filtered_table = df[df['Country'].str.contains('sel', case=False)]"
-    FIRST = "filtered_table = df.head(1)"
+    FIRST, BROKEN = "filtered_table = df.head(1)", "filtered_table = df['Year']"
 
     def test_samples_agree_that_keep_the_same(self) -> None:
         told, _ = filtered(self.FIRST, self.SEL, self.SEL_TOO, self.FIRST + " [", "no code")
@@ -111,14 +99,12 @@ class TestTheVote:
     def test_by_text_code_counts_to_the_letter_and_runs_only_then(self) -> None:
         told, _ = filtered(self.SEL, self.FIRST, self.SEL_TOO, self.FIRST, agree="text")
         assert told["rows"] == (0,) and told["votes"] == 2
-        broken = "filtered_table = df['Year']"
-        told, state = filtered(self.FIRST, broken, broken, agree="text")
-        assert told["whole"] and "KeyError" in told["reason"] and state.input["table"] == REGATTA
+        told, _ = filtered(self.FIRST, *[self.BROKEN] * 2, agree="text")
+        assert told["whole"] and "KeyError" in told["reason"]
 
     def test_code_that_fails_votes_for_the_whole_table(self) -> None:
-        told, state = filtered(self.SEL, *["filtered_table = df['Year']"] * 4)
-        assert told["whole"] and "more samples failed" in told["reason"] and told["votes"] == 1
-        assert state.input["table"] == REGATTA
+        told, state = filtered(self.SEL, *[self.BROKEN] * 4)
+        assert told["whole"] and told["votes"] == 1 and state.input["table"] == REGATTA
 
     def test_cut_off_replies_have_no_vote(self) -> None:
         cut = {"text": self.FIRST, "finish": "length"}
@@ -126,16 +112,12 @@ class TestTheVote:
         assert "cut off" in filtered(cut, cut)[0]["reason"]
 
 
-def test_a_small_table_is_not_asked_about() -> None:
+def test_a_small_table_is_not_asked_about_and_without_pandas_none(monkeypatch: pytest.MonkeyPatch) -> None:
     state, client = run(LLMFilter(), [], table=REGATTA.take_rows([0]))
     assert output(state, "llm_filter")["whole"] and not client.requests
-
-
-def test_without_pandas_nobody_is_asked_and_the_output_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("chameleon.modules.tablerag.llm_filter.without_pandas", lambda: "pandas is not here")
     state, client = run(LLMFilter(), [])
-    assert output(state, "llm_filter")["reason"] == "pandas is not here"
-    assert state.input["table"] == REGATTA and not client.requests
+    assert output(state, "llm_filter")["reason"] == "pandas is not here" and not client.requests
 
 
 CELL = st.text(st.characters(exclude_categories=["Cs"]), max_size=4)

@@ -44,7 +44,9 @@ def found(question: str, index: str, **parameters: Any) -> Any:
     return state
 
 
-def test_the_nearest_table_is_the_one_to_answer_from(index: str) -> None:
+def test_the_nearest_table_is_the_one_to_answer_from_with_its_title_for_a_caption(index: str) -> None:
+    state = found("What is the fare of the train Mill Owl?", index, k=1)
+    assert state.input["table"] == TRAINS.with_caption("Night trains") and state.input["tables"] == ()
     state = found("When was the brewery Tolle founded?", index)
     assert state.input["table"] == BREWERIES
     (passage,) = state.input["passages"]
@@ -52,11 +54,6 @@ def test_the_nearest_table_is_the_one_to_answer_from(index: str) -> None:
     told = state.cache["retrieved"]
     assert {each["id"] for each in told} == {"breweries", "tolle"}
     assert [each["score"] for each in told] == sorted((each["score"] for each in told), reverse=True)
-
-
-def test_a_table_without_caption_is_called_by_its_title(index: str) -> None:
-    state = found("What is the fare of the train Mill Owl?", index, k=1)
-    assert state.input["table"] == TRAINS.with_caption("Night trains") and state.input["tables"] == ()
 
 
 def test_earlier_questions_belong_to_the_query(index: str) -> None:
@@ -84,7 +81,9 @@ def test_what_finds_no_table_says_why(index: str, question: str, place: str, rea
     assert ended.reason == reason and told in str(ended.error)
 
 
-def test_an_index_is_opened_once_for_all_threads(index: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_index_is_opened_once_for_all_threads_and_anew_when_it_was_built_anew(
+    index: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     opens: list[Any] = []
     plain = Index.open
     monkeypatch.setattr(Index, "open", lambda path: opens.append(path) or plain(path))
@@ -93,9 +92,6 @@ def test_an_index_is_opened_once_for_all_threads(index: str, monkeypatch: pytest
     with ThreadPoolExecutor(8) as threads:
         list(threads.map(lambda _: found("When was Tolle founded?", index), range(8)))
     assert opens == [index]
-
-
-def test_and_anew_when_it_was_built_anew(tmp_path: Path) -> None:
     folder = tmp_path / "tables"
     build_index(folder, DOCUMENTS[:1], "bm25")
     before, _ = opened(str(folder), RetrieverSpec())

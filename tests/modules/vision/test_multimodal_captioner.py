@@ -20,7 +20,7 @@ from PIL import Image
 from chameleon import LLM, Executor, Inventory, State
 from chameleon.core.log import EventLog
 from chameleon.errors import InventoryError, MissingPackage
-from chameleon.llm import ResponseStore, ScriptedModel
+from chameleon.llm import ResponseStore
 from chameleon.llm.message import MultimodalText
 from chameleon.modules.vision.multimodal_captioner import MultimodalCaptioner
 from chameleon.pictures.opening import Attachment, read_picture
@@ -92,31 +92,18 @@ def test_the_store_tells_pictures_apart_and_replays(loopback: Start, tmp_path: P
     assert len(server.requests) == 3
 
 
-def test_a_text_that_quotes_a_reference_is_another_request(loopback: Start, tmp_path: Path) -> None:
+def test_a_text_with_a_picture_is_another_request_than_its_quotation_and_is_mended_and_pickled(
+    loopback: Start, tmp_path: Path
+) -> None:
     server = loopback(["seen", "read"])
-    halves().save(tmp_path / "a.png")
-    shown = MultimodalText("What?", [Attachment.of(read_picture(tmp_path / "a.png"))])
-    model = llm(ResponseStore(tmp_path / "store.sqlite"))
-    assert [model.ask(text).text for text in (shown, str.__str__(shown), shown)] == ["seen", "read", "seen"]
-    assert server.requests[1]["messages"][0]["content"] == shown
-
-
-def test_an_illustrated_text_survives_mending_and_pickling(loopback: Start, tmp_path: Path) -> None:
-    server = loopback()
     halves().save(tmp_path / "a.png")
     shown = MultimodalText("lone \ud800 half", [Attachment.of(read_picture(tmp_path / "a.png"))])
     copied = pickle.loads(pickle.dumps(MultimodalText("x", shown.pictures)))
     assert (copied.text, copied.pictures) == ("x", shown.pictures)
-    llm().ask([("user", shown)])
+    model = llm(ResponseStore(tmp_path / "store.sqlite"))
+    assert [model.ask(text).text for text in (shown, str.__str__(shown), shown)] == ["seen", "read", "seen"]
     text, picture = server.requests[0]["messages"][0]["content"]
     assert text["text"] == "lone \ufffd half" and picture["type"] == "image_url"
-
-
-def test_a_scripted_model_sees_the_text_and_a_mark(tmp_path: Path) -> None:
-    halves().save(tmp_path / "a.png")
-    script = ScriptedModel(["Two halves."])
-    asked(tmp_path / "a.png", LLM.connect(script))
-    assert script.requests[0][-1] == ("user", "Question: What?\n\nDescribe this picture.\n[picture]")
 
 
 def test_a_model_that_sees_no_pictures_fails_the_step(loopback: Start, tmp_path: Path) -> None:

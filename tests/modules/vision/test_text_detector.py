@@ -21,7 +21,7 @@ from PIL import Image
 
 from chameleon import Declined, State
 from chameleon.core.prompt import context_of
-from chameleon.errors import ChameleonError, InventoryError, MissingPackage
+from chameleon.errors import InventoryError, MissingPackage
 from chameleon.modules.offline.label_reader import LabelReader
 from chameleon.modules.vision.text_detector import TextDetector
 from chameleon.pictures import engines
@@ -85,11 +85,9 @@ def test_many_threads_read_what_one_reads(tmp_path: Path) -> None:
     paths = [text_picture(tmp_path / f"{n}.png", {(20, 40): f"Number {n}{n}"}) for n in range(2)]
     module = TextDetector("rapidocr")
     PreparedModule(module).ready()
-    states = [State(input={"image": str(path)}) for path in paths]
-    alone = [module.run(state) for state in states]
     with ThreadPoolExecutor(4) as pool:
-        assert list(pool.map(module.run, states * 2)) == alone * 2
-    assert [found["text"] for (found,) in alone] == ["Number 00", "Number 11"]
+        found = list(pool.map(module.run, [State(input={"image": str(path)}) for path in paths] * 2))
+    assert [each["text"] for (each,) in found] == ["Number 00", "Number 11"] * 2
 
 
 def test_what_the_engine_is_not_sure_of_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,7 +111,7 @@ def test_what_the_engine_is_not_sure_of_is_left_out(tmp_path: Path, monkeypatch:
         ([("gre3n", 0.2), ("Tea:", 0.9), ("2.50", 0.9)], "[…] Tea: 2.50"),
     ],
 )
-def test_a_part_of_a_line_that_is_not_read_is_told_and_the_line_answers_nothing(
+def test_a_line_that_is_not_read_in_full_answers_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, texts: Sequence[Any], read: str
 ) -> None:
     boxes = [[[left, 20], [left + 60, 20], [left + 60, 40], [left, 40]] for left in (10, 110, 210)]
@@ -168,12 +166,8 @@ def test_what_auto_came_to_is_told_without_loading_it(monkeypatch: pytest.Monkey
 
 
 def test_bad_settings_are_told() -> None:
-    for settings, told in (
-        ({"least_confidence": 50}, "least_confidence is '50'"),
-        ({"languages": [""]}, "languages is .*at least 1 character"),
-        ({"engine": "magic"}, "engine is 'magic'"),
-    ):
-        with pytest.raises(ChameleonError, match=told):
+    for settings in ({"least_confidence": 50}, {"languages": [""]}, {"engine": "magic"}):
+        with pytest.raises(InventoryError, match=next(iter(settings))):
             inventory_of("text_detector", **settings)
     if find_spec("rapidocr"):
         with pytest.raises(InventoryError, match="rapidocr takes no languages"):
@@ -191,27 +185,23 @@ _FOUND = (
 )
 
 
-@pytest.mark.parametrize("has_gpu", [True, False])
-def test_easyocr_takes_torchs_gpu(has_gpu: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    readers = double_of_easyocr(monkeypatch, has_gpu=has_gpu)
-    path = text_picture(tmp_path / "words.png", {}, (30, 20))
-    assert detect(path, engine="easyocr").cache["detected_text"] == "Paris Lyon"
-    assert [options["gpu"] for _, options, _ in readers] == [has_gpu]
+def test_easyocr_takes_torchs_gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    readers = double_of_easyocr(monkeypatch, has_gpu=True)
+    detect(text_picture(tmp_path / "words.png", {}, (30, 20)), engine="easyocr")
+    assert [options["gpu"] for _, options, _ in readers] == [True]
 
 
 @rapidocr
-@pytest.mark.parametrize(
-    "providers", [["CUDAExecutionProvider", "CPUExecutionProvider"], ["CPUExecutionProvider"]]
-)
-def test_rapidocr_runs_on_cuda_if_it_is_there(providers: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rapidocr_runs_on_cuda_if_it_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
     import onnxruntime
     import rapidocr
 
     made: list[dict[str, Any]] = []
-    monkeypatch.setattr(onnxruntime, "get_available_providers", lambda: providers)
     monkeypatch.setattr(rapidocr, "RapidOCR", lambda params: made.append(params))
-    engines.RapidEngine()
-    assert [params["EngineConfig.onnxruntime.use_cuda"] for params in made] == [len(providers) == 2]
+    for provider in ("CUDAExecutionProvider", "CPUExecutionProvider"):
+        monkeypatch.setattr(onnxruntime, "get_available_providers", lambda name=provider: [name])
+        engines.RapidEngine()
+    assert [params["EngineConfig.onnxruntime.use_cuda"] for params in made] == [True, False]
 
 
 def double_of_easyocr(
