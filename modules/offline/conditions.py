@@ -5,6 +5,7 @@ What is left over says what is asked (`kinds`).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -59,7 +60,7 @@ class Frame:
             options = {"number": self._numbers, "date": self._dates, "column": self._truths}.get(kind)
             found = list(options(place)) if options else []
             choices += [[*found, None]] if found else []
-        fixed = [*self._denied(), *self._cells()]
+        fixed = [*self._denied(), *self._beside(), *self._cells()]
         ways = []
         for picked in islice(product(*choices), _MOST_TRIED):
             bounds = [each for each in picked if each is not None]
@@ -85,6 +86,20 @@ class Frame:
                 has_zeros = column.kind == "number" and 0 in column.numbers
                 condition = Compares(column.index, "==", 0) if has_zeros else Blank(column.index)
                 yield Bound(condition, 0.0, frozenset((place, place + 1)))
+
+    def _beside(self) -> Iterator[Bound]:
+        """One column of numbers against another: "higher costs than sales", "costs above sales"."""
+        for place in range(len(self.kinds)) if "how" not in self.kinds else ():  # how much more asks for it
+            one = self.column(place + 1, "number") or self.column(place - 1, "number")
+            is_first = self.column(place + 1, "number") is not None and self.kind(place + 2) == "than"
+            last = place + 3 if is_first else place + 1 + (self.kind(place + 1) == "than")
+            two = self.column(last, "number")
+            if one is None or two is None or self.kind(place) not in ("more", "compare") or one is two:
+                continue
+            value = self.items[place].value
+            sign: Any = value if self.kind(place) == "compare" else ">" if value > 0 else "<"
+            first = place if is_first else place - 1
+            yield Bound(Compares(one.index, sign, None, two.index), 0.0, frozenset(range(first, last + 1)))
 
     def _truths(self, place: int) -> Iterator[Bound]:
         """A column of yes and no that is named: "returned orders", "not returned"."""
@@ -140,7 +155,7 @@ class Frame:
             case _:
                 signs, before = ["=="], place
         taken |= set(range(before, place))
-        after = end + (self.kind(end) in ("column", "noun"))
+        after = end + (self.kind(end) in ("column", "noun", "unit"))
         if self.kind(after) == "after":
             signs, taken, end = [self.items[after].value], taken | {after}, end + (after == end)
         elif self.kind(place - 1) == "between" and self.kinds[end : end + 2] == ["and", "number"]:
@@ -151,7 +166,7 @@ class Frame:
             for sign, extra in [(each, 0.0) for each in signs] or self._signs(before, column):
                 if (number := _in_units(measure, column)) is not None:
                     last = _in_units(until, column) if until is not None else None
-                    condition = Compares(column.index, sign, number, last)
+                    condition = Compares(column.index, sign, number, None, last)
                     yield Bound(condition, cost + extra, frozenset(taken | named), frozenset(named))
 
     def _signs(self, place: int, column: SheetColumn) -> list[tuple[Any, float]]:
@@ -232,8 +247,13 @@ class Frame:
 
 def _in_units(measure: Measure, column: SheetColumn) -> Number | None:
     """The number as a column counts, converted where both tell a unit; None where they do not fit."""
-    if not measure.base:
-        return measure.number
+    if not measure.base:  # 5 million, under a name with "(millions)"
+        scales = column.words.data["scales"]
+        told = (word.rstrip("s") for word in re.findall(r"[a-z]{7,}", column.name.lower()))
+        scale: int = next((scales[word] for word in told if word in scales), 1)
+        biggest = max((abs(key[0]) for key in column.keys if key is not None), default=0.0)
+        is_scaled = scale > 1 and measure.number > 20 * biggest
+        return Fraction(measure.number, scale) if is_scaled else measure.number
     if not column.bases:
         return Fraction(measure.number) / measure.factor
     factors = [factor for base, factor in column.units if base == measure.base]

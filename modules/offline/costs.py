@@ -12,6 +12,7 @@ class Cost:
     PART = 0.25  # the words of a column's name that are not said, if it were all of them
     HELD = 0.30  # a cell that says more than the question, if it were all of it
     SORT = 0.05  # a word for a sort of thing, for the rows: "people" over names
+    UNIT = 0.05  # the name of a unit
     VERB = 0.05  # a verb that the table's columns let be said: "sold" beside "Price"
     IMPLIED = 0.10  # a column that no word names and that only one can be: the key, the only amount
     LOOSE = 0.40  # a condition whose column is one of several
@@ -21,4 +22,4 @@ class Cost:
     MOST = 0.8  # a reading that costs more is declined
     DOUBT = 4.0  # what would have no confidence at all
     ONE = 0.45  # a count that comes to one: few ask how many where there is one
-    NONE = 0.60  # a count that comes to none, or a sum over cells that only have a word
+    NONE = 0.60  # a count that comes to none, or to a part of the cells that say a word

@@ -19,6 +19,7 @@ from chameleon.table import Table
 
 _LONGEST, _MOST_TOKENS, _MOST_NAMED, _MOST_FORMS = 10_000, 120, 8, 40
 _PERCENT = re.compile(r"\d ?(?:%|per ?cent)|\bin (?:%|per ?cent)", re.IGNORECASE)
+_COMMAS = re.compile(r"(?<![\w.,])(?:\d{1,3}(?:\.\d{3})+(?:,\d+)?|\d+,\d+)(?![\w]|[.,]\d)")
 _SENTENCE = re.compile(  # no end is the point of an initial, of "St." or of a German "3."
     r"(?<=[.?!])(?<!\b[A-Z]\.)(?<!\b(?:Dr|St|Mr|Ms|Jr|Sr|No|Nr|vs)\.)(?<!\bMrs\.)(?<!\bProf\.)"
     r"(?<! \d\.)(?<! \d\d\.)\s+(?=[A-Z\"'“])"
@@ -59,17 +60,17 @@ def answer(question: str, table: Table) -> Answer:
     words = language_of(question)
     sheet = Sheet.of(table, words)
     parts = [part for part in _SENTENCE.split(question.strip()) if part.strip()]
-    asked = words.tokens(parts[-1] if parts else "")
+    asked = words.tokens(_with_points(parts[-1], sheet) if parts else "")
     if sum(len(words.tokens(part)) for part in parts) > _MOST_TOKENS:
         raise Declined(f"the question has more than {_MOST_TOKENS} words")
     lead = Links(words.tokens(" ".join(parts[:-1])), sheet)
     if any(item.kind in ("cell", "number") and item.cost < Cost.FORM for item in lead.items):
         what = "a sentence before the question says what it may be about"
         raise Declined(what, hint="Ask in one sentence.")
-    links = Links(asked, sheet)
-    forms = [(*pair, sheet) for pair in forms_of(sheet, asked, links.cuts)]
+    links = [Links(asked, each) for each in (sheet, sheet.long) if each is not None]
+    forms = [(*pair, each.sheet) for each in links for pair in forms_of(each.sheet, asked, each.cuts)]
     if not forms:
-        raise _not_understood(asked, links, sheet)
+        raise _not_understood(asked, links[0], sheet)
     found = _judged(sorted(forms, key=lambda one: one[0]))
     fractions = (found.sheet.columns[index] for index in found.form.columns)
     for column in fractions if _PERCENT.search(question) else ():
@@ -77,6 +78,13 @@ def answer(question: str, table: Table) -> Answer:
             what = f"whether {column.sample[0]} of {column.plain} is a percentage is not told"
             raise Declined(what, hint="Write its cells with %, or ask for the figure as it stands.")
     return found
+
+
+def _with_points(question: str, sheet: Sheet) -> str:
+    """Return a question with its figures as English has them, where the table writes 1.250,50."""
+    if all(column.meaning.mark != "," for column in sheet.columns):
+        return question
+    return _COMMAS.sub(lambda figure: figure[0].replace(".", "").replace(",", "."), question)
 
 
 def _not_understood(asked: Sequence[Token], links: Links, sheet: Sheet) -> Declined:
@@ -114,7 +122,7 @@ def _judged(forms: Sequence[tuple[float, Form, Sheet]]) -> Answer:
                 raise Declined(str(unfit), hint=f"It was read as: {form.said(sheet)}.") from None
             why = why or unfit
             continue
-        cost = price + _doubt(form, result)
+        cost = price + _doubt(form, result, sheet)
         if first is None:
             first = cost, form, sheet, result
         elif _differ(first, (cost, form, sheet, result)):
@@ -123,7 +131,7 @@ def _judged(forms: Sequence[tuple[float, Form, Sheet]]) -> Answer:
     if first is None:
         raise Declined(str(why or "this kind of question is not understood"), hint=_how_to_ask(forms[0][2]))
     cost, form, sheet, result = first
-    is_doubted = cost - _doubt(form, result) <= Cost.MOST
+    is_doubted = cost - _doubt(form, result, sheet) <= Cost.MOST
     for column in (sheet.columns[index] for index in form.columns):
         copies = [each for each in sheet.columns if (each.original, each.kind) == (column.original, "number")]
         if len(copies) > 1:
@@ -135,8 +143,8 @@ def _judged(forms: Sequence[tuple[float, Form, Sheet]]) -> Answer:
     return Answer(result, form, max(0.0, 1 - cost / Cost.DOUBT), sheet)
 
 
-def _doubt(form: Form, result: Computed) -> float:
-    """Return what a result costs by what it is: a count of none or one, or a sum of loosely named rows."""
+def _doubt(form: Form, result: Computed, sheet: Sheet) -> float:
+    """Return what a result costs by what it is: a count of none or one, or of part of what has the words."""
     of = getattr(form, "of", None)
     where = of.of if isinstance(of, Ordered) else of
     if not isinstance(where, Where) or not where.conditions:
@@ -144,8 +152,17 @@ def _doubt(form: Form, result: Computed) -> float:
     few = {0: Cost.NONE, 1: Cost.ONE}.get(int(result.number or 0), 0.0) if isinstance(form, HowMany) else 0.0
     tests = [part for each in where.conditions for part in getattr(each, "parts", (each,))]
     cells = [each for each in tests if isinstance(each, Is)]
+    is_denied = any(getattr(each, "negated", False) for each in where.conditions)
+    is_whole = isinstance(form, HowMany | Fold) or isinstance(of, Ordered) or is_denied  # not looked up
     is_loose = isinstance(form, Fold) and any(len(each.texts) > 1 and not each.is_exact for each in cells)
-    return few + Cost.NONE * is_loose
+    return few + Cost.NONE * (is_loose or (is_whole and any(_is_part(each, sheet) for each in cells)))
+
+
+def _is_part(condition: Is, sheet: Sheet) -> bool:
+    """Tell whether other cells of the column say these texts and more: "College student" beside "Student"."""
+    said = re.compile("|".join(rf"\b{re.escape(text)}\b" for text in condition.texts if text) or "(?!)")
+    others = (text for text in sheet.columns[condition.column].places if text not in condition.texts)
+    return any(map(said.search, others))
 
 
 def _differ(first: Read, other: Read) -> bool:

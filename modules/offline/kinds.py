@@ -13,7 +13,7 @@ from chameleon.modules.offline.costs import Cost
 from chameleon.modules.offline.forms import Fold, Form, Gap, Greater, Grouped, How, HowMany, Pick
 from chameleon.modules.offline.links import Cut, Item
 from chameleon.modules.offline.question import Costed, Question
-from chameleon.modules.offline.rows import Dates, Either, Is, Ordered, Unfit, Where
+from chameleon.modules.offline.rows import Compares, Dates, Either, Is, Ordered, Unfit, Where
 from chameleon.modules.offline.sheet import Sheet, SheetColumn
 from chameleon.modules.offline.words import Token
 from chameleon.retrieval.analysis import folded
@@ -56,18 +56,41 @@ class Kinds(Question):
             yield from self.extremes()
         elif self.has("ordinal", "first", "last"):
             yield from self.ordinals()
-        elif self.has("fold") and not self.has("count"):
+        elif (self.has("fold") and not self.has("count")) or self._sums_groups():
             yield from self.folds()
         elif (number := self._number_of_rows()) is not None:
             yield from self.groups_of(number)
-        elif self.has("count"):
+        elif self.has("count") or self._counts_groups():
             yield from self.counts()
         else:
             yield from self.lookups()
 
+    def _sums_groups(self) -> bool:
+        """Whether it names a column for each group, and asks nothing else: "visits by city"."""
+        is_bare = not self.has("ask", "count") and self.frame.tokens[0].low not in self.sheet.words.request
+        return is_bare and self.group() is not None and bool(self.columns("number"))
+
+    def _counts_groups(self) -> bool:
+        """Whether it names the rows for each group, and asks nothing else: "loans per borrower"."""
+        is_rows = bool(self.items) and self.items[0].kind == "noun" and bool(self.items[0].value)
+        return is_rows and len(self.items) == 3 and self.group() is not None
+
     def _is_flow(self, column: SheetColumn) -> bool:
-        """Whether the amounts of several rows are one, by the name of their column."""
-        return column.is_of("flows")
+        """Whether the amounts of several rows are one, by the name of their column, or of the table."""
+        flows = self.sheet.words.lists["flows"]
+        return not flows.isdisjoint(column.stems if self.sheet.origins is None else self.sheet.caption)
+
+    def _is_measured(self, column: SheetColumn) -> bool:
+        """Tell whether "how often" is asked of a column that holds measures, and no counts: of rain."""
+        is_often = any(item.value == "times" for item in self.of("count"))
+        return is_often and (bool(column.bases) or len(column.stems) > 1)
+
+    @property
+    def _is_dated(self) -> bool:
+        """Whether years, months or the like are named, or grouped by."""
+        group = self.group()
+        by_date = group is not None and self.col(group).kind == "date"
+        return by_date or any(isinstance(each.condition, Dates) for each in self.bounds)
 
     def group(self) -> Item | None:
         """Return the column that the rows are grouped by: "by region", "for each customer"."""
@@ -76,15 +99,19 @@ class Kinds(Question):
         return item if is_text else None
 
     def grouped(self, cost: float, form: Any, *used: Item | None) -> Iterator[Costed]:
-        """Yield a count or fold, for each group where the question names one."""
+        """Yield a count or fold, for each group where the question names one; over all rows per row."""
         each = self.one("each")
         if each is None:
             yield from self.yields(cost, form, *used)
         elif (by := self.group()) is not None:
             is_row = self.col(by).numbers_rows
             is_mean = isinstance(form, Fold) and form.how != "sum"
-            if not is_row and not (is_mean and self.col(by).kind == "date"):  # of the months' sums, or rows
+            if is_row and is_mean:
+                yield from self.yields(cost, form, each, by, *used)
+            elif not is_row and not (is_mean and self.col(by).kind == "date"):  # of the months' sums, or rows
                 yield from self.yields(cost, Grouped(form, by.value), each, by, *used)
+        elif (noun := self.after(each)) is not None and noun.kind == "noun" and isinstance(form, Fold):
+            yield from self.yields(cost, form, each, *used) if form.how in ("mean", "median") else ()
 
     def _number_of_rows(self) -> Item | None:
         """Return the number of "more than two orders", where what follows it is a word for rows."""
@@ -131,10 +158,21 @@ class Kinds(Question):
             return
         for cost, index, item in self.targets():
             column = self.sheet.columns[index]
+            if column.kind == "text" and self._may_be_of_sums(column):
+                continue
             is_amount = column.kind in ("number", "time")
             single = (is_amount or self.names_row) and not self.has("each")
             yield from self.yields(cost, Pick(self.where, (index,), single), item)
             yield from self._sum(cost, index, item)
+
+    def _may_be_of_sums(self, column: SheetColumn) -> bool:
+        """Whether a condition on amounts may be one on their sums: who worked more than 6 hours."""
+        compared = [each for each in self.bounds if isinstance(each.condition, Compares)]
+        # "An amount below 6", named before its number, is one of a row.
+        open_ones = [each for each in compared if not each.named or each.named == {max(each.taken)}]
+        columns = (self.sheet.columns[c.condition.column] for c in open_ones if c.condition.sign != "==")
+        is_flow = any(each.adds_up and self._is_flow(each) for each in columns)
+        return is_flow and len({column.cells[row] for row in self.sheet.rows}) < len(self.sheet.rows)
 
     def _sum(self, cost: float, index: int, *used: Item | None) -> Iterator[Costed]:
         """Yield the sum of a column over several rows, where it adds up."""
@@ -161,8 +199,8 @@ class Kinds(Question):
         elif column.kind == "number":
             has_decimals = any("." in cell or "," in cell[-3:] for cell in column.sample)
             is_whole = bool(column.bases) or not has_decimals
-            if column.bases & set("$€£¥") or not is_whole:
-                return  # how many sales there were is no revenue
+            if column.bases & set("$€£¥") or not is_whole or self._is_measured(column):
+                return  # how many sales there were is no revenue, and how often it rained no amount of rain
             if self.names_row or len(self.where.rows(self.sheet)) < 2:
                 yield from self.yields(0.0, Pick(self.where, (column.index,), True), *used)
             if column.adds_up and (not self.names_row or sums or self._lists()):
@@ -189,10 +227,12 @@ class Kinds(Question):
         quantity = self.sheet.quantity
         if quantity is not None and quantity.index not in self.where.columns and self._counts_things():
             yield from self.grouped(Cost.IMPLIED, Fold(self.where, quantity.index, "sum"), *used)
+        elif self.sheet.origins is not None:
+            return  # years are no rows
         elif not self.names_row:
             column = named.value if named is not None and distinct is not None else None
             yield from self.grouped(cost, HowMany(self.where, column), *used)
-        elif len(verbs) == 1:  # how many people visited Oslo
+        elif len(verbs) == 1 and not self._is_measured(self.col(verbs[0])):  # how many people visited Oslo
             yield from self.yields(0.0, Pick(self.where, (verbs[0].value,), True), *used, verbs[0])
 
     def _counts_things(self) -> bool:
@@ -230,6 +270,8 @@ class Kinds(Question):
             column = self.sheet.columns[index]
             is_price = fold is not None and column.is_of("money") and "per" not in column.stems
             bears = is_price or not ((how == "sum" and column.is_rate) or column.is_running)
+            if self.sheet.origins is not None and not (self._is_dated or self._is_flow(column)):
+                continue  # what several years have together: of the people nothing
             is_free = index not in self.where.columns and (item is None or item is not by)
             if bears and column.kind == "number" and is_free:
                 form = Fold(self.where, index, how)
@@ -270,6 +312,11 @@ class Kinds(Question):
     ) -> Iterator[Costed]:
         """Yield what is asked of the rows at the end of a column's order: named by `named`, or implied."""
         by, asked = cast("int", rows.by), self.wanted
+        count, (mark, *_) = self.one("count"), self.of("most", "superlative")
+        if count is not None and count.start < mark.start:  # how many points has the best team?
+            asked = self.after(count)
+        else:
+            count = None
         if self.has("how") or (asked is not None and asked is named):
             is_one = not rows.start and rows.count == 1
             largest = Fold(self.where, by, "max" if rows.descending else "min")
@@ -278,6 +325,8 @@ class Kinds(Question):
         folds = self.of("fold")
         for price, index, target in self.targets(by):
             column = self.sheet.columns[index]
+            if count is not None and (target is None or target is not asked):
+                continue
             cells = [column.cells[row] for row in self.where.rows(self.sheet)]
             repeats = len(set(cells)) < len(cells) and column.kind in ("text", "date")
             if repeats and rows.start and self.sheet.columns[by].adds_up:
@@ -292,9 +341,16 @@ class Kinds(Question):
     def ordinals(self) -> Iterator[Costed]:
         """The first, last or nth row, by a rank or a date, or where they are numbered as they stand."""
         mark = (self.of("ordinal") or self.of("first", "last"))[0]
+        others = [item for item in self.of("ordinal", "first", "last") if item is not mark]
         number = self.few(mark)
         start, backwards = mark.value - 1 if mark.kind == "ordinal" else 0, mark.kind == "last"
+        if others:
+            return  # the second last
         count = int(number.value.number) if number else 1
+        dates = [column for column in self.sheet.columns if column.kind == "date"]
+        if self.asks == "when" and not self.columns("date") and len(dates) == 1 and not start:
+            latest = Fold(self.where, dates[0].index, "max" if backwards else "min")
+            yield from self.yields(Cost.IMPLIED, latest, mark)
         date = next((item for item in self.columns("date") if item.start in (mark.end, mark.end + 1)), None)
         if date is not None and not start and count == 1 and self.asks in ("which", "when", ""):
             latest = Fold(self.where, date.value, "max" if backwards else "min")
@@ -361,6 +417,11 @@ class Kinds(Question):
         parts, others = pair
         if all(isinstance(each, Dates) for each in parts):
             parts = sorted(parts, key=lambda each: each.moment)
+        counts_rows = self.has("count") and self.has("more") and not self.names_row
+        if counts_rows and not self.has("column", "subject"):  # how many more A than B
+            wheres = [Where((*others, each)) for each in parts]
+            if any(len(each.rows(self.sheet)) > 1 for each in wheres):
+                yield from self.yields(0.0, Gap(HowMany(wheres[0]), HowMany(wheres[1])), *used)
         for cost, index, item in self.measure(marks):
             first, second = (self._one_of(each, others, index) for each in parts[::way])
             yield from self.yields(cost, Gap(first, second, change is not None), item, *used)

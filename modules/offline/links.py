@@ -90,7 +90,7 @@ class Links:
                 items[:] = [item for item in items if item.kind != dropped]
             before = self.by_start.get(place - 1, ())
             is_led = any(item.kind in ("dates", "between") for item in before)
-            if {"date", "number"} <= kinds and is_led:
+            if {"date", "number"} <= kinds and (is_led or self.sheet.origins is not None):
                 items[:] = [item for item in items if item.kind != "number"]
 
     def low(self, place: int) -> str:
@@ -137,6 +137,9 @@ class Links:
                 names = {stem for column in self.sheet.columns for stem in column.stems}
                 if not licensed or licensed & {*names, *self.sheet.caption}:
                     yield Item(start, start + 1, "verb", Cost.VERB, licensed)
+            if (unit := self._unit(start)) and unit[2][0] != "%" and token.low not in self.words.filler:
+                is_word = len(token.low) > 1 and not self._is(start, "ordinal", "part")
+                yield from [Item(start, unit[0], "unit", Cost.UNIT, unit[2])] if is_word else []
 
     def _unit(self, start: int) -> tuple[int, str, tuple[str, Fraction]] | None:
         """The unit of two words or one that begins here: where it ends, its name, its kind and factor."""
@@ -201,6 +204,11 @@ class Links:
             for start in range(len(lows)):
                 if name and lows[start : start + len(name)] == name:
                     yield Item(start, start + len(name), "column", 0.0, column.index)
+        for base, words in self.words.data["measures"].items():  # "weigh" is the only column in kg
+            measured = [each for each in self.sheet.amounts if base in each.bases]
+            for start, token in enumerate(self.tokens):
+                if len(measured) == 1 and token.low in words.split():
+                    yield Item(start, start + 1, "column", Cost.IDEA, measured[0].index)
 
     def _named(self, column: SheetColumn, stems: Sequence[str]) -> Iterator[tuple[Item, float]]:
         """The stretches that name a column: all of its words, some in their order, forms or ideas of one."""
@@ -294,7 +302,7 @@ class Links:
         is_figure = all(token.number is not None for token in tokens)
         if exact and (telling or (tokens[0].text[0].isupper() and start > 0)):
             # A figure in a column of amounts is compared as a number, not as a text.
-            is_amount = is_figure and column.kind in ("number", "date")
+            is_amount = is_figure and (column.kind in ("number", "date") or column.is_label)
             key = self.sheet.key
             is_other = key is not None and key is not column and not exact.isdisjoint(key.places)
             if not all(self.sheet.summaries.issuperset(column.places[line]) for line in exact):
@@ -310,6 +318,8 @@ class Links:
         is_common = len(held) > _MOST_HELD * len(column.places) and len(column.places) > 3
         if held == exact or not held or not is_said or is_common or max(len(t.low) for t in telling) < 3:
             return
+        if not any(all(_is_in(token, line) for token in telling) for line in held):
+            return  # "lose" is not in "Los Angeles"
         covered = sum((end - start) / length for length in lines.values()) / len(lines)
         is_named = any(token.stem in each.stems for token in telling for each in self.sheet.columns)
         is_led = start > 0 and self._is_subject(start) and tokens[0].text.islower()
@@ -346,7 +356,11 @@ class Links:
         return self.tokens[place].stem in self.sheet.nouns
 
     def _nouns(self) -> Iterator[Item]:
+        measure = self.words.stem(self.words.data["measure"].lower())
         for start, token in enumerate(self.tokens):
+            if self.sheet.origins is not None and token.stem == measure:
+                yield Item(start, start + 1, "column", 0.0, len(self.sheet.columns) - 1)
+                continue
             if any(token.stem in column.stems for column in self.sheet.amounts):
                 continue  # the last rain is no last row
             is_row = token.stem in self.sheet.row_nouns or token.low in self.words.data["row_words"].split()
@@ -361,10 +375,12 @@ class Links:
                 yield Item(start, start + 1, "noun", Cost.SORT, is_row or "thing" in sorts)
                 continue
             for sort in self.words.things.get(token.stem, ()):
-                key = self.sheet.key
-                is_row = key is not None and self.sheet.fits(key, sort)
-                if sort == "thing" or (is_row and key is not None and (sort != "time" or key.is_plain_time)):
+                key, fitting = self.sheet.key, [c for c in self.sheet.columns if self.sheet.fits(c, sort)]
+                fitting = [each for each in fitting if sort != "time" or each.is_plain_time]
+                if sort == "thing" or (key is not None and key in fitting):
                     yield Item(start, start + 1, "noun", Cost.SORT, True)
+                elif len(fitting) == 1 and token.low in self.words.data["generic"]:
+                    yield Item(start, start + 1, "column", Cost.IDEA, fitting[0].index)
 
     @cached_property
     def cuts(self) -> list[Cut]:
@@ -385,3 +401,10 @@ _FUNCTION = (
     "count", "fold", "most", "more", "ask", "how", "compare", "after", "dates", "difference", "each", "than",
     "or", "and", "first", "last", "between", "distinct", "superlative", "comparative", "none",
 )  # fmt: skip
+
+
+def _is_in(token: Token, line: str) -> bool:
+    """Tell whether a text has a word, or another form of it that is hardly shorter or longer."""
+    words = re.findall(r"[^\W_]+", line)
+    near = (word for word in words if len(word) > 3 and abs(len(word) - len(token.low)) < 3)
+    return token.low in line or any(word.startswith(token.stem) for word in near if len(token.stem) > 3)

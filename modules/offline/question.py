@@ -38,7 +38,7 @@ class Question:
         asked = self._after_ask(ask)
         self.word_is_bare = asked is None or asked.kind not in ("noun", "subject", "column")
         is_column = asked is not None and asked.kind == "column"
-        self.wanted = asked if is_column else None
+        self.wanted = asked if asked is not None and is_column and not self.col(asked).is_count else None
         is_fold = any(item.kind == "fold" for item in self.items[:3])
         is_noun = asked is not None and asked.kind in ("noun", "subject")
         self.names_rows = is_noun and not is_fold  # "which city", of the cities
@@ -103,7 +103,7 @@ class Question:
     def is_unclear(self) -> bool:
         """Whether it is not read, whatever it asks for."""
         is_unread = self.has("unread", "unknown") or self.asks == "why"
-        is_open = self._asks_twice() or any(map(self._may_be_dated, self.bounds))
+        is_open = self._asks_twice() or self._denies_a_date() or any(map(self._may_be_dated, self.bounds))
         return is_unread or self._states() or self._asks_of_verb() or is_open
 
     @property
@@ -115,6 +115,11 @@ class Question:
     def _asks_twice(self) -> bool:
         """Whether another question follows: "and what did they order"."""
         return any((one.kind, two.kind) == ("and", "ask") for one, two in pairwise(self.frame.items))
+
+    def _denies_a_date(self) -> bool:
+        """Whether a date follows what is denied: not shipped in May, but later, or not at all."""
+        denied = (each for each in self.bounds if getattr(each.condition, "negated", False))
+        return any(self.frame.kind(max(each.taken) + 1) in ("dates", "date") for each in denied)
 
     def _follows(self, place: int) -> bool:
         """Whether a word for rows, or a column, stands right behind an item: open orders."""
@@ -162,6 +167,10 @@ class Question:
         """Yield a form with its cost if it accounts for every item."""
         left = [item for item in self.items if not any(item is each for each in used)]
         if self._divides(form) or not self._relates(form) or self._prices_rows(form):
+            return
+        units = {item.value for item in left if item.kind == "unit"}
+        told = [self.sheet.columns[index].units for index in form.columns]
+        if units and not any(each & units for each in told):
             return
         if all(self._is_spare(item, form) for item in left) and (dated := self._part(form)) is not None:
             yield cost, dated
@@ -226,7 +235,10 @@ class Question:
 
     def _is_spare(self, item: Item, form: Form) -> bool:
         if item.kind == "column":
-            return item.value in form.columns or (item.value in self.where.columns and item.cost <= Cost.FORM)
+            is_near = item.value in form.columns or (
+                item.value in self.where.columns and item.cost <= Cost.FORM
+            )
+            return is_near and not self._owns(item)
         if item.kind == "subject":  # "which peaks", and no row is named
             after = next((each for each in self.frame.items if each.start == item.end), None)
             is_alone = after is None or after.kind not in ("noun", "column", "cell")
@@ -243,7 +255,12 @@ class Question:
             return any(self.sheet.columns[index].kind == "date" for index in getattr(form, "wanted", ()))
         if item.kind == "dates":
             return item.value in ("==", ">=") and self.frame.tokens[item.start].low in self.sheet.words.filler
-        return item.kind in _SPARE
+        return item.kind in (*_SPARE, "unit")
+
+    def _owns(self, item: Item) -> bool:
+        """Whether a column belongs to a cell, as in "the manager of Ann", and is no condition by itself."""
+        is_named = any(self.frame.items[place] is item for bound in self.bounds for place in bound.named)
+        return item.value in self.where.columns and self.col(item).kind == "text" and not is_named
 
     def _part(self, form: Form) -> Form | None:
         """Return a form with the part of its dates that "which year" asks for; None if several share it."""
@@ -273,6 +290,7 @@ class Question:
         named = [
             item for item in named if not self.col(item).truths or (not sort and self.frame.is_whole(item))
         ]
+        named = [item for item in named if self.asks != "which" or not self.col(item).is_count]
         named = [  # what did Ann order
             item for item in named if not self.asks or not self.col(item).is_id or self.frame.is_whole(item)
         ]
@@ -331,12 +349,15 @@ class Question:
     def _implied(self, marks: Sequence[Item]) -> list[SheetColumn]:
         """Return the only column of amounts, or the only one that a verb such as "spend" lets be meant."""
         amounts = self.sheet.amounts
+        if any(item.value == "how much" for item in self.of("how")):
+            money = [each for each in amounts if each.bases & set("$€£¥") or each.is_of("money")]
+            amounts = money or amounts
         verbs = [item for item in self.of("verb") if item.value]
-        if verbs:
+        if verbs and self.sheet.origins is None:
             said = [each for each in amounts if any(item.value.intersection(each.stems) for item in verbs)]
             said = [each for each in said if min(each.filled, default=0) >= 0]  # what is spent is less
             amounts = [each for each in said if each.adds_up] or said
-        elif any(mark.kind == "most" for mark in marks):
+        elif any(mark.kind == "most" for mark in marks) and self.sheet.origins is None:
             return []
         return amounts if len(amounts) == 1 else []
 

@@ -9,6 +9,7 @@ import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
 from functools import reduce
+from itertools import repeat
 from typing import Any, ClassVar, Literal
 
 from chameleon.lazy import cached_property
@@ -25,7 +26,7 @@ TOLD = {
     "<": "under", "<=": "at most", "==": "exactly", "!=": "not", ">=": "at least", ">": "over",
 }  # fmt: skip
 _WHEN = {"<": "before", "<=": "up to", ">=": "from", ">": "after"}
-_COLUMNS = ("column", "by", "wanted")  # fields that are places of columns
+_COLUMNS = ("column", "other", "by", "wanted")  # fields that are places of columns
 _MOST_TEXTS = 3
 
 
@@ -89,23 +90,28 @@ class Is(Condition):
 
 @dataclass(frozen=True)
 class Compares(Condition):
-    """A cell's number against one in the unit of its column, up to `last`."""
+    """A cell's number against one in the unit of its column, up to `last`, or against another column."""
 
     column: int
     sign: Sign
-    number: Number
+    number: Number | None = None
+    other: int | None = None
     last: Number | None = None
 
     def rows(self, sheet: Sheet) -> set[int]:
         column, test = sheet.columns[self.column], SIGNS[self.sign]
-        check_units(column)
-        limit, last = key_of(self.number), key_of(self.last)
-        found = [(row, key) for row, key in enumerate(column.keys) if key is not None and test(key, limit)]
-        return {row for row, key in found if last is None or key <= last}
+        against = None if self.other is None else sheet.columns[self.other]
+        check_units(*filter(None, (column, against)))
+        limits = repeat(key_of(self.number)) if against is None else against.keys
+        pairs = enumerate(zip(column.keys, limits, strict=False))
+        found = [(row, one) for row, (one, two) in pairs if one is not None is not two and test(one, two)]
+        last = key_of(self.last)
+        return {row for row, one in found if last is None or one <= last}
 
     def said(self, sheet: Sheet) -> str:
+        limit = plain(self.number or 0) if self.other is None else name_of(sheet, self.other)
         until = "" if self.last is None else f" and at most {plain(self.last)}"
-        return f"{name_of(sheet, self.column)} is {TOLD[self.sign]} {plain(self.number)}{until}"
+        return f"{name_of(sheet, self.column)} is {TOLD[self.sign]} {limit}{until}"
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from chameleon.retrieval.analysis import folded
 from chameleon.table import Meaning, Table
 from chameleon.table.amounts import plain_signs, read_amount
 from chameleon.table.column_names import ColumnName
-from chameleon.table.dates import Span
+from chameleon.table.dates import MONTHS, Span
 from chameleon.table.meaning import DATES, NUMBERS, is_blank, is_nothing, shown, unmarked
 from chameleon.table.totals import set_apart
 
@@ -27,6 +27,11 @@ _COPY = re.compile(r" \(\d\)$")
 _IN_HEADER = re.compile(r"[(\[]([^)\]]*)[)\]]")
 _SIGN_NAMES = {"+": "plus", "-": "minus", "–": "minus", "%": "percent", "#": "number"}
 _CODE = re.compile(r"[A-Za-z]{0,4}[-_ ./#]?\d+[A-Za-z]?")
+_PERIODS = {
+    "Year": re.compile(r"(?:fy ?)?(?:1[5-9]|20)\d\d"),
+    "Quarter": re.compile(r"q[1-4](?:[ /-]?(?:20)?\d\d)?|(?:20)\d\d[ -]?q[1-4]"),
+    "Month": re.compile("|".join({*MONTHS, *(month[:3] for month in MONTHS)})),
+}
 _SAMPLE = 400
 
 
@@ -108,8 +113,15 @@ class SheetColumn:
         if kind == "time" or (kind == "duration" and any(":" in cell for cell in self.sample)):
             return "time"
         if kind in NUMBERS:
-            return "number"
+            return "text" if self.is_label else "number"
         return "empty" if kind == "empty" else "text"
+
+    @cached_property
+    def is_label(self) -> bool:
+        """Whether its figures name things, and count nothing: those of a "Room" or a "Platform"."""
+        figures = [value for value in self.meaning.values if value is not None]
+        is_whole = all(isinstance(value, int) for value in figures) and not self.meaning.base
+        return is_whole and self.stems[-1:] != () and self.stems[-1] in self.words.lists["labels"]
 
     @cached_property
     def numbers(self) -> list[Number | None]:
@@ -344,6 +356,29 @@ class Sheet:
         """The stems that mean a row, or what the table is about: those of its caption."""
         told = frozenset(stem for stem in self.caption if not stem.isdigit())
         return (self.row_nouns | told) - self.words.lists["names"] - self.words.filler
+
+    @cached_property
+    def long(self) -> Sheet | None:
+        """The table with a row for each year, quarter or month that is a column; None where none are."""
+        for name, form in _PERIODS.items():
+            spread = [c.index for c in self.columns if form.fullmatch(folded(c.plain)) and c.kind != "text"]
+            kept = [c.index for c in self.columns if c.index not in spread and c.kind in ("text", "date")]
+            if len(spread) > 1 and kept and {self.columns[i].kind for i in spread} <= {"number", "empty"}:
+                header, unit = self.table.header, next((self.columns[i].unit for i in spread), "")
+                others = [header[i] for i in kept]
+                measure = f"{self.table.caption} {self.words.data['measure']}".strip()
+                measure += f" ({unit})" if unit else ""
+                rows = [
+                    [*(self.table.rows[row][i] for i in kept), header[i], self.table.rows[row][i]]
+                    for row in self.rows for i in spread
+                ]  # fmt: skip
+                sheet = Sheet(Table([*others, name, measure], rows, self.table.caption), self.words)
+                sheet.origins = [(row, i) for row in self.rows for i in spread]
+                return sheet
+        return None
+
+    origins: Sequence[tuple[int, int]] | None = None
+    """Of a long sheet, the row and the column of the table that each row is of."""
 
 
 def plain(number: Number, places: int = 4) -> str:

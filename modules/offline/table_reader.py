@@ -62,7 +62,7 @@ class TableReader(Module):
         if found.confidence < self.at_least:
             sure = f"{found.confidence:.2f}, below {self.at_least:g}"
             raise Declined(f"it was read as: {found.reading}, with a confidence of {sure}")
-        region, cells = _places(found)
+        region, cells = _places(found, table)
         told = region.to_json(table, cells)
         reading = {"means": found.reading, "confidence": round(found.confidence, 2)}
         if len(found.result.values) > _MOST_SHOWN:
@@ -111,8 +111,8 @@ def _units(found: Answer, told: str) -> set[tuple[str, Fraction]]:
     return named[-1] if named else set()
 
 
-def _places(found: Answer) -> tuple[TableRegion, list[tuple[int, int]]]:
-    """Return the rows and columns that an answer rests on, and the cells that it is.
+def _places(found: Answer, table: Table) -> tuple[TableRegion, list[tuple[int, int]]]:
+    """Return the rows and columns that an answer rests on, and the cells that it is, in the table as it was.
 
     Where it names no column, those are what names the rows.
     """
@@ -120,5 +120,10 @@ def _places(found: Answer) -> tuple[TableRegion, list[tuple[int, int]]]:
     wanted = form.wanted if isinstance(form, Pick) else (form.column,) if isinstance(form, Fold) else ()
     is_told = result.kind == "cells" and len(result.rows) <= _MOST_CELLS
     cells = [(row, column) for row in result.rows for column in wanted] if is_told else []
+    if sheet.origins is not None:  # a row for each year: where it stood before
+        origins = [sheet.origins[row] for row in result.rows]
+        names = {sheet.columns[index].name for index in result.columns}
+        kept = {index for index, name in enumerate(table.header) if name in names}
+        return TableRegion(sorted({row for row, _ in origins}), sorted({c for _, c in origins} | kept)), []
     key = [sheet.key.index] if sheet.key else None
     return TableRegion(sorted(set(result.rows)) or None, sorted(set(result.columns)) or key), cells

@@ -74,12 +74,13 @@ def test_tables_that_agree_are_all_named(ask: Any) -> None:
     assert state.answer == "40" and {name for name, _, _ in sources(state)} == {"league a", "league b"}
 
 
-def test_a_count_or_sum_of_two_tables_agrees_only_where_they_are_copies(ask: Any) -> None:
+@pytest.mark.parametrize("question", ["How many teams are there?", "How many points are there in total?"])
+def test_a_count_or_sum_of_two_tables_agrees_only_where_they_are_copies(ask: Any, question: str) -> None:
     rows = [["Nord", "1", "2"], ["Ost", "8", "30"], ["Ulm", "100", "0"]]
     tables = {"league a": LEAGUE, "league b": Table(LEAGUE.header, rows)}
-    for question in ("How many teams are there?", "How many points are there in total?"):
-        assert "it is not clear which table is meant (" in why(ask(question, tables))
-        assert len(ask(question, {"league a": LEAGUE, "league b": LEAGUE}).sources) == 2
+    told = why(ask(question, tables))
+    assert "it is not clear which table is meant (" in told
+    assert len(ask(question, {"league a": LEAGUE, "league b": LEAGUE}).sources) == 2
 
 
 @pytest.mark.parametrize(("text", "answer"), [("Nord has 44 points now.", None), ("Nord plays.", "40")])
@@ -110,8 +111,11 @@ def test_a_rival_that_cannot_be_read_is_told_of_unless_it_is_a_part(ask: Any) ->
     assert state.answer == "40"
 
 
-def test_the_telling_words_of_a_question(ask: Any) -> None:
+def test_an_index_that_has_no_word_of_the_question(ask: Any) -> None:
     assert "nothing in the index" in why(ask("Who is the mayor?", BOTH))
+
+
+def test_the_telling_words_of_a_question() -> None:
     words = telling_words("How many points did Nord get in the 2024 season?")
     assert set(words.values()) == {"points", "Nord", "2024", "season"}
     assert covered(words, ["league 2024", "club/league_2024.csv", "Points"]) == {"point", "2024"}

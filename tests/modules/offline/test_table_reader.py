@@ -71,17 +71,25 @@ def test_at_least_bounds_the_confidence(command: Command) -> None:
     assert "confidence of 0." in why(state) and "below 1" in why(state)
     asked = ("ask", "How many points does Harbour Rovers have?", "--table", str(LEAGUE))
     assert command(*asked, "--at-least", "0.1").code == 0
-    assert command(*asked, "--at-least", "1").code == 3
+    declined = command(*asked, "--at-least", "1")
+    assert declined.code == 3 and declined.err.startswith("Declined: it was read as: ")
     unable = command(*asked, "--at-least", "0.9", "--inventory", "tabmwp")
     assert unable.code == 1 and "no module of the inventory tabmwp takes at_least" in unable.complaint
     assert command(*asked, "--at-least", "2").code == 2
 
 
-def test_the_command_shows_answer_place_and_reading(command: Command, tmp_path: Path) -> None:
+def test_the_command_shows_answer_place_and_reading(command: Command) -> None:
     asked = ("ask", "How many points does Harbour Rovers have?", "--table", str(LEAGUE))
+    shown = command(*asked, "--trace")
+    page = shown.err
+    assert shown.out == "46\n" and "\nFrom: league, row 2, columns Team and Points\n" in page
+    assert "\nRead as: Points where Team is Harbour Rovers\n" in page
     told = json.loads(command(*asked, "--json").out)
     assert told["answer"] == "46" and told["sources"][0]["cells"] == [[2, "Points"]]
-    file = tmp_path / "ferries.csv"  # which gives its name to the table, and repeats a column
+
+
+def test_a_file_gives_its_name_to_the_table_and_may_repeat_a_column(command: Command, tmp_path: Path) -> None:
+    file = tmp_path / "ferries.csv"
     file.write_text("Name,Seats,Seats\nAlda,40,12\nBirk,90,30\nCore,60,18\n")
     outcome = command("ask", "How many ferries are there?", "--table", str(file))
     read = "Read as: number of rows\nFrom: ferries, all 3 rows, column Name\n"
