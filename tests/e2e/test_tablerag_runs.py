@@ -98,13 +98,6 @@ EARLIER = "Earlier: Which trains go to Ostrand? - Polar Star | Amber Arrow"
             {"question": "Which of them is cheaper?", "history": TURNS},
             EARLIER,
         ),
-        (
-            "hybridqa",
-            "It was built by her.\nThe answer is: Anna Brede.",
-            "Anna Brede",
-            {"question": "Who built the cheaper train to Ostrand?", "passages": PASSAGES},
-            "Amber Arrow: The Amber Arrow was built by Anna Brede.",
-        ),
     ],
 )
 def test_each_task_takes_twelve_calls(
