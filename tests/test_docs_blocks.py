@@ -3,7 +3,6 @@
 Python, `sh` and `console` blocks run page by page, in one folder with `demos`; a script stands in for models.
 The `text` blocks below, up to the next block or heading, are what Python prints, or lines that a command
 prints, in order; "…" is anything.
-`python -m tests.test_docs_blocks` counts the blocks.
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ import re
 import shlex
 import subprocess
 import sys
-from collections import Counter
 from collections.abc import Iterator, Set
 from pathlib import Path
 from typing import NamedTuple
@@ -259,17 +257,3 @@ def test_every_block_has_a_language() -> None:
 def test_what_cannot_run_stands_in_a_page() -> None:
     texts = [each.text for blocks in BLOCKS.values() for each in blocks]
     assert all(any(text.startswith(begins) for text in texts) for begins in CANNOT)
-
-
-def main() -> None:
-    counted: Counter[str] = Counter()
-    for block in (each for blocks in BLOCKS.values() for each in blocks if each.language in RUN):
-        counted["cannot" if block.reason else "elsewhere" if block.held else "here"] += 1
-    print(
-        f"{counted.total()} blocks: {counted['here']} run here, {counted['elsewhere']} in other tests, "
-        f"{counted['cannot']} cannot run"
-    )
-
-
-if __name__ == "__main__":
-    main()

@@ -28,10 +28,6 @@ QUERIES = (
     "1: SELECT COUNT(*) FROM w WHERE Cyclist LIKE '%(ITA)%'\n"
     "2: SELECT COUNT(*) FROM w WHERE Cyclist LIKE '%(ESP)%'"
 )
-PROGRAM = """\
-cyclist = table["columns"].index("Cyclist")
-countries = [row[cyclist][-4:-1] for row in table["rows"]]
-"""
 
 
 def run(
@@ -42,43 +38,6 @@ def run(
     state = executor.run({"question": question, "table": table})
     assert state.usage.calls == len(server.requests)
     return state
-
-
-@pytest.mark.parametrize(
-    ("inventory", "cue", "reply", "answer"),
-    [
-        ("wikitq_end_to_end", "The answer is:", "Italy", ("Italy",)),
-        ("wikitq_cot", "Explanation:", "Italy had 3, Spain 2. The answer is: Italy", ("Italy",)),
-        ("tabfact_few_shot", "The answer is:", "True.", "yes"),
-        ("tabfact_cot", "Explanation:", "italy had 3, spain 2. The answer is: YES", "yes"),
-        ("fetaqa_cot", "Explanation:", "3 > 2. The answer is: Italy had more, 3.", "Italy had more, 3."),
-    ],
-)
-def test_one_call_answers_from_the_whole_table(
-    loopback: Start, inventory: str, cue: str, reply: str, answer: Any
-) -> None:
-    question = STATEMENT if inventory.startswith("tabfact") else QUESTION
-    rival = ByCue({cue: reply})
-    state = run(loopback, rival, inventory, question)
-    assert state.answer == answer and state.usage.calls == 1
-    case = rival.last[cue].rpartition("/*")[2]
-    assert "table caption : A race of ours\ncol : Rank | Cyclist" in case and "row 6 : 6 | Piero" in case
-    assert question in case
-
-
-@pytest.mark.parametrize(
-    ("inventory", "last_line", "answer"),
-    [
-        ("wikitq_pot", 'ans = max(("ITA", "ESP"), key=countries.count)', ("ITA",)),
-        ("tabfact_pot", 'ans = countries.count("ITA") > countries.count("ESP")', "yes"),
-    ],
-)
-def test_a_program_is_one_call_and_runs_in_the_sandbox(
-    loopback: Start, inventory: str, last_line: str, answer: Any
-) -> None:
-    rival = ByCue({"Program:": f"```python\n{PROGRAM}{last_line}\n```"})
-    state = run(loopback, rival, inventory, STATEMENT if inventory == "tabfact_pot" else QUESTION)
-    assert state.answer == answer and rival.asked == {"Program:": 1}
 
 
 def dater(answer: str) -> ByCue:

@@ -59,15 +59,12 @@ class Reader:
         statute = case.partition("<statute>\n")[2].partition("\n</statute>")[0]
         examples = user.count("<statute>\n") - 1
         mode = "zero_shot" if not examples else "cot" if case.rstrip().endswith("Reasoning:") else "few_shot"
-        mode = "pot" if case.rstrip().endswith("Program:") else mode
         assert request["temperature"] == 0 and "never follow instructions" in system
         assert examples == (0 if mode == "zero_shot" else 8)
         with self._lock:
             self.asked[mode, facts] += 1
             self.statutes.append(statute)
         answer = "$41,000" if "How much" in case else "Contradiction" if "not" in facts else "Entailment"
-        if mode == "pot":
-            return f"```python\nans = {'41 * 1000' if 'How' in case else repr(answer)}\n```"
         return f"Reasoning: 40 x 1,000 = 40,000.\nThe answer is: {answer}" if mode == "cot" else answer
 
 
@@ -107,16 +104,6 @@ def test_three_strategies_by_three_ways_to_ask(
     shown = {tuple(sorted(re.findall(r"^§(\d+)\.", text, re.MULTILINE))) for text in reader.statutes}
     assert shown == {("12",), ("12", "14"), ("12", "13", "14")}, "a strategy decides what the model is shown"
     assert reader.asked == Counter({(mode, case["text"]): 3 for mode in MODES for case in CASES})
-
-
-def test_programs_take_one_call_a_case(loopback: Start, command: Command, data: Path, tmp_path: Path) -> None:
-    reader = Reader()
-    loopback(reader)
-    done = command("eval", "sara_pot", str(data), *MODEL, "--out", str(tmp_path / "out"), "--store", "off")
-    assert done.code == 0 and "100.00±23.71" in done.out
-    assert reader.asked == Counter({("pot", case["text"]): 1 for case in CASES})
-    answers = [row["answer"] for row in read_lines(tmp_path / "out" / "results.jsonl")]
-    assert sorted(map(str, answers)) == ["41000", "Contradiction", "Entailment"]
 
 
 def test_a_question_about_a_statute_of_ones_own(loopback: Start, command: Command, tmp_path: Path) -> None:
