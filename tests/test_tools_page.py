@@ -82,6 +82,8 @@ def commands(section: str) -> list[tuple[str, str]]:
 
 
 def without_figures(text: str) -> str:
+    """Leave out times and costs, and the lines that a slow machine prints while it works."""
+    text = re.sub(r"^.* …\n", "", text, flags=re.M)
     return "".join(f"{_FIGURES.sub('#', line.rstrip())}\n" for line in text.splitlines())
 
 
