@@ -47,16 +47,17 @@ class Tabfact(TableBenchmark):
 
     def rows(self, found: Iterable[Row], path: Path) -> Iterator[Row]:
         """Yield one row a statement: the release has a table's statements together."""
-        name, channels = path.name.partition(".")[0], None
+        name = path.name.partition(".")[0]
+        channels: Mapping[str, str] | None = None
         for number, row in enumerate(found):
             if "table_text" in row:
                 table = {"lines": row["table_text"], "caption": row.get("table_caption")}
                 yield {"id": f"{name}-{number}", "table": table, **row}
             elif {"query", "label", "table"} <= row.keys() and row["label"] in ("0", "1"):
                 yield {**row, "statement": row["query"], "label": int(row["label"])}
-            elif _is_packed(row):
-                channels = _channels(path) if channels is None else channels
-                yield from _unpacked(str(row["id"]), row["prediction"], channels)
+            elif self.is_packed(row):
+                channels = self.channels_near(path) if channels is None else channels
+                yield from self.unpacked(str(row["id"]), row["prediction"], channels)
             else:
                 yield row
 
@@ -81,35 +82,35 @@ class Tabfact(TableBenchmark):
         lines = file.read_text("utf-8").split("\n")
         return {"lines": [line.split(_SEPARATOR) for line in lines if line]}
 
+    @staticmethod
+    def is_packed(row: Row) -> bool:
+        """Tell a table of the release: statements, labels, perhaps parts of speech, caption."""
+        packed = row.get("prediction")
+        if not (set(row) == {"id", "prediction"} and isinstance(packed, list) and len(packed) in (3, 4)):
+            return False
+        statements, labels, caption = packed[0], packed[1], packed[-1]
+        lists = isinstance(statements, list) and isinstance(labels, list) and isinstance(caption, str)
+        return lists and len(statements) == len(labels)
 
-def _is_packed(row: Row) -> bool:
-    """Return whether it is a table of the release: statements, labels, perhaps parts of speech, caption."""
-    packed = row.get("prediction")
-    if not (set(row) == {"id", "prediction"} and isinstance(packed, list) and len(packed) in (3, 4)):
-        return False
-    statements, labels, caption = packed[0], packed[1], packed[-1]
-    lists = isinstance(statements, list) and isinstance(labels, list) and isinstance(caption, str)
-    return lists and len(statements) == len(labels)
+    @staticmethod
+    def unpacked(table: str, packed: list[Any], channels: Mapping[str, str]) -> Iterator[Row]:
+        """Yield the statements of one table, without the links to cells that tokenized ones have."""
+        for number, (statement, label) in enumerate(zip(packed[0], packed[1], strict=True)):
+            yield {
+                "id": f"{table}.{number}",
+                "table_id": table,
+                "statement": _LINK.sub(r"\1", statement) if isinstance(statement, str) else statement,
+                "label": label,
+                "caption": packed[-1],
+                "channel": channels.get(table),
+            }
 
-
-def _unpacked(table: str, packed: list[Any], channels: Mapping[str, str]) -> Iterator[Row]:
-    """Yield the statements of one table, without the links to cells that tokenized ones have."""
-    for number, (statement, label) in enumerate(zip(packed[0], packed[1], strict=True)):
-        yield {
-            "id": f"{table}.{number}",
-            "table_id": table,
-            "statement": _LINK.sub(r"\1", statement) if isinstance(statement, str) else statement,
-            "label": label,
-            "caption": packed[-1],
-            "channel": channels.get(table),
-        }
-
-
-def _channels(data: Path) -> dict[str, str]:
-    """Return the channel of each table that the lists in the release's `data/` name."""
-    found: dict[str, str] = {}
-    for channel in _CHANNELS:
-        for name in (f"{channel}_ids.json", f"{channel}_test_id.json"):
-            if file := beside(data, name, f"../data/{name}"):
-                found |= dict.fromkeys((str(row["id"]) for row in DataFile(file)), channel)
-    return found
+    @staticmethod
+    def channels_near(data: Path) -> dict[str, str]:
+        """Return the channel of each table that the lists in the release's `data/` name."""
+        found: dict[str, str] = {}
+        for channel in _CHANNELS:
+            for name in (f"{channel}_ids.json", f"{channel}_test_id.json"):
+                if file := beside(data, name, f"../data/{name}"):
+                    found |= dict.fromkeys((str(row["id"]) for row in DataFile(file)), channel)
+        return found
