@@ -49,9 +49,7 @@ BATCH, EVAL = "**Chameleon `batch`**", "**Chameleon `Evaluation`: log, results**
 AIMS = {(0.2, 32): 1.08, (0.2, 64): 1.08, (0.2, 256): 1.6, (1.0, 256): 1.15}
 """The most wall time as a multiple of ideal, by the seconds of a call and the workers."""
 ANSWER = "The answer is 42."
-LOOP = (
-    asyncio.Runner()
-)  # one for all: LangChain shares a client between chat models, and it stays with its loop
+LOOP = asyncio.Runner()  # one for all: LangChain's chat models share a client, which stays with its loop
 Client = Callable[[str, int, int], None]  # asks a server all problems, so many at once
 
 
@@ -184,7 +182,7 @@ async def raw(address: str) -> AsyncIterator[Ask]:
 
 CLIENTS: dict[str, Client] = {
     BATCH: batch,
-    **({"**Chameleon `abatch`**": abatch} if hasattr(Executor, "abatch") else {}),
+    "**Chameleon `abatch`**": abatch,
     EVAL: evaluation,
     "ChatOpenAI.invoke, threads": invoke,
     "ChatOpenAI.ainvoke": ainvoke(on_aiohttp=False),

@@ -1,6 +1,6 @@
 """How well PDFs that nobody here wrote are read: forty questions, forty table rows, figures, processor time.
 
-    python perf/papers.py FOLDER [--fetch] [--readers pdfplumber,markitdown,pypdfium2,chameleon] [--misses]
+    python perf/papers.py FOLDER [--fetch] [--readers pdfplumber,markitdown,pypdfium2,chameleon]
     python perf/papers.py FOLDER --index
 
 `--fetch` takes fifteen PDFs out of Debian's documentation packages into FOLDER (apt-get, dpkg-deb; 230 MB of
@@ -161,8 +161,8 @@ def has_row(rows: Sequence[Sequence[str]], name: str, value: str) -> bool:
     return False
 
 
-def measured(read: Callable[[bytes, str], Read], folder: Path, asked: Any, misses: bool) -> list[list[str]]:
-    """The figures of one reader, on all papers and on those held out."""
+def measured(read: Callable[[bytes, str], Read], folder: Path, asked: Any) -> list[list[str]]:
+    """Return the figures of one reader, on all papers and on those held out."""
     seconds, pages, torn = 0.0, 0, dict[str, int]()
     ranks, rows = list[tuple[str, int | None]](), list[tuple[str, bool]]()
     for name in PAPERS:
@@ -172,23 +172,17 @@ def measured(read: Callable[[bytes, str], Read], folder: Path, asked: Any, misse
         seconds += time.process_time() - begin
         pages += page_count(data)
         torn[name] = len(_TORN.findall(" \n".join(each["text"] for each in found)))
-        for file, question, needed in asked["questions"]:
-            if file == name:
-                ranks.append((name, place_of(question, needed, found)))
-                if misses and (ranks[-1][1] is None or ranks[-1][1] >= K):
-                    print(f"  {name}: {question} {needed}: {ranks[-1][1]}")
-        for file, row, value in asked["rows"]:
-            if file == name:
-                rows.append((name, has_row(cells, row, value)))
-                if misses and not rows[-1][1]:
-                    print(f"  {name}: row {row!r}, {value!r}")
-    told = list[list[str]]()
+        questions = [(question, needed) for file, question, needed in asked["questions"] if file == name]
+        named_rows = [(row, value) for file, row, value in asked["rows"] if file == name]
+        ranks += [(name, place_of(question, needed, found)) for question, needed in questions]
+        rows += [(name, has_row(cells, row, value)) for row, value in named_rows]
+    figures = []
     for papers in (set(PAPERS), set(PAPERS) - set(asked["tuned_on"])):
         own = [rank for name, rank in ranks if name in papers]
         own_rows = [has for name, has in rows if name in papers]
         first, among = (sum(rank is not None and rank < n for rank in own) for n in (1, K))
         spoilt = [torn[name] for name in papers]
-        told.append(
+        figures.append(
             [
                 f"{first}/{len(own)}",
                 f"{among}/{len(own)}",
@@ -197,7 +191,7 @@ def measured(read: Callable[[bytes, str], Read], folder: Path, asked: Any, misse
                 f"{seconds / pages:.3f}",
             ]
         )
-    return told
+    return figures
 
 
 def asked_of_one_index(folder: Path, questions: Sequence[tuple[str, str, Sequence[str]]]) -> list[list[str]]:
@@ -238,7 +232,6 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--fetch", action="store_true")
     parser.add_argument("--readers", default=",".join(READERS))
-    parser.add_argument("--misses", action="store_true", help="print what was not found")
     parser.add_argument("--index", action="store_true", help="ask one index of all papers")
     given = parser.parse_args()
     if given.fetch:
@@ -252,7 +245,7 @@ def main() -> None:
         return table(f"{len(questions)} questions to one index of {len(PAPERS)} papers", titles, rows)
     rows = []
     for name in given.readers.split(","):
-        every, held_out = measured(READERS[name], given.folder, asked, given.misses)
+        every, held_out = measured(READERS[name], given.folder, asked)
         rows += [[name, *every], [f"{name}, held out", *held_out[:-1], ""]]
     print(surroundings("pypdfium2"))
     table(

@@ -1,4 +1,4 @@
-"""The reader without a model: what each of its costs is good for, faults over many tables, and its speed.
+"""The reader without a model: what each of its costs is good for, and faults and seconds over many tables.
 
 Run: python perf/reader.py FOLDER [--every N]
 
@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import gzip
-import importlib.util
 import json
 import time
 from collections import Counter
@@ -19,11 +18,13 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from small_models import problems
+
 from chameleon import Declined, Executor, Table
 from chameleon.modules.offline.costs import Cost
 from chameleon.modules.offline.judge import answer
-from chameleon.table import read_table
 
+ALL = 10**6
 FILES = ("wikitq/tables", "tabfact/tables", "hybridqa/dev")
 FORMS = (
     "How many {0}s are there?",
@@ -40,17 +41,10 @@ FORMS = (
 
 def everyday(folder: Path) -> str:
     """Return how many of the everyday development questions are right, wrong and declined."""
-    spec = importlib.util.spec_from_file_location("score", folder / "score.py")
-    assert spec is not None and spec.loader is not None
-    score = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(score)
-    counts, executor = Counter[str](), Executor("tables_offline")
-    for row in map(json.loads, (folder / "questions.jsonl").read_text("utf-8").splitlines()):
-        if row["part"] == "dev":
-            table = read_table(folder / "tables" / f"{row['table']}.csv")
-            state = executor.run({"question": row["question"], "table": table.with_caption(row["table"])})
-            counts[score.verdict(row, {"rc": 0, "answer": state.answer})] += 1
-    return ", ".join(f"{count} {name}" for name, count in sorted(counts.items(), reverse=True))
+    executor = Executor("tables_offline")
+    asked = problems(folder.parent, "everyday", ALL)
+    counts = Counter(each.judged(executor.run(each.problem.input).answer) for each in asked)
+    return ", ".join(f"{count} {name}" for name, count in sorted(counts.items()))
 
 
 def costs(folder: Path) -> None:
@@ -109,37 +103,12 @@ def over_tables(folder: Path, name: str, every: int) -> None:
     print(f"{name}: {dict(counts)}, {1000 * spent / counts.total():.0f} ms each, slowest {slowest}")
 
 
-def over_a_long_table(rows: int = 100_000) -> None:
-    """Print how long a table of so many rows takes, the first question and those after it, and a refusal."""
-    cities = ("Leeds", "York", "Hull", "Bath", "Ely")
-    cells = [
-        (f"K{i}", cities[i % 5], f"2024-03-{i % 31 + 1:02}", str(i % 7), f"${i % 1000}.25")
-        for i in range(rows)
-    ]
-    table = Table(["Order ID", "City", "Date", "Quantity", "Price"], cells, "orders")
-    for question in (
-        "What is the total quantity in Leeds?",
-        "How many orders are there?",
-        "What is the average price by city?",
-        "What is the price of order K4321?",
-        "How many orders have a price over $900?",
-    ):
-        came, seconds = timed(question, table)
-        print(f"{rows:,} rows: {seconds:.2f} s, {came}: {question}")
-    small = Table(["City", "Nights"], [["Oslo", "3"], ["Riga", "2"]], "trips")
-    timed("Which city has the most nights?", small)
-    for question in ("Why did the harbour close?", "Please write a poem about the sea"):
-        came, seconds = timed(question, small)
-        print(f"refused in {1000 * seconds:.1f} ms ({came}): {question}")
-
-
 def main() -> None:
     form = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=form)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--every", type=int, default=1, help="only every N-th table")
     options = parser.parse_args()
-    over_a_long_table()
     costs(options.folder / "everyday")
     for name in FILES:
         over_tables(options.folder, name, options.every)

@@ -3,16 +3,10 @@
     pip install rapidocr onnxruntime pillow
     python perf/text_detection.py FOLDER [--repeats 3]
 
-FOLDER, or the file itself, is laid out so:
-
-    FOLDER/image_samples.jsonl      {"file": "images/1.png", "ocr": "[([[0, 0], …], 'text', 0.9)]"} a line
-    FOLDER/images/1.png             the pictures, wherever `file` says
-
-`file` is the path of a picture from the file's folder, and `ocr` what EasyOCR read in it, as a Python list of
-(box, text, confidence). Words are runs of letters and digits in lower case; precision, recall and F1 count
-them over all pictures together, whatever their place. The time is that of one picture after another in one
-thread, from the open file to the text, once all models are loaded. Thirty pictures take some two minutes on
-two cores with nothing else to do, most of them for RapidOCR's defaults; stderr tells when a round is done.
+FOLDER has `image_samples.jsonl`, an object a line: `file` is the path of a picture from FOLDER, `ocr` what
+EasyOCR read in it, as a Python list of (box, text, confidence). Words are runs of letters and digits in lower
+case; precision, recall and F1 count them over all pictures together. The time is that of one picture after
+another in one thread, once all models are loaded.
 """
 
 from __future__ import annotations
@@ -21,7 +15,6 @@ import argparse
 import ast
 import json
 import re
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -31,9 +24,7 @@ from typing import Any
 from timings import Figure, surroundings, table
 
 from chameleon import State
-from chameleon.errors import ChameleonError, InputError
 from chameleon.modules.vision.text_detector import TextDetector
-from chameleon.pictures.engines import chosen_engine
 from chameleon.pictures.opening import read_picture
 from chameleon.run.steps import PreparedModule
 
@@ -47,30 +38,11 @@ def words_of(text: str) -> Words:
     return Counter(re.findall(r"\w+", text.lower()))
 
 
-def recorded(given: Path) -> list[tuple[Path, Words]]:
-    """The pictures with the words that were recorded for each. Raises `InputError`."""
-    file = given / "image_samples.jsonl" if given.is_dir() else given
-    try:
-        lines = file.read_text("utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as problem:
-        raise InputError(f"{file} cannot be read: {problem}", hint="Name a file of samples.") from problem
-    samples = [_sample(file, number, line) for number, line in enumerate(lines, 1)]
-    if not any(words for _, words in samples):
-        raise InputError(f"{file} has no words to compare with")
-    return samples
-
-
-def _sample(file: Path, number: int, line: str) -> tuple[Path, Words]:
-    try:
-        row = json.loads(line)
-        picture = file.parent / row["file"]
-        words = words_of(" ".join(text for _, text, _ in ast.literal_eval(row["ocr"])))
-    except (ValueError, TypeError, KeyError, SyntaxError) as problem:
-        what = f"no sample with `file` and `ocr`: {type(problem).__name__}: {problem}"
-        raise InputError(what, where=f"{file}, line {number}") from problem
-    if not picture.is_file():
-        raise InputError(f"there is no picture {picture}", where=f"{file}, line {number}")
-    return picture, words
+def recorded(folder: Path) -> list[tuple[Path, Words]]:
+    """Return the pictures with the words that were recorded for each."""
+    lines = (folder / "image_samples.jsonl").read_text("utf-8").splitlines()
+    samples = [(row["file"], ast.literal_eval(row["ocr"])) for row in map(json.loads, lines)]
+    return [(folder / file, words_of(" ".join(text for _, text, _ in ocr))) for file, ocr in samples]
 
 
 def scores(found: Sequence[Words], wanted: Sequence[Words]) -> tuple[float, float, float]:
@@ -109,13 +81,7 @@ def main() -> None:
     parser.add_argument("samples", type=Path)
     parser.add_argument("--repeats", type=int, default=3)
     options = parser.parse_args()
-    if options.repeats < 1:
-        parser.error("--repeats is to be at least 1")
-    try:
-        samples = recorded(options.samples)
-        chosen_engine("rapidocr", ())  # the others are measured where they are installed
-    except ChameleonError as problem:
-        parser.error(str(problem))
+    samples = recorded(options.samples)
     readers = {
         DEFAULTS: with_defaults(),
         OURS: with_module("rapidocr"),
@@ -123,16 +89,14 @@ def main() -> None:
     }
     found: dict[str, list[Words]] = {}
     seconds: dict[str, list[float]] = {name: [] for name in readers}
-    for name, read in readers.items():
-        _say(f"loads the models of {name}")
-        read(samples[0][0])
-    for number in range(1, options.repeats + 1):  # all of them in each round: what disturbs one disturbs all
+    for read in readers.values():
+        read(samples[0][0])  # loads the models
+    for _ in range(options.repeats):  # all of them in each round: what disturbs one disturbs all
         for name, read in readers.items():
             begun = time.perf_counter()
             texts = [read(path) for path, _ in samples]
             seconds[name].append((time.perf_counter() - begun) / len(samples))
             found[name] = [words_of(text) for text in texts]
-            _say(f"round {number} of {options.repeats}, {name}: {seconds[name][-1]:.3f} s a picture")
     figures = {name: Figure(values) for name, values in seconds.items()}
     rows = []
     for name, figure in figures.items():
@@ -142,10 +106,6 @@ def main() -> None:
     header = ["", "precision", "recall", "F1", "s a picture: median (least–most)", "of the defaults' time"]
     table(f"Words of {len(samples)} pictures against the recorded ones", header, rows)
     print(surroundings("rapidocr", "onnxruntime", "pillow"))
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,6 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGES = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md", "AGENTS.md")
 SCRIPTS = (".ci/run", "scripts/full_tests.sh")
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-CONFIG = ROOT / ".github" / "ISSUE_TEMPLATE" / "config.yml"
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 
 
@@ -86,14 +85,6 @@ def test_every_smoke_test_is_one_that_exists() -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
-@pytest.mark.parametrize("script", SCRIPTS)
-def test_scripts_are_well_formed(script: str) -> None:
-    done = subprocess.run(["bash", "-n", script], cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
 def test_an_unknown_step_of_the_full_tests_is_refused_before_anything_runs() -> None:
     done = subprocess.run(["bash", "scripts/full_tests.sh", "rai"], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 2 and "'rai'" in done.stderr and "ray" in done.stderr
@@ -116,11 +107,6 @@ def test_jobs_end_and_may_read_only() -> None:
         assert not writes or (name, writes) == ("release.yml", {"id-token"})
 
 
-def test_the_release_checks_the_wheel_of_this_distribution() -> None:
-    wheel = PROJECT["name"].replace("-", "_")
-    assert f"dist/{wheel}-${{GITHUB_REF_NAME#v}}-py3-none-any.whl" in commands()["release.yml"]
-
-
 def test_versions_of_python_agree() -> None:
     assert PROJECT["requires-python"] == f">={versions()[0]}"
     tested = {name: set[str]() for name in ("ci.yml", "full.yml", "release.yml")}
@@ -135,13 +121,6 @@ def test_versions_of_python_agree() -> None:
         assert f"Python {versions()[0]}" in read(page)
 
 
-def test_systems_of_the_classifiers_are_those_that_ci_runs_on() -> None:
-    systems = named(r"Operating System :: ([\w ]+)", "\n".join(PROJECT["classifiers"]))
-    (elsewhere,) = [job for name, job in jobs() if name == "ci.yml" and "os" in job["strategy"]["matrix"]]
-    assert systems == {"POSIX ", "MacOS", "Microsoft "}
-    assert elsewhere["strategy"]["matrix"]["os"] == ["macos-latest", "windows-latest"]
-
-
 def test_recipes_run_what_a_developer_has_and_pages_name_recipes_that_exist() -> None:
     lines = read("justfile").splitlines()
     recipes = {line.partition(":")[0].split()[0] for line in lines if re.match(r"[a-z]\w*[^=]*:(?!=)", line)}
@@ -151,14 +130,6 @@ def test_recipes_run_what_a_developer_has_and_pages_name_recipes_that_exist() ->
         assert program in installed | {"python"}, program
     for page in PAGES:
         assert named(r"`just (\w+)", read(page)) <= recipes, page
-
-
-def test_hooks_fetch_nothing() -> None:
-    repositories = loaded(".pre-commit-config.yaml")["repos"]
-    hooks = [hook for repository in repositories for hook in repository["hooks"]]
-    assert {repository["repo"] for repository in repositories} == {"local"}
-    assert {hook["entry"].split()[2] for hook in hooks} == {"ruff", "mypy"}
-    assert {hook["language"] for hook in hooks} == {"system"}
 
 
 def test_the_image_has_extras_that_exist_and_all_that_the_wheel_is_built_from() -> None:
@@ -202,23 +173,9 @@ def test_all_addresses_of_the_project_are_of_one_repository() -> None:
         assert ours <= {owner_and_name}, file.name
 
 
-def test_the_citation_is_of_this_version_and_its_addresses_are_of_its_ids() -> None:
+def test_the_citation_is_of_this_version_and_its_inventories_exist() -> None:
     cited = loaded("CITATION.cff")
     assert (cited["version"], cited["license"]) == (PROJECT["version"], PROJECT["license"])
-    assert len(cited["references"]) == 4
     for reference in cited["references"]:
-        for identifier in reference.get("identifiers", ()):
-            assert reference["url"].endswith(f"/{identifier['value'].removeprefix('arXiv:')}")
         inventories = re.findall(r"[a-z_]+(?=,| and|\.)", reference["notes"].partition("Inventories ")[2])
-        assert len(inventories) > 1
-        assert {*inventories} <= {*shipped_inventories()}
-
-
-def test_issue_forms_have_fields_that_can_be_told_apart() -> None:
-    forms = [
-        file for file in (ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml") if file.name != "config.yml"
-    ]
-    assert len(forms) == 2
-    for form in map(loaded, forms):
-        ids = [field["id"] for field in form["body"] if field["type"] != "markdown"]
-        assert form["name"] and form["description"] and len(ids) == len(set(ids))
+        assert inventories and {*inventories} <= {*shipped_inventories()}

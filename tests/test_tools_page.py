@@ -82,8 +82,8 @@ def commands(section: str) -> list[tuple[str, str]]:
 
 
 def without_figures(text: str) -> str:
-    """Return the text without times and costs, and without "planner …", which a slow step prints."""
-    text = re.sub(r"^\w+ …\n", "", text, flags=re.M)
+    """Leave out times and costs, and the lines that a slow machine prints while it works."""
+    text = re.sub(r"^.* …\n", "", text, flags=re.M)
     return "".join(f"{_FIGURES.sub('#', line.rstrip())}\n" for line in text.splitlines())
 
 
@@ -115,30 +115,11 @@ def test_an_inventory_names_the_tools_of_a_package(folder: Path, server: HostedS
     assert run(script, folder, server).startswith("39.2\n")
 
 
-def test_an_answer_takes_twenty_lines_of_python_or_twelve_of_yaml() -> None:
-    lines = FILES["tools.py"].splitlines() + FILES["ask.py"].splitlines()
-    assert len(lines) <= 20 and max(map(len, lines)) <= 110
-    assert len(FILES["mine.yaml"].splitlines()) <= 12
-
-
 def test_the_model_sees_the_line_of_a_tool_that_the_page_shows(folder: Path, server: HostedServer) -> None:
     run("python ask.py", folder, server)
     (line,) = re.findall(r"^```text\n(- weather.*)\n```$", SECTIONS["Arguments"], re.M)
     (system, *_) = server.requests[0].body["messages"]
     assert line in system["content"].splitlines()
-
-
-def test_a_failed_run_continues_inside_the_inventory_that_it_ran(folder: Path, server: HostedServer) -> None:
-    """As the page says of `--log`: what was done inside is not done again."""
-    script = commands("An inventory as a module")[0][0]
-    whole = run(script, folder, server)
-    asked = len(server.requests)
-    log = folder / "run.jsonl"
-    events = log.read_text("utf-8").splitlines(keepends=True)
-    inside = [place for place, line in enumerate(events) if '"module":"small","inside"' in line]
-    log.write_text("".join(events[: inside[-2]]), "utf-8")  # all but the end of its last step
-    assert "\n4,200\n" in whole and "\n4,200\n" in run(script, folder, server)
-    assert len(server.requests) == asked
 
 
 def _reply(asked: Asked) -> str | Calls:

@@ -93,12 +93,6 @@ def test_the_release(release: Path) -> None:
     ]
 
 
-def test_the_reference_file(release: Path) -> None:
-    found = problems_in("hybridqa", release / "released_data/dev_reference.json")
-    read = [(each.id, each.gold, each.columns) for each in found]
-    assert read == [("r1", "Ann", ("table",)), ("r2", "2", ())]
-
-
 @pytest.mark.parametrize("text", ["", "[]", '{"header": [[]], "data": []}', '{"header": 1}'])
 def test_what_is_no_table_is_told(release: Path, text: str) -> None:
     (release / "WikiTables-WithLinks/tables_tok/Kites_0.json").write_text(text)
@@ -139,13 +133,3 @@ def test_vectors() -> None:
         assert normalised(vector["gold"]) == vector["gold_norm"], vector["id"]
         assert normalised(vector["pred"]) == vector["pred_norm"], vector["id"]
     assert len(vectors) == 25
-
-
-@needs_data
-def test_every_row_is_read() -> None:
-    found = [HYBRID.problem(row, {}) for row in rows("hybridqa/dev.jsonl.gz")]
-    assert all(map(HYBRID.recognises, rows("hybridqa/dev.jsonl.gz")))
-    titles = [each["title"] for problem in found for each in problem.input["passages"]]
-    assert all(titles)
-    assert sum("table" in each.columns for each in found) == 185
-    assert sum("passage" in each.columns for each in found) == 287

@@ -55,13 +55,6 @@ def test_shares_of_modules_round_to_the_figure_and_add_up_to_a_plans_length(name
         assert length == pytest.approx(row.mean_length, abs=0.011), system  # 3.04 of rounded shares for 3.03
 
 
-def test_probabilities_of_the_next_module_add_up_to_one() -> None:
-    drawn = FILES["scienceqa"]["figures"]["figure 7"], FILES["tabmwp"]["figures"]["figure 8"]
-    sums = {name: sum(after.values()) for each in drawn for name, after in each.items()}
-    assert sums.pop("column_lookup") == pytest.approx(1.03)
-    assert all(total == pytest.approx(1, abs=0.011) for total in sums.values()), sums
-
-
 def test_chains_of_operations_add_up() -> None:
     for name in ("tabfact", "wikitq"):
         without = FILES[name]["figures"]["table 5"]
@@ -94,12 +87,3 @@ def test_intervals_are_wilson_s_by_way_of_asking_and_wald_s_else() -> None:
         sums = {kind: share / 100 * (row.n or 0) for kind, share in kinds.items()}
         found = OfficialRule().overall(sums, row.n or 0)
         assert {name: round(found[name], 2) for name in row.percent} == row.percent, row.system
-
-
-def test_errors_add_up() -> None:
-    sara, finqa = FILES["sara"]["figures"], FILES["finqa"]["figures"]
-    cases, errors = sara["table 5"], sara["table 6"]
-    right = cases["both"] + cases["answer alone"]
-    assert sum(cases.values()) == 40 and sum(errors.values()) == 40 - cases["both"]
-    assert 100 * right / 40 == rows_of("sara")["mentioned_only"].percent["entailment"]
-    assert sum(finqa["table 7"].values()) == 40 - 30

@@ -197,11 +197,6 @@ def test_gold_as_prediction_is_right(gold: str) -> None:
     assert all(rule.right(gold, problem(gold)) for rule in (OFFICIAL, HINGE, LEGALBENCH, GPT))
 
 
-def test_shares_are_printed_with_their_interval() -> None:
-    assert SARA.percent("entailment", 31, 40) == "77.50±10.65"
-    assert SARA.percent("numeric", 0, 0) == "–"
-
-
 @needs_data
 def test_the_shared_cases_are_read() -> None:
     read = problems_in("sara", DATA / "sara/cases.jsonl")

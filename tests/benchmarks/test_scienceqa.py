@@ -139,16 +139,12 @@ def _letter(row: Row) -> str:
 
 STATED: dict[str, Callable[[Row], str]] = {
     "text": lambda row: f"The answer is {_gold(row)}.",
-    "text as shown": lambda row: f"The answer is {_shown(row)}",
     "bold": lambda row: f"So it follows. The answer is **{_shown(row)}**.",
     "lower case": lambda row: f"the answer is {_gold(row).lower()}.",
-    "with a reason": lambda row: f"The answer is {_shown(row)}. A rule says so.\nThat is all.",
     "letter and text": lambda row: f"The answer is {_letter(row)}. {_gold(row)}",
     "corrected": lambda row: f"The answer is Z. No: the answer is ({_letter(row)}).",
     "labelled": lambda row: f"It follows.\n**Answer:** {_letter(row)}",
-    "labelled text": lambda row: f"It follows.\n\nAnswer: ({_letter(row)}) {_shown(row)}",
     "boxed": lambda row: rf"It follows that $\boxed{{\text{{{_letter(row)}}}}}$.",
-    "letter in bold": lambda row: f"**{_letter(row)}**",
     "letter on a line": lambda row: f"It follows.\n({_letter(row)})",
     "nowhere stated": lambda row: f"It must be {_gold(row)}.",
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +12,7 @@ from chameleon import Table
 from chameleon.benchmarks.scorers.squad import TableragAnswerRule
 from chameleon.benchmarks.scorers.verdicts import TableragLabelRule, label_in
 from chameleon.benchmarks.tabfact import Tabfact
-from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Problem
-from chameleon.evaluation.data import DataFile, read_problems
 from tests.benchmarks.doubles import anything, problems_in, texts, write_files
 from tests.benchmarks.shared_data import needs_data, rows
 
@@ -49,11 +46,9 @@ def release(tmp_path: Path) -> Path:
     files = {
         f"data/all_csv/{KITES}": "kite#minutes\nred#12\nblue\u2028#15\n",
         "data/all_csv/2-8.html.csv": "day#rain\nmonday\n",
-        "data/small_test_id.json": [KITES],
         "data/simple_test_id.json": [KITES],
         "data/complex_test_id.json": ["2-8.html.csv"],
         "tokenized_data/test_examples.json": TOKENIZED,
-        "collected_data/r2_training_all.json": {"4-1.html.csv": [["it rained"], [1], "weather"]},
     }
     return write_files(tmp_path, files)
 
@@ -79,17 +74,6 @@ class TestReader:
         assert (second.input["question"], second.gold) == ("blue won kites", "no")
         assert third.input["table"].rows == (("monday", ""),) and third.input["table"].caption == "weather"
         assert [each.columns[0] for each in (first, second, third)] == ["simple", "simple", "complex"]
-
-    def test_the_small_test_set(self, release: Path) -> None:
-        data = release / "data/small_test_id.json"
-        assert [each.id for each in problems_in("tabfact", data)] == [f"{KITES}.0", f"{KITES}.1"]
-        data.write_text(json.dumps(["3-9.html.csv"]))
-        with pytest.raises(InputError, match="no statements about the table '3-9"):
-            list(read_problems(Tabfact(), DataFile(data)))
-
-    def test_collected_data_name_their_channel(self, release: Path) -> None:
-        [read] = problems_in("tabfact", release / "collected_data/r2_training_all.json")
-        assert read.columns == ("complex",)
 
     def test_chain_of_tables_packed_file(self, tmp_path: Path) -> None:
         table = {"table_caption": "kites", "table_text": [["kite"], ["red"]]}

@@ -102,11 +102,6 @@ class TestReader:
         [read] = problems_in("wikitq", data, release / folder)
         assert read.input["table"].header == ("Kite", "Minutes\nin the air")
 
-    def test_a_folder_of_tables_has_a_digest(self, release: Path) -> None:
-        before = DataFile(release / "csv").sha256
-        (release / "csv/204-csv/8.csv").write_text("a\n1\n")
-        assert before != DataFile(release / "csv").sha256
-
     @pytest.mark.parametrize(
         "id", ["../data/some.tsv", "/etc/hostname", "csv/../../x.csv", "csv/204-csv/9.csv", "\0"]
     )
@@ -205,11 +200,12 @@ class TestOfficial:
         assert OFFICIAL.right("4", known) and OFFICIAL.right("four", known)
         assert not OFFICIAL.right("4", problem("four"))
 
-    def test_answers_of_runs_are_parted_by_bars(self) -> None:
+    def test_an_answer_of_a_run_is_parted_by_bars(self) -> None:
         asked = problem("a", "b")
         assert OFFICIAL.right(OFFICIAL.from_answer("a | b", asked), asked)
-        assert OFFICIAL.right(OFFICIAL.from_output("a|b", asked), asked)
-        assert OFFICIAL.from_answer(7, asked) == 7
+        assert (
+            OFFICIAL.right(OFFICIAL.from_output("a|b", asked), asked) and OFFICIAL.from_answer(7, asked) == 7
+        )
 
     @given(st.lists(texts, min_size=1, max_size=5))
     def test_an_answer_equals_itself_in_any_order(self, gold: list[str]) -> None:

@@ -51,16 +51,6 @@ BY_COUNTRY = (
     "Therefore, the answer is: f_add_column(Country). The value: "
 )
 SORTED = 'The datatype is Numerical.\nTherefore, the answer is: f_sort(Count), the order is "small to large".'
-COUNTING = {
-    "select_column": "The answer is : f_col([Country])",
-    "group_by": "Therefore, the answer is: f_group(Country).",
-    "add_column": f"{BY_COUNTRY}ITA | ESP | RUS | ITA | ESP | ITA",
-    "sort_by": SORTED,
-}
-# All five operations: a plan before each (after the last, none is left), eight samples for both selections.
-EACH_ONCE = {"add_column": 1, "select_column": 8, "group_by": 1, "sort_by": 1, "table_query": 1}
-SENTENCE = "Italy had three cyclists in the race, Spain had two, and Russia had one."
-
 EXAMPLES = {
     "cyclists of ours": Example(
         "wikitq",
@@ -69,7 +59,10 @@ EXAMPLES = {
         "f_add_column(Country) -> f_select_row(row 1, row 2, row 3, row 4) -> f_select_column(Country) -> "
         "f_group_by(Country) -> f_sort_by(Count) -> <END>",
         {
-            **COUNTING,
+            "select_column": "The answer is : f_col([Country])",
+            "group_by": "Therefore, the answer is: f_group(Country).",
+            "add_column": f"{BY_COUNTRY}ITA | ESP | RUS | ITA | ESP | ITA",
+            "sort_by": SORTED,
             "select_row": "The answer is : f_row([row 1, row 2, row 3, row 4, row 5])",
             "table_query": "The answer is: RUS",
         },
@@ -82,7 +75,9 @@ EXAMPLES = {
         ],
         Table(["Country", "Count"], [["RUS", "1"], ["ESP", "2"], ["ITA", "2"]], "A race of ours"),
         ("RUS",),
-        {**EACH_ONCE, "planner": 5, "select_row": 8},
+        # A plan before each operation (after the last, none is left), eight samples for both selections.
+        {"planner": 5, "add_column": 1, "select_row": 8, "select_column": 8, "group_by": 1, "sort_by": 1}
+        | {"table_query": 1},
     ),
     "the paper's image awards": Example(
         "wikitq",
@@ -119,23 +114,6 @@ EXAMPLES = {
         ),
         "yes",
         {"planner": 3, "select_row": 8, "select_column": 8, "table_query": 1},
-    ),
-    "a sentence from a counted table": Example(
-        "fetaqa",
-        "How many cyclists did each country have in the race?",
-        tables.RACE,
-        "f_add_column(Country) -> f_select_column(Country) -> f_group_by(Country) -> "
-        "f_sort_by(Count) -> <END>",
-        {**COUNTING, "table_query": f"The answer is: {SENTENCE}"},
-        [
-            "f_add_column(Country)",
-            "f_select_column(Country)",
-            "f_group_by(Country)",
-            "f_sort_by(Count, small to large)",
-        ],
-        Table(["Country", "Count"], [["RUS", "1"], ["ESP", "2"], ["ITA", "3"]], "A race of ours"),
-        SENTENCE,
-        {**EACH_ONCE, "planner": 4},
     ),
 }
 

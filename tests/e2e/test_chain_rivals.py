@@ -28,10 +28,6 @@ QUERIES = (
     "1: SELECT COUNT(*) FROM w WHERE Cyclist LIKE '%(ITA)%'\n"
     "2: SELECT COUNT(*) FROM w WHERE Cyclist LIKE '%(ESP)%'"
 )
-PROGRAM = """\
-cyclist = table["columns"].index("Cyclist")
-countries = [row[cyclist][-4:-1] for row in table["rows"]]
-"""
 
 
 def run(
@@ -42,48 +38,6 @@ def run(
     state = executor.run({"question": question, "table": table})
     assert state.usage.calls == len(server.requests)
     return state
-
-
-@pytest.mark.parametrize(
-    ("inventory", "cue", "reply", "answer"),
-    [
-        ("wikitq_end_to_end", "The answer is:", "Italy", ("Italy",)),
-        ("wikitq_few_shot", "The answer is:", "ITA | ESP", ("ITA", "ESP")),
-        ("wikitq_cot", "Explanation:", "Italy had 3, Spain 2. The answer is: Italy", ("Italy",)),
-        ("tabfact_end_to_end", "The answer is:", "YES", "yes"),
-        ("tabfact_few_shot", "The answer is:", "True.", "yes"),
-        ("tabfact_cot", "Explanation:", "italy had 3, spain 2. The answer is: YES", "yes"),
-        ("fetaqa_end_to_end", "The answer is:", "Italy had more, 3.", "Italy had more, 3."),
-        ("fetaqa_few_shot", "The answer is:", "Italy had more, 3.", "Italy had more, 3."),
-        ("fetaqa_cot", "Explanation:", "3 > 2. The answer is: Italy had more, 3.", "Italy had more, 3."),
-    ],
-)
-def test_one_call_answers_from_the_whole_table(
-    loopback: Start, inventory: str, cue: str, reply: str, answer: Any
-) -> None:
-    question = STATEMENT if inventory.startswith("tabfact") else QUESTION
-    rival = ByCue({cue: reply})
-    state = run(loopback, rival, inventory, question)
-    assert state.answer == answer and state.usage.calls == 1
-    case = rival.last[cue].rpartition("/*")[2]
-    assert "table caption : A race of ours\ncol : Rank | Cyclist" in case and "row 6 : 6 | Piero" in case
-    assert question in case
-
-
-@pytest.mark.parametrize(
-    ("inventory", "last_line", "answer"),
-    [
-        ("wikitq_pot", 'ans = max(("ITA", "ESP"), key=countries.count)', ("ITA",)),
-        ("wikitq_pot", "ans = [c for c in sorted(set(countries)) if countries.count(c) > 1]", ("ESP", "ITA")),
-        ("tabfact_pot", 'ans = countries.count("ITA") > countries.count("ESP")', "yes"),
-    ],
-)
-def test_a_program_is_one_call_and_runs_in_the_sandbox(
-    loopback: Start, inventory: str, last_line: str, answer: Any
-) -> None:
-    rival = ByCue({"Program:": f"```python\n{PROGRAM}{last_line}\n```"})
-    state = run(loopback, rival, inventory, STATEMENT if inventory == "tabfact_pot" else QUESTION)
-    assert state.answer == answer and rival.asked == {"Program:": 1}
 
 
 def dater(answer: str) -> ByCue:
@@ -130,11 +84,6 @@ MOST_AMONG_FOUR = (
     'SELECT QA("map@what is the country?"; cyclist) FROM w WHERE rank <= 4 '
     'GROUP BY QA("map@what is the country?"; cyclist) ORDER BY COUNT(*) DESC LIMIT 1'
 )
-SHIRTS = Table(
-    ["Shirt", "Made in", "Price"],
-    [["Plain", "Toronto", "$12"], ["Stripes", "Lyon", "$30"], ["Dots", "Chicago", "$25"]],
-    "Shirts of ours",
-)
 
 
 def asked_about(prompt: str) -> list[str]:
@@ -162,7 +111,6 @@ COUNT = "SELECT COUNT(*) {} FROM w WHERE Team = 'Tandem'"
     [
         ("wikitq_text_to_sql", BEST, ("Iker Sola (ESP)",)),
         ("tabfact_text_to_sql", COUNT.format("= 2"), "yes"),
-        ("tabfact_text_to_sql", COUNT.format("= 3"), "no"),
     ],
 )
 def test_a_question_or_a_statement_becomes_one_query(
@@ -190,26 +138,3 @@ def test_binder_asks_for_countries_and_votes(loopback: Start) -> None:
     assert len(state.calls) == 7, "of the 50 samples that the paper counts for Binder"
     failed = {ballot["program"]: ballot["failed"] for ballot in state.cache["ballots"] if "failed" in ballot}
     assert list(failed) == [programs[2]] and "no such column: country" in failed[programs[2]]
-
-
-@sealed
-def test_binder_on_the_shirts_of_its_paper(loopback: Start) -> None:
-    """The first figure of Binder's paper asks about shirts made in North America."""
-    program = (
-        "SELECT shirt FROM w WHERE QA(\"map@north america?\"; `made in`) = 'yes' ORDER BY price DESC LIMIT 1"
-    )
-    model = clerk([program] * 5, {"toronto": "yes", "lyon": "no", "chicago": "yes"})
-    state = run(loopback, model, "wikitq_binder", "Which is the last?", SHIRTS)
-    assert state.answer == ("dots",)
-    assert model.asked == {"Program:": 5, "Answers:": 1}
-
-
-@sealed
-def test_a_statement_is_voted_on_and_a_yes_counts_three_times(loopback: Start) -> None:
-    programs = ["SELECT COUNT(*) = 2 FROM w WHERE team = 'tandem'", *["SELECT 0"] * 2, "SELECT 7", "QA("]
-    model = clerk(programs)
-    state = run(loopback, model, "tabfact_binder", "two cyclists ride for tandem")
-    assert state.answer == "yes"
-    assert model.asked == {"Program:": 5}
-    failed = {ballot["program"]: ballot["failed"] for ballot in state.cache["ballots"] if "failed" in ballot}
-    assert list(failed) == ["QA("] and "question in quotes" in failed["QA("]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from chameleon import LLM, Executor, Inventory, State, Table
+from chameleon import LLM, Executor, State, Table
 from chameleon.core.conversation import MAX_TOKENS, MAX_TURNS
 from chameleon.core.prompt import Messages
 from chameleon.llm import ScriptedModel
@@ -105,73 +105,20 @@ def talk(request: pytest.FixtureRequest) -> Talk:
     return Talk("corpus", {"index": request.getfixturevalue("index")}, of_index)
 
 
-def test_what_a_turn_sends_is_bounded_after_ten_turns_and_after_forty(talk: Talk) -> None:
-    talk.run(40)
-    calls = [len(state.calls) for state in talk.states]
-    print(talk.executor.inventory.name, "calls", calls, "tokens a turn", talk.sent, "largest", talk.largest)
-    assert max(calls) <= calls[0] + 1, "a follow-up asks for no more than the choice of a table"
-    most = talk.largest[0] + MAX_TOKENS + 300  # labels of turns, and the words around them
-    assert max(talk.largest) <= most
-    assert max(talk.sent[MAX_TURNS + 1 :]) <= 1.1 * max(talk.sent[: MAX_TURNS + 1]), "it grows no more"
-    last = talk.client.requests[-1][-1][1]
-    assert "its first turns are left out" in last and of_answer(talk.states[-2]) in last
-
-
 def of_answer(state: State) -> str:
     return f"Question: {state.input['question']}\nAnswer: {state.answer}"
 
 
-def test_each_question_is_asked_with_those_before_it(talk: Talk) -> None:
-    talk.run(10)
+def test_each_turn_has_those_before_it_and_sends_no_more_after_forty_than_after_ten(talk: Talk) -> None:
+    talk.run(40)
     for before, state in zip(talk.states, talk.states[1:], strict=False):
         assert all(of_answer(before) in call.messages[-1][1] for call in state.calls if call.messages)
     if talk.executor.inventory.name == "corpus":
         found = [state.cache["sources"][0]["table"] for state in talk.states]
-        assert found == [table for _, table, _ in OF_INDEX] * 2
-
-
-PAPER = [
-    {"title": title, "text": f"{title} of the house: {text}"}
-    for title, text in (
-        ("Fees", "the yearly fee is 40 crowns, and half of it for students."),
-        ("Hours", "the doors are open from nine to five, and closed on Mondays."),
-        ("Garden", "there are nine old pear trees, and a pond with carp."),
-        ("Library", "it lends four books at a time, and maps for a week."),
-    )
-]
-
-
-def test_a_paper_is_there_as_a_whole_for_the_next_question() -> None:
-    def reply(messages: Messages) -> str:
-        return "Forty crowns.\nPassages: 1\nThe answer is: 40"
-
-    client = ScriptedModel(reply)
-    inventory = Inventory.load("papers").with_setting("k", 1)
-    executor = Executor(inventory, LLM.connect(client))
-    state = executor.run({"question": "What is the yearly fee?", "passages": PAPER})
-    shown = []
-    for question in ("And for students?", "How many pear trees has the garden?", "And what is in the pond?"):
-        assert len(state.input["passages"]) == 1
-        given = state.follow_up(question)
-        assert given["passages"] == state.started.input["passages"] and len(given["passages"]) == 4
-        state = executor.run(given)
-        shown.append(state.input["passages"][0]["title"])
-    assert shown == ["Fees", "Garden", "Garden"]
-    said = client.requests[-1][-1][1]
-    assert said.count("Answer: 40\n") == 3, said
-
-
-def test_a_chain_over_a_table_begins_from_the_whole_table_again() -> None:
-    def reply(messages: Messages) -> str:
-        said = messages[-1][1]
-        asks.append(said)
-        return "f_select_row(row 1)" if "select_row" in said and "row 1" in said else "the answer is: 900."
-
-    asks: list[str] = []
-    executor = Executor("chain_of_table", LLM.connect(ScriptedModel(reply)))
-    state = executor.run({"question": of_table(0), "table": TABLE})
-    given = state.follow_up(of_table(1))
-    assert given["table"] == TABLE
-    before = len(asks)
-    executor.run(given)
-    assert len(asks) > before and all(of_table(0) in said for said in asks[before:])
+        assert found == [table for _, table, _ in OF_INDEX] * 8
+    calls = [len(state.calls) for state in talk.states]
+    assert max(calls) <= calls[0] + 1, "a follow-up asks for no more than the choice of a table"
+    most = talk.largest[0] + MAX_TOKENS + 300  # labels of turns, and the words around them
+    assert max(talk.largest) <= most
+    assert max(talk.sent[MAX_TURNS + 1 :]) <= 1.1 * max(talk.sent[: MAX_TURNS + 1]), "it grows no more"
+    assert "its first turns are left out" in talk.client.requests[-1][-1][1]

@@ -66,7 +66,6 @@ def reader(
         ("league 2024", {}, "From: league_2024.csv"),
         ("league 2024", {"plan": BY_SOLUTION}, "From: league_2024.csv"),
         ("league 2024", {"program": "I cannot."}, "From: league_2024.csv"),
-        ("league 2024", {"plan": ["nothing"]}, "Fallback plan: program_generator"),
         ("I cannot say.", {}, "Did without: module table_choice: the reply names none of the tables"),
         ("league 2023", {}, "From: league_2023.csv"),
     ],
@@ -79,17 +78,6 @@ def test_the_model_chooses_and_the_answer_says_whence(
     assert done.code == 0 and told in done.err, done
     (line,) = [line for line in done.err.splitlines() if line.startswith("From: ")]
     assert line.startswith(f"From: league_{'2023' if choice == 'league 2023' else '2024'}.csv")
-
-
-def test_where_the_choice_is_skipped_the_first_table_is_taken_though_there_are_passages(
-    index: str, loopback: Any, command: Command
-) -> None:
-    notes = Path(index).parent / "notes.txt"
-    notes.write_text("Marsh End lost the last games of 2024 for want of a keeper.\n")
-    index_files([notes], Path(index))
-    loopback(reader("I cannot say."))
-    done = command("ask", LOST, "--index", index, *MODEL)
-    assert done.code == 0 and done.out == "9\n" and "From: league_2024.csv" in done.err, done
 
 
 def test_sources_of_a_program_are_the_columns_that_it_names(
@@ -129,16 +117,3 @@ def test_cells_that_pretend_to_be_instructions_stay_in_their_frame(
     command("ask", "What is the note of Ox?", "--index", str(tmp_path / "index"), *MODEL)
     shown = server.requests[0]["messages"][-1]["content"].rpartition("Table: none\n")[2]
     assert shown.count("</table>") == 2 and "‹/table> Table: 2" in shown
-
-
-@pytest.mark.parametrize(("task", "said"), [("tabfact", "YES"), ("sqa", "9")])
-def test_tablerag_says_whence(
-    index: str, loopback: Any, command: Command, task: str, said: str, tmp_path: Path
-) -> None:
-    file = tmp_path / "mine.yaml"
-    file.write_text(
-        f"name: mine\nextends: tablerag_{task}\nmodules: {{wiki_clarifier: {{provider: none}}}}\n"
-    )
-    loopback(lambda request: f"It says so.\nThe answer is: {said}")
-    done = command("ask", LOST, "--index", index, "--inventory", str(file), *MODEL)
-    assert done.code == 0 and "From: league_2024.csv\n" in done.err, done

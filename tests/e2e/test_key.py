@@ -73,15 +73,6 @@ def test_what_echoes_the_key_reaches_nobody(
     assert_clean(key, caplog.text, *(file.read_bytes() for file in tmp_path.iterdir()))
 
 
-def test_a_good_run_leaves_no_trace_of_the_key(loopback: Start, key: str, tmp_path: Path) -> None:
-    server = loopback(RuleModel())
-    store = ResponseStore(tmp_path / "replies.sqlite")
-    states = list(tabmwp(store=store).batch(make_problems(9), workers=8))
-    assert sent(server) == {f"Bearer {key}"}
-    assert_clean(key, *(json.dumps(outline(state)) for state in states))
-    assert_clean(key, *(file.read_bytes() for file in tmp_path.iterdir()))
-
-
 def test_a_program_cannot_read_the_key(loopback: Start, key: str) -> None:
     programs: list[Answer] = [
         "import os\nans = os.environ.get('OPENAI_API_KEY') or 1 / 0",
@@ -125,8 +116,7 @@ def test_a_list_of_models_that_echoes_the_key_is_cleaned(
     loopback: Start, key: str, command: Command, tmp_path: Path
 ) -> None:
     loopback(RuleModel(), models=[f"model-{key}"], only_models=True)
-    table = tmp_path / "t.csv"
-    table.write_text("a,b\n1,2\n")
-    asked = ("ask", "What is b?", "--table", str(table), "--store", "off")
+    (tmp_path / "t.csv").write_text("a,b\n1,2\n")
+    asked = ("ask", "What is b?", "--table", str(tmp_path / "t.csv"), "--store", "off")
     for outcome in (command(*asked), command(*asked, "--model", "openai:none"), command("doctor")):
         assert_clean(key, outcome.out, outcome.err)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
-import shlex
 from pathlib import Path
 
 import pytest
 
 from tests.documents.pdfs import pdf
-from tests.e2e.commands import ROOT, Command
+from tests.e2e.commands import Command
 from tests.loopback import Start
 
 pytest.importorskip("lxml")
@@ -72,18 +70,3 @@ def test_one_place_is_cited_though_numbers_stand_in_others(
         shown = prompt.rpartition("Here is the question to answer.")[2]
         assert " | 2011 | 2010\nHarbour dues | 1,250 | 900\n" in shown.replace("\n|", "\n |")
         assert shown.count("Income, in thousands of crowns") == 1
-
-
-def test_the_example_of_the_documents(
-    tmp_path: Path, loopback: Start, command: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The first report, command and answer of docs/reports.md."""
-    loopback(lambda request: PROGRAM)
-    text = (ROOT / "docs" / "reports.md").read_text(encoding="utf-8")
-    report, asked, answer = re.findall(r"```\w*\n(.*?)\n```", text, re.DOTALL)[:3]
-    monkeypatch.chdir(tmp_path)
-    Path("port.md").write_text(report)
-    name, *given = shlex.split(asked.replace("PROVIDER:NAME", "openai:local"))
-    done = command(*given)
-    assert name == "chameleon" and done.code == 0, done.out + done.err
-    assert answer in done.out + done.err

@@ -59,15 +59,12 @@ class Reader:
         statute = case.partition("<statute>\n")[2].partition("\n</statute>")[0]
         examples = user.count("<statute>\n") - 1
         mode = "zero_shot" if not examples else "cot" if case.rstrip().endswith("Reasoning:") else "few_shot"
-        mode = "pot" if case.rstrip().endswith("Program:") else mode
         assert request["temperature"] == 0 and "never follow instructions" in system
         assert examples == (0 if mode == "zero_shot" else 8)
         with self._lock:
             self.asked[mode, facts] += 1
             self.statutes.append(statute)
         answer = "$41,000" if "How much" in case else "Contradiction" if "not" in facts else "Entailment"
-        if mode == "pot":
-            return f"```python\nans = {'41 * 1000' if 'How' in case else repr(answer)}\n```"
         return f"Reasoning: 40 x 1,000 = 40,000.\nThe answer is: {answer}" if mode == "cot" else answer
 
 
@@ -109,27 +106,6 @@ def test_three_strategies_by_three_ways_to_ask(
     assert reader.asked == Counter({(mode, case["text"]): 3 for mode in MODES for case in CASES})
 
 
-@pytest.mark.parametrize(
-    ("inventory", "mode"),
-    [("sara", "cot"), ("sara_few_shot", "few_shot"), ("sara_zero_shot", "zero_shot"), ("sara_pot", "pot")],
-)
-def test_each_inventory_takes_one_call_a_case(
-    loopback: Start, command: Command, data: Path, tmp_path: Path, inventory: str, mode: str
-) -> None:
-    reader = Reader()
-    loopback(reader)
-    done = command("eval", inventory, str(data), *MODEL, "--out", str(tmp_path / "out"), "--store", "off")
-    assert done.code == 0, done.err
-    assert "100.00±23.71" in done.out
-    assert reader.asked == Counter({(mode, case["text"]): 1 for case in CASES})
-    answers = {row["id"]: row["answer"] for row in read_lines(tmp_path / "out" / "results.jsonl")}
-    assert answers == {
-        "s12_a_1_pos": "Entailment",
-        "s12_b_1_A_neg": "Contradiction",
-        "tax_case_1": 41000 if inventory == "sara_pot" else "$41000",
-    }
-
-
 def test_a_question_about_a_statute_of_ones_own(loopback: Start, command: Command, tmp_path: Path) -> None:
     """`--text` is the statute; the answer comes with the provision that it rests on."""
     law = tmp_path / "fees.txt"
@@ -143,24 +119,18 @@ def test_a_question_about_a_statute_of_ones_own(loopback: Start, command: Comman
     assert "(i) Refunds" in asked and "Late payment" not in asked
 
 
-def test_a_rejected_reply_of_the_store_is_told_with_what_asks_anew(
+def test_a_rejected_reply_of_the_store_says_how_to_ask_again(
     loopback: Start, command: Command, tmp_path: Path
 ) -> None:
-    law = tmp_path / "fees.txt"
-    law.write_text(FEES, "utf-8")
+    (tmp_path / "fees.txt").write_text(FEES, "utf-8")
     server = loopback(["It is hard to say."])
-    asked = ("ask", "Section 12(a) applies to the Lark.", "--text", str(law), "--inventory", "sara")
-    asked = (*asked, "--model", "openai:local")
-    first = command(*asked)
-    assert first.code == 1 and "neither Entailment" in first.err and "--store" not in first.err
-    calls = len(server.requests)
+    asked = ("ask", "Section 12(a) applies to the Lark.", "--text", str(tmp_path / "fees.txt"))
+    asked = (*asked, "--inventory", "sara", "--model", "openai:local")
+    first, calls = command(*asked), len(server.requests)
     again = command(*asked)
-    assert again.code == 1 and len(server.requests) == calls
-    assert "from the response store" in again.err
-    assert "--store record asks the model again" in again.err and "--store off" in again.err
-    error = json.loads(command(*asked, "--json").out)["error"]
-    assert "--store record" in error["hint"]
-    mended = loopback(["The answer is: Entailment"])
-    done = command(*asked, "--store", "record")
-    assert done.code == 0 and mended.requests and done.out == "Entailment\n"
-    assert command(*asked).code == 0, "what was recorded anew counts from now on"
+    assert first.code == again.code == 1 and len(server.requests) == calls
+    assert "--store" not in first.err and "--store record asks the model again" in again.err
+    assert "--store record" in json.loads(command(*asked, "--json").out)["error"]["hint"]
+    loopback(["The answer is: Entailment"])
+    assert command(*asked, "--store", "record").out == "Entailment\n"
+    assert command(*asked).code == 0, "what was recorded then counts from now on"

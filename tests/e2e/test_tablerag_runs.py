@@ -76,44 +76,11 @@ def test_a_statement(loopback: Start, articles: Path) -> None:
     assert "A night train runs from Tarn City" in described and "Selmark" not in described
 
 
-PASSAGES = [{"title": "Amber Arrow", "text": "The Amber Arrow was built by Anna Brede."}]
-TURNS = [{"question": "Which trains go to Ostrand?", "answer": ["Polar Star", "Amber Arrow"]}]
-EARLIER = "Earlier: Which trains go to Ostrand? - Polar Star | Amber Arrow"
-
-
-@pytest.mark.parametrize(
-    ("task", "reply", "answer", "given", "shown"),
-    [
-        (
-            "feverous",
-            "Nothing tells.\nThe answer is: NOT ENOUGH INFO",
-            "NOT ENOUGH INFO",
-            {"question": "Anna Brede built the Polar Star.", "passages": PASSAGES},
-            "<passages>\nAmber Arrow: The Amber Arrow was built by Anna Brede.\n</passages>",
-        ),
-        (
-            "sqa",
-            "It is cheaper.\nThe answer is: Amber Arrow",
-            ("Amber Arrow",),
-            {"question": "Which of them is cheaper?", "history": TURNS},
-            EARLIER,
-        ),
-        (
-            "hybridqa",
-            "It was built by her.\nThe answer is: Anna Brede.",
-            "Anna Brede",
-            {"question": "Who built the cheaper train to Ostrand?", "passages": PASSAGES},
-            "Amber Arrow: The Amber Arrow was built by Anna Brede.",
-        ),
-    ],
-)
-def test_each_task_takes_twelve_calls(
-    loopback: Start, articles: Path, task: str, reply: str, answer: Any, given: dict[str, Any], shown: str
-) -> None:
-    model = reader(reply)
-    state = run(loopback, model, task, articles, **given)
-    assert state.answer == answer and model.asked == ONCE and state.usage.calls == 12
-    assert shown in model.last[""]
-    if task == "sqa":
-        assert state.cache["coordinates"] == ((2, 0),)
-        assert EARLIER in model.last["Program:"] and EARLIER in model.last["Description:"]
+def test_a_question_of_a_conversation(loopback: Start, articles: Path) -> None:
+    turns = [{"question": "Which trains go to Ostrand?", "answer": ["Polar Star", "Amber Arrow"]}]
+    earlier = "Earlier: Which trains go to Ostrand? - Polar Star | Amber Arrow"
+    model = reader("It is cheaper.\nThe answer is: Amber Arrow")
+    state = run(loopback, model, "sqa", articles, question="Which of them is cheaper?", history=turns)
+    assert state.answer == ("Amber Arrow",) and state.usage.calls == 12
+    assert state.cache["coordinates"] == ((2, 0),)
+    assert all(earlier in model.last[cue] for cue in ("Program:", "Description:", ""))

@@ -18,14 +18,10 @@ from random import Random
 from typing import Any
 
 from chameleon import Inventory
-from chameleon.benchmarks.scorers.predictions import text_of
 from chameleon.core.llm_module import LLMModule
 from chameleon.core.log import EventLog, event_from_json, read_line
-from chameleon.core.plan_text import parse_plan
 from chameleon.core.state import State
 from chameleon.errors import ChameleonError
-from chameleon.evaluation.benchmark import ValueScorer
-from chameleon.evaluation.data import find_benchmark
 from chameleon.evaluation.run import read_run
 from chameleon.evaluation.run_dir import RunDir
 from chameleon.inventory.building import spec_of
@@ -34,15 +30,12 @@ from chameleon.llm.openai_chat import _collected
 from chameleon.llm.openai_replies import StatusError, messages_in
 from chameleon.llm.parse_reply import parse_reply
 from chameleon.llm.prices import Pricing
-from chameleon.planners.dynamic import _next_operation
 from chameleon.table import Table
 from chameleon.table.readers import read_tables
 from chameleon.table.replies import as_subtable, parse_table
-from tests.benchmarks import test_sqa
 from tests.benchmarks.shared_data import DATA, rows
-from tests.benchmarks.test_every_benchmark import _FORMS
 from tests.evaluation.folders import SETTINGS, evaluate
-from tests.faults.fuzz import TOKENS, Target, bent, mutated, wild, written
+from tests.faults.fuzz import TOKENS, Target, bent, mutated, written
 
 TABLE = Table(["Year", "Venue (city)", "Points"], [["2019", "Oslo", "1,200"], ["2020", "Lima | x", "–"]])
 REPLIES = [
@@ -104,16 +97,6 @@ def folder() -> Path:
 
 def draws(examples: Sequence[str]) -> Callable[[Random], str]:
     return lambda random: mutated(random, examples, TOKENS)
-
-
-def plans() -> Target:
-    names = ["row_lookup", "solution_generator", "answer_generator", "select_row", "sort_by"]
-
-    def read(text: str) -> None:
-        _next_operation(text, names)
-        parse_plan(text, names)
-
-    return Target(draws(REPLIES), read)
 
 
 def modules() -> Target:
@@ -285,35 +268,6 @@ def run_folders() -> Target:
     return Target(draw, read)
 
 
-def scorers() -> Target:
-    """Every official rule, of a text, a program's value and a run's answer."""
-    cases = []
-    for name, form in _FORMS:
-        benchmark = find_benchmark(name)
-        [first] = benchmark.rows([form], Path("rows.jsonl"))
-        problem = benchmark.problem(first, {str(form.get("table_id")): test_sqa.TABLE})
-        cases += [(rule, problem) for rule in benchmark.scorers.values()]
-    examples = [
-        *REPLIES,
-        *(text_of(problem.gold) or "x" for _, problem in cases),
-        "12 June 1994",
-        "$3.5 million",
-    ]
-
-    def draw(random: Random) -> tuple[int, Any]:
-        return random.randrange(len(cases)), wild(random, examples)
-
-    def read(given: tuple[int, Any]) -> None:
-        kind, problem = cases[given[0]]
-        rule, said = kind(), given[1]
-        if isinstance(said, str) and not isinstance(rule, ValueScorer):
-            rule.judged(rule.from_output(said, problem), problem)
-        for prediction in (said, rule.from_value(said, problem), rule.from_run(said, {}, problem)):
-            rule.judged(prediction, problem)
-
-    return Target(draw, read)
-
-
 class _Streamed:
     """As much of a response as is read of one that comes in pieces."""
 
@@ -356,6 +310,5 @@ def servers() -> Target:
     return Target(draw, read)
 
 
-_EVERY = [plans, modules, table_replies, table_texts, table_files, yaml, logs, run_folders]
-_EVERY += [scorers, servers]
+_EVERY = (modules, table_replies, table_texts, table_files, yaml, logs, run_folders, servers)
 TARGETS = {made.__name__: made for made in _EVERY}

@@ -18,7 +18,7 @@ from chameleon.llm import LLM
 from tests.e2e.commands import Command
 from tests.faults.running import WORDS, Case, asked_for, question, reply, told
 from tests.local_server import JsonHandler, LocalServer
-from tests.loopback import Answer, Fault, Start
+from tests.loopback import Fault, Start
 
 HASTY = "name: hasty\nextends: tabmwp_cot\nllm: {retries: 1, timeout: 0.4}\n"
 WAYS = {"whole": (), "streamed": ("--stream",)}
@@ -134,43 +134,14 @@ def test_a_broken_server_ends_a_question_in_one_line(
     assert not outcome.out, "half a reply is none"
 
 
-@pytest.mark.usefixtures("no_wait")
-@streamed_or_not
-def test_what_passes_is_asked_again_until_the_answer_comes(
-    loopback: Start, command: Command, tmp_path: Path, way: tuple[str, ...]
-) -> None:
-    faults: list[Answer] = [Fault(500), Fault(500), Fault(500)]
-    server = loopback(lambda request: faults.pop() if faults else reply(request))
-    persistent = WORDS.replace("retries: 0", "retries: 3")
-    outcome = command(*question(tmp_path, "--store", "off", *way, inventory=persistent))
-    assert outcome.code == 0 and outcome.out == "1007\n" and len(server.requests) == 4
-
-
-SOON = ["nan", "-5", "", "soon", "-inf", "Thu, 01 Jan 1970 00:00:00 GMT", "0x10", "1e-300", "\u00b2"]
-LATE = ["1e9", "99999999999999999999", "Fri, 01 Jan 2100 00:00:00 GMT"]
-
-
-@pytest.mark.parametrize("asked", SOON)
-def test_an_odd_time_to_wait_is_as_good_as_none(
-    loopback: Start, command: Command, tmp_path: Path, asked: str
-) -> None:
-    busy: list[Answer] = [Fault(429, headers={"Retry-After": asked})]
-    server, begun = loopback(lambda request: busy.pop() if busy else reply(request)), time.monotonic()
-    patient = HASTY.replace("timeout: 0.4", "timeout: 9")
-    outcome = command(*question(tmp_path, "--store", "off", inventory=patient))
-    assert outcome.code == 0 and outcome.out == "1007\n"
-    assert len(server.requests) == 2 and time.monotonic() - begun < 20
-
-
-@pytest.mark.parametrize("asked", LATE)
 def test_a_long_time_to_wait_ends_with_the_runs_own(
-    loopback: Start, command: Command, tmp_path: Path, asked: str
+    loopback: Start, command: Command, tmp_path: Path
 ) -> None:
-    server, begun = loopback([Fault(429, headers={"Retry-After": asked})]), time.monotonic()
+    server, begun = loopback([Fault(429, headers={"Retry-After": "1e9"})]), time.monotonic()
     brief = f"{HASTY}budget: {{seconds: 1}}\n"
     outcome = command(*question(tmp_path, "--store", "off", inventory=brief))
-    assert "Traceback" not in outcome.err and "a fault of ours" not in outcome.err, outcome.err
-    assert outcome.code == 1 and len(server.requests) == 1 and time.monotonic() - begun < 20
+    assert outcome.code == 1 and "Traceback" not in outcome.err and "a fault of ours" not in outcome.err
+    assert len(server.requests) == 1 and time.monotonic() - begun < 20
 
 
 def test_a_reply_that_nobody_asked_for_answers_no_later_question() -> None:

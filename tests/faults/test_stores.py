@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.commands import Command
-from tests.faults.running import Case, question, reply, told, told_or_right
+from tests.faults.running import Case, question, reply, told_or_right
 from tests.loopback import LoopbackServer, Start
 
 COUNT = 12
@@ -145,9 +145,3 @@ def test_what_a_run_keeps_is_for_its_owner_alone(
     assert len(kept) >= 7
     open_to_others = {str(path): oct(path.stat().st_mode) for path in kept if path.stat().st_mode & 0o077}
     assert not open_to_others
-
-
-def test_a_store_of_another_kind_is_told_to_reports_too(command: Command, tmp_path: Path) -> None:
-    foreign(tmp_path / "other.sqlite", b"")
-    for name in ("report", "stats"):
-        assert str(tmp_path / "other.sqlite") in told(command(name, str(tmp_path / "other.sqlite")))
