@@ -66,7 +66,7 @@ def test_what_cannot_be_sent_is_a_web_error(serve: Serve, tmp_path: Path, monkey
     assert server.asked[-1].headers["user-agent"] == "lab"
     session.trusting.cache_clear()
     monkeypatch.setenv("SSLKEYLOGFILE", str(tmp_path))
-    assert "SSLKEYLOGFILE" in failure(client(server), server.url)
+    assert "SSLKEYLOGFILE" in failure(client(server), f"https://{server.host}/")
 
 
 def test_a_dead_address_leaves_time_for_the_others(serve: Serve) -> None:
@@ -190,17 +190,6 @@ class Untimed(HostPace):
 
     def turn(self, host: str, spacing: float, most: float = 0.0) -> float:
         return 0.0
-
-
-def test_nothing_is_asked_over_anothers_connection(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As another urllib3 or requests might, which knows nothing of our hooks."""
-    server = serve({"/": Answer(b"secret")})
-    opened = lambda self: socket.create_connection(("127.0.0.1", server.port))  # noqa: E731
-    monkeypatch.setattr(session._GuardedAdapter, "_opened", opened)
-    assert "past the check" in failure(client(), server.url) and not server.asked
-    monkeypatch.undo()
-    monkeypatch.setattr(session._GuardedAdapter, "_pool", lambda self, kind, *args, **all: kind(*args, **all))
-    assert "past the check" in failure(client(), server.url)
 
 
 def test_parameters_take_the_place_of_those_in_the_address(serve: Serve) -> None:
