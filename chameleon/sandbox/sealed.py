@@ -65,17 +65,9 @@ class Pool:
     """At most `size` zygotes of one kind, started when first needed."""
 
     def __init__(self, make: Callable[[], ZygoteClient], size: int) -> None:
-        self._make, self._size, self._closed = make, size, False
-        self._made: list[ZygoteClient] = []
-        self.start_afresh()
-
-    def start_afresh(self) -> None:
-        """Forget, in a forked copy of the process, the zygotes and the queue: they are the parent's."""
-        for zygote in self._made:
-            zygote.forget()
-        self._made = []
+        self._make, self._closed = make, False
         self._free: LifoQueue[ZygoteClient | None] = LifoQueue()  # None: one that is to be started
-        for _ in range(self._size):
+        for _ in range(size):
             self._free.put(None)
 
     def take(self) -> ZygoteClient:
@@ -84,12 +76,10 @@ class Pool:
         try:
             if self._closed:
                 raise SandboxUnavailable("the sandbox is closed")
-            if zygote is None:
-                self._made.append(zygote := self._make())
+            return zygote or self._make()
         except BaseException:
             self._free.put(None)
             raise
-        return zygote
 
     def give(self, zygote: ZygoteClient) -> None:
         self._free.put(zygote)
@@ -99,7 +89,6 @@ class Pool:
     def drop(self, zygote: ZygoteClient) -> None:
         """End a zygote that was taken and will not come back."""
         zygote.kill()
-        self._made.remove(zygote)
         self._free.put(None)
 
     def close(self) -> None:
@@ -117,8 +106,7 @@ class SealedSandbox(Sandbox):
 
     Programs start where only the stdlib is loaded; the first use of a heavy library starts the program
     again where the libraries are. What a program can learn of the machine is where Python lies and the time
-    zone. Safe to share between threads; up to `workers` programs run at once,
-    further ones wait. In a forked copy of the process it starts interpreters of its own.
+    zone. Safe to share between threads; up to `workers` programs run at once, further ones wait.
     """
 
     tier = "sealed"
@@ -151,17 +139,12 @@ class SealedSandbox(Sandbox):
             second = replace(second, status="crashed")
         return replace(second, wall_ms=first.wall_ms + second.wall_ms)
 
-    def close(self) -> None:
+    def _end(self) -> None:
         with self._lock:
             self._closed = True
             pools = list(self._pools.values())
         for pool in pools:
             pool.close()
-
-    def start_afresh(self) -> None:
-        self._lock = threading.Lock()
-        for pool in self._pools.values():
-            pool.start_afresh()
 
     def _pool(self, kind: str) -> Pool:
         """Return the zygotes for programs ("std", "sci") or for the work of one file."""
@@ -184,14 +167,9 @@ class SealedSandbox(Sandbox):
         most = (limits.result_kb * 2 + (limits.stdout_kb + 16) * _JSON_ESCAPE) * 1024
         try:
             zygote = ZygoteClient(options, most)
-        except Lost:
-            try:
-                zygote = ZygoteClient(options, most)
-            except Lost as error:
-                lack = MachineError("the sandbox is killed as it starts", hint=_FEWER)
-                raise SandboxUnavailable(
-                    f"the sealed interpreter did not start: {error}", hint=_FEWER
-                ) from lack
+        except Lost as error:
+            lack = MachineError("the sandbox is killed as it starts", hint=_FEWER)
+            raise SandboxUnavailable(f"the sealed interpreter did not start: {error}", hint=_FEWER) from lack
         try:
             _insist(zygote.layers, self._require - _PER_PROGRAM)
         except SandboxUnavailable:

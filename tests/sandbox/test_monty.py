@@ -38,8 +38,6 @@ def monty() -> Iterator[Sandbox]:
         ("ans = 10 ** 4200", "too_large", None),
         ("ans = len", "error", None),
         ("import time\ntime.sleep(5)\nans = 1", "timeout", None),
-        ("ans = '[...]'", "ok", "[...]"),  # which is no circle
-        ("ans = ['{...}', 1]", "ok", ["{...}", 1]),
     ],
 )
 def test_ends(monty: Sandbox, code: str, status: str, value: object) -> None:
@@ -85,7 +83,7 @@ def test_attacks(monty: Sandbox, canary: Canary, code: str) -> None:
     ("code", "status"),
     [
         *(("ans = [[]] * 20000000", "memory"), ("ans = 'x' * (400 << 20)", "memory")),
-        *(("ans = [1]\nans.append(ans)", "error"), ("ans = {1: 'a', '1': 'b'}", "error")),
+        ("ans = {1: 'a', '1': 'b'}", "error"),
     ],
 )
 def test_an_answer_that_cannot_be_fetched_or_has_no_form_is_none(

@@ -6,7 +6,7 @@ import builtins
 import io
 import json
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import CodeType, ModuleType
 from typing import Any
 
@@ -95,15 +95,12 @@ def _answer(request: Mapping[str, Any]) -> dict[str, Any]:
     return encoded(namespace[name], request)
 
 
-def encoded(
-    value: Any, request: Mapping[str, Any], check: Callable[[Any], object] = lambda encoded: None
-) -> dict[str, Any]:
-    """Return the frame of an answer; `check` may raise `Unsupported` for what it is as JSON."""
+def encoded(value: Any, request: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the frame of an answer."""
     name, limits = request["result"], request["limits"]
     encoder = Encoder(limits["result_bytes"], limits["depth"], limits["int_digits"])
     try:
-        check(found := encoder.encode(value))
-        return {"s": "ok", "v": found, "k": kind_of(value)}
+        return {"s": "ok", "v": encoder.encode(value), "k": kind_of(value)}
     except Unsupported as error:
         message = f"'{name}' is {error}; an answer must be a number, text, date, list, dict or table"
         return {"s": "error", "t": "UnsupportedAnswer", "m": message}
