@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import errno
+import atexit
 import os
 import re
-import shutil
-import sys
+import signal
 from collections import deque
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -19,8 +18,7 @@ from chameleon.text import harmless, one_line, redact
 MAX_MESSAGE_BYTES = 4 * 1024 * 1024
 _END_SECONDS = 1.0
 _NO_WORDS = re.compile(r'at |File "|Node\.js v|\W*$')  # of a trace
-_WATCH = Path(__file__).with_name("watch.py")
-_pipes = set[int]()  # each closes with this process, however that ends, and so ends a server
+_groups = set[int]()  # the process groups of servers that run
 
 
 class ServerProcess:
@@ -41,24 +39,17 @@ class ServerProcess:
         import anyio
         from mcp.client.stdio import get_default_environment
 
-        env = get_default_environment() | dict(self.env)
-        if shutil.which(self.command[0], path=env.get("PATH")) is None:
-            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), self.command[0])
-        theirs, ours = os.pipe()
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-I", "-S", str(_WATCH), str(theirs)),
             *self.command,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
-            env=env,
+            env=get_default_environment() | dict(self.env),
             cwd=self.folder,
             start_new_session=True,
-            pass_fds=[theirs],
             limit=MAX_MESSAGE_BYTES,
         )
-        os.close(theirs)
-        _pipes.add(ours)
+        _groups.add(process.pid)
         received, incoming = anyio.create_memory_object_stream[Any](0)
         outgoing, sent = anyio.create_memory_object_stream[Any](0)
         works = (self._read(process, received), self._write(process, sent, received), self._listen(process))
@@ -72,8 +63,7 @@ class ServerProcess:
             with suppress(TimeoutError):
                 async with asyncio.timeout(_END_SECONDS):
                     await process.wait()
-            _pipes.remove(ours)
-            os.close(ours)
+            end_group(process.pid)
             await process.wait()
             for task in tasks:
                 task.cancel()
@@ -119,11 +109,19 @@ def _message(line: bytes) -> Any:
         return problem
 
 
-def _let_go() -> None:
-    """Close the pipes of all servers in a process that was forked: they are its parent's."""
-    while _pipes:
-        os.close(_pipes.pop())
+def end_group(group: int) -> None:
+    """End what is left of a server and of all that it started."""
+    _groups.discard(group)
+    with suppress(ProcessLookupError):
+        os.killpg(group, signal.SIGKILL)
+
+
+@atexit.register
+def end_servers() -> None:
+    """End the servers with this process; of one that is killed they see the end of their input."""
+    for group in list(_groups):
+        end_group(group)
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_let_go)
+    os.register_at_fork(after_in_child=_groups.clear)  # they are the parent's
