@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from collections.abc import Callable, Collection, Sequence
@@ -19,13 +20,14 @@ from chameleon.sandbox.result import (
     Limits,
     Status,
     judge,
-    left_for_science,
+    without_unused_imports,
 )
 from chameleon.sandbox.sandbox import Sandbox
 from chameleon.sandbox.sealed_process import Lost, Stuck, ZygoteClient
 
-# Long enough for a program to reach its first use of a library that its text names.
-_TRIAL_SECONDS = 0.15
+# Packages that come with pandas and sympy and that programs import by themselves, and what goes with a table.
+_COMPANIONS = ("dateutil", "mpmath")
+_FRAME = re.compile(r"\b(df|pd|np)\b")
 _JSON_ESCAPE = 6
 _PROBE_SECONDS = 10.0
 _FEWER = "Memory may be short: use fewer workers, or close other programs."
@@ -104,9 +106,9 @@ class Pool:
 class SealedSandbox(Sandbox):
     """Runs each program in a child without files, network, processes, environment or host memory.
 
-    Programs start where only the stdlib is loaded; the first use of a heavy library starts the program
-    again where the libraries are. What a program can learn of the machine is where Python lies and the time
-    zone. Safe to share between threads; up to `workers` programs run at once, further ones wait.
+    A program runs where only the stdlib is loaded, unless it uses one of the heavy libraries. What it can
+    learn of the machine is where Python lies and the time zone. Safe to share between threads; up to
+    `workers` programs run at once, further ones wait.
     """
 
     tier = "sealed"
@@ -129,15 +131,10 @@ class SealedSandbox(Sandbox):
     def _run(self, request: dict[str, Any], wall: float) -> ExecResult:
         if "file" in request:
             return self._run_in(request["file"], request, wall)
-        named = any(library in request["code"] for library in self._libraries)
-        first = self._run_in("std", request, min(wall, _TRIAL_SECONDS) if named else wall)
-        if not left_for_science(first) and not (named and first.status == "timeout"):
-            return first
-        left = wall - first.wall_ms / 1000
-        second = self._run_in("sci", request, max(left, _TRIAL_SECONDS))
-        if left_for_science(second):
-            second = replace(second, status="crashed")
-        return replace(second, wall_ms=first.wall_ms + second.wall_ms)
+        code = without_unused_imports(request["code"], frozenset(self._libraries))
+        needs_libraries = any(library in code for library in (*self._libraries, *_COMPANIONS))
+        needs_libraries |= "table" in request["inputs"] and _FRAME.search(code) is not None
+        return self._run_in("sci" if needs_libraries else "std", {**request, "code": code}, wall)
 
     def _end(self) -> None:
         with self._lock:
@@ -158,9 +155,8 @@ class SealedSandbox(Sandbox):
     def _start(self, kind: str) -> ZygoteClient:
         limits = self._limits
         options = {
-            "science": kind == "sci",
             "file": "" if kind in ("std", "sci") else kind,
-            "libraries": self._libraries,
+            "libraries": self._libraries if kind == "sci" else (),
             "memory_bytes": limits.memory_mb << 20,
         }
         # The frame holds the answer and the output; JSON may write a character as six.

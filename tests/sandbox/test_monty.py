@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from chameleon.sandbox import Limits, Sandbox, make_sandbox
-from chameleon.sandbox.monty import without_unused_imports
+from chameleon.sandbox.result import without_unused_imports
 from tests.sandbox.conftest import each_program, own_children
 from tests.sandbox.test_attacks import Canary, attack, canary
 

@@ -1,4 +1,4 @@
-"""The sealed sandbox: where programs start and move on; threads, event loops, forks, kills and closing."""
+"""The sealed sandbox: where programs run; threads, event loops, forks, kills and closing."""
 
 from __future__ import annotations
 
@@ -47,8 +47,7 @@ def script(code: str, ends: int = 0) -> subprocess.CompletedProcess[str]:
 def test_an_import_without_use_stays_with_the_stdlib() -> None:
     with make_sandbox("sealed") as sandbox:
         for code in (
-            "import numpy as np\nimport pandas as pd, sympy\nans = 1",
-            "try:\n    import numpy\nexcept ImportError:\n    pass\nans = 1",
+            "import numpy as np\nimport pandas as pd\nans = 1",
             "ans = len(table['rows']) - 1",
         ):
             assert sandbox.run(code, {"table": TABLE}).value == 1
@@ -62,34 +61,22 @@ def test_an_import_without_use_stays_with_the_stdlib() -> None:
         "from numpy import pi\nans = float(pi) > 3",
         "import numpy.linalg as la\nans = float(la.norm([3, 4])) == 5",
         "import numpy\ntry:\n    x = numpy.pi\nexcept BaseException:\n    x = 0\nans = float(x) > 3",
-        "np = __import__('num' + 'py')\nans = float(np.pi) > 3",
+        "def f():\n    import numpy\n    return numpy.pi\nans = float(f()) > 3",
         "import mpmath\nans = float(mpmath.pi) > 3",
         "ans = int(df['n'].sum()) == 3",
-        "import time\ntime.sleep(0.2)\nimport numpy\nans = float(numpy.pi) > 3",
     ],
 )
-def test_use_moves_the_program_on(sealed: Sandbox, code: str) -> None:
+def test_a_program_that_uses_a_library_has_it(sealed: Sandbox, code: str) -> None:
     assert sealed.run(code, {"table": TABLE}).value is True
-
-
-def test_time_spent_before_the_move_is_bounded(sealed: Sandbox) -> None:
-    for code in (
-        "import numpy\nwhile True:\n    pass",
-        "np = __import__('num' + 'py')\nimport time\ntime.sleep(0.25)\nnp.pi\ntime.sleep(99)",
-    ):
-        outcome = sealed.run(code, timeout=0.3)
-        assert outcome.status == "timeout"
-        assert outcome.wall_ms < 300 + 150 + 300
 
 
 def test_libraries_that_are_not_installed_or_not_wanted() -> None:
     with make_sandbox("sealed", libraries=("no_such_library",)) as sandbox:
         assert sandbox.run("import no_such_library\nans = 1").value == 1
-        for code in ("import no_such_library as x\nx.y", "from no_such_library import y"):
+        for code in ("import no_such_library as x\nx.y", "import numpy\nans = numpy.pi"):
             outcome = sandbox.run(code)
             assert (outcome.status, outcome.error_type) == ("error", "ModuleNotFoundError")
-            assert "pip install numpy pandas sympy" in outcome.message
-        assert sandbox.run("import numpy\nans = numpy.pi").error_type == "ModuleNotFoundError"
+        assert "pip install numpy pandas sympy" in outcome.message
 
 
 def test_threads_share_a_sandbox_and_it_outlives_the_one_that_made_it() -> None:
