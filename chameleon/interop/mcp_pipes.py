@@ -63,7 +63,7 @@ class ServerProcess:
             with suppress(TimeoutError):
                 async with asyncio.timeout(_END_SECONDS):
                     await process.wait()
-            end_group(process.pid)
+            end_servers(process.pid)
             await process.wait()
             for task in tasks:
                 task.cancel()
@@ -109,18 +109,16 @@ def _message(line: bytes) -> Any:
         return problem
 
 
-def end_group(group: int) -> None:
-    """End what is left of a server and of all that it started."""
-    _groups.discard(group)
-    with suppress(ProcessLookupError):
-        os.killpg(group, signal.SIGKILL)
-
-
 @atexit.register
-def end_servers() -> None:
-    """End the servers with this process; of one that is killed they see the end of their input."""
-    for group in list(_groups):
-        end_group(group)
+def end_servers(*groups: int) -> None:
+    """End what is left of these servers and of all that they started; without a name all of them.
+
+    So they end with this process; if it is killed, they see the end of their input.
+    """
+    for group in groups or tuple(_groups):
+        _groups.discard(group)
+        with suppress(ProcessLookupError):
+            os.killpg(group, signal.SIGKILL)
 
 
 if hasattr(os, "register_at_fork"):
