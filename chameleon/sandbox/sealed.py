@@ -13,7 +13,6 @@ from typing import Any
 
 from chameleon.errors import MachineError, SandboxUnavailable
 from chameleon.sandbox.result import (
-    KILLED,
     ExecResult,
     Guarantees,
     Layer,
@@ -205,18 +204,10 @@ class SealedSandbox(Sandbox):
         )
 
     def _run_in(self, kind: str, request: dict[str, Any], wall: float) -> ExecResult:
-        """Run a program, and once more where it or its zygote was killed: neither is in its own power."""
-        pool, begun = self._pool(kind), time.monotonic()
-        outcome, is_killed = self._once(pool, request, wall)
-        if is_killed:
-            outcome, _ = self._once(pool, request, wall)
-        return replace(outcome, wall_ms=(time.monotonic() - begun) * 1000 if is_killed else outcome.wall_ms)
-
-    def _once(self, pool: Pool, request: dict[str, Any], wall: float) -> tuple[ExecResult, bool]:
-        """Return how a program ended, and whether something outside of it killed it."""
+        """Run a program in an interpreter of a kind; one that has died since is replaced."""
+        pool = self._pool(kind)
         while True:
-            zygote = pool.take()
-            begun = time.monotonic()
+            zygote, begun = pool.take(), time.monotonic()
             try:
                 ending = zygote.run(request, wall)
             except BaseException as error:
@@ -225,14 +216,12 @@ class SealedSandbox(Sandbox):
                     continue
                 if not isinstance(error, Stuck):
                     raise
-                is_killed = time.monotonic() - begun < wall
-                status: Status = "crashed" if is_killed else "timeout"
+                status: Status = "crashed" if time.monotonic() - begun < wall else "timeout"
                 outcome = ExecResult(status, error_type="SandboxLost", message=str(error), tier=self.tier)
             else:
                 pool.give(zygote)
                 outcome = judge(ending, self._limits, request["limits"]["cpu_s"], self.tier)
-                is_killed = ending.frame is None and outcome.error_type == KILLED
-            return replace(outcome, wall_ms=(time.monotonic() - begun) * 1000), is_killed
+            return replace(outcome, wall_ms=(time.monotonic() - begun) * 1000)
 
 
 def _insist(layers: Sequence[Layer], required: Collection[str]) -> None:

@@ -260,13 +260,3 @@ def test_a_host_that_takes_no_connection_and_one_that_shakes_no_hand_are_left_in
             waiting.connect_ex(silent.getsockname())
         assert "no answer in time" in failure(web, f"http://{host}/")
     assert "no connection (it has no address)" in failure(client(resolve=lambda *_: []), "http://a.example/")
-
-
-def test_no_connection_is_used_again_even_where_the_server_keeps_it(serve: Serve) -> None:
-    """Its deadline went with the first request."""
-    kept = {"Location": "/slow", "Connection": "keep-alive"}
-    server = serve({"/": Answer(status=302, headers=kept), "/slow": SLOW["a body byte by byte"]})
-    begun = time.monotonic()
-    limits = WebLimits(seconds=0.5, retries=0)
-    assert "no answer in time" in failure(client(server, limits=limits), server.url)
-    assert time.monotonic() - begun < 2
