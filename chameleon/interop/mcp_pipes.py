@@ -18,7 +18,6 @@ from chameleon.text import harmless, one_line, redact
 MAX_MESSAGE_BYTES = 4 * 1024 * 1024
 _END_SECONDS = 1.0
 _NO_WORDS = re.compile(r'at |File "|Node\.js v|\W*$')  # of a trace
-_groups = set[int]()  # the process groups of servers that run
 
 
 class ServerProcess:
@@ -32,6 +31,25 @@ class ServerProcess:
         self.command, self.env, self.folder = command, env, folder
         self.last_words: deque[str] = deque(maxlen=4)
         self.fault = ""
+        self.pid = 0
+
+    def below(self, pid: int = 0) -> list[int]:
+        """Return the processes below the server (or `pid`); none where the system does not say (/proc)."""
+        found: list[int] = []
+        with suppress(OSError):
+            for listed in Path(f"/proc/{pid or self.pid}/task").glob("*/children"):
+                children = map(int, listed.read_text().split())
+                found += [each for child in children for each in (child, *self.below(child))]
+        return found
+
+    def end(self, below: Sequence[int]) -> None:
+        """End what is left of its group, and those that were below it, some of which may have left that."""
+        _running.discard(self)
+        with suppress(ProcessLookupError):
+            os.killpg(self.pid, signal.SIGKILL)
+        for pid in below:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
 
     @asynccontextmanager
     async def streams(self) -> AsyncIterator[tuple[Any, Any]]:
@@ -49,7 +67,8 @@ class ServerProcess:
             start_new_session=True,
             limit=MAX_MESSAGE_BYTES,
         )
-        _groups.add(process.pid)
+        self.pid = process.pid
+        _running.add(self)
         received, incoming = anyio.create_memory_object_stream[Any](0)
         outgoing, sent = anyio.create_memory_object_stream[Any](0)
         works = (self._read(process, received), self._write(process, sent, received), self._listen(process))
@@ -57,13 +76,14 @@ class ServerProcess:
         try:
             yield incoming, outgoing
         finally:
+            below = self.below()
             for stream in (received, incoming, outgoing, sent):
                 stream.close()
             process.stdin.close()  # type: ignore[union-attr]
             with suppress(TimeoutError):
                 async with asyncio.timeout(_END_SECONDS):
                     await process.wait()
-            end_servers(process.pid)
+            self.end(below)
             await process.wait()
             for task in tasks:
                 task.cancel()
@@ -98,6 +118,9 @@ class ServerProcess:
                     self.last_words.append(text)
 
 
+_running = set[ServerProcess]()
+
+
 def _message(line: bytes) -> Any:
     """Return the message in a line, or the error of a line that is not one."""
     from mcp.shared.message import SessionMessage
@@ -110,16 +133,11 @@ def _message(line: bytes) -> Any:
 
 
 @atexit.register
-def end_servers(*groups: int) -> None:
-    """End what is left of these servers and of all that they started; without a name all of them.
-
-    So they end with this process; if it is killed, they see the end of their input.
-    """
-    for group in groups or tuple(_groups):
-        _groups.discard(group)
-        with suppress(ProcessLookupError):
-            os.killpg(group, signal.SIGKILL)
+def end_servers() -> None:
+    """End the servers with this process; if it is killed, they see the end of their input."""
+    for server in tuple(_running):
+        server.end(server.below())
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_groups.clear)  # they are the parent's
+    os.register_at_fork(after_in_child=_running.clear)  # they are the parent's

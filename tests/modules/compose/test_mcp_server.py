@@ -450,18 +450,20 @@ def test_an_answer_holds_for_the_tool_as_it_was_listed(tmp_path: Path) -> None:
 
 def test_a_stubborn_server_ends_with_the_run_with_all_that_it_started(tmp_path: Path) -> None:
     server = [sys.executable, str(RAW), "stubborn"]
-    server = ["sh", "-c", f"sleep 300 & echo $! > other; {shlex.join(server)}; true"]  # as `npx` runs one
+    server = ["sh", "-c", f"setsid sleep 300 & echo $! > other; {shlex.join(server)}; true"]
     raw = {"mcp": {"command": server}, "allow": ["text"]}
     plan = {"use": "fixed", "plan": ["text"]}
     (tmp_path / "t.yaml").write_text(json.dumps({"name": "t", "planner": plan, "modules": {"raw": raw}}))
     command = [sys.executable, "-m", "chameleon", "ask", "q", "-i", "t.yaml"]
-    quiet, environ = subprocess.DEVNULL, environment()
-    with subprocess.Popen(command, cwd=tmp_path, env=environ, stdout=quiet, stderr=quiet) as process:
-        wait_until(lambda: bool((tmp_path / "pid").exists() and (tmp_path / "pid").read_text()))
-        time.sleep(0.3)
-        process.send_signal(signal.SIGINT)
-    for file in (tmp_path / "pid", tmp_path / "other"):
-        wait_until(lambda file=file: not Path(f"/proc/{file.read_text().strip()}").exists())
+    for number in (signal.SIGINT, signal.SIGTERM):
+        (tmp_path / "pid").unlink(missing_ok=True)
+        quiet, environ = subprocess.DEVNULL, environment()
+        with subprocess.Popen(command, cwd=tmp_path, env=environ, stdout=quiet, stderr=quiet) as process:
+            wait_until(lambda: bool((tmp_path / "pid").exists() and (tmp_path / "pid").read_text()))
+            time.sleep(0.3)
+            process.send_signal(number)
+        for file in (tmp_path / "pid", tmp_path / "other"):
+            wait_until(lambda file=file: not Path(f"/proc/{file.read_text().strip()}").exists())
 
 
 def test_tools_that_are_listed_wrongly_leave_the_others(
