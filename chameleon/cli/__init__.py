@@ -49,6 +49,8 @@ def main() -> None:
         complain(str(lack.at(error.where) if lack else in_options(error)))
     except Interrupted as ended:
         print(f"chameleon: {ended.word}", file=sys.stderr, flush=True)
+        if (servers := sys.modules.get("chameleon.interop.mcp_pipes")) is not None:
+            servers.end_servers()
         os._exit(ended.code)  # threads that wait for a model must not hold the terminal
     except BrokenPipeError:
         _drop_output()

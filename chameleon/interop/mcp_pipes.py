@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import errno
+import atexit
 import os
 import re
-import shutil
-import sys
+import signal
 from collections import deque
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -19,8 +18,6 @@ from chameleon.text import harmless, one_line, redact
 MAX_MESSAGE_BYTES = 4 * 1024 * 1024
 _END_SECONDS = 1.0
 _NO_WORDS = re.compile(r'at |File "|Node\.js v|\W*$')  # of a trace
-_WATCH = Path(__file__).with_name("watch.py")
-_pipes = set[int]()  # each closes with this process, however that ends, and so ends a server
 
 
 class ServerProcess:
@@ -34,6 +31,25 @@ class ServerProcess:
         self.command, self.env, self.folder = command, env, folder
         self.last_words: deque[str] = deque(maxlen=4)
         self.fault = ""
+        self.pid = 0
+
+    def below(self, pid: int = 0) -> list[int]:
+        """Return the processes below the server (or `pid`); none where the system does not say (/proc)."""
+        found: list[int] = []
+        with suppress(OSError):
+            for listed in Path(f"/proc/{pid or self.pid}/task").glob("*/children"):
+                children = map(int, listed.read_text().split())
+                found += [each for child in children for each in (child, *self.below(child))]
+        return found
+
+    def end(self, below: Sequence[int]) -> None:
+        """End what is left of its group, and those that were below it, some of which may have left that."""
+        _running.discard(self)
+        with suppress(ProcessLookupError):
+            os.killpg(self.pid, signal.SIGKILL)
+        for pid in below:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
 
     @asynccontextmanager
     async def streams(self) -> AsyncIterator[tuple[Any, Any]]:
@@ -41,24 +57,18 @@ class ServerProcess:
         import anyio
         from mcp.client.stdio import get_default_environment
 
-        env = get_default_environment() | dict(self.env)
-        if shutil.which(self.command[0], path=env.get("PATH")) is None:
-            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), self.command[0])
-        theirs, ours = os.pipe()
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-I", "-S", str(_WATCH), str(theirs)),
             *self.command,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
-            env=env,
+            env=get_default_environment() | dict(self.env),
             cwd=self.folder,
             start_new_session=True,
-            pass_fds=[theirs],
             limit=MAX_MESSAGE_BYTES,
         )
-        os.close(theirs)
-        _pipes.add(ours)
+        self.pid = process.pid
+        _running.add(self)
         received, incoming = anyio.create_memory_object_stream[Any](0)
         outgoing, sent = anyio.create_memory_object_stream[Any](0)
         works = (self._read(process, received), self._write(process, sent, received), self._listen(process))
@@ -66,14 +76,14 @@ class ServerProcess:
         try:
             yield incoming, outgoing
         finally:
+            below = self.below()
             for stream in (received, incoming, outgoing, sent):
                 stream.close()
             process.stdin.close()  # type: ignore[union-attr]
             with suppress(TimeoutError):
                 async with asyncio.timeout(_END_SECONDS):
                     await process.wait()
-            _pipes.remove(ours)
-            os.close(ours)
+            self.end(below)
             await process.wait()
             for task in tasks:
                 task.cancel()
@@ -108,6 +118,9 @@ class ServerProcess:
                     self.last_words.append(text)
 
 
+_running = set[ServerProcess]()
+
+
 def _message(line: bytes) -> Any:
     """Return the message in a line, or the error of a line that is not one."""
     from mcp.shared.message import SessionMessage
@@ -119,11 +132,12 @@ def _message(line: bytes) -> Any:
         return problem
 
 
-def _let_go() -> None:
-    """Close the pipes of all servers in a process that was forked: they are its parent's."""
-    while _pipes:
-        os.close(_pipes.pop())
+@atexit.register
+def end_servers() -> None:
+    """End the servers with this process; if it is killed, they see the end of their input."""
+    for server in tuple(_running):
+        server.end(server.below())
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_let_go)
+    os.register_at_fork(after_in_child=_running.clear)  # they are the parent's

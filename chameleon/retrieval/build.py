@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from zlib import crc32
 
 from chameleon.errors import InputError
@@ -21,9 +21,6 @@ from chameleon.retrieval.layout import Layout
 from chameleon.retrieval.manifest import DATA, WORDS, Manifest, check_ours, is_index, replace_json
 from chameleon.retrieval.texts import all_texts
 from chameleon.retrieval.vectors import Vectors, opened_vectors
-
-if TYPE_CHECKING:
-    from langchain_core.vectorstores import VectorStore
 
 if sys.platform != "win32":
     import fcntl
@@ -44,8 +41,8 @@ class Build:
     old: Index | None
     data: Path
 
-    def __init__(self, path: Path, settings: Manifest, store: VectorStore | None = None) -> None:
-        self.path, self._settings, self._store = path, settings, store
+    def __init__(self, path: Path, settings: Manifest) -> None:
+        self.path, self._settings = path, settings
         self._seen: set[str] = set()
         self._writer: Any = None
         self._vectors: Vectors | None = None
@@ -72,8 +69,7 @@ class Build:
     def _begin(self) -> None:
         self.data = self.path / f"chameleon-{os.urandom(4).hex()}"
         self.old = Index.open(self.path) if is_index(self.path) else None
-        new = replace(self._settings, place=os.urandom(8).hex())
-        known = self.old.manifest if self.old is not None else new
+        known = self.old.manifest if self.old is not None else self._settings
         self.manifest = replace(known, retriever=self._settings.retriever, data=self.data.name)
         self._changed = self.old is None or self.old.manifest.retriever != self.manifest.retriever
         self._next = (self.old.last_key() >> DIGEST) + 1 if self.old is not None else 0
@@ -86,7 +82,7 @@ class Build:
                 shutil.copytree(self.old.data, self.data, copy_function=_link, ignore=locks)
         self._writer = engine.writer(self.data / WORDS)
         if self.manifest.embeddings:
-            self._vectors = opened_vectors(self.data, self.manifest, self._store)
+            self._vectors = opened_vectors(self.data, self.manifest)
             self._embedded = self._vectors.keys()
 
     def _end(self) -> None:
@@ -148,8 +144,6 @@ class Build:
         self._is_committed = True
         if self.old is not None:
             shutil.rmtree(self.old.data, ignore_errors=True)
-        if self._vectors:
-            self._vectors.clean()
         return Index(self.path, self.manifest)
 
     def _add(self, document: Document) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -21,7 +20,6 @@ ID, TERMS, DOCUMENT, LAYOUT, KEY, KIND = "id", "terms", "document", "layout", "k
 A key is when the document came, then `DIGEST` bits of a digest of what it says and by what it is embedded.
 """
 DIGEST = 28
-_SYSTEM = re.compile(r'Os \{.*?message: "([^"]+)"')
 _HEAP = 256 << 20  # bytes that the engine writes at a time
 
 
@@ -42,12 +40,9 @@ def failing(path: Path, done: str) -> Iterator[None]:
     except OSError as problem:
         raise failed(done, Path(problem.filename or path), problem) from problem
     except ValueError as problem:  # of the engine
-        message = str(problem)
-        if system := _SYSTEM.search(message):
-            message = system[1]
-        elif "error occurred in a thread" in message:  # the engine does not say which one
-            message = "perhaps the disk is full"
-        raise InputError(f"the index cannot be {done}: {message[:300]}", where=str(path)) from None
+        what = f"the index cannot be {done}: {str(problem)[:300]}"
+        hint = "Is the disk full?" if done == "written" else ""
+        raise InputError(what, where=str(path), hint=hint) from None
 
 
 def open_index(path: Path) -> tantivy.Index:

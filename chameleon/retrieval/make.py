@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from chameleon.errors import InputError
 from chameleon.retrieval.build import Build, Progress
@@ -25,10 +25,7 @@ from chameleon.retrieval.retriever import (
     by_sum,
 )
 from chameleon.retrieval.spec import MINILM, RerankerSpec, RetrieverSpec
-from chameleon.retrieval.vectors import GIVEN, opened_vectors, require_faiss
-
-if TYPE_CHECKING:
-    from langchain_core.vectorstores import VectorStore
+from chameleon.retrieval.vectors import opened_vectors, require_faiss
 
 Spec = RetrieverSpec | Mapping[str, Any] | str
 COSINE_MOST = 2.5
@@ -40,45 +37,41 @@ def build_index(
     documents: Iterable[Document],
     retriever: Spec = "auto",
     progress: Progress | None = None,
-    *,
-    store: VectorStore | None = None,
 ) -> Index:
     """Make an index in this folder, or add to the one that is there, and open it.
 
     A document with an id that the index has is kept where it says the same, and replaces the old one where
     not. Until the last moment the old index stays in place. `retriever` says what a new index is for: for
-    vectors it is embedded; by `auto` where embeddings are installed. `store` is a vector store of LangChain
-    that keeps them, and embeds by its own model.
+    vectors it is embedded; by `auto` where embeddings are installed.
 
     Raises `InputError` for an id that is given twice, another retriever than the index was built for, a
     folder with something else in it, and when the disk takes no more; `MissingPackage`; `ModelError` when the
     embedding model fails.
     """
-    settings = settings_at(Path(path), retriever, has_store=store is not None)
-    with Build(Path(path), settings, store) as build:
+    with Build(Path(path), settings_at(Path(path), retriever)) as build:
         build.add(documents, progress)
         return build.commit()
 
 
-def delete_documents(path: str | Path, ids: Iterable[str], *, store: VectorStore | None = None) -> Index:
+def delete_documents(path: str | Path, ids: Iterable[str]) -> Index:
     """Take documents out of the index in a folder. Raises `InputError` for an id that is not in it."""
-    with Build(Path(path), Manifest.read(Path(path)), store) as build:
+    with Build(Path(path), Manifest.read(Path(path))) as build:
         build.delete(ids)
         return build.commit()
 
 
-def settings_at(path: Path, retriever: Spec | None, *, has_store: bool = False) -> Manifest:
+def settings_at(path: Path, retriever: Spec | None) -> Manifest:
     """Return what the index in a folder has, or what a new one for this retriever is to have.
 
     An index may be given another retriever that needs no other vectors. Raises `InputError` for one that
     does, and what `settings_for` raises.
     """
     if not is_index(path):
-        return settings_for(retriever or "auto", has_store=has_store)
+        return settings_for(retriever or "auto")
     there, wanted = Manifest.read(path), RetrieverSpec.read(retriever or "auto")
     if wanted == RetrieverSpec():
         return there
-    needed = settings_for(wanted, has_store=has_store)
+    needed = settings_for(wanted)
     if needed.embeddings and needed.embeddings != there.embeddings:
         built = f"the index was built for the retriever {RetrieverSpec.read(there.retriever)}"
         what, hint = f"{built}, and {wanted} needs other vectors", "Build one for that in another folder."
@@ -86,8 +79,8 @@ def settings_at(path: Path, retriever: Spec | None, *, has_store: bool = False) 
     return replace(there, retriever=needed.retriever)
 
 
-def settings_for(retriever: Spec, *, has_store: bool = False) -> Manifest:
-    """Return what an index for this retriever is to have, and `has_store`: a vector store that is an object.
+def settings_for(retriever: Spec) -> Manifest:
+    """Return what an index for this retriever is to have.
 
     Raises `InputError`, `MissingPackage` where what it needs is not installed.
     """
@@ -95,11 +88,6 @@ def settings_for(retriever: Spec, *, has_store: bool = False) -> Manifest:
     written, named = spec.model_dump(exclude_defaults=True), spec.embeddings
     if isinstance(spec.rerank, RerankerSpec):
         require_reranker(spec.rerank.name)
-    if has_store:
-        if spec.first in ("bm25", "lexical") or spec.embeddings:
-            what = f"{spec} leaves no part to a vector store that is given as an object"
-            raise InputError(what, hint="Name {first: dense} or {first: blend}, without embeddings.")
-        return Manifest(written, {"name": GIVEN})
     can_embed = automatic() != NONE and find_spec("faiss") is not None
     if not (spec.needs_vectors or (spec.first == "auto" and (named or can_embed))):
         return Manifest(written)
@@ -110,18 +98,18 @@ def settings_for(retriever: Spec, *, has_store: bool = False) -> Manifest:
     return Manifest(written, embeddings)
 
 
-def make_retriever(index: Index, retriever: Spec = "auto", *, store: VectorStore | None = None) -> Retriever:
+def make_retriever(index: Index, retriever: Spec = "auto") -> Retriever:
     """Return a retriever over an index; by `auto` the one that it was built for.
 
-    `store` is the vector store, for an index that was built with an object. Raises `InputError` for an index
-    that lacks what is asked for, `MissingPackage` where a package is not installed.
+    Raises `InputError` for an index that lacks what is asked for, `MissingPackage` where a package is not
+    installed.
     """
     spec = _for_index(index, RetrieverSpec.read(retriever))
     evidence, bm25 = by_evidence(index), Bm25(index)
     found: Retriever = RankedDocuments([bm25], evidence, spec.depth) if spec.first == "lexical" else bm25
     scores = {"evidence": by_evidence(index, after_bm25=spec.first == "bm25")}
     if spec.needs_vectors:
-        dense = _dense(index, spec, store)
+        dense = _dense(index, spec)
         scores["dense"] = dense.scores
         if spec.first == "dense":
             found = dense
@@ -142,21 +130,17 @@ def _for_index(index: Index, spec: RetrieverSpec) -> RetrieverSpec:
     built, embeddings = RetrieverSpec.read(index.manifest.retriever), index.manifest.embeddings
     first = built.first
     if first == "auto":
-        can_embed = embeddings and (embeddings["name"] == GIVEN or not missing_packages(embeddings["name"]))
+        can_embed = embeddings and not missing_packages(embeddings["name"])
         first = "blend" if can_embed else "lexical"
     given = {name: getattr(spec, name) for name in spec.model_fields_set - {"first"}}
     return built.model_copy(update={"first": first, **given})
 
 
-def _dense(index: Index, spec: RetrieverSpec, store: VectorStore | None) -> Dense:
+def _dense(index: Index, spec: RetrieverSpec) -> Dense:
     there, where = index.manifest.embeddings, str(index.path)
     if not there:
         what = "the index was built for words alone and has no vectors"
         raise InputError(what, where=where, hint="Build one for {first: blend} in another folder.")
-    if spec.rerank == "dense" and there["name"] == GIVEN:
-        what = "a vector store finds documents, and cannot score those that words have found"
-        hint = "Name {first: dense} or {first: blend}, or build an index without the store."
-        raise InputError(what, where=where, hint=hint)
     named = spec.embeddings.model_dump(exclude_none=True) if spec.embeddings else {}
     has = {**there, "model": there["name"]}
     for key, value in named.items():
@@ -164,6 +148,5 @@ def _dense(index: Index, spec: RetrieverSpec, store: VectorStore | None) -> Dens
             name = "embeddings" if key == "model" else key
             what = f"the index has the {name} {has.get(key)!r}, not {value!r}"
             raise InputError(what, where=where, hint="Name the retriever without it, or build another index.")
-    if there["name"] != GIVEN:
-        require_embeddings(there["name"])
-    return Dense(index, opened_vectors(index.data, index.manifest, store))
+    require_embeddings(there["name"])
+    return Dense(index, opened_vectors(index.data, index.manifest))

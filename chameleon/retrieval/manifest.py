@@ -18,7 +18,7 @@ from typing import Any
 
 from chameleon.errors import InputError
 
-FORMAT = "chameleon-index-5"
+FORMAT = "chameleon-index-6"
 MANIFEST, DATA, WORDS = "manifest.json", "chameleon-????????", "words"
 _BLOCK = 1 << 20
 
@@ -27,13 +27,12 @@ _BLOCK = 1 << 20
 class Manifest:
     """The state of an index: the retriever it was built for, its embeddings, and its files.
 
-    `embeddings` is empty for an index of words alone. `place` is what a vector store knows this index by.
-    `data` is the folder of the files, and `files` has the size and the CRC-32 of each.
+    `embeddings` is empty for an index of words alone. `data` is the folder of the files, and `files` has the
+    size and the CRC-32 of each.
     """
 
     retriever: Mapping[str, Any] = field(default_factory=dict)
     embeddings: Mapping[str, Any] = field(default_factory=dict)
-    place: str = ""
     data: str = ""
     files: Mapping[str, list[int]] = field(default_factory=dict)
 

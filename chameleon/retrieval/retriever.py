@@ -56,7 +56,7 @@ class Bm25(Retriever):
 
 
 class Dense(Retriever):
-    """Finds documents by the cosine of embeddings, or by how near a vector store has them."""
+    """Finds documents by the cosine of embeddings."""
 
     def __init__(self, index: Index, vectors: Vectors) -> None:
         super().__init__(index)

@@ -1,38 +1,28 @@
-"""The vectors of an index: in a file of FAISS, or in a vector store of LangChain that the caller has made.
+"""The vectors of an index, in a file of FAISS.
 
 A document has up to nine vectors: one of its caption and header, and one for each of the first texts that it
 is cut into; the best of them counts. Here it is known by its key in the index: when it came, and a digest of
-what it says and by which model. So what a killed build has left in a vector store is not found.
+what it says and by which model.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence, Set
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from chameleon.errors import InputError, require
 from chameleon.lazy import cached_property
 from chameleon.retrieval.embeddings import Embedder, embedder
-from chameleon.retrieval.manifest import Manifest, replace_json
-from chameleon.retrieval.models import telling
+from chameleon.retrieval.manifest import Manifest
 
-if TYPE_CHECKING:
-    from langchain_core.vectorstores import VectorStore
-
-GIVEN = "given"
-"""The name of the embeddings of an index whose vectors are in a store that the caller gives."""
 Found = list[tuple[int, float]]
 """Keys of documents with their scores, the best first."""
 _TEXT_BITS = 4  # of the id of a vector in FAISS: which text of the document it is of, after its key
-_KEY = "chameleon"
-_WIDER = 4  # as many documents are asked for, to have the scores of those that words have found
-_FAILED = "the vector store failed"
 
 
-class FaissVectors:
+class Vectors:
     """A file of FAISS; a search compares all vectors. One serves all threads."""
 
     def __init__(self, file: Path, load: Callable[[], Embedder]) -> None:
@@ -80,9 +70,6 @@ class FaissVectors:
             new.replace(self.file)
         except (OSError, RuntimeError) as problem:
             raise InputError(f"the vectors cannot be written: {problem}", where=str(self.file)) from problem
-
-    def clean(self) -> None:
-        """Remove elsewhere what was taken out, once the index is committed: nothing, the file has all."""
 
     def nearest(self, queries: Sequence[str], k: int) -> list[Found]:
         """Return, of each query, up to `k` documents."""
@@ -137,101 +124,16 @@ class FaissVectors:
             raise InputError(what, where=str(self.file), hint=hint)
 
 
-class StoreVectors:
-    """A vector store of LangChain; a file keeps which documents it was given, and in how many texts."""
+def opened_vectors(data: Path, manifest: Manifest) -> Vectors:
+    """Open the vectors in a folder of data.
 
-    def __init__(self, file: Path, store: VectorStore, place: str) -> None:
-        """Set the file, the store, and what the store knows this index by."""
-        self.file, self.store, self.place = file, store, place
-        self._counts: dict[int, int] = dict(json.loads(file.read_bytes())) if file.exists() else {}
-        self._gone: list[str] = []
-
-    def keys(self) -> set[int]:
-        return set(self._counts)
-
-    def add(self, documents: Sequence[tuple[int, list[str]]]) -> None:
-        ids = [id for key, texts in documents for id in self._ids(key, len(texts))]
-        metadatas = [{_KEY: self._name(key)} for key, texts in documents for _ in texts]
-        # Some stores take no lone surrogates and no NUL.
-        written = (text.encode("utf-8", "replace").decode() for _, texts in documents for text in texts)
-        plain = [text.replace("\0", " ") for text in written]
-        with telling(_FAILED):
-            self.store.add_texts(plain, metadatas=metadatas, ids=ids)
-        self._counts.update((key, len(texts)) for key, texts in documents)
-
-    def keep(self, keys: Set[int]) -> None:
-        for key in self.keys() - keys:
-            self._gone += self._ids(key, self._counts.pop(key))
-
-    def save(self) -> None:
-        replace_json(self.file, sorted(self._counts.items()))
-
-    def clean(self) -> None:
-        if self._gone:
-            with telling(_FAILED):
-                self.store.delete(ids=self._gone)
-
-    def nearest(self, queries: Sequence[str], k: int) -> list[Found]:
-        return [self._nearest(query, k) for query in queries]
-
-    def scores(self, query: str, keys: Sequence[int]) -> list[float]:
-        """Return how near documents are; one that is not among the nearest scores as the last of these."""
-        found = dict(self._nearest(query, _WIDER * len(keys)))
-        least = min(found.values(), default=0.0)
-        return [found.get(key, least) for key in keys]
-
-    @cached_property
-    def _keys_by_name(self) -> dict[str, int]:
-        return {self._name(key): key for key in self._counts}
-
-    def _nearest(self, query: str, k: int) -> Found:
-        """Ask for texts until there are so many documents; some stores return distances, others cosines."""
-        rows = 4 * k
-        while self._counts and k:
-            with telling(_FAILED):
-                hits = self.store.similarity_search_with_score(query, k=rows)
-            sign = -1.0 if hits and hits[0][1] < hits[-1][1] else 1.0
-            names = [str(text.metadata.get(_KEY)) for text, _ in hits]
-            pairs = zip(names, (sign * float(score) for _, score in hits), strict=True)
-            # What else it holds belongs to somebody else, or is left from a killed build.
-            known = self._keys_by_name
-            found = best_first([(known[name], score) for name, score in pairs if name in known])
-            if len(hits) < rows or len(found) >= k:
-                if not found:
-                    what = "the vector store has none of the documents of this index"
-                    hint = "Give the store that it was built with, or build the index again."
-                    raise InputError(what, where=str(self.file), hint=hint)
-                return found[:k]
-            rows *= 2
-        return []
-
-    def _name(self, key: int) -> str:
-        return f"{self.place}-{key}"
-
-    def _ids(self, key: int, count: int) -> list[str]:
-        return [f"{self._name(key)}-{n}" for n in range(count)]
-
-
-Vectors = FaissVectors | StoreVectors
-
-
-def opened_vectors(data: Path, manifest: Manifest, store: VectorStore | None = None) -> Vectors:
-    """Open the vectors in a folder of data; `store` is what they are in where that was an object.
-
-    Raises `MissingPackage`, and `InputError` for a store that is not given, or given to an index of a file,
-    and for an index that was built again after it was opened.
+    Raises `MissingPackage`, and `InputError` for an index that was rebuilt after it was opened.
     """
-    if (manifest.embeddings["name"] == GIVEN) != (store is not None):
-        what = "an object of Python" if store is None else "a file, not an object"
-        hint = "Give it again as `store`." if store is None else "Leave `store` out."
-        raise InputError(f"the vector store of this index is {what}", where=str(data.parent), hint=hint)
     file = data / f"vectors-{manifest.embeddings_sum:08x}"
     if manifest.files and not file.exists():
         what = "the index was built again after it was opened"
         raise InputError(what, where=str(data.parent), hint="Open it again.")
-    if store is not None:
-        return StoreVectors(file, store, manifest.place)
-    return FaissVectors(file, partial(embedder, **manifest.embeddings))
+    return Vectors(file, partial(embedder, **manifest.embeddings))
 
 
 def require_faiss() -> None:

@@ -5,19 +5,16 @@ It knows a subset of Python and no numpy, pandas or sympy. Needs the package pyd
 
 from __future__ import annotations
 
-import re
 import sys
 import threading
 import time
-from collections import Counter
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from chameleon.errors import MissingPackage, SandboxUnavailable
-from chameleon.sandbox.inside.encode import Unsupported
 from chameleon.sandbox.inside.program import Printed, encoded
-from chameleon.sandbox.result import ExecResult, Guarantees, Layer, Limits, Status
+from chameleon.sandbox.result import ExecResult, Guarantees, Layer, Limits, Status, without_unused_imports
 from chameleon.sandbox.sandbox import Sandbox
 
 # Monty 1.4 rounds 2.675 to 2.68 where CPython gives 2.67; formatting is right in both.
@@ -32,13 +29,10 @@ _GRACE_SECONDS = 0.2
 # Every program has its own deadline; this one only ends a worker that no longer answers at all.
 _BACKSTOP_SECONDS = 600.0
 _RECURSION = 900
-_CIRCLES = ("[...]", "{...}", "(...)")
 
 _STATUS: dict[str, Status] = {"MemoryError": "memory", "TimeoutError": "timeout"}
 # What Monty lacks, as opposed to what a program did wrong.
 _UNKNOWN_TO_MONTY = {"ModuleNotFoundError", "ImportError", "NotImplementedError"}
-_IMPORT = re.compile(r"^import (\w+)(?: as (\w+))?[ \t]*$", re.MULTILINE)
-_WORD = re.compile(r"\w+")
 
 
 class MontySandbox(Sandbox):
@@ -58,8 +52,7 @@ class MontySandbox(Sandbox):
         self._libraries, self._workers = frozenset(libraries), workers
         self._lock = threading.Lock()
         self._pool: Any = None
-        self._left_to_parent: list[Any] = []
-        self._closed = self._forked = False
+        self._closed = False
         super().__init__(limits)
 
     def _run(self, request: dict[str, Any], wall: float) -> ExecResult:
@@ -68,17 +61,12 @@ class MontySandbox(Sandbox):
                 "this needs the sealed sandbox, and programs run in Monty here",
                 hint="Use Linux on x86_64.",
             )
-        begun = time.monotonic()
-        for _ in range(2):
-            printed = Printed(self._limits.stdout_kb * 1024)
-            try:
-                outcome = self._feed(self._session(wall), request, printed)
-                break
-            except self._monty.MontyCrashedError as error:
-                status: Status = "timeout" if error.timed_out else "crashed"
-                outcome = ExecResult(status, error_type="MontyCrashedError", message=str(error)[:500])
-                if error.timed_out or error.exit_status is not None:  # else it was killed, and runs once more
-                    break
+        begun, printed = time.monotonic(), Printed(self._limits.stdout_kb * 1024)
+        try:
+            outcome = self._feed(self._session(wall), request, printed)
+        except self._monty.MontyCrashedError as error:
+            status: Status = "timeout" if error.timed_out else "crashed"
+            outcome = ExecResult(status, error_type="MontyCrashedError", message=str(error)[:500])
         return replace(
             outcome,
             stdout=printed.text(),
@@ -103,11 +91,6 @@ class MontySandbox(Sandbox):
         with self._lock:
             if self._closed:
                 raise SandboxUnavailable("the sandbox is closed")
-            if self._forked:
-                raise SandboxUnavailable(
-                    "Monty does not work in a fork of a process that has used it",
-                    hint="Start processes by 'spawn', or make the sandbox in each of them.",
-                )
             if self._pool is None:
                 self._pool = self._monty.Monty(
                     max_processes=self._workers,
@@ -137,7 +120,10 @@ class MontySandbox(Sandbox):
                         return _failure(error, request)
                     message = f"the program ended without setting '{request['result']}'"
                     return ExecResult("no_answer", message=message)
-                return _answer(value, request, code)
+                frame = encoded(value, request)
+                told = {"value_type": "k", "error_type": "t", "message": "m"}
+                texts = {name: frame.get(key, "") for name, key in told.items()}
+                return ExecResult(frame["s"], frame.get("v"), **texts)
         except monty.MontyCrashedError:
             raise
         except monty.MontyError as error:
@@ -155,36 +141,11 @@ class MontySandbox(Sandbox):
             ),
         )
 
-    def close(self) -> None:
+    def _end(self) -> None:
         with self._lock:
             pool, self._pool, self._closed = self._pool, None, True
         if pool is not None:
             pool.__exit__(None, None, None)
-
-    def start_afresh(self) -> None:
-        if self._pool is not None:
-            # Held on to, because letting go of a pool ends its workers. Its threads did not come along,
-            # and a new pool would wait for them.
-            self._left_to_parent.append(self._pool)
-            self._forked = True
-        self._lock, self._pool = threading.Lock(), None
-
-
-def _answer(value: Any, request: Mapping[str, Any], code: str) -> ExecResult:
-    def check(found: Any) -> None:
-        if not any(mark in code for mark in _CIRCLES) and _holds_itself(found):
-            raise Unsupported("a value that holds itself")
-
-    frame = encoded(value, request, check)
-    told = {"value_type": "k", "error_type": "t", "message": "m"}
-    return ExecResult(frame["s"], frame.get("v"), **{name: frame.get(key, "") for name, key in told.items()})
-
-
-def _holds_itself(value: Any) -> bool:
-    """Tell whether Monty has written out a part of a value that is in a circle, as it does."""
-    if isinstance(value, dict):
-        value = list(value.values())
-    return any(map(_holds_itself, value)) if isinstance(value, list) else value in _CIRCLES
 
 
 def _failure(error: Any, request: Mapping[str, Any]) -> ExecResult:
@@ -198,18 +159,3 @@ def _failure(error: Any, request: Mapping[str, Any]) -> ExecResult:
     if kind in _UNKNOWN_TO_MONTY or lacks_frame:
         status = "refused"
     return ExecResult(status, error_type=kind, message=str(cause)[:500], line=line)
-
-
-def without_unused_imports(code: str, modules: Set[str]) -> str:
-    """Blank out each `import x` of these modules whose name is not used, so that Monty can run more.
-
-    Of 533 recorded programs that import numpy, 525 never use it.
-    """
-    words = Counter(_WORD.findall(code))
-
-    def if_used(line: re.Match[str]) -> str:
-        names = [name for name in line.groups() if name]
-        is_used = words[names[-1]] > names.count(names[-1])
-        return line[0] if is_used or names[0] not in modules else ""
-
-    return _IMPORT.sub(if_used, code)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import signal
+from collections import Counter
+from collections.abc import Set
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -13,11 +16,10 @@ from chameleon.sandbox.inside.program import EXHAUSTED, UNSEALED
 Status = Literal["ok", "no_answer", "error", "timeout", "memory", "too_large", "crashed", "refused"]
 
 _REPORTED = {"ok", "no_answer", "error", "memory", "too_large"}
-_NEEDS_SCIENCE = "NeedsScience"
-KILLED = "Killed"
-"""The error of a program that the system has killed."""
 # Named by number, because Windows has neither.
 _SIGKILL, _SIGXCPU = 9, 24
+_IMPORT = re.compile(r"^import (\w+)(?: as (\w+))?[ \t]*$", re.MULTILINE)
+_WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +130,7 @@ def judge(ending: Ending, limits: Limits, cpu_seconds: float, tier: str) -> Exec
     if ending.code == EXHAUSTED:
         return ExecResult("memory", error_type="MemoryError", message="out of memory", tier=tier)
     if is_killed:
-        return ExecResult("memory", error_type=KILLED, message="killed by the system", tier=tier)
+        return ExecResult("memory", error_type="Killed", message="killed by the system", tier=tier)
     if (code := ending.code or 0) >= 0:
         message = f"the program ended its process with code {code}"
         return ExecResult("crashed", error_type="Exit", message=message, tier=tier)
@@ -139,20 +141,27 @@ def judge(ending: Ending, limits: Limits, cpu_seconds: float, tier: str) -> Exec
     return ExecResult("crashed", error_type=name, message=f"the program died of {name}", tier=tier)
 
 
-def left_for_science(outcome: ExecResult) -> bool:
-    """Tell whether the program ended because it uses a library that is loaded elsewhere."""
-    return outcome.status == "refused" and outcome.error_type == _NEEDS_SCIENCE
-
-
 def _from_frame(data: bytes, limits: Limits, tier: str) -> ExecResult:
     try:
         frame = read_frame(data, limits.depth, limits.int_digits)
     except BadFrame as error:
         return ExecResult("crashed", error_type="BadFrame", message=f"its answer is {error}", tier=tier)
     status = frame.pop("status")
-    if status == "need_sci":
-        message = "it uses a library that is not loaded here"
-        return ExecResult("refused", error_type=_NEEDS_SCIENCE, message=message, tier=tier)
     if status not in _REPORTED:
         return ExecResult("crashed", error_type="BadFrame", message="an unknown status", tier=tier)
     return ExecResult(status, tier=tier, **frame)
+
+
+def without_unused_imports(code: str, modules: Set[str]) -> str:
+    """Blank out each `import x` of these modules whose name is not used.
+
+    Of 533 recorded programs that import numpy, 525 never use it.
+    """
+    words = Counter(_WORD.findall(code))
+
+    def if_used(line: re.Match[str]) -> str:
+        names = [name for name in line.groups() if name]
+        is_used = words[names[-1]] > names.count(names[-1])
+        return line[0] if is_used or names[0] not in modules else ""
+
+    return _IMPORT.sub(if_used, code)

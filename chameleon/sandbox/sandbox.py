@@ -5,26 +5,27 @@ from __future__ import annotations
 import json
 import keyword
 import os
-import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
 
-from chameleon.errors import InputError
+from chameleon.errors import InputError, SandboxUnavailable
 from chameleon.sandbox.result import ExecResult, Guarantees, Limits
 
 _LONGEST_SECONDS = 3600.0
 
 
 class Sandbox(ABC):
-    """Runs model-written programs; each starts from the same fresh state. Threads may share it."""
+    """Runs model-written programs; each starts from the same fresh state. Threads may share it.
+
+    It belongs to the process that made it: a forked copy of the process is refused.
+    """
 
     tier: str
 
     def __init__(self, limits: Limits) -> None:
-        self._limits = limits
-        _sandboxes.add(self)
+        self._limits, self._owner = limits, os.getpid()
 
     def run(
         self,
@@ -43,6 +44,7 @@ class Sandbox(ABC):
 
         Raises:
             InputError: for inputs that are not JSON, or have names that no program can use.
+            SandboxUnavailable: when it is closed, or in a fork of the process that made it.
         """
         if len(code.encode("utf-8", "surrogatepass")) > self._limits.source_kb * 1024:
             message = f"the program is longer than {self._limits.source_kb} KiB"
@@ -72,12 +74,14 @@ class Sandbox(ABC):
     def guarantees(self) -> Guarantees:
         """Return which layers are active."""
 
-    @abstractmethod
     def close(self) -> None:
-        """End the processes; calling it again does nothing."""
+        """End the processes; calling it again does nothing, nor does it in a fork: they are the parent's."""
+        if self._owner == os.getpid():
+            self._end()
 
-    def start_afresh(self) -> None:  # noqa: B027 - most have nothing to leave
-        """Leave the parent's processes and locks to the parent, in a forked copy of the process."""
+    @abstractmethod
+    def _end(self) -> None:
+        """End the processes."""
 
     def __enter__(self) -> Self:
         return self
@@ -87,6 +91,9 @@ class Sandbox(ABC):
 
     def _bounds(self, timeout: float | None) -> dict[str, Any]:
         """Return the limits as `inside` reads them."""
+        if self._owner != os.getpid():
+            what = "the sandbox belongs to the process from which this one was forked"
+            raise SandboxUnavailable(what, hint="Use `shared_sandbox()`, or make one in each process.")
         if timeout is not None and not 0 < timeout <= _LONGEST_SECONDS:
             raise InputError(f"a timeout of {timeout} s makes no sense", hint="Give between 0 and 3600 s.")
         limits = self._limits
@@ -114,15 +121,3 @@ class Sandbox(ABC):
         except (TypeError, ValueError, RecursionError) as error:
             raise InputError(f"a program's inputs must be JSON values: {error}", where="inputs") from None
         return {"code": code, "inputs": named, "result": result, "limits": bounds}
-
-
-_sandboxes: weakref.WeakSet[Sandbox] = weakref.WeakSet()
-
-
-def _start_afresh_after_fork() -> None:
-    for sandbox in list(_sandboxes):
-        sandbox.start_afresh()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_start_afresh_after_fork)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from collections.abc import Callable, Collection, Sequence
@@ -12,20 +13,20 @@ from typing import Any
 
 from chameleon.errors import MachineError, SandboxUnavailable
 from chameleon.sandbox.result import (
-    KILLED,
     ExecResult,
     Guarantees,
     Layer,
     Limits,
     Status,
     judge,
-    left_for_science,
+    without_unused_imports,
 )
 from chameleon.sandbox.sandbox import Sandbox
 from chameleon.sandbox.sealed_process import Lost, Stuck, ZygoteClient
 
-# Long enough for a program to reach its first use of a library that its text names.
-_TRIAL_SECONDS = 0.15
+# Packages that come with pandas and sympy and that programs import by themselves, and what goes with a table.
+_COMPANIONS = ("dateutil", "mpmath")
+_FRAME = re.compile(r"\b(df|pd|np)\b")
 _JSON_ESCAPE = 6
 _PROBE_SECONDS = 10.0
 _FEWER = "Memory may be short: use fewer workers, or close other programs."
@@ -65,17 +66,9 @@ class Pool:
     """At most `size` zygotes of one kind, started when first needed."""
 
     def __init__(self, make: Callable[[], ZygoteClient], size: int) -> None:
-        self._make, self._size, self._closed = make, size, False
-        self._made: list[ZygoteClient] = []
-        self.start_afresh()
-
-    def start_afresh(self) -> None:
-        """Forget, in a forked copy of the process, the zygotes and the queue: they are the parent's."""
-        for zygote in self._made:
-            zygote.forget()
-        self._made = []
+        self._make, self._closed = make, False
         self._free: LifoQueue[ZygoteClient | None] = LifoQueue()  # None: one that is to be started
-        for _ in range(self._size):
+        for _ in range(size):
             self._free.put(None)
 
     def take(self) -> ZygoteClient:
@@ -84,12 +77,10 @@ class Pool:
         try:
             if self._closed:
                 raise SandboxUnavailable("the sandbox is closed")
-            if zygote is None:
-                self._made.append(zygote := self._make())
+            return zygote or self._make()
         except BaseException:
             self._free.put(None)
             raise
-        return zygote
 
     def give(self, zygote: ZygoteClient) -> None:
         self._free.put(zygote)
@@ -99,7 +90,6 @@ class Pool:
     def drop(self, zygote: ZygoteClient) -> None:
         """End a zygote that was taken and will not come back."""
         zygote.kill()
-        self._made.remove(zygote)
         self._free.put(None)
 
     def close(self) -> None:
@@ -115,10 +105,9 @@ class Pool:
 class SealedSandbox(Sandbox):
     """Runs each program in a child without files, network, processes, environment or host memory.
 
-    Programs start where only the stdlib is loaded; the first use of a heavy library starts the program
-    again where the libraries are. What a program can learn of the machine is where Python lies and the time
-    zone. Safe to share between threads; up to `workers` programs run at once,
-    further ones wait. In a forked copy of the process it starts interpreters of its own.
+    A program runs where only the stdlib is loaded, unless it uses one of the heavy libraries. What it can
+    learn of the machine is where Python lies and the time zone. Safe to share between threads; up to
+    `workers` programs run at once, further ones wait.
     """
 
     tier = "sealed"
@@ -141,27 +130,17 @@ class SealedSandbox(Sandbox):
     def _run(self, request: dict[str, Any], wall: float) -> ExecResult:
         if "file" in request:
             return self._run_in(request["file"], request, wall)
-        named = any(library in request["code"] for library in self._libraries)
-        first = self._run_in("std", request, min(wall, _TRIAL_SECONDS) if named else wall)
-        if not left_for_science(first) and not (named and first.status == "timeout"):
-            return first
-        left = wall - first.wall_ms / 1000
-        second = self._run_in("sci", request, max(left, _TRIAL_SECONDS))
-        if left_for_science(second):
-            second = replace(second, status="crashed")
-        return replace(second, wall_ms=first.wall_ms + second.wall_ms)
+        code = without_unused_imports(request["code"], frozenset(self._libraries))
+        needs_libraries = any(library in code for library in (*self._libraries, *_COMPANIONS))
+        needs_libraries |= "table" in request["inputs"] and _FRAME.search(code) is not None
+        return self._run_in("sci" if needs_libraries else "std", {**request, "code": code}, wall)
 
-    def close(self) -> None:
+    def _end(self) -> None:
         with self._lock:
             self._closed = True
             pools = list(self._pools.values())
         for pool in pools:
             pool.close()
-
-    def start_afresh(self) -> None:
-        self._lock = threading.Lock()
-        for pool in self._pools.values():
-            pool.start_afresh()
 
     def _pool(self, kind: str) -> Pool:
         """Return the zygotes for programs ("std", "sci") or for the work of one file."""
@@ -175,23 +154,17 @@ class SealedSandbox(Sandbox):
     def _start(self, kind: str) -> ZygoteClient:
         limits = self._limits
         options = {
-            "science": kind == "sci",
             "file": "" if kind in ("std", "sci") else kind,
-            "libraries": self._libraries,
+            "libraries": self._libraries if kind == "sci" else (),
             "memory_bytes": limits.memory_mb << 20,
         }
         # The frame holds the answer and the output; JSON may write a character as six.
         most = (limits.result_kb * 2 + (limits.stdout_kb + 16) * _JSON_ESCAPE) * 1024
         try:
             zygote = ZygoteClient(options, most)
-        except Lost:
-            try:
-                zygote = ZygoteClient(options, most)
-            except Lost as error:
-                lack = MachineError("the sandbox is killed as it starts", hint=_FEWER)
-                raise SandboxUnavailable(
-                    f"the sealed interpreter did not start: {error}", hint=_FEWER
-                ) from lack
+        except Lost as error:
+            lack = MachineError("the sandbox is killed as it starts", hint=_FEWER)
+            raise SandboxUnavailable(f"the sealed interpreter did not start: {error}", hint=_FEWER) from lack
         try:
             _insist(zygote.layers, self._require - _PER_PROGRAM)
         except SandboxUnavailable:
@@ -231,18 +204,10 @@ class SealedSandbox(Sandbox):
         )
 
     def _run_in(self, kind: str, request: dict[str, Any], wall: float) -> ExecResult:
-        """Run a program, and once more where it or its zygote was killed: neither is in its own power."""
-        pool, begun = self._pool(kind), time.monotonic()
-        outcome, is_killed = self._once(pool, request, wall)
-        if is_killed:
-            outcome, _ = self._once(pool, request, wall)
-        return replace(outcome, wall_ms=(time.monotonic() - begun) * 1000 if is_killed else outcome.wall_ms)
-
-    def _once(self, pool: Pool, request: dict[str, Any], wall: float) -> tuple[ExecResult, bool]:
-        """Return how a program ended, and whether something outside of it killed it."""
+        """Run a program in an interpreter of a kind; one that has died since is replaced."""
+        pool = self._pool(kind)
         while True:
-            zygote = pool.take()
-            begun = time.monotonic()
+            zygote, begun = pool.take(), time.monotonic()
             try:
                 ending = zygote.run(request, wall)
             except BaseException as error:
@@ -251,14 +216,12 @@ class SealedSandbox(Sandbox):
                     continue
                 if not isinstance(error, Stuck):
                     raise
-                is_killed = time.monotonic() - begun < wall
-                status: Status = "crashed" if is_killed else "timeout"
+                status: Status = "crashed" if time.monotonic() - begun < wall else "timeout"
                 outcome = ExecResult(status, error_type="SandboxLost", message=str(error), tier=self.tier)
             else:
                 pool.give(zygote)
                 outcome = judge(ending, self._limits, request["limits"]["cpu_s"], self.tier)
-                is_killed = ending.frame is None and outcome.error_type == KILLED
-            return replace(outcome, wall_ms=(time.monotonic() - begun) * 1000), is_killed
+            return replace(outcome, wall_ms=(time.monotonic() - begun) * 1000)
 
 
 def _insist(layers: Sequence[Layer], required: Collection[str]) -> None:

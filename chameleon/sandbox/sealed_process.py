@@ -202,22 +202,13 @@ class ZygoteClient:
         """Tell whether it has run a program before; one that fails at its first would fail again."""
         return self._serial > 1
 
-    def forget(self) -> None:
-        """Let go of a zygote that belongs to the process from which this one was forked."""
-        self._close()
-        # Not ours to wait for; a Popen that thinks it has ended stays quiet.
-        self._process.returncode = 0
-
     def kill(self) -> None:
         """End it and everything in it at once."""
-        self._close()
-        self._process.kill()
-        self._process.wait()
-
-    def _close(self) -> None:
         for each in (self._control, *self._spares.values()):
             each.close()
         self._spares.clear()
+        self._process.kill()
+        self._process.wait()
 
 
 def why_unusable() -> str:

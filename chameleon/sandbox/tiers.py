@@ -56,6 +56,7 @@ def importable() -> list[str]:
 
 _lock = threading.Lock()
 _shared: Sandbox | None = None
+_inherited: list[Sandbox] = []  # of a process from which this one was forked: Monty's would end if let go of
 
 
 def shared_sandbox() -> Sandbox:
@@ -81,10 +82,11 @@ def start_early() -> None:
     threading.Thread(target=start, name="chameleon-sandbox", daemon=True).start()
 
 
-def _unlock_after_fork() -> None:
-    global _lock  # noqa: PLW0603
-    _lock = threading.Lock()
+def _forget_after_fork() -> None:
+    global _lock, _shared
+    _inherited.extend([_shared] if _shared else [])
+    _lock, _shared = threading.Lock(), None
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_unlock_after_fork)
+    os.register_at_fork(after_in_child=_forget_after_fork)

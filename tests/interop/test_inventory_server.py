@@ -60,9 +60,25 @@ def meet(server: InventoryServer, session: Session, mode: str = "auto") -> None:
     asyncio.run(talk())
 
 
+def results(server: InventoryServer, name: str, *given: dict[str, Any]) -> list[Any]:
+    """Let a client call a tool with each of these arguments, and return the results."""
+    found = []
+
+    async def session(client: Client) -> None:
+        found.extend([await client.call_tool(name, {"question": "?", **each}) for each in given or ({},)])
+
+    meet(server, session)
+    return found
+
+
 def text_of(result: Any) -> str:
     (content,) = result.content
     return str(content.text)
+
+
+def hello() -> str:
+    """Greets."""
+    return "hello"
 
 
 @pytest.mark.parametrize(("mode", "table"), [("auto", CSV), ("legacy", CSV), *(("auto", t) for t in IN_JSON)])
@@ -105,98 +121,68 @@ def test_the_trace_is_a_resource_that_folds_to_the_run() -> None:
         (content,) = (await client.read_resource(uri)).contents
         state = State.fold(event_from_json(json.loads(line)) for line in content.text.splitlines())
         assert state.answer == "47" and isinstance(state.input["table"], Table)
-        with pytest.raises(MCPError, match="there is no run chameleon://runs/none; the last 100 are kept"):
-            await client.read_resource("chameleon://runs/none")
 
     meet(served(), session)
 
 
 def test_the_last_traces_are_kept_and_of_a_shared_server_none_is_listed() -> None:
-    @tool
-    def hello() -> str:
-        """Greets."""
-        return "hello"
-
     async def session(client: Client) -> None:
         traces = []
         for _ in range(MOST_TRACES + 2):
             result = await client.call_tool("mine", {"question": "?"})
             traces.append(result.structured_content["trace"])
         assert not (await client.list_resources()).resources
-        assert (await client.read_resource(traces[-1])).contents
         assert (await client.read_resource(traces[2])).contents
-        with pytest.raises(MCPError):
+        with pytest.raises(MCPError, match="the last 100 are kept"):
             await client.read_resource(traces[1])
 
     meet(served(of(hello), lists_runs=False), session)
 
 
-def test_wrong_arguments_and_names_are_refused() -> None:
-    wrong: list[tuple[dict[str, Any], str]] = [
-        (
-            {"question": "?", "tabel": CSV},
-            "the inventory tables_offline takes no tabel. Did you mean 'table'?",
-        ),
-        ({"question": "?"}, "the inventory tables_offline needs a table. Give 'table' in the input."),
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"tabel": CSV}, "the inventory tables_offline takes no tabel. Did you mean 'table'?"),
+        ({}, "the inventory tables_offline needs a table. Give 'table' in the input."),
         ({"question": 3, "table": CSV}, "question is an int, and the inventory takes a str."),
-        (
-            {"question": "?", "table": "league.csv"},
-            "table is one line, and no table. Give the table as CSV text",
-        ),
-    ]
+        ({"table": "league.csv"}, "table is one line, and no table. Give the table as CSV text"),
+    ],
+)
+def test_wrong_arguments_are_refused(given: dict[str, Any], said: str) -> None:
+    (result,) = results(served(), "tables_offline", given)
+    assert result.is_error and text_of(result).startswith(said)
 
-    async def session(client: Client) -> None:
-        for given, said in wrong:
-            result = await client.call_tool("tables_offline", {"question": "?", **given})
-            assert result.is_error and text_of(result).startswith(said)
-        nearest = r"there is no tool 'tables_ofline'\. Did you mean 'tables_offline'\?"
-        with pytest.raises(MCPError, match=nearest):
-            await client.call_tool("tables_ofline", {})
 
-    meet(served(), session)
+def test_a_name_that_no_tool_has_is_refused() -> None:
+    with pytest.raises(ExceptionGroup) as caught:
+        results(served(), "tables_ofline")
+    assert caught.group_contains(MCPError, match=r"no tool 'tables_ofline'\. Did you mean 'tables_offline'\?")
 
 
 def test_what_fails_is_an_error_and_what_declines_a_result() -> None:
-    @tool
     def decline() -> str:
         """Declines."""
         raise Declined("nobody knows", hint="Ask another.")
 
-    @tool
     def fail() -> str:
         """Fails."""
         raise RuntimeError("broken: OPENAI_API_KEY=sk-aaaaaaaaaaaaaaaaaaaaaaaa")
 
-    executors = [
-        of(decline, name="first"),
-        of(fail, name="second"),
-        of(fail, name="third", budget=Budget(steps=0)),
-    ]
-
-    async def session(client: Client) -> None:
-        for name, ended, said in (
-            ("first", "declined", "declined: nobody knows. Ask another."),
-            (
-                "second",
-                "failed",
-                "module fail: RuntimeError: broken: OPENAI_API_KEY=*** (test_inventory_server.py",
-            ),
-            ("third", "budget", "steps"),
-        ):
-            result = await client.call_tool(name, {"question": "?"})
-            assert result.is_error != (name == "first") and said in text_of(result), text_of(result)
-            assert result.structured_content["ended"] == ended
-            told = [result.structured_content.get(key) for key in ("declined", "why")]
-            assert told == ([True, "nobody knows. Ask another."] if name == "first" else [None, None])
-            assert result.structured_content["answer"] is None
-        question = "Which team plays the loveliest football?"
-        result = await client.call_tool("tables_offline", {"question": question, "table": CSV})
-        assert not result.is_error and text_of(result).startswith("declined: these words were not understood")
-
-    meet(served(*executors, Executor("tables_offline")), session)
+    failure = "module fail: RuntimeError: broken: OPENAI_API_KEY=*** (test_inventory_server.py"
+    for executor, ended, said in (
+        (of(decline), "declined", "declined: nobody knows. Ask another."),
+        (of(fail), "failed", failure),
+        (of(fail, budget=Budget(steps=0)), "budget", "steps"),
+    ):
+        (result,) = results(served(executor), "mine")
+        told, has_declined = result.structured_content, ended == "declined"
+        assert result.is_error != has_declined and said in text_of(result)
+        assert (told["ended"], told["answer"]) == (ended, None)
+        why = (True, "nobody knows. Ask another.") if has_declined else (None, None)
+        assert (told.get("declined"), told.get("why")) == why
 
 
-def test_a_step_that_needs_approval_does_not_run() -> None:
+def test_a_step_that_needs_approval_does_not_run_and_what_a_run_went_on_without_is_reported() -> None:
     ran = []
 
     def save() -> str:
@@ -204,35 +190,13 @@ def test_a_step_that_needs_approval_does_not_run() -> None:
         ran.append(1)
         return "saved"
 
-    asking = tool(save, requires_approval=True)
-    executor = Executor(Inventory("mine", Fixed(["save"]), {"save": asking}))
-
-    async def session(client: Client) -> None:
-        result = await client.call_tool("mine", {"question": "?"})
-        assert result.is_error and result.structured_content["ended"] == "waiting"
-        assert "save" in text_of(result) and not ran
-
-    meet(served(executor), session)
-
-
-def test_what_a_run_went_on_without_is_told() -> None:
-    def save() -> str:
-        """Saves."""
-        return "saved"
-
-    def look() -> str:
-        """Looks."""
-        return "seen"
-
-    modules = {"save": tool(save, requires_approval=True), "look": tool(look)}
-    inventory = Inventory("mine", Fixed(["save", "look"]), modules, on_error={"save": "skip"})
-
-    async def session(client: Client) -> None:
-        result = await client.call_tool("mine", {"question": "?"})
-        assert text_of(result) == "seen"
-        assert result.structured_content["without"] == ["module save: save was not approved"]
-
-    meet(served(Executor(inventory, approve=lambda request: False)), session)
+    modules = {"save": tool(save, requires_approval=True), "hello": tool(hello)}
+    inventory = Inventory("mine", Fixed(["save", "hello"]), modules, on_error={"save": "skip"})
+    (waits,) = results(served(Executor(inventory)), "mine")
+    assert waits.is_error and waits.structured_content["ended"] == "waiting" and "save" in text_of(waits)
+    (skips,) = results(served(Executor(inventory, approve=lambda request: False)), "mine")
+    assert text_of(skips) == "hello" and not ran
+    assert skips.structured_content["without"] == ["module save: save was not approved"]
 
 
 def test_tables_are_read_below_the_folders_alone(tmp_path: Path) -> None:
@@ -244,30 +208,18 @@ def test_tables_are_read_below_the_folders_alone(tmp_path: Path) -> None:
     (inside / "link.csv").symlink_to(outside)
     (inside / "good.csv").symlink_to(inside / "deep/league.csv")
 
-    async def session(client: Client) -> None:
-        (listed,) = (await client.list_tools()).tools
-        said = listed.input_schema["properties"]["table"]["description"]
-        assert f"the path of a file below {inside}" in said
-        for path in ("deep/league.csv", "good.csv", str(inside / "deep/league.csv"), "deep/../good.csv"):
-            result = await client.call_tool("tables_offline", {"question": HOW_MANY, "table": path})
-            assert text_of(result) == "47", path
-            assert result.structured_content["sources"][0]["table"] == "league"
-        hostile = [
-            "../out.csv",
-            str(outside),
-            "link.csv",
-            ".hidden.csv",
-            "deep",
-            "none.csv",
-            "\0",
-            "a" * 9_999,
-        ]
-        hostile += ["~/x.csv", "/dev/zero", "postgresql://user:secret@127.0.0.1/x", "deep/%2e%2e/x"]
-        for path in hostile:
-            result = await client.call_tool("tables_offline", {"question": HOW_MANY, "table": path})
-            assert result.is_error and "there is no such file to be read" in text_of(result), path
-
-    meet(served(folders=[inside]), session)
+    server = served(folders=[inside])
+    said = server.tools["tables_offline"].tool.input_schema["properties"]["table"]["description"]
+    assert f"the path of a file below {inside}" in said
+    good = ["deep/league.csv", "good.csv", str(inside / "deep/league.csv"), "deep/../good.csv"]
+    hostile = ["../out.csv", str(outside), "link.csv", ".hidden.csv", "deep", "none.csv", "\0", "a" * 9_999]
+    hostile += ["~/x.csv", "/dev/zero", "postgresql://user:secret@127.0.0.1/x", "deep/%2e%2e/x"]
+    asked = [{"question": HOW_MANY, "table": path} for path in (*good, *hostile)]
+    found = results(server, "tables_offline", *asked)
+    for result in found[: len(good)]:
+        assert text_of(result) == "47" and result.structured_content["sources"][0]["table"] == "league"
+    for result in found[len(good) :]:
+        assert result.is_error and "there is no such file to be read" in text_of(result)
 
 
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -282,23 +234,19 @@ def test_a_picture_is_content_and_a_file_for_as_long_as_the_run() -> None:
         seen.append(state.input["image"])
         return int(state.input["image"].stat().st_size)
 
-    executor = of(size, input={"question": "str", "image": "path"})
-
-    async def session(client: Client) -> None:
-        (listed,) = (await client.list_tools()).tools
-        assert listed.input_schema["properties"]["image"]["required"] == ["mimeType", "data"]
-        for image, said in (
-            ({"mimeType": "image/png", "data": PIXEL}, str(len(base64.b64decode(PIXEL)))),
-            ({"mimeType": "image/png", "data": "%%"}, "the data of image is no base64."),
-            ({"mimeType": "image/png"}, 'image lacks data. Give {"mimeType": "image/png", "data": "…"}'),
-            ({"mimeType": "image/png", "data": "QUJD"}, "image "),
-            ("/etc/passwd", "image is a path, and files are not read here. Give the content."),
-        ):
-            result = await client.call_tool("mine", {"question": "?", "image": image})
-            assert text_of(result).startswith(said)
-            assert result.is_error == (said != str(len(base64.b64decode(PIXEL))))
-
-    meet(served(executor), session)
+    server = served(of(size, input={"question": "str", "image": "path"}))
+    schema = server.tools["mine"].tool.input_schema
+    assert schema["properties"]["image"]["required"] == ["mimeType", "data"]
+    pictures: dict[str, Any] = {
+        str(len(base64.b64decode(PIXEL))): {"mimeType": "image/png", "data": PIXEL},
+        "the data of image is no base64.": {"mimeType": "image/png", "data": "%%"},
+        'image lacks data. Give {"mimeType": "image/png", "data": "…"}': {"mimeType": "image/png"},
+        "image ": {"mimeType": "image/png", "data": "QUJD"},
+        "image is a path, and files are not read here. Give the content.": "/etc/passwd",
+    }
+    found = results(server, "mine", *({"image": each} for each in pictures.values()))
+    assert [result.is_error for result in found] == [False, *[True] * 4]
+    assert all(text_of(result).startswith(said) for said, result in zip(pictures, found, strict=True))
     (path,) = seen
     assert path.suffix == ".png" and not path.exists()
 
@@ -378,52 +326,37 @@ def test_too_many_questions_are_refused() -> None:
 
 
 def test_names_and_texts_of_strangers_are_made_harmless() -> None:
-    def hello() -> str:
-        """Greets."""
-        return "hello"
-
     first = of(hello, name="../mine\x1b[31m tool")
-    executor = Executor(
-        Inventory("a" * 200, Fixed(["hello"]), {"hello": tool(hello)}, about="Ask\x1b[2J\nme\u202e")
+    modules = {"hello": tool(hello)}
+    server = served(
+        first, Executor(Inventory("a" * 200, Fixed(["hello"]), modules, about="Ask\x1b[2J\nme\u202e"))
     )
-
-    async def session(client: Client) -> None:
-        tools = (await client.list_tools()).tools
-        assert [each.name for each in tools] == ["_mine_31m_tool", "a" * 64]
-        assert tools[1].description and not re.search("[\x1b\n\u202e]", tools[1].description)
-        assert text_of(await client.call_tool("_mine_31m_tool", {"question": "?"})) == "hello"
-        result = await client.call_tool("_mine_31m_tool", {"\x1b[2Jquestion": "?"})
-        assert result.is_error and "\x1b" not in text_of(result)
-
-    meet(served(first, executor), session)
+    assert [*server.tools] == ["_mine_31m_tool", "a" * 64]
+    about = server.tools["a" * 64].tool.description
+    assert about and not re.search("[\x1b\n\u202e]", about)
+    good, wrong = results(server, "_mine_31m_tool", {}, {"\x1b[2Jquestion": "?"})
+    assert text_of(good) == "hello" and wrong.is_error and "\x1b" not in text_of(wrong)
     with pytest.raises(InventoryError, match="two inventories are called mine"):
         served(of(hello), of(hello))
 
 
-def test_answers_of_all_kinds_are_text_and_json() -> None:
-    table = Table(["a"], [["1"]])
-    answers = {
-        "one": ("x", "x", "x"),
-        "two": (3.5, "3.5", 3.5),
-        "three": (["a", "b"], "a\nb", ["a", "b"]),
-        "four": ({"text": "hello", "box": [1, 2]}, "hello", {"text": "hello", "box": [1, 2]}),
-        "five": (table, None, {"columns": ["a"], "rows": [["1"]]}),
-    }
+@pytest.mark.parametrize(
+    ("value", "text", "data"),
+    [
+        ("x", "x", "x"),
+        (3.5, "3.5", 3.5),
+        (["a", "b"], "a\nb", ["a", "b"]),
+        ({"text": "hello", "box": [1, 2]}, "hello", {"text": "hello", "box": [1, 2]}),
+        (Table(["a"], [["1"]]), "", {"columns": ["a"], "rows": [["1"]]}),
+    ],
+)
+def test_an_answer_is_text_and_json(value: Any, text: str, data: Any) -> None:
+    def give() -> Any:
+        """Gives."""
+        return value
 
-    def giving(value: Any) -> Any:
-        def give() -> Any:
-            """Gives."""
-            return value
-
-        return give
-
-    async def session(client: Client) -> None:
-        for name, (_, text, data) in answers.items():
-            result = await client.call_tool(name, {"question": "?"})
-            assert result.structured_content["answer"] == data
-            assert text is None or text_of(result) == text
-
-    meet(served(*(of(giving(value), name=name) for name, (value, _, _) in answers.items())), session)
+    (result,) = results(served(of(give)), "mine")
+    assert result.structured_content["answer"] == data and text in text_of(result)
 
 
 NOISY = """

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 from langchain_core.callbacks import BaseCallbackHandler
-from langchain_core.language_models import FakeMessagesListChatModel
-from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langchain_core.messages import ToolMessage
 from langchain_core.runnables import RunnableLambda
 
 from chameleon import Executor, Inventory, State, Table, tool
@@ -36,6 +35,7 @@ def executor() -> Executor:
 def test_a_runnable_runs_sync_and_async(executor: Executor, league: Table) -> None:
     runnable, given = as_runnable(executor), {"question": HOW_MANY, "table": league}
     output = runnable.invoke(given)
+    assert runnable.get_name() == "tables_offline"
     assert output.pop("usage")["calls"] == 0 and output.pop("sources")[0]["rows"] == [1]
     assert output.pop("reading") == "Points where Team is Kingsmere Town"
     assert output == {"answer": "47", "ended": "answered", "program": ["table_reader", "final_answer"]}
@@ -95,33 +95,6 @@ def test_what_is_not_answered_is_raised(executor: Executor, league: Table) -> No
     assert found[0]["answer"] == "47" and isinstance(found[1], Declined)
 
 
-class Heard(BaseCallbackHandler):
-    def __init__(self) -> None:
-        self.said: list[str] = []
-
-    def on_chain_start(self, serialized: Any, inputs: Any, **more: Any) -> None:
-        self.said.append(f"start {more.get('name')} {more['tags']}")
-
-    def on_chain_end(self, outputs: Any, **more: Any) -> None:
-        self.said.append(f"end {outputs['answer']}")
-
-    def on_chain_error(self, error: BaseException, **more: Any) -> None:
-        self.said.append(f"error {type(error).__name__}")
-
-
-def test_callbacks_see_one_chain(executor: Executor, league: Table) -> None:
-    runnable, given = as_runnable(executor), {"question": HOW_MANY, "table": league}
-    for way in ("invoke", "ainvoke"):
-        heard = Heard()
-        found = getattr(runnable, way)(given, {"callbacks": [heard], "tags": ["mine"]})
-        _ = asyncio.run(found) if way == "ainvoke" else found
-        assert heard.said == ["start tables_offline ['mine']", "end 47"], way
-    heard = Heard()
-    with pytest.raises(Declined):
-        runnable.invoke({**given, "question": LOVELIEST}, {"callbacks": [heard]})
-    assert heard.said[-1] == "error Declined"
-
-
 def test_a_tool_has_the_input_as_its_arguments(executor: Executor, league: Table) -> None:
     made = as_tool(executor)
     assert made.name == "tables_offline" and made.description == executor.inventory.about
@@ -146,28 +119,6 @@ def test_a_tool_has_the_input_as_its_arguments(executor: Executor, league: Table
     assert refused.status == "error" and "Files are not read here" in refused.content
     with pytest.raises(InputError, match="takes no tabel"):
         as_tool(executor, given={"tabel": league})
-
-
-class Scripted(FakeMessagesListChatModel):
-    def bind_tools(self, tools: Any, **more: Any) -> Any:
-        return self
-
-
-def test_an_agent_calls_an_inventory(executor: Executor, league: Table) -> None:
-    from langchain.agents import create_agent
-
-    call = {"name": "league", "args": {"question": HOW_MANY}, "id": "1"}
-    wrong = {"name": "league", "args": {"question": LOVELIEST}, "id": "2"}
-    calls = [AIMessage("", tool_calls=[each]) for each in (wrong, call)]
-    replies = [*calls, AIMessage("They have 47.")]
-    for later in (False, True):
-        made = as_tool(executor, name="league", given={"table": league})
-        agent: Any = create_agent(Scripted(responses=replies), [made])
-        asked = {"messages": [HumanMessage(HOW_MANY)]}
-        ended = asyncio.run(agent.ainvoke(asked)) if later else agent.invoke(asked)
-        results = [each for each in ended["messages"] if isinstance(each, ToolMessage)]
-        assert "not understood" in results[0].content and results[0].status == "error"
-        assert results[1].content == "47" and ended["messages"][-1].content == "They have 47."
 
 
 def test_a_tool_of_langchain_inside_belongs_to_the_run_outside() -> None:

@@ -40,8 +40,7 @@ async def wait_for(city: str) -> dict:
 
 def run(given: Any, args: dict[str, Any] | None = None, *, later: bool = False) -> State:
     """Run one tool, with these arguments, in a loop or without."""
-    inventory = Inventory.of([given], planner=Fixed([{"module": "x"}]))
-    (name,) = inventory.modules
+    (name,) = Inventory.of([given], planner=Fixed([{"module": "x"}])).modules
     step = {"module": name, **({"args": args} if args is not None else {})}
     executor = Executor(Inventory.of([given], planner=Fixed([step])))
     question = {"question": "Well?"}
@@ -50,16 +49,12 @@ def run(given: Any, args: dict[str, Any] | None = None, *, later: bool = False) 
 
 @pytest.mark.parametrize("later", [False, True])
 def test_a_tool_of_a_function_is_a_module_with_its_arguments(later: bool) -> None:
-    (card,) = Inventory.of([convert], planner=Fixed(["convert"])).cards
-    assert card.description == "Converts a temperature."
-    assert card.signature == '(amount: number, to: string = "F")'
+    for given in (convert, [convert]):
+        (card,) = Inventory.of(given, planner=Fixed(["convert"])).cards
+        assert (card.name, card.description) == ("convert", "Converts a temperature.")
+        assert card.signature == '(amount: number, to: string = "F")'
     assert run(convert, {"amount": 20}, later=later).answer == 68
     assert run(convert, {"amount": 20, "to": "K"}, later=later).answer == 293.15
-
-
-@pytest.mark.parametrize("given", [convert, [convert]])
-def test_one_tool_or_a_list_is_an_inventory(given: Any) -> None:
-    assert list(Inventory.of(given, planner=Fixed(["convert"])).modules) == ["convert"]
 
 
 def test_an_async_tool_runs_in_the_callers_loop_and_without_one() -> None:
@@ -108,14 +103,37 @@ def test_a_tool_of_a_class_runs_sync_and_async(given: BaseTool, later: bool) -> 
     assert found.history[0].step.module in ("row_lookup", "later", "not_later")
 
 
-def test_what_a_plan_gives_is_checked_before_the_tool_runs() -> None:
-    for args, said in (
-        ({}, "convert lacks the argument 'amount'"),
-        ({"amount": 1, "form": "K"}, "convert takes no argument 'form'"),
-        ({"amount": "hot"}, "the argument amount of convert is 'hot'"),
-    ):
-        state = run(convert, args)
-        assert state.ended and state.ended.reason == "failed" and said in str(state.ended.error)
+class Nothing(BaseModel):
+    """Takes nothing."""
+
+
+class Even(BaseModel):
+    number: int = Field(multiple_of=2)
+
+
+def half(number: int) -> int:
+    """Halves."""
+    return number // 2
+
+
+@pytest.mark.parametrize(
+    ("given", "args", "said"),
+    [
+        (convert, {}, "convert lacks the argument 'amount'"),
+        (convert, {"amount": 1, "form": "K"}, "convert takes no argument 'form'"),
+        (convert, {"amount": "hot"}, "the argument amount of convert is 'hot'"),
+        (
+            StructuredTool.from_function(half, args_schema=Even),
+            {"number": 3},
+            "the argument number of half is '3'",
+        ),
+    ],
+)
+def test_what_a_plan_gives_is_checked_before_the_tool_runs(
+    given: Any, args: dict[str, Any], said: str
+) -> None:
+    state = run(given, args)
+    assert state.ended and state.ended.reason == "failed" and said in str(state.ended.error)
 
 
 def test_an_exception_of_the_tool_is_told_and_any_other_is_a_failure() -> None:
@@ -130,18 +148,6 @@ def test_an_exception_of_the_tool_is_told_and_any_other_is_a_failure() -> None:
     assert told.error and told.error.kind == "StepRejected" and "ask for Oslo" in told.error.message
     (other,) = run(find, {"city": "Oslo"}).history
     assert other.error and other.error.kind == "ModuleError" and other.error.reason == "it failed"
-
-
-def test_arguments_that_the_tool_alone_refuses_are_told() -> None:
-    class Even(BaseModel):
-        number: int = Field(multiple_of=2)
-
-    def half(number: int) -> int:
-        return number // 2
-
-    made = StructuredTool.from_function(half, name="half", description="Halves.", args_schema=Even)
-    state = run(made, {"number": 3})
-    assert state.ended and "the argument number of half is '3'" in str(state.ended.error)
 
 
 @tool
@@ -208,23 +214,14 @@ def test_results_are_held_as_text_json_and_tables() -> None:
         (Rows(city="Oslo"), {"city": "Oslo", "most": 3}),
         ({"a": (1, 2)}, {"a": (1, 2)}),
         (None, None),
+        (("2 rows", object()), "2 rows"),  # content and an artifact
     ):
-
-        def give(value: Any = output) -> Any:
-            return value
-
-        made = StructuredTool(name="give", description="Gives.", args_schema=Nothing, func=give)
+        kind = "content_and_artifact" if held == "2 rows" else "content"
+        give = lambda value=output: value  # noqa: E731
+        made = StructuredTool(
+            name="give", description="Gives.", args_schema=Nothing, func=give, response_format=kind
+        )
         assert run(made).history[0].output == held
-
-
-class Nothing(BaseModel):
-    """Takes nothing."""
-
-
-def test_of_content_and_an_artifact_the_content_is_held() -> None:
-    both = {"func": lambda: ("2 rows", object()), "response_format": "content_and_artifact"}
-    made = StructuredTool(name="give", description="Gives.", args_schema=Nothing, **both)
-    assert run(made).history[0].output == "2 rows"
 
 
 def test_an_entry_of_a_file_names_a_tool_a_list_or_a_class(tmp_path: Path) -> None:

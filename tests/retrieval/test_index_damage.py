@@ -70,8 +70,8 @@ def test_every_damaged_file_is_named_with_what_rebuilds_it(tmp_path: Path, hashe
 
 
 MANIFESTS = {  # what `manifest.json` may be, and what is said of it
-    **dict.fromkeys(["", "[]", "{" * 100, "\xff", '{"format": "chameleon-index-5"}'], "file is damaged"),
-    '{"format": "chameleon-index-4", "check": 7}': "another format than chameleon-index-5",
+    **dict.fromkeys(["", "[]", "{" * 100, "\xff", '{"format": "chameleon-index-6"}'], "file is damaged"),
+    '{"format": "chameleon-index-5", "check": 7}': "another format than chameleon-index-6",
 }
 
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import threading
-import time
 from collections.abc import Iterator
 
 import pytest
 
 from chameleon.sandbox import Limits, Sandbox, make_sandbox
-from chameleon.sandbox.monty import without_unused_imports
-from tests.sandbox.conftest import each_program, own_children
+from chameleon.sandbox.result import without_unused_imports
+from tests.sandbox.conftest import each_program
 from tests.sandbox.test_attacks import Canary, attack, canary
 
 pytest.importorskip("pydantic_monty")
@@ -38,8 +36,6 @@ def monty() -> Iterator[Sandbox]:
         ("ans = 10 ** 4200", "too_large", None),
         ("ans = len", "error", None),
         ("import time\ntime.sleep(5)\nans = 1", "timeout", None),
-        ("ans = '[...]'", "ok", "[...]"),  # which is no circle
-        ("ans = ['{...}', 1]", "ok", ["{...}", 1]),
     ],
 )
 def test_ends(monty: Sandbox, code: str, status: str, value: object) -> None:
@@ -85,7 +81,7 @@ def test_attacks(monty: Sandbox, canary: Canary, code: str) -> None:
     ("code", "status"),
     [
         *(("ans = [[]] * 20000000", "memory"), ("ans = 'x' * (400 << 20)", "memory")),
-        *(("ans = [1]\nans.append(ans)", "error"), ("ans = {1: 'a', '1': 'b'}", "error")),
+        ("ans = {1: 'a', '1': 'b'}", "error"),
     ],
 )
 def test_an_answer_that_cannot_be_fetched_or_has_no_form_is_none(
@@ -93,26 +89,6 @@ def test_an_answer_that_cannot_be_fetched_or_has_no_form_is_none(
 ) -> None:
     outcome = monty.run(code)
     assert outcome.status in (status, "too_large"), outcome
-
-
-def test_a_worker_that_is_killed_from_outside_costs_no_verdict() -> None:
-    killed = []
-
-    def kill() -> None:
-        while not killed:
-            time.sleep(0.02)
-            for worker in own_children():
-                if worker.pid not in before and sum(worker.cpu_times()[:2]) > 0.2:
-                    worker.kill()
-                    killed.append(worker)
-
-    before = {each.pid for each in own_children()}
-    with make_sandbox("monty", limits=Limits(wall_s=20)) as sandbox:
-        killer = threading.Thread(target=kill)
-        killer.start()
-        outcome = sandbox.run("for number in range(20_000_000):\n    pass\nans = number")
-        killer.join()
-    assert outcome.value == 19_999_999, outcome
 
 
 @pytest.mark.parametrize("first", ["", "print('x' * (400 << 20))\n"])

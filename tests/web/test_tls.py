@@ -95,7 +95,7 @@ def test_certifis_are_trusted_if_the_system_has_none(tmp_path: Path, monkeypatch
     nothing = ssl.DefaultVerifyPaths(None, str(folder), "SSL_CERT_FILE", "", "SSL_CERT_DIR", "")
     monkeypatch.setattr(ssl, "get_default_verify_paths", lambda: nothing)
     loaded: list[str] = []
-    monkeypatch.setattr(ssl.SSLContext, "load_default_certs", lambda self: None)
+    monkeypatch.setattr(ssl.SSLContext, "load_default_certs", lambda self, purpose: None)
     monkeypatch.setattr(ssl.SSLContext, "load_verify_locations", lambda self, file: loaded.append(file))
     trusting.__wrapped__()
     assert loaded == [certifi.where()]

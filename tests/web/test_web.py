@@ -66,7 +66,7 @@ def test_what_cannot_be_sent_is_a_web_error(serve: Serve, tmp_path: Path, monkey
     assert server.asked[-1].headers["user-agent"] == "lab"
     session.trusting.cache_clear()
     monkeypatch.setenv("SSLKEYLOGFILE", str(tmp_path))
-    assert "SSLKEYLOGFILE" in failure(client(server), server.url)
+    assert "SSLKEYLOGFILE" in failure(client(server), f"https://{server.host}/")
 
 
 def test_a_dead_address_leaves_time_for_the_others(serve: Serve) -> None:
@@ -192,17 +192,6 @@ class Untimed(HostPace):
         return 0.0
 
 
-def test_nothing_is_asked_over_anothers_connection(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As another urllib3 or requests might, which knows nothing of our hooks."""
-    server = serve({"/": Answer(b"secret")})
-    opened = lambda self: socket.create_connection(("127.0.0.1", server.port))  # noqa: E731
-    monkeypatch.setattr(session._GuardedAdapter, "_opened", opened)
-    assert "past the check" in failure(client(), server.url) and not server.asked
-    monkeypatch.undo()
-    monkeypatch.setattr(session._GuardedAdapter, "_pool", lambda self, kind, *args, **all: kind(*args, **all))
-    assert "past the check" in failure(client(), server.url)
-
-
 def test_parameters_take_the_place_of_those_in_the_address(serve: Serve) -> None:
     server = serve({"/": Answer(b"x")})
     web = client(server)
@@ -271,13 +260,3 @@ def test_a_host_that_takes_no_connection_and_one_that_shakes_no_hand_are_left_in
             waiting.connect_ex(silent.getsockname())
         assert "no answer in time" in failure(web, f"http://{host}/")
     assert "no connection (it has no address)" in failure(client(resolve=lambda *_: []), "http://a.example/")
-
-
-def test_no_connection_is_used_again_even_where_the_server_keeps_it(serve: Serve) -> None:
-    """Its deadline went with the first request."""
-    kept = {"Location": "/slow", "Connection": "keep-alive"}
-    server = serve({"/": Answer(status=302, headers=kept), "/slow": SLOW["a body byte by byte"]})
-    begun = time.monotonic()
-    limits = WebLimits(seconds=0.5, retries=0)
-    assert "no answer in time" in failure(client(server, limits=limits), server.url)
-    assert time.monotonic() - begun < 2

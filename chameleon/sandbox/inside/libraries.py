@@ -1,4 +1,4 @@
-"""What programs may import: a broad stdlib, and the heavy libraries either loaded or announced.
+"""What programs may import: a broad stdlib, and where they need them the heavy libraries.
 
 After the seal nothing can be read from disk, so whatever a program may want is loaded before it.
 """
@@ -6,14 +6,10 @@ After the seal nothing can be read from disk, so whatever a program may want is 
 from __future__ import annotations
 
 import importlib
-import sys
 import warnings
 from collections.abc import Callable, Sequence
-from importlib.abc import Loader, MetaPathFinder
-from importlib.machinery import ModuleSpec
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
-from types import ModuleType
-from typing import Any, NoReturn
+from typing import Any
 
 STDLIB = """
 abc argparse array ast base64 binascii bisect calendar cmath codecs collections collections.abc
@@ -26,11 +22,6 @@ uuid warnings weakref zlib
 CODECS = """
 ascii cp1252 idna latin_1 punycode raw_unicode_escape unicode_escape utf_16 utf_32 utf_8_sig
 """.split()  # noqa: SIM905
-
-# Packages that come with a library and that programs import by themselves.
-_COMPANIONS = {"pandas": ("dateutil",), "sympy": ("mpmath",)}
-
-INSTALL = "pip install numpy pandas sympy"
 
 Work = Callable[[dict[str, Any], Sequence[str]], str]
 """What a process does with a request, and with the paths that no message may show; returns a frame."""
@@ -73,48 +64,6 @@ def work_of(file: str) -> Work:
     module.warm_up()
     run: Work = module.run
     return run
-
-
-class Announced(ModuleType):
-    """A library that is not loaded: importing it costs nothing, its first use says what happens."""
-
-    def __getattr__(self, attribute: str) -> NoReturn:
-        self.__dict__["_at_first_use"](self.__name__)
-        raise AssertionError("a first use returns to nobody")
-
-
-class AnnouncingFinder(MetaPathFinder, Loader):
-    """Lets programs import libraries that are not loaded here."""
-
-    def __init__(self, at_first_use: dict[str, Callable[[str], NoReturn]]) -> None:
-        self._at_first_use = at_first_use
-
-    def find_spec(self, fullname: str, path: Any, target: Any = None) -> ModuleSpec | None:
-        return ModuleSpec(fullname, self) if fullname in self._at_first_use else None
-
-    def exec_module(self, module: ModuleType) -> None:
-        # Armed only now: the import system reads attributes while it builds the module.
-        module.__dict__["_at_first_use"] = self._at_first_use[module.__name__]
-        module.__class__ = Announced
-
-
-def announce(
-    elsewhere: Sequence[str], missing: Sequence[str], leave: Callable[[str], NoReturn] | None = None
-) -> None:
-    """Make libraries importable that are not loaded.
-
-    The first use of one of `elsewhere` calls `leave`, which ends the process, so that no `except` of
-    the program can hide it; that of one of `missing` raises ModuleNotFoundError with the pip line.
-    """
-    companions = [name for library in elsewhere for name in _COMPANIONS.get(library, ())]
-    uses: dict[str, Callable[[str], NoReturn]] = dict.fromkeys(missing, _not_installed)
-    if leave is not None:
-        uses = dict.fromkeys((*elsewhere, *companions), leave) | uses
-    sys.meta_path.insert(0, AnnouncingFinder(uses))
-
-
-def _not_installed(name: str) -> NoReturn:
-    raise ModuleNotFoundError(f"No module named '{name}'; {INSTALL} provides it", name=name)
 
 
 def _warm_numpy() -> None:

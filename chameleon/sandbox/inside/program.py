@@ -6,7 +6,7 @@ import builtins
 import io
 import json
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import CodeType, ModuleType
 from typing import Any
 
@@ -18,6 +18,7 @@ LENGTH, NONCE = 4, 16
 BROKEN, UNSEALED, EXHAUSTED = 1, 97, 98
 
 FILENAME = "<program>"
+_LIBRARIES = ("numpy", "pandas", "sympy")
 _MESSAGE = 500
 _RESERVE = 4 << 20
 _to_json = json.JSONEncoder(ensure_ascii=True).encode
@@ -95,15 +96,12 @@ def _answer(request: Mapping[str, Any]) -> dict[str, Any]:
     return encoded(namespace[name], request)
 
 
-def encoded(
-    value: Any, request: Mapping[str, Any], check: Callable[[Any], object] = lambda encoded: None
-) -> dict[str, Any]:
-    """Return the frame of an answer; `check` may raise `Unsupported` for what it is as JSON."""
+def encoded(value: Any, request: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the frame of an answer."""
     name, limits = request["result"], request["limits"]
     encoder = Encoder(limits["result_bytes"], limits["depth"], limits["int_digits"])
     try:
-        check(found := encoder.encode(value))
-        return {"s": "ok", "v": found, "k": kind_of(value)}
+        return {"s": "ok", "v": encoder.encode(value), "k": kind_of(value)}
     except Unsupported as error:
         message = f"'{name}' is {error}; an answer must be a number, text, date, list, dict or table"
         return {"s": "error", "t": "UnsupportedAnswer", "m": message}
@@ -149,6 +147,8 @@ def _failure(error: BaseException, hidden: Sequence[str]) -> dict[str, Any]:
     except BaseException as second:
         message = f"its message cannot be read: {type(second).__name__}"
     line = error.lineno if isinstance(error, SyntaxError) and error.filename == FILENAME else _line(error)
+    if isinstance(error, ModuleNotFoundError) and error.name in _LIBRARIES:
+        message += f"; pip install {' '.join(_LIBRARIES)} provides it"
     for path in hidden:
         message = message.replace(path, "<python>")
     return {"s": kind, "t": type(error).__name__[:100], "m": message[:_MESSAGE], "line": line}

@@ -42,13 +42,13 @@ class Zygote:
         self._serial = 0
         self._child_socket = -1
         self._handles = _most_handles(control.fileno())
-        missing: list[str] = []
         self._work: libraries.Work
         if options["file"]:
             # Loaded here alone: what it imports, such as SQLite, is not there where programs run.
             self._work = libraries.work_of(options["file"])
         else:
-            missing = self._load(options["libraries"], options["science"])
+            libraries.load_stdlib()
+            libraries.load(libraries.installed(options["libraries"]))
             self._work = program.run
         self._hidden = sorted({sys.base_prefix, sys.prefix, sys.argv[1]}, key=len, reverse=True)
         self._filter = seccomp.Filter(libc)
@@ -56,17 +56,7 @@ class Zygote:
         _forget_the_host()
         layers = [namespaces, *seal.seal()]
         die_with_parent()
-        self._send({"ready": layers, "missing": missing})
-
-    def _load(self, names: list[str], science: bool) -> list[str]:
-        """Load what programs import, and return which of the libraries are not installed."""
-        present = libraries.installed(names)
-        missing = [name for name in names if name not in present]
-        libraries.load_stdlib()
-        if science:
-            libraries.load(present)
-        libraries.announce([] if science else present, missing, self._leave_for_science)
-        return missing
+        self._send({"ready": layers})
 
     def serve(self) -> NoReturn:
         """Give each program a child of its own, until the host closes the socket."""
@@ -157,10 +147,6 @@ class Zygote:
         rest = memoryview(_read(self._child_socket, NONCE) + len(data).to_bytes(LENGTH, "big") + data)
         while rest:
             rest = rest[os.write(self._child_socket, rest) :]
-
-    def _leave_for_science(self, library: str) -> NoReturn:
-        self._tell(json.dumps({"s": "need_sci"}))
-        os._exit(0)
 
 
 def _most_handles(inherited: int) -> int:

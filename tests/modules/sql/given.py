@@ -45,5 +45,5 @@ class Unsealed(Sandbox):
     def guarantees(self) -> Guarantees:
         return Guarantees(self.tier, ())
 
-    def close(self) -> None:
+    def _end(self) -> None:
         """Do nothing: there is no process to end."""
