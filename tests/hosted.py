@@ -666,7 +666,7 @@ class HostedServer(LocalServer):
     """Serves the hosted APIs on 127.0.0.1, by the RULES of the models.
 
     A list of replies is given in turn, the last again and again. `models` names those that exist, by provider
-    (openai, anthropic, google); `shutdown` are the dates that `/v1/models` tells.
+    (openai, anthropic, google).
     """
 
     def __init__(
@@ -675,12 +675,11 @@ class HostedServer(LocalServer):
         *,
         thinking: int = 800,
         models: Mapping[str, Sequence[str]] | None = None,
-        shutdown: Mapping[str, str] | None = None,
         port: int = 0,
     ) -> None:
         super().__init__(_Handler, port)
         self._reply = reply if callable(reply) else in_turn(reply)
-        self.thinking, self.shutdown = thinking, shutdown or {}
+        self.thinking = thinking
         self.models: Mapping[str, Sequence[str]] = {**{of: [*RULES[of]] for of in RULES}, **(models or {})}
         self.model_lists = 0
         self._seen: dict[int, Seen] = {}
@@ -793,11 +792,7 @@ class HostedServer(LocalServer):
     def listing(self, path: str, headers: Mapping[str, str]) -> tuple[int, Json]:
         """Answer `GET /v1/models` and `GET /v1/models/NAME`."""
         names, name = self.models["openai"], path.removeprefix("/v1/models/")
-        told = {
-            each: {"id": each, "object": "model", "created": 1, "owned_by": "openai"}
-            | {"shutdown_date": self.shutdown.get(each)}
-            for each in names
-        }
+        told = {each: {"id": each, "object": "model", "created": 1, "owned_by": "openai"} for each in names}
         if not headers.get("authorization"):
             return 401, _OpenAI.no_key.body
         if path == "/v1/models":

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import copy
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from chameleon import LLM, Executor, Inventory, Module, Table, tool
 from chameleon.core.module import Traits
-from chameleon.inventory.obstacles import remarks
 from chameleon.llm import ScriptedModel
 from tests.loopback import Start
 
@@ -120,28 +118,3 @@ def test_hooks_may_return_the_whole_mapping() -> None:
     assert len(state.table.rows) == 1 and state.history[0].input_changes.keys() == {"table"}
     prompt = model.requests[-1][-1][1]
     assert "Knowledge: One row was kept.\n\nKept: 1\n" in prompt and "Gone" not in prompt
-
-
-@pytest.mark.parametrize(
-    ("modules", "told"),
-    [
-        ({"bus_facts": BusFacts}, []),
-        ({"mine": Knows}, ["knowledge_retrieval and mine write cache.knowledge: the later takes"]),
-        ({"mine": FirstRow}, []),
-    ],
-)
-def test_what_is_lost_is_said(modules: dict[str, Any], told: list[str]) -> None:
-    inventory = Inventory.parse({"name": "m", "extends": "tabmwp", "modules": modules})
-    found = [str(each) for each in remarks(inventory)]
-    assert len(found) == len(told) and all(part in each for part, each in zip(told, found, strict=True))
-
-
-def test_a_key_that_nobody_reads_is_said_unless_yaml_has_one_read_it(tmp_path: Path) -> None:
-    plan = {"use": "fixed", "plan": ["bus_facts", "row_lookup", "final_answer"]}
-    entries: dict[str, Any] = {"bus_facts": BusFacts, "row_lookup": {}, "final_answer": {}}
-    mine = {"name": "m", "input": {"question": "str", "table": "Table"}, "planner": plan, "modules": entries}
-    first = str(next(remarks(Inventory.parse(mine))))
-    assert "nothing reads cache.bus_facts, which bus_facts writes" in first
-    entries["row_lookup"] = {"reads": "cache.bus_facts?"}
-    inventory = Inventory.parse(mine)
-    assert not [*remarks(inventory)] and inventory.access["row_lookup"].depends_on(["cache.bus_facts"])

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from chameleon import ChameleonError, Executor, Inventory
 from chameleon.core.llm_module import asking_of
 from chameleon.errors import InputError, InventoryError
-from chameleon.inventory import source
 from chameleon.table import Table
 from tests.engine.files import TOOL, fault, write
 from tests.inventory.faults import FAULTS
@@ -158,18 +157,6 @@ modules:
         )
         child = Inventory.load(write(tmp_path, "extends: parents/p.yaml\nname: child"))
         assert Executor(child).run({"question": "?"}).answer == 1
-
-    def test_a_file_that_many_extend_is_read_once(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        write(tmp_path, "planner: {use: fixed, plan: [go]}\nmodules: {go: table_reader}", "parent.yaml")
-        for number in range(20):
-            write(tmp_path, f"name: a{number}\nextends: parent.yaml", f"a{number}.yaml")
-        inner = ", ".join(f"m{number}: {{inventory: a{number}.yaml}}" for number in range(20))
-        top = write(tmp_path, f"name: top\nplanner: {{use: fixed, plan: [m0]}}\nmodules: {{{inner}}}")
-        read, parse = list[str](), source.read_yaml
-        monkeypatch.setattr(source, "read_yaml", lambda text, *rest: read.append(text) or parse(text, *rest))
-        assert len(Inventory.load(top).modules) == 20 and len(read) == 22
 
 
 class TestInputs:

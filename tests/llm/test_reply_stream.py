@@ -49,7 +49,7 @@ def since_last(heard: list[str | None]) -> str:
 
 @given(PIECES, st.sampled_from([(), ("END",), ("\n\n", "END"), (" ",)]))
 def test_the_pieces_add_up_to_the_reply(pieces: list[str], stops: tuple[str, ...]) -> None:
-    reply = parse_reply(Message("".join(pieces)), Pricing("openai:m"), cut_at=stops, secrets=[SECRET])
+    reply = parse_reply(Message("".join(pieces)), Pricing("openai:m"), stops=stops, secrets=[SECRET])
     heard = told(pieces, reply.text, stops)
     assert since_last(heard) == reply.text
     assert SECRET not in "".join(map(str, heard))
@@ -65,7 +65,8 @@ def test_a_plain_reply_is_told_once(pieces: list[str]) -> None:
     [
         (["<thi", "nk>a", "</think> b", "c"], "bc", "b|c"),
         (["one E", "ND two"], "one ", "one| "),
-        (["thoughts</think>", "so"], "so", "thoughts|None|so"),
+        (["thoughts", "</think>", "so"], "so", "thoughts|None|so"),
+        (["Well: <think>", "a", "</think> b"], "Well:  b", "Well: | b"),
         (["Sure. <tho", "ught>a</thought> b", "c"], "Sure.  bc", "Sure. | bc"),
         (["[THINK]a", "[/THINK]b"], "b", "b"),
         (["b<|im", "_end|>x"], "b", "b"),

@@ -16,9 +16,6 @@ import pytest
 from chameleon import LLM, Budget, EventLog, Executor, Inventory, State, tool
 from chameleon.core.events import Event, Nested
 from chameleon.core.log import event_from_json, event_to_json
-from chameleon.errors import InventoryError
-from chameleon.inventory.building import own_code
-from chameleon.inventory.source import read_source
 from chameleon.llm.scripted import ScriptedModel
 from chameleon.planners.fixed import Fixed
 
@@ -220,18 +217,3 @@ def test_it_runs_in_an_event_loop_as_it_does_without(count: int) -> None:
         return [event async for event in executor.astream(GIVEN, events)]
 
     assert State.fold([*events, *asyncio.run(run())]).answer == "All done."
-
-
-@pytest.mark.parametrize(("wide", "deep"), [(2, 18), (6, 11)])
-def test_inventories_in_each_other_are_read_once_each_and_bounded(
-    tmp_path: Path, wide: int, deep: int
-) -> None:
-    entries = "modules: {table_reader: {}, final_answer: {}}\nplanner: {use: fixed, plan: [table_reader]}\n"
-    for level in range(deep + 1):
-        (tmp_path / f"b{level}.yaml").write_text(f"name: b{level}\n{entries}")
-        modules = ", ".join(f"m{place}: {{inventory: b{level}.yaml}}" for place in range(wide))
-        entries = f"modules: {{{modules}}}\nplanner: {{use: fixed, plan: [m0]}}\n"
-    top = tmp_path / f"b{deep}.yaml"
-    assert own_code(read_source(str(top))) == []
-    with pytest.raises(InventoryError, match="more than 200 inventories in one"):
-        Inventory.load(top)
