@@ -20,11 +20,6 @@ def test_an_inventory_that_is_installed_runs_by_its_name(weather_tools: Path) ->
     assert Executor(inventory).run({"question": "How is it?"}).answer == "sun in Bern"
 
 
-def test_another_inventory_extends_it(weather_tools: Path) -> None:
-    mine = Inventory.parse({"extends": "trip", "modules": {"weather": {"place": "Oslo"}}})
-    assert Executor(mine).run({"question": "How is it?"}).answer == "sun in Oslo"
-
-
 def test_a_file_of_the_same_name_beside_one_wins(weather_tools: Path, tmp_path: Path) -> None:
     text = "name: ours\nplanner: {use: fixed, plan: [weather]}\nmodules: {weather: {}}"
     (tmp_path / "trip.yaml").write_text(text, "utf-8")

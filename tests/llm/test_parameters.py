@@ -133,15 +133,6 @@ def test_a_limit_leaves_room_where_the_model_thinks(
     assert fitted.sent["max_tokens"] == limit
 
 
-def test_what_a_server_said_is_kept_to_and_told_in_its_words() -> None:
-    asked = {"temperature": 0, "max_tokens": 60, "reasoning": "minimal", "stop": ["END"]}
-    refuses = {"temperature": "not here", "stop": "nor this"}
-    fitted = fit(asked, Capabilities(True, ("low", "high"), True, refuses=refuses, most_output=4_000))
-    assert fitted.sent == {"max_tokens": 4_000, "reasoning": "low"}
-    assert fitted.dropped["temperature"] == "not here"
-    assert (set(fitted.dropped), fitted.cut_at) == ({"temperature", "reasoning"}, ("END",))
-
-
 @given(requests, models)
 def test_nothing_that_is_refused_is_sent_and_nothing_is_lost_in_silence(
     asked: dict[str, Any], known: Capabilities

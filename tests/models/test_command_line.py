@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from chameleon import LLM, Executor, Inventory
+from chameleon import Executor, Inventory
 from chameleon.core.events import Dropped
 from chameleon.core.log import EventLog
 from chameleon.core.state import State
-from chameleon.errors import InventoryError
 from chameleon.llm.prices import Pricing
 from chameleon.table import read_table
 from chameleon.usage import Usage
@@ -72,15 +71,6 @@ def test_a_key_alone_asks_the_small_model_of_its_provider(hosted: HostedServer, 
     assert {seen.model for seen in server.requests} == {"gpt-6-luna"}
     assert outcome.err.count("was asked without temperature 0: it is known to refuse it") == 1
     assert "of thoughts), $0.00" in outcome.err
-
-
-@pytest.mark.parametrize("key", ["ANTHROPIC_API_KEY", "GEMINI_API_KEY", "MISTRAL_API_KEY"])
-def test_any_key_is_enough_to_choose_a_model(
-    command: Command, monkeypatch: pytest.MonkeyPatch, key: str
-) -> None:
-    monkeypatch.setenv(key, "a-key-of-the-tests")
-    outcome = command("doctor")
-    assert f"because {key} is set and no model is named" in outcome.out
 
 
 def test_a_key_without_its_package_is_told_with_both_ways_on(
@@ -206,20 +196,3 @@ def test_modules_may_all_name_their_models(hosted: HostedServer) -> None:
     assert state.answer == 47, state.ended
     asked = [(seen.model, seen.body["max_completion_tokens"]) for seen in server.requests]
     assert asked == [("gpt-4.1-mini", 99)]
-
-
-def test_settings_of_a_connection_belong_to_a_model() -> None:
-    modules = {"solution_generator": {"prompt": "tables/solution_generator", "llm": {"timeout": 3}}}
-    data = {"name": "x", "planner": {"use": "fixed", "plan": list(modules)}, "modules": modules}
-    with pytest.raises(InventoryError, match=r"llm\.timeout belongs to a model"):
-        Inventory.parse(data)
-
-
-def test_a_sibling_is_connected_to_once() -> None:
-    from chameleon.llm import ScriptedModel
-
-    llm = LLM.connect(ScriptedModel(["a"]))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("OPENAI_API_KEY", "a-key-of-the-tests")
-        one, other = llm.with_model("gpt-6-luna"), llm.with_model("openai:gpt-6-luna")
-    assert one.name == "openai:gpt-6-luna" and one._pipeline is other._pipeline
