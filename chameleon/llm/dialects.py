@@ -118,7 +118,7 @@ def _waited(ask: Callable[..., Any], *args: Any, **options: Any) -> Any:
 
 
 def _passed_on(piece: AIMessage, tell: Tell) -> AIMessage:
-    if text := text_of(piece, or_arguments=False):
+    if text := text_of(piece):
         tell(text)
     return piece
 

@@ -57,14 +57,14 @@ def parse_reply(
     Args:
         stops: texts that end a reply; it ends before the first of them, which then is why it stopped.
         secrets: what a server may echo, to be taken out of all that it says.
-        has_tools: whether it was given tools: else arguments of a call are its text, where it has no other.
+        has_tools: whether it was given tools; else calls are left out.
     """
 
     def clean(text: str) -> str:
         return mask_known(encodable(text), secrets)
 
     metadata: Mapping[str, Any] = message.response_metadata or {}
-    said = text_of(message, or_arguments=not has_tools)
+    said = text_of(message)
     calls = calls_in(message, clean) if has_tools else ()
     whole = spoken(said[:MAX_REPLY_CHARS])
     text, is_cut = cut_at(whole, stops)
@@ -121,8 +121,8 @@ def _mean_logprob(given: Any, length: int | None) -> float | None:
     return math.fsum(found) / len(found)
 
 
-def text_of(message: Any, *, or_arguments: bool = True) -> str:
-    """Return the text of a message's blocks, or else, perhaps, the arguments of its tool calls."""
+def text_of(message: Any) -> str:
+    """Return the text of a message's blocks."""
     content = message.content
     texts = []
     for block in [content] if isinstance(content, str) else content:
@@ -130,10 +130,7 @@ def text_of(message: Any, *, or_arguments: bool = True) -> str:
             texts.append(block)
         elif isinstance(block, Mapping) and block.get("type") in ("text", "output_text"):
             texts.append(str(block.get("text") or ""))
-    if any(texts) or not or_arguments:
-        return "".join(texts)
-    args = (call["args"] for call in message.tool_calls)
-    return "\n".join(each if isinstance(each, str) else json.dumps(each, ensure_ascii=False) for each in args)
+    return "".join(texts)
 
 
 def _finish(metadata: Mapping[str, Any]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
@@ -63,11 +62,6 @@ def test_blocks_are_joined_and_reasoning_is_left_out() -> None:
 )
 def test_thoughts_in_the_text_are_left_out(content: str, text: str) -> None:
     assert read(content).text == text
-
-
-def test_tool_calls_without_text_become_their_arguments() -> None:
-    call = {"name": "plan", "args": {"steps": ["ä"]}, "id": "1", "type": "tool_call"}
-    assert json.loads(read("", tool_calls=[call]).text) == {"steps": ["ä"]}
 
 
 @pytest.mark.parametrize(
