@@ -13,7 +13,6 @@ from typing import Any
 import yaml
 
 from chameleon.errors import OLD_NAMES, InventoryError, placed, with_new_names
-from chameleon.inventory.user_code import file_of, installed
 from chameleon.text import nearest, with_article
 from chameleon.yaml_text import advice_on, file_text, read_yaml
 
@@ -86,8 +85,7 @@ class FileKind:
     def find(self, name: str, folder: Path | None = None) -> Path:
         """Return the file of a name or a path.
 
-        It is looked up in `folder` first, then among those shipped, then (an inventory) among those that
-        other distributions bring.
+        It is looked up in `folder` first, then among those shipped.
         """
         candidates = [Path(name)] if folder is None else [folder / name, folder / f"{name}.yaml", Path(name)]
         for path in candidates:
@@ -99,13 +97,8 @@ class FileKind:
         shipped = self.shipped
         if name in shipped:
             return shipped[name]
-        entries = installed("inventories") if self is INVENTORY else []
-        for entry in entries:
-            if entry.name == name:
-                return file_of(entry)
-        names = [*shipped, *(entry.name for entry in entries)]
         is_here = any(path.stem == name for path in Path().glob("*.yaml"))
-        hint = f"Did you mean {name}.yaml?" if is_here else nearest(name, names)
+        hint = f"Did you mean {name}.yaml?" if is_here else nearest(name, shipped)
         raise InventoryError(f"there is no {self.noun} {name!r}", hint=hint)
 
     def read(self, file: Path) -> Source:

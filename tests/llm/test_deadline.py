@@ -114,7 +114,3 @@ def test_no_prompt_follows_a_redirect(
             with pytest.raises(ModelError):
                 asyncio.run(llm.aask("The secret plan.")) if in_loop else llm.ask("The secret plan.")
     assert not asked
-
-
-def test_a_time_without_end_is_waited_for() -> None:
-    assert deadline.within(float("inf"), lambda: 3) == 3

@@ -160,7 +160,7 @@ def test_planner_and_writer_ask_models_of_their_own(
     asked = ("--inventory", str(inventory), "--model", "gpt-4.1-mini", "--trace", "--log", str(log))
     outcome = command(*ASK, *asked)
     assert outcome.code == 0, outcome.err
-    first = outcome.err.splitlines()[0]
+    first = next(line for line in outcome.err.splitlines() if not line.startswith("preparing"))
     assert "planner asks openai:gpt-5-mini (it will be switched off on 2026-12-11" in first
     assert first.endswith("program_generator asks anthropic:claude-opus-5.")
     assert "by one_shot  [" in outcome.err
