@@ -356,8 +356,8 @@ class _Responses(_OpenAI):
             if name not in self.fields:
                 yield _openai(f"Unknown parameter: '{name}'.", name, "unknown_parameter")
         if (limit := asked.get("max_output_tokens", 16)) < 16:
-            message = "Invalid 'max_output_tokens': integer below minimum value. Expected a value >= 16, but "
-            yield _openai(f"{message}got {limit} instead.", "max_output_tokens", "integer_below_min_value")
+            message = f"Invalid 'max_output_tokens': {limit} is below the minimum value, 16."
+            yield _openai(message, "max_output_tokens", "integer_below_min_value")
         if rules is None:
             yield _openai(f"The requested model '{model}' does not exist.", "model", "model_not_found")
             return
@@ -475,8 +475,7 @@ class _Messages:
             message = f"This model does not support effort level '{effort}'. Supported levels: "
             yield _anthropic(f"{message}{', '.join(sorted(rules.efforts))}.")
         if rules.thinks and kind == "disabled" and effort in ("xhigh", "max"):
-            message = f"output_config.effort '{effort}' is not supported when thinking is disabled on this "
-            yield _anthropic(f"{message}model. Use effort 'high' or below, or enable thinking.")
+            yield _anthropic(f"output_config.effort '{effort}' is not supported when thinking is disabled.")
         if kind == "enabled" and asked["max_tokens"] <= asked["thinking"].get("budget_tokens", 0):
             yield _anthropic("`max_tokens` must be greater than `thinking.budget_tokens`.")
         if kind in ("enabled", "adaptive") and asked.get("tool_choice", {}).get("type") in ("any", "tool"):
@@ -580,14 +579,12 @@ class _GenerateContent:
             yield _google(told)
         config, thinking = self._configs(asked)
         if len(config.get("stopSequences", ())) > 5:
-            message = "* GenerateContentRequest.generation_config.stop_sequences: the number of "
-            yield _google(f"{message}stop_sequences must not exceed 5.\n")
+            yield _google("* generation_config.stop_sequences: their number must not exceed 5.\n")
         count = config.get("candidateCount", 1)
         if count > rules.candidates == 1:
             yield _google("Multiple candidates is not enabled for this model")
         if count > rules.candidates:  # by the words of Vertex AI
-            message = f"Unable to submit request because it has a candidateCount value of {count} but the "
-            yield _google(f"{message}supported range is from 1 (inclusive) to 9 (exclusive).")
+            yield _google(f"candidateCount is {count} but the supported range is from 1 to 9 (exclusive).")
         if config.get("responseLogprobs"):
             yield _google(rules.no_logprobs)
         level, budget = str(thinking.get("thinkingLevel", "")), thinking.get("thinkingBudget", -1)

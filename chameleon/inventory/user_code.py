@@ -73,7 +73,7 @@ def broken(reference: str, problem: BaseException) -> ChameleonError:
     return MissingPackage(f"{reference!r} needs the package {package!r}", hint=f"pip install {package}")
 
 
-def installed(group: Family, name: str | None = None) -> list[EntryPoint]:
+def installed(group: str, name: str | None = None) -> list[EntryPoint]:
     """Return the entry points of "chameleon.GROUP", all or those of one name, sorted by name.
 
     Other distributions bring them: `weather = "weather_tools:Weather"` below
