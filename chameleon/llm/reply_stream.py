@@ -25,13 +25,13 @@ class ReplyStream:
         # The end of a text may be the beginning of a stop text, or of a secret.
         self._margin = max((len(each) - 1 for each in (*self._stops, *secrets)), default=0)
         self._lock, self._attempt = threading.RLock(), 0
-        self._text = self._shown = ""
+        self._text, self._shown, self._due = "", "", 0
 
     def begin(self) -> Callable[[str], None]:
         """Start over; return what takes the pieces of this attempt, until another begins or all is shown."""
         with self._lock:
             self._hear(None)
-            self._text = self._shown = ""
+            self._text, self._shown, self._due = "", "", 0
             self._attempt += 1
             return partial(self._piece_of, self._attempt)
 
@@ -43,6 +43,10 @@ class ReplyStream:
     def piece(self, text: str) -> None:
         """Take the next piece of what the model writes."""
         self._text += text
+        if len(self._text) < self._due:
+            return
+        # All of the text is read again: of a long one that happens less often.
+        self._due = len(self._text) + max(0, len(self._text) - 2_000) // 20
         reply, is_cut = cut_at(spoken(settled(self._text)), self._stops)
         reply = mask_known(reply, self._secrets)
         certain = reply if is_cut else reply[: max(0, len(reply) - self._margin)]

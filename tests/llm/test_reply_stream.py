@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -97,3 +99,10 @@ def test_pieces_of_an_attempt_that_was_given_up_come_too_late() -> None:
     stream.close()
     second("late")
     assert heard == [None, "one ", None, "two "]
+
+
+def test_a_long_reply_takes_time_in_proportion() -> None:
+    begun = time.process_time()
+    pieces = ["word "] * 60_000
+    assert "".join(map(str, told(pieces, "".join(pieces)))) == "".join(pieces)
+    assert time.process_time() - begun < 10
