@@ -362,16 +362,9 @@ class _Responses(_OpenAI):
             message = f"Unsupported value: '{effort}' is not supported with the '{model}' model. "
             message += f"Supported values are: {_listed(efforts)}."
             yield _openai(message, "reasoning.effort", "unsupported_value")
-        if not rules.thinks or effort == "none":
-            return
         for name in ("temperature", "top_p"):
-            if asked.get(name, 1) != 1:
+            if rules.thinks and effort != "none" and asked.get(name, 1) != 1:
                 yield _unsupported(name, code=None)
-        message = "logprobs are not supported with reasoning models."
-        if "message.output_text.logprobs" in asked.get("include", ()):
-            yield _openai(message, "include", "unsupported_parameter")
-        if asked.get("top_logprobs"):
-            yield _openai(message, "top_logprobs", "unsupported_parameter")
 
     def call(self, asked: Json, rules: Rules, spent: int) -> _Call:
         given, effort = asked["input"], asked.get("reasoning", {}).get("effort")
@@ -384,8 +377,6 @@ class _Responses(_OpenAI):
         cut = sample.finish == "length"
         status = "incomplete" if cut else "completed"
         part: Json = {"type": "output_text", "text": sample.text, "annotations": []}
-        if "message.output_text.logprobs" in asked.get("include", ()):
-            part["logprobs"] = _logprobs(sample.text, asked.get("top_logprobs", 0))
         message = {"type": "message", "id": "msg_1", "role": "assistant", "status": status, "content": [part]}
         thoughts: list[Json] = (
             [{"type": "reasoning", "id": "rs_1", "summary": []}] if sample.reasoning else []
@@ -470,8 +461,7 @@ class _Messages:
             message = f"This model does not support effort level '{effort}'. Supported levels: "
             yield _anthropic(f"{message}{', '.join(sorted(rules.efforts))}.")
         if rules.thinks and kind == "disabled" and effort in ("xhigh", "max"):
-            message = f"output_config.effort '{effort}' is not supported when thinking is disabled on this "
-            yield _anthropic(f"{message}model. Use effort 'high' or below, or enable thinking.")
+            yield _anthropic(f"output_config.effort '{effort}' is not supported when thinking is disabled.")
         if kind == "enabled" and asked["max_tokens"] <= asked["thinking"].get("budget_tokens", 0):
             yield _anthropic("`max_tokens` must be greater than `thinking.budget_tokens`.")
         if kind in ("enabled", "adaptive") and asked.get("tool_choice", {}).get("type") in ("any", "tool"):
@@ -642,8 +632,7 @@ def _named(model: str) -> str:
 class HostedServer(LocalServer):
     """Serves the hosted APIs on 127.0.0.1, by the RULES of the models.
 
-    A list of replies is given in turn, the last again and again. `models` names those that exist, by provider
-    (openai, anthropic, google); `shutdown` are the dates that `/v1/models` tells.
+    A list of replies is given in turn, the last again and again.
     """
 
     def __init__(
@@ -651,15 +640,10 @@ class HostedServer(LocalServer):
         reply: ReplyFunction | Sequence[str | Calls] = lambda asked: "ok",
         *,
         thinking: int = 800,
-        models: Mapping[str, Sequence[str]] | None = None,
-        shutdown: Mapping[str, str] | None = None,
-        port: int = 0,
     ) -> None:
-        super().__init__(_Handler, port)
+        super().__init__(_Handler)
         self._reply = reply if callable(reply) else in_turn(reply)
-        self.thinking, self.shutdown = thinking, shutdown or {}
-        self.models: Mapping[str, Sequence[str]] = {**{of: [*RULES[of]] for of in RULES}, **(models or {})}
-        self.model_lists = 0
+        self.thinking = thinking
         self._seen: dict[int, Seen] = {}
         self._arrived = self._called = 0
         self._cache: set[int] = set()
@@ -726,9 +710,7 @@ class HostedServer(LocalServer):
         if not any(headers.get(name, "").removeprefix("Bearer").strip() for name in api.keys):
             raise _Refused(api.no_key)
         asked = {name: value for name, value in body.items() if value is not None}
-        name = _named(model)
-        exists = model in self.models[api.provider] or name in self.models[api.provider]
-        rules = RULES[api.provider].get(name) if exists else None
+        rules = RULES[api.provider].get(_named(model))
         for fault in api.faults(asked, model, rules):
             raise _Refused(fault)
         if asked.get("stream"):
@@ -767,29 +749,9 @@ class HostedServer(LocalServer):
         written = _tokens(text) + sum(_tokens(each.name + each.arguments) for each in calls)
         return _Sample(text, finish, call.thinking + written, call.thinking, met, calls)
 
-    def listing(self, path: str, headers: Mapping[str, str]) -> tuple[int, Json]:
-        """Answer `GET /v1/models` and `GET /v1/models/NAME`."""
-        names, name = self.models["openai"], path.removeprefix("/v1/models/")
-        told = {
-            each: {"id": each, "object": "model", "created": 1, "owned_by": "openai"}
-            | {"shutdown_date": self.shutdown.get(each)}
-            for each in names
-        }
-        if not headers.get("authorization"):
-            return 401, _OpenAI.no_key.body
-        if path == "/v1/models":
-            self.model_lists += 1
-            return 200, {"object": "list", "data": list(told.values())}
-        if name in told:
-            return 200, told[name]
-        return 404, _openai(f"The model '{name}' does not exist", "model", "model_not_found").body
-
 
 class _Handler(JsonHandler):
     owner: HostedServer
-
-    def do_GET(self) -> None:
-        self.send(*self.owner.listing(urlsplit(self.path).path, self.lowered()))
 
     def do_POST(self) -> None:
         self.send(*self.owner.answer(urlsplit(self.path).path, self.lowered(), self.body()))

@@ -1,6 +1,6 @@
 """What the hosted APIs say of tools that they do not take, and of conversations in which calls lack results.
 
-In their words, as far as users' reports quote them; a comment marks words by analogy.
+In their words where a client looks for some, else in short.
 """
 
 from __future__ import annotations
@@ -52,20 +52,15 @@ def faults_of_chat(asked: Json) -> Iterator[tuple[str, str | None]]:
     for number, message in enumerate(asked.get("messages", ())):
         place, role = f"messages[{number}]", message.get("role")
         if role not in ("system", "assistant", "user", "function", "tool", "developer"):
-            supported = "'system', 'assistant', 'user', 'function', 'tool', and 'developer'"
-            yield f"Invalid value: '{role}'. Supported values are: {supported}.", f"{place}.role"
+            yield f"Invalid value: '{role}'.", f"{place}.role"
         if role == "tool":
             before = asked["messages"][number - 1] if number else {}
             if before.get("role") != "tool" and not before.get("tool_calls"):
-                said = (
-                    "messages with role 'tool' must be a response to a preceeding message with 'tool_calls'."
-                )
-                yield f"Invalid parameter: {said}", f"{place}.role"
+                yield "Invalid parameter: a tool message must follow 'tool_calls'.", f"{place}.role"
             if "tool_call_id" not in message:
                 yield f"Missing required parameter: '{place}.tool_call_id'.", f"{place}.tool_call_id"
             if (id := message["tool_call_id"]) not in waiting:
-                said = f"'tool_call_id' of '{id}' not found in 'tool_calls' of previous message."
-                yield f"Invalid parameter: {said}", f"{place}.tool_call_id"
+                yield f"Invalid parameter: '{id}' not found in 'tool_calls'.", f"{place}.tool_call_id"
             waiting.remove(id)
             continue
         if waiting:
@@ -81,11 +76,7 @@ def faults_of_chat(asked: Json) -> Iterator[tuple[str, str | None]]:
                 yield f"Invalid '{at}.function.name': {_PATTERN}", f"{at}.function.name"
             waiting.append(call["id"])
     if waiting:
-        message = (
-            "An assistant message with 'tool_calls' must be followed by tool messages responding to each "
-        )
-        message += "'tool_call_id'. The following tool_call_ids did not have response messages: "
-        yield f"{message}{', '.join(waiting)}", "messages"
+        yield f"These tool_call_ids did not have response messages: {', '.join(waiting)}", "messages"
 
 
 def _faults_of_function(function: Json, place: str) -> Iterator[tuple[str, str | None]]:
@@ -112,10 +103,7 @@ def faults_of_responses(asked: Json) -> Iterator[tuple[str, str | None]]:
     for item in items:
         if item.get("type") == "reasoning" and item.get("encrypted_content") != SEALED:
             if asked.get("store") is False:
-                message = (
-                    "Items are not persisted when `store` is set to false. Try again with `store` set to "
-                )
-                yield f"Item with id '{item['id']}' not found. {message}true.", "input"
+                yield f"Item with id '{item['id']}' not found.", "input"
             elif "encrypted_content" in item:
                 yield f"The encrypted content for item {item['id']} could not be verified.", None
 
@@ -136,13 +124,9 @@ def faults_of_messages(asked: Json, is_thinking: bool) -> Iterator[str]:
         blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content or []
         results = [each["tool_use_id"] for each in blocks if each["type"] == "tool_result"]
         if missing := [id for id in waiting if id not in results]:
-            said = f"`tool_use` ids were found without `tool_result` blocks immediately after: {missing[0]}. "
-            said += "Each `tool_use` block must have a corresponding `tool_result` block in the next message."
-            yield f"messages.{number - 1}: {said}"
+            yield f"messages.{number - 1}: `tool_use` without `tool_result` blocks after: {missing[0]}."
         if extra := [id for id in results if id not in waiting]:
-            said = f"unexpected `tool_use_id` found in `tool_result` blocks: {extra[0]}. Each `tool_result` "
-            said += "block must have a corresponding `tool_use` block in the previous message."
-            yield f"messages.{number}.content.0: {said}"
+            yield f"messages.{number}.content.0: unexpected `tool_use_id`: {extra[0]}."
         for place, block in enumerate(blocks):
             at = f"messages.{number}.content.{place}"
             if block["type"] == "text" and not block["text"].strip():
@@ -156,15 +140,11 @@ def faults_of_messages(asked: Json, is_thinking: bool) -> Iterator[str]:
         waiting = [each["id"] for each in blocks if each["type"] == "tool_use"]
         seen.update(waiting)
         if waiting and is_thinking and blocks[0]["type"] not in ("thinking", "redacted_thinking"):
-            said = f"Expected `thinking` or `redacted_thinking`, but found `{blocks[0]['type']}`. When "
-            said += "`thinking` is enabled, a final `assistant` message must start with a thinking block."
-            yield f"messages.{number}.content.0.type: {said}"
+            yield f"messages.{number}.content.0.type: Expected `thinking`, but found `{blocks[0]['type']}`."
         if (waiting or results) and not asked.get("tools"):
-            # By analogy.
-            yield "Requests which have `tool_use` or `tool_result` blocks in `messages` must define tools."
+            yield "Requests with `tool_use` or `tool_result` blocks must define tools."
     if waiting:
-        said = f"`tool_use` ids were found without `tool_result` blocks immediately after: {waiting[0]}."
-        yield f"messages.{len(asked['messages']) - 1}: {said}"
+        yield f"messages: `tool_use` without `tool_result` blocks after: {waiting[0]}."
 
 
 def faults_of_contents(asked: Json, *, needs_signature: bool) -> Iterator[str]:
@@ -172,18 +152,14 @@ def faults_of_contents(asked: Json, *, needs_signature: bool) -> Iterator[str]:
     named = [each for tool in asked.get("tools", ()) for each in tool.get("functionDeclarations", ())]
     for number, function in enumerate(named):
         if not re.fullmatch(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}", function.get("name", "")):
-            place = f"tools[0].function_declarations[{number}].name"
-            yield f"* GenerateContentRequest.{place}: [FIELD_INVALID] Invalid function name.\n"
+            yield f"* tools[0].function_declarations[{number}].name: Invalid function name.\n"
     before: list[str] = []
     for content in asked.get("contents", ()):
         parts = content.get("parts", ())
         calls = [part["functionCall"]["name"] for part in parts if "functionCall" in part]
         results = [part["functionResponse"]["name"] for part in parts if "functionResponse" in part]
         if len(before) != len(results):
-            yield (
-                "Please ensure that the number of function response parts is equal to the number of function "
-                "call parts of the function call turn."
-            )
+            yield "Please ensure that each function call has a function response."
         if sorted(before) != sorted(results):  # by analogy
             yield "Please ensure that function responses have the names of their function calls."
         signatures = [part.get("thoughtSignature") for part in parts if "functionCall" in part]

@@ -7,7 +7,8 @@ import socket
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self, TypeVar
 
@@ -88,6 +89,28 @@ def in_turn(answers: Sequence[Answer]) -> Callable[[Any], Answer]:
             return remaining.pop(0) if len(remaining) > 1 else remaining[0]
 
     return reply
+
+
+@contextmanager
+def serving(say: Callable[[socket.socket], None]) -> Iterator[str]:
+    """Serve whatever `say` writes to each connection; give "host:port"."""
+
+    def serve() -> None:
+        while not ended.is_set():
+            with suppress(OSError), listener.accept()[0] as connection:
+                connection.recv(65_536)
+                say(connection)
+
+    ended = threading.Event()
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        try:
+            yield f"127.0.0.1:{listener.getsockname()[1]}"
+        finally:
+            ended.set()
+            listener.shutdown(socket.SHUT_RDWR)
+            thread.join(1)  # before the number of this socket is free for the next server
 
 
 def free_port() -> int:

@@ -16,10 +16,8 @@ from chameleon.core.module import InnerRun, split_keys
 from chameleon.errors import ChameleonError, InventoryError, NoModel
 from chameleon.inventory import Inventory, InventorySpec, Obstacle
 from chameleon.inventory.building import own_code, spec_of
-from chameleon.inventory.obstacles import remarks
 from chameleon.inventory.source import read_source
 from chameleon.llm import LLM, choose_model
-from chameleon.llm.model_choice import with_end
 from chameleon.run.executor import Executor
 from chameleon.sandbox import importable
 from chameleon.text import counted, harmless, one_line, redact
@@ -113,7 +111,7 @@ def _models(inventory: Inventory, name: str | None) -> tuple[str, Obstacle | Non
     try:
         if not name and not inventory.needs_default_model:
             return "; ".join(own_models(Executor(inventory).inventory)), None
-        choice = with_end(choose_model(name, inventory.llm.model, reason=reason_of_model()))
+        choice = choose_model(name, inventory.llm.model, reason=reason_of_model())
         if choice.model is None and inventory.needs_default_model:
             try:
                 Executor(inventory)
@@ -130,9 +128,7 @@ def _models(inventory: Inventory, name: str | None) -> tuple[str, Obstacle | Non
 
 
 def _notes(inventory: Inventory) -> Iterator[Obstacle]:
-    """Yield what is worth a look: what nobody reads, and tools of which a model sees nothing but the name."""
-    for remark in remarks(inventory):
-        yield Obstacle(_CARD, remark, stops=False)
+    """Yield what is worth a look: tools of which a model sees nothing but the name."""
     for card in inventory.cards:
         if inventory.planner.needs_model and not (card.description or card.when):
             is_nested = isinstance(inventory.modules[card.name], InnerRun)

@@ -19,7 +19,7 @@ from chameleon.inventories import DEFAULTS
 from chameleon.inventory.resolve import find_class
 from chameleon.llm import LLM, ResponseStore, choose_model
 from chameleon.llm.chat_clients import asked_by
-from chameleon.llm.model_choice import context_of, with_end
+from chameleon.llm.model_choice import context_of
 from chameleon.llm.providers import base_url, is_openai_itself, package_is_here, providers
 from chameleon.retrieval.embeddings import automatic
 from chameleon.sandbox import make_sandbox
@@ -146,7 +146,7 @@ def _automatic(name: str, key: str) -> dict[str, str | None]:
 def _model(settings: Settings) -> str:
     named = settings.values.get("ask", {}).get("model")
     try:
-        choice = with_end(choose_model(named, None, reason=f"{SETTINGS} names it"))
+        choice = choose_model(named, None, reason=f"{SETTINGS} names it")
         provider = (choice.model or "").partition(":")[0]
         here = provider not in providers() or package_is_here(provider)
         offline = DEFAULTS["table"][1]

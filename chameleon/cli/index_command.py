@@ -20,7 +20,6 @@ from chameleon.documents.indexing import Summary, index_files
 from chameleon.errors import InputError, NoModel
 from chameleon.evaluation.recall import check_gold, measure, read_corpus, read_queries
 from chameleon.figures import in_time
-from chameleon.llm.model_choice import with_end
 from chameleon.retrieval.make import settings_at
 from chameleon.retrieval.spec import RetrieverSpec
 from chameleon.text import counted, harmless
@@ -95,9 +94,8 @@ def _summaries_by(options: ModelOptions) -> tuple[Any, str]:
     settings = ModelSpec.model_validate(options.params).connection()
     llm = connect(choice, settings, options)
     params = {name: value for name, value in options.params.items() if name not in settings}
-    why = str(choice if options.store == "replay" else with_end(choice))
     summaries = import_module(_SUMMARIES)
-    return summaries.Summaries(llm.with_params(**{"max_tokens": summaries.MAX_TOKENS, **params})), why
+    return summaries.Summaries(llm.with_params(**{"max_tokens": summaries.MAX_TOKENS, **params})), str(choice)
 
 
 def in_words(summary: Summary) -> str:

@@ -36,7 +36,7 @@ def print_list(kind: Kind, name: str | None, *, as_json: bool) -> None:
     names = files or (shipped_grids() if kind == "grids" else shipped(kind))
     rows = [{"name": name, "source": _SHIPPED, **_about(kind, name, as_json=as_json)} for name in names]
     sources = dict.fromkeys(names, _SHIPPED)
-    for entry in installed(kind) if kind != "grids" else ():
+    for entry in installed(kind) if kind not in ("grids", "inventories") else ():
         rows.append(_brought(kind, entry, sources, as_json=as_json))
         sources.setdefault(entry.name, distribution_of(entry))
     rows.sort(key=lambda row: (row["name"] in methods, row["name"]))

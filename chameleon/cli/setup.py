@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain, repeat
@@ -26,7 +25,7 @@ from chameleon.inventories import DEFAULTS
 from chameleon.inventory import Inventory, shipped_inventories
 from chameleon.inventory.source import read_source
 from chameleon.llm.capabilities import switch_off
-from chameleon.llm.model_choice import ModelChoice, choose_model, with_end
+from chameleon.llm.model_choice import ModelChoice, choose_model
 from chameleon.run.approval import refuse
 from chameleon.run.executor import Executor
 from chameleon.table import Table
@@ -123,7 +122,7 @@ def prepare(
         named = Inventory.load(options.inventory, recorded=recorded)
     planned, offline = next((names for key, names in DEFAULTS.items() if key in given), DEFAULTS["table"])
     defaults = ("tables" if plans and planned == "tables_first" else planned, offline)
-    setup = set_up(named, options, defaults=defaults, ask_for_end=True, at_least=options.at_least)
+    setup = set_up(named, options, defaults=defaults, at_least=options.at_least)
     executor = setup.executor
     executor.approve_each = approve == "step"
     if approve == "none":
@@ -296,7 +295,6 @@ def set_up(
     without: Sequence[str] = (),
     defaults: tuple[str, str] = DEFAULTS["table"],
     *,
-    ask_for_end: bool = False,
     at_least: float | None = None,
 ) -> Setup:
     """Choose inventory and model. A model that fails later is never replaced in silence.
@@ -304,7 +302,6 @@ def set_up(
     Args:
         inventory: the one that is named, if any; `without` is left out of it.
         defaults: what to choose from where none is named: with a model, and without.
-        ask_for_end: ask the model's server when it is switched off.
         at_least: the confidence below which the inventory's readers decline.
     """
     chosen = Inventory.load(inventory).without(*without) if isinstance(inventory, str) else inventory
@@ -325,11 +322,8 @@ def set_up(
     tables = DEFAULTS["table"][1] if {"table", "table?"} & chosen.input_types.keys() else ""
     offline = dict(DEFAULTS.values()).get(chosen.name, tables)
     way = f"Answer without a model by --inventory {offline}, or install it: " if offline else ""
-    with ThreadPoolExecutor(1) as pool:  # the answer is there by the time that the client is loaded
-        asked = pool.submit(with_end, choice) if ask_for_end and options.store != "replay" else None
-        model = connect(choice, chosen.llm.connection(), options, way) if choice.model else None
-        executor = Executor(chosen, model)
-        choice = asked.result() if asked else choice
+    model = connect(choice, chosen.llm.connection(), options, way) if choice.model else None
+    executor = Executor(chosen, model)
     parts = [f"inventory {chosen.name}", str(choice), *own_models(chosen)]
     return Setup(executor, "; ".join(filter(None, parts)))
 

@@ -178,12 +178,6 @@ def _arguments_of_run(cls: Any) -> Arguments | None:
     return Arguments.of(cls.name, cls.run, cls.Args, skip=of_state)
 
 
-def is_users_own(module: Module) -> bool:
-    """Tell whether a module is not shipped, or a shipped one that runs a tool of yours."""
-    is_shipped = type(module).__module__.startswith("chameleon.")
-    return not is_shipped or (module.writes is None and not isinstance(module, InnerRun))
-
-
 def reading(module: Module, keys: Iterable[str], known: Iterable[str] = ()) -> Module:
     """Return a copy of a module that reads further keys; `known`: see `Traits.shows_own_keys`."""
     traits = module.traits
@@ -195,7 +189,12 @@ def reading(module: Module, keys: Iterable[str], known: Iterable[str] = ()) -> M
 
 def reading_own(modules: Mapping[str, Module], brought: Collection[str]) -> dict[str, Module]:
     """Return the modules; those that show what others found read the keys that the user's own modules add."""
-    own = {name: each for name, each in modules.items() if is_users_own(each) and name not in brought}
+    own = dict[str, Module]()
+    for name, each in modules.items():
+        is_shipped = type(each).__module__.startswith("chameleon.")
+        runs_a_tool = each.writes is None and not isinstance(each, InnerRun)  # one of the user's
+        if name not in brought and (runs_a_tool or not is_shipped):
+            own[name] = each
     shipped = [each for name, each in modules.items() if name not in own]
     read = [key for each in shipped if not each.traits.shows_own_keys for key in split_keys(each.reads or ())]
     keys = [*read, *(key for each in shipped for key in _written_keys(each))]

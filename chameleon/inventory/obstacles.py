@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from chameleon.core.access import is_users_own
 from chameleon.core.events import Step
 from chameleon.core.llm_module import AsksModel, template_of
 from chameleon.core.module import Module
@@ -53,42 +52,6 @@ def obstacles(inventory: Composition) -> Iterator[Obstacle]:
                 what = f"planner {planner.name} asks for {key}, which neither the input nor a module gives"
                 yield Obstacle("planner", InventoryError(what, hint=nearest(key, known), where=where))
     yield from _faults_of_plans(inventory)
-
-
-def remarks(inventory: Composition) -> Iterator[InventoryError]:
-    """Yield what a module of the user's own writes that another one overwrites, or that nobody reads."""
-    modules = {name: each for name, each in inventory.present.items() if name not in inventory.brought}
-    writers: dict[str, list[str]] = {}
-    for name in modules:
-        access = inventory.access[name]
-        for key in access.writes.difference(access.reads or ()):  # else it passes on what was there
-            writers.setdefault(key, []).append(name)
-    for key, names in sorted(writers.items()):
-        own = [name for name in names if is_users_own(modules[name])]
-        if not own or key.startswith("input."):
-            continue
-        where = inventory.place(("modules", own[0]))
-        if len(names) > 1:
-            what = f"{' and '.join(names)} write {key}: the later takes the place of the other"
-            yield InventoryError(what, hint="Name another key in the `writes` of its class.", where=where)
-        elif key.startswith("cache.") and _is_lost(names[0], key, inventory):
-            hint = f"Name a key that others read in `writes` of its class, or give one `reads: {key}?`."
-            yield InventoryError(f"nothing reads {key}, which {names[0]} writes", hint=hint, where=where)
-
-
-def _is_lost(name: str, key: str, inventory: Composition) -> bool:
-    """Tell whether what a module writes reaches neither the answer, the planner, an argument nor a module."""
-    last = [*inventory.rules.last, *(plan[-1] for plan in inventory.planner.fixed_plans if plan)]
-    planners = inventory.planners.values()
-    readers = (access for other, access in inventory.access.items() if other != name)
-    is_seen = (
-        not last
-        or name in last
-        or not all(each.returns_full_plan for each in planners)
-        or any(inventory.takes)
-    )
-    is_read = any(key in each.reads for each in planners) or any(each.depends_on([key]) for each in readers)
-    return not (is_seen or is_read)
 
 
 def all_of(found: Sequence[Obstacle], name: str) -> ChameleonError:

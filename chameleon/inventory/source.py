@@ -13,24 +13,13 @@ from typing import Any
 import yaml
 
 from chameleon.errors import OLD_NAMES, InventoryError, placed, with_new_names
-from chameleon.inventory.user_code import file_of, installed
 from chameleon.text import nearest, with_article
 from chameleon.yaml_text import advice_on, file_text, read_yaml
 
 _MAX_BYTES = 1_000_000
 _MAX_DEPTH, _MAX_KEYS = 32, 50_000
 RULES_OF_ONE_MODULE = ("once", "needs", "next", "drops")
-MAX_NESTED = 200  # inventories that one may run as modules, those within these counted
 KeyPath = tuple[str | int, ...]
-ReadFiles = dict[tuple[str, Path | None], "Source"]  # by name, and the folder where that is looked up
-
-
-@dataclass
-class Nesting:
-    """The inventories that one runs as modules: each file is read once, and all of them are counted."""
-
-    read: ReadFiles = field(default_factory=dict)
-    count: int = 0
 
 
 @dataclass(frozen=True)
@@ -43,7 +32,6 @@ class Source:
     - `above`: the files of the inventories that run this one as a module.
     - `given`: modules that a mapping in memory has as they are: classes, functions.
     - `recorded`: the settings of a run that is resumed, with the tools that servers listed.
-    - `nesting`: shared with the inventories that this one runs.
     """
 
     data: dict[str, Any]
@@ -54,7 +42,6 @@ class Source:
     above: tuple[str, ...] = ()
     given: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
     recorded: Mapping[str, Any] = field(default_factory=dict)
-    nesting: Nesting = field(default_factory=Nesting, compare=False, repr=False)
 
     def place(self, path: Sequence[str | int]) -> str:
         """Return the place of a key: "file:line", or that of the nearest key above it."""
@@ -64,15 +51,11 @@ class Source:
         return self.file
 
     def nested(self, name: str) -> Source:
-        """Read an inventory that this one runs. Raises `InventoryError` for a circle, or one too many."""
-        nesting, folder = self.nesting, self.folders[0] if self.folders else None
-        nesting.count += 1
-        if nesting.count > MAX_NESTED:
-            hint = "Run fewer of them as modules, or put their modules into one."
-            raise InventoryError(f"more than {MAX_NESTED} inventories in one", where=self.file, hint=hint)
-        source, above = read_source(name, folder, read=nesting.read), (*self.above, self.file)
+        """Read an inventory that this one runs. Raises `InventoryError` for a circle."""
+        source = read_source(name, self.folders[0] if self.folders else None)
+        above = (*self.above, self.file)
         _check_circle(source.file, above, "inventories run one another")
-        return replace(source, above=above, nesting=nesting)
+        return replace(source, above=above)
 
     def below(self, *path: str) -> Source:
         """Return the mapping below a key as a source of its own, with its places in the file."""
@@ -102,8 +85,7 @@ class FileKind:
     def find(self, name: str, folder: Path | None = None) -> Path:
         """Return the file of a name or a path.
 
-        It is looked up in `folder` first, then among those shipped, then (an inventory) among those that
-        other distributions bring.
+        It is looked up in `folder` first, then among those shipped.
         """
         candidates = [Path(name)] if folder is None else [folder / name, folder / f"{name}.yaml", Path(name)]
         for path in candidates:
@@ -115,13 +97,8 @@ class FileKind:
         shipped = self.shipped
         if name in shipped:
             return shipped[name]
-        entries = installed("inventories") if self is INVENTORY else []
-        for entry in entries:
-            if entry.name == name:
-                return file_of(entry)
-        names = [*shipped, *(entry.name for entry in entries)]
         is_here = any(path.stem == name for path in Path().glob("*.yaml"))
-        hint = f"Did you mean {name}.yaml?" if is_here else nearest(name, names)
+        hint = f"Did you mean {name}.yaml?" if is_here else nearest(name, shipped)
         raise InventoryError(f"there is no {self.noun} {name!r}", hint=hint)
 
     def read(self, file: Path) -> Source:
@@ -151,17 +128,11 @@ def shipped_grids() -> list[str]:
     return [*GRID.shipped]
 
 
-def read_source(
-    name: str, folder: Path | None = None, chain: tuple[str, ...] = (), read: ReadFiles | None = None
-) -> Source:
+def read_source(name: str, folder: Path | None = None, chain: tuple[str, ...] = ()) -> Source:
     """Read the inventory `name`, shipped or a path (looked up in `folder` first), with all that it extends.
 
-    Files in `read` are not read again, and those that are read are added to it. Raises `InventoryError` with
-    file and line if it is missing, not YAML, or extends itself.
+    Raises `InventoryError` with file and line if it is missing, not YAML, or extends itself.
     """
-    read = {} if read is None else read
-    if (found := read.get((name, folder))) is not None:
-        return found
     file = INVENTORY.find(name, folder)
     _check_circle(str(file), chain, "extends goes round")
     own = INVENTORY.read(file)
@@ -170,8 +141,7 @@ def read_source(
         if not isinstance(parent, str):
             raise InventoryError("extends names one inventory", where=where)
         with placed(where):
-            own = extended(own, read_source(parent, own.folders[0], (*chain, str(file)), read))
-    read[name, folder] = own
+            own = extended(own, read_source(parent, own.folders[0], (*chain, str(file))))
     return own
 
 

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 Family = Literal["modules", "planners", "benchmarks"]
-Group = Family | Literal["inventories"]
 _PRIVATE = "chameleon_user_"
 
 
@@ -74,7 +73,7 @@ def broken(reference: str, problem: BaseException) -> ChameleonError:
     return MissingPackage(f"{reference!r} needs the package {package!r}", hint=f"pip install {package}")
 
 
-def installed(group: Group, name: str | None = None) -> list[EntryPoint]:
+def installed(group: str, name: str | None = None) -> list[EntryPoint]:
     """Return the entry points of "chameleon.GROUP", all or those of one name, sorted by name.
 
     Other distributions bring them: `weather = "weather_tools:Weather"` below
@@ -97,19 +96,3 @@ def load_entry(entry: EntryPoint) -> Any:
 def distribution_of(entry: EntryPoint) -> str:
     """Return the name and version of the distribution that brings an entry point."""
     return f"{entry.dist.name} {entry.dist.version}" if entry.dist is not None else "unknown"
-
-
-def file_of(entry: EntryPoint) -> Path:
-    """Return the file of an inventory that another distribution brings; nothing is imported.
-
-    The entry point names the package, or a folder in it, that holds NAME.yaml:
-    `trip = "weather_tools.inventories"` below `[project.entry-points."chameleon.inventories"]`.
-    """
-    package, *inner = entry.value.split(".")
-    spec = importlib.util.find_spec(package) if package.isidentifier() else None
-    for location in (spec.submodule_search_locations if spec else None) or ():
-        if (file := Path(location, *inner, f"{entry.name}.yaml")).is_file():
-            return file
-    what = f"{distribution_of(entry)} brings no file {entry.name}.yaml in {entry.value}"
-    hint = "The value of its entry point is the package that holds the file."
-    raise InventoryError(what, where=f"inventory {entry.name}", hint=hint)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -135,13 +134,14 @@ def _fitting(model: str, named: str) -> dict[str, Any]:
     }
 
 
-@cache
 def section(name: str) -> Mapping[str, Any]:
-    """Read a section of `models.yaml`; which model to ask is known without those of hundreds of models."""
-    text = resources.files("chameleon.llm").joinpath("models.yaml").read_text("utf-8")
-    parts = re.split(r"^(?=\w)", text, flags=re.MULTILINE)
-    # Entries name sources.
-    part: Mapping[str, Any] = read_yaml("".join(p for p in parts if p.startswith(("sources:", f"{name}:"))))[
-        name
-    ]
+    """Return a section of `models.yaml`."""
+    part: Mapping[str, Any] = _known_models()[name]
     return part
+
+
+@cache
+def _known_models() -> Mapping[str, Any]:
+    text = resources.files("chameleon.llm").joinpath("models.yaml").read_text("utf-8")
+    known: Mapping[str, Any] = read_yaml(text)
+    return known

@@ -195,7 +195,7 @@ class Connection:
         reveal = getattr(key, "get_secret_value", lambda: os.environ.get("OPENAI_API_KEY"))
         with suppress(NoModel):  # the list is a courtesy: the error says enough without it
             if isinstance(dialect, OpenAIDialect):
-                return [*offered_models(dialect.address, reveal())]
+                return offered_models(dialect.address, reveal())
         return []
 
     def _write(self, request: ModelRequest, fitted: Fitted, n: int, tell: Tell | None) -> WireRequest:
@@ -242,7 +242,7 @@ class Connection:
     def _parsed(self, messages: Sequence[Any], request: ModelRequest, fitted: Fitted, n: int) -> list[Reply]:
         """Parse the messages of `n` samples, and remember what they show of the model."""
         settings: dict[str, Any] = {"has_tools": bool(request.tools), "secrets": self.client.secrets}
-        settings |= {"cut_at": fitted.cut_at, "dropped": fitted.dropped}
+        settings |= {"stops": fitted.cut_at, "dropped": fitted.dropped}
         replies = [parse_reply(message, self._pricing, **settings) for message in messages[:n]]
         is_short = len(messages) < n
         is_spent = any(each.truncated and not each.text.strip() and not each.tool_calls for each in replies)

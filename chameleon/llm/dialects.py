@@ -29,7 +29,6 @@ _NO_TOOLS = "Choose a model that takes them, or a planner that asks for a plan i
 _IN_TEXT = "Ask for the form in the prompt: `structured: auto` in the inventory does so where it must."
 Tell = Callable[[str], None]
 Params = dict[str, Any]
-Prompt = Sequence[tuple[str, str]]
 MIN_CHARS = 4_096
 """The fewest characters that are worth caching: providers cache no less than 1,024 tokens."""
 _MAX_FAMILIES = 64
@@ -119,65 +118,47 @@ def _waited(ask: Callable[..., Any], *args: Any, **options: Any) -> Any:
 
 
 def _passed_on(piece: AIMessage, tell: Tell) -> AIMessage:
-    if text := text_of(piece, or_arguments=False):
+    if text := text_of(piece):
         tell(text)
     return piece
 
 
-class Prefixes:
-    """The part that prompts share, which a provider can cache: what it has read before costs less.
-
-    Prompts that share their first `MIN_CHARS` characters are one family: the demonstrations of one module.
-    """
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._shared: dict[str, str] = {}  # of each family, the last to be asked last
-
-    def shared_length(self, messages: Prompt) -> int:
-        """Count the characters that earlier prompts of the family share with this one; 0 for the first."""
-        text = "".join(text for _, text in messages)
-        if len(text) < MIN_CHARS:
-            return 0
-        with self._lock:
-            before = self._shared.pop(text[:MIN_CHARS], text)
-            length = shared_start(before, text)
-            self._shared[text[:MIN_CHARS]] = text[:length]
-            if len(self._shared) > _MAX_FAMILIES:
-                del self._shared[next(iter(self._shared))]
-        # The same prompt again, as for another sample, says nothing of what other prompts share.
-        return 0 if before == text else length
-
-
-def split_at(messages: Prompt, length: int) -> tuple[int, int]:
-    """Find the message in which the first `length` characters end, and where in it."""
-    for number, (_, text) in enumerate(messages):
-        if length <= len(text):
-            return number, length
-        length -= len(text)
-    return len(messages) - 1, len(messages[-1][1])
-
-
 class AnthropicDialect(Dialect):
-    """Claude's client: the part of a prompt to cache is marked in the prompt itself."""
+    """Claude's client: the part of a prompt to cache is marked in the prompt itself.
+
+    That is what the first question of a conversation shares with the one before that began alike, such as
+    the demonstrations of a module: what a provider has read before costs less.
+    """
 
     def __init__(self, chat: BaseChatModel, name: str, known: Capabilities) -> None:
         super().__init__(chat, name, known)
-        self._prefixes = Prefixes()
+        self._lock = threading.Lock()
+        self._shared: dict[str, str] = {}  # by the first `MIN_CHARS` of a text
 
     def messages(self, wire: WireRequest) -> list[BaseMessage]:
-        made, prompt = super().messages(wire), wire.request.messages
-        shared = 0 if "cache_control" in wire.known.without else self._prefixes.shared_length(prompt)
-        if not shared:
+        made = super().messages(wire)
+        first = next((each for each in made if each.type == "human"), None)
+        if first is None or not isinstance(first.content, str) or "cache_control" in wire.known.without:
             return made
-        number, place = split_at(prompt, shared)
-        text = prompt[number][1]
-        place = text.rfind("\n", 0, place) + 1  # a model reads whole lines
-        is_prompt = isinstance(made[number].content, str) and made[number].type in ("human", "system")
-        if is_prompt and text[:place].strip() and text[place:].strip():
-            cached = {"type": "text", "text": text[:place], "cache_control": {"type": "ephemeral"}}
-            made[number].content = [cached, {"type": "text", "text": text[place:]}]
+        place = self.shared_length(first.content)
+        head, rest = first.content[:place], first.content[place:]
+        if head.strip() and rest.strip():
+            cached = {"type": "text", "text": head, "cache_control": {"type": "ephemeral"}}
+            first.content = [cached, {"type": "text", "text": rest}]
         return made
+
+    def shared_length(self, text: str) -> int:
+        """Count the characters, in whole lines, that a text shares with those before; 0 for the first."""
+        if len(text) < MIN_CHARS:
+            return 0
+        with self._lock:
+            before = self._shared.get(text[:MIN_CHARS], text)
+            length = shared_start(before, text)
+            if len(self._shared) >= _MAX_FAMILIES:
+                self._shared.clear()
+            self._shared[text[:MIN_CHARS]] = text[:length]
+        # The same text again, as for another sample, says nothing of what other prompts share.
+        return 0 if before == text else text.rfind("\n", 0, length) + 1
 
     def ask(self, wire: WireRequest) -> Sequence[AIMessage]:
         thinking = getattr(wire.chat, "thinking", None) or {"type": "disabled"}

@@ -7,14 +7,12 @@ and a message, so both are looked at; class names serve for what has no status (
 
 from __future__ import annotations
 
-import email.utils
 import json
 import math
 import os
 import re
 import socket
 import ssl
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -187,13 +185,8 @@ def _retry_after(error: Exception) -> float | None:
     """Return the seconds that a server asks to wait, if it does in a form that can be read."""
     replies = (getattr(part, "response", None) for part in causes(error))
     headers: Any = next((each for reply in replies if (each := getattr(reply, "headers", None))), {})
-    with suppress(TypeError, ValueError, OverflowError):
-        value = headers.get("retry-after") or ""
-        if (milliseconds := headers.get("retry-after-ms")) is not None:
-            seconds = float(milliseconds) / 1000
-        elif re.fullmatch(r"[-+.\w]+", value):
-            seconds = float(value)
-        else:
-            seconds = email.utils.parsedate_to_datetime(value).timestamp() - time.time()
+    with suppress(TypeError, ValueError):
+        milliseconds = headers.get("retry-after-ms")
+        seconds = float(headers.get("retry-after")) if milliseconds is None else float(milliseconds) / 1000
         return max(0.0, seconds) if math.isfinite(seconds) else None
     return None

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import datetime
 import difflib
 import json
 import os
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from chameleon import bridge
 from chameleon.errors import NoModel
-from chameleon.llm.capabilities import default_model, end_in_words, section, switch_off
+from chameleon.llm.capabilities import default_model, section, switch_off
 from chameleon.llm.deadline import within
 from chameleon.llm.providers import (
-    OPENAI,
     authorized,
     base_url,
     full_name,
@@ -33,7 +31,6 @@ if TYPE_CHECKING:
     from chameleon.llm.store import ResponseStore
 
 LIST_SECONDS = 3.0
-END_SECONDS = 1.5  # when a model ends is a courtesy
 MAX_LIST_BYTES = 4_000_000
 MAX_NAMED = 8
 _NOT_FOR_CHAT = re.compile(r"embed|rerank|whisper|\btts\b|moderation", re.IGNORECASE)
@@ -119,26 +116,12 @@ def _from_server(address: str, key: str | None) -> ModelChoice:
         raise NoModel(f"{server} offers no chat model", hint="Load one into the server.")
     which = "the only model" if len(offered) == 1 else f"the first chat model of {len(offered)} models"
     why = f"model openai:{name}, because it is {which} of {server}"
-    return ModelChoice(f"openai:{name}", why, end_in_words(day) if (day := offered[name]) else "")
+    return ModelChoice(f"openai:{name}", why)
 
 
-def with_end(choice: ModelChoice, environ: Mapping[str, str] = os.environ) -> ModelChoice:
-    """Add the day on which a model ends to a choice, if it is unknown and its server lists it at once."""
-    provider, _, name = (choice.model or "").partition(":")
-    if choice.ends or provider != "openai":
-        return choice
-    address, key = base_url(environ) or OPENAI, environ.get("OPENAI_API_KEY")
-    day = None
-    with suppress(Exception):  # a courtesy: whatever goes wrong here must not stop the run
-        day = offered_models(address, key, END_SECONDS).get(name)
-    return replace(choice, ends=end_in_words(day)) if day else choice
-
-
-def offered_models(
-    address: str, key: str | None = None, seconds: float = LIST_SECONDS
-) -> dict[str, datetime.date | None]:
-    """Ask an OpenAI-compatible server for its models, each with its last day, if any. Raises `NoModel`."""
-    return {name: _day(entry.get("shutdown_date")) for name, entry in _listed(address, key, seconds).items()}
+def offered_models(address: str, key: str | None = None, seconds: float = LIST_SECONDS) -> list[str]:
+    """Ask an OpenAI-compatible server for its models. Raises `NoModel`."""
+    return [*_listed(address, key, seconds)]
 
 
 def context_of(address: str, name: str, key: str | None = None) -> int | None:
@@ -182,13 +165,6 @@ def _listed(address: str, key: str | None, seconds: float) -> dict[str, Mapping[
     except Exception as error:  # it may send JSON of another form, or no HTTP at all
         reason = str(error)
     raise NoModel(f"{server} does not list its models: {one_line(redact(reason, also=secrets))}")
-
-
-def _day(date: Any) -> datetime.date | None:
-    """Read a day as servers write it: a date, or a time that begins with it."""
-    with suppress(ValueError):
-        return datetime.date.fromisoformat(str(date)[:10])
-    return None
 
 
 def nearest_offered(wanted: str, names: Sequence[str]) -> str:

@@ -13,12 +13,13 @@ from typing import Any
 from chameleon.errors import EmptyReply, ModelError, Refused
 from chameleon.llm.message import Reply, encodable
 from chameleon.llm.prices import Pricing
+from chameleon.llm.reply_stream import cut_at
 from chameleon.llm.thoughts import spoken
 from chameleon.llm.tools import ToolCall, each_text
 from chameleon.text import mask_known, one_line, redact
 from chameleon.usage import Usage, is_amount
 
-LONGEST_REPLY = 1_000_000  # characters, thoughts among them
+MAX_REPLY_CHARS = 1_000_000  # thoughts among them
 
 # Providers' words for the same ends.
 _ENDS: Mapping[str, str] = {
@@ -31,7 +32,6 @@ _ENDS: Mapping[str, str] = {
 }
 _FINISH = {word: end for end, words in _ENDS.items() for word in words.split()}
 _GOOD_ENDS = ("", "stop", "length")
-_LEAST_OF_CALL = 50  # characters that a call counts for at least
 _REST = "additional_kwargs"
 _NO_REST = frozenset({"refusal", "function_call", "tool_calls"})  # elsewhere in a message
 _PLAIN = frozenset({"text", "output_text", "tool_use", "function_call"})  # blocks that are made again
@@ -44,35 +44,32 @@ def parse_reply(
     message: Any,
     pricing: Pricing,
     *,
-    cut_at: Sequence[str] = (),
+    stops: Sequence[str] = (),
     dropped: Mapping[str, str] | None = None,
     secrets: Sequence[str] = (),
     has_tools: bool = False,
 ) -> Reply:
     """Parse an `AIMessage`; a reply that is of no use has an `error`.
 
-    Token counts and costs that are not known stay None. A reply longer than `LONGEST_REPLY` counts as cut off
-    there, and so does one whose calls of tools are.
+    Token counts and costs that are not known stay None. A reply longer than `MAX_REPLY_CHARS` counts as cut
+    off there.
 
     Args:
-        cut_at: stop texts; the reply ends before the first of them, which then is why it stopped.
+        stops: texts that end a reply; it ends before the first of them, which then is why it stopped.
         secrets: what a server may echo, to be taken out of all that it says.
-        has_tools: whether it was given tools: else arguments of a call are its text, where it has no other.
+        has_tools: whether it was given tools; else calls are left out.
     """
 
     def clean(text: str) -> str:
         return mask_known(encodable(text), secrets)
 
     metadata: Mapping[str, Any] = message.response_metadata or {}
-    said = text_of(message, or_arguments=not has_tools)
-    calls, has_calls = calls_in(message, clean, LONGEST_REPLY) if has_tools else ((), True)
-    blocks, has_blocks = blocks_in(message, clean, LONGEST_REPLY) if calls else ((), True)
-    whole = spoken(said[:LONGEST_REPLY])
-    begun = len(whole) - len(whole.lstrip())  # white space at the start ends no reply
-    places = [place for stop in cut_at if stop and (place := whole.find(stop, begun)) >= 0]
-    text = mask_known(whole[: min(places, default=len(whole))], secrets)
-    is_cut = bool(places)
-    is_long = not has_calls or not has_blocks or (len(said) > LONGEST_REPLY and not is_cut)
+    said = text_of(message)
+    calls = calls_in(message, clean) if has_tools else ()
+    whole = spoken(said[:MAX_REPLY_CHARS])
+    text, is_cut = cut_at(whole, stops)
+    text, length = mask_known(text, secrets), len(text) if is_cut else None
+    is_long = len(said) > MAX_REPLY_CHARS and not is_cut
     finish = "length" if is_long else "stop" if is_cut else _finish(metadata)
     if finish not in ("", "stop", "length", "content_filter"):
         finish = one_line(redact(finish, also=secrets), 40)
@@ -85,11 +82,11 @@ def parse_reply(
         finish,
         _usage(message.usage_metadata or {}, metadata, bool(whole or calls), pricing),
         model=pricing.model,
-        logprob=_mean_logprob(metadata.get("logprobs"), min(places, default=None)),
+        logprob=_mean_logprob(metadata.get("logprobs"), length),
         dropped=dropped or {},
         error=fault(pricing.model, anything, finish, why, has_thought=has_thought),
         tool_calls=calls,
-        blocks=blocks,
+        blocks=blocks_in(message, clean) if calls else (),
     )
 
 
@@ -124,8 +121,8 @@ def _mean_logprob(given: Any, length: int | None) -> float | None:
     return math.fsum(found) / len(found)
 
 
-def text_of(message: Any, *, or_arguments: bool = True) -> str:
-    """Return the text of a message's blocks, or else, perhaps, the arguments of its tool calls."""
+def text_of(message: Any) -> str:
+    """Return the text of a message's blocks."""
     content = message.content
     texts = []
     for block in [content] if isinstance(content, str) else content:
@@ -133,10 +130,7 @@ def text_of(message: Any, *, or_arguments: bool = True) -> str:
             texts.append(block)
         elif isinstance(block, Mapping) and block.get("type") in ("text", "output_text"):
             texts.append(str(block.get("text") or ""))
-    if any(texts) or not or_arguments:
-        return "".join(texts)
-    args = (call["args"] for call in message.tool_calls)
-    return "\n".join(each if isinstance(each, str) else json.dumps(each, ensure_ascii=False) for each in args)
+    return "".join(texts)
 
 
 def _finish(metadata: Mapping[str, Any]) -> str:
@@ -170,25 +164,20 @@ def _usage(counted: Mapping[str, Any], metadata: Mapping[str, Any], has_text: bo
     return replace(usage, cost=prices.cost(usage, written) if cost is None else cost)
 
 
-def calls_in(message: Any, clean: Clean, longest: int) -> tuple[tuple[ToolCall, ...], bool]:
-    """Return a message's calls up to `longest` characters, each text cleaned, and if these are all."""
+def calls_in(message: Any, clean: Clean) -> tuple[ToolCall, ...]:
+    """Return a message's calls, each text cleaned."""
     found: dict[str, ToolCall] = {}
     apart = getattr(message, "invalid_tool_calls", ())
     for number, call in enumerate([*message.tool_calls, *apart]):
-        arguments = call.get("args")
-        args, why = _arguments_of(arguments, clean)
+        args, why = _arguments_of(call.get("args"), clean)
         if not why and number >= len(message.tool_calls) > 0:  # LangChain lists it behind all others
             why = "it has no arguments, and its place among the calls is not known"
         name = clean(str(call.get("name") or ""))
-        length = len(arguments) if isinstance(arguments, str) else len(json.dumps(args))
-        longest -= max(_LEAST_OF_CALL, length + len(name))
-        if longest < 0:
-            return tuple(found.values()), False
         # Some servers give no id, or the same one to all.
         id = clean(str(call.get("id") or ""))
         id = id if id and id not in found else f"call_{len(found) + 1}"
         found[id] = ToolCall(name, args, id, why)
-    return tuple(found.values()), True
+    return tuple(found.values())
 
 
 def _arguments_of(arguments: Any, clean: Clean) -> tuple[Mapping[str, Any], str]:
@@ -207,18 +196,16 @@ def _arguments_of(arguments: Any, clean: Clean) -> tuple[Mapping[str, Any], str]
     return {}, clean(f"its arguments are no JSON object ({why}): {one_line(shown, 200)}")
 
 
-def blocks_in(message: Any, clean: Clean, longest: int) -> tuple[tuple[Mapping[str, Any], ...], bool]:
-    """Return what a provider wants back with calls (thoughts, fields of its own), and whether it is all."""
+def blocks_in(message: Any, clean: Clean) -> tuple[Mapping[str, Any], ...]:
+    """Return what a provider wants back with calls: thoughts, fields of its own."""
     content = message.content if isinstance(message.content, list) else []
     blocks = [each for each in content if isinstance(each, Mapping)]
     is_plain = all(each.get("type") in _PLAIN and "extras" not in each for each in blocks)
     own = {name: value for name, value in message.additional_kwargs.items() if name not in _NO_REST and value}
     rest = [{"type": _REST, "value": own}] if own else []
-    with suppress(ValueError, RecursionError):
-        kept = each_text([*([] if is_plain else blocks), *rest], clean)
-        if len(json.dumps(kept)) <= longest:
-            return tuple(kept), True
-    return (), False
+    with suppress(ValueError, RecursionError):  # what is not JSON cannot go back
+        return tuple(each_text([*([] if is_plain else blocks), *rest], clean))
+    return ()
 
 
 def from_blocks(blocks: Sequence[Mapping[str, Any]]) -> tuple[list[dict[str, Any]], dict[str, Any]]:

@@ -142,50 +142,47 @@ class Pipeline:
             future.set_result(shareable)
 
     def _answer_now(self, requests: Requests, context: CallContext) -> list[Reply]:
-        """Return the recorded reply of one sample, else ask; ask again with more room for what is cut off.
-
-        Each request is taken from the budget before it is made, and what it really took is booked.
-        """
+        """Return the recorded reply of one sample, else ask; ask again with more room for what is cut off."""
         if len(requests) == 1 and (stored := self._stored(requests[0])) is not None:
             return [stored]
-        replies, places, widened = list[Reply](), [*range(len(requests))], 0
-        limit = -1  # of the request before, in tokens
-        while places and widened <= MAX_WIDENED:
-            asked = [requests[place] for place in places]
-            fitted = self.connection.fit(asked[0], widened)
+        replies = self._ask_in_budget(requests, self.connection.fit(requests[0]), context)
+        return [self._with_more_room(*each, context) for each in zip(requests, replies, strict=False)]
+
+    def _with_more_room(self, request: ModelRequest, reply: Reply, context: CallContext) -> Reply:
+        """Ask again, with four times the room each time, for a reply that was cut off; record the last."""
+        if not request.lacks_room(reply):
+            return reply
+        limit = self.connection.fit(request).limit
+        for widened in range(1, MAX_WIDENED + 1):
+            fitted = self.connection.fit(request, widened)
             if fitted.limit <= limit:
                 break
-            limit, started, spent = fitted.limit, time.monotonic(), Usage(calls=1)
+            limit = fitted.limit
             try:
-                context.meter.reserve()
+                wider = self._ask_in_budget([request], fitted, context)[0]
             except BudgetExceeded as problem:
-                if not replies:
-                    raise
-                made = [self._failed([each], problem, Usage())[0] for each in asked]
-            else:
-                try:
-                    made, attempts = self._ask(asked, fitted, context)
-                    spent = reduce(add, [reply.usage for reply in made])
-                finally:
-                    context.meter.settle(spent)
-                took, first = round(time.monotonic() - started, 6), made[0]
-                made = [
-                    replace(each, attempts=attempts, seconds=took if each is first else 0.0) for each in made
-                ]
-            if widened:
-                for place, reply in zip(places, made, strict=False):
-                    replies[place] = replies[place].with_more_room(reply, widened)
-            else:
-                replies = made
-            both = enumerate(zip(requests, replies, strict=False))
-            places = [
-                place for place, (each, reply) in both if each.lacks_room(reply) and reply.widened <= widened
-            ]
-            widened += 1
-        for request, reply in zip(requests, replies, strict=False):
-            if request.lacks_room(reply):
-                self._record(request, reply)
-        return replies
+                wider = self._failed([request], problem, Usage())[0]
+            reply = reply.with_more_room(wider, widened)
+            if not request.lacks_room(reply) or reply.widened > widened:
+                break
+        if request.lacks_room(reply):
+            self._record(request, reply)
+        return reply
+
+    def _ask_in_budget(self, requests: Requests, fitted: Fitted, context: CallContext) -> list[Reply]:
+        """Take a request from the budget before it is made, and book what it really took."""
+        started, spent = time.monotonic(), Usage(calls=1)
+        context.meter.reserve()
+        try:
+            made, attempts = self._ask(requests, fitted, context)
+            spent = reduce(add, [reply.usage for reply in made])
+        finally:
+            context.meter.settle(spent)
+        took = round(time.monotonic() - started, 6)
+        seconds = [took, *[0.0] * (len(made) - 1)]
+        return [
+            replace(each, attempts=attempts, seconds=part) for each, part in zip(made, seconds, strict=True)
+        ]
 
     def doubt(self, request: ModelRequest) -> None:
         """Have the store ask for the reply again: nothing came of it."""
@@ -226,7 +223,7 @@ class Pipeline:
             if isinstance(outcome.raised, TooLate) and time.monotonic() >= ends:
                 return self._failed(requests, self._out_of_time(context.meter), UNKNOWN), attempts
             failure = self.connection.explained(outcome)
-            seconds = self._wait_before_retry(attempts, started, failure) if failure.retryable else 0.0
+            seconds = self._wait_before_retry(attempts, failure) if failure.retryable else 0.0
             is_last = not failure.retryable or attempts > self._retries
             if is_last or time.monotonic() + seconds >= ends:
                 return self._failed(requests, failure.error, Usage(calls=1)), attempts
@@ -240,6 +237,7 @@ class Pipeline:
     def _take_turn(self, ends: float) -> float:
         """Wait until the model may be asked, or time is over; return the time by then (monotonic clock)."""
         while (seconds := self.connection.pace.turn()) > 0 and time.monotonic() < ends:
+            seconds *= random.uniform(1.0, 1.25)  # noqa: S311 - those that wait do not begin all at once
             self.sleep(min(seconds, ends - time.monotonic()))
         return time.monotonic()
 
@@ -251,7 +249,6 @@ class Pipeline:
             replies = self.connection.send(requests[0], fitted, len(requests), tell)
             if isinstance(replies, CallFailure):
                 return replies
-            self.connection.pace.speed_up()
             for request, reply in zip(requests, replies, strict=False):
                 if not request.lacks_room(reply):
                     self._record(request, reply)
@@ -260,23 +257,19 @@ class Pipeline:
         if seconds > self._timeout and self.connection.ends_in_time:
             return send()
         # The client's own timeout is one for each read: a server may send a byte at a time.
-        return within(min(self._timeout, seconds), send, reads=self._timeout)
+        return within(min(self._timeout, seconds), send)
 
-    def _wait_before_retry(self, attempts: int, started: float, failure: CallFailure) -> float:
+    def _wait_before_retry(self, attempts: int, failure: CallFailure) -> float:
         """Return the seconds until the next attempt, no fewer than the provider asks for, up to a minute.
 
         The wait doubles from half a second on. Half of it is random, so that many callers do not return at
-        once. After a 429 all callers of the model wait, each for its turn.
+        once. After a 429 all callers of the model wait.
         """
         seconds = min(0.5 * 2.0 ** (attempts - 1), MAX_BACKOFF_S) * random.uniform(0.5, 1.0)  # noqa: S311
-        is_limited, pace = isinstance(failure.error, RateLimited), self.connection.pace
-        if is_limited:
-            pace.slow_down(started)
-        if failure.retry_after is None:
-            return seconds
-        seconds = min(max(failure.retry_after, seconds), MAX_RETRY_AFTER_S)
-        if is_limited:
-            pace.wait(seconds)
+        if failure.retry_after is not None:
+            seconds = min(max(failure.retry_after, seconds), MAX_RETRY_AFTER_S)
+        if isinstance(failure.error, RateLimited):
+            self.connection.pace.wait(seconds)
             return 0.0
         return seconds
 

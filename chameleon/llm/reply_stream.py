@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from chameleon.llm.thoughts import begun_tag, first_tag
+from chameleon.llm.thoughts import settled, spoken
 from chameleon.text import mask_known
 
 Hear = Callable[[str | None], None]
@@ -16,21 +16,22 @@ Hear = Callable[[str | None], None]
 class ReplyStream:
     """Passes on one reply, also from another thread: without thoughts, cut at stop texts, without secrets.
 
-    What may become one of these is held back until it is known, and what follows thoughts in the middle until
-    the end. A reply that is asked for again starts over.
+    What may become one of these is held back until it is known, and so is all that follows a piece which
+    changes what was shown. A reply that is asked for again starts over.
     """
 
     def __init__(self, hear: Hear, stops: Sequence[str] = (), secrets: Sequence[str] = ()) -> None:
         self._hear, self._stops, self._secrets = hear, [stop for stop in stops if stop], secrets
+        # The end of a text may be the beginning of a stop text, or of a secret.
         self._margin = max((len(each) - 1 for each in (*self._stops, *secrets)), default=0)
         self._lock, self._attempt = threading.RLock(), 0
-        self._restart()
+        self._text, self._shown, self._due = "", "", 0
 
     def begin(self) -> Callable[[str], None]:
-        """Start over; return what takes the pieces of this attempt, until another begins or all is told."""
+        """Start over; return what takes the pieces of this attempt, until another begins or all is shown."""
         with self._lock:
             self._hear(None)
-            self._restart()
+            self._text, self._shown, self._due = "", "", 0
             self._attempt += 1
             return partial(self._piece_of, self._attempt)
 
@@ -39,25 +40,19 @@ class ReplyStream:
             if attempt == self._attempt:  # else it was given up, and comes late
                 self.piece(text)
 
-    def _restart(self) -> None:
-        self._text, self._shown, self._sent, self._looked = "", "", 0, 0
-        self._is_open, self._is_thought = True, False
-
     def piece(self, text: str) -> None:
         """Take the next piece of what the model writes."""
         self._text += text
-        while self._is_open:
-            tag = first_tag(self._text, self._looked)
-            is_first = tag and not self._shown and not self._text[self._sent : tag.start()].strip()
-            if tag and (self._is_thought or (tag["opens"] and is_first)):
-                self._is_thought = not tag["closes"]
-                self._sent = self._looked = tag.end()
-                continue
-            self._looked = begun_tag(self._text, self._looked)
-            if not self._is_thought:
-                self._send(min(tag.start() if tag else self._looked, len(self._text) - self._margin))
-                self._is_open = self._is_open and tag is None
+        if len(self._text) < self._due:
             return
+        # All of the text is read again: of a long one that happens less often.
+        self._due = len(self._text) + max(0, len(self._text) - 2_000) // 20
+        reply, is_cut = cut_at(spoken(settled(self._text)), self._stops)
+        reply = mask_known(reply, self._secrets)
+        certain = reply if is_cut else reply[: max(0, len(reply) - self._margin)]
+        if certain.startswith(self._shown) and len(certain) > len(self._shown):
+            self._hear(certain[len(self._shown) :])
+            self._shown = certain
 
     def close(self) -> None:
         """Take no further piece."""
@@ -74,19 +69,9 @@ class ReplyStream:
             self._hear(missing)
         self._shown = text
 
-    def _send(self, end: int) -> None:
-        begun = self._sent
-        if not self._shown:  # white space at the start ends no reply
-            begun = len(self._text) - len(self._text[begun:].lstrip())
-            self._sent = begun if self._sent else 0  # behind thoughts it is no part of one
-        places = [place for stop in self._stops if (place := self._text.find(stop, begun)) >= 0]
-        if places and min(places) <= end:
-            end, self._is_open = min(places), False
-        for secret in self._secrets:
-            place = self._text.find(secret, max(self._sent, end - len(secret) + 1))
-            if 0 <= place < end < place + len(secret):
-                end = place
-        if end > begun or (self._shown and end > self._sent):
-            shown = mask_known(self._text[self._sent : end], self._secrets)
-            self._sent, self._shown = end, self._shown + shown
-            self._hear(shown)
+
+def cut_at(text: str, stops: Sequence[str]) -> tuple[str, bool]:
+    """Return a reply up to its first stop text, and whether it has one; white space at its start is none."""
+    begun = len(text) - len(text.lstrip())
+    places = [place for stop in stops if stop and (place := text.find(stop, begun)) >= 0]
+    return text[: min(places, default=len(text))], bool(places)

@@ -59,12 +59,9 @@ def spoken(text: str) -> str:
     return whole if begin == 0 and since is None else whole.lstrip()
 
 
-def first_tag(text: str, start: int = 0) -> re.Match[str] | None:
-    """Return the first tag of thoughts or of a template from a place on."""
-    return _TAG.search(text, start)
-
-
-def begun_tag(text: str, start: int) -> int:
-    """Return where a text may begin such a tag at its end, from a place on; its length where it does not."""
-    window = range(max(start, len(text) - _LONGEST_TAG), len(text))
-    return next((each for each in window if text[each] in MARKS and _BEGUN.fullmatch(text, each)), len(text))
+def settled(text: str) -> str:
+    """Return a text that still grows, without an end that may become a tag, or thoughts that are open."""
+    window = range(max(0, len(text) - _LONGEST_TAG), len(text))
+    end = next((each for each in window if text[each] in MARKS and _BEGUN.fullmatch(text, each)), len(text))
+    *_, last = [None, *_TAG.finditer(text, 0, end)]
+    return text[: last.start()] if last is not None and last["opens"] else text[:end]

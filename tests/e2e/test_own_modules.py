@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from chameleon import LLM, Executor, Inventory, Module, Table, tool
-from chameleon.inventory.obstacles import remarks
+from chameleon.core.module import Traits
 from chameleon.llm import ScriptedModel
 from tests.loopback import Start
 
@@ -106,18 +106,3 @@ def test_hooks_may_return_the_whole_mapping() -> None:
     assert len(state.table.rows) == 1 and state.history[0].input_changes.keys() == {"table"}
     prompt = model.requests[-1][-1][1]
     assert "Knowledge: One row was kept.\n\nKept: 1\n" in prompt and "Gone" not in prompt
-
-
-def test_keys_that_are_lost_are_named_unless_yaml_has_them_read() -> None:
-    def told(modules: dict[str, Any], **more: Any) -> list[str]:
-        return [*map(str, remarks(Inventory.parse({"name": "m", "modules": modules, **more})))]
-
-    assert not told({"bus_facts": BusFacts}, extends="tabmwp")
-    assert not told({"mine": FirstRow}, extends="tabmwp")
-    (twice,) = told({"mine": Knows}, extends="tabmwp")
-    assert "knowledge_retrieval and mine write cache.knowledge: the later takes" in twice
-    plan = {"use": "fixed", "plan": ["bus_facts", "row_lookup", "final_answer"]}
-    mine: dict[str, Any] = {"input": {"question": "str", "table": "Table"}, "planner": plan}
-    entries: dict[str, Any] = {"bus_facts": BusFacts, "row_lookup": {}, "final_answer": {}}
-    assert "nothing reads cache.bus_facts, which bus_facts writes" in told(entries, **mine)[0]
-    assert not told({**entries, "row_lookup": {"reads": "cache.bus_facts?"}}, **mine)

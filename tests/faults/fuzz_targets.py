@@ -303,7 +303,7 @@ def servers() -> Target:
         ):
             try:
                 for said in messages_in(answered()):
-                    parse_reply(said, Pricing("openai:gpt-4o"), cut_at=("\n\n",), secrets=("sk-1",))
+                    parse_reply(said, Pricing("openai:gpt-4o"), stops=("\n\n",), secrets=("sk-1",))
             except (ValueError, RecursionError, ConnectionError, StatusError, ChameleonError):
                 continue
 

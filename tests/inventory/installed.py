@@ -67,12 +67,6 @@ def plain(city: str, days: int = 3) -> Weather:
 
 forecast = tool(plain, name="forecast")
 '''
-TRIP = """\
-name: trip
-about: Questions about a trip.
-planner: {use: always, module: weather}
-modules: {weather: {place: Bern}}
-"""
 ENTRIES = """\
 [chameleon.modules]
 weather = weather_tools:Weather
@@ -86,11 +80,6 @@ row_lookup = weather_tools:Weather
 
 [chameleon.planners]
 always = weather_tools:Always
-
-[chameleon.inventories]
-trip = weather_tools.inventories
-lost = weather_tools.inventories
-homeless = nowhere_at_all
 """
 
 
@@ -99,12 +88,11 @@ def weather_tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[P
     """Install the distribution for one test, and give its package's folder."""
     site = tmp_path / "site-packages"
     package, told = site / "weather_tools", site / "weather_tools-1.2.dist-info"
-    (package / "inventories").mkdir(parents=True)
+    package.mkdir(parents=True)
     (package / "__init__.py").write_text(CODE, "utf-8")
     (package / "functions.py").write_text(FUNCTIONS, "utf-8")
     (package / "needy.py").write_text("import a_package_that_nobody_has\n", "utf-8")
     (package / "leaving.py").write_text("raise SystemExit(3)\n", "utf-8")
-    (package / "inventories" / "trip.yaml").write_text(TRIP, "utf-8")
     told.mkdir()
     (told / "METADATA").write_text("Metadata-Version: 2.1\nName: weather-tools\nVersion: 1.2\n", "utf-8")
     (told / "entry_points.txt").write_text(ENTRIES, "utf-8")

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from chameleon import ChameleonError, Executor, Inventory
 from chameleon.core.llm_module import asking_of
 from chameleon.errors import InputError, InventoryError
-from chameleon.inventory import source
 from chameleon.table import Table
 from tests.engine.files import TOOL, fault, write
 from tests.inventory.faults import FAULTS
@@ -61,26 +60,10 @@ class TestFaults:
         assert "nested too deeply or too large" in message
         assert time.perf_counter() - begun < 5
 
-    def test_of_a_circle_of_three(self, tmp_path: Path) -> None:
-        for name, parent in (("a", "b"), ("b", "c"), ("c", "a")):
-            write(tmp_path, f"extends: {parent}", f"{name}.yaml")
-        message = fault(tmp_path / "a.yaml")
-        assert "extends goes round in a circle: a → b → c → a" in message
-
     def test_of_a_name_that_is_no_inventory(self) -> None:
         for name in ("tabmpw", "../tabmwp", "", "x" * 5000, "name: mine\nplanner: {}", "a\0b"):
             with pytest.raises(InventoryError):
                 Inventory.load(name)
-
-    def test_of_a_name_without_yaml_names_the_file_that_lies_here(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.chdir(tmp_path)
-        write(tmp_path, "name: shop_fixed", "shop_fixed.yaml")
-        with pytest.raises(
-            InventoryError, match=r"no inventory 'shop_fixed'\. Did you mean shop_fixed\.yaml"
-        ):
-            Inventory.load("shop_fixed")
 
     @given(st.text(max_size=60) | st.text("name:plr{}[]&*!-\n #'\"|>", max_size=60))
     def test_of_any_text_are_errors_of_ours(self, text: str) -> None:
@@ -159,18 +142,6 @@ modules:
         child = Inventory.load(write(tmp_path, "extends: parents/p.yaml\nname: child"))
         assert Executor(child).run({"question": "?"}).answer == 1
 
-    def test_a_file_that_many_extend_is_read_once(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        write(tmp_path, "planner: {use: fixed, plan: [go]}\nmodules: {go: table_reader}", "parent.yaml")
-        for number in range(20):
-            write(tmp_path, f"name: a{number}\nextends: parent.yaml", f"a{number}.yaml")
-        inner = ", ".join(f"m{number}: {{inventory: a{number}.yaml}}" for number in range(20))
-        top = write(tmp_path, f"name: top\nplanner: {{use: fixed, plan: [m0]}}\nmodules: {{{inner}}}")
-        read, parse = list[str](), source.read_yaml
-        monkeypatch.setattr(source, "read_yaml", lambda text, *rest: read.append(text) or parse(text, *rest))
-        assert len(Inventory.load(top).modules) == 20 and len(read) == 22
-
 
 class TestInputs:
     @pytest.fixture
@@ -203,10 +174,6 @@ class TestInputs:
         with pytest.raises(InputError) as error:
             inventory.check_input(given_input)
         assert told in str(error.value)
-
-    def test_that_are_none_count_as_missing(self, inventory: Inventory) -> None:
-        checked = inventory.check_input({"question": "?", "table": Table(["a"]), "size": None})
-        assert "size" not in checked
 
 
 def test_a_module_with_nothing_after_its_name_has_no_parameters(tmp_path: Path) -> None:

@@ -9,12 +9,10 @@ from typing import Any
 import pytest
 
 from chameleon import Executor, Inventory, Module
-from chameleon.core.prompt import Prompt
 from chameleon.errors import ChameleonError, InventoryError, MissingPackage
 from chameleon.inventory import Obstacle
-from chameleon.llm import LLM, ScriptedModel
 from chameleon.planners.fixed import Fixed
-from tests.engine.doubles import QUESTION, Ask, Does, failing, why
+from tests.engine.doubles import QUESTION, Does, failing, why
 from tests.engine.files import write
 
 
@@ -74,11 +72,6 @@ def test_a_module_without_a_run_method_fails_its_step_with_what_to_write() -> No
     assert why(state) == "module shop: NoRun has no run method. Write `def run(self, state)` in the class."
 
 
-def test_a_run_is_told_the_same_before_the_module_begins() -> None:
-    state = Executor(inventory({"shop": checking(failing(NO_KEY))})).run(QUESTION)
-    assert why(state) == "module shop: SHOP_KEY is not set. Set it."
-
-
 @pytest.mark.parametrize("reads", ["cache.shop", "cache.prices"])
 def test_a_key_that_nobody_gives_is_told_with_those_that_are_there(reads: str) -> None:
     shop = Does(lambda state: 1, writes="cache.price")
@@ -107,14 +100,3 @@ def test_an_argument_in_the_place_of_the_state_is_refused_with_the_line(tmp_path
 @pytest.mark.parametrize("first", ["s", "s: object", "s: 'State | None'", "s: 'Later'", "state: dict"])
 def test_a_state_by_any_name_is_none(tmp_path: Path, first: str) -> None:
     assert obstacles_of_own(tmp_path, first) == []
-
-
-def test_a_slot_that_nothing_fills_fails_the_step_with_the_nearest() -> None:
-    prompt = Prompt.parse("---\nslots: [qestion]\n---\n# user\n{{ qestion }}")
-
-    class Asks(Ask):
-        _template = prompt  # type: ignore[assignment]
-
-    assert "nothing fills the slot 'qestion'. Did you mean 'question'?" in why(
-        Executor(inventory({"ask": Asks()}), LLM.connect(ScriptedModel(["no"]))).run(QUESTION)
-    )

@@ -75,14 +75,6 @@ def test_a_tool_without_its_file_is_told_how_to_name_it(use: str, told: str, tmp
     assert told in str(missing.value) and f"{tmp_path}/mine.yaml:4: " in str(missing.value)
 
 
-def test_a_file_is_imported_once(tmp_path: Path) -> None:
-    write(tmp_path, TOOL + "\nclass Other(Tool):\n    pass\n", "tools.py")
-    modules = {"tool": {"use": "tools:Tool"}, "other": {"use": "tools:Other"}}
-    planner = {"use": "fixed", "plan": ["tool"]}
-    inventory = Inventory.parse({"name": "mine", "planner": planner, "modules": modules}, tmp_path)
-    assert isinstance(inventory.modules["other"], type(inventory.modules["tool"]))
-
-
 def test_files_of_the_same_name_in_two_folders_are_two(tmp_path: Path) -> None:
     for number in (1, 2):
         code = TOOL.replace("return 1", f"from .sib import N; return N + {number}")
@@ -236,8 +228,3 @@ class TestPromptsBesideTheInventory:
         with pytest.raises(PromptError) as error:
             inventory.check()
         assert told in str(error.value) and "look.md" in str(error.value)
-
-    def test_of_inner_planners_are_checked_too(self, tmp_path: Path) -> None:
-        planner = "{use: replanning, planner: {use: one_shot, prompt: no/such}}"
-        path = write(tmp_path, f"name: mine\nplanner: {planner}\nmodules: {{answer_generator: {{}}}}")
-        assert "there is no prompt 'no/such'" in fault(path)

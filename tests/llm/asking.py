@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import socket
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -14,6 +13,7 @@ import pytest
 
 from chameleon.llm import LLM
 from tests.hosted import HostedServer
+from tests.local_server import serving
 from tests.loopback import Fault, LoopbackServer
 
 Start = Callable[..., LoopbackServer]
@@ -72,25 +72,5 @@ def too_large(limit: int, most: int = 16_384) -> Fault:
 @contextmanager
 def talking(say: Callable[[socket.socket], None]) -> Iterator[str]:
     """Serve whatever `say` writes to each connection; give the server's address."""
-    listener = socket.create_server(("127.0.0.1", 0))
-    ended = threading.Event()
-
-    def serve() -> None:
-        while not ended.is_set():
-            try:
-                connection, _ = listener.accept()
-            except OSError:
-                return
-            with connection:
-                try:
-                    connection.recv(65_536)
-                    say(connection)
-                except OSError:
-                    pass
-
-    threading.Thread(target=serve, daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}/v1"
-    finally:
-        ended.set()
-        listener.close()
+    with serving(say) as host:
+        yield f"http://{host}/v1"

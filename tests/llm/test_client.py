@@ -108,20 +108,6 @@ def test_a_view_has_its_own_parameters_and_shares_the_client(loopback: Start) ->
     assert repr(llm) == "LLM('openai:local', temperature=0, seed=3)"
 
 
-@pytest.mark.slow
-def test_samples_are_asked_at_once_and_returned_in_order_with_seeds_of_their_own(loopback: Start) -> None:
-    together = threading.Barrier(4, timeout=10)
-
-    def reply(request: dict[str, Any]) -> str:
-        together.wait()
-        return str(request["seed"])
-
-    server = loopback(reply)
-    replies = local(seed=10).ask_many("hi", 4)
-    assert [reply.text for reply in replies] == ["10", "11", "12", "13"]
-    assert server.peak == 4
-
-
 def test_coroutines_do_not_block_the_event_loop(loopback: Start) -> None:
     loopback(lambda request: Reply(request["messages"][-1]["content"], delay=0.3))
     llm = local()

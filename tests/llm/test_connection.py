@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from chameleon.errors import ChameleonError, ContextTooLong, ModelError, ParameterRefused
+from chameleon.errors import ChameleonError, ModelError, ParameterRefused
 from chameleon.usage import Budget, Meter, recording
 from tests.llm.asking import Host, Json, Start, connect, refusals, too_large, unsupported
 from tests.loopback import Answer, Fault, Reply
@@ -60,15 +60,6 @@ def test_each_parameter_is_refused_once_and_not_sent_again(
         assert not sent.keys() & {"stop", "max_tokens"} and sent["max_completion_tokens"] > 800
 
 
-def test_many_threads_learn_the_same_of_a_model(hosted: Host) -> None:
-    server = hosted()
-    llm = connect(server, "openai:gpt-9-mini")
-    with ThreadPoolExecutor(8) as threads:
-        replies = list(threads.map(lambda number: llm.ask(f"q{number}", **ASKED), range(8)))
-    assert {reply.text for reply in replies} == {"ok"}
-    assert all(set(reply.dropped) == GONE for reply in replies)
-
-
 def test_other_limits_of_one_parameter_are_found_one_after_the_other(loopback: Start) -> None:
     def reply(request: Json) -> Answer:
         if "max_tokens" in request:
@@ -82,43 +73,6 @@ def test_other_limits_of_one_parameter_are_found_one_after_the_other(loopback: S
     limits = [request.get("max_completion_tokens", "no") for request in server.requests]
     assert limits == ["no", 5_000, 20_000, 16_384]
     assert reply_of.truncated and not reply_of.dropped
-
-
-def test_efforts_are_learned_from_what_the_server_lists(loopback: Start) -> None:
-    def reply(request: Json) -> Answer:
-        if request.get("reasoning_effort") in (None, "low", "high"):
-            return "ok"
-        message = "`reasoning_effort` must be one of `low` or `high`"
-        return Fault(400, {"error": {"message": message, "type": "invalid_request_error"}})
-
-    server = loopback(reply)
-    llm = connect(server, "openai:local")
-    for asked, sent in [("medium", "low"), ("xhigh", "high"), ("high", "high")]:
-        told = llm.ask(asked, reasoning=asked).dropped
-        assert server.requests[-1]["reasoning_effort"] == sent
-        assert set(told) == (set() if asked == sent else {"reasoning"})
-    assert len(server.requests) == 4
-
-
-@pytest.mark.parametrize(
-    ("fault", "kind"),
-    [
-        (Fault(400, {"error": {"message": "bad top_p"}}), ModelError),
-        (
-            Fault(400, {"error": {"message": "maximum context length is 9: reduce max_tokens"}}),
-            ContextTooLong,
-        ),
-        (Fault(401, {"error": {"message": "temperature is not supported"}}), ModelError),
-    ],
-)
-def test_nothing_is_dropped_for_another_reason(loopback: Start, fault: Fault, kind: type[ModelError]) -> None:
-    server = loopback([fault, "ok"])
-    llm = connect(server, "openai:local")
-    with pytest.raises(kind):
-        llm.ask("hi", **ASKED)
-    assert len(server.requests) == 1 and llm.dropped(**ASKED) == {}
-    llm.ask("hi", **ASKED)
-    assert {"temperature", "top_p", "max_tokens"} <= server.requests[-1].keys()
 
 
 @pytest.mark.parametrize(("model", "requests"), [("o4-mini", 0), ("o9-mini", 1)])
@@ -249,20 +203,6 @@ def test_what_is_refused_of_many_at_once(loopback: Start, asked: Json, fault: Fa
         assert [*threads.map(lambda n: outcome(lambda: llm.ask(f"q{n}", **asked)), range(4))] == ["ok"] * 4
 
 
-def test_samples_that_are_refused_of_many_at_once(loopback: Start) -> None:
-    wait = together(3)
-
-    def reply(request: Json) -> Answer:
-        if "n" not in request:
-            return "ok"
-        wait()
-        return Fault(400, {"error": {"message": "only one choice can be had"}})
-
-    llm = connect(loopback(reply), "openai:gpt-5-mini")
-    llm.ask("hi")
-    assert [reply.text for reply in llm.ask_many("hi", 20)] == ["ok"] * 20
-
-
 @pytest.mark.parametrize(
     "error",
     [
@@ -281,13 +221,6 @@ def test_a_server_that_refuses_every_effort_is_asked_without(loopback: Start, er
     server = loopback(reply)
     assert set(connect(server, "openai:local").ask("hi", reasoning="low").dropped) == {"reasoning"}
     assert ["reasoning_effort" in request for request in server.requests] == [True, False]
-
-
-@pytest.mark.parametrize("model", ["gpt-4o-mini", "o9-mini"])
-def test_a_limit_above_that_of_the_model_is_refused_once_at_most(hosted: Host, model: str) -> None:
-    server = hosted()
-    reply = connect(server, f"openai:{model}").ask("hi", max_tokens=200_000)
-    assert reply.text == "ok" and sum("too large" in said for said in refusals(server).elements()) <= 1
 
 
 @pytest.mark.parametrize(

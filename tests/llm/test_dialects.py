@@ -6,10 +6,14 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pydantic import SecretStr
 
 from chameleon.errors import ModelError
 from chameleon.llm import LLM, ScriptedModel
+from chameleon.llm.capabilities import Capabilities
+from chameleon.llm.dialects import AnthropicDialect
 from chameleon.usage import Budget, Meter, recording
 from tests.hosted import HostedServer
 from tests.llm.asking import Host, Start, connect, local
@@ -54,6 +58,22 @@ def test_claude_is_shown_what_prompts_share_from_the_second_on(hosted: Host) -> 
     # The second one is where it is written; a prompt alone is not worth its price.
     assert told[:2] == [0, 0] and all(each and each > 3_000 for each in told[2:])
     assert all("cache_control" not in seen.body for seen in server.requests)
+
+
+LINES = "Table: teams and points.\n" * 200  # 5,000 characters
+
+
+@given(st.lists(st.builds(lambda end: LINES + end, st.text("ab\n", max_size=9)), min_size=1, max_size=8))
+def test_what_is_marked_is_what_all_prompts_share_in_whole_lines(texts: list[str]) -> None:
+    dialect, seen = AnthropicDialect(Any, "anthropic:m", Capabilities()), list[str]()
+    for text in texts:
+        length = dialect.shared_length(text)
+        seen += [text]
+        pairs = enumerate(zip(*seen, strict=False))
+        shared = next((place for place, each in pairs if len({*each}) > 1), min(map(len, seen)))
+        assert length in (0, text.rfind("\n", 0, shared) + 1)
+        assert length or len({*seen}) == 1 or len(text) == shared
+    assert dialect.shared_length("short") == 0
 
 
 def test_output_schemas_are_passed_on_and_the_text_is_the_json(loopback: Start) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import email.utils
-import time
 from pathlib import Path
 from typing import Any
 
@@ -88,11 +86,6 @@ def test_the_status_is_found_in_what_caused_the_exception() -> None:
 )
 def test_retry_after_is_read(headers: dict[str, str], seconds: float | None) -> None:
     assert classify(ProviderError("x", 429, headers=headers)).retry_after == seconds
-
-
-def test_retry_after_may_be_a_date() -> None:
-    headers = {"retry-after": email.utils.formatdate(time.time() + 3000, usegmt=True)}
-    assert classify(ProviderError("x", 429, headers=headers)).retry_after == pytest.approx(3000, abs=600)
 
 
 @given(

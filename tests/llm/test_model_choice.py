@@ -115,13 +115,6 @@ def test_an_unknown_model_is_answered_with_what_the_server_offers(loopback: Star
     assert server.model_lists == 1
 
 
-def test_a_model_that_there_is_not_is_told_as_such(loopback: Start) -> None:
-    for body in ({"error": "model 'local' not found"}, {"detail": "model local does not exist"}):
-        loopback([Fault(404, body)], models=["qwen3"])
-        with pytest.raises(NoModel, match="The server offers: qwen3"):
-            local().ask("hi")
-
-
 def test_a_500_about_a_model_or_a_schema_is_not_tried_again(loopback: Start) -> None:
     server = loopback([Fault(500, "Internal Server Error")], models=["qwen3", "llama3"])
     with pytest.raises(NoModel, match=r"openai:local is not a model of this server.*llama3, qwen3"):

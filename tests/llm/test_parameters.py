@@ -18,6 +18,7 @@ ANY = Capabilities()
 THINKS = Capabilities(thinks=True)
 NO_LOSS = {"temperature": 1, "top_p": 1, "logprobs": False}
 O4 = capabilities_of("openai:o4-mini")
+GPT_5_2 = capabilities_of("openai:gpt-5.2")
 LUNA = capabilities_of("openai:gpt-6-luna")
 SONNET_4 = capabilities_of("anthropic:claude-sonnet-4-5")
 OPUS = capabilities_of("anthropic:claude-opus-4-8")
@@ -66,6 +67,7 @@ requests = st.fixed_dictionaries(
             {"temperature": 0, "logprobs": True, "reasoning": "none"},
             (),
         ),
+        ({"temperature": 0}, GPT_5_2, {"temperature": 0, "reasoning": "none"}, ()),
         ({"temperature": 0.5, "top_p": 0.9}, SONNET_4, {"temperature": 0.5}, ("top_p",)),
         ({"temperature": 0.5, "top_p": 1}, SONNET_4, {"temperature": 0.5}, ()),
         ({"temperature": 1, "top_p": 0.9}, SONNET_4, {"top_p": 0.9}, ()),
@@ -131,15 +133,6 @@ def test_a_limit_leaves_room_where_the_model_thinks(
 ) -> None:
     fitted = fit({"max_tokens": 60, **asked}, known, widened=widened)
     assert fitted.sent["max_tokens"] == limit
-
-
-def test_what_a_server_said_is_kept_to_and_told_in_its_words() -> None:
-    asked = {"temperature": 0, "max_tokens": 60, "reasoning": "minimal", "stop": ["END"]}
-    refuses = {"temperature": "not here", "stop": "nor this"}
-    fitted = fit(asked, Capabilities(True, ("low", "high"), True, refuses=refuses, most_output=4_000))
-    assert fitted.sent == {"max_tokens": 4_000, "reasoning": "low"}
-    assert fitted.dropped["temperature"] == "not here"
-    assert (set(fitted.dropped), fitted.cut_at) == ({"temperature", "reasoning"}, ("END",))
 
 
 @given(requests, models)

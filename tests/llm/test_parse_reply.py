@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
@@ -11,18 +10,18 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage
 
 from chameleon.errors import EmptyReply, Refused
-from chameleon.llm.parse_reply import LONGEST_REPLY, parse_reply
+from chameleon.llm.parse_reply import MAX_REPLY_CHARS, parse_reply
 from chameleon.llm.prices import Pricing
 from chameleon.usage import Usage
 
 
 def test_a_reply_has_a_bound() -> None:
-    for text, finish in [("a" * LONGEST_REPLY, "stop"), ("a" * (LONGEST_REPLY + 1), "length")]:
+    for text, finish in [("a" * MAX_REPLY_CHARS, "stop"), ("a" * (MAX_REPLY_CHARS + 1), "length")]:
         message = AIMessage(text, response_metadata={"finish_reason": "stop"})
         found = parse_reply(message, Pricing("m"))
-        assert (len(found.text), found.finish) == (LONGEST_REPLY, finish)
-    cut = AIMessage("a\n" + "b" * LONGEST_REPLY)
-    assert parse_reply(cut, Pricing("m"), cut_at=["\n"]).finish == "stop"
+        assert (len(found.text), found.finish) == (MAX_REPLY_CHARS, finish)
+    cut = AIMessage("a\n" + "b" * MAX_REPLY_CHARS)
+    assert parse_reply(cut, Pricing("m"), stops=["\n"]).finish == "stop"
 
 
 def read(content: Any, metadata: dict[str, Any] | None = None, **fields: Any) -> Any:
@@ -63,11 +62,6 @@ def test_blocks_are_joined_and_reasoning_is_left_out() -> None:
 )
 def test_thoughts_in_the_text_are_left_out(content: str, text: str) -> None:
     assert read(content).text == text
-
-
-def test_tool_calls_without_text_become_their_arguments() -> None:
-    call = {"name": "plan", "args": {"steps": ["ä"]}, "id": "1", "type": "tool_call"}
-    assert json.loads(read("", tool_calls=[call]).text) == {"steps": ["ä"]}
 
 
 @pytest.mark.parametrize(

@@ -121,23 +121,6 @@ def test_samples_that_are_cut_off_are_asked_for_again_each(hosted: Host) -> None
 
 
 @pytest.mark.parametrize(
-    "model",
-    ["openai:gpt-9-mini", "openai:gpt-5-mini", "anthropic:claude-opus-9", "google_genai:gemini-9-flash"],
-)
-def test_all_that_was_answered_is_booked(hosted: Host, model: str) -> None:
-    server = hosted(lambda asked: "word " * 200, thinking=800)
-    llm = connect(server, model)
-    with recording(Meter()) as recorder:
-        replies = [llm.ask(f"q{number}", max_tokens=60, temperature=0) for number in range(2)]
-        replies += llm.ask_many("again", 3, max_tokens=60, temperature=0)
-    told, spent = server.tokens(), recorder.meter.spent
-    assert (spent.input_tokens, spent.output_tokens) == (told.input, told.output)
-    assert (spent.cached_tokens or 0, spent.reasoning_tokens) == (told.cached, told.reasoning)
-    assert sum((reply.usage for reply in replies), Usage()) == spent
-    assert spent.calls == len(server.served) == sum(call.usage.calls for call in recorder.calls)
-
-
-@pytest.mark.parametrize(
     ("model", "n", "sizes"),
     [
         ("gpt-4.1-mini", 5, [5]),
@@ -241,16 +224,8 @@ def test_a_provider_may_have_us_wait_up_to_a_minute(loopback: Start, asked: str,
     loopback([Fault(429, headers={"Retry-After": asked}), Reply("ok")])
     naps: list[float] = []
     local(retries=3, naps=naps).ask("hi")
-    assert [round(nap) for nap in naps if nap] == [waited]
-
-
-def test_a_server_that_dies_is_an_error_that_names_the_address_as_the_suspect(loopback: Start) -> None:
-    loopback(dies_after=1)
-    llm = local(retries=1)
-    assert llm.ask("hi").text == "ok"
-    with pytest.raises(ModelError, match="its address is right") as caught:
-        llm.ask("hi again")
-    assert caught.value.hint
+    (nap,) = filter(None, naps)
+    assert waited - 0.1 <= nap <= 1.25 * waited
 
 
 def test_the_same_question_in_flight_is_asked_once(loopback: Start) -> None:

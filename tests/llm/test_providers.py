@@ -10,7 +10,6 @@ import pytest
 from chameleon.errors import AuthFailed, MissingPackage, NoModel
 from chameleon.llm import LLM
 from chameleon.llm.providers import belongs_to_connection, full_name, own_server, providers
-from tests.llm.asking import Start
 
 SERVER = {"OPENAI_BASE_URL": "http://localhost:11434/v1"}
 
@@ -51,15 +50,6 @@ def test_a_missing_key_names_the_variable() -> None:
         LLM.connect("openai:gpt-4.1-mini")
     with pytest.raises(AuthFailed, match="GOOGLE_API_KEY or GEMINI_API_KEY"):
         LLM.connect("google_genai:gemini")
-
-
-def test_a_dummy_key_is_filled_in_for_a_server_only(loopback: Start) -> None:
-    import os
-
-    server = loopback()
-    LLM.connect("openai:m").ask("hi")
-    assert server.headers[0]["authorization"] == "Bearer not-needed"
-    assert "OPENAI_API_KEY" not in os.environ
 
 
 def test_every_provider_that_langchain_has_built_in_is_known() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -49,7 +51,7 @@ def since_last(heard: list[str | None]) -> str:
 
 @given(PIECES, st.sampled_from([(), ("END",), ("\n\n", "END"), (" ",)]))
 def test_the_pieces_add_up_to_the_reply(pieces: list[str], stops: tuple[str, ...]) -> None:
-    reply = parse_reply(Message("".join(pieces)), Pricing("openai:m"), cut_at=stops, secrets=[SECRET])
+    reply = parse_reply(Message("".join(pieces)), Pricing("openai:m"), stops=stops, secrets=[SECRET])
     heard = told(pieces, reply.text, stops)
     assert since_last(heard) == reply.text
     assert SECRET not in "".join(map(str, heard))
@@ -65,7 +67,8 @@ def test_a_plain_reply_is_told_once(pieces: list[str]) -> None:
     [
         (["<thi", "nk>a", "</think> b", "c"], "bc", "b|c"),
         (["one E", "ND two"], "one ", "one| "),
-        (["thoughts</think>", "so"], "so", "thoughts|None|so"),
+        (["thoughts", "</think>", "so"], "so", "thoughts|None|so"),
+        (["Well: <think>", "a", "</think> b"], "Well:  b", "Well: | b"),
         (["Sure. <tho", "ught>a</thought> b", "c"], "Sure.  bc", "Sure. | bc"),
         (["[THINK]a", "[/THINK]b"], "b", "b"),
         (["b<|im", "_end|>x"], "b", "b"),
@@ -96,3 +99,10 @@ def test_pieces_of_an_attempt_that_was_given_up_come_too_late() -> None:
     stream.close()
     second("late")
     assert heard == [None, "one ", None, "two "]
+
+
+def test_a_long_reply_takes_time_in_proportion() -> None:
+    begun = time.process_time()
+    pieces = ["word "] * 60_000
+    assert "".join(map(str, told(pieces, "".join(pieces)))) == "".join(pieces)
+    assert time.process_time() - begun < 10

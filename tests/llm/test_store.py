@@ -226,27 +226,6 @@ def test_a_killed_process_loses_no_reply_that_it_has_recorded(tmp_path: Path) ->
     assert len(told) >= 500 and {line.strip().decode() for line in told if len(line) == 65} <= kept
 
 
-@pytest.mark.slow
-def test_a_forked_process_opens_its_own_connections(store: ResponseStore) -> None:
-    store.put(a_request(), {"text": "x"})
-    child = os.fork()
-    if child == 0:
-        store.put(a_request("child"), {"text": "y"})
-        os._exit(0 if store.get(a_request()) == {"text": "x"} else 1)
-    assert os.waitpid(child, 0)[1] == 0
-    assert store.get(a_request("child")) == {"text": "y"}
-
-
-def test_the_default_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CHAMELEON_STORE", str(tmp_path / "mine.sqlite"))
-    assert ResponseStore.default().path == tmp_path / "mine.sqlite"
-    monkeypatch.setenv("CHAMELEON_STORE", "off")
-    assert ResponseStore.default("record").mode == "off"
-    monkeypatch.delenv("CHAMELEON_STORE")
-    monkeypatch.setenv("HOME", str(tmp_path))
-    assert ResponseStore.default().path == tmp_path / ".cache" / "chameleon" / "responses.sqlite"
-
-
 def test_a_home_that_cannot_be_written_to_only_switches_recording_off(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

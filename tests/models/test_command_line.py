@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from chameleon import LLM, Executor, Inventory
+from chameleon import Executor, Inventory
 from chameleon.core.events import Dropped
 from chameleon.core.log import EventLog
 from chameleon.core.state import State
-from chameleon.errors import InventoryError
 from chameleon.llm.prices import Pricing
 from chameleon.table import read_table
 from chameleon.usage import Usage
@@ -47,7 +46,7 @@ def server() -> Iterator[HostedServer]:
     """The hosted APIs on this machine. One for all tests: clients keep the proxy that they were made with."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(RULES["openai"], "o9-mini", RULES["openai"]["o4-mini"])  # one that nobody knows
-        with HostedServer(played, shutdown={"gpt-6-luna": "2031-05-01"}) as started:
+        with HostedServer(played) as started:
             yield started
 
 
@@ -74,15 +73,6 @@ def test_a_key_alone_asks_the_small_model_of_its_provider(hosted: HostedServer, 
     assert "of thoughts), $0.00" in outcome.err
 
 
-@pytest.mark.parametrize("key", ["ANTHROPIC_API_KEY", "GEMINI_API_KEY", "MISTRAL_API_KEY"])
-def test_any_key_is_enough_to_choose_a_model(
-    command: Command, monkeypatch: pytest.MonkeyPatch, key: str
-) -> None:
-    monkeypatch.setenv(key, "a-key-of-the-tests")
-    outcome = command("doctor")
-    assert f"because {key} is set and no model is named" in outcome.out
-
-
 def test_a_key_without_its_package_is_told_with_both_ways_on(
     command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -96,10 +86,6 @@ def test_a_key_without_its_package_is_told_with_both_ways_on(
 def test_the_last_line_says_when_the_model_is_switched_off(hosted: HostedServer, command: Command) -> None:
     known = command(*ASK, "--model", "gpt-4.1-mini").err.splitlines()[-1]
     assert "will be switched off on 2027-01-14; its provider recommends gpt-6-luna" in known
-    served = command(*ASK, "--model", "gpt-6-luna").err.splitlines()[-1]
-    assert "will be switched off on 2031-05-01" in served
-    assert "switched off on 2031-05-01" in command("check", "tables").out
-    assert "switched off on 2031-05-01" in command("doctor").out
 
 
 def test_parameters_of_the_command_line_win(hosted: HostedServer, command: Command) -> None:
@@ -174,7 +160,7 @@ def test_planner_and_writer_ask_models_of_their_own(
     asked = ("--inventory", str(inventory), "--model", "gpt-4.1-mini", "--trace", "--log", str(log))
     outcome = command(*ASK, *asked)
     assert outcome.code == 0, outcome.err
-    first = outcome.err.splitlines()[0]
+    first = next(line for line in outcome.err.splitlines() if not line.startswith("preparing"))
     assert "planner asks openai:gpt-5-mini (it will be switched off on 2026-12-11" in first
     assert first.endswith("program_generator asks anthropic:claude-opus-5.")
     assert "by one_shot  [" in outcome.err
@@ -210,20 +196,3 @@ def test_modules_may_all_name_their_models(hosted: HostedServer) -> None:
     assert state.answer == 47, state.ended
     asked = [(seen.model, seen.body["max_completion_tokens"]) for seen in server.requests]
     assert asked == [("gpt-4.1-mini", 99)]
-
-
-def test_settings_of_a_connection_belong_to_a_model() -> None:
-    modules = {"solution_generator": {"prompt": "tables/solution_generator", "llm": {"timeout": 3}}}
-    data = {"name": "x", "planner": {"use": "fixed", "plan": list(modules)}, "modules": modules}
-    with pytest.raises(InventoryError, match=r"llm\.timeout belongs to a model"):
-        Inventory.parse(data)
-
-
-def test_a_sibling_is_connected_to_once() -> None:
-    from chameleon.llm import ScriptedModel
-
-    llm = LLM.connect(ScriptedModel(["a"]))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("OPENAI_API_KEY", "a-key-of-the-tests")
-        one, other = llm.with_model("gpt-6-luna"), llm.with_model("openai:gpt-6-luna")
-    assert one.name == "openai:gpt-6-luna" and one._pipeline is other._pipeline

@@ -40,12 +40,6 @@ def test_what_a_rung_declines_goes_to_the_next_and_the_log_says_why() -> None:
     assert "sunnier" in state.plans[1].note and state.history[0].error is not None
 
 
-def test_the_last_rungs_decline_is_the_runs() -> None:
-    state, _ = run(UNREAD, ['["solution_generator"]', "It is. The answer is unknown."])
-    assert state.ended is not None and state.ended.reason == "declined"
-    assert state.ended.error is not None and "no answer" in state.ended.error.message
-
-
 def mine(modules: dict[str, Any]) -> dict[str, Any]:
     return {"name": "mine", "input": TAKES, "planner": "cascade", "modules": modules}
 

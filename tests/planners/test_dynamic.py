@@ -32,10 +32,6 @@ def test_a_grammar_without_sense_is_refused(follows: dict[str, list[str]], words
         Dynamic(follows, ["table_query"])
 
 
-def test_an_operation_without_a_line_of_its_own_ends_the_chain() -> None:
-    Dynamic({"start": ["sort_by"]}, ["table_query"])
-
-
 def test_a_module_that_is_not_there_is_told_once() -> None:
     planner = Dynamic(FOLLOWS, ["table_qery"])
     modules = {name: Does(str) for name in ("select_row", "sort_by", "table_query")}

@@ -81,11 +81,6 @@ def test_one_failed_call_beside_others_is_told_and_ends_nothing() -> None:
     assert told == ['{"temp": 20.0}', "Failed: there is no Atlantis", "Failed: it failed"]
 
 
-def test_calls_of_one_turn_run_side_by_side() -> None:
-    events, _ = run([calls(("meet", {"name": "Ann"}), ("meet", {"name": "Bob"})), "They met."])
-    assert [record.output for record in State.fold(events).history[:2]] == ["Ann", "Bob"]
-
-
 @pytest.mark.parametrize(
     ("wrong", "why"),
     [

@@ -208,14 +208,6 @@ def test_the_model_sees_the_beginning_of_a_large_output_and_the_log_has_all(nati
     assert str(State.fold(read_again).history[0].output).endswith(" word4999")
 
 
-def test_a_table_is_told_in_rows_and_kept_as_a_table() -> None:
-    model = ScriptedModel([calls(("report", {})), "4,200"])
-    state = Executor(Inventory.of([report], "react"), LLM.connect(model)).run(GIVEN)
-    told = model.requests[-1][-1][1]
-    assert "City | Visitors" in told and "Lisbon | 4,200" in told
-    assert state.history[0].output == report.run(State())
-
-
 def test_the_outcome_of_calls_side_by_side_is_that_of_one_after_the_other() -> None:
     turn = calls(
         ("weather", {"city": "Boom"}),

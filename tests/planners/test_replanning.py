@@ -44,8 +44,3 @@ class TestReplanning:
         modules = {"one": lambda state: 1, "two": breaks_once, "three": lambda state: 3}
         planner = Then([Fixed(["one"]), Replanning(Fixed(["two"])), Fixed(["three"])])
         assert run(modules, planner).executed_names == ("one", "two", "two", "three")
-
-    def test_turns_may_nest(self) -> None:
-        modules = {name: lambda state: 1 for name in "abcd"}
-        planner = Then([Then([Fixed(["a"]), Fixed(["b"])]), Then([Fixed(["c"]), Fixed(["d"])])])
-        assert run(modules, planner).executed_names == ("a", "b", "c", "d")

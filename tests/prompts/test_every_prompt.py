@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from jinja2 import Environment, meta
 
-from chameleon.core.prompt import Prompt
 from tests.benchmarks.shared_data import DATA, needs_data
 from tests.prompts import demonstrations
 from tests.prompts.demonstrations import PROMPTS, TASKS, chain_demonstrations, parts, problem_demonstrations
@@ -50,24 +49,6 @@ def test_demonstrations_are_as_many_as_published(task: str) -> None:
     for name, count in zip(words[::2], words[1::2], strict=True):
         shown = read(f"{task}/{name}")
         assert len(shown) == int(count) and len({demo.question for demo in shown}) == int(count), name
-
-
-@needs_data
-def test_no_prompt_tells_to_disregard_an_instruction_in_a_question() -> None:
-    """Some 145 of TabMWP's development problems hold one: "Look at the table", "Simplify any fractions"."""
-    with gzip.open(DATA / "tabmwp/dev1k.jsonl.gz", "rt", encoding="utf-8") as lines:
-        asked = [str(json.loads(line)["question"]) for line in lines]
-    told = [question for question in asked if re.search(r"\b(?:Look at|Simplify)\b", question)]
-    assert len(told) > 140
-    for name in (each for each in NAMES if each.startswith(("tabmwp/", "tables/"))):
-        given = {slot.rstrip("?"): slot.rstrip("?").upper() for slot in parts(name)[0]["slots"]}
-        given |= {"modules": [], "choices": ["a", "b"]}
-        for question in told[::16]:
-            slots = given | {"question": question, "inputs": question}
-            (_, system), (_, user) = Prompt.load(name).render(slots)
-            warnings = [line for line in f"{system}\n{user}".splitlines() if "never follow" in line]
-            assert len(warnings) == 1 and "question" not in warnings[0], name
-            assert question.strip().splitlines()[0] in user
 
 
 @needs_data

@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from http.client import HTTPConnection, HTTPException
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.conftest import command as command
+from tests.local_server import JsonHandler, LocalServer
 
 NEEDED = ("torch", "transformers", "accelerate", "fastapi", "uvicorn")
 TINY_MODEL = Path(__file__).with_name("tiny_model.py")
@@ -86,7 +86,7 @@ class Server:
         return closing(HTTPConnection("127.0.0.1", self.port, timeout=seconds))
 
 
-class Relay:
+class Relay(LocalServer):
     """Stands before a server and notes the chat requests, and those that it answered, as they pass.
 
     `before` is called with the number of each chat request, from 1, before that is passed on; at that of
@@ -95,19 +95,18 @@ class Relay:
     """
 
     def __init__(self, server: Server) -> None:
+        super().__init__(_Handler)
         self.server = server
         self.before: Callable[[int], None] = lambda number: None
         self.kills_at = 0
         self.requests: list[dict[str, Any]] = []
         self.answered: list[tuple[dict[str, Any], bytes]] = []
         self.lock = threading.Lock()
-        self._http = _Relaying(("127.0.0.1", 0), type("Handler", (_Handler,), {"relay": self}))
-        threading.Thread(target=self._http.serve_forever, args=(0.01,), daemon=True).start()
 
     @property
     def url(self) -> str:
         """The base address, with /v1."""
-        return f"http://127.0.0.1:{self._http.server_port}/v1"
+        return f"http://127.0.0.1:{self.port}/v1"
 
     @property
     def usage(self) -> tuple[int, int, int]:
@@ -115,10 +114,6 @@ class Relay:
         told = [usage_in(reply) for _, reply in self.answered]
         asked, written = (sum(each[f"{kind}_tokens"] for each in told) for kind in ("prompt", "completion"))
         return len(told), asked, written
-
-    def stop(self) -> None:
-        self._http.shutdown()
-        self._http.server_close()
 
 
 def require_server() -> None:
@@ -143,20 +138,9 @@ def usage_in(reply: bytes) -> dict[str, int]:
     return usage
 
 
-class _Relaying(ThreadingHTTPServer):
-    daemon_threads = True
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing: clients that go away midway are part of the tests."""
-
-
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
-    relay: Relay
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Keep the tests' output clean."""
+class _Handler(JsonHandler):
+    wbufsize = 0  # pieces pass as they come
+    owner: Relay
 
     def do_GET(self) -> None:
         self._pass_on(None)
@@ -165,7 +149,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._pass_on(self.rfile.read(int(self.headers["Content-Length"])))
 
     def _pass_on(self, body: bytes | None) -> None:
-        with suppress(OSError, HTTPException), self.relay.server.connection() as upstream:
+        with suppress(OSError, HTTPException), self.owner.server.connection() as upstream:
             self.close_connection = True  # unless all goes well
             if body is not None:
                 self._begin(json.loads(body))
@@ -181,18 +165,18 @@ class _Handler(BaseHTTPRequestHandler):
                 self._send_chunk(piece)
                 reply += piece
             if body is not None and answer.status == 200:
-                with self.relay.lock:
-                    self.relay.answered.append((json.loads(body), reply))
+                with self.owner.lock:
+                    self.owner.answered.append((json.loads(body), reply))
             self._send_chunk(b"")
             self.close_connection = False
 
     def _begin(self, request: dict[str, Any]) -> None:
-        with self.relay.lock:
-            self.relay.requests.append(request)
-            number = len(self.relay.requests)
-        if number == self.relay.kills_at:
-            self.relay.server.kill()
-        self.relay.before(number)
+        with self.owner.lock:
+            self.owner.requests.append(request)
+            number = len(self.owner.requests)
+        if number == self.owner.kills_at:
+            self.owner.server.kill()
+        self.owner.before(number)
 
     def _send_chunk(self, piece: bytes) -> None:
         self.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece))
@@ -227,7 +211,6 @@ def mortal(served: Server) -> Iterator[Server]:
 @pytest.fixture
 def relay(served: Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[Relay]:
     """A relay before the server; OPENAI_BASE_URL points to it."""
-    relay = Relay(served)
-    monkeypatch.setenv("OPENAI_BASE_URL", relay.url)
-    yield relay
-    relay.stop()
+    with Relay(served) as relay:
+        monkeypatch.setenv("OPENAI_BASE_URL", relay.url)
+        yield relay

@@ -14,10 +14,8 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
 import threading
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,7 +24,6 @@ import pytest
 
 from chameleon import Executor, Inventory, State
 from chameleon.core.log import EventLog
-from tests.local_server import free_port, listening
 
 HOME = Path(os.environ.get("CHAMELEON_MCP_SERVERS", "no such folder")).absolute()
 pytestmark = pytest.mark.skipif(not HOME.is_dir(), reason="CHAMELEON_MCP_SERVERS names no folder of servers")
@@ -114,16 +111,6 @@ def test_it_is_listed_and_called(server: Server, tmp_path: Path) -> None:
     assert said in str(run(made).answer)
 
 
-def test_it_speaks_its_revision(server: Server, tmp_path: Path) -> None:
-    from chameleon.interop.mcp_client import connection
-    from chameleon.inventory.schema import McpSpec
-
-    spec = McpSpec.model_validate({"command": list(server.command)})
-    found = connection(spec, tmp_path)
-    assert len(found.tools()) == server.tools
-    assert found._client.protocol_version == server.revision
-
-
 def test_a_call_that_fails_is_told(server: Server, tmp_path: Path) -> None:
     name, args, said = server.fails
     state = run(inventory(tmp_path, {"command": list(server.command)}, (name, args)))
@@ -174,94 +161,3 @@ def test_it_is_replayed_to_the_byte_when_it_is_off(server: Server, tmp_path: Pat
     os.kill(pid, signal.SIGKILL)
     (tmp_path / "kept.sh").unlink()
     replayed(tmp_path, first)
-
-
-READ = ("read_text_file", {"path": "a.txt"})
-LONG = ("trigger_long_running_operation", {"duration": 20, "steps": 2})
-
-
-def test_a_slow_call_is_given_up(tmp_path: Path) -> None:
-    mcp = {"command": list(SERVERS["everything"].command), "timeout": 2}
-    needed("everything")
-    begun = time.monotonic()
-    state = run(inventory(tmp_path, mcp, LONG))
-    assert state.ended is not None and "within 2 s" in str(state.ended.error)
-    assert time.monotonic() - begun < 15
-
-
-def test_pictures_links_and_structured_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CHAMELEON_RECEIVED", str(tmp_path / "received"))
-    mcp = {"command": list(needed("everything").command)}
-    picture = run(inventory(tmp_path, mcp, ("get_tiny_image", {}))).answer
-    assert any(isinstance(each, Path) and each.suffix == ".png" for each in picture)
-    weather = run(inventory(tmp_path, mcp, ("get_structured_content", {"location": "Chicago"}))).answer
-    assert {"temperature", "conditions", "humidity"} <= weather.keys()
-    links = run(inventory(tmp_path, mcp, ("get_resource_links", {"count": 2}))).answer
-    assert sum("uri" in each for each in links if isinstance(each, Mapping)) == 2
-    names = run(inventory(tmp_path, mcp, ("get_env", {}))).answer
-    assert "CHAMELEON_MCP_SERVERS" not in str(names) and "PATH" in str(names)
-
-
-@pytest.fixture
-def start(tmp_path: Path) -> Iterator[Callable[[], subprocess.Popen[bytes]]]:
-    """Return what starts `everything` over HTTP, each time at the port that the file `port` holds."""
-    port = free_port()
-    (tmp_path / "port").write_text(str(port))
-    command = [needed("everything").command[0], "streamableHttp"]
-    running: list[subprocess.Popen[bytes]] = []
-
-    def started() -> subprocess.Popen[bytes]:
-        running.append(listening(command, port, env={**os.environ, "PORT": str(port)}))
-        return running[-1]
-
-    yield started
-    for process in running:
-        process.kill()
-        process.wait()
-
-
-def test_streamable_http_is_called_failing_slow_killed_and_replayed(
-    tmp_path: Path, start: Callable[[], subprocess.Popen[bytes]]
-) -> None:
-    from chameleon.interop.mcp_client import connection
-    from chameleon.inventory.schema import McpSpec
-
-    process = start()
-    url = f"http://127.0.0.1:{(tmp_path / 'port').read_text()}/mcp"
-    echo = ("echo", {"message": "hi"})
-    made = inventory(tmp_path, {"url": url}, echo)
-    assert len(made.cards) == SERVERS["everything"].tools and run(made).answer == "Echo: hi"
-    found = connection(McpSpec.model_validate({"url": url}), tmp_path)
-    assert found._client.protocol_version == "2025-11-25"
-    fails = run(inventory(tmp_path, {"url": url}, ("gzip_file_as_resource", {"data": "http://127.0.0.1:9/"})))
-    assert fails.ended is not None and "fetch failed" in str(fails.ended.error)
-    slow = run(inventory(tmp_path, {"url": url, "timeout": 2}, LONG))
-    assert slow.ended is not None and "within 2 s" in str(slow.ended.error)
-
-    threading.Timer(1.0, process.kill).start()
-    dying = run(inventory(tmp_path, {"url": url}, LONG))
-    assert dying.ended is not None and "is not asked again" in str(dying.ended.error), dying.ended
-    off = run(made)
-    assert off.ended is not None and "could not run echo: ConnectError" in str(off.ended.error)
-    process = start()
-    assert run(made).answer == "Echo: hi"
-    process.kill()
-    process.wait()
-    process = start()
-    lost = run(made)  # its session; the next call begins another
-    assert lost.ended is not None and "could not run echo" in str(lost.ended.error)
-    made = inventory(tmp_path, {"url": url}, echo, echo)
-    with EventLog(tmp_path / "run.jsonl") as log:
-        first = run(made, log)
-    assert first.answer == "Echo: hi"
-    process.kill()
-    process.wait()
-    replayed(tmp_path, first)
-
-
-def test_what_is_written_is_there_for_the_next_step(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text("old")
-    write = ("write_file", {"path": "a.txt", "content": "new" * 100_000})
-    made = inventory(tmp_path, {"command": list(SERVERS["filesystem"].command)}, write, READ)
-    state = Executor(made, approve=lambda request: True).run({"question": "q"})
-    assert "new" in str(state.answer) and "old" not in str(state.answer)

@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import json
-import signal
-import subprocess
-import sys
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 from chameleon import LLM, Executor, Inventory, State
 from chameleon.core.log import EventLog
 from chameleon.table import read_table
-from tests.e2e.commands import ROOT, Command, Outcome, environment, spawn
+from tests.e2e.commands import ROOT, Command, Outcome, spawn
 from tests.evaluation.rows import Row, read_events, read_lines
 from tests.served.conftest import Relay, Server, require_server
 
@@ -26,17 +20,6 @@ PROBLEMS = ROOT / "demos/data/problems.jsonl"
 QUESTION = "How many points does Kingsmere Town have?"
 PLAN = ("solution_generator", "answer_generator")
 IMPATIENT = "name: impatient\nextends: tabmwp\nllm: {retries: 0}\n"
-BRIEF = """
-name: brief
-input: {question: str, table: Table}
-llm: {retries: 0, max_tokens: 16}
-planner: {use: fixed, plan: [solution_generator, answer_generator]}
-modules:
-  solution_generator: {prompt: tables/solution_generator}
-  answer_generator: {}
-"""
-_REDO = "{redo: solution_generator, attempts: 3, temperature_step: 0.1}"
-REPAIRED = f"{BRIEF}repair: {{solution_generator: {_REDO}}}\n"
 
 
 def answered(relay: Relay, log: Path, **settings: Any) -> State:
@@ -69,45 +52,6 @@ def test_a_question_takes_two_calls_and_their_usage_is_the_servers(
         assert again["choices"][0]["message"]["content"] == call.text
         assert again["usage"]["prompt_tokens"] == call.usage.input_tokens
         assert again["usage"]["completion_tokens"] == call.usage.output_tokens
-
-
-def test_a_streamed_reply_is_the_same(relay: Relay, tmp_path: Path) -> None:
-    whole = answered(relay, tmp_path / "whole.jsonl")
-    streamed = answered(relay, tmp_path / "streamed.jsonl", streaming=True)
-    assert [bool(request.get("stream")) for request in relay.requests] == [False, False, True, True]
-    assert streamed.answer == whole.answer
-    for one, other in zip(streamed.calls, whole.calls, strict=True):
-        assert (one.text, one.finish, one.usage) == (other.text, other.finish, other.usage)
-
-
-@pytest.mark.parametrize(
-    ("inventory", "model", "told"),
-    [
-        (IMPATIENT, "tiny/nothing", "tiny/nothing"),
-        (BRIEF, "tiny/ends", "empty reply"),
-        (BRIEF, "tiny/random", "cut off"),
-        (REPAIRED, "tiny/random", "cut off"),
-    ],
-)
-def test_a_model_that_is_not_there_silent_or_cut_off_is_one_line(
-    relay: Relay, command: Command, tmp_path: Path, inventory: str, model: str, told: str
-) -> None:
-    outcome = command(*ask(tmp_path, inventory, model))
-    assert outcome.code == 1 and not outcome.out and told in outcome.complaint
-
-
-@pytest.mark.parametrize("inventory", [BRIEF, REPAIRED], ids=["as it is", "repaired"])
-def test_a_reply_that_is_cut_off_is_asked_for_with_more_room(
-    relay: Relay, command: Command, tmp_path: Path, inventory: str
-) -> None:
-    command(*ask(tmp_path, inventory, "tiny/random"))
-    limits: dict[str, list[int]] = {}
-    for request in relay.requests:
-        limit = request.get("max_completion_tokens") or request["max_tokens"]
-        limits.setdefault(json.dumps(request["messages"]), []).append(limit)
-    assert limits
-    for each in limits.values():
-        assert len(each) > 1 and all(less < more for less, more in pairwise(each))
 
 
 def paid(events: list[Row]) -> tuple[int, int, int]:
@@ -157,31 +101,6 @@ def test_a_question_whose_server_dies_goes_on_and_pays_nothing_twice(
     failed = command(*arguments)
     assert failed.code == 1 and "Check that the server runs" in failed.complaint
     mortal.restart()
-    assert_one_more_call_answers(command(*arguments), relay, log)
-
-
-def test_a_question_that_is_interrupted_goes_on_and_pays_nothing_twice(
-    relay: Relay, command: Command, tmp_path: Path
-) -> None:
-    log = tmp_path / "run.jsonl"
-    arguments = ask(tmp_path, IMPATIENT, "tiny/plans", "--log", str(log))
-    called = [sys.executable, "-m", "chameleon", *arguments]
-    process = subprocess.Popen(
-        called, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment()
-    )
-
-    def interrupt_at_the_second(number: int) -> None:
-        if number == 2:
-            process.send_signal(signal.SIGINT)
-            process.wait(20)
-            raise ConnectionAbortedError
-
-    relay.before = interrupt_at_the_second
-    try:
-        _, complaint = process.communicate(timeout=60)
-    finally:
-        process.kill()
-    assert process.returncode == 130 and complaint == "chameleon: interrupted\n"
     assert_one_more_call_answers(command(*arguments), relay, log)
 
 

@@ -11,14 +11,14 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from tests.local_server import JsonHandler, LocalServer, in_turn
+from tests.local_server import JsonHandler, LocalServer, in_turn, serving
 
 
 @dataclass(frozen=True)
@@ -125,26 +125,15 @@ class _Handler(JsonHandler):
         self.close_connection = answer.headers.get("Connection") != "keep-alive"
 
 
-@contextmanager
-def raw_server(start: bytes, for_ever: bytes = b"") -> Iterator[str]:
+def raw_server(start: bytes, for_ever: bytes = b"") -> AbstractContextManager[str]:
     """Answer every connection with these bytes, the latter again and again; give "host:port"."""
 
-    def answer() -> None:
-        while not ended.is_set():
-            with suppress(OSError), listening.accept()[0] as connection:
-                connection.recv(65_536)
-                connection.sendall(start)
-                while for_ever:
-                    connection.sendall(for_ever)
+    def say(connection: socket.socket) -> None:
+        connection.sendall(start)
+        while for_ever:
+            connection.sendall(for_ever)
 
-    ended = threading.Event()
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        thread = threading.Thread(target=answer, daemon=True)
-        thread.start()
-        yield f"127.0.0.1:{listening.getsockname()[1]}"
-        ended.set()
-        listening.shutdown(socket.SHUT_RDWR)
-        thread.join(10)  # before the number of this socket is free for the next server
+    return serving(say)
 
 
 def _as_function(route: Route) -> Callable[[Asked], Answer]:
