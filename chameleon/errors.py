@@ -20,7 +20,6 @@ _log = logging.getLogger("chameleon")
 OLD_NAMES = {"asks": "requires_approval", "at_most": "max_runs"}
 _NOT_OWN = frozenset(["chameleon", *sys.stdlib_module_names])
 _INSTALLED = frozenset(["site-packages", "dist-packages"])
-_HOLDERS = ("chameleon.values", "chameleon.core.access", "chameleon.core.state")
 
 
 class ChameleonError(Exception):
@@ -305,14 +304,6 @@ def raised_at(problem: BaseException) -> str:
     own = [each for each, file in zip(others, files, strict=True) if _INSTALLED.isdisjoint(Path(file).parts)]
     places = own or others[:1] or frames
     return f" ({Path(places[-1][0].f_code.co_filename).name}, line {places[-1][1]})" if places else ""
-
-
-def read_at() -> str:
-    """Return the file and line that reads a value of a run, below the mappings that hold it."""
-    frame = sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__") in _HOLDERS:
-        frame = frame.f_back
-    return f" ({Path(frame.f_code.co_filename).name}, line {frame.f_lineno})"
 
 
 def with_new_names(

@@ -15,7 +15,7 @@ from chameleon.core.conversation import HISTORY
 from chameleon.core.events import Step
 from chameleon.core.module import InnerRun, Module, copy_with, needs_model, split_keys
 from chameleon.core.state import MissingKeys, State
-from chameleon.errors import NoSuchKey, read_at
+from chameleon.errors import NoSuchKey
 from chameleon.text import nearest
 
 _NOTHING: Mapping[str, Any] = values.ReadOnly()
@@ -36,8 +36,8 @@ class _Seen(values.ReadOnly):
         name = f"{self.kind}.{key}"
         near = nearest(str(key), self) if self else ""
         if _is_in(name, self.reads):
-            raise NoSuchKey(f"there is no {name}{read_at()}", hint=near)
-        what = f"it reads {name}, which it does not declare{read_at()}"
+            raise NoSuchKey(f"there is no {name}", hint=near)
+        what = f"it reads {name}, which it does not declare"
         raise NoSuchKey(what, hint=f'Add "{name}" to its `reads`. {near}'.strip())
 
     def get(self, key: str, default: Any = None) -> Any:

@@ -81,14 +81,6 @@ class AsksModel:
     _asking: Asking = Asking()
     _llm: LLM | None = None
 
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any:
-            """Return the model as `llm`, its name before version 0.3."""
-            if name == "llm":
-                return self._llm
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-
     @cached_property
     def _template(self) -> Prompt:
         """Read the prompt file on first use. Raises `PromptError` if it is missing."""

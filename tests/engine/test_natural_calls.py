@@ -17,7 +17,6 @@ from chameleon import (
     LLM,
     Executor,
     Inventory,
-    LLMModule,
     Module,
     Plan,
     Planner,
@@ -29,7 +28,6 @@ from chameleon import (
     tool,
 )
 from chameleon.core.log import event_from_json, event_to_json
-from chameleon.core.prompt import TableView
 from chameleon.errors import ChameleonError, InputError, InventoryError, ModuleError
 from chameleon.llm.scripted import ScriptedModel
 from chameleon.planners.fixed import Fixed
@@ -316,49 +314,27 @@ OLD_WAYS: dict[str, Any] = {
     "a property": InProperty,
     "a class, later": later(type("Later", (Deletes,), {})),
     "an instance": on_an_instance(),
-    "tool": tool(one.function, asks="approval", at_most=2),  # type: ignore[call-overload]
-    "a mapping": {"use": Deletes, "asks": "approval", "at_most": 2},
 }
 
 
 @pytest.mark.parametrize("way", OLD_WAYS)
-def test_old_names_still_ask_and_bound_with_a_warning(way: str, caplog: pytest.LogCaptureFixture) -> None:
-    planner = {"use": "fixed", "plan": ["own"]}
-    made = Inventory.parse({"name": "mine", "planner": planner, "modules": {"own": OLD_WAYS[way]}})
-    own = made.modules["own"]
-    assert (own.requires_approval, own.max_runs) == (True, 2) and Executor(made).run(
-        GIVEN
-    ).status == "waiting"
-    if way != "tool":  # it was made above
-        assert sum("version 0.3" in each.getMessage() for each in caplog.records) == 2
+def test_an_attribute_under_its_old_name_is_refused(way: str) -> None:
+    with pytest.raises(InventoryError, match=r"'asks'\. It is now called 'requires_approval'"):
+        Inventory.of([OLD_WAYS[way]], Fixed("one"))
 
 
-def test_an_old_name_that_says_something_else_is_refused() -> None:
-    wrong = type("Wrong", (Deletes,), {"asks": "aproval"})
-    with pytest.raises(InventoryError, match=r"asks is 'aproval'\. Write requires_approval: true"):
-        Inventory.of([wrong], Fixed("wrong"))
+def entry_with(**written: Any) -> Inventory:
     planner = {"use": "fixed", "plan": ["own"]}
+    return Inventory.parse({"name": "m", "planner": planner, "modules": {"own": {"use": Deletes, **written}}})
+
+
+def test_old_keys_of_an_entry_ask_and_bound_with_a_warning(caplog: pytest.LogCaptureFixture) -> None:
+    made = entry_with(asks="approval", at_most=2)
+    assert (made.modules["own"].requires_approval, made.modules["own"].max_runs) == (True, 2)
+    assert Executor(made).run(GIVEN).status == "waiting"
+    assert sum("version 0.3" in each.getMessage() for each in caplog.records) == 2
     with pytest.raises(InventoryError, match="asks is 'aproval'"):
-        Inventory.parse(
-            {"name": "mine", "planner": planner, "modules": {"own": {"use": one, "asks": "aproval"}}}
-        )
-
-
-def test_old_attributes_of_planners_and_of_prompts_are_taken() -> None:
-    class Half(Planner):
-        def __init__(self) -> None:
-            self.whole = False
-
-        def propose(self, state: State, inventory: Inventory) -> Sequence[Step]:
-            return () if state.executed_names else [Step("one")]
-
-    assert Inventory.of([one], Half()).planner.returns_full_plan is False
-    kind = type(
-        "Shows", (LLMModule,), {"max_rows": 3, "table_style": "markdown", "gives": "text", "prompt": "x"}
-    )
-    shows = Inventory.of([kind], Fixed("shows")).modules["shows"]
-    assert isinstance(shows, LLMModule) and shows.table_view == TableView("markdown", max_rows=3)
-    assert shows.traits.returns == "text" and shows.llm is None  # type: ignore[attr-defined]
+        entry_with(asks="aproval")
 
 
 def test_a_fixed_plan_of_one_module_is_its_name() -> None:
