@@ -22,7 +22,6 @@ import orjson
 from chameleon import values
 from chameleon.core.events import (
     Approval,
-    Dropped,
     Event,
     Failure,
     Nested,
@@ -97,9 +96,6 @@ def event_to_json(event: Event) -> dict[str, Any]:
         case Approval():
             steps = [step.to_json() for step in event.steps]
             return {"event": "approval", "said": event.said, "by": event.by, "steps": steps}
-        case Dropped():
-            names = ("model", "parameter", "value", "why")
-            return {"event": "dropped", **{name: getattr(event, name) for name in names}}
         case RunEnded():
             written = {"event": "run_ended", "reason": event.reason}
     if not isinstance(event, Plan) and event.error:
@@ -201,8 +197,6 @@ def _event(data: Mapping[str, Any]) -> Event:
             if (said := data["said"]) not in get_args(Said):
                 raise ValueError(f"no answer: {said!r}")
             return Approval(tuple(map(Step.from_json, data["steps"])), said, str(data["by"]))
-        case "dropped":
-            return Dropped(str(data["model"]), str(data["parameter"]), data["value"], str(data["why"]))
         case "run_ended":
             if data["reason"] not in get_args(Reason):
                 raise LogError(f"a run has ended for an unknown reason: {data['reason']!r}")
@@ -247,7 +241,7 @@ def before_failure(events: Sequence[Event]) -> int:
 
 
 def _is_failed(event: Event) -> bool:
-    """Return whether it is a failed run, step or plan, or comes before one to report a parameter."""
+    """Return whether it is a failed run, step or plan."""
     match event:
         case Nested():
             return _is_failed(event.event)
@@ -255,7 +249,7 @@ def _is_failed(event: Event) -> bool:
             return event.reason in ("failed", "budget")
         case StepRecord():
             return event.error is not None or event.dropped
-    return isinstance(event, Dropped) or (isinstance(event, Plan) and bool(event.refused))
+    return isinstance(event, Plan) and bool(event.refused)
 
 
 def _is_yes(event: Event) -> bool:

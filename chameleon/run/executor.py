@@ -286,13 +286,12 @@ class Executor:
                 event = masked(made, secrets)
                 if isinstance(event, StepRecord) and event.dropped:
                     meter.drop_step()
-                for happened in (*state.new_dropped_params(event), event):
-                    state = state.after(happened)
-                    if isinstance(happened, RunEnded) and happened.error and happened.error.kind in _OF_PLANS:
-                        for doubt in meter.doubts:
-                            doubt()
-                    keep(happened)
-                    yield happened, state
+                state = state.after(event)
+                if isinstance(event, RunEnded) and event.error and event.error.kind in _OF_PLANS:
+                    for doubt in meter.doubts:
+                        doubt()
+                keep(event)
+                yield event, state
             if state.waiting:
                 return
 
