@@ -11,7 +11,8 @@ import pytest
 
 from chameleon import LLM, Executor, Inventory, State, Table, tool
 from chameleon.core.events import Step
-from chameleon.core.log import EventLog, LineFile, event_to_json
+from chameleon.core.line_file import LineFile
+from chameleon.core.log import EventLog, event_to_json
 from chameleon.errors import BudgetExceeded, InventoryError, LogError, ReplayMiss, StepRejected
 from chameleon.llm import ResponseStore, ScriptedModel
 from chameleon.modules.lookup.lookup import ColumnLookup, RowLookup

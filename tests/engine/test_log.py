@@ -18,15 +18,8 @@ from hypothesis import strategies as st
 
 from chameleon import Executor, tool
 from chameleon.core.events import Event, Plan, RunStarted, Step, StepRecord
-from chameleon.core.log import (
-    FORMAT,
-    EventLog,
-    LineFile,
-    event_from_json,
-    event_to_json,
-    json_line,
-    read_line,
-)
+from chameleon.core.line_file import LineFile
+from chameleon.core.log import FORMAT, EventLog, event_from_json, event_to_json, json_line, read_line
 from chameleon.errors import InputError, LogError
 from chameleon.planners.fixed import Fixed
 from chameleon.table import Table
