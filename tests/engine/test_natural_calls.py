@@ -135,14 +135,6 @@ def test_exceptions_are_raised_where_that_is_asked_for() -> None:
     assert isinstance(ended.error.exception, ModuleError) and ended.error.exception.__cause__ is None
 
 
-def test_batches_are_lists() -> None:
-    executor = Executor(Inventory.of([one], Fixed(["one"])))
-    states = executor.batch([GIVEN, {}, GIVEN])
-    assert isinstance(states, list) and [state.answer for state in states] == [1, 1, 1]
-    assert [state.answer for state in asyncio.run(executor.abatch([GIVEN, GIVEN]))] == [1, 1]
-    assert [str(state) for state in states] == ["answered: 1 (one)"] * 3
-
-
 @pytest.mark.slow
 def test_a_traceback_is_printed_where_it_is_asked_for(tmp_path: Path) -> None:
     (tmp_path / "fails.py").write_text("def fails() -> int:\n    return 1 // 0\n")
@@ -159,18 +151,6 @@ def test_a_traceback_is_printed_where_it_is_asked_for(tmp_path: Path) -> None:
         )
         assert done.returncode == 1 and ("Traceback" in done.stderr) is is_told, done.stderr
         assert "chameleon: module fails: ZeroDivisionError: " in done.stderr
-
-
-def test_a_planner_that_proposes_what_has_just_run_is_stopped() -> None:
-    class Again(Planner):
-        def propose(self, state: State, inventory: Inventory) -> list[Step]:
-            return [Step("one")]
-
-    ended = Executor(Inventory.of([one], Again())).run(GIVEN).ended
-    assert ended is not None and str(ended.error) == (
-        "planner again: it proposes one again, which has just run to its end. "
-        "Return () from `propose` when there is nothing more to do."
-    )
 
 
 @pytest.mark.parametrize("is_async", [False, True])
@@ -239,19 +219,6 @@ def test_records_are_a_table_and_what_is_not_there_is_declined() -> None:
         Table(["price"], [[2]])  # type: ignore[list-item]
 
 
-def test_a_state_says_how_the_run_stands() -> None:
-    @tool(requires_approval=True)
-    def fails() -> str:
-        """Fails."""
-        raise ValueError("no")
-
-    inventory = Inventory.of([fails], Fixed("fails"))
-    waiting = Executor(inventory).run(GIVEN)
-    assert (waiting.status, waiting.why) == ("waiting", "it waits for approval of fails")
-    failed = Executor(inventory, approve=lambda request: True).run(GIVEN)
-    assert failed.status == "failed" and "ValueError: no" in failed.why and State().status == "running"
-
-
 def test_progress_is_shown_on_stderr(capsys: pytest.CaptureFixture[str]) -> None:
     executor = Executor(Inventory.of([one], Fixed("one")))
     states = executor.batch(iter([GIVEN] * 3), progress=True)
@@ -296,24 +263,11 @@ class InProperty(Deletes):
         return "approval"
 
 
-def later(kind: type[Module]) -> type[Module]:
-    kind.asks, kind.at_most = "approval", 2  # type: ignore[attr-defined]
-    return kind
-
-
-def on_an_instance() -> Module:
-    made = Deletes()
-    made.asks, made.at_most = True, 2  # type: ignore[attr-defined]
-    return made
-
-
 OLD_WAYS: dict[str, Any] = {
     "a class": type("InClass", (Deletes,), {"asks": "approval", "at_most": 2}),
     "its base": type("InMixin", (AskingMixin, Deletes), {}),
     "__init__": InInit,
     "a property": InProperty,
-    "a class, later": later(type("Later", (Deletes,), {})),
-    "an instance": on_an_instance(),
 }
 
 
