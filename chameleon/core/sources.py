@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain, groupby
+from itertools import chain
 from typing import Any
 
 from chameleon.core.state import State
@@ -38,16 +38,16 @@ def _source(source: Mapping[str, Any]) -> str:
     parts = [_place(source)]
     rows, of = source.get("rows"), source.get("of")
     if isinstance(rows, Sequence) and rows and len(rows) != of:
-        parts.append(_listed("row", _ranges(rows)))
+        parts.append(_listed("row", rows))
     elif isinstance(of, int) and isinstance(count := source.get("count"), int):
         parts.append(f"{count:,} of {of:,} rows")
     elif isinstance(of, int):
         parts.append(f"all {of:,} rows" if of != 1 else "its one row")
     if columns := source.get("columns"):
-        parts.append(_listed("column", list(map(str, columns))))
+        parts.append(_listed("column", columns))
     cells = source.get("cells") or ()
     if isinstance(of, int) and cells and (not rows or len(rows) == of):
-        parts.append(f"the answer in {_listed('row', _ranges(sorted({cell[0] for cell in cells})))}")
+        parts.append(f"the answer in {_listed('row', sorted({cell[0] for cell in cells}))}")
     return ", ".join(parts)
 
 
@@ -65,22 +65,11 @@ def _place(source: Mapping[str, Any]) -> str:
     return name if whole_file or "file" not in source else f"{name}, table {source.get('table')}"
 
 
-def _ranges(rows: Sequence[int]) -> list[str]:
-    """Write numbers of rows, three or more neighbours as one: 3, 5 to 9."""
-    found: list[str] = []
-    for _, run in groupby(enumerate(rows), key=lambda placed: placed[1] - placed[0]):
-        first, *others = (row for _, row in run)
-        if len(others) > 1:
-            found.append(f"{first:,} to {others[-1]:,}")
-        else:
-            found += [f"{row:,}" for row in (first, *others)]
-    return found
-
-
-def _listed(noun: str, items: Sequence[str]) -> str:
+def _listed(noun: str, items: Sequence[Any]) -> str:
     """Write "rows 3 and 5", "column Team", "columns A, B and 7 more"."""
-    many = len(items) > 1 or " to " in items[0]
-    if len(items) > _MOST_ITEMS:
-        items = [*items[: _MOST_ITEMS - 1], f"{len(items) - _MOST_ITEMS + 1} more"]
-    text = items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"
-    return f"{noun}{'s' if many else ''} {text}"
+    shown = [f"{each:,}" if isinstance(each, int) else str(each) for each in items]
+    if len(shown) == 1:
+        return f"{noun} {shown[0]}"
+    if len(shown) > _MOST_ITEMS:
+        shown = [*shown[: _MOST_ITEMS - 1], f"{len(shown) - _MOST_ITEMS + 1} more"]
+    return f"{noun}s {', '.join(shown[:-1])} and {shown[-1]}"

@@ -174,17 +174,7 @@ def test_what_is_printed_is_short() -> None:
 def test_what_is_public_shows_itself_in_a_line() -> None:
     inventory = Inventory.of([one], Fixed("one"))
     state = Executor(inventory).run(GIVEN)
-    table = Table(["a", "b"], [["1", "2"]], "some")
-    shown = [
-        inventory,
-        Executor(inventory),
-        state,
-        state.plans[0],
-        state.history[0],
-        inventory.planner,
-        one,
-        table,
-    ]
+    shown = [inventory, Executor(inventory), state, state.plans[0], state.history[0], inventory.planner, one]
     assert [repr(each) for each in shown] == [
         "<Inventory tools: fixed over one>",
         "<Executor tools: fixed over one>",
@@ -193,7 +183,6 @@ def test_what_is_public_shows_itself_in_a_line() -> None:
         "<StepRecord one: 1>",
         "<planner fixed>",
         "<tool one()>",
-        "<Table 'some', 1 rows of a, b>",
     ]
     long = Executor(Inventory.of([tool(lambda: "x" * 9_999, name="long")], Fixed("long"))).run(GIVEN)
     assert len(repr(long)) < 400

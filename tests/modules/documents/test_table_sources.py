@@ -93,7 +93,7 @@ def test_cells_in_which_an_answer_stands(
         ({"id": "a.csv", "table": "a", "file": "a.csv", "of": 5, "rows": [3, 5], "columns": ["T", "P"]},
          "a.csv, rows 3 and 5, columns T and P"),
         ({"id": "a.csv#2", "table": "b", "file": "a.csv", "of": 9, "rows": [1, 2, 3, 7], "columns": ["x"]},
-         "a.csv, table b, rows 1 to 3 and 7, column x"),
+         "a.csv, table b, rows 1, 2, 3 and 7, column x"),
         ({"id": "b.xlsx#S", "table": "b", "file": "b.xlsx", "sheet": "S", "of": 1, "rows": [1]},
          "b.xlsx, sheet S, its one row"),
         ({"id": "c.md#H", "table": "H", "file": "c.md", "heading": "H", "of": 2000, "cells": [[7, "x"]]},
