@@ -37,7 +37,7 @@ def settings_of(inventory: Inventory) -> dict[str, Any]:
     ours = "chameleon-compose"
     settings: dict[str, Any] = {"version": versions_of(ours).get(ours, "unknown")}  # of a folder, say
     if inventory.spec:
-        data = _as_before(inventory.spec.model_dump(exclude=_MAY_CHANGE, exclude_defaults=True))
+        data = inventory.spec.model_dump(exclude=_MAY_CHANGE, exclude_defaults=True)
         settings["inventory"] = hashlib.sha256(json.dumps(data, default=_plain).encode()).hexdigest()[:12]
     prompts = {}
     for name, part in {**inventory.modules, **inventory.planners}.items():
@@ -53,19 +53,6 @@ def settings_of(inventory: Inventory) -> dict[str, Any]:
         "without": sorted(inventory.left_out),
     }
     return settings | {key: value for key, value in further.items() if value}
-
-
-def _as_before(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the data with the names of keys before version 0.3: logs of that time have digests of them."""
-    old = {"requires_approval": "asks", "max_runs": "at_most", "show_error": "tell"}
-    renamed = dict(data)
-    for part in ("modules", "repair"):
-        for name, entry in renamed.get(part, {}).items():
-            values = {old.get(key, key): value for key, value in entry.items()}
-            if values.get("asks") is True:
-                values["asks"] = "approval"
-            renamed[part] = {**renamed[part], name: values}
-    return renamed
 
 
 def _for_one_question(inventory: Inventory) -> list[str]:

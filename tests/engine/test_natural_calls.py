@@ -246,18 +246,11 @@ def test_an_attribute_under_its_old_name_is_refused(given: type[Module]) -> None
         Inventory.of([given], Fixed("one"))
 
 
-def entry_with(**written: Any) -> Inventory:
-    planner = {"use": "fixed", "plan": ["own"]}
-    return Inventory.parse({"name": "m", "planner": planner, "modules": {"own": {"use": Deletes, **written}}})
-
-
-def test_old_keys_of_an_entry_ask_and_bound_with_a_warning(caplog: pytest.LogCaptureFixture) -> None:
-    made = entry_with(asks="approval", at_most=2)
-    assert (made.modules["own"].requires_approval, made.modules["own"].max_runs) == (True, 2)
-    assert Executor(made).run(GIVEN).status == "waiting"
-    assert sum("version 0.3" in each.getMessage() for each in caplog.records) == 2
-    with pytest.raises(InventoryError, match="asks is 'aproval'"):
-        entry_with(asks="aproval")
+@pytest.mark.parametrize("key", ["asks", "at_most"])
+def test_a_key_of_an_entry_under_its_old_name_is_refused(key: str) -> None:
+    modules = {"own": {"use": Deletes, key: True}}
+    with pytest.raises(InventoryError, match=f"Deletes has no parameter '{key}'"):
+        Inventory.parse({"name": "m", "planner": {"use": "fixed", "plan": ["own"]}, "modules": modules})
 
 
 def test_a_fixed_plan_of_one_module_is_its_name() -> None:

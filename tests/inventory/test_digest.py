@@ -13,7 +13,6 @@ from chameleon import LLM, Executor, Inventory
 from chameleon.core.events import RunStarted
 from chameleon.core.log import EventLog
 from chameleon.errors import LogError
-from chameleon.inventory.digest import settings_of
 from chameleon.llm import ScriptedModel
 from chameleon.planners.fixed import Fixed
 from tests.engine.doubles import Does, executor
@@ -148,21 +147,3 @@ def test_a_device_and_a_pipe_are_not_read(tmp_path: Path) -> None:
     for place in (tmp_path / "pipe", Path("/dev/zero"), tmp_path, tmp_path / "nowhere"):
         begun = next(iter(free.stream({"question": "How many?", "scan": place})))
         assert isinstance(begun, RunStarted) and begun.settings["files"]["scan"] == "absent"
-
-
-@pytest.mark.parametrize(
-    ("names", "value"),
-    [
-        ({"asks": "approval", "at_most": 2}, {"tell": False}),
-        ({"requires_approval": True, "max_runs": 2}, {"show_error": False}),
-    ],
-)
-def test_logs_from_before_names_changed_go_on(names: dict[str, Any], value: dict[str, bool]) -> None:
-    data = {
-        "name": "mine",
-        "planner": {"use": "fixed", "plan": ["rows", "final_answer"]},
-        "modules": {"rows": {"use": "row_lookup", **names}, "final_answer": None},
-        "repair": {**value, "final_answer": {"redo": "rows"}},
-    }
-    assert settings_of(Inventory.parse(data))["inventory"] == "d2adda4475dd"
-    assert settings_of(Inventory.load("tabmwp_cot"))["inventory"] == "6b146e6bb574"
