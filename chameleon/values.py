@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path, PurePath
 from typing import Any, NoReturn, TypeVar
 
-from chameleon.errors import ModuleError, NoSuchKey, read_at
+from chameleon.errors import ModuleError, NoSuchKey
 from chameleon.text import type_in_words
 
 T = TypeVar("T")
@@ -71,7 +71,7 @@ class ReadOnly(dict[str, Any]):
     def __missing__(self, key: object) -> NoReturn:
         named = ", ".join(each[:_LONGEST_KEY] for each in islice(self, _MOST_KEYS))
         hint = f"There are: {named}{' …' if len(self) > _MOST_KEYS else ''}." if self else "It is empty."
-        raise NoSuchKey(f"there is no key {str(key)[:_LONGEST_KEY]!r}{read_at()}", hint=hint)
+        raise NoSuchKey(f"there is no key {str(key)[:_LONGEST_KEY]!r}", hint=hint)
 
     def __reduce__(self) -> tuple[type[ReadOnly], tuple[dict[str, Any]]]:
         return ReadOnly, (dict(self),)

@@ -96,6 +96,10 @@ class RunPage:
 
     def show(self, event: Event) -> None:
         """Print an event of the run."""
+        calls = () if self.above or isinstance(event, RunStarted) else event.calls
+        for dropped in Dropped.of_calls(calls):
+            if dropped not in self.state.dropped:
+                self.note(f"{dropped}.")
         if isinstance(event, Plan):
             self._plan(event)
         elif isinstance(event, Nested):
@@ -106,8 +110,6 @@ class RunPage:
                 self._side_by_side(event)
         elif isinstance(event, Approval) and event.said in ("yes", "no"):
             self.note(f"{'Approved' if event.said == 'yes' else 'Not approved'}: {event}")
-        elif isinstance(event, Dropped):
-            self.note(f"{event}.")
         elif isinstance(event, RunStarted):
             self.table = event.input.get("table")
         self.state = self.state.after(event)
@@ -115,8 +117,6 @@ class RunPage:
     def _nested(self, event: Nested) -> None:
         """Print what happens in a step that runs an inventory, further to the right, under its name."""
         if not self.trace:
-            if isinstance(dropped := event.innermost, Dropped):
-                self.note(f"{dropped}.")
             return
         if self.inside is None:
             above = (*self.above, event.module)

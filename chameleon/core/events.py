@@ -1,15 +1,14 @@
 """The events of a run, and what they hold: steps, plans, failures.
 
-Seven kinds of events make a run: `RunStarted` (the input), `Plan` (steps to take, or a refused plan),
+Six kinds of events make a run: `RunStarted` (the input), `Plan` (steps to take, or a refused plan),
 `Approval` (steps that a person is asked to allow, or the answer), `StepRecord` (one step taken), `Nested`
-(what happens in a step that runs an inventory), `Dropped` (a parameter that a model does not take) and
-`RunEnded`.
+(what happens in a step that runs an inventory) and `RunEnded`.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
@@ -273,16 +272,25 @@ class Approval:
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """A model was asked without a parameter that is set for it, the first time in this run; and why."""
+    """A model was asked without a parameter that is set for it, and why."""
 
     model: str
     parameter: str
-    value: Any
-    why: str
-    calls: ClassVar[tuple[Call, ...]] = ()  # they are those of the plan or step that follows
+    value: Any = field(compare=False)
+    why: str = field(compare=False)
 
     def __str__(self) -> str:
         return f"{self.model} was asked without {self.parameter} {json.dumps(self.value)}: {self.why}"
+
+    @classmethod
+    def of_calls(cls, calls: Iterable[Call]) -> list[Dropped]:
+        """Return the parameters that calls were made without, each once for each model."""
+        every = (
+            cls(call.model, name, call.params.get(name), why)
+            for call in calls
+            for name, why in call.dropped.items()
+        )
+        return list({(each.model, each.parameter): each for each in every}.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,4 +302,4 @@ class RunEnded:
     calls: tuple[Call, ...] = ()
 
 
-Event = RunStarted | Plan | Approval | StepRecord | Nested | Dropped | RunEnded
+Event = RunStarted | Plan | Approval | StepRecord | Nested | RunEnded

@@ -25,6 +25,14 @@ Keys = str | tuple[str, ...]
 Part = TypeVar("Part")
 _log = logging.getLogger("chameleon")
 _NO_STATE = ("bool", "dict", "float", "int", "list", "str", "tuple")
+_OLD_NAMES = {
+    "asks": "requires_approval",
+    "at_most": "max_runs",
+    "in_turn": "traits.exclusive_group",
+    "brings": "extra_modules",
+    "handles_failure": "replans_after_failure",
+    "goes_on_after": "continue_after_failure",
+}
 _KEY = re.compile(r"(input|cache)\.([A-Za-z_][A-Za-z0-9_]*|\*)|history")
 
 
@@ -41,7 +49,7 @@ class Traits:
       server says of it, as JSON, which the log of a run keeps.
     - `arguments`: what a plan gives it; by default read from the signature of `run`.
     - `shows_own_keys`: its prompt shows what modules of your own wrote under keys of their own. The inventory
-      adds those to `extra_reads`, which also has `reads:` of its entry; `known_keys` are all the others.
+      adds those to `extra_reads`, which also has `reads:` of its entry.
     """
 
     returns: str = ""
@@ -53,7 +61,6 @@ class Traits:
     arguments: Arguments | Literal["of run"] | None = "of run"
     shows_own_keys: bool = False
     extra_reads: tuple[str, ...] = ()
-    known_keys: frozenset[str] = frozenset()
 
 
 class Module:
@@ -179,6 +186,14 @@ def _check_state(run: Callable[..., Any], owner: str) -> None:
             where=f"{Path(code.co_filename).name}:{code.co_firstlineno}",
             hint=f"Write `def run({', '.join(map(str, (own, 'state', *taken)))})`.",
         )
+
+
+def refuse_old_names(part: Any) -> None:
+    """Raise `InventoryError` for an attribute that was renamed: an unread `asks` would run a tool unasked."""
+    for old, new in _OLD_NAMES.items():
+        if hasattr(part, old):
+            what = f"class {type(part).__qualname__} has the attribute {old!r}"
+            raise InventoryError(what, hint=f"It is now called {new!r}.")
 
 
 def check_keys(reads: Keys | None, writes: Keys | None, owner: str) -> None:

@@ -67,7 +67,6 @@ class State:
     failure: StepRecord | None = None
     ended: RunEnded | None = None
     started: RunStarted | None = None
-    dropped: tuple[Dropped, ...] = ()
     inside: tuple[Event, ...] = ()
     within: Mapping[int, tuple[Event, ...]] = field(default_factory=dict)
     asked: tuple[Step, ...] = ()
@@ -106,8 +105,6 @@ class State:
             if not self.pending or self.pending[0].module != event.module:
                 raise LogError(f"the log has an event of {event.module}, which was not pending")
             return self.with_fields(inside=(*self.inside, event.event))
-        if isinstance(event, Dropped):
-            return self.with_fields(dropped=(*self.dropped, event))
         if isinstance(event, Approval):
             return self._after_approval(event)
         if isinstance(event, Plan):
@@ -147,19 +144,6 @@ class State:
         if self.waiting:
             return Nested(self.pending[0].module, State.fold(self.inside).answer_approval(said, by))
         raise LogError("nothing in the run waits for approval")
-
-    def new_dropped_params(self, event: Event) -> tuple[Dropped, ...]:
-        """Return the parameters that models were first asked without in this plan, step or end."""
-        if isinstance(event, RunStarted | Nested) or not event.calls:  # the run within reports its own
-            return ()
-        told = {(each.model, each.parameter) for each in self.dropped}
-        found = {
-            (call.model, name): Dropped(call.model, name, call.params.get(name), why)
-            for call in event.calls
-            for name, why in call.dropped.items()
-            if (call.model, name) not in told
-        }
-        return tuple(found.values())
 
     def _plan_with(self, plan: Plan) -> tuple[str, ...]:
         """Return the modules as they are planned once this plan is taken."""
@@ -285,6 +269,11 @@ class State:
         ended = (self.ended,) if self.ended else ()
         parts = (*self.plans, *self.history, *ended, *(Nested("", event) for event in self.nested))
         return tuple(call for part in parts for call in part.calls)
+
+    @property
+    def dropped(self) -> list[Dropped]:
+        """Return the parameters that models were asked without."""
+        return Dropped.of_calls(self.calls)
 
     @property
     def nested(self) -> tuple[Event, ...]:

@@ -21,7 +21,7 @@ from pydantic_core import to_jsonable_python
 from chameleon.core.arguments import Arguments, output_of, written_as
 from chameleon.core.module import Keys, Module, Traits, check_keys
 from chameleon.core.state import State
-from chameleon.errors import InventoryError, with_new_names
+from chameleon.errors import InventoryError
 from chameleon.text import nearest, snake_case, type_in_words
 from chameleon.values import adopted
 
@@ -149,7 +149,6 @@ def tool(
     person has to allow each step), max_runs (how often a run may run it). Raises `InventoryError` for an
     unknown option, and for a signature that no schema can describe.
     """
-    options = with_new_names(options, "tool")
     if function is None:
         return functools.partial(tool, **options)
     try:

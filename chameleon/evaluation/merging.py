@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from chameleon.core.log import LineFile
+from chameleon.core.line_file import LineFile
 from chameleon.errors import InputError, LogError
 from chameleon.evaluation.kept_events import EventReader, recent_lines, unfinished_runs, whole_lines
 from chameleon.evaluation.problems import PART

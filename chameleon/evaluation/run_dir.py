@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from chameleon.core.events import Event
-from chameleon.core.log import LineFile, before_failure, event_to_json, json_line, private, read_line
+from chameleon.core.line_file import LineFile, private
+from chameleon.core.log import before_failure, event_to_json, json_line, read_line
 from chameleon.errors import InputError, LogError
 from chameleon.evaluation.kept_events import (
     BACK,

@@ -15,7 +15,7 @@ from contextvars import ContextVar
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from chameleon.core.events import Approval, Dropped, Event, Nested, Plan, RunEnded, RunStarted, StepRecord
+from chameleon.core.events import Approval, Event, Nested, Plan, RunEnded, RunStarted, StepRecord
 from chameleon.core.log import event_to_json, json_line
 from chameleon.core.state import State
 from chameleon.text import redact
@@ -106,9 +106,6 @@ class RunSpans:
                 steps = [step.module for step in event.steps]
                 said: dict[str, Any] = {"said": event.said, "by": event.by, "steps": steps}
                 self._note("approval", {f"chameleon.approval.{key}": each for key, each in said.items()})
-            case Dropped():
-                dropped = {"gen_ai.request.model": event.model, "chameleon.parameter": event.parameter}
-                self._note("parameter dropped", dropped)
             case RunEnded():
                 seconds = sum(round(call.seconds, 6) for call in event.calls)
                 self._calls(event.calls, self._root, self.now, seconds)
@@ -269,6 +266,7 @@ def _of_call(call: Call, provider: str, model: str) -> dict[str, Any]:
         "chameleon.attempts": call.attempts if call.attempts > 1 else None,
         "chameleon.sample": call.sample or None,
         "chameleon.from_store": call.cached or None,
+        "chameleon.dropped_parameters": sorted(call.dropped) or None,
     }
     for name, kind in PARAMETERS.items():
         if is_amount(value := call.params.get(name)) and abs(value) < 2**63:

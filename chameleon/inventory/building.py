@@ -19,7 +19,7 @@ from chameleon.core.planner import Planner
 from chameleon.errors import InventoryError, placed
 from chameleon.inventory.resolve import INVENTORY_MODULE, adapter_of, build, find_class, is_own, module_of
 from chameleon.inventory.schema import InventorySpec, McpSpec, ModelSpec, ModuleSpec, PlannerSpec, short_for
-from chameleon.inventory.source import KeyPath, Source
+from chameleon.inventory.source import KeyPath, Nesting, Source
 from chameleon.inventory.toolkit import ModuleList, Toolkit
 from chameleon.inventory.user_code import Family
 from chameleon.text import nearest
@@ -40,6 +40,8 @@ def parts_of(source: Source, read: Callable[[Source], Any]) -> dict[str, Any]:
 
     `read` makes the inventories that it runs as modules. Raises `InventoryError` with the place.
     """
+    if not source.above:
+        source = replace(source, nesting=Nesting())
     spec = spec_of(source)
     builder = Builder(source, spec, read)
     return {

@@ -9,8 +9,7 @@ from typing import Any
 from chameleon.core.access import Access, reading_own
 from chameleon.core.arguments import Arguments
 from chameleon.core.llm_module import AsksModel, asking_of
-from chameleon.core.module import InnerRun, Module, named
-from chameleon.core.old_names import renew
+from chameleon.core.module import InnerRun, Module, named, refuse_old_names
 from chameleon.core.planner import Planner, every_planner
 from chameleon.errors import InventoryError, placed
 from chameleon.inventory.resolve import INVENTORY_MODULE, find_class, module_of
@@ -90,10 +89,8 @@ class Composition:
         """Add what the planners bring, and read what modules declare. Raises `InventoryError`."""
         with placed(self.name):
             modules = _by_name(self.modules)
-        for module in modules.values():
-            renew(module)
-        for planner in every_planner(self.planner):
-            renew(planner)
+        for part in (*modules.values(), *every_planner(self.planner)):
+            refuse_old_names(part)
         brought = set(self.brought)
         for planner in self.planners.values():
             for name, each in planner.extra_modules.items():

@@ -5,21 +5,28 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from itertools import chain
 from pathlib import Path
 from types import FunctionType
 from typing import Any
 
 import yaml
 
-from chameleon.errors import OLD_NAMES, InventoryError, placed, with_new_names
+from chameleon.errors import InventoryError, placed
 from chameleon.text import nearest, with_article
 from chameleon.yaml_text import advice_on, file_text, read_yaml
 
 _MAX_BYTES = 1_000_000
 _MAX_DEPTH, _MAX_KEYS = 32, 50_000
 RULES_OF_ONE_MODULE = ("once", "needs", "next", "drops")
+MAX_NESTED = 200  # inventories that one may run as modules, those within these counted
 KeyPath = tuple[str | int, ...]
+
+
+@dataclass
+class Nesting:
+    """How many inventories one runs as modules: a few small files could name millions."""
+
+    count: int = 0
 
 
 @dataclass(frozen=True)
@@ -32,6 +39,7 @@ class Source:
     - `above`: the files of the inventories that run this one as a module.
     - `given`: modules that a mapping in memory has as they are: classes, functions.
     - `recorded`: the settings of a run that is resumed, with the tools that servers listed.
+    - `nesting`: shared with the inventories that this one runs.
     """
 
     data: dict[str, Any]
@@ -42,6 +50,7 @@ class Source:
     above: tuple[str, ...] = ()
     given: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
     recorded: Mapping[str, Any] = field(default_factory=dict)
+    nesting: Nesting = field(default_factory=Nesting, compare=False, repr=False)
 
     def place(self, path: Sequence[str | int]) -> str:
         """Return the place of a key: "file:line", or that of the nearest key above it."""
@@ -51,11 +60,15 @@ class Source:
         return self.file
 
     def nested(self, name: str) -> Source:
-        """Read an inventory that this one runs. Raises `InventoryError` for a circle."""
+        """Read an inventory that this one runs. Raises `InventoryError` for a circle, or one too many."""
+        self.nesting.count += 1
+        if self.nesting.count > MAX_NESTED:
+            hint = "Run fewer of them as modules, or put their modules into one."
+            raise InventoryError(f"more than {MAX_NESTED} inventories in one", where=self.file, hint=hint)
         source = read_source(name, self.folders[0] if self.folders else None)
         above = (*self.above, self.file)
         _check_circle(source.file, above, "inventories run one another")
-        return replace(source, above=above)
+        return replace(source, above=above, nesting=self.nesting)
 
     def below(self, *path: str) -> Source:
         """Return the mapping below a key as a source of its own, with its places in the file."""
@@ -109,8 +122,6 @@ class FileKind:
         data, places = _parse(file_text(file, InventoryError), shown)
         if not isinstance(data, dict):
             raise InventoryError(f"{a_file} is a mapping", where=shown, hint=self.begins)
-        if self is INVENTORY:
-            data = _with_new_names(data, places, shown)
         return Source(data, (file.parent.resolve(),), shown, places)
 
 
@@ -164,32 +175,9 @@ def source_of(data: Mapping[str, Any], folder: Path | None = None) -> Source:
                 further = entry if isinstance(entry, Mapping) else {}
                 entries[name] = {**further, "use": f"{kind.__module__}:{kind.__qualname__}"}
         data = {**data, "modules": entries}
-    data = _with_new_names(dict(data), {}, "inventory")
-    own = Source(data, (folder,) if folder else (), "inventory", given=given)
+    own = Source(dict(data), (folder,) if folder else (), "inventory", given=given)
     parent = own.data.get("extends")
     return own if parent is None else extended(own, read_source(str(parent), folder))
-
-
-def _with_new_names(data: dict[str, Any], places: dict[KeyPath, str], file: str) -> dict[str, Any]:
-    """Return the data with keys that have a new name under that, at modules and in `repair`; warn of them."""
-    renamed = dict(data)
-    for part, names in (("modules", OLD_NAMES), ("repair", {"tell": "show_error"})):
-        entries = data.get(part)
-        if isinstance(entries, dict) and names.keys() & _keys_in(entries):
-            whole = with_new_names(entries, places.get((part,), file), names) if part == "repair" else entries
-            renamed[part] = {
-                name: with_new_names(entry, places.get((part, name), file), names)
-                if isinstance(entry, dict)
-                else entry
-                for name, entry in whole.items()
-            }
-            for path in [path for path in places if path[0] == part and path[2:3] and path[2] in names]:
-                places[(*path[:2], names[str(path[2])], *path[3:])] = places[path]
-    return renamed
-
-
-def _keys_in(entries: Mapping[str, Any]) -> set[str]:
-    return {*entries, *chain.from_iterable(each for each in entries.values() if isinstance(each, dict))}
 
 
 def _parse(text: str, file: str) -> tuple[Any, dict[KeyPath, str]]:
@@ -232,7 +220,6 @@ def extended(own: Source, parent: Source) -> Source:
     In a budget null stays, since there it means no limit. A module that is removed leaves those of the
     parent's rules and repairs that are about it alone; its own place stays, where it is null.
     """
-    own = replace(own, data=_with_new_names(own.data, dict(own.places), own.file))
     modules, below = own.data.get("modules"), dict(parent.data)
     removed = [name for name, entry in modules.items() if entry is None] if isinstance(modules, dict) else []
     if isinstance(rules := below.get("rules"), dict):

@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, Self
+from typing import TYPE_CHECKING, Any
 
 from chameleon import bridge
 from chameleon.core.events import (
@@ -104,17 +104,6 @@ class Executor:
 
     def __repr__(self) -> str:
         return f"<Executor {self.inventory}{f' with {self.model}' if self.model else ''}>"
-
-    def __reduce__(self) -> NoReturn:
-        raise TypeError(
-            "an Executor has locks and open connections, and is not pickled: make one in each process, "
-            "as in a pool's initializer, by Executor(inventory, model); its `batch` runs inputs in threads"
-        )
-
-    def __copy__(self) -> Self:
-        made = object.__new__(type(self))
-        vars(made).update(vars(self))
-        return made
 
     @cached_property
     def settings(self) -> Mapping[str, Any]:
@@ -297,13 +286,12 @@ class Executor:
                 event = masked(made, secrets)
                 if isinstance(event, StepRecord) and event.dropped:
                     meter.drop_step()
-                for happened in (*state.new_dropped_params(event), event):
-                    state = state.after(happened)
-                    if isinstance(happened, RunEnded) and happened.error and happened.error.kind in _OF_PLANS:
-                        for doubt in meter.doubts:
-                            doubt()
-                    keep(happened)
-                    yield happened, state
+                state = state.after(event)
+                if isinstance(event, RunEnded) and event.error and event.error.kind in _OF_PLANS:
+                    for doubt in meter.doubts:
+                        doubt()
+                keep(event)
+                yield event, state
             if state.waiting:
                 return
 

@@ -17,7 +17,7 @@ from chameleon.core.arguments import references
 from chameleon.core.events import Failure, Nested, Ran, Step, StepRecord
 from chameleon.core.module import InnerRun, Module, needs_model
 from chameleon.core.state import State
-from chameleon.errors import ChameleonError, MachineError, ModuleError, raised_at, show_traceback
+from chameleon.errors import ChameleonError, MachineError, ModuleError, NoSuchKey, raised_at, show_traceback
 from chameleon.table import Table
 from chameleon.text import redact, type_in_words
 from chameleon.usage import Meter, Recorder, recording
@@ -192,7 +192,9 @@ def failure_of(problem: BaseException, where: str) -> Failure:
     show_traceback(problem)
     failure = Failure.of(problem, where)
     failure = replace(failure, message=redact(failure.message), hint=redact(failure.hint))
-    if not isinstance(problem, ChameleonError) and failure.kind != MachineError.__name__:
+    if isinstance(problem, NoSuchKey):  # no file of ours: where the module reads it
+        failure = replace(failure, message=f"{failure.message}{raised_at(problem)}")
+    elif not isinstance(problem, ChameleonError) and failure.kind != MachineError.__name__:
         message = redact(f"{failure.kind}: {failure.message}{raised_at(problem)}")
         failure = replace(failure, kind="ModuleError", message=message)
     return failure

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from chameleon import LLM, Executor, Inventory, Module, Table, tool
-from chameleon.core.module import Traits
 from chameleon.llm import ScriptedModel
 from tests.loopback import Start
 

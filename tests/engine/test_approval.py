@@ -260,14 +260,6 @@ def test_react_is_told_of_a_refusal_and_asks_again_for_the_same_step() -> None:
     assert tools.done == ["write"] and "the user did not allow it" in told[1]
 
 
-def test_a_run_runs_a_tool_at_most_so_often() -> None:
-    tools = Tools()
-    plan = [{"module": "write", "args": {"text": str(number)}} for number in range(3)]
-    state = tools.executor(*plan, approve=yes).run(QUESTION)
-    assert len(tools.done) == 2
-    assert state.ended is not None and "at most 2 times in a run" in str(state.ended.error)
-
-
 def test_what_was_refused_does_not_count_as_a_run() -> None:
     tools, answers = Tools(), iter([False, True, True, True])
     plan = [{"module": "write", "args": {"text": str(number)}} for number in range(4)]

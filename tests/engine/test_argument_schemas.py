@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from datetime import date
 from typing import Annotated, Any, Literal
 
@@ -47,8 +46,7 @@ def register(
     code: Annotated[str, Field(pattern="a+")],
     name: str,
     kind: Literal["x"] = "x",
-    weight: float = float("nan"),
-    sizes: list[float] = [float("inf")],  # noqa: B006
+    weight: float = object(),  # type: ignore[assignment]
 ) -> None:
     """Registers a pet."""
 
@@ -67,12 +65,9 @@ def test_types_that_are_not_deep_are_written_out_and_circles_end() -> None:
     )
 
 
-def test_a_default_that_is_no_json_is_left_out() -> None:
+def test_a_default_of_another_kind_is_left_to_the_function() -> None:
     arguments = CARDS["register"].arguments
-    assert arguments is not None and "weight?: number" in arguments.signature
-    assert arguments.schema["properties"]["weight"] == {"type": "number"}
-    assert "default" not in arguments.schema["properties"]["sizes"]
-    json.dumps(arguments.schema, allow_nan=False)
+    assert arguments is not None and arguments.schema["properties"]["weight"] == {"type": "number"}
 
 
 def held_to() -> Any:

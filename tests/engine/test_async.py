@@ -34,17 +34,6 @@ async def all_of(events: AsyncIterator[Event]) -> list[Event]:
     return [event async for event in events]
 
 
-class Meets(Module):
-    """Ends once all runs are in it at the same time, in a thread each."""
-
-    def __init__(self, together: threading.Barrier) -> None:
-        self.together = together
-
-    def run(self, state: State) -> str:
-        self.together.wait(20)
-        return "met"
-
-
 class MeetsInLoop(Module):
     """Ends once all runs are in it at the same time, in one loop."""
 
@@ -133,15 +122,6 @@ def test_a_run_that_is_cancelled_while_a_module_waits_goes_on_from_its_file(tmp_
     waits.clear()
     with EventLog(tmp_path / "log.jsonl") as log:
         assert runner.run(QUESTION, log).answer == "free"
-
-
-def test_many_runs_are_in_a_module_of_ones_own_at_once() -> None:
-    runner = executor({"meets": Meets(threading.Barrier(MANY))})
-
-    async def together() -> list[State]:
-        return await asyncio.gather(*(runner.arun(QUESTION) for _ in range(MANY)))
-
-    assert {state.answer for state in asyncio.run(together())} == {"met"}
 
 
 def test_many_runs_are_in_an_async_module_at_once() -> None:
@@ -258,14 +238,9 @@ def test_a_callback_that_fails_is_no_fault_of_the_run(caplog: pytest.LogCaptureF
     assert state.answer == "fine" and "my own bug" in caplog.text
 
 
-def test_an_async_module_runs_without_a_loop_too() -> None:
-    runner = executor({"one": Awaits(lambda: 1), "two": Awaits(lambda: 2)})
-    assert runner.run(QUESTION).answer == 2
-    assert [state.answer for state in runner.batch([QUESTION] * 3, workers=2)] == [2, 2, 2]
-
-
 def test_everything_works_where_a_loop_runs() -> None:
     runner = executor({"one": Awaits(lambda: 1), "two": lambda state: 2})
+    assert [state.answer for state in runner.batch([QUESTION] * 3, workers=2)] == [2, 2, 2]
 
     async def inside() -> list[Any]:
         found = [runner.run(QUESTION).answer, (await runner.arun(QUESTION)).answer]

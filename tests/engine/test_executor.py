@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import copy
 import itertools
-import pickle
 import threading
 from collections.abc import Generator
 from typing import Any
@@ -40,13 +38,6 @@ def test_a_model_that_is_named_is_asked_as_the_inventory_says(monkeypatch: pytes
     asked = Executor(spec, "openai:m1").llm.connected_by
     assert asked.items() >= {"model": "openai:m1", "retries": 0, "timeout": 9.0, "prices": (1, 2)}.items()
     assert Executor(spec, own := LLM.connect("openai:m1")).llm is own
-
-
-def test_one_is_copied_and_not_pickled() -> None:
-    executor = Executor("tables_offline")
-    assert copy.copy(executor).inventory is executor.inventory
-    with pytest.raises(TypeError, match="is not pickled"):
-        pickle.dumps(executor)
 
 
 def test_a_problem_that_takes_long_does_not_stop_the_others_of_a_batch() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import os
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -18,15 +17,8 @@ from hypothesis import strategies as st
 
 from chameleon import Executor, tool
 from chameleon.core.events import Event, Plan, RunStarted, Step, StepRecord
-from chameleon.core.log import (
-    FORMAT,
-    EventLog,
-    LineFile,
-    event_from_json,
-    event_to_json,
-    json_line,
-    read_line,
-)
+from chameleon.core.line_file import LineFile
+from chameleon.core.log import FORMAT, EventLog, event_from_json, event_to_json, json_line, read_line
 from chameleon.errors import InputError, LogError
 from chameleon.planners.fixed import Fixed
 from chameleon.table import Table
@@ -172,16 +164,6 @@ class TestEventLog:
                 EventLog(path)
         with pytest.raises(InputError, match="cannot open the log: No such file"):
             EventLog(tmp_path / "no such folder" / "log.jsonl")
-
-    @pytest.mark.skipif(sys.platform == "win32", reason="needs file locks")
-    def test_is_for_one_run_at_a_time(self, tmp_path: Path) -> None:
-        path = write_log(tmp_path, RUN[:2])
-        with EventLog(path) as log:
-            with pytest.raises(LogError, match="another run is writing to it"):
-                EventLog(path)
-            log.append(RUN[2])
-        with EventLog(path) as log:
-            assert log.events == RUN[:3]
 
     def test_a_full_disk_is_told_and_leaves_whole_lines(self, tmp_path: Path) -> None:
         resource = pytest.importorskip("resource")

@@ -104,9 +104,15 @@ def test_places_are_no_secrets(environ: Mapping[str, str]) -> None:
     assert known_secrets(environ=environ) == ()
 
 
-@pytest.mark.parametrize(
-    "text", [JWT, PEM, *(SECRETS[name] for name in SHAPED), "AccountKey=PLANTazure0099=="]
+OF_ERRORS = (
+    "sk-proj-PLANT**********************PLANT",
+    "gsk_PLANT0123456789abcdefghij",
+    "AIzaPLANT0123456789abcdefghijklmnopqrstuv",
+    "AccountKey=PLANTazure0099==",
 )
+
+
+@pytest.mark.parametrize("text", [JWT, PEM, *(SECRETS[name] for name in SHAPED), *OF_ERRORS])
 def test_shapes_of_secrets_are_masked_in_errors_whatever_their_names(text: str) -> None:
     assert "PLANT" not in redact(f"refused: {text}.") and "dozjg" not in redact(text)
     assert "MIIE" not in redact(text)

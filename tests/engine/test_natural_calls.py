@@ -17,7 +17,6 @@ from chameleon import (
     LLM,
     Executor,
     Inventory,
-    LLMModule,
     Module,
     Plan,
     Planner,
@@ -29,7 +28,6 @@ from chameleon import (
     tool,
 )
 from chameleon.core.log import event_from_json, event_to_json
-from chameleon.core.prompt import TableView
 from chameleon.errors import ChameleonError, InputError, InventoryError, ModuleError
 from chameleon.llm.scripted import ScriptedModel
 from chameleon.planners.fixed import Fixed
@@ -137,14 +135,6 @@ def test_exceptions_are_raised_where_that_is_asked_for() -> None:
     assert isinstance(ended.error.exception, ModuleError) and ended.error.exception.__cause__ is None
 
 
-def test_batches_are_lists() -> None:
-    executor = Executor(Inventory.of([one], Fixed(["one"])))
-    states = executor.batch([GIVEN, {}, GIVEN])
-    assert isinstance(states, list) and [state.answer for state in states] == [1, 1, 1]
-    assert [state.answer for state in asyncio.run(executor.abatch([GIVEN, GIVEN]))] == [1, 1]
-    assert [str(state) for state in states] == ["answered: 1 (one)"] * 3
-
-
 @pytest.mark.slow
 def test_a_traceback_is_printed_where_it_is_asked_for(tmp_path: Path) -> None:
     (tmp_path / "fails.py").write_text("def fails() -> int:\n    return 1 // 0\n")
@@ -161,18 +151,6 @@ def test_a_traceback_is_printed_where_it_is_asked_for(tmp_path: Path) -> None:
         )
         assert done.returncode == 1 and ("Traceback" in done.stderr) is is_told, done.stderr
         assert "chameleon: module fails: ZeroDivisionError: " in done.stderr
-
-
-def test_a_planner_that_proposes_what_has_just_run_is_stopped() -> None:
-    class Again(Planner):
-        def propose(self, state: State, inventory: Inventory) -> list[Step]:
-            return [Step("one")]
-
-    ended = Executor(Inventory.of([one], Again())).run(GIVEN).ended
-    assert ended is not None and str(ended.error) == (
-        "planner again: it proposes one again, which has just run to its end. "
-        "Return () from `propose` when there is nothing more to do."
-    )
 
 
 @pytest.mark.parametrize("is_async", [False, True])
@@ -196,17 +174,7 @@ def test_what_is_printed_is_short() -> None:
 def test_what_is_public_shows_itself_in_a_line() -> None:
     inventory = Inventory.of([one], Fixed("one"))
     state = Executor(inventory).run(GIVEN)
-    table = Table(["a", "b"], [["1", "2"]], "some")
-    shown = [
-        inventory,
-        Executor(inventory),
-        state,
-        state.plans[0],
-        state.history[0],
-        inventory.planner,
-        one,
-        table,
-    ]
+    shown = [inventory, Executor(inventory), state, state.plans[0], state.history[0], inventory.planner, one]
     assert [repr(each) for each in shown] == [
         "<Inventory tools: fixed over one>",
         "<Executor tools: fixed over one>",
@@ -215,7 +183,6 @@ def test_what_is_public_shows_itself_in_a_line() -> None:
         "<StepRecord one: 1>",
         "<planner fixed>",
         "<tool one()>",
-        "<Table 'some', 1 rows of a, b>",
     ]
     long = Executor(Inventory.of([tool(lambda: "x" * 9_999, name="long")], Fixed("long"))).run(GIVEN)
     assert len(repr(long)) < 400
@@ -239,19 +206,6 @@ def test_records_are_a_table_and_what_is_not_there_is_declined() -> None:
     assert (state.status, state.answer) == ("declined", None) and "rain" in state.why
     with pytest.raises(InputError, match=r"Table\.from_records takes rows of any values"):
         Table(["price"], [[2]])  # type: ignore[list-item]
-
-
-def test_a_state_says_how_the_run_stands() -> None:
-    @tool(requires_approval=True)
-    def fails() -> str:
-        """Fails."""
-        raise ValueError("no")
-
-    inventory = Inventory.of([fails], Fixed("fails"))
-    waiting = Executor(inventory).run(GIVEN)
-    assert (waiting.status, waiting.why) == ("waiting", "it waits for approval of fails")
-    failed = Executor(inventory, approve=lambda request: True).run(GIVEN)
-    assert failed.status == "failed" and "ValueError: no" in failed.why and State().status == "running"
 
 
 def test_progress_is_shown_on_stderr(capsys: pytest.CaptureFixture[str]) -> None:
@@ -280,85 +234,23 @@ class Deletes(Module):
         return "deleted"
 
 
-class AskingMixin:
-    asks = "approval"
-    at_most = 2
-
-
-class InInit(Deletes):
-    def __init__(self) -> None:
-        self.asks, self.at_most = "approval", 2
-
-
 class InProperty(Deletes):
-    at_most = 2
-
     @property
     def asks(self) -> str:
         return "approval"
 
 
-def later(kind: type[Module]) -> type[Module]:
-    kind.asks, kind.at_most = "approval", 2  # type: ignore[attr-defined]
-    return kind
+@pytest.mark.parametrize("given", [type("InClass", (Deletes,), {"asks": "approval"}), InProperty])
+def test_an_attribute_under_its_old_name_is_refused(given: type[Module]) -> None:
+    with pytest.raises(InventoryError, match=r"'asks'\. It is now called 'requires_approval'"):
+        Inventory.of([given], Fixed("one"))
 
 
-def on_an_instance() -> Module:
-    made = Deletes()
-    made.asks, made.at_most = True, 2  # type: ignore[attr-defined]
-    return made
-
-
-OLD_WAYS: dict[str, Any] = {
-    "a class": type("InClass", (Deletes,), {"asks": "approval", "at_most": 2}),
-    "its base": type("InMixin", (AskingMixin, Deletes), {}),
-    "__init__": InInit,
-    "a property": InProperty,
-    "a class, later": later(type("Later", (Deletes,), {})),
-    "an instance": on_an_instance(),
-    "tool": tool(one.function, asks="approval", at_most=2),  # type: ignore[call-overload]
-    "a mapping": {"use": Deletes, "asks": "approval", "at_most": 2},
-}
-
-
-@pytest.mark.parametrize("way", OLD_WAYS)
-def test_old_names_still_ask_and_bound_with_a_warning(way: str, caplog: pytest.LogCaptureFixture) -> None:
-    planner = {"use": "fixed", "plan": ["own"]}
-    made = Inventory.parse({"name": "mine", "planner": planner, "modules": {"own": OLD_WAYS[way]}})
-    own = made.modules["own"]
-    assert (own.requires_approval, own.max_runs) == (True, 2) and Executor(made).run(
-        GIVEN
-    ).status == "waiting"
-    if way != "tool":  # it was made above
-        assert sum("version 0.3" in each.getMessage() for each in caplog.records) == 2
-
-
-def test_an_old_name_that_says_something_else_is_refused() -> None:
-    wrong = type("Wrong", (Deletes,), {"asks": "aproval"})
-    with pytest.raises(InventoryError, match=r"asks is 'aproval'\. Write requires_approval: true"):
-        Inventory.of([wrong], Fixed("wrong"))
-    planner = {"use": "fixed", "plan": ["own"]}
-    with pytest.raises(InventoryError, match="asks is 'aproval'"):
-        Inventory.parse(
-            {"name": "mine", "planner": planner, "modules": {"own": {"use": one, "asks": "aproval"}}}
-        )
-
-
-def test_old_attributes_of_planners_and_of_prompts_are_taken() -> None:
-    class Half(Planner):
-        def __init__(self) -> None:
-            self.whole = False
-
-        def propose(self, state: State, inventory: Inventory) -> Sequence[Step]:
-            return () if state.executed_names else [Step("one")]
-
-    assert Inventory.of([one], Half()).planner.returns_full_plan is False
-    kind = type(
-        "Shows", (LLMModule,), {"max_rows": 3, "table_style": "markdown", "gives": "text", "prompt": "x"}
-    )
-    shows = Inventory.of([kind], Fixed("shows")).modules["shows"]
-    assert isinstance(shows, LLMModule) and shows.table_view == TableView("markdown", max_rows=3)
-    assert shows.traits.returns == "text" and shows.llm is None  # type: ignore[attr-defined]
+@pytest.mark.parametrize("key", ["asks", "at_most"])
+def test_a_key_of_an_entry_under_its_old_name_is_refused(key: str) -> None:
+    modules = {"own": {"use": Deletes, key: True}}
+    with pytest.raises(InventoryError, match=f"Deletes has no parameter '{key}'"):
+        Inventory.parse({"name": "m", "planner": {"use": "fixed", "plan": ["own"]}, "modules": modules})
 
 
 def test_a_fixed_plan_of_one_module_is_its_name() -> None:

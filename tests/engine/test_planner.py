@@ -108,19 +108,6 @@ class TestRefuses:
         with pytest.raises(PlanError, match="the reply holds no list of modules"):
             read(text)
 
-    @pytest.mark.parametrize(
-        ("takes", "form"),
-        [({}, '["name", "name"]'), ({"ocr2": ["file"]}, '[{"module": "NAME", "args": {…}}]')],
-    )
-    def test_and_tells_the_form_that_the_prompt_asks_for(self, takes: Any, form: str) -> None:
-        with pytest.raises(PlanError) as caught:
-            parse_plan("no list here", NAMES, takes)
-        assert caught.value.hint == f"Reply with a list such as {form}."
-
-    def test_a_name_like_no_other_and_tells_all(self) -> None:
-        with pytest.raises(PlanError, match="There are: answer_generator, column_lookup"):
-            read('["xyz"]')
-
     def test_what_is_far_too_long(self) -> None:
         with pytest.raises(PlanError, match="a plan has a line or two"):
             read("x" * (LONGEST_PLAN_TEXT + 1))
@@ -180,21 +167,12 @@ class TestIsSafe:
 class TestPlanners:
     @pytest.mark.parametrize(
         "problem",
-        [ValueError("oops"), KeyError("k"), RecursionError("deep"), InventoryError("odd"), MemoryError()],
+        [KeyError("k"), RecursionError("deep"), InventoryError("odd"), StopIteration()],
     )
     def test_may_raise_anything_and_the_run_ends_with_it(self, problem: Exception) -> None:
         state = run({"one": lambda state: 1}, Proposes(failing(problem)))
         assert state.ended is not None and state.ended.reason == "failed"
         assert "proposes" in why(state)
-
-    def test_that_raise_are_told_with_the_class_the_file_and_the_line(self) -> None:
-        def keyword(state: State) -> Any:
-            return {"Oslo": ()}["Paris"]
-
-        told = why(run({"one": lambda state: 1}, Proposes(keyword)))
-        assert told.startswith("planner proposes: KeyError: 'Paris' (test_planner.py, line ")
-        told = why(run({"one": lambda state: 1}, Proposes(lambda state: next(iter(())))))
-        assert told.startswith("planner proposes: StopIteration: no message (test_planner.py, line ")
 
     def test_may_decline(self) -> None:
         state = run({"one": lambda state: 1}, Proposes(failing(Declined("not about tables"))))
@@ -237,10 +215,6 @@ class TestPlanners:
         state = run({"one": lambda state: 1}, stubborn, fallback=("one",))
         assert state.executed_names == ("one",)
         assert "no valid plan: there is no module 'nobody'" in why(state)
-
-    def test_refused_for_two_reasons_are_told_both(self) -> None:
-        state = run({"one": lambda state: 1}, Proposes(lambda state: [Step("ab"[len(state.plans)] * 9)]))
-        assert "'bbbbbbbbb'. There are: one. (before that: there is no module 'aaaaaaaaa'" in why(state)
 
     def test_that_cannot_read_a_plan_are_asked_once_more(self) -> None:
         def second(state: State) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from chameleon import Executor, Module, State, Step, Table
+from chameleon import Executor, Module, State, Step
 from chameleon.core.module import Traits
 from chameleon.core.prompt import Prompt, context_of, slots_of
 from chameleon.errors import InputError, MissingPackage, StepRejected, WebError
@@ -23,10 +23,6 @@ class TestOutputs:
         assert state.ended is not None and state.ended.reason == "failed"
         assert "output.share[1] is nan" in why(state) and "maker" in why(state)
         assert not state.cache
-
-    def test_are_what_the_last_module_returned(self) -> None:
-        table = Table(["a"], [["1"]])
-        assert run({"one": lambda state: 1, "two": lambda state: table}).answer is table
 
     def test_cannot_be_changed_by_who_made_them_or_who_reads_them(self) -> None:
         mine: dict[str, Any] = {"rows": [1, 2]}

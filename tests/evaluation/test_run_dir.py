@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from chameleon import Executor, State
 from chameleon.core.events import Event, RunEnded
-from chameleon.core.log import LineFile
+from chameleon.core.line_file import LineFile
 from chameleon.errors import LogError, ModelError
 from chameleon.evaluation.evaluate import Evaluation
 from chameleon.evaluation.run import read_run

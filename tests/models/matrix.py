@@ -16,7 +16,6 @@ from pathlib import Path
 
 from chameleon import LLM, Executor, Inventory
 from chameleon.core.events import Event
-from chameleon.core.log import event_to_json
 from chameleon.core.state import State
 from tests import every_inventory
 from tests.hosted import HostedServer
@@ -54,9 +53,8 @@ class Run:
 
     @property
     def dropped(self) -> tuple[str, ...]:
-        """The parameters that the model was asked without, as the log tells them."""
-        told = [event_to_json(event) for event in self.events]
-        return tuple(event["parameter"] for event in told if event["event"] == "dropped")
+        """The parameters that the model was asked without."""
+        return tuple(each.parameter for each in self.state.dropped)
 
 
 def connected(model: str, server: HostedServer, **options: object) -> LLM:

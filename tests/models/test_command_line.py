@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from chameleon import Executor, Inventory
-from chameleon.core.events import Dropped
 from chameleon.core.log import EventLog
 from chameleon.core.state import State
 from chameleon.llm.prices import Pricing
@@ -170,7 +169,7 @@ def test_planner_and_writer_ask_models_of_their_own(
 
     with EventLog(log) as events:
         state = State.fold(events)
-        dropped = {(each.model, each.parameter) for each in events if isinstance(each, Dropped)}
+        dropped = {(each.model, each.parameter) for each in state.dropped}
     assert dropped == {("openai:gpt-5-mini", "temperature"), ("anthropic:claude-opus-5", "temperature")}
     for model in ("openai:gpt-4.1-mini", "openai:gpt-5-mini", "anthropic:claude-opus-5"):
         logged = sum((call.usage for call in state.calls if call.model == model), Usage())

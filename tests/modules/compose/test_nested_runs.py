@@ -16,6 +16,9 @@ import pytest
 from chameleon import LLM, Budget, EventLog, Executor, Inventory, State, tool
 from chameleon.core.events import Event, Nested
 from chameleon.core.log import event_from_json, event_to_json
+from chameleon.errors import InventoryError
+from chameleon.inventory.building import own_code
+from chameleon.inventory.source import read_source
 from chameleon.llm.scripted import ScriptedModel
 from chameleon.planners.fixed import Fixed
 
