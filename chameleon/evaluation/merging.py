@@ -10,7 +10,7 @@ from typing import Any
 
 from chameleon.core.log import LineFile
 from chameleon.errors import InputError, LogError
-from chameleon.evaluation.kept_events import EventReader, recent_lines, unfinished_runs, whole_lines
+from chameleon.evaluation.kept_events import EventReader, unfinished_runs, whole_lines
 from chameleon.evaluation.problems import PART
 from chameleon.evaluation.run_dir import (
     CHECKED,
@@ -60,7 +60,7 @@ def _copy(part: Path, whole: RunDir, seen: set[str]) -> None:
         whole.take_over(result.id, events.lines_of(result))
         whole.finish(result)
         start = max(start, result.member or 0)
-    for id, run in unfinished_runs(part, recent_lines(part, start), seen).items():
+    for id, run in unfinished_runs(part, start, seen).items():
         whole.take_over(id, run.lines)
 
 

@@ -66,7 +66,7 @@ def test_damaged_events_are_named_and_the_others_read(
     damage: Callable[[bytes], bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One byte is enough: a gzip member has a checksum."""
-    monkeypatch.setattr("chameleon.evaluation.run_dir._MEMBER_BYTES", 1)
+    monkeypatch.setattr("chameleon.evaluation.run_dir._MAX_STALE_BYTES", 1)
     evaluate(tmp_path)
     *others, last = list(read_run(tmp_path).results)
     content = (tmp_path / "events.jsonl.gz").read_bytes()
