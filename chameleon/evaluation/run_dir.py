@@ -32,11 +32,12 @@ from chameleon.usage import Usage
 
 SETTINGS, RESULTS = "settings.json", "results.jsonl"
 FIGURES = "grid.json"  # what `compare` keeps beside the folders of its arms
-PROBLEMS, CHECKED = "problems", "checked"
+PROBLEMS, LIMIT = "problems", "limit"
 # When it began, what a file is called and how far it is to go may differ.
-_NOT_COMPARED = ("started", "data.name", "tables.name", "problems", "checked")
+_NOT_COMPARED = ("started", "data.name", "tables.name", PROBLEMS, LIMIT, "checked")
 _VERSIONS, _RESOLVED, _WEIGHTS = "versions.", "resolved.", ".weights"
 _ELSEWHERE = "Give another folder for the results."
+_AS_BEFORE = "Give all as it was to go on, or another folder for the results."
 _MAX_STALE_BYTES = 256 << 10  # of recent lines that are packed by now, before they are dropped
 
 
@@ -159,12 +160,10 @@ class RunDir(AbstractContextManager["RunDir"]):
         self.take_over(id, [json_line({"id": id, "event": BACK, "kept": kept})])
         return tuple(events[:kept])
 
-    def expect(self, problems: int, limit: int | None = None, *, is_checked: bool = False) -> None:
-        """Keep how many problems are to be run and, with `is_checked`, the limit: see `checked_count`."""
+    def expect(self, problems: int, limit: int | None = None) -> None:
+        """Keep how many problems are to be run, and what limited their number."""
         before = read_settings(self.path / SETTINGS)
-        settings = {**before, PROBLEMS: problems, CHECKED: {"limit": limit}}
-        if not is_checked:
-            del settings[CHECKED]
+        settings = {**before, PROBLEMS: problems} | ({} if limit is None else {LIMIT: limit})
         if settings != before:
             write_whole(self.path / SETTINGS, json.dumps(settings, indent=2) + "\n")
 
@@ -190,7 +189,7 @@ class RunDir(AbstractContextManager["RunDir"]):
         if file.exists():
             if told := settings_diff(read_settings(file), settings):
                 what = f"the folder was made with other settings: {told}"
-                raise LogError(what, where=str(self.path), hint=_ELSEWHERE)
+                raise LogError(what, where=str(self.path), hint=_AS_BEFORE)
             return
         for name in (RESULTS, EVENTS, RECENT):
             if (self.path / name).exists() and (self.path / name).stat().st_size:
@@ -221,12 +220,6 @@ class RunDir(AbstractContextManager["RunDir"]):
             kept = before_failure(run.events)
             if kept < len(run.events):
                 run.events = list(self.take_back(id, run.events, kept))
-
-
-def checked_count(path: Path, limit: int | None) -> int | None:
-    """Return how many problems a directory is for, where all up to this limit were looked through for it."""
-    settings = read_settings(path / SETTINGS) if (path / SETTINGS).exists() else {}
-    return settings.get(PROBLEMS) if settings.get(CHECKED) == {"limit": limit} else None
 
 
 def spent_in(path: Path) -> Usage:
@@ -294,6 +287,11 @@ def settings_diff(before: Mapping[str, Any], now: Mapping[str, Any], above: str 
         if isinstance(old, Mapping) and isinstance(new, Mapping):
             if found := settings_diff(old, new, f"{name}."):
                 return found
+        elif old != new and key == "sha256":  # a digest says nothing to a reader
+            part, names = above.removesuffix("."), (before.get("name"), now.get("name"))
+            if names[0] != names[1]:
+                return f"{part} was {names[0]}, and now is {names[1]}"
+            return f"the content of {part}{f' ({names[0]})' if names[0] else ''} has changed"
         elif old != new:
             decided = ", which this machine decides," if name.startswith(_RESOLVED) else ""
             told = f"{name.removeprefix(_RESOLVED)}{decided}"

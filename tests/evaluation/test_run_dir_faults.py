@@ -105,7 +105,7 @@ def test_settings_are_compared_by_what_results_depend_on(change: Row, told: str,
         return
     with pytest.raises(LogError) as error:
         RunDir(tmp_path, {**before, **change})
-    assert f"the folder was made with other settings: {told}. Give another" in str(error.value)
+    assert f"the folder was made with other settings: {told}. Give all as it was" in str(error.value)
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{", "\0", '{"benchmark": "tabmwp"}', "null"])

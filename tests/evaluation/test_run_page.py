@@ -149,7 +149,7 @@ def test_a_page_holds_a_budget_of_text() -> None:
     events = [RunStarted("mine", {"table": tables[3]}), Plan((step,) * 1_000, "fixed"), *records]
     begun = time.monotonic()
     page = page_of(events)
-    assert time.monotonic() - begun < 10 and len(page.encode()) < 10_000_000
+    assert time.monotonic() - begun < 30 and len(page.encode()) < 10_000_000
     assert_ours(Outline(page))
     assert "The page is full." in page and "Not shown: 20 messages after the first." in page
 
