@@ -107,7 +107,7 @@ class Compared(ShownRows):
 
 def evaluate(
     questions: Questions,
-    inventory: Tools | None = None,
+    inventory: Tools | Executor | None = None,
     llm: ChatModel | None = None,
     *,
     scorer: Judge = None,
