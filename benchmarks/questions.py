@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -14,9 +16,23 @@ from chameleon.evaluation.benchmark import FAULT, Benchmark, Problem, Row, Score
 from chameleon.run.ask import as_table
 from chameleon.table import Table, read_table
 from chameleon.table.records import read_file
+from chameleon.text import did_you_mean
 
 DECLINE = "DECLINE"
 """The gold answer of a question that is to be declined."""
+_COLUMNS = (
+    "question",
+    "answer",
+    "table",
+    "text",
+    "image",
+    "index",
+    "id",
+    "tags",
+    "choices",
+    "unit",
+    "tolerance",
+)
 _MOST_FILES = 64  # of a kind, that are held at once
 
 
@@ -34,10 +50,13 @@ class Questions(Benchmark):
     skips_bad_rows = True
 
     def rows(self, found: Iterable[Row], path: Path) -> Iterator[Row]:
-        """Yield the rows with their `line` and the `folder` of the file, under names in small letters."""
+        """Yield the rows with their `line` and the `folder` of the file, under names in small letters.
+
+        Rows of no file, an empty `path`, have None: they may name any file.
+        """
         for number, row in enumerate(found, 1):
             named = {str(name).strip().casefold(): value for name, value in row.items()}
-            yield {"line": number, **named, "folder": path.parent}
+            yield {"line": number, **named, "folder": path.parent if path.name else None}
 
     def id_of(self, row: Row) -> str | None:
         """Return the id of a row, or else its line: "3", or "line 3" where other rows have ids."""
@@ -45,14 +64,22 @@ class Questions(Benchmark):
 
     def files_of(self, data: Iterable[Row], path: Path) -> Collection[Path]:
         """Return the tables, texts and pictures that rows name, and what lists the files of an index."""
-        named = {
-            path.parent / Path(name).expanduser()
-            for row in self.rows(data, path)
-            for key in ("table", "text", "image", "index")
-            for name in _named(row.get(key))
-        }
+        named = set()
+        for row in self.rows(data, path):
+            for name in chain.from_iterable(
+                _named(row.get(key)) for key in ("table", "text", "image", "index")
+            ):
+                with suppress(InputError):  # its row is skipped
+                    named.add(_place(row, name))
         files = {file for file in named if file.is_file()}
         return files.union(*(each.rglob("manifest.json") for each in named if each.is_dir()))
+
+    def advice(self, row: Row) -> Iterator[str]:
+        """Name the columns that are not used, and nearly called as one that is."""
+        missing = [name for name in _COLUMNS if name not in row]
+        for name in row:
+            if name not in (*_COLUMNS, "line", "folder", FAULT) and (near := did_you_mean(name, missing)):
+                yield f"column {name!r} is not used; {near[0].lower()}{near[1:]}"
 
     def place_of(self, row: Row, number: int) -> str:
         """Name the line of a row."""
@@ -98,10 +125,9 @@ class Questions(Benchmark):
 def _files(row: Row) -> dict[str, Any]:
     """Read the files that a row names."""
     found: dict[str, Any] = {}
-    folder: Path = row["folder"]
     given = row.get("table")
     names = _named(given)
-    tables = [_read(_read_table, folder / Path(name).expanduser()) for name in names]
+    tables = [_read(_read_table, _place(row, name)) for name in names]
     if not names and given is not None and not isinstance(given, str):
         tables = [as_table(given)]
     if tables:
@@ -109,14 +135,24 @@ def _files(row: Row) -> dict[str, Any]:
     if len(tables) > 1:
         found["tables"] = tables[1:]
     if text := row.get("text"):
-        found |= _read(_read_text, folder / Path(str(text)).expanduser())
+        found |= _read(_read_text, _place(row, str(text)))
     for key in ("image", "index"):
         if value := row.get(key):
-            file = folder / Path(str(value)).expanduser()
+            file = _place(row, str(value))
             if not file.exists():
                 raise InputError("there is no such file", where=str(file))
             found[key] = str(file)
     return found
+
+
+def _place(row: Row, name: str) -> Path:
+    """Return the file that a row names. Raises `InputError` where a file's row leaves the file's folder."""
+    folder: Path | None = row["folder"]
+    path = (folder or Path()) / Path(name).expanduser()
+    if folder is not None and not path.resolve().is_relative_to(folder.resolve()):
+        hint = "Move it there, or name it on the command line, as with --table."
+        raise InputError(f"{name} is not in the folder of the questions", hint=hint)
+    return path
 
 
 def _read_text(path: Path) -> dict[str, Any]:

@@ -36,7 +36,7 @@ from chameleon.cli.options import EvalOptions
 from chameleon.cli.scoring import Data
 from chameleon.evaluation.kept_events import EVENTS
 from chameleon.evaluation.problems import Problems
-from chameleon.evaluation.run_dir import RESULTS, checked_count
+from chameleon.evaluation.run_dir import RESULTS
 
 _PLAN = '["knowledge_retrieval", "solution_generator", "answer_generator"]'
 _WORDS = ("lamp", "kettle", "rug", "stool", "vase", "mirror", "shelf", "clock")
@@ -78,8 +78,7 @@ def evaluate(data: Path, out: Path, workers: int) -> None:
     model = AtOnce()
     executor = Executor(Inventory.load("tabmwp"), LLM.connect(model))
     found = Data(data, "tabmwp", options)
-    counted = checked_count(out, None) if out.exists() else None
-    run = EvalRun(executor, Problems(found.read, None, counted), found, options)
+    run = EvalRun(executor, Problems(found.read), found, options)
     run.check()
     stopped = run.run()
     assert stopped is None, stopped

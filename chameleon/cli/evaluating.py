@@ -106,8 +106,7 @@ class EvalRun:
             settings["scorer_file"] = DataFile(data.scorer_file).sha256
         with RunDir(options.out, {**settings, **further}, count) as run_dir:
             self._count_kept(run_dir)
-            is_checked = self.problems.need_no_second_look(data.benchmark)
-            run_dir.expect(len(self.problems), options.limit, is_checked=is_checked)
+            run_dir.expect(len(self.problems), options.limit)
             stopped = self._run(run_dir)
             run_dir.require_kept()
             return stopped
@@ -144,7 +143,7 @@ class EvalRun:
             )
             try:
                 if not spending.is_over:
-                    evaluation.run(self.problems.besides(run_dir.done if run_dir else ()))
+                    evaluation.run(self.problems)
             except (Interrupted, Stopped) as stopped:
                 return stopped
         if tally.all.n >= len(self.problems):

@@ -21,7 +21,6 @@ from chameleon.cli.terminal import Activity, say
 from chameleon.errors import InputError
 from chameleon.evaluation.data import DataFile
 from chameleon.evaluation.problems import PART, PartOfProblems, Problems
-from chameleon.evaluation.run_dir import checked_count
 from chameleon.inventories import first_rung
 from chameleon.run.executor import Executor
 from chameleon.text import counted
@@ -50,9 +49,8 @@ def evaluate(
     with ExitStack() as close:
         source = Data(data, options.benchmark, options, read_files(options, close))
         setup = set_up(_first_rung(inventory, options), options, names(without))
-        counted_before = checked_count(options.out, options.limit) if options.out else None
         with Activity(f"reading {data}"):
-            problems = Problems(source.read, options.limit, counted_before, mine)  # a fault, before a bill
+            problems = Problems(source.read, options.limit, mine)  # a fault, before a bill
         executor = close.enter_context(placed(setup.executor, options))
         run = EvalRun(executor, problems, source, options, close.enter_context(receiver(options)))
         run.check()
@@ -62,6 +60,8 @@ def evaluate(
         stopped = run.run(**further_settings(options), **({PART: asdict(mine)} if mine else {}))
         seconds = time.monotonic() - started
     show_counts(run.tally, source.benchmark, source.scorer, seconds, run.spending, as_json=as_json)
+    if source.skipped:
+        say(f"{len(source.skipped):,} of {counted(source.n_rows, 'row')} were skipped, as said above.")
     run.say_how_to_resume(stopped)
     if stopped is not None:
         raise stopped

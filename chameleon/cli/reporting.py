@@ -90,7 +90,7 @@ def print_report(
     counts = {run.name: _counted_labels(labels, run) for run in summaries} if labels is not None else {}
     if html is not None:
         with Activity(f"writing {html}"):
-            write_page(summaries, comparisons, html, problems)
+            write_page(summaries, comparisons, html, problems, counts)
     if as_json:
         tables = [comparison.to_json() for comparison in comparisons]
         told = {"labels": counts} if labels is not None else {}
@@ -110,7 +110,11 @@ def print_report(
         _print_problems(comparison)
     for name, found in counts.items():
         shares = [f"{100 * count / found.total():.2f}" for count in found.values()]
-        columns = {"label": list(found), "n": [f"{count:,}" for count in found.values()], "%": shares}
+        columns = {
+            "label": list(found),
+            "n": [f"{count:,}" for count in found.values()],
+            "% of labels": shares,
+        }
         echo(f"{one_line(name)}, {counted(found.total(), 'label')}:\n{in_blocks(columns.items())}\n")
     for run in summaries:
         echo(one_line(run.name))
@@ -120,7 +124,7 @@ def print_report(
             echo(wrapper.fill(one_line(text, 400)))
         echo("")
     if html is not None:
-        echo(f"Page: {one_line(str(html))}{' (without the labels)' if labels is not None else ''}")
+        echo(f"Page: {one_line(str(html))}")
 
 
 def _write_page_of_logs(logs: Sequence[Path], html: Path | None) -> None:
@@ -159,13 +163,13 @@ def _counted_labels(file: Path, run: Run) -> Counter[str]:
     `file` has the columns `id` and `label` (several with semicolons), and `run` where it is about several.
     Raises `InputError` for another file, and for a problem that the run has not.
     """
-    known, found = {result.id for result in run.results}, Counter[str]()
+    found = Counter[str]()
     for row in DataFile(file):
         if not {"id", "label"} <= row.keys():
             raise InputError("it needs the columns id and label", where=str(file))
         if row.get("run") not in (None, "", run.name):
             continue
-        if str(row["id"]) not in known:
+        if str(row["id"]) not in run.index:
             raise InputError(f"there is no problem {str(row['id'])!r} in {run.name}", where=str(file))
         found.update(label for part in str(row["label"]).split(";") if (label := part.strip()))
     return Counter(dict(found.most_common()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import logging
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -16,9 +17,16 @@ from chameleon.cli.terminal import echo, echo_json, say, terminal_width
 from chameleon.cli.wording import spent_in_words
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Benchmark, Problem, Scorer
-from chameleon.evaluation.data import DataFile, beside, find_benchmark, read_problems, recognised
+from chameleon.evaluation.data import (
+    DataFile,
+    beside,
+    find_benchmark,
+    read_problems,
+    recognised,
+    warn_of_columns,
+)
 from chameleon.evaluation.problems import in_turn
-from chameleon.evaluation.results import Count, Spending, Tally
+from chameleon.evaluation.results import Count, Spending, Tally, of_them_right
 from chameleon.evaluation.run import figure, in_figures
 from chameleon.evaluation.score import Field, score
 from chameleon.figures import in_time
@@ -27,6 +35,7 @@ from chameleon.lazy import cached_property
 from chameleon.table.formats import padded, places
 from chameleon.text import counted, harmless
 
+_log = logging.getLogger("chameleon")
 _GAP = "  "
 _WIDEST_NAME, _WIDEST_CELL = 32, 60
 _MOST_REASONS = 3
@@ -44,6 +53,10 @@ class Data:
         self.path, self.options, self.given = path, options, given or {}
         self.benchmark: Benchmark = recognised(path) if benchmark is None else find_benchmark(benchmark)
         self.file = DataFile(path, self.benchmark.id_key, keeps_bad=self.benchmark.skips_bad_rows)
+        if self.benchmark.skips_bad_rows:
+            warn_of_columns(self.benchmark, self.file, path)
+        self.skipped: dict[str, None] = {}  # what is wrong with rows that are skipped
+        self.n_rows = 0
         self.tables = options.tables or beside(path, *self.benchmark.tables_beside)
         self.scorer: str = options.scorer or next(iter(self.benchmark.scorers))
         is_own = ":" in self.scorer and self.scorer not in self.benchmark.scorers
@@ -55,18 +68,25 @@ class Data:
         """Make a new scorer: it may have a generator of random numbers."""
         return self._scorer()
 
-    def read(self, **how: Any) -> Iterator[Problem]:
-        """Read the problems in the order of the file: see `read_problems`."""
-        for problem in read_problems(self.benchmark, self.file, self.tables, **how):
+    def read(self) -> Iterator[Problem]:
+        """Read the problems in the order of the file; a row that is skipped is reported once."""
+        problems = read_problems(self.benchmark, self.file, self.tables, on_skip=self._skip)
+        for number, problem in enumerate(problems, 1):
+            self.n_rows = max(self.n_rows, number + len(self.skipped))
             if self._drawn is None or problem.id in self._drawn:
                 yield replace(problem, input={**self.given, **problem.input}) if self.given else problem
+
+    def _skip(self, problem: InputError) -> None:
+        if str(problem) not in self.skipped:
+            self.skipped[str(problem)] = None
+            _log.warning("skipped: %s", problem)
 
     @cached_property
     def _drawn(self) -> frozenset[str] | None:
         """The ids of the problems that --sample draws; None for all."""
         if self.options.sample is None:
             return None
-        ids = [each.id for each in read_problems(self.benchmark, self.file, self.tables)]
+        ids = [each.id for each in read_problems(self.benchmark, self.file, self.tables, on_skip=self._skip)]
         drawn = Random(self.options.seed).sample(ids, min(self.options.sample, len(ids)))  # noqa: S311
         return frozenset(drawn)
 
@@ -119,14 +139,12 @@ def show_counts(
     if tally.all.n:
         echo(counts_table({"ALL": tally.all, **tally.telling}, tally, benchmark) + "\n")
     answered = tally.answered
-    declined = tally.all.n - answered.n - tally.failed
+    declined = f"{tally.declined:,}{of_them_right(tally.rightly_declined)}"
     right = f"right {benchmark.percent('ALL', answered.correct, answered.n)} % of them"
     shown = in_figures(tally, answered) if tally.graded else right
-    echo(f"Answered {answered.n:,}, {shown}; declined {declined:,}, failed {tally.failed:,}.")
+    echo(f"Answered {answered.n:,}, {shown}; declined {declined}, failed {tally.failed:,}.")
     if tally.graded and answered.n < tally.all.n:
         echo("The figures above count what was not answered as empty answers.")
-    if tally.rightly_declined:
-        echo(f"{tally.rightly_declined:,} of the declined are right: they were to be declined.")
     if guessed := tally.all.correct - answered.correct - tally.rightly_declined:
         echo(f"Of those without a prediction, {guessed:,} are right: the rule guesses the first choice.")
     for reason, count in tally.reasons.most_common(_MOST_REASONS):

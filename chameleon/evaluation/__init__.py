@@ -8,9 +8,8 @@ from chameleon.lazy import lazy
 
 if TYPE_CHECKING:
     from chameleon.evaluation.benchmark import Benchmark, Problem, Scorer
-    from chameleon.evaluation.evaluate import run_benchmark
 
-__all__ = ["Benchmark", "Problem", "Scorer", "run_benchmark"]
+__all__ = ["Benchmark", "Problem", "Scorer"]
 
 if not TYPE_CHECKING:  # a name that is not listed is an error of types
-    __getattr__ = lazy(__name__, benchmark="Benchmark Problem Scorer", evaluate="run_benchmark")
+    __getattr__ = lazy(__name__, benchmark="Benchmark Problem Scorer")

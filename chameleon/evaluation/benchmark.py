@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
@@ -172,14 +169,6 @@ class GradedScorer(Scorer):
         return Judgement(None, self.grades(prediction if answered else None, problem))
 
 
-def same_text(answer: Any, gold: Any) -> bool:
-    """Tell whether an answer is the gold one: as text, whatever its case, and figures by their value."""
-    texts = [str(each).strip().casefold() for each in (answer, gold)]
-    with suppress(ValueError):
-        return math.isclose(*(float(text.replace(",", "")) for text in texts))
-    return texts[0] == texts[1]
-
-
 class Benchmark(Described):
     """A benchmark: subclass it in `benchmarks/NAME.py`, and the file's name is its name.
 
@@ -223,6 +212,10 @@ class Benchmark(Described):
 
     def files_of(self, data: Iterable[Row], path: Path) -> Collection[Path]:
         """Return the files that rows name, which results depend on; none by default."""
+        return ()
+
+    def advice(self, row: Row) -> Iterable[str]:
+        """Return what the columns of the first row call for, such as another spelling; nothing by default."""
         return ()
 
     def place_of(self, row: Row, number: int) -> str:
@@ -274,26 +267,6 @@ class Benchmark(Described):
         """Write a cell of the printed table: percent with two decimals, or a dash without any example."""
         return f"{100 * correct / n:.2f}" if n else "–"
 
-    @classmethod
-    def of(
-        cls,
-        rows: Iterable[Row],
-        *,
-        problem: Callable[[Row], Problem],
-        scorer: Callable[[Any, Any], bool] = same_text,
-        name: str = "own",
-    ) -> RowsBenchmark:
-        """Return a benchmark of your own rows; `run_benchmark` runs it.
-
-        Args:
-            rows: any mappings, such as those of `csv.DictReader`.
-            problem: makes the `Problem` of a row: its id, the input of a run, the gold answer.
-            scorer: says whether an answer is right, given the gold one as well; default: `same_text`.
-
-        Raises `InputError` with the number of a row that `problem` cannot read.
-        """
-        return RowsBenchmark(name, rows, problem, scorer)
-
     def scorer(self, judge: str | Callable[[Any, Any], bool] | None = None) -> type[Scorer]:
         """Return the rule of that name, the first by default, or one that is made of a function."""
         if isinstance(judge, type):
@@ -325,37 +298,3 @@ class Benchmark(Described):
                 cells = zip(data["columns"], row.get(key, ()), strict=False)
                 row[key] = {name: value for name, value in cells if value is not None}
         return [Published(**row) for row in data["rows"]]
-
-
-class RowsBenchmark(Benchmark):
-    """A benchmark of rows in memory, judged by a function: see `Benchmark.of`."""
-
-    def __init__(
-        self,
-        name: str,
-        rows: Iterable[Row],
-        problem: Callable[[Row], Problem],
-        scorer: Callable[[Any, Any], bool],
-    ) -> None:
-        self.name, self.scorers = name, {"own": _scorer_by(scorer)}  # type: ignore[misc]
-        self._make = problem
-        self.problems = tuple(self._read(number, row) for number, row in enumerate(rows, 1))
-        if repeated := [id for id, count in Counter(each.id for each in self.problems).items() if count > 1]:
-            raise InputError(f"two problems have the id {repeated[0]!r}", hint="Give each its own.")
-
-    def __repr__(self) -> str:
-        return f"<benchmark {self.name}: {len(self.problems):,} problems>"
-
-    def problem(self, row: Row, tables: Mapping[str, Any]) -> Problem:
-        return self._make(row)
-
-    def _read(self, number: int, row: Row) -> Problem:
-        try:
-            made = self._make(row)
-        except Exception as problem:  # whatever a function of yours raises
-            what = f"no problem can be made of it: {type(problem).__name__}: {problem}"
-            raise InputError(what, where=f"row {number}") from problem
-        if not isinstance(made, Problem):
-            hint = "Return Problem(id, input, gold)."
-            raise InputError(f"`problem` gave {type(made).__name__}", where=f"row {number}", hint=hint)
-        return made

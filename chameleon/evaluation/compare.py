@@ -9,13 +9,13 @@ from statistics import fmean, pstdev
 from typing import Any, Protocol
 
 from chameleon.evaluation.benchmark import Benchmark
-from chameleon.evaluation.results import Result, Tally
+from chameleon.evaluation.results import Result, Tally, of_them_right
 from chameleon.evaluation.run import DASH
 
 Z_90 = 1.645
 """Half of a 90 % interval, in standard errors."""
-NEEDS = "needs a model"
-"""The one column that holds texts."""
+NEEDS, TO_FIRST = "needs a model", "to the first"
+"""The one column that holds texts, and that of the differences."""
 
 
 def half_width(share: float, n: int) -> float:
@@ -64,7 +64,8 @@ def evaluation_figures(run: Kept, first: Kept | None) -> dict[str, Any]:
         "difference": less,
         "difference_half_width_90": less_half,
         "wrong": None if tally.graded else tally.verdicts["wrong"],
-        "declined": tally.verdicts["declined"],
+        "declined": tally.declined,
+        "rightly_declined": tally.rightly_declined,
         "failed": tally.failed,
         "seconds_per_question": round(tally.seconds / n, 6) if n else None,
     }
@@ -91,7 +92,15 @@ class ArmTable:
         # The figures of a rule that grades are only in the rows of arms that were evaluated.
         names = max(rows, key=len, default={})
         found = {name: [row.get(name) or DASH for row in rows] for name in names}
-        return {name: cells for name, cells in found.items() if set(cells) != {DASH}}
+        named = {TO_FIRST: f"to {self.compared_with}"} if self.compared_with else {}
+        return {named.get(name, name): cells for name, cells in found.items() if set(cells) != {DASH}}
+
+    @property
+    def compared_with(self) -> str:
+        """The arm that the others are compared with, where that is not the first: the first that ran."""
+        ran = [arm for arm in self.arms if arm["evaluation"]]
+        are_compared = any(arm["evaluation"].get("difference") is not None for arm in ran)
+        return ran[0]["arm"] if are_compared and ran[0] is not self.arms[0] else ""
 
     @property
     def notes(self) -> list[str]:
@@ -105,6 +114,8 @@ class ArmTable:
             if arm["failed"]:
                 told = f"{arm['failed']:,} of {arm['problems']:,} problems came to no table"
                 found.append(f"{arm['arm']}: {told}, the first since {arm['failed_first_for']}")
+        if self.compared_with:
+            found.append(f"Differences are to {self.compared_with}, the first that ran.")
         if any(arm["needs_a_model"] for arm in self.arms):
             found.insert(0, "Answers need a model, so nothing is said of them.")
         if any(arm["evaluation"] and arm["evaluation"]["half_width_90"] is not None for arm in self.arms):
@@ -128,8 +139,8 @@ def _cells(arm: Mapping[str, Any]) -> dict[str, str]:
         "accuracy, %": _written(found.get("accuracy"), ".2f", 100),
         **{name: _written(value, ".4f") for name, value in found.get("figures", {}).items()},
         "± 90 %": _written(found.get("half_width_90"), ".2f", 100),
-        "to the first": to_first,
-        "declined": _written(found.get("declined")),
+        TO_FIRST: to_first,
+        "declined": _written(found.get("declined")) + of_them_right(found.get("rightly_declined", 0)),
         "failed": _written(found.get("failed")),
         "calls": _written(usage.get("calls")),
         "tokens": "" if None in tokens else _written(sum(tokens)),

@@ -9,7 +9,7 @@ import logging
 import re
 import zlib
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from inspect import isabstract
@@ -231,15 +231,12 @@ def read_problems(
     data: DataFile,
     tables: Path | None = None,
     *,
-    done: Collection[str] | None = None,
-    limit: int | None = None,
+    on_skip: Callable[[InputError], object] = lambda problem: _log.warning("skipped: %s", problem),
 ) -> Iterator[Problem]:
     """Read the problems of a file, in its order. `tables`: the file of tables, where they lie apart.
 
-    Of a file that was read before, `done` names the problems that are left out; of `limit` rows alone. No
-    id is looked for then that occurs twice.
     Raises `InputError` naming the problem for a row that cannot be used, and for an id that occurs twice;
-    where the benchmark skips such rows, that is a warning.
+    where the benchmark skips such rows, `on_skip` is called with that.
     """
     if tables is not None and not benchmark.takes_tables:
         raise InputError(f"the problems of {benchmark.name} hold their tables", hint="Leave out the tables.")
@@ -250,9 +247,7 @@ def read_problems(
         else:
             by_id = {str(row.get("table_id")): row for row in DataFile(place, "table_id")}
     seen = set[str]()
-    for number, row in enumerate(islice(benchmark.rows(data, data.path), limit), 1):
-        if done and benchmark.id_of(row) in done:
-            continue
+    for number, row in enumerate(benchmark.rows(data, data.path), 1):
         try:
             problem = benchmark.problem(row, by_id)
             if problem.id in seen:
@@ -263,16 +258,21 @@ def read_problems(
             failure = InputError(what, where=where, hint=error.hint)
             if not benchmark.skips_bad_rows:
                 raise failure from error
-            if done is None:  # it is said once
-                _log.warning("skipped: %s", failure)
+            on_skip(failure)
             continue
-        if done is None or benchmark.skips_bad_rows:
-            seen.add(problem.id)
+        seen.add(problem.id)
         picture = _picture(problem.id, benchmark.picture_named(row), benchmark, data.path.parent)
         if picture is not None:
             given = {benchmark.picture_key: str(picture)} if benchmark.picture_key else {}
             problem = replace(problem, picture=picture, input={**problem.input, **given})
         yield problem
+
+
+def warn_of_columns(benchmark: Benchmark, rows: Iterable[Row], path: Path) -> None:
+    """Warn of columns of the first row that look like misspelled names."""
+    for row in islice(benchmark.rows(rows, path), 1):
+        for advice in benchmark.advice(row):
+            _log.warning(advice)
 
 
 def beside(file: Path, *places: str) -> Path | None:

@@ -7,7 +7,6 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -15,13 +14,13 @@ from chameleon.core.conversation import HISTORY, Turn, turn_of
 from chameleon.core.events import Event, Failure, RunEnded, RunStarted
 from chameleon.core.state import State
 from chameleon.errors import ChameleonError, InputError, Stopped
-from chameleon.evaluation.benchmark import Benchmark, Judgement, Problem, RowsBenchmark, Scorer
+from chameleon.evaluation.benchmark import Benchmark, Judgement, Problem, Scorer
 from chameleon.evaluation.problems import in_turn
 from chameleon.evaluation.results import Result, Spending
 from chameleon.evaluation.run_dir import RunDir
 from chameleon.inventory import Inventory
 from chameleon.run.approval import refuse
-from chameleon.run.executor import Executor, counter
+from chameleon.run.executor import Executor
 from chameleon.values import to_json
 
 # What would fail every problem after this one in the same way: the evaluation stops, and can go on later.
@@ -239,26 +238,3 @@ class Evaluation:
                 if self.spending.is_over:
                     self.stop()
         return state
-
-
-def run_benchmark(
-    executor: Executor, benchmark: RowsBenchmark, *, workers: int = 1, progress: bool = False
-) -> list[Result]:
-    """Run the problems of a benchmark of your own, and return a result for each, in their order.
-
-        results = run_benchmark(Executor("tables_offline"), Benchmark.of(rows, problem=…, scorer=…))
-        print(sum(result.correct for result in results), "of", len(results))
-
-    `progress` shows on stderr how many are done. `chameleon eval` does the same with a benchmark class, and
-    keeps what it did. Raises as `Evaluation.run` does.
-    """
-    found: dict[str, Result] = {}
-    problems, scorer = benchmark.problems, benchmark.scorers["own"]()
-    with counter(len(problems)) if progress else nullcontext(lambda: None) as advance:
-
-        def note(result: Result) -> None:
-            found[result.id] = result
-            advance()
-
-        Evaluation(executor, scorer, benchmark, workers=workers, on_result=note).run(problems)
-    return [found[each.id] for each in problems]

@@ -1,13 +1,11 @@
-"""The events of a run folder: gzip members of some problems each, and the latest as plain lines.
+"""The events of a run folder: a gzip member for each problem with a result, and plain lines of the others.
 
-Lines are written to `recent.jsonl` as things happen, so that a killed process loses none. Once there are some
-of problems with a result, these become a member of `events.jsonl.gz`. Prompts are alike, so problems that are
-packed together take a fraction of what each alone would take.
+Lines are written to `recent.jsonl` as things happen, so that a killed process loses none. When a problem has
+its result, its lines are a member of `events.jsonl.gz`, and no longer needed among the recent ones.
 """
 
 from __future__ import annotations
 
-import gzip
 import zlib
 from collections.abc import Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -73,37 +71,17 @@ class EventReader:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._member: tuple[int, Mapping[str, list[bytes]]] = -1, {}  # the last one that was read
 
     def lines_of(self, result: Result) -> list[bytes]:
         """Return the lines of a problem's run, none if lost. Raises `LogError` if damaged, `InputError`."""
-        if result.member is None:
+        path, start = self._folder / EVENTS, result.member
+        if start is None:
             return []
-        found = self._packed(result.member).get(result.id)
-        if found is None:  # not packed yet, or at this moment
-            recent = _by_problem(whole_lines(self._folder / RECENT), self._folder / RECENT)
-            self._member = -1, {}
-            found = recent.get(result.id) or self._packed(result.member).get(result.id)
-        if found is None and result.member < (path := self._folder / EVENTS).stat().st_size:
-            what = f"the member at byte {result.member:,} lacks problem {result.id}: the file is damaged"
-            raise LogError(what, where=str(path), hint=_AGAIN)
-        return found or []
-
-    def _packed(self, start: int) -> Mapping[str, list[bytes]]:
-        """Return the lines of the member that starts there, by problem; none where it is not whole."""
-        if self._member[0] == start:
-            return self._member[1]
-        path, unpacker, text = self._folder / EVENTS, zlib.decompressobj(_GZIP), bytearray()
-        with _named(path, f"the member at byte {start:,} is damaged"), path.open("rb") as file:
-            file.seek(start)
-            while not unpacker.eof and (data := file.read(1 << 16)):
-                text += unpacker.decompress(data)
-                if len(text) > _MAX_MEMBER_BYTES:
-                    raise ValueError("it is too large")
-        if not unpacker.eof:
-            return {}
-        self._member = start, _by_problem(bytes(text).splitlines(keepends=True), path)
-        return self._member[1]
+        with _named(path, f"the member at byte {start:,} is damaged"):
+            if start >= path.stat().st_size:
+                return []
+            lines, _ = read_member(path, start)
+        return _by_problem(lines, path).get(result.id, [])
 
     def events_of(self, result: Result) -> tuple[Event, ...]:
         """Return the events of a problem's run that count. Raises as `lines_of` does."""
@@ -115,20 +93,33 @@ class EventReader:
         return first[0].input if first and isinstance(first[0], RunStarted) else {}
 
 
-def recent_lines(folder: Path, start: int) -> dict[str, list[bytes]]:
-    """Return the latest lines by problem: plain ones, and those of the members from `start` on.
+def read_member(path: Path, start: int) -> tuple[list[bytes], int]:
+    """Return the lines of the gzip member that starts there, and the place where it ends.
 
-    The last member may be torn; its lines are still among the plain ones then. Raises `LogError`.
+    Raises `EOFError` for one that is not whole, `ValueError`, `zlib.error` or `OSError` for a damaged one.
+    """
+    unpacker, text = zlib.decompressobj(_GZIP), bytearray()
+    with path.open("rb") as file:
+        file.seek(start)
+        while not unpacker.eof and (data := file.read(1 << 16)):
+            text += unpacker.decompress(data)
+            if len(text) > _MAX_MEMBER_BYTES:
+                raise ValueError("it is too large")
+        end = file.tell() - len(unpacker.unused_data)
+    if not unpacker.eof:
+        raise EOFError("its end is missing")
+    return bytes(text).splitlines(keepends=True), end
+
+
+def unfinished_runs(folder: Path, start: int, done: Container[str]) -> dict[str, RunLines]:
+    """Read the runs of problems that are not `done`: their recent lines, else a member that lost its result.
+
+    Members are looked at from `start` on, the place of the last one that has a result. Raises `LogError`
+    naming a line that is damaged.
     """
     found = _by_problem(_lines_after(folder / EVENTS, start), folder / EVENTS)
-    return found | _by_problem(whole_lines(folder / RECENT), folder / RECENT)
-
-
-def unfinished_runs(
-    folder: Path, recent: Mapping[str, list[bytes]], done: Container[str]
-) -> dict[str, RunLines]:
-    """Read the runs of problems that are not `done`. Raises `LogError` naming one with a damaged line."""
-    return {id: RunLines.of(id, each, folder) for id, each in recent.items() if id not in done}
+    found |= _by_problem(whole_lines(folder / RECENT), folder / RECENT)
+    return {id: RunLines.of(id, each, folder) for id, each in found.items() if id not in done}
 
 
 def _by_problem(lines: Iterable[bytes], path: Path) -> dict[str, list[bytes]]:
@@ -141,11 +132,11 @@ def _by_problem(lines: Iterable[bytes], path: Path) -> dict[str, list[bytes]]:
 
 
 def _lines_after(path: Path, start: int) -> Iterator[bytes]:
-    """Yield the whole lines of the members from a place on; one that a kill has torn ends them."""
-    if path.exists():
-        with path.open("rb") as file, suppress(OSError, EOFError, zlib.error):
-            file.seek(start)
-            yield from (line for line in gzip.GzipFile(fileobj=file) if line.endswith(b"\n"))
+    """Yield the lines of the members from a place on; one that a kill has torn ends them."""
+    with suppress(OSError, EOFError, ValueError, zlib.error):
+        while True:
+            lines, start = read_member(path, start)
+            yield from lines
 
 
 def whole_lines(path: Path) -> Iterator[bytes]:
@@ -162,5 +153,5 @@ def _named(path: Path, what: str) -> Iterator[None]:
         yield
     except OSError as problem:
         raise InputError(f"the events cannot be read: {problem.strerror}", where=str(path)) from problem
-    except (AttributeError, LookupError, TypeError, ValueError, LogError, zlib.error) as problem:
+    except (AttributeError, EOFError, LookupError, TypeError, ValueError, LogError, zlib.error) as problem:
         raise LogError(f"{what} ({problem})", where=str(path), hint=_AGAIN) from problem

@@ -10,10 +10,10 @@ from typing import Any
 
 from chameleon.core.line_file import LineFile
 from chameleon.errors import InputError, LogError
-from chameleon.evaluation.kept_events import EventReader, recent_lines, unfinished_runs, whole_lines
+from chameleon.evaluation.kept_events import EventReader, unfinished_runs, whole_lines
 from chameleon.evaluation.problems import PART
 from chameleon.evaluation.run_dir import (
-    CHECKED,
+    LIMIT,
     PROBLEMS,
     RESULTS,
     SETTINGS,
@@ -60,7 +60,7 @@ def _copy(part: Path, whole: RunDir, seen: set[str]) -> None:
         whole.take_over(result.id, events.lines_of(result))
         whole.finish(result)
         start = max(start, result.member or 0)
-    for id, run in unfinished_runs(part, recent_lines(part, start), seen).items():
+    for id, run in unfinished_runs(part, start, seen).items():
         whole.take_over(id, run.lines)
 
 
@@ -86,8 +86,10 @@ def _common(parts: Mapping[Path, Mapping[str, Any]]) -> dict[str, Any]:
     (first, settings), *others = parts.items()
     for path, other in others:
         same = {**other, PART: {**other[PART], "number": settings[PART]["number"]}}
-        limit, its = (each.get(CHECKED) or {"limit": "unknown"} for each in (settings, other))
-        if differs := settings_diff(settings, same) or settings_diff(limit, its):
+        differs = settings_diff(settings, same)
+        if not differs and settings.get(LIMIT) != other.get(LIMIT):
+            differs = f"limit was {settings.get(LIMIT)}, and now is {other.get(LIMIT)}"
+        if differs:
             hint = f"It is compared with {first}. Merge parts of one evaluation."
             raise LogError(f"the part was made with other settings: {differs}", where=str(path), hint=hint)
     counts = [each.get(PROBLEMS) for each in parts.values()]

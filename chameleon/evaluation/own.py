@@ -14,7 +14,7 @@ from chameleon.errors import InputError, MissingPackage, NoModel, require
 from chameleon.evaluation.arms import arm_figures
 from chameleon.evaluation.benchmark import Benchmark, Problem, Row
 from chameleon.evaluation.compare import ArmTable, evaluation_figures
-from chameleon.evaluation.data import OWN, DataFile, find_benchmark, read_problems
+from chameleon.evaluation.data import OWN, DataFile, find_benchmark, read_problems, warn_of_columns
 from chameleon.evaluation.evaluate import Evaluation
 from chameleon.evaluation.grid import Grid
 from chameleon.evaluation.results import Result, Tally
@@ -27,10 +27,11 @@ from chameleon.table import Table, to_terminal
 if TYPE_CHECKING:
     from chameleon.run.executor import ChatModel
 
-Questions = str | os.PathLike[str] | Iterable[Row]
+Questions = str | os.PathLike[str] | Iterable[Row | Problem]
 Judge = str | Callable[[Any, Any], bool] | None
 _DATA = {".csv", ".tsv", ".xlsx", ".xls", ".ods", ".json", ".jsonl", ".gz"}
 _LONGEST = 200  # characters of a cell
+_ALL_COLUMNS = 10_000  # places of a line: no column is left out
 
 
 class ShownRows:
@@ -52,7 +53,9 @@ class ShownRows:
         return Table(list(columns), list(zip(*columns.values(), strict=True)))
 
     def __repr__(self) -> str:
-        return to_terminal(self.table, 110, None) if self.rows else f"<{type(self).__name__}: no rows>"
+        return (
+            to_terminal(self.table, _ALL_COLUMNS, None) if self.rows else f"<{type(self).__name__}: no rows>"
+        )
 
     def _repr_html_(self) -> str:
         return self.table._repr_html_()
@@ -104,7 +107,7 @@ class Compared(ShownRows):
 
 def evaluate(
     questions: Questions,
-    inventory: Tools | None = None,
+    inventory: Tools | Executor | None = None,
     llm: ChatModel | None = None,
     *,
     scorer: Judge = None,
@@ -118,7 +121,7 @@ def evaluate(
 
     Args:
         questions: a file (CSV, Excel, JSON lines), or rows: mappings with `question`, `answer` and most often
-            `table` (a path, a DataFrame, a `Table`), as `docs/evaluation.md` has them.
+            `table` (a path, a DataFrame, a `Table`), as `docs/evaluation.md` has them, or a `Problem` each.
         inventory: what answers; by default what fits the first question. Without a model `tables_first` and
             its like are the reader alone that they begin with.
         scorer: "value" (the default) or "text overlap", or a function of answer and gold answer.
@@ -216,22 +219,29 @@ def answer_row(state: State) -> dict[str, Any]:
 
 
 def _problems(questions: Questions, given: Mapping[str, Any]) -> tuple[Benchmark, list[Problem]]:
-    benchmark: Any = find_benchmark(OWN)
+    benchmark = find_benchmark(OWN)
     given = {key: as_table(value) if key == "table" else value for key, value in given.items()}
     if isinstance(questions, str | os.PathLike):
-        found = read_problems(benchmark, DataFile(Path(questions), keeps_bad=True))
-        return benchmark, [replace(each, input={**given, **each.input}) for each in found]
-    problems: dict[str, Problem] = {}
-    for number, row in enumerate(benchmark.rows(questions, Path("rows")), 1):
-        try:
-            made = benchmark.problem(row, {})
-            if made.id in problems:
-                raise InputError(f"the id {made.id} occurs twice")
-            problems[made.id] = replace(made, input={**given, **made.input})
-        except InputError as problem:
-            place = f"row {number}, {problem.where}" if problem.where else f"row {number}"
-            raise problem.at(place) from None
-    return benchmark, list(problems.values())
+        data = DataFile(Path(questions), keeps_bad=True)
+        warn_of_columns(benchmark, data, data.path)
+        made = list(read_problems(benchmark, data))
+    else:
+        rows = list(questions)
+        warn_of_columns(benchmark, (row for row in rows if not isinstance(row, Problem)), Path())
+        made = []
+        for number, row in enumerate(rows, 1):
+            try:
+                own = [row] if isinstance(row, Problem) else benchmark.rows([{"line": number, **row}], Path())
+                made += [each if isinstance(each, Problem) else benchmark.problem(each, {}) for each in own]
+            except InputError as problem:
+                place = f"row {number}, {problem.where}" if problem.where else f"row {number}"
+                raise problem.at(place) from None
+    seen = set[str]()
+    for number, each in enumerate(made, 1):
+        if each.id in seen:
+            raise InputError(f"the id {each.id} occurs twice", where=f"row {number}")
+        seen.add(each.id)
+    return benchmark, [replace(each, input={**given, **each.input}) for each in made]
 
 
 def _evaluated(

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from chameleon import values
 from chameleon.core.events import Event, Nested, RunStarted, StepRecord
+from chameleon.core.sources import sources_in_words
+from chameleon.core.state import State
 from chameleon.errors import InputError
 from chameleon.figures import in_time
 from chameleon.table import Table
@@ -90,6 +92,7 @@ def environment() -> Environment:
         "text": value_text,
         "extent": _extent,
         "rows_with": _rows_with,
+        "planned_by": planned_by,
         "parts": lambda value: islice(
             value.items() if isinstance(value, Mapping) else enumerate(value, 1), _MOST_PARTS
         ),
@@ -138,6 +141,15 @@ class StepView(NamedTuple):
         output = self.record.output
         return str(output.get("call") or "") if isinstance(output, Mapping) else ""
 
+    @staticmethod
+    def _in_words(output: Any) -> Any:
+        """Write how a reader took the question, and what its answer is from, as the head of a page does."""
+        if not isinstance(output, Mapping):
+            return output
+        state, shown = State(cache=output), dict(output)
+        shown |= {"reading": state.reading} if state.reading else {}
+        return shown | ({"sources": sources_in_words(state.sources)} if state.sources else {})
+
     @classmethod
     def of(cls, number: int, record: StepRecord, table: Any) -> StepView:
         """Make the view of a step that was given this `table`."""
@@ -154,7 +166,14 @@ class StepView(NamedTuple):
             change = TableChange.of(table, after)
             output = None if output == after else output
             changed = [(name, value) for name, value in changed if name != "input.table"]
-        return cls(number, record, output, same, [each for each in changed if each[0] not in same], change)
+        return cls(
+            number,
+            record,
+            cls._in_words(output),
+            same,
+            [each for each in changed if each[0] not in same],
+            change,
+        )
 
 
 class TableChange(NamedTuple):
@@ -271,6 +290,11 @@ def _rows_with(table: Table, marks: Mapping[int, Any], height: int) -> list[int]
     marked = [row for row in sorted(marks) if 0 <= row < len(table.rows)][:height]
     others = islice((row for row in range(len(table.rows)) if row not in marks), height - len(marked))
     return sorted([*marked, *others])
+
+
+def planned_by(planner: str) -> Shown:
+    """Name the planner of a plan: the plan that an inventory fixes is made by none."""
+    return Shown("fixed by the inventory") if planner == "fixed" else brief(f"by {planner}")
 
 
 def _is_parted(value: Any, depth: int) -> bool:

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain, islice
 
 from chameleon.errors import InputError
-from chameleon.evaluation.benchmark import Benchmark, Problem
+from chameleon.evaluation.benchmark import Problem
 
 PART = "part"
 """The key of the settings."""
 _WRITTEN = re.compile(r"(\d{1,6})/(\d{1,6})", re.ASCII)
-Read = Callable[..., Iterable[Problem]]
-"""Reads the problems anew; see `read_problems` for the keywords `done` and `limit`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,57 +62,42 @@ class Problems:
     A conversation's stand together, so that the limit cuts only the last.
 
     A first pass counts them and finds what they lack: their `ids`, those `without_question` and the `blind`,
-    with a picture that was not found. Where an earlier run has `counted` them and found nothing to tell,
-    there is no such pass, and no id is known. Raises what `read` raises.
+    with a picture that was not found. Raises what `read` raises.
     """
 
     def __init__(
         self,
-        read: Read,
+        read: Callable[[], Iterable[Problem]],
         limit: int | None = None,
-        counted: int | None = None,
         part: PartOfProblems | None = None,
     ) -> None:
         self._read, self._limit, self.part = read, limit, part
         self.ids: set[str] = set()
-        self.has_conversations = False
+        self.has_conversations = False  # also in other parts
         self.without_question: list[str] = []
         self.blind: list[str] = []
-        self._count = counted or 0
-        if counted is None:
-            for problem in self._mine(self._first(self._noted(read()))):
+        self._count = 0
+        for problem in self._first():
+            self.has_conversations |= bool(problem.sequence)
+            if self._is_mine(problem):
                 self._count += 1
                 self.ids.add(problem.id)
-                if not problem.input:
-                    self.without_question.append(problem.id)
-                if problem.detail.get("has_picture") and not problem.picture:
-                    self.blind.append(problem.id)
+                self._note_what_is_missing(problem)
 
     def __len__(self) -> int:
         return self._count
 
     def __iter__(self) -> Iterator[Problem]:
-        return self.besides(())
+        return filter(self._is_mine, self._first())
 
-    def besides(self, done: Collection[str]) -> Iterator[Problem]:
-        """Read the problems again, without those that are done, as far as they stand alone."""
-        if self.has_conversations:
-            return self._mine(self._first(self._read(done=())))
-        return self._mine(self._read(done=done, limit=self._limit))
+    def _first(self) -> Iterator[Problem]:
+        return islice(chain.from_iterable(in_turn(self._read())), self._limit)
 
-    def _noted(self, problems: Iterable[Problem]) -> Iterator[Problem]:
-        """Note whether there are conversations in what is read, even beyond the limit or in other parts."""
-        for problem in problems:
-            self.has_conversations |= bool(problem.sequence)
-            yield problem
+    def _is_mine(self, problem: Problem) -> bool:
+        return self.part is None or self.part.has(problem)
 
-    def _first(self, every: Iterable[Problem]) -> Iterator[Problem]:
-        return islice(chain.from_iterable(in_turn(every)), self._limit)
-
-    def _mine(self, problems: Iterable[Problem]) -> Iterator[Problem]:
-        return iter(problems) if self.part is None else filter(self.part.has, problems)
-
-    def need_no_second_look(self, benchmark: Benchmark) -> bool:
-        """Whether there is nothing to tell of them when they are run another time."""
-        is_checked = type(benchmark).check is not Benchmark.check
-        return not (self.has_conversations or self.blind or is_checked)
+    def _note_what_is_missing(self, problem: Problem) -> None:
+        if not problem.input:
+            self.without_question.append(problem.id)
+        if problem.detail.get("has_picture") and not problem.picture:
+            self.blind.append(problem.id)

@@ -142,6 +142,11 @@ def _short(message: str) -> str:
     return " ".join(message.split())[:_LONGEST_REASON]
 
 
+def of_them_right(count: int) -> str:
+    """Return what follows a number of declines: " (2 right)", or nothing."""
+    return f" ({count:,} right)" if count else ""
+
+
 @dataclass
 class Count:
     """How many, how many of them right, and the sums of their grades where they are graded."""
@@ -204,6 +209,7 @@ class Tally:
 
     @property
     def declined(self) -> int:
+        """How many were declined, rightly or wrongly."""
         return self._declined["all"]
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +14,8 @@ from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Benchmark
 from chameleon.evaluation.data import find_benchmark
 from chameleon.evaluation.kept_events import EventReader
-from chameleon.evaluation.results import Count, Result, Tally
-from chameleon.evaluation.run_dir import CHECKED, PROBLEMS, RESULTS, SETTINGS, read_results, read_settings
+from chameleon.evaluation.results import Count, Result, Tally, of_them_right
+from chameleon.evaluation.run_dir import PROBLEMS, RESULTS, SETTINGS, read_results, read_settings
 from chameleon.evaluation.stats import PlanStats
 from chameleon.figures import in_time
 from chameleon.lazy import cached_property
@@ -35,9 +35,10 @@ def in_figures(tally: Tally, count: Count) -> str:
 
 @dataclass(frozen=True)
 class Run:
-    """An evaluation's folder, read again (counts alone are held); `name` tells it from others of a report.
+    """An evaluation's folder, read again; `name` tells it from others of a report.
 
-    `tally` are the counts over the results, with the benchmark's columns in their order.
+    `tally` are the counts over the results, with the benchmark's columns in their order. `index` has the
+    byte of `results.jsonl` at which each problem's result begins, and its verdict, in the file's order.
     """
 
     path: Path
@@ -45,11 +46,19 @@ class Run:
     benchmark: Benchmark
     tally: Tally
     name: str = ""
+    index: Mapping[str, tuple[int, str]] = field(default_factory=dict)
 
     @property
     def results(self) -> Iterator[Result]:
         """Read the results once more, one by one."""
-        return _results(self.path)
+        return (result for _, result in _results(self.path))
+
+    def pick(self, ids: Iterable[str]) -> Iterator[Result]:
+        """Read the results of these problems alone, of those that have one."""
+        with (self.path / RESULTS).open("rb") as file:
+            for start, _ in (self.index[id] for id in ids if id in self.index):
+                file.seek(start)
+                yield from read_results([file.readline()], self.path / RESULTS)
 
     @property
     def n(self) -> int:
@@ -103,7 +112,8 @@ class Run:
             "total": self.total,
             "unfinished": self.unfinished,
             "step_seconds": round(self.tally.seconds, 3),
-            "declined": self.tally.verdicts["declined"],
+            "declined": self.tally.declined,
+            "rightly_declined": self.tally.rightly_declined,
             "failed": self.tally.failed,
             "settings": dict(self.settings),
         }
@@ -119,8 +129,6 @@ class Run:
             ours = f", of them right {100 * answered.correct / answered.n:.2f} %"
         right = ("Right", _part(tally.all.correct, n))
         counted = ("Grades", in_figures(tally, tally.all)) if tally.graded else right
-        declined = _part(tally.verdicts["declined"], n)
-        rightly = f"; declined rightly {tally.rightly_declined:,}" if tally.rightly_declined else ""
         skipped = tally.passed_over.most_common()
         each = f", {in_time(tally.seconds / n)} a problem" if n else ""
         settings = {name: value for name, value in self.settings.items() if name != PROBLEMS}
@@ -128,7 +136,7 @@ class Run:
             ("Problems", self.problems),
             counted,
             ("Answered", _part(answered.n, n) + ours),
-            ("Declined", declined + rightly),
+            ("Declined", _part(tally.declined, n) + of_them_right(tally.rightly_declined)),
             ("Failed", _part(tally.failed, n)),
             *(("", f"{count:,} times: {reason}") for reason, count in tally.reasons.most_common(3)),
             *(("", f"answered {count:,} times without {where}") for where, count in skipped),
@@ -152,18 +160,30 @@ def read_run(path: str | os.PathLike[str]) -> Run:
                 hint = f"It holds {names}: name them, as {run_dir / inside[0]}."
             what = f"this is no folder of an evaluation: it has no {name}"
             raise InputError(what, where=str(run_dir), hint=hint, code="" if inside else "missing-run")
-    settings = {name: each for name, each in read_settings(run_dir / SETTINGS).items() if name != CHECKED}
+    settings = read_settings(run_dir / SETTINGS)
     benchmark = find_benchmark(settings["benchmark"])
     rule = benchmark.scorers.get(str(settings.get("scorer")))
     tally = Tally(benchmark.columns, rule() if rule else None)
-    for result in _results(run_dir):
+    index = {}
+    for start, result in _results(run_dir):
         tally.add(result)
-    return Run(run_dir, settings, benchmark, tally, run_dir.name or str(run_dir))
+        index[result.id] = start, result.verdict
+    return Run(run_dir, settings, benchmark, tally, run_dir.name or str(run_dir), index)
 
 
-def _results(path: Path) -> Iterator[Result]:
+def _results(path: Path) -> Iterator[tuple[int, Result]]:
+    """Yield the results, each with the byte at which its line begins."""
+    start = end = 0
+
+    def placed(lines: Iterable[bytes]) -> Iterator[bytes]:
+        nonlocal start, end
+        for line in lines:
+            start, end = end, end + len(line)
+            yield line
+
     with (path / RESULTS).open("rb") as lines:
-        yield from read_results(lines, path / RESULTS)
+        for result in read_results(placed(lines), path / RESULTS):
+            yield start, result
 
 
 def told_apart(runs: Iterable[Run]) -> list[Run]:

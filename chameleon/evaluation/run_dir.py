@@ -6,10 +6,10 @@ import gzip
 import json
 import os
 import threading
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ from chameleon.evaluation.kept_events import (
     RECENT,
     EventReader,
     RunLines,
-    recent_lines,
+    read_member,
     unfinished_runs,
     usage_of,
     whole_lines,
@@ -33,12 +33,13 @@ from chameleon.usage import Usage
 
 SETTINGS, RESULTS = "settings.json", "results.jsonl"
 FIGURES = "grid.json"  # what `compare` keeps beside the folders of its arms
-PROBLEMS, CHECKED = "problems", "checked"
+PROBLEMS, LIMIT = "problems", "limit"
 # When it began, what a file is called and how far it is to go may differ.
-_NOT_COMPARED = ("started", "data.name", "tables.name", "problems", "checked")
+_NOT_COMPARED = ("started", "data.name", "tables.name", PROBLEMS, LIMIT, "checked")
 _VERSIONS, _RESOLVED, _WEIGHTS = "versions.", "resolved.", ".weights"
 _ELSEWHERE = "Give another folder for the results."
-_MEMBER_BYTES = 256 << 10  # as many of lines are packed together
+_AS_BEFORE = "Give all as it was to go on, or another folder for the results."
+_MAX_STALE_BYTES = 256 << 10  # of recent lines that are packed by now, before they are dropped
 
 
 class RunDir(AbstractContextManager["RunDir"]):
@@ -64,9 +65,8 @@ class RunDir(AbstractContextManager["RunDir"]):
         self.dropped: dict[str, Usage] = {}
         self._lock = threading.Lock()
         self._begun: dict[str, RunLines] = {}
-        # The plain lines: of runs without a result, and of those that are packed next.
-        self._open: dict[str, list[bytes]] = {}
-        self._finished: list[bytes] = []
+        self._open: dict[str, list[bytes]] = {}  # the lines of runs without a result
+        self._stale_bytes = 0  # of recent lines whose problems have a result
         try:
             self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
         except OSError as problem:
@@ -99,26 +99,20 @@ class RunDir(AbstractContextManager["RunDir"]):
     def finish(self, result: Result) -> Result:
         """Keep a problem's result, after all its events; return it with the place of these."""
         with self._lock:
-            lines = self._open.get(result.id, [])
-            result = replace(result, member=self._events.size if lines else None)
+            lines = b"".join(self._open.get(result.id, ()))
+            member = self._events.append(gzip.compress(lines, mtime=0)) if lines else None
+            result = replace(result, member=member)
             self._results.append(json_line(result.to_json()))
             self._open.pop(result.id, None)
-            self._finished += lines
-            if sum(map(len, self._finished)) >= max(_MEMBER_BYTES, self._recent.size // 2):
-                self._pack()
+            self._stale_bytes += len(lines)
+            if self._stale_bytes >= max(_MAX_STALE_BYTES, self._recent.size // 2):
+                self._drop_stale()
         return result
 
-    def _pack(self) -> None:
-        """Make a gzip member of the events of problems with a result; the others stay plain."""
-        if self._finished:
-            self._events.append(gzip.compress(b"".join(self._finished), mtime=0))
-            self._finished = []
-            self._rewrite_recent()
-
-    def _rewrite_recent(self, finished: Iterable[bytes] = ()) -> None:
-        """Leave these lines, and those of runs without a result, among the plain ones."""
-        runs = (line for lines in self._open.values() for line in lines)
-        self._recent.rewrite(chain(finished, runs))
+    def _drop_stale(self) -> None:
+        """Leave the lines of runs without a result alone among the recent ones."""
+        self._recent.rewrite(line for lines in self._open.values() for line in lines)
+        self._stale_bytes = 0
 
     def require_kept(self) -> None:
         """Raise `LogError` when results or events do not lie in the directory any more."""
@@ -152,7 +146,7 @@ class RunDir(AbstractContextManager["RunDir"]):
             return not each.failed and each.position <= torn.get(each.sequence, each.position)
 
         if failed:
-            self._pack()
+            self._drop_stale()
             events = EventReader(self.path)
             for each in self._kept():
                 if not stays(each):
@@ -167,19 +161,18 @@ class RunDir(AbstractContextManager["RunDir"]):
         self.take_over(id, [json_line({"id": id, "event": BACK, "kept": kept})])
         return tuple(events[:kept])
 
-    def expect(self, problems: int, limit: int | None = None, *, is_checked: bool = False) -> None:
-        """Keep how many problems are to be run and, with `is_checked`, the limit: see `checked_count`."""
+    def expect(self, problems: int, limit: int | None = None) -> None:
+        """Keep how many problems are to be run, and what limited their number."""
         before = read_settings(self.path / SETTINGS)
-        settings = {**before, PROBLEMS: problems, CHECKED: {"limit": limit}}
-        if not is_checked:
-            del settings[CHECKED]
+        settings = {**before, PROBLEMS: problems} | ({} if limit is None else {LIMIT: limit})
         if settings != before:
             write_whole(self.path / SETTINGS, json.dumps(settings, indent=2) + "\n")
 
     def close(self) -> None:
-        """Pack the events of problems with a result, and let other processes open the folder."""
-        with suppress(LogError):  # they are kept as plain lines
-            self._pack()
+        """Let other processes open the folder."""
+        if self._stale_bytes:
+            with suppress(LogError):  # they are twice in the folder
+                self._drop_stale()
         for name in ("_events", "_results", "_recent"):
             if hasattr(self, name):
                 getattr(self, name).close()
@@ -197,7 +190,7 @@ class RunDir(AbstractContextManager["RunDir"]):
         if file.exists():
             if told := settings_diff(read_settings(file), settings):
                 what = f"the folder was made with other settings: {told}"
-                raise LogError(what, where=str(self.path), hint=_ELSEWHERE)
+                raise LogError(what, where=str(self.path), hint=_AS_BEFORE)
             return
         for name in (RESULTS, EVENTS, RECENT):
             if (self.path / name).exists() and (self.path / name).stat().st_size:
@@ -212,22 +205,17 @@ class RunDir(AbstractContextManager["RunDir"]):
         """Take what has a result for done; read the other problems' events, but for failures at the end."""
         self.done.clear()
         self.answers.clear()
-        start, last = 0, set[str]()  # the last member, and the problems in it
+        last = -1  # the place of the last member that has a result
         for result in self._kept(self.done):
-            if result.member is not None:
-                start, last = (result.member, set()) if result.member > start else (start, last)
-                last.add(result.id)
+            last = max(last, -1 if result.member is None else result.member)
             if result.sequence and result.answered:
                 self.answers[result.id] = result.answer
             self._on_kept(result)
-        recent = recent_lines(self.path, start)
-        self._begun = unfinished_runs(self.path, recent, self.done)
-        # The last member is unpacked: it may be torn, and further problems are packed with those in it.
-        finished = [line for id, lines in recent.items() if id in last for line in lines]
+        self._begun = unfinished_runs(self.path, max(last, 0), self.done)
         self._open = {id: run.lines for id, run in self._begun.items()}
-        self._rewrite_recent(finished)
-        self._events.cut(start)
-        self._finished = finished
+        self._drop_stale()
+        with suppress(OSError, EOFError, ValueError, zlib.error):  # what is damaged stays as it is
+            self._events.cut(read_member(self.path / EVENTS, last)[1] if last >= 0 else 0)
         self.dropped = {id: run.dropped for id, run in self._begun.items() if run.dropped != Usage()}
         for id, run in self._begun.items():
             kept = before_failure(run.events)
@@ -235,18 +223,12 @@ class RunDir(AbstractContextManager["RunDir"]):
                 run.events = list(self.take_back(id, run.events, kept))
 
 
-def checked_count(path: Path, limit: int | None) -> int | None:
-    """Return how many problems a directory is for, where all up to this limit were looked through for it."""
-    settings = read_settings(path / SETTINGS) if (path / SETTINGS).exists() else {}
-    return settings.get(PROBLEMS) if settings.get(CHECKED) == {"limit": limit} else None
-
-
 def spent_in(path: Path) -> Usage:
     """Sum what all calls in a directory have cost, also those of runs that have not ended."""
     done, spent, start = set[str](), Usage(), 0
     for result in read_results(whole_lines(path / RESULTS), path / RESULTS, done):
         spent, start = spent + result.usage, max(start, result.member or 0)
-    runs = unfinished_runs(path, recent_lines(path, start), done).values()
+    runs = unfinished_runs(path, start, done).values()
     return sum((usage_of(run.events) + run.dropped for run in runs), spent)
 
 
@@ -306,6 +288,11 @@ def settings_diff(before: Mapping[str, Any], now: Mapping[str, Any], above: str 
         if isinstance(old, Mapping) and isinstance(new, Mapping):
             if found := settings_diff(old, new, f"{name}."):
                 return found
+        elif old != new and key == "sha256":  # a digest says nothing to a reader
+            part, names = above.removesuffix("."), (before.get("name"), now.get("name"))
+            if names[0] != names[1]:
+                return f"{part} was {names[0]}, and now is {names[1]}"
+            return f"the content of {part}{f' ({names[0]})' if names[0] else ''} has changed"
         elif old != new:
             decided = ", which this machine decides," if name.startswith(_RESOLVED) else ""
             told = f"{name.removeprefix(_RESOLVED)}{decided}"

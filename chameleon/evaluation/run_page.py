@@ -12,7 +12,7 @@ from chameleon.core.events import Event, Nested, Plan, StepRecord
 from chameleon.core.sources import notes_on, sources_in_words
 from chameleon.core.state import State
 from chameleon.errors import InputError
-from chameleon.evaluation.page_views import DECLINES, environment, value_text, views, write_html
+from chameleon.evaluation.page_views import DECLINES, environment, planned_by, value_text, views, write_html
 from chameleon.figures import in_time
 from chameleon.table import Table
 from chameleon.usage import Usage
@@ -146,7 +146,7 @@ def _bars(events: Iterable[Event]) -> Iterator[Bar]:
             name, failed = event.step.module, event.error
             kind = "" if failed is None else "declined" if failed.kind in DECLINES else "failed"
         else:
-            name, kind = f"plan by {event.by}", "refused" if event.refused else ""
+            name, kind = f"plan {planned_by(event.by)}", "refused" if event.refused else ""
         share = 100 * round(event.seconds, 6) / whole
         yield Bar(name, kind, min(100 * start / whole, 99.6), max(share, 0.4), in_time(event.seconds))
 

@@ -126,10 +126,10 @@ class Comparison:
 
     def problems(self, most: int) -> list[dict[str, str]]:
         """Return the first problems as `ranked`: id, question, gold, and by run a mark and the answer."""
-        found = {id: {"id": id} for id in ranked(self.runs)[:most]}
+        found: dict[str, dict[str, str]] = {id: {"id": id} for id in ranked(self.runs)[:most]}
         for run in self.runs:
             log = EventReader(run.path)
-            for result in (each for each in run.results if each.id in found):
+            for result in run.pick(found):
                 row = found[result.id]
                 if not row.get("question"):
                     row |= {"question": _question_of(log, result), "gold": _short(result.gold)}
@@ -148,8 +148,8 @@ def ranked(runs: Iterable[Run]) -> list[str]:
     """
     verdicts: dict[str, set[str]] = {}
     for run in runs:
-        for result in run.results:
-            verdicts.setdefault(result.id, set()).add(result.verdict)
+        for id, (_, verdict) in run.index.items():
+            verdicts.setdefault(id, set()).add(verdict)
 
     def rank(id: str) -> tuple[int, list[str]]:
         first = _WORST_FIRST.index(min(verdicts[id])) if len(verdicts[id]) == 1 else -1

@@ -10,6 +10,7 @@ import pytest
 
 from chameleon import Table, compare, evaluate
 from chameleon.errors import InputError
+from chameleon.evaluation import Problem
 from tests.e2e.commands import Command
 
 LEAGUE = "Team,Points,Won\nKingsmere,47,14\nHarbour,46,15\nNorthgate,35,10\n"
@@ -42,7 +43,7 @@ def scripted(folder: Path, name: str, *answers: str) -> str:
 def test_eval_needs_no_other_option_and_says_what_it_does_without_a_model(command: Command) -> None:
     done = command("eval", "tables_first", "q.csv")
     assert done.code == 0 and "There is no model, so tables_offline answers alone" in done.err
-    assert "80.00" in done.out and "1 of the declined are right" in done.out
+    assert "80.00" in done.out and "declined 1 (1 right), failed 0." in done.out
     assert all(tag in done.out for tag in ("difference", "lookup", "decline"))
     counts = json.loads(command("eval", "tables_first", "q.csv", "--json").out)
     assert (counts["n"], counts["correct"]) == (5, 4)
@@ -66,7 +67,7 @@ def test_an_evaluation_resumes_and_refuses_another_table(command: Command, folde
     again = (folder / "run" / "results.jsonl").read_bytes().splitlines()
     assert len(again) == 5 and again[:2] == lines
     (folder / "league.csv").write_text(LEAGUE + "Rovers,1,0\n", "utf-8")
-    assert "the folder was made with other settings: files" in command(*asked).err
+    assert "the folder was made with other settings: the content of files has changed" in command(*asked).err
 
 
 def test_a_sample_is_the_same_for_the_same_seed(command: Command, folder: Path) -> None:
@@ -97,7 +98,8 @@ def test_ways_are_compared_in_one_table(command: Command, folder: Path) -> None:
     assert second["arm"] == "wikitq_end_to_end" and second["evaluation"]["correct"] == 3
     assert second["evaluation"]["difference"] is not None
     shown = command("compare", "q.csv", *options)
-    assert "right  wrong" in shown.out and "to the first" in shown.out
+    assert "right  wrong" in shown.out and "to the first" in shown.out and "1 (1 right)" in shown.out
+    assert (first["evaluation"]["declined"], first["evaluation"]["rightly_declined"]) == (1, 1)
     table = command("report", "both/tables_offline", "both/wikitq_end_to_end").out
     assert "✓ right, ✗ wrong, – declined, ! failed" in table and "kingsmere" in table
 
@@ -105,6 +107,9 @@ def test_ways_are_compared_in_one_table(command: Command, folder: Path) -> None:
 def test_a_way_without_its_model_is_told_and_leaves_the_others(command: Command) -> None:
     done = command("compare", "q.csv", "-i", "tables_offline", "-i", "tables")
     assert done.code == 0 and "tables could not run: it asks a model, and none is named" in done.out
+    ways = ("tables", "tables_offline", "tables_first")
+    told = command("compare", "q.csv", *(option for way in ways for option in ("-i", way))).out
+    assert told.count("to tables_offline") == 2 and "to tables_offline, the first that ran" in told
 
 
 def test_an_arm_of_a_grid_has_its_own_inventory_model_and_data(command: Command, folder: Path) -> None:
@@ -135,6 +140,9 @@ def test_labels_of_a_person_are_counted(command: Command, folder: Path) -> None:
     (folder / "labels.csv").write_text("id,label\n6,gold wrong\n4,list; order\n", "utf-8")
     shown = command("report", "run", "--labels", "labels.csv")
     assert "3 labels" in shown.out and "gold wrong" in shown.out and "33.33" in shown.out
+    assert "% of labels" in shown.out
+    command("report", "run", "--labels", "labels.csv", "--html", "page.html")
+    assert "<tr><th>gold wrong</th>" in (folder / "page.html").read_text("utf-8")
     (folder / "labels.csv").write_text("id,label\n99,x\n", "utf-8")
     assert "there is no problem '99' in run" in command("report", "run", "--labels", "labels.csv").err
 
@@ -148,6 +156,10 @@ def test_python_evaluates_files_and_rows() -> None:
     ]
     assert [each.verdict for each in evaluate(rows, "tables_offline").results] == ["right", "right"]
     assert evaluate(rows, "tables_offline", scorer=lambda answer, gold: False).accuracy == 0
+    problem = Problem("own", {"question": "Which team has the most points?"}, "Kingsmere")
+    assert evaluate([problem], "tables_offline", table="league.csv").rows[0]["id"] == "own"
+    with pytest.raises(InputError, match=r"problem 1: its scorer cannot judge .*: TypeError: unsupported"):
+        evaluate(rows[1:], "tables_offline", scorer=lambda answer, gold: answer / 0)
     with pytest.raises(InputError, match="row 1: it has no question"):
         evaluate([{"answer": 1}], "tables_offline")
 
@@ -156,6 +168,7 @@ def test_python_compares_files_and_a_question() -> None:
     found = compare("q.csv", ["tables_offline", "pictures_offline"])
     assert [row["way"] for row in found.rows] == ["tables_offline", "pictures_offline"]
     assert found.rows[0]["right"] == "4" and "<table>" in found._repr_html_()
+    assert all(column in repr(found).splitlines()[0] for column in found.rows[0])
     one = compare("Which team has the most points?", ["tables_offline"], table="league.csv")
     assert one.rows[0]["answer"] == "Kingsmere" and "Points" in repr(one)
 
@@ -213,6 +226,9 @@ def test_a_bad_row_is_told_with_its_line_and_skipped(
     (folder / "bad.csv").write_text("\n".join([*lines[:2], row]), "utf-8")
     done = command("eval", "tables_offline", "bad.csv", "-t", "league.csv")
     assert told in done.err and done.code == 0
+    assert ("1 of 2 rows were skipped" in done.err) == ("Runs 2" not in told)
+    sampled = command("eval", "tables_offline", "bad.csv", "-t", "league.csv", "--sample", "1").err
+    assert sampled.count("skipped: ") == done.err.count("skipped: ") <= 1
     (folder / "bad.jsonl").write_text('{"question": "Q?", "answer": 1}\n\n{"question": \n42\n', "utf-8")
     told_json = command("eval", "tables_offline", "bad.jsonl", "-t", "league.csv").err
     assert "line 3: this is no JSON" in told_json and "line 4: each line must be" in told_json
@@ -242,3 +258,22 @@ def test_a_report_leaves_the_log_as_it_is(command: Command, folder: Path) -> Non
     (folder / "l").write_bytes(cut)
     assert command("report", "l", "--html", "l.html").code == 0
     assert (folder / "l").read_bytes() == cut and "Kingsmere" in (folder / "l.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize(("column", "meant"), [("tabel", "table"), ("unt", "unit"), ("note", "")])
+def test_a_misspelled_column_is_told_once(column: str, meant: str, command: Command, folder: Path) -> None:
+    (folder / "q.csv").write_text(f"question,answer,{column}\nHow many?,12,league.csv\n", "utf-8")
+    told = command("eval", "tables_offline", "q.csv", "-t", "league.csv", "--sample", "1").err
+    assert told.count("is not used") == bool(meant)
+    assert not meant or f"column '{column}' is not used; did you mean '{meant}'?" in told
+
+
+@pytest.mark.parametrize("name", ["../secret.csv", "/etc/hosts", "~/secret.csv", "link.csv", "league.csv"])
+def test_a_row_names_no_file_outside_the_folder_of_its_file(name: str, folder: Path) -> None:
+    (folder.parent / "secret.csv").write_text(LEAGUE, "utf-8")
+    (folder / "link.csv").symlink_to(folder.parent / "secret.csv")
+    row = f'{{"question": "Which team has the most points?", "answer": "Kingsmere", "table": "{name}"}}'
+    (folder / "q.jsonl").write_text(row, "utf-8")
+    assert evaluate("q.jsonl", "tables_offline").n == (name == "league.csv")
+    outside = [{**json.loads(row), "table": str(folder.parent / "secret.csv")}]
+    assert evaluate(outside, "tables_offline").accuracy == 1, "the rows of a program may name any file"

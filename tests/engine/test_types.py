@@ -12,8 +12,9 @@ pytest.importorskip("mypy")
 USE = """
 from collections.abc import Sequence
 
-from chameleon import Executor, Inventory, Module, Planner, State, Step, Table, ask, read_table, tool
-from chameleon.evaluation import Benchmark, Problem, run_benchmark
+from chameleon import Executor, Inventory, Module, Planner, State, Step, Table, ask, evaluate
+from chameleon import read_table, tool
+from chameleon.evaluation import Problem
 from chameleon.modules.lookup import RowLookup
 
 
@@ -43,8 +44,9 @@ state: State = executor.run({"question": "How many?", "table": read_table("a.csv
 status: str = state.status
 print(state.answer, state.why, state.sources, state.reading, ask("How many?", "a.csv").answer, RowLookup)
 rows = [{"id": "1"}]
-made = Benchmark.of(rows, problem=lambda row: Problem(row["id"], {}, 1), scorer=lambda one, gold: True)
-print(run_benchmark(executor, made, progress=True), executor.batch([{}], progress=True), made)
+made = [Problem(row["id"], {}, 1) for row in rows]
+print(evaluate(made, executor, scorer=lambda one, gold: True, progress=True))
+print(executor.batch([{}], progress=True), made)
 """
 WRONG = {
     'Executor(5)  # "Executor" has incompatible type "int"': "from chameleon import Executor",

@@ -61,11 +61,10 @@ def read_results(folder: Path) -> list[Row]:
 
 
 def read_events(folder: Path) -> list[Row]:
-    """Every event of a folder: those that are packed, then the plain ones of other problems."""
-    members = {row["id"]: row.get("member") for row in read_lines(folder / "results.jsonl")}
-    packed, found = (folder / "events.jsonl.gz").read_bytes(), list[Row]()
-    for start in sorted({each for each in members.values() if each is not None and each < len(packed)}):
-        lines = zlib.decompressobj(31).decompress(packed[start:]).splitlines()
-        found += [row for row in map(json.loads, lines) if members.get(row["id"]) == start]
+    """Every event of a folder: those of problems with a result, then the plain ones of other problems."""
+    results, packed = read_lines(folder / "results.jsonl"), (folder / "events.jsonl.gz").read_bytes()
+    starts = sorted(row["member"] for row in results if row.get("member", len(packed)) < len(packed))
+    members = (zlib.decompressobj(31).decompress(packed[start:]) for start in starts)
+    found = [json.loads(line) for member in members for line in member.splitlines()]
     known = {row["id"] for row in found}
     return [*found, *(row for row in read_lines(folder / "recent.jsonl") if row["id"] not in known)]

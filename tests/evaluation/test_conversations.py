@@ -20,7 +20,7 @@ from tests.engine.files import write
 from tests.evaluation.conversations import SQA, TABLE, answering, answers, evaluate, expected, problems, row
 from tests.evaluation.folders import cut
 from tests.evaluation.rows import read_lines, write_rows
-from tests.loopback import Fault, LoopbackServer
+from tests.loopback import LoopbackServer
 
 does = st.sampled_from(["says", "says", "declines", "fails"])
 conversations = st.lists(st.lists(does, min_size=1, max_size=4), min_size=1, max_size=5)
@@ -137,7 +137,6 @@ class Conversing:
 
     def __init__(self, command: Command, place: Path, start: Callable[..., LoopbackServer]) -> None:
         self.command, self.place = command, place
-        self.broken = False
         self.server = start(self.reply)
         write(place, PROMPT, "mine.md")
         write(place, MODULE, "kites.py")
@@ -149,11 +148,9 @@ class Conversing:
         self.data = str(write_rows(place / "data.jsonl", asked[::-1]))
         self.out = place / "out"
 
-    def reply(self, request: dict[str, Any]) -> str | Fault:
+    def reply(self, request: dict[str, Any]) -> str:
         """The kite that was not named before: that is told by the history alone."""
         asked = str(request["messages"][-1]["content"])
-        if self.broken and "says a 0\n" in asked + "\n" and "Before" not in asked:
-            return Fault(400)
         return "Swift" if "-> Lark" in asked else "Lark"
 
     def run(self, *options: str) -> dict[str, Any]:
@@ -181,16 +178,6 @@ def test_the_command(conversing: Conversing, command: Command) -> None:
     assert shown.code == 0 and SEQUENCES in shown.out
     assert "says a 0" in (conversing.place / "page.html").read_text()
     assert "place in the conversation" in command("stats", str(conversing.out)).out
-
-
-def test_the_command_after_a_failure(conversing: Conversing) -> None:
-    conversing.broken = True
-    found = conversing.run()
-    assert (found["correct"], found["n"]) == (1, 3), "the second question is not told of a Lark"
-    conversing.broken = False
-    found = conversing.run("--retry-failed")
-    assert (found["correct"], found["n"]) == (3, 3)
-    assert found["usage"]["calls"] == len(conversing.server.requests)
 
 
 def test_a_limit_counts_questions_from_the_beginning_of_conversations(conversing: Conversing) -> None:

@@ -51,16 +51,6 @@ def test_a_row_is_a_problem_and_several_folders_are_one_frame(runs: Path) -> Non
     check_sums(model, read_run(runs / "model"))
 
 
-def test_calls_and_steps_have_rows_of_their_own(runs: Path) -> None:
-    calls, steps = (chameleon.results(runs / "model", kind=kind) for kind in ("calls", "steps"))
-    run = read_run(runs / "model")
-    assert len(calls) == calls["calls"].sum() and set(calls["model"]) == {"openai:local"}
-    check_sums(calls, run)
-    assert set(steps["module"]) == {module for result in run.results for module in result.plan}
-    assert calls["asked_by"].str.startswith("planner ").sum() == 3
-    assert steps["seconds"].sum() <= sum(result.seconds for result in run.results)
-
-
 def test_grades_are_columns_and_failures_are_told(tmp_path: Path) -> None:
     run = evaluate(tmp_path / "graded", 3)
     frame = chameleon.results(run.path)

@@ -122,7 +122,7 @@ def test_a_part_that_is_not_finished_goes_on_in_the_whole(asking: Make) -> None:
     ("change", "told"),
     [
         ({"model": "openai:other"}, "model was"),
-        ({"data": {"name": "asking.jsonl", "sha256": "0"}}, "data.sha256 was"),
+        ({"data": {"name": "asking.jsonl", "sha256": "0"}}, "the content of data"),
         ({"part": {"number": 2, "of": 4}}, "part.of was"),
         ({"versions": {"python": "2.7"}}, "versions.python was"),
         ({"resolved": {"reader": {"engine": "another"}}}, "reader, which this machine decides, was null"),
@@ -184,9 +184,9 @@ def test_a_part_that_is_damaged_or_has_another_limit_is_refused(asking: Make) ->
     assert not events.exists()
     events.write_bytes(whole)
     settings = json.loads((parts[1] / "settings.json").read_text("utf-8"))
-    limited = {**settings, "checked": {"limit": 2}}
+    limited = {**settings, "limit": 2}
     (parts[1] / "settings.json").write_text(json.dumps(limited), "utf-8")
-    with pytest.raises(LogError, match="limit was null, and now is 2"):
+    with pytest.raises(LogError, match="limit was None, and now is 2"):
         merge(parts, out)
     assert not out.exists()
 

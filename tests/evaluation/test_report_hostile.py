@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from chameleon.evaluation.page_views import LONGEST, visible
+from chameleon.evaluation.page_views import LONGEST, shown, visible
 from chameleon.evaluation.run import Run
 from tests.evaluation.html_outline import Outline, assert_ours
 from tests.evaluation.report_runs import HOSTILE, LONG, SCRIPT, page_of
@@ -47,7 +47,7 @@ def test_nothing_on_the_page_is_invisible_or_steers(page: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "shown"),
+    ("text", "expected"),
     [
         ("plain\ttext\n$9 <b> é 名前 مرحبا 👩\u200d🔬", "plain\ttext\n$9 <b> é 名前 مرحبا 👩\u200d🔬"),
         ("a\r\nb\rc", "a\nb⟨U+000D⟩c"),
@@ -55,8 +55,12 @@ def test_nothing_on_the_page_is_invisible_or_steers(page: str) -> None:
         ("\u202eevil\u202c", "⟨U+202E⟩evil⟨U+202C⟩"),
     ],
 )
-def test_visible(text: str, shown: str) -> None:
-    assert visible(text) == shown
+def test_visible(text: str, expected: str) -> None:
+    assert visible(text) == expected
+
+
+def test_both_ends_of_a_long_text_are_shown() -> None:
+    assert shown("ab" * 1_000 + "cd" * 1_000, 4) == "ab … [3,996 characters are not shown] … cd"
 
 
 def test_long_texts_are_cut_and_say_how_much_is_missing(page: str, outline: Outline) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import html
 import re
 import tracemalloc
 from dataclasses import replace
@@ -69,20 +68,6 @@ def test_a_problem_is_shown_as_on_the_page_of_its_run(two_runs: tuple[Run, Run, 
         own = [e.text for e in whole.of_tag(tag) if problem in e.parents]
         assert own == [e.text for e in alone.of_tag(tag)]
     assert {"Read as", "From"} <= {e.text for e in alone.of_tag("dt")}
-
-
-def test_a_long_prompt_is_shown_with_both_its_ends(two_runs: tuple[Run, Run, str]) -> None:
-    _, model, page = two_runs
-    calls = [
-        call
-        for _, each in model.with_events(list(model.results))
-        for event in each
-        if isinstance(event, Plan)
-        for call in event.calls
-    ]
-    long = max((text for call in calls for _, text in call.messages), key=len)
-    shown = html.unescape(page)
-    assert len(long) > 2_000 and long[:1000] in shown and long[-1000:] in shown and long not in shown
 
 
 def test_the_filter_needs_no_script(two_runs: tuple[Run, Run, str]) -> None:

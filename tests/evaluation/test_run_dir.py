@@ -90,7 +90,7 @@ def killed_at_every_write(path: Path, patch: pytest.MonkeyPatch) -> list[dict[st
 def test_killed_at_any_write_it_asks_nothing_twice(
     whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, member_bytes: int
 ) -> None:
-    monkeypatch.setattr("chameleon.evaluation.run_dir._MEMBER_BYTES", member_bytes)
+    monkeypatch.setattr("chameleon.evaluation.run_dir._MAX_STALE_BYTES", member_bytes)
     states = killed_at_every_write(tmp_path / "killed", monkeypatch)
     assert len(states) > 100
     for number, files in enumerate(state for state in states if "settings.json" in state):
@@ -121,8 +121,8 @@ def test_killed_at_any_write_it_asks_nothing_twice(
 def test_results_that_somebody_takes_out_are_made_again(
     taken: list[int], run_again: int, whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Events in the last member and after it are found; those in the middle are not looked for."""
-    monkeypatch.setattr("chameleon.evaluation.run_dir._MEMBER_BYTES", 1)
+    """Events after the last member with a result are found; those in the middle are not looked for."""
+    monkeypatch.setattr("chameleon.evaluation.run_dir._MAX_STALE_BYTES", 1)
     asked: list[State] = []
     evaluate(tmp_path)
     lines = (tmp_path / "results.jsonl").read_bytes().splitlines(keepends=True)
@@ -146,17 +146,19 @@ def test_a_folder_that_cannot_be_opened_stays_as_is(tmp_path: Path, monkeypatch:
     assert {name: (tmp_path / name).read_bytes() for name in KEPT} == before
 
 
-def test_members_are_small_and_all_is_packed_at_the_end(tmp_path: Path) -> None:
-    problems = [BENCHMARK.problem(row, {}) for row in make_rows(400)]
+def test_each_problem_has_a_member_and_no_recent_line_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("chameleon.evaluation.run_dir._MAX_STALE_BYTES", 10_000)
+    problems = [BENCHMARK.problem(row, {}) for row in make_rows(40)]
     with RunDir(tmp_path, SETTINGS) as folder:
         executor, scorer = Executor(inventory(first_price)), BENCHMARK.scorers["chameleon"]()
         Evaluation(executor, scorer, BENCHMARK, run_dir=folder, workers=4).run(problems)
     run = read_run(tmp_path)
     members = {result.member for result in run.results}
-    assert len(members) > 1 and not (tmp_path / "recent.jsonl").read_bytes()
+    assert len(members) == 40 and not (tmp_path / "recent.jsonl").read_bytes()
     lines = gzip.decompress((tmp_path / "events.jsonl.gz").read_bytes()).splitlines()
     assert [json.loads(line) for line in lines] == read_events(tmp_path)
-    assert len(lines) / len(members) < 2_000
     assert all(State.fold(events).ended for _, events in run.with_events(run.results))
 
 

@@ -66,7 +66,7 @@ def test_damaged_events_are_named_and_the_others_read(
     damage: Callable[[bytes], bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One byte is enough: a gzip member has a checksum."""
-    monkeypatch.setattr("chameleon.evaluation.run_dir._MEMBER_BYTES", 1)
+    monkeypatch.setattr("chameleon.evaluation.run_dir._MAX_STALE_BYTES", 1)
     evaluate(tmp_path)
     *others, last = list(read_run(tmp_path).results)
     content = (tmp_path / "events.jsonl.gz").read_bytes()
@@ -105,7 +105,7 @@ def test_settings_are_compared_by_what_results_depend_on(change: Row, told: str,
         return
     with pytest.raises(LogError) as error:
         RunDir(tmp_path, {**before, **change})
-    assert f"the folder was made with other settings: {told}. Give another" in str(error.value)
+    assert f"the folder was made with other settings: {told}. Give all as it was" in str(error.value)
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{", "\0", '{"benchmark": "tabmwp"}', "null"])

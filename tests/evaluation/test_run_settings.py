@@ -59,9 +59,9 @@ class Folder:
         outcome = self.run(*options)
         assert outcome.code == 1 and not outcome.out
         told = outcome.err.splitlines()[-1].removeprefix("chameleon: ")
-        start, end = "the folder was made with other settings: ", "Give another folder for the results."
+        start, end = "the folder was made with other settings: ", "or another folder for the results."
         assert told.startswith(f"{self.out}: {start}") and told.endswith(end)
-        return told.partition(start)[2].removesuffix(end).rstrip(". ")
+        return told.partition(start)[2].partition("Give all as it was to go on, ")[0].rstrip(". ")
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -79,7 +79,7 @@ def folder(command: Command, tmp_path: Path) -> Folder:
 def test_settings_name_all_that_a_result_depends_on(folder: Folder) -> None:
     assert list(folder.settings) == [
         "benchmark", "scorer", "data", "inventory", "without", "model", "parameters", "digests", "seeds",
-        "versions", "resolved", "started", "problems", "checked",
+        "versions", "resolved", "started", "problems",
     ]  # fmt: skip
     data = folder.settings["data"]
     assert data["name"] == "problems.jsonl" and len(data["sha256"]) == 64
@@ -115,7 +115,9 @@ def test_what_differs_is_told(folder: Folder) -> None:
     assert folder.refused().startswith("digests.inventory was ")
     write(folder.place, MINE)
     write_rows(folder.data, [*DATA[:3], {**DATA[3], "answer": "another"}])
-    assert folder.refused().startswith("data.sha256 was ")
+    assert folder.refused().startswith("the content of data (problems.jsonl) has changed")
+    folder.data = write_rows(folder.place / "other.jsonl", DATA[:2])
+    assert folder.refused() == "data was problems.jsonl, and now is other.jsonl"
 
 
 @pytest.mark.parametrize("below", ["", "below"])
@@ -247,10 +249,10 @@ def test_changed_pictures_are_noticed(pictured: Folder) -> None:
     assert pictured.settings["pictures"]["count"] == 3
     assert pictured.run(*SCIENCE).code == 0, "the limit may grow"
     two.write_bytes(b"another")
-    assert pictured.refused(*SCIENCE).startswith("pictures.sha256 was ")
+    assert pictured.refused(*SCIENCE).startswith("the content of pictures has changed")
     one.write_bytes(b"no picture 2")
     two.write_bytes(b"no picture 1")
-    assert pictured.refused(*SCIENCE).startswith("pictures.sha256 was "), "they are swapped"
+    assert pictured.refused(*SCIENCE).startswith("the content of pictures has changed"), "they are swapped"
     one.write_bytes(b"no picture 1")
     two.unlink()
     assert pictured.refused(*SCIENCE) == "pictures.count was 3, and now is 2"
