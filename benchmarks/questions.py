@@ -150,7 +150,7 @@ def _place(row: Row, name: str) -> Path:
     folder: Path | None = row["folder"]
     path = (folder or Path()) / Path(name).expanduser()
     if folder is not None and not path.resolve().is_relative_to(folder.resolve()):
-        hint = "Move it there, or name it on the command line, as with --table."
+        hint = "Move it there, or name one for all questions when you start the run."
         raise InputError(f"{name} is not in the folder of the questions", hint=hint)
     return path
 

@@ -12,11 +12,12 @@ from contextlib import contextmanager, suppress
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from chameleon.text import harmless_lines, redact
 
 _log = logging.getLogger("chameleon")
+OLD_NAMES = {"asks": "requires_approval", "at_most": "max_runs"}
 _NOT_OWN = frozenset(["chameleon", *sys.stdlib_module_names])
 _INSTALLED = frozenset(["site-packages", "dist-packages"])
 
@@ -303,3 +304,22 @@ def raised_at(problem: BaseException) -> str:
     own = [each for each, file in zip(others, files, strict=True) if _INSTALLED.isdisjoint(Path(file).parts)]
     places = own or others[:1] or frames
     return f" ({Path(places[-1][0].f_code.co_filename).name}, line {places[-1][1]})" if places else ""
+
+
+def with_new_names(
+    entry: Mapping[str, Any], where: str, names: Mapping[str, str] = OLD_NAMES
+) -> dict[str, Any]:
+    """Return keys or options with those that version 0.3 drops under their new names, and warn of them.
+
+    Raises `InventoryError` for an `asks` that is neither "approval" nor nothing: a typo must not run a tool.
+    """
+    renamed = dict(entry)
+    for old in (name for name in names if name in entry):
+        value = renamed.pop(old)
+        if old == "asks" and isinstance(value, str):
+            if value not in ("", "approval"):
+                raise InventoryError(f"asks is {value!r}", where=where, hint="Write requires_approval: true.")
+            value = bool(value)
+        renamed[names[old]] = value
+        _log.warning("%s: %r is now %r; version 0.3 does not read the old name", where, old, names[old])
+    return renamed

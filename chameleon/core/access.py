@@ -178,31 +178,31 @@ def _arguments_of_run(cls: Any) -> Arguments | None:
     return Arguments.of(cls.name, cls.run, cls.Args, skip=of_state)
 
 
-def is_users_own(module: Module) -> bool:
-    """Tell whether a module is not shipped, or a shipped one that runs a tool of yours."""
-    is_shipped = type(module).__module__.startswith("chameleon.")
-    return not is_shipped or (module.writes is None and not isinstance(module, InnerRun))
-
-
-def reading(module: Module, keys: Iterable[str]) -> Module:
-    """Return a copy of a module that reads further keys."""
-    extra = (*dict.fromkeys((*module.traits.extra_reads, *keys)),)
-    return copy_with(module, traits=replace(module.traits, extra_reads=extra))
+def reading(module: Module, keys: Iterable[str], known: Iterable[str] = ()) -> Module:
+    """Return a copy of a module that reads further keys; `known`: see `Traits.shows_own_keys`."""
+    traits = module.traits
+    extra = (*dict.fromkeys((*traits.extra_reads, *keys)),)
+    return copy_with(
+        module, traits=replace(traits, extra_reads=extra, known_keys=traits.known_keys.union(known))
+    )
 
 
 def reading_own(modules: Mapping[str, Module], brought: Collection[str]) -> dict[str, Module]:
     """Return the modules; those that show what others found read the keys that the user's own modules add."""
-    known, written = set[str](), set[str]()
+    own = dict[str, Module]()
     for name, each in modules.items():
-        writes = _written_keys(each)
-        if is_users_own(each) and name not in brought:
-            texts = {*writes} - {*split_keys(each.traits.non_text)}
-            written |= {key for key in texts if key.startswith("cache.")}
-        else:
-            reads = () if each.traits.shows_own_keys else split_keys(each.reads or ())
-            known |= {part for key in (*reads, *writes) for part in _alternatives(key)}
-    added = [f"{key}?" for key in sorted(written - known - {"cache.*"})]
+        is_shipped = type(each).__module__.startswith("chameleon.")
+        runs_a_tool = each.writes is None and not isinstance(each, InnerRun)  # one of the user's
+        if name not in brought and (runs_a_tool or not is_shipped):
+            own[name] = each
+    shipped = [each for name, each in modules.items() if name not in own]
+    read = [key for each in shipped if not each.traits.shows_own_keys for key in split_keys(each.reads or ())]
+    keys = [*read, *(key for each in shipped for key in _written_keys(each))]
+    known = {part for key in keys for part in key.removesuffix("?").split("|")}
+    of_text = (set(_written_keys(each)).difference(split_keys(each.traits.non_text)) for each in own.values())
+    written = {key for keys in of_text for key in keys if key.startswith("cache.")}
+    added = [f"{key}?" for key in sorted(written - known)]
     return {
-        name: reading(each, added) if added and each.traits.shows_own_keys else each
+        name: reading(each, added, known) if added and each.traits.shows_own_keys else each
         for name, each in modules.items()
     }

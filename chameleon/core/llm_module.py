@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from chameleon.core.events import LONGEST_REPLY, Redo
-from chameleon.core.module import Keys, Module
+from chameleon.core.module import Keys, Module, split_keys
 from chameleon.core.prompt import Messages, Prompt, TableView, context_of, slots_of
 from chameleon.core.state import State
 from chameleon.errors import (
@@ -184,14 +184,21 @@ class LLMModule(AsksModel, Module):
     def slots(self, state: State) -> dict[str, Any]:
         """Return what the prompt may use; add to it where a module has more to say."""
         slots = self._template.slots
+        also = self._own_keys(state)
+        if "cache.*?" in self.traits.extra_reads:  # more than it is to tell
+            read = {*split_keys(self.reads or ()), *(f"cache.{key}?" for key in also)}
+            kept = [key for key in state.cache if {f"cache.{key}", f"cache.{key}?"} & read]
+            state = state.with_fields(cache={key: state.cache[key] for key in kept})
         is_noted, is_typed = "note?" in slots, "types?" in slots
-        return slots_of(state, self.table_view, noted=is_noted, typed=is_typed, also=self._own_keys)
+        return slots_of(state, self.table_view, noted=is_noted, typed=is_typed, also=also)
 
-    @property
-    def _own_keys(self) -> list[str]:
+    def _own_keys(self, state: State) -> list[str]:
         """Return the keys of the cache that the user's own modules write, or that its entry names."""
-        reads = self.traits.extra_reads
-        return [key.strip("?").partition(".")[2] for key in reads if key.startswith("cache.")]
+        named = [
+            key.strip("?").partition(".")[2] for key in self.traits.extra_reads if key.startswith("cache.")
+        ]
+        others = [key for key in state.cache if f"cache.{key}" not in self.traits.known_keys]
+        return [*dict.fromkeys([*named, *(others if "*" in named else [])])]
 
     def schema(self, state: State) -> Mapping[str, Any] | None:
         """Return the JSON schema of a reply, or None (the default) for plain text."""
@@ -223,7 +230,7 @@ class LLMModule(AsksModel, Module):
         The outputs of the user's own modules precede the last turn if the prompt has no slot for them.
         """
         messages = self._template.render(self.slots(state))
-        own = {key: state.cache[key] for key in self._own_keys if key in state.cache}
+        own = {key: state.cache[key] for key in self._own_keys(state) if key in state.cache}
         if not own or "context?" in self._template.slots or "context" in self._template.variables:
             return messages
         found = context_of(State(cache=own), self.table_view.max_text_tokens, own)

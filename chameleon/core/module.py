@@ -49,7 +49,7 @@ class Traits:
       server says of it, as JSON, which the log of a run keeps.
     - `arguments`: what a plan gives it; by default read from the signature of `run`.
     - `shows_own_keys`: its prompt shows what modules of your own wrote under keys of their own. The inventory
-      adds those to `extra_reads`, which also has `reads:` of its entry.
+      adds those to `extra_reads`, which also has `reads:` of its entry; `known_keys` are all the others.
     """
 
     returns: str = ""
@@ -61,6 +61,7 @@ class Traits:
     arguments: Arguments | Literal["of run"] | None = "of run"
     shows_own_keys: bool = False
     extra_reads: tuple[str, ...] = ()
+    known_keys: frozenset[str] = frozenset()
 
 
 class Module:

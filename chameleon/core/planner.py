@@ -14,7 +14,7 @@ from typing import Any, Protocol, Self
 
 from chameleon import bridge, values
 from chameleon.core.access import Access
-from chameleon.core.events import Plan, Step
+from chameleon.core.events import Plan, Step, StepRecord
 from chameleon.core.llm_module import AsksModel
 from chameleon.core.module import Module
 from chameleon.core.prompt import Messages
@@ -231,7 +231,7 @@ def next_plan(state: State, inventory: PlanContext) -> Plan:
     """Ask the inventory's planner; refuse its plan, with the reason, where it breaks a rule.
 
     Steps of modules that are left out are dropped, and noted. A plan without steps that is not refused says
-    that nothing is left to do.
+    that nothing is left to do. Raises `ModuleError` for a plan that has just been run to its end.
     """
     plan = ask(inventory.planner, state, inventory).without(inventory.left_out)
     if inventory.planner.needs_model:
@@ -239,6 +239,9 @@ def next_plan(state: State, inventory: PlanContext) -> Plan:
         plan = _completed(plan, inventory) if inventory.rules.completed else plan
     if plan.refused or not plan.steps:
         return plan
+    if _is_idle(plan, state):
+        steps = " → ".join(map(str, plan.steps))
+        raise ModuleError(f"it proposes {steps} again, which has just run to its end", hint=RETURN_NOTHING)
     try:
         check_plan(
             plan.steps, inventory, state.keys, state.executed_names, whole=inventory.planner.returns_full_plan
@@ -273,10 +276,21 @@ def _dropped(plan: Plan, inventory: PlanContext) -> set[str]:
     }
 
 
+def _is_idle(plan: Plan, state: State) -> bool:
+    """Return whether the plan is the last one again, which came to the same twice."""
+    count = len(plan.steps)
+    last, before = state.executed[-count:], state.executed[-2 * count : -count]
+    return state.failure is None and repeats(plan, state) and _came_to(last) == _came_to(before)
+
+
 def repeats(plan: Plan, state: State) -> bool:
     """Return whether the plan has the steps of the last one that was accepted."""
     accepted = [each for each in state.plans if not each.refused]
     return bool(accepted) and accepted[-1].steps == plan.steps
+
+
+def _came_to(records: Sequence[StepRecord]) -> list[tuple[Any, ...]]:
+    return [(each.step, each.output, each.input_changes, each.cache_changes) for each in records]
 
 
 def repair_turns(state: State) -> Messages:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from types import FunctionType
 from typing import Any
 
 import yaml
 
-from chameleon.errors import InventoryError, placed
+from chameleon.errors import OLD_NAMES, InventoryError, placed, with_new_names
 from chameleon.text import nearest, with_article
 from chameleon.yaml_text import advice_on, file_text, read_yaml
 
@@ -122,6 +123,8 @@ class FileKind:
         data, places = _parse(file_text(file, InventoryError), shown)
         if not isinstance(data, dict):
             raise InventoryError(f"{a_file} is a mapping", where=shown, hint=self.begins)
+        if self is INVENTORY:
+            data = _with_new_names(data, places, shown)
         return Source(data, (file.parent.resolve(),), shown, places)
 
 
@@ -175,9 +178,32 @@ def source_of(data: Mapping[str, Any], folder: Path | None = None) -> Source:
                 further = entry if isinstance(entry, Mapping) else {}
                 entries[name] = {**further, "use": f"{kind.__module__}:{kind.__qualname__}"}
         data = {**data, "modules": entries}
-    own = Source(dict(data), (folder,) if folder else (), "inventory", given=given)
+    data = _with_new_names(dict(data), {}, "inventory")
+    own = Source(data, (folder,) if folder else (), "inventory", given=given)
     parent = own.data.get("extends")
     return own if parent is None else extended(own, read_source(str(parent), folder))
+
+
+def _with_new_names(data: dict[str, Any], places: dict[KeyPath, str], file: str) -> dict[str, Any]:
+    """Return the data with keys that have a new name under that, at modules and in `repair`; warn of them."""
+    renamed = dict(data)
+    for part, names in (("modules", OLD_NAMES), ("repair", {"tell": "show_error"})):
+        entries = data.get(part)
+        if isinstance(entries, dict) and names.keys() & _keys_in(entries):
+            whole = with_new_names(entries, places.get((part,), file), names) if part == "repair" else entries
+            renamed[part] = {
+                name: with_new_names(entry, places.get((part, name), file), names)
+                if isinstance(entry, dict)
+                else entry
+                for name, entry in whole.items()
+            }
+            for path in [path for path in places if path[0] == part and path[2:3] and path[2] in names]:
+                places[(*path[:2], names[str(path[2])], *path[3:])] = places[path]
+    return renamed
+
+
+def _keys_in(entries: Mapping[str, Any]) -> set[str]:
+    return {*entries, *chain.from_iterable(each for each in entries.values() if isinstance(each, dict))}
 
 
 def _parse(text: str, file: str) -> tuple[Any, dict[KeyPath, str]]:

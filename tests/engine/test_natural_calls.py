@@ -246,11 +246,25 @@ def test_an_attribute_under_its_old_name_is_refused(given: type[Module]) -> None
         Inventory.of([given], Fixed("one"))
 
 
-@pytest.mark.parametrize("key", ["asks", "at_most"])
-def test_a_key_of_an_entry_under_its_old_name_is_refused(key: str) -> None:
-    modules = {"own": {"use": Deletes, key: True}}
-    with pytest.raises(InventoryError, match=f"Deletes has no parameter '{key}'"):
-        Inventory.parse({"name": "m", "planner": {"use": "fixed", "plan": ["own"]}, "modules": modules})
+def test_old_keys_of_an_entry_are_read_with_a_warning(caplog: pytest.LogCaptureFixture) -> None:
+    entry = {"use": Deletes, "asks": "approval", "at_most": 2}
+    made = Inventory.parse(
+        {"name": "m", "planner": {"use": "fixed", "plan": ["own"]}, "modules": {"own": entry}}
+    )
+    assert (made.modules["own"].requires_approval, made.modules["own"].max_runs) == (True, 2)
+    assert sum("version 0.3" in each.getMessage() for each in caplog.records) == 2
+    with pytest.raises(InventoryError, match="asks is 'aproval'"):
+        Inventory.parse({"name": "m", "modules": {"own": {**entry, "asks": "aproval"}}})
+
+
+def test_a_planner_that_proposes_what_has_just_run_is_stopped() -> None:
+    class Again(Planner):
+        def propose(self, state: State, inventory: Inventory) -> list[Step]:
+            return [Step("one")]
+
+    ended = Executor(Inventory.of([one], Again())).run(GIVEN).ended
+    assert ended is not None and ended.error is not None
+    assert "it proposes one again, which has just run to its end" in ended.error.message
 
 
 def test_a_fixed_plan_of_one_module_is_its_name() -> None:
