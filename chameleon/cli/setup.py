@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain, repeat
@@ -23,10 +22,9 @@ from chameleon.core.log import EventLog
 from chameleon.core.module import split_keys
 from chameleon.errors import InputError, MissingPackage
 from chameleon.inventories import DEFAULTS
-from chameleon.inventory import Inventory, shipped_inventories
-from chameleon.inventory.source import read_source
+from chameleon.inventory import Inventory
 from chameleon.llm.capabilities import switch_off
-from chameleon.llm.model_choice import ModelChoice, choose_model, with_end
+from chameleon.llm.model_choice import ModelChoice, choose_model
 from chameleon.run.approval import refuse
 from chameleon.run.executor import Executor
 from chameleon.table import Table
@@ -83,7 +81,7 @@ def checked(options: QuestionOptions) -> QuestionOptions:
     if len(reading) > 1:
         hint = " and ".join(dict.fromkeys(reading))
         raise typer.BadParameter("only one of them can read standard input", param_hint=hint)
-    if options.choices is not None and len(_choices(options.choices)) < 2:
+    if options.choices is not None and len(options.choice_list) < 2:
         raise typer.BadParameter('two options or more, such as "yes;no"', param_hint="--choices")
     if options.inventory is None and options.index is not None and has_files:
         what = "is given with something else, and is searched alone: name an --inventory that takes both"
@@ -91,17 +89,6 @@ def checked(options: QuestionOptions) -> QuestionOptions:
     if options.inventory is None and options.index is None and not has_files:
         raise InputError("the question comes without anything to answer it from", hint=_SOURCES)
     return options
-
-
-def files_in_words(options: QuestionOptions) -> str:
-    """Name the files that a question comes with."""
-    names = map(file_name, chain.from_iterable(options.files.values()))
-    return ", ".join(names) or str(options.index or "")
-
-
-def _choices(text: str) -> list[str]:
-    """Return the options to choose from, written as "A;B"."""
-    return [choice.strip() for choice in text.split(";") if choice.strip()]
 
 
 def prepare(
@@ -123,7 +110,7 @@ def prepare(
         named = Inventory.load(options.inventory, recorded=recorded)
     planned, offline = next((names for key, names in DEFAULTS.items() if key in given), DEFAULTS["table"])
     defaults = ("tables" if plans and planned == "tables_first" else planned, offline)
-    setup = set_up(named, options, defaults=defaults, ask_for_end=True, at_least=options.at_least)
+    setup = set_up(named, options, defaults=defaults, at_least=options.at_least)
     executor = setup.executor
     executor.approve_each = approve == "step"
     if approve == "none":
@@ -139,7 +126,7 @@ def _read_input(options: QuestionOptions, close: ExitStack) -> dict[str, Any]:
     """Read the input of the run. Raises `InputError` for a file that cannot be read."""
     given = {"question": options.question, "unit": options.unit, **read_files(options, close)}
     if options.choices is not None:
-        given["choices"] = _choices(options.choices)
+        given["choices"] = options.choice_list
     return given
 
 
@@ -257,21 +244,10 @@ def fit(given: Mapping[str, Any], inventory: Inventory, options: QuestionOptions
     files = [key for key in _FILES if key in fitted]
     missing = [_NAMES.get(key, key) for key in files if takes and key not in takes]
     if missing:
-        one = _that_takes(*("passages" if key == "text" else key for key in files))
         what = f"the inventory {inventory.name} takes no {' and no '.join(missing)}"
-        raise InputError(what, hint=f"Leave it out, or name one that takes it with --inventory{one}.")
+        hint = "Leave it out, or name one that takes it with --inventory; `chameleon list` shows all."
+        raise InputError(what, hint=hint)
     return fitted
-
-
-def _that_takes(*keys: str) -> str:
-    """Name a shipped inventory that takes these keys and needs no others, as "such as NAME"; "" for none."""
-    plain = chain.from_iterable(DEFAULTS.values())
-    for name in dict.fromkeys([*plain, *shipped_inventories()]):
-        takes: Mapping[str, str] = read_source(name).data.get("input", {})
-        needed = {key for key, kind in takes.items() if not kind.endswith("?")}
-        if takes.keys() >= set(keys) and needed <= {"question", *keys}:
-            return f", such as {name}"
-    return ""
 
 
 def file_name(source: str) -> str:
@@ -296,7 +272,6 @@ def set_up(
     without: Sequence[str] = (),
     defaults: tuple[str, str] = DEFAULTS["table"],
     *,
-    ask_for_end: bool = False,
     at_least: float | None = None,
 ) -> Setup:
     """Choose inventory and model. A model that fails later is never replaced in silence.
@@ -304,7 +279,6 @@ def set_up(
     Args:
         inventory: the one that is named, if any; `without` is left out of it.
         defaults: what to choose from where none is named: with a model, and without.
-        ask_for_end: ask the model's server when it is switched off.
         at_least: the confidence below which the inventory's readers decline.
     """
     chosen = Inventory.load(inventory).without(*without) if isinstance(inventory, str) else inventory
@@ -325,13 +299,9 @@ def set_up(
     tables = DEFAULTS["table"][1] if {"table", "table?"} & chosen.input_types.keys() else ""
     offline = dict(DEFAULTS.values()).get(chosen.name, tables)
     way = f"Answer without a model by --inventory {offline}, or install it: " if offline else ""
-    with ThreadPoolExecutor(1) as pool:  # the answer is there by the time that the client is loaded
-        asked = pool.submit(with_end, choice) if ask_for_end and options.store != "replay" else None
-        model = connect(choice, chosen.llm.connection(), options, way) if choice.model else None
-        executor = Executor(chosen, model)
-        choice = asked.result() if asked else choice
+    model = connect(choice, chosen.llm.connection(), options, way) if choice.model else None
     parts = [f"inventory {chosen.name}", str(choice), *own_models(chosen)]
-    return Setup(executor, "; ".join(filter(None, parts)))
+    return Setup(Executor(chosen, model), "; ".join(filter(None, parts)))
 
 
 def model_for(options: ModelOptions, inventory_model: str | None = None) -> ModelChoice:

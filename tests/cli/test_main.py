@@ -116,9 +116,9 @@ COMPLAINTS = [
     ),
     (
         "ask Q -t table.csv --text sign.txt",
-        "takes no text. Leave it out, or name one that takes it with --inventory, such as finqa.",
+        "takes no text. Leave it out, or name one that takes it with --inventory; `chameleon list`",
     ),
-    ("ask Q -t table.csv -t table.csv -i tables_offline", "--inventory, such as chain_of_table_extended."),
+    ("ask Q -t table.csv -t table.csv -i tables_offline", "takes no second table. Leave it out"),
     ("ask Q --index nowhere", "there is no such index"),
     ("ask Q --index bare", "the folder holds no index"),
     ("ask Q -i corpus_offline", "needs an index. Give one with --index"),
