@@ -144,6 +144,13 @@ COMPLAINTS = [
     ("list modules text_detectr", "no module 'text_detectr'. Did you mean 'text_detector'?"),
     ("grid tablerag --inventory tabmwp", "the arm baseline: "),
     ("grid tablerag nowhere.jsonl", "nowhere.jsonl: there is no such file"),
+    ("compare tablrag -i tables", "tablrag: there is no such file or grid. A question has blanks"),
+    ("compare bare/nowhere -i tables", "bare/nowhere: there is no such file or grid"),
+    ("compare nowhere.yaml", "nowhere.yaml: there is no such file or grid"),
+    (
+        "eval asked.jsonl tables",
+        "asked.jsonl: is no inventory. The inventory comes first: chameleon eval tables",
+    ),
     ("recall nowhere asked.jsonl", "nowhere: there is no such file"),
     ("recall no_id.jsonl asked.jsonl", "no_id.jsonl, row 1: this row has no table_id"),
     ("recall tables.jsonl unasked.jsonl", "row 1: this row lacks one of question, statement, query, claim"),
