@@ -18,7 +18,6 @@ from chameleon.cli.setup import (
     Setup,
     checked,
     events_of,
-    files_in_words,
     prepare,
     read_text_or_document,
     receiver,
@@ -59,7 +58,7 @@ def run_question(
         raise typer.BadParameter(what, param_hint="--log")
     options = checked(question)
     with ExitStack() as close:
-        activity = close.enter_context(Activity(f"preparing {files_in_words(options)}".rstrip()))
+        activity = close.enter_context(Activity("preparing"))
         setup = prepare(options, run.approve, close, settings_in(log) if log else {}, plans=plan_only)
         inventory = setup.executor.inventory
         trace = run.trace or plan_only or output.verbose

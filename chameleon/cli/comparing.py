@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import shlex
 import tempfile
+import textwrap
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import typer
 
@@ -19,7 +20,7 @@ from chameleon.cli.measuring import further_settings, index_digests, placed
 from chameleon.cli.options import CompareOptions, FileOptions, QuestionOptions, names
 from chameleon.cli.scoring import Data, in_blocks
 from chameleon.cli.setup import checked, model_for, prepare, read_files, receiver, set_up
-from chameleon.cli.terminal import Activity, Interrupted, Progress, echo, echo_json, say
+from chameleon.cli.terminal import Activity, Interrupted, Progress, echo, echo_json, say, terminal_width
 from chameleon.core.llm_module import asking_of
 from chameleon.errors import ChameleonError, InputError, MissingPackage, NoModel, ParameterRefused, Stopped
 from chameleon.evaluation.arms import arm_figures, measure_arm
@@ -32,18 +33,19 @@ from chameleon.evaluation.problems import Problems
 from chameleon.evaluation.run import Run, read_run
 from chameleon.evaluation.run_dir import FIGURES, SETTINGS, spent_in, write_whole
 from chameleon.inventory.source import shipped_grids
-from chameleon.text import counted, one_line
+from chameleon.text import counted, did_you_mean, nearest, one_line
 from chameleon.usage import Usage
 
 
 def compare(options: CompareOptions, *, as_json: bool) -> int:
     """Compare ways to answer, and return the exit code: 1 where none could run.
 
-    The target is a file of questions, a grid, or else a question. Without data the arms of a grid are listed.
-    Raises `Interrupted` after Ctrl-C, and `Stopped` before the end, once what is done is shown.
+    The target is a file that exists, else a shipped grid, else a question. Without data the arms of a grid
+    are listed. Raises `Interrupted` after Ctrl-C, and `Stopped` before the end, once what is done is shown.
     """
     target, models = options.target, options.model or []
-    is_grid = target in shipped_grids() or target.endswith((".yaml", ".yml"))
+    kind = _kind_of(target)
+    is_grid = kind == "grid"
     if options.no_model and models:
         raise typer.BadParameter("there is a --model as well", param_hint="--no-model")
     if not is_grid and not options.inventory:
@@ -54,7 +56,7 @@ def compare(options: CompareOptions, *, as_json: bool) -> int:
     else:
         has_model = bool(models) or model_for(replace(options, model=None)).model is not None
         grid = Grid.of(options.inventory or (), models, has_model=has_model)
-    if not is_grid and not is_file_name(target):
+    if kind == "question":
         if options.out is not None:
             what = "the answers to one question are shown, not kept"
             raise typer.BadParameter(what, param_hint="--out")
@@ -77,6 +79,20 @@ def compare(options: CompareOptions, *, as_json: bool) -> int:
         say(f"Stopped: {resumes}.")
         raise run.stopped
     return int(all(each["lacks"] for each in figures))
+
+
+def _kind_of(target: str) -> Literal["grid", "questions", "question"]:
+    """Return what is compared. Raises `InputError` for a path, or the name of a grid, that does not exist."""
+    is_yaml = target.endswith((".yaml", ".yml"))
+    if is_file_name(target):
+        return "grid" if is_yaml else "questions"
+    if target in shipped_grids():
+        return "grid"
+    is_one_word = not set(target) & set(" ?？")
+    if is_one_word and (is_yaml or "/" in target or did_you_mean(target, shipped_grids())):
+        hint = f"A question has blanks or a question mark. {nearest(target, shipped_grids())}"
+        raise InputError("there is no such file or grid", where=target, hint=hint)
+    return "question"
 
 
 def _grid(options: CompareOptions) -> Grid:
@@ -130,8 +146,12 @@ def _compare_answers(grid: Grid, options: CompareOptions, *, as_json: bool) -> i
     if as_json:
         echo_json({"question": options.target, "ways": rows})
     else:
-        columns = columns_of(rows)
+        columns = columns_of([{**row, "why not": None} for row in rows])  # a reason is no cell: it is long
         echo(in_blocks(columns.items(), list(columns)))
+        for row in rows:
+            if reason := row.get("why not"):
+                text = one_line(f"{row['way']} does not answer: {reason}", 1_000)
+                echo("\n" + textwrap.fill(text, terminal_width(), break_on_hyphens=False))
     return int(all(row["answer"] is None for row in rows))
 
 

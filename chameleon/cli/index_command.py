@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +20,6 @@ from chameleon.documents.indexing import Summary, index_files
 from chameleon.errors import InputError, NoModel
 from chameleon.evaluation.recall import check_gold, measure, read_corpus, read_queries
 from chameleon.figures import in_time
-from chameleon.retrieval.make import settings_at
 from chameleon.retrieval.spec import RetrieverSpec
 from chameleon.text import counted, harmless
 from chameleon.usage import Meter, Usage, recording
@@ -29,8 +28,7 @@ if TYPE_CHECKING:
     from chameleon.retrieval.index import Index
 
 _SUMMARIES = "chameleon.modules.documents.summaries"
-_MOST_SHOWN, _MOST_NAMED = 20, 5
-_EMBEDDED = "a few a second on one processor. --retriever lexical finds them by words alone."
+_MOST_SHOWN = 20
 
 
 def index_tables(
@@ -49,9 +47,6 @@ def index_tables(
     writer, why = _summaries_by(options) if summaries else (None, "")
     if why and not as_json:
         say(f"Summaries by {harmless(why)}.")
-    with suppress(InputError):  # told below
-        if (named := settings_at(out, spec).embeddings) and not as_json:
-            say(f"Each new table or passage is embedded by {harmless(named['name'])}: {_EMBEDDED}")
     with recording(Meter()) as recorder, Progress("file") as progress:
 
         def show(done: int, total: int, name: str) -> None:
@@ -69,19 +64,10 @@ def index_tables(
         spent = spent_in_words(usage, sum(call.cached for call in recorder.calls))
         echo(_held(summary) if output.quiet else f"{in_words(summary)}\n{spent}".rstrip())
     if summary.faults and not output.quiet:
-        by_reason: dict[str, list[str]] = {}  # a package that is missing is named once
-        for one in summary.faults:
-            by_reason.setdefault(one.why, []).append(one.where)
-        faults = [f"  {harmless(f'{_named(places)}: {why}')}" for why, places in by_reason.items()]
+        faults = [f"  {harmless(f'{one.where}: {one.why}')}" for one in summary.faults]
         warnings = counted(len(summary.faults), "warning")
         echo("\n".join([f"{warnings}: not read", *_first(faults)]), err=True)
     return 0 if summary.files or summary.unchanged or summary.vanished else 1
-
-
-def _named(places: Sequence[str]) -> str:
-    """Write "a.docx, b.html and 12 more"."""
-    more = len(places) - _MOST_NAMED
-    return ", ".join(places[:_MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def _summaries_by(options: ModelOptions) -> tuple[Any, str]:

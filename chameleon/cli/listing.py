@@ -6,7 +6,7 @@ import inspect
 import json
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_hints
 
 import typer
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 _SHIPPED = "shipped"
-_BOUNDED = re.compile(r"Annotated\[(\w+(?:\[[^\[\]]*\])?), [^\[\]]*\]")
+_PACKAGES = re.compile(r"(?:\w+\.)+(?=\w)")
 
 
 def print_list(kind: Kind, name: str | None, *, as_json: bool) -> None:
@@ -148,8 +148,7 @@ def _part(kind: Kind, found: Any) -> dict[str, Any]:
     """Return what a list says of a module or planner: of a class, or of a tool that is made already.
 
     That is the first paragraph of its docstring; of a module what it reads (None: everything), writes and
-    uses; its parameters with defaults. The type of a parameter is as it is written, or the values that there
-    are where it is one of several. Raises `InventoryError` for what is no module or planner.
+    uses; its parameters with defaults. Raises `InventoryError` for what is no module or planner.
     """
     from chameleon.core.access import arguments_of
     from chameleon.core.llm_module import AsksModel, LLMModule
@@ -173,20 +172,24 @@ def _part(kind: Kind, found: Any) -> dict[str, Any]:
         if not is_class:
             card = card_of(found, arguments_of(found))
             part["card"] = f"{card.name}{card.signature}"
-    hints = hints_of(cls, cls.__name__)
+    part["asks_model"] = issubclass(cls, LLMModule if kind == "modules" else AsksModel)
+    return {**part, "parameters": _parameters(cls) if is_class else []}
+
+
+def _parameters(cls: type[Any]) -> list[dict[str, Any]]:
+    """Return name, type and default of each parameter; the type is its text, or the values it may have."""
+    hints_of(cls, cls.__name__)  # raises where annotations cannot be read
+    hints = get_type_hints(cls.__init__)  # without the bounds of PositiveInt
     parameters = []
-    for name, each in inspect.signature(cls).parameters.items() if is_class else ():
-        default, hint, shown_type = each.default, hints.get(name), "any"
+    for name, each in inspect.signature(cls).parameters.items():
+        hint, default = hints.get(name, "any"), each.default
         if get_origin(hint) is Literal:
             shown_type = " or ".join(map(str, get_args(hint)))
-        elif get_origin(hint) is Annotated:  # a plain type with bounds
-            shown_type = inspect.formatannotation(get_args(hint)[0]).replace("typing.", "")
-        elif each.annotation is not each.empty:
-            shown_type = _BOUNDED.sub(r"\1", inspect.formatannotation(each.annotation).strip("'"))
+        else:
+            shown_type = _PACKAGES.sub("", inspect.formatannotation(hint).strip("'"))
         shown: dict[str, Any] = {"name": name, "type": shown_type}
         if default is not each.empty:
             plain = default is None or isinstance(default, str | int | float | list | dict)
             shown["default"] = default if plain else repr(default)
         parameters.append(shown)
-    part["asks_model"] = issubclass(cls, LLMModule if kind == "modules" else AsksModel)
-    return {**part, "parameters": parameters}
+    return parameters

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shlex
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -43,6 +44,9 @@ def evaluate(
         raise InputError("--retry-failed has nothing to try again", hint="Name the folder with --out.")
     if part is not None and options.out is None:
         raise InputError("--part makes a folder for `chameleon merge`", hint="Name it with --out.")
+    if Path(inventory).is_file() and not inventory.endswith((".yaml", ".yml")) and not data.exists():
+        hint = f"The inventory comes first: chameleon eval {data} {shlex.quote(inventory)}"
+        raise InputError("is no inventory", where=inventory, hint=hint)
     mine = PartOfProblems.read(part) if part is not None else None
     if mine is not None and options.max_cost is not None:
         options = replace(options, max_cost=options.max_cost / mine.of)

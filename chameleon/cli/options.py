@@ -233,6 +233,11 @@ class GivenOptions(FileOptions, ModelOptions):
     )
     unit: str | None = Option(None, metavar="U", help="The unit of the answer; nothing is converted.")
 
+    @property
+    def choice_list(self) -> list[str]:
+        """The options to choose from, which are written as "A;B"."""
+        return [choice.strip() for choice in (self.choices or "").split(";") if choice.strip()]
+
 
 @dataclass(frozen=True, kw_only=True)
 class QuestionOptions(GivenOptions):

@@ -19,7 +19,6 @@ from chameleon.core.sources import notes_on, sources_in_words
 from chameleon.core.state import State
 from chameleon.figures import in_time
 from chameleon.inventory import Inventory
-from chameleon.run.steps import parallel_group
 from chameleon.table import Table, to_terminal
 from chameleon.text import harmless, redact
 from chameleon.usage import Call, Usage
@@ -47,9 +46,9 @@ def page_width() -> int:
 class RunPage:
     """Print a run: the answer on stdout, all else on stderr; nothing when the caller will print JSON.
 
-    With `trace` what happens is printed as it happens, else what is worth a line after the answer. Of
-    `inventory` steps that ran side by side are known. With `plan_only` the plan is the result. It took its
-    time since `started`, of the monotonic clock. `above` names the modules that run this inventory.
+    With `trace` what happens is printed as it happens, else what is worth a line after the answer. With
+    `plan_only` the plan is the result. The run began at `started`, of the monotonic clock. `above` names the
+    modules that run this inventory.
     """
 
     as_json: bool
@@ -61,10 +60,7 @@ class RunPage:
     started: float = field(default_factory=time.monotonic)
     steps: int = 0
     inside: RunPage | None = None
-    table: Table | None = None
     state: State = State()
-    together: int = 0
-    longest: float = 0.0
     notes: list[str] = field(default_factory=list)
     why: str = ""
 
@@ -107,11 +103,9 @@ class RunPage:
         elif isinstance(event, StepRecord):
             self.steps, self.inside = self.steps + 1, None
             if self.trace:
-                self._side_by_side(event)
+                self._step(event)
         elif isinstance(event, Approval) and event.said in ("yes", "no"):
             self.note(f"{'Approved' if event.said == 'yes' else 'Not approved'}: {event}")
-        elif isinstance(event, RunStarted):
-            self.table = event.input.get("table")
         self.state = self.state.after(event)
 
     def _nested(self, event: Nested) -> None:
@@ -228,27 +222,9 @@ class RunPage:
                 text = redact(message)
                 self._lines(f"{role}: {text}" if "\n" not in text else f"{role}:\n{text}", "dim")
 
-    def _side_by_side(self, record: StepRecord) -> None:
-        """Print a step; those that ran side by side are drawn together, with the time that they took."""
-        if not self.together and self.inventory is not None and self.state.pending:
-            group = parallel_group(self.state.pending, self.inventory.access)
-            if len(group) > 1 and group[0] == record.step:
-                self.together, self.longest = len(group), 0.0
-                self._line(f"{_INDENT}┌ side by side")
-        self._step(record)
-        if self.together:
-            self.together, self.longest = self.together - 1, max(self.longest, record.seconds)
-            if not self.together:
-                self._line(f"{_INDENT}└ {in_time(self.longest)} in all")
-
-    @property
-    def margin(self) -> str:
-        """Return the margin of what a step returned: steps side by side have a line there."""
-        return f"{_INDENT}│ " if self.together else _INDENT
-
     def _step(self, record: StepRecord) -> None:
         again = f", attempt {redo.attempt}" if (redo := record.step.redo) else ""
-        step = f"{'│ ' if self.together else ''}{harmless(str(record.step))}{again}"
+        step = f"{harmless(str(record.step))}{again}"
         self._line(f"{self.steps:3}. {step}{self._spent(record.calls, in_time(record.seconds))}", "")
         self._said(record.calls)
         if record.dropped:
@@ -271,30 +247,14 @@ class RunPage:
             refused = f"\nrefused: {value['refused']}" if "refused" in value else ""
             self._block(f"{value['call']}{refused}")
         elif isinstance(value, Mapping):
-            lines = []
-            for key, item in value.items():
-                links = item if key == "chain" and isinstance(item, tuple) else ()
-                if links and all(isinstance(each, Mapping) and "table" in each for each in links):
-                    for link in links:  # with the table that each leaves
-                        self._value(link)
-                        self._table(link["table"])
-                    continue
-                rows = isinstance(item, tuple) and item and all(isinstance(each, Mapping) for each in item)
-                text = "\n".join(map(wording.one_of_list, item)) if rows else wording.plain(item)
-                below = rows or "\n" in text
-                lines.append(f"{key}:\n" + textwrap.indent(text, "  ") if below else f"{key}: {text}")
-            self._block("\n".join(lines))
+            self._block("\n".join(wording.entry(key, item) for key, item in value.items()))
         else:
             items = value if isinstance(value, tuple) and value else (value,)
             self._block("\n".join(map(wording.one_of_list, items)))
 
     def _table(self, table: Table) -> None:
-        """Print the table as it is now; where nothing has changed it, only that, and its size."""
-        if table == self.table:
-            self._block(f"the table stays as it was, {len(table.rows):,} × {len(table.header)}")
-            return
-        self.table = table
-        shown = to_terminal(table, self.width - len(self.margin), _LONGEST)
+        """Print a table that a step returned or changed, with its size."""
+        shown = to_terminal(table, self.width - len(_INDENT), _LONGEST)
         self._lines(f"{len(table.rows):,} × {len(table.header)} table\n{shown}")
 
     def _block(self, text: str) -> None:
@@ -304,8 +264,8 @@ class RunPage:
         self._lines("\n".join(lines))
 
     def _lines(self, text: str, style: Style = "") -> None:
-        """Print lines of what a step gave, in the margin of steps."""
-        self._line(textwrap.indent(text, self.margin), style, wrap=False)
+        """Print lines of what a step gave, indented below its name."""
+        self._line(textwrap.indent(text, _INDENT), style, wrap=False)
 
     def _line(self, text: str, style: Style = "dim", *, wrap: bool = True) -> None:
         """Print on stderr; at a terminal long sentences are wrapped between wording."""

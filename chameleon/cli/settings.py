@@ -46,7 +46,6 @@ VARIABLES = {
 _AGREED = "agreed.json"  # digests of settings files, by their paths
 _ALONE = {"compare": ("inventory", "index")}  # what a command takes from its own table alone
 _PARAMS = "params"  # a table, in place of --param
-_SCRIPT = re.compile(r"\s*scripted:\s*(.*\S)\s*", re.IGNORECASE | re.DOTALL)
 _SECRET = re.compile(r"api_?key|secret|password|credential|(^|_)(key|token)$", re.IGNORECASE)
 
 
@@ -59,7 +58,7 @@ class Settings:
         lines: the key of each, such as "ask.log", and its line in the file, by command and option.
         data: the content of the file.
         risky: the settings that count only once the user agrees: all of them are shown.
-        digest: of the file and of the inventories that it names; another one is asked about again.
+        digest: of the file and of the YAML files that it names; another one is asked about again.
         is_agreed: whether all of it counts: it is the user's own file, or the user has agreed to it.
     """
 
@@ -88,8 +87,6 @@ class Settings:
 
         content = path.read_bytes()
         data = tomllib.loads(content.decode("utf-8-sig"))
-        if "grid" in data:  # its name before 0.2
-            data["compare"] = {**data.pop("grid"), **data.get("compare", {})}
         _refuse_secrets(data)
         options: dict[str, dict[str, tuple[Any, ParameterInfo]]] = {name: {} for name in commands}
         for command, own in options.items():  # of arguments a file may set those of `chat` alone
@@ -118,9 +115,8 @@ class Settings:
                 is_list = is_once(option, hint, info) or (hint == list[str] | None and isinstance(found, str))
                 values[each][option] = [found] if is_list else found
                 lines[each][option] = key, f"{name} = {written(value)}"
-            is_script = _SCRIPT.match(str(value)) is not None  # its replies may call tools
             is_shipped = name == "inventory" and value in shipped_inventories()
-            if not is_shipped and (is_script or name not in HARMLESS):
+            if not is_shipped and name not in HARMLESS:
                 risky[key] = value
                 digest.update(_content_of(found))
         if os.environ.get("CHAMELEON_MODEL", "").strip():
@@ -192,13 +188,11 @@ def _agreed() -> Mapping[str, str]:
 
 
 def _content_of(value: Any) -> bytes:
-    """Return the content of the YAML file or the script that a value names, b"" for other values."""
-    script = _SCRIPT.fullmatch(value) if isinstance(value, str) else None
-    is_yaml = isinstance(value, str) and value.endswith((".yaml", ".yml"))
-    try:
-        return Path(script[1] if script else value).read_bytes() if script or is_yaml else b""
-    except OSError:
-        return b""
+    """Return the content of the YAML file that a value names, b"" for other values."""
+    if isinstance(value, str) and value.endswith((".yaml", ".yml")):
+        with suppress(OSError):
+            return Path(value).read_bytes()
+    return b""
 
 
 def _entries(data: Mapping[str, Any], commands: Collection[str]) -> Iterator[tuple[str, str, Any]]:
@@ -233,6 +227,9 @@ def _checked(key: str, value: Any, hint: Any, info: ParameterInfo, folder: Path)
         except typer.BadParameter as problem:
             raise InputError(f"{key}: {problem.message}") from None
         return given
+    texts = value if isinstance(value, list) else [value]
+    if any(str(each).strip().lower().startswith("scripted:") for each in texts):  # its replies may call tools
+        raise InputError(f"{key} is a script of replies", hint="It is for the command line alone.")
     from pydantic import Field, TypeAdapter, ValidationError
 
     kind = Annotated[hint, Field(ge=info.min, le=info.max)]
@@ -252,7 +249,5 @@ def _from_folder(value: Any, folder: Path, *, is_file: bool) -> Any:
         return folder / value.expanduser()
     if not isinstance(value, str):
         return value
-    if script := _SCRIPT.fullmatch(value):
-        return f"scripted:{folder / script[1]}"
     is_file = (is_file and value != "-" and not is_address(value)) or value.endswith((".yaml", ".yml"))
     return str(folder / Path(value).expanduser()) if is_file else value

@@ -22,8 +22,7 @@ from chameleon.core.log import EventLog
 from chameleon.core.module import split_keys
 from chameleon.errors import InputError, MissingPackage
 from chameleon.inventories import DEFAULTS
-from chameleon.inventory import Inventory, shipped_inventories
-from chameleon.inventory.source import read_source
+from chameleon.inventory import Inventory
 from chameleon.llm.capabilities import switch_off
 from chameleon.llm.model_choice import ModelChoice, choose_model
 from chameleon.run.approval import refuse
@@ -82,7 +81,7 @@ def checked(options: QuestionOptions) -> QuestionOptions:
     if len(reading) > 1:
         hint = " and ".join(dict.fromkeys(reading))
         raise typer.BadParameter("only one of them can read standard input", param_hint=hint)
-    if options.choices is not None and len(_choices(options.choices)) < 2:
+    if options.choices is not None and len(options.choice_list) < 2:
         raise typer.BadParameter('two options or more, such as "yes;no"', param_hint="--choices")
     if options.inventory is None and options.index is not None and has_files:
         what = "is given with something else, and is searched alone: name an --inventory that takes both"
@@ -90,17 +89,6 @@ def checked(options: QuestionOptions) -> QuestionOptions:
     if options.inventory is None and options.index is None and not has_files:
         raise InputError("the question comes without anything to answer it from", hint=_SOURCES)
     return options
-
-
-def files_in_words(options: QuestionOptions) -> str:
-    """Name the files that a question comes with."""
-    names = map(file_name, chain.from_iterable(options.files.values()))
-    return ", ".join(names) or str(options.index or "")
-
-
-def _choices(text: str) -> list[str]:
-    """Return the options to choose from, written as "A;B"."""
-    return [choice.strip() for choice in text.split(";") if choice.strip()]
 
 
 def prepare(
@@ -138,7 +126,7 @@ def _read_input(options: QuestionOptions, close: ExitStack) -> dict[str, Any]:
     """Read the input of the run. Raises `InputError` for a file that cannot be read."""
     given = {"question": options.question, "unit": options.unit, **read_files(options, close)}
     if options.choices is not None:
-        given["choices"] = _choices(options.choices)
+        given["choices"] = options.choice_list
     return given
 
 
@@ -256,21 +244,10 @@ def fit(given: Mapping[str, Any], inventory: Inventory, options: QuestionOptions
     files = [key for key in _FILES if key in fitted]
     missing = [_NAMES.get(key, key) for key in files if takes and key not in takes]
     if missing:
-        one = _that_takes(*("passages" if key == "text" else key for key in files))
         what = f"the inventory {inventory.name} takes no {' and no '.join(missing)}"
-        raise InputError(what, hint=f"Leave it out, or name one that takes it with --inventory{one}.")
+        hint = "Leave it out, or name one that takes it with --inventory; `chameleon list` shows all."
+        raise InputError(what, hint=hint)
     return fitted
-
-
-def _that_takes(*keys: str) -> str:
-    """Name a shipped inventory that takes these keys and needs no others, as "such as NAME"; "" for none."""
-    plain = chain.from_iterable(DEFAULTS.values())
-    for name in dict.fromkeys([*plain, *shipped_inventories()]):
-        takes: Mapping[str, str] = read_source(name).data.get("input", {})
-        needed = {key for key, kind in takes.items() if not kind.endswith("?")}
-        if takes.keys() >= set(keys) and needed <= {"question", *keys}:
-            return f", such as {name}"
-    return ""
 
 
 def file_name(source: str) -> str:
@@ -323,9 +300,8 @@ def set_up(
     offline = dict(DEFAULTS.values()).get(chosen.name, tables)
     way = f"Answer without a model by --inventory {offline}, or install it: " if offline else ""
     model = connect(choice, chosen.llm.connection(), options, way) if choice.model else None
-    executor = Executor(chosen, model)
     parts = [f"inventory {chosen.name}", str(choice), *own_models(chosen)]
-    return Setup(executor, "; ".join(filter(None, parts)))
+    return Setup(Executor(chosen, model), "; ".join(filter(None, parts)))
 
 
 def model_for(options: ModelOptions, inventory_model: str | None = None) -> ModelChoice:

@@ -19,7 +19,7 @@ import typer
 from chameleon.text import counted, harmless, harmless_lines
 
 Style = Literal["", "bold", "dim"]
-_SECONDS_BEFORE_BAR, _SECONDS_BEFORE_LINE = 0.7, 3.0
+_SECONDS_BEFORE_ACTIVITY = 0.7
 _SECONDS_BETWEEN_LINES = 10.0
 
 
@@ -162,10 +162,7 @@ def _bar(*columns: str, redirects: bool = True) -> Any:
 
 
 class Activity:
-    """Say what is being done, once it takes a while; whatever is printed meanwhile takes it away.
-
-    At a terminal with the time that it takes, elsewhere in a line.
-    """
+    """Show at a terminal what is being done, once it takes a while; whatever is printed takes it away."""
 
     def __init__(self, text: str = "") -> None:
         self._lock = threading.RLock()
@@ -176,11 +173,10 @@ class Activity:
     def show(self, text: str) -> None:
         """Say what is being done now; "" for nothing."""
         self.hide()
-        if output.quiet or not text:
+        if output.quiet or not text or not _draws_on(sys.stderr):
             return
         output.hide = self.hide
-        seconds = _SECONDS_BEFORE_BAR if _draws_on(sys.stderr) else _SECONDS_BEFORE_LINE
-        self._timer = threading.Timer(seconds, self._draw, [harmless(text)])
+        self._timer = threading.Timer(_SECONDS_BEFORE_ACTIVITY, self._draw, [harmless(text)])
         self._timer.daemon = True
         self._timer.start()
 
@@ -195,16 +191,12 @@ class Activity:
             bar.stop()
 
     def _draw(self, text: str) -> None:
-        bar = _bar("SpinnerColumn", "TimeElapsedColumn", redirects=False) if _draws_on(sys.stderr) else None
+        bar = _bar("SpinnerColumn", "TimeElapsedColumn", redirects=False)
+        bar.add_task(text, total=None)
         with self._lock:
-            if self._timer is not threading.current_thread():  # it is over by now
-                return
-            if bar is None:
-                say(f"{text} …")
-                return
-            self._bar = bar
-            bar.add_task(text, total=None)
-            bar.start()
+            if self._timer is threading.current_thread():  # else it is over by now
+                self._bar = bar
+                bar.start()
 
     def __enter__(self) -> Self:
         return self

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -36,6 +37,13 @@ def one_of_list(value: Any) -> str:
     return ", ".join(
         f"{key}: {in_digits(item) if isinstance(item, float) else plain(item)}" for key, item in value.items()
     )
+
+
+def entry(key: str, value: Any) -> str:
+    """Write an entry of a mapping: a list of mappings, and a text of several lines, below its key."""
+    rows = isinstance(value, tuple) and value and all(isinstance(each, Mapping) for each in value)
+    text = "\n".join(map(one_of_list, value)) if rows else plain(value)
+    return f"{key}:\n{textwrap.indent(text, '  ')}" if rows or "\n" in text else f"{key}: {text}"
 
 
 def plain(value: Any) -> str:

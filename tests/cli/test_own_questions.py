@@ -130,6 +130,8 @@ def test_one_question_is_answered_in_every_way(command: Command, folder: Path) -
     asked = ("compare", "Which team has the most points?", "-t", "league.csv")
     done = command(*asked, "-i", "tables_offline", "-i", "tables")
     assert done.code == 0 and "Kingsmere" in done.out and "Team with the most Points" in done.out
+    assert "tables does not answer: the inventory tables asks a model" in " ".join(done.out.split())
+    assert "such as OPENAI_API_KEY." in " ".join(done.out.split())  # to its end
     ways = json.loads(command(*asked, "-i", "tables_offline", "-i", "tables", "--json").out)["ways"]
     assert [way["answer"] for way in ways] == ["Kingsmere", None] and "model" in ways[1]["why not"]
     assert "name what to compare" in command(*asked).err

@@ -87,35 +87,3 @@ def test_a_module_that_returns_nothing_is_told_and_does_not_answer(says: Command
     assert "module says: it returned nothing" in outcome.complaint and "`run`" in outcome.complaint
     told = json.loads(says(None, "--json").out)
     assert told["answer"] is None and told["error"]["kind"] == "ModuleError"
-
-
-SORTED_TWICE = """\
-name: mine
-input: {question: str, table: Table}
-planner: {use: fixed, plan: [first, second, says]}
-modules: {first: {use: "own:Sorts"}, second: {use: "own:Sorts"}, says: {use: "own:Says"}}
-"""
-SORTS = """\
-from chameleon.modules.table_ops.sort_by import SortBy
-
-
-class Sorts(SortBy):
-    '''Sorts by the second column.'''
-
-    uses = ()
-
-    def choose_args(self, state):
-        return {"column": "apples", "order": "small to large", "datatype": "number"}
-"""
-
-
-def test_the_trace_says_that_the_table_stays_as_it_was(tmp_path: Path, command: Command) -> None:
-    (tmp_path / "mine.yaml").write_text(SORTED_TWICE)
-    (tmp_path / "own.py").write_text(SORTS + OWN.replace("VALUE", "1"))
-    (tmp_path / "t.csv").write_text("child,apples\nAda,7\nBo,2\n")
-    given = ("--table", str(tmp_path / "t.csv"), "--inventory", str(tmp_path / "mine.yaml"))
-    shown = command("ask", "How many?", *given, "--trace").err
-    first, second = shown.split("1. first")[1].split("3. says")[0].split("2. second")
-    assert "f_first(apples, small to large)\n     2 × 2 table\n" in first
-    assert "f_second(apples, small to large)\n     the table stays as it was, 2 × 2\n" in second
-    assert "2 × 2 table" not in second

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -27,57 +26,59 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def agreed(folder: Path, text: str, scripts: Sequence[str] = ()) -> None:
+def agreed(folder: Path, text: str) -> None:
     """Write settings that the user has agreed to."""
     file = folder / "chameleon.toml"
     file.write_text(text)
     kept = folder / "config" / "chameleon" / "agreed.json"
     kept.parent.mkdir(parents=True, exist_ok=True)
     content = file.read_bytes() + b"".join(each.read_bytes() for each in folder.glob("*.yaml"))
-    content += b"".join((folder / each).read_bytes() for each in scripts)
     kept.write_text(json.dumps({str(file): hashlib.sha256(content).hexdigest()}))
 
 
-def test_a_file_sets_options_and_the_run_says_so(command: Command, folder: Path) -> None:
-    (folder / "chameleon.toml").write_text('inventory = "wikitq_offline"\nstore = "off"\n')
-    told = command(*ASK)
-    assert told.out == "1900\n"
-    assert "Runs inventory wikitq_offline; it asks no model." in told.err
-    assert told.err.startswith('chameleon.toml sets inventory = "wikitq_offline", store = "off"\n')
-    assert "chameleon.toml" not in command(*ASK, "-i", "tables_offline", "--store", "auto").err
+COMMON = 'inventory = "wikitq_offline"\n'
+OF_INDEX = "[index]\nquiet = true\n"
 
 
-def test_a_table_of_a_command_goes_before_what_is_common(command: Command, folder: Path) -> None:
-    (folder / "chameleon.toml").write_text(
-        'inventory = "wikitq_offline"\n[ask]\ninventory = "tables_offline"\n'
-    )
-    assert "Runs inventory tables_offline; " in command(*ASK).err
-    assert "Runs inventory wikitq_offline; " in command("plan", *ASK[1:]).err
+@pytest.mark.parametrize(
+    ("text", "arguments", "shown"),
+    [
+        (COMMON, ASK, 'chameleon.toml sets inventory = "wikitq_offline"\n'),
+        (COMMON, ASK, "Runs inventory wikitq_offline; it asks no model."),
+        (COMMON, (*ASK, "-i", "tables_offline"), "Runs inventory tables_offline; "),
+        (f'{COMMON}[ask]\ninventory = "tables_offline"\n', ASK, "Runs inventory tables_offline; "),
+        (
+            f'{COMMON}[ask]\ninventory = "tables_offline"\n',
+            ("plan", *ASK[1:]),
+            "Runs inventory wikitq_offline; ",
+        ),
+        (OF_INDEX, ASK, "Runs inventory tables_offline; "),  # a table of a command is no option of that name
+        (OF_INDEX, ("index", "visits.csv", "-o", "made"), "chameleon.toml sets quiet = true\n"),
+        ("quiet = true\n", (*ASK, "--verbose"), "1. table_reader  ["),  # the command line counts
+        ("quiet = true\n", (*ASK, "--trace"), "1. table_reader  ["),
+    ],
+)
+def test_a_file_sets_options_and_the_run_says_so(
+    command: Command, folder: Path, text: str, arguments: tuple[str, ...], shown: str
+) -> None:
+    (folder / "chameleon.toml").write_text(text)
+    outcome = command(*arguments)
+    assert outcome.code == 0 and shown in outcome.err
 
 
-def test_a_table_of_grid_is_for_compare(command: Command, folder: Path) -> None:
-    (folder / "chameleon.toml").write_text("[grid]\njson = true\n")
-    for name in ("grid", "compare"):
-        shown = command(name, "tablerag")
-        assert shown.err == "chameleon.toml sets json = true\n" and json.loads(shown.out)
-
-
-def test_a_table_of_a_command_is_no_option_of_that_name(command: Command, folder: Path) -> None:
-    (folder / "chameleon.toml").write_text("[index]\nquiet = true\n")
-    assert command(*ASK).out == "1900\n"
-    assert "chameleon.toml sets quiet = true" in command("index", "visits.csv", "-o", "made").err
+def test_quiet_leaves_out_all_but_what_is_set(command: Command, folder: Path) -> None:
+    (folder / "chameleon.toml").write_text("quiet = true\n")
+    assert command(*ASK).err == "chameleon.toml sets quiet = true\n"
 
 
 def test_the_model_is_the_options_then_the_variables_then_the_files(
     command: Command, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("a", "b", "c"):
-        reply = json.dumps(["solution_generator", "answer_generator"])
-        Path(name).write_text(f"{json.dumps(reply)}\n{json.dumps('The answer is 1.')}\n")
-    agreed(folder, 'model = "scripted:a"\ninventory = "tables"\nstore = "off"\n', scripts=["a"])
-    assert f"model scripted:{folder}/a, because chameleon.toml names it" in command(*ASK).err
-    monkeypatch.setenv("CHAMELEON_MODEL", "scripted:b")
-    assert "model scripted:b, because CHAMELEON_MODEL names it" in command(*ASK).err
+    (folder / "chameleon.toml").write_text('model = "openai:a"\ninventory = "tables"\nstore = "off"\n')
+    assert "Model: openai:a, because chameleon.toml names it" in command("doctor").out
+    monkeypatch.setenv("CHAMELEON_MODEL", "openai:b")
+    assert "Model: openai:b, because CHAMELEON_MODEL names it" in command("doctor").out
+    (folder / "c").write_text('"[\\"solution_generator\\", \\"answer_generator\\"]"\n"The answer is 1."\n')
     assert "model scripted:c, because --model names it" in command(*ASK, "--model", "scripted:c").err
 
 
@@ -94,8 +95,7 @@ def test_it_is_looked_for_above_up_to_the_repository(
     assert "chameleon.toml" not in command(*ASK).err
     own = folder / "config" / "chameleon"
     own.mkdir(parents=True)
-    (own / "chameleon.toml").write_text('inventory = "wikitq_offline"\n')
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(folder / "config"))
+    (own / "chameleon.toml").write_text(COMMON)
     assert 'chameleon.toml sets inventory = "wikitq_offline"' in command(*ASK).err
 
 
@@ -130,9 +130,10 @@ def test_its_paths_are_seen_from_its_folder_and_an_index_gives_way_to_a_table(
         ('[ask]\ntable = ["postgresql://me:hush@h/db"]', "ask.table is a secret"),
         ("[approve]\nyes = true", "unknown key 'approve.yes'. approve takes no settings."),
         ("workers = true", "workers is True: it should be a valid integer"),
-        ('json = "yes"', "json is 'yes': it should be a valid boolean"),
         ('ask = "x"', "ask is no table. Write what a command takes in a table, [ask]."),
         ("yes = true", "unknown key 'yes'. It is for the command line alone."),
+        ('model = " Scripted: x"', "model is a script of replies. It is for the command line alone."),
+        ('[compare]\nmodel = ["openai:x", "scripted:x"]', "compare.model is a script of replies."),
         ("workers = ", "the settings cannot be read: "),
         (f"x = {'[' * 5_000}{']' * 5_000}", "the settings cannot be read: maximum recursion depth"),
         (f"workers = 0x{'f' * 5_000}", "the settings cannot be read: Exceeds the limit (4300 digits)"),
@@ -157,17 +158,13 @@ def test_doctor_tells_the_file_and_the_variables(
     monkeypatch.setenv("CHAMELEON_WEB_PRIVATE", "http://me:hush@h")
     shown = command("doctor").out
     assert f'Settings: {folder}/chameleon.toml sets model = "openai:x", eval = {{"workers": 3}}\n' in shown
-    assert "Model: openai:x, because chameleon.toml names it; asked by Chameleon's own client" in shown
-    assert (
-        "CHAMELEON_MODLE=openai:y  nothing: there is no such variable. Did you mean 'CHAMELEON_MODEL'?"
-        in shown
-    )
+    assert "CHAMELEON_MODLE=openai:y  nothing: there is no such variable. Did you mean" in shown
     assert "CHAMELEON_WEB_PRIVATE=http://***@h  hosts of this network" in shown and "hush" not in shown
     told = json.loads(command("doctor", "--json").out)
     assert told["settings"]["sets"] == {"model": "openai:x", "eval": {"workers": 3}}
 
 
-def test_an_evaluation_takes_its_workers_and_its_cost_from_it(command: Command, folder: Path) -> None:
+def test_an_evaluation_takes_its_limit_from_it(command: Command, folder: Path) -> None:
     (folder / "chameleon.toml").write_text("[eval]\nworkers = 1\nlimit = 2\n")
     problems = str(Path(__file__).parents[2] / "demos/data/problems.jsonl")
     told = command("eval", "tables_offline", problems)
@@ -183,13 +180,6 @@ def test_no_file_of_others_is_read(command: Command, folder: Path, monkeypatch: 
     assert command(*ASK).code == (1 if owner == 0 else 0)
 
 
-def test_the_command_line_says_more_where_the_file_says_less(command: Command, folder: Path) -> None:
-    (folder / "chameleon.toml").write_text("quiet = true\n")
-    assert command(*ASK).err == "chameleon.toml sets quiet = true\n"
-    assert "1. table_reader  [" in command(*ASK, "--verbose").err
-    assert "1. table_reader  [" in command(*ASK, "--trace").err
-
-
 def test_what_may_run_code_or_touch_files_counts_once_the_user_agrees(command: Command, folder: Path) -> None:
     (folder / "mine.py").write_text(
         "import pathlib\npathlib.Path('ran').touch()\ndef go(state) -> str:\n    'x'\n    return 'ran'\n"
@@ -202,7 +192,6 @@ def test_what_may_run_code_or_touch_files_counts_once_the_user_agrees(command: C
     (folder / "chameleon.toml").write_text(text)
     shown = command(*ASK)
     assert (shown.code, shown.out) == (0, "1900\n")
-    assert "has settings that can run code, or read and write files:\n" in shown.err
     listed = ('inventory = "i.yaml"', 'ask.log = "kept.jsonl"', 'report.html = "visits.csv"')
     assert all(f"  {each}\n" in shown.err for each in listed), "a yes is for all that is listed"
     assert "not agreed to: ask.log, inventory, report.html" in " ".join(command("doctor").out.split())
@@ -219,23 +208,6 @@ def test_what_may_run_code_or_touch_files_counts_once_the_user_agrees(command: C
     assert command(*ASK).out == "ran\n"
     (folder / "chameleon.toml").write_text(f"{text}#")
     assert command(*ASK).out == "1900\n", "and of the file"
-
-
-@pytest.mark.parametrize("model", ["scripted:replies", " Scripted: replies"])
-def test_replies_of_a_script_do_not_count_before_the_user_agrees_and_a_unit_does(
-    command: Command, folder: Path, model: str
-) -> None:
-    replies = ['["program_generator", "answer_generator"]', "lyon = 1900\nans = lyon + 1"]
-    (folder / "replies").write_text("".join(f"{json.dumps(reply)}\n" for reply in replies))
-    text = f'unit = "$"\nmodel = "{model}"\ninventory = "tables"\n'
-    (folder / "chameleon.toml").write_text(text)
-    shown = command(*ASK)
-    assert "These settings are not used." in shown.err
-    assert 'chameleon.toml sets inventory = "tables", unit = "$"\n' in shown.err
-    agreed(folder, text, ["replies"])
-    assert command(*ASK).out == "$1901\n"
-    (folder / "replies").write_text(json.dumps("other"))
-    assert "These settings are not used." in command(*ASK).err, "an agreement is to one content of the script"
 
 
 @pytest.mark.slow

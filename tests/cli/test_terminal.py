@@ -110,15 +110,6 @@ def test_verbose_shows_what_the_model_was_asked_and_replied(folder: Path) -> Non
     assert "user:" not in spawn(*asked, "--trace", cwd=folder).err
 
 
-def test_steps_that_ran_side_by_side_are_drawn_together(folder: Path) -> None:
-    shown = spawn(*MINE, "--trace", cwd=folder).err
-    assert "     ┌ side by side\n  1. │ one  [" in shown and "\n     │ first\n  2. │ two  [" in shown
-    assert "\n     │ second\n     └ " in shown and " in all\n  3. both  [" in shown
-    log = [*MINE, "--log", "run.jsonl", "--trace"]
-    first, again = spawn(*log, cwd=folder).err, spawn(*log, cwd=folder).err
-    assert "└ " in first and first.partition("┌")[2].partition("└")[0] in again
-
-
 def test_what_takes_long_is_told_while_it_does_and_is_gone(folder: Path) -> None:
     (folder / "slow.py").write_text(CODE.replace("SECONDS", "1.5"))
     code, screen = at_terminal(MINE, folder)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from chameleon import LLM, Executor, Inventory, State, Step, Table
-from chameleon.cli.terminal import Activity
 from chameleon.core.planner import check_plan
 from chameleon.errors import PlanError
 from chameleon.inventory import shipped_inventories
@@ -169,17 +167,3 @@ def test_a_prompt_over_the_context_takes_the_fallback_and_then_names_shorter_one
     limit = 100
     error = tabmwp().run(problem).ended.error  # type: ignore[union-attr]
     assert error is not None and error.kind == "ContextTooLong" and "tables_agent" in error.hint
-    limit = 100
-    error = tabmwp().run(problem).ended.error  # type: ignore[union-attr]
-    assert error is not None and error.kind == "ContextTooLong" and "tables_agent" in error.hint
-
-
-def test_what_goes_on_is_said_on_a_pipe_once_it_takes_a_while(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("chameleon.cli.terminal._SECONDS_BEFORE_LINE", 0.02)
-    with Activity("preparing") as activity:
-        activity.show("solution_generator")
-        time.sleep(0.06)
-        activity.show("planner")
-    assert capsys.readouterr().err == "solution_generator …\n"
