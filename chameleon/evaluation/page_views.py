@@ -90,6 +90,7 @@ def environment() -> Environment:
         "count": lambda number: f"{number:,}",
         "from_json": values.from_json,
         "text": value_text,
+        "as_table": _as_table,
         "extent": _extent,
         "rows_with": _rows_with,
         "planned_by": planned_by,
@@ -295,6 +296,19 @@ def _rows_with(table: Table, marks: Mapping[int, Any], height: int) -> list[int]
 def planned_by(planner: str) -> Shown:
     """Name the planner of a plan: the plan that an inventory fixes is made by none."""
     return Shown("fixed by the inventory") if planner == "fixed" else brief(f"by {planner}")
+
+
+def _as_table(value: Any) -> Table | None:
+    """Return a table as it is, and records (mappings of the same keys to short texts) as one; else None."""
+    if isinstance(value, Table):
+        return value
+    if not isinstance(value, tuple | list) or not all(isinstance(item, Mapping) for item in value):
+        return None
+    if len(headers := {tuple(map(str, item)) for item in value}) != 1:
+        return None
+    rows = [[value_text(cell) for cell in item.values()] for item in value]
+    is_short = all(len(cell) <= _SHORTEST_CELL and "\n" not in cell for row in rows for cell in row)
+    return Table(headers.pop(), rows) if is_short else None
 
 
 def _is_parted(value: Any, depth: int) -> bool:
