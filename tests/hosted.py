@@ -753,5 +753,14 @@ class HostedServer(LocalServer):
 class _Handler(JsonHandler):
     owner: HostedServer
 
+    def do_GET(self) -> None:
+        """List the models of OpenAI, as `GET /v1/models` does."""
+        if self.lowered().get("authorization"):
+            self.send(
+                200, {"object": "list", "data": [{"id": name, "object": "model"} for name in RULES["openai"]]}
+            )
+        else:
+            self.send(401, _OpenAI.no_key.body)
+
     def do_POST(self) -> None:
         self.send(*self.owner.answer(urlsplit(self.path).path, self.lowered(), self.body()))

@@ -61,12 +61,17 @@ class MontySandbox(Sandbox):
                 "this needs the sealed sandbox, and programs run in Monty here",
                 hint="Use Linux on x86_64.",
             )
-        begun, printed = time.monotonic(), Printed(self._limits.stdout_kb * 1024)
-        try:
-            outcome = self._feed(self._session(wall), request, printed)
-        except self._monty.MontyCrashedError as error:
-            status: Status = "timeout" if error.timed_out else "crashed"
-            outcome = ExecResult(status, error_type="MontyCrashedError", message=str(error)[:500])
+        begun = time.monotonic()
+        for _ in range(2):
+            printed = Printed(self._limits.stdout_kb * 1024)
+            try:
+                outcome = self._feed(self._session(wall), request, printed)
+                break
+            except self._monty.MontyCrashedError as error:
+                status: Status = "timeout" if error.timed_out else "crashed"
+                outcome = ExecResult(status, error_type="MontyCrashedError", message=str(error)[:500])
+                if error.timed_out or error.exit_status is not None:  # else it was killed, and runs once more
+                    break
         return replace(
             outcome,
             stdout=printed.text(),

@@ -16,6 +16,8 @@ from chameleon.sandbox.inside.program import EXHAUSTED, UNSEALED
 Status = Literal["ok", "no_answer", "error", "timeout", "memory", "too_large", "crashed", "refused"]
 
 _REPORTED = {"ok", "no_answer", "error", "memory", "too_large"}
+KILLED = "Killed"
+"""The error of a program that the system has killed."""
 # Named by number, because Windows has neither.
 _SIGKILL, _SIGXCPU = 9, 24
 _IMPORT = re.compile(r"^import (\w+)(?: as (\w+))?[ \t]*$", re.MULTILINE)
@@ -130,7 +132,7 @@ def judge(ending: Ending, limits: Limits, cpu_seconds: float, tier: str) -> Exec
     if ending.code == EXHAUSTED:
         return ExecResult("memory", error_type="MemoryError", message="out of memory", tier=tier)
     if is_killed:
-        return ExecResult("memory", error_type="Killed", message="killed by the system", tier=tier)
+        return ExecResult("memory", error_type=KILLED, message="killed by the system", tier=tier)
     if (code := ending.code or 0) >= 0:
         message = f"the program ended its process with code {code}"
         return ExecResult("crashed", error_type="Exit", message=message, tier=tier)

@@ -13,6 +13,7 @@ from typing import Any
 
 from chameleon.errors import MachineError, SandboxUnavailable
 from chameleon.sandbox.result import (
+    KILLED,
     ExecResult,
     Guarantees,
     Layer,
@@ -162,9 +163,13 @@ class SealedSandbox(Sandbox):
         most = (limits.result_kb * 2 + (limits.stdout_kb + 16) * _JSON_ESCAPE) * 1024
         try:
             zygote = ZygoteClient(options, most)
-        except Lost as error:
-            lack = MachineError("the sandbox is killed as it starts", hint=_FEWER)
-            raise SandboxUnavailable(f"the sealed interpreter did not start: {error}", hint=_FEWER) from lack
+        except Lost:  # killed from outside, say: once more
+            try:
+                zygote = ZygoteClient(options, most)
+            except Lost as error:
+                what = f"the sealed interpreter did not start: {error}"
+                lack = MachineError("the sandbox is killed as it starts", hint=_FEWER)
+                raise SandboxUnavailable(what, hint=_FEWER) from lack
         try:
             _insist(zygote.layers, self._require - _PER_PROGRAM)
         except SandboxUnavailable:
@@ -204,10 +209,18 @@ class SealedSandbox(Sandbox):
         )
 
     def _run_in(self, kind: str, request: dict[str, Any], wall: float) -> ExecResult:
-        """Run a program in an interpreter of a kind; one that has died since is replaced."""
-        pool = self._pool(kind)
+        """Run a program, and once more where it or its zygote was killed: neither is in its own power."""
+        pool, begun = self._pool(kind), time.monotonic()
+        outcome, is_killed = self._once(pool, request, wall)
+        if is_killed:
+            outcome, _ = self._once(pool, request, wall)
+        return replace(outcome, wall_ms=(time.monotonic() - begun) * 1000 if is_killed else outcome.wall_ms)
+
+    def _once(self, pool: Pool, request: dict[str, Any], wall: float) -> tuple[ExecResult, bool]:
+        """Return how a program ended, and whether something outside of it killed it."""
         while True:
-            zygote, begun = pool.take(), time.monotonic()
+            zygote = pool.take()
+            begun = time.monotonic()
             try:
                 ending = zygote.run(request, wall)
             except BaseException as error:
@@ -216,12 +229,14 @@ class SealedSandbox(Sandbox):
                     continue
                 if not isinstance(error, Stuck):
                     raise
-                status: Status = "crashed" if time.monotonic() - begun < wall else "timeout"
+                is_killed = time.monotonic() - begun < wall
+                status: Status = "crashed" if is_killed else "timeout"
                 outcome = ExecResult(status, error_type="SandboxLost", message=str(error), tier=self.tier)
             else:
                 pool.give(zygote)
                 outcome = judge(ending, self._limits, request["limits"]["cpu_s"], self.tier)
-            return replace(outcome, wall_ms=(time.monotonic() - begun) * 1000)
+                is_killed = ending.frame is None and outcome.error_type == KILLED
+            return replace(outcome, wall_ms=(time.monotonic() - begun) * 1000), is_killed
 
 
 def _insist(layers: Sequence[Layer], required: Collection[str]) -> None:

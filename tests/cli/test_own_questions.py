@@ -144,7 +144,9 @@ def test_labels_of_a_person_are_counted(command: Command, folder: Path) -> None:
     assert "3 labels" in shown.out and "gold wrong" in shown.out and "33.33" in shown.out
     assert "% of labels" in shown.out
     command("report", "run", "--labels", "labels.csv", "--html", "page.html")
-    assert "<dt>gold wrong</dt><dd>1 (33.33 % of the labels)</dd>" in (folder / "page.html").read_text("utf-8")
+    assert "<dt>gold wrong</dt><dd>1 (33.33 % of the labels)</dd>" in (folder / "page.html").read_text(
+        "utf-8"
+    )
     (folder / "labels.csv").write_text("id,label\n99,x\n", "utf-8")
     assert "there is no problem '99' in run" in command("report", "run", "--labels", "labels.csv").err
 

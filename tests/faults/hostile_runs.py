@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from functools import partial
 from typing import Any
@@ -37,12 +38,12 @@ def with_json(whole: dict[str, Any], **parts: str) -> str:
 def _run(
     command: tuple[str, ...], code: int, told: str, settings: str = "", result: str = "", events: str = ""
 ) -> Hostile:
-    files = {
+    files: dict[str, str | bytes] = {
         "run/settings.json": settings or json.dumps(_SETTINGS),
         "run/results.jsonl": f"{result or json.dumps(_RESULT | ({'member': 0} if events else {}))}\n",
     }
     if events:
-        files |= {"run/events.jsonl.gz": "", "run/recent.jsonl": f"{events}\n"}
+        files["run/events.jsonl.gz"] = gzip.compress(f"{events}\n".encode("utf-8", "surrogatepass"), mtime=0)
     return Hostile((command[0], "run", *command[1:]), code, told, files)
 
 

@@ -37,7 +37,7 @@ class Tool(Module):
     reads = ("input.question", "cache.first?")
     writes = ("cache.{writes}",)
     uses = ("gpu", "WEATHER_KEY")
-    asks = "{asks}"
+    requires_approval = bool("{asks}")
     def run(self, state):
         with open(os.environ["CHAMELEON_NOTE"], "a") as file:
             file.write(f"{{os.getpid()}} {{state.input['question']}}{{chr(10)}}")

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Iterator
 
 import pytest
 
 from chameleon.sandbox import Limits, Sandbox, make_sandbox
 from chameleon.sandbox.result import without_unused_imports
-from tests.sandbox.conftest import each_program
+from tests.sandbox.conftest import each_program, own_children
 from tests.sandbox.test_attacks import Canary, attack, canary
 
 pytest.importorskip("pydantic_monty")
@@ -89,6 +91,26 @@ def test_an_answer_that_cannot_be_fetched_or_has_no_form_is_none(
 ) -> None:
     outcome = monty.run(code)
     assert outcome.status in (status, "too_large"), outcome
+
+
+def test_a_worker_that_is_killed_from_outside_costs_no_verdict() -> None:
+    killed = []
+
+    def kill() -> None:
+        while not killed:
+            time.sleep(0.02)
+            for worker in own_children():
+                if worker.pid not in before and sum(worker.cpu_times()[:2]) > 0.2:
+                    worker.kill()
+                    killed.append(worker)
+
+    before = {each.pid for each in own_children()}
+    with make_sandbox("monty", limits=Limits(wall_s=20)) as sandbox:
+        killer = threading.Thread(target=kill)
+        killer.start()
+        outcome = sandbox.run("for number in range(20_000_000):\n    pass\nans = number")
+        killer.join()
+    assert outcome.value == 19_999_999, outcome
 
 
 @pytest.mark.parametrize("first", ["", "print('x' * (400 << 20))\n"])

@@ -118,26 +118,43 @@ def test_a_zygote_killed_between_programs_is_replaced() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("of_child", "status"), [(False, "crashed"), (True, "memory")])
-def test_what_is_killed_from_outside_says_so_and_the_next_program_runs(of_child: bool, status: str) -> None:
+@pytest.mark.parametrize("of_child", [False, True], ids=["interpreter", "program"])
+@pytest.mark.parametrize(("kills", "status"), [(1, "ok"), (2, "crashed")])
+def test_what_is_killed_from_outside_runs_once_more(of_child: bool, kills: int, status: str) -> None:
     """The system kills for want of memory: no program has that in its own power."""
+    ended = "memory" if of_child and status == "crashed" else status
     before = own_children()
 
-    def kill() -> None:
-        while True:
+    def killing() -> None:
+        killed = set[int]()
+        while len(killed) < kills:
             time.sleep(0.02)
             with suppress(psutil.NoSuchProcess, ValueError):  # while they come and go
                 (interpreter,) = (each for each in own_children() if each not in before)
                 below = interpreter.children(recursive=True)
                 (program,) = (each for each in below if not each.children())
-                if sum(program.cpu_times()[:2]) > 0.2:  # it runs
-                    return (program if of_child else interpreter).kill()
+                if program.pid not in killed and sum(program.cpu_times()[:2]) > 0.2:  # it runs
+                    killed.add(program.pid)
+                    (program if of_child else interpreter).kill()
 
+    endless = "while True:\n    pass"
+    program = "import time\nwhile time.process_time() < 1:\n    pass\nans = 1"
     with make_sandbox("sealed", limits=Limits(wall_s=20, cpu_s=20)) as sandbox:
-        (killer := threading.Thread(target=kill)).start()
-        assert sandbox.run("while True:\n    pass").status == status
+        killer = threading.Thread(target=killing)
+        killer.start()
+        assert sandbox.run(program if kills == 1 else endless).status == ended
         killer.join()
         assert sandbox.run("ans = 2").value == 2
+
+
+@pytest.mark.parametrize("name", ["Killed", "SandboxLost"])
+def test_a_program_cannot_make_itself_run_twice(name: str) -> None:
+    with make_sandbox("sealed") as sandbox:
+        begun = time.monotonic()
+        code = f"import time\nclass {name}(Exception): pass\ntime.sleep(0.9)\nraise {name}('x')"
+        outcome = sandbox.run(code)
+        assert (outcome.status, outcome.error_type) == ("error", name)
+        assert time.monotonic() - begun < 1.7
 
 
 def test_a_zygote_that_hangs_is_killed_soon_after_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,7 +171,6 @@ def test_a_zygote_that_hangs_is_killed_soon_after_the_limit(monkeypatch: pytest.
 FORKED = """
 import os, psutil
 from concurrent.futures import ThreadPoolExecutor
-from chameleon.errors import SandboxUnavailable
 from chameleon.sandbox import shared_sandbox
 with ThreadPoolExecutor(8) as threads:
     made = {id(each) for each in threads.map(lambda _: shared_sandbox(), range(8))}
@@ -165,10 +181,7 @@ answers = [shared_sandbox().run(f'ans = {n}').value for n in range(20)]
 assert answers == list(range(20)), answers
 if not child:
     sandbox.close()
-    try:
-        sandbox.run('ans = 4')
-    except SandboxUnavailable:
-        os._exit(7)
+    os._exit(7)
 assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
 assert sandbox.run('ans = 3').value == 3
 print(*[p.pid for p in psutil.Process().children(recursive=True)])
@@ -216,6 +229,31 @@ def test_what_keeps_an_early_start_from_working_is_told_at_the_first_use() -> No
     assert "programs run in Monty here" in done.stderr
 
 
+FORKED_MONTY = """
+import os
+from chameleon.errors import SandboxUnavailable
+from chameleon.sandbox import make_sandbox
+monty = make_sandbox('monty')
+assert monty.run('ans = 1').tier == 'monty'
+child = os.fork()
+if not child:
+    try:
+        monty.run('ans = 2')
+    except SandboxUnavailable:
+        os._exit(7)
+    os._exit(1)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+assert monty.run('ans = 3').value == 3
+monty.close()
+"""
+
+
+@pytest.mark.slow
+def test_monty_says_that_it_does_not_survive_a_fork() -> None:
+    pytest.importorskip("pydantic_monty")
+    script(FORKED_MONTY)
+
+
 @pytest.mark.slow
 def test_nothing_survives_a_host_that_is_killed() -> None:
     done = script(
@@ -237,6 +275,13 @@ def assert_gone(told: str) -> None:
     there = [psutil.Process(number) for number in numbers if psutil.pid_exists(number)]
     _, alive = psutil.wait_procs(there, timeout=5)
     assert all(process.status() == psutil.STATUS_ZOMBIE for process in alive), "one survives"
+
+
+@pytest.mark.slow
+def test_importing_the_sandbox_is_light() -> None:
+    heavy = "{'numpy', 'pandas', 'sympy', 'pydantic_monty', 'asyncio', 'pydantic', 'yaml'}"
+    done = script(f"import sys, chameleon.sandbox\nprint({heavy} & set(sys.modules))")
+    assert done.stdout == "set()\n", done.stdout + done.stderr
 
 
 CROWDED = """
