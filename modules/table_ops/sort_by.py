@@ -86,3 +86,6 @@ def _order_in(text: str) -> str | None:
     if (descending is None) == (ascending is None):
         return None
     return DESCENDING if descending else ASCENDING
+
+
+Sorting = SortBy  # its earlier name
