@@ -46,7 +46,7 @@ def evaluate(
         raise InputError("--part makes a folder for `chameleon merge`", hint="Name it with --out.")
     if Path(inventory).is_file() and not inventory.endswith((".yaml", ".yml")) and not data.exists():
         hint = f"The inventory comes first: chameleon eval {data} {shlex.quote(inventory)}"
-        raise InputError("is no inventory", where=inventory, hint=hint)
+        raise InputError("a file of questions is not an inventory", where=inventory, hint=hint)
     mine = PartOfProblems.read(part) if part is not None else None
     if mine is not None and options.max_cost is not None:
         options = replace(options, max_cost=options.max_cost / mine.of)

@@ -45,10 +45,10 @@ class ServerProcess:
     def end(self, below: Sequence[int]) -> None:
         """End what is left of its group, and those that were below it, some of which may have left that."""
         _running.discard(self)
-        with suppress(ProcessLookupError):
+        with suppress(OSError):  # it is gone, or (macOS) only a zombie is left, or it is another user's
             os.killpg(self.pid, signal.SIGKILL)
         for pid in below:
-            with suppress(ProcessLookupError):
+            with suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
 
     @asynccontextmanager

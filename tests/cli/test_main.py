@@ -149,7 +149,7 @@ COMPLAINTS = [
     ("compare nowhere.yaml", "nowhere.yaml: there is no such file or grid"),
     (
         "eval asked.jsonl tables",
-        "asked.jsonl: is no inventory. The inventory comes first: chameleon eval tables",
+        "asked.jsonl: a file of questions is not an inventory. The inventory comes first",
     ),
     ("recall nowhere asked.jsonl", "nowhere: there is no such file"),
     ("recall no_id.jsonl asked.jsonl", "no_id.jsonl, row 1: this row has no table_id"),
