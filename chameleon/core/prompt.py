@@ -221,7 +221,7 @@ def slots_of(
     """Return what a state offers to a prompt: input, then cache, then what follows from both; the first wins.
 
     Tables and texts appear as `view` says; what is left out is noted in the text, or in the slot `note` if
-    the prompt has one (`noted`). `title` is the table's caption; `context` is all text that earlier modules
+    the prompt has one (`noted`). `tables` are those beside the first, each with its `name` and `types`. `title` is the table's caption; `context` is all text that earlier modules
     wrote to the cache, in that order, each under the name of its key (under the keys `also` whatever they
     wrote), and what they failed to find out; `unavailable` is the latter alone. With `typed`, `types` says
     what the columns of the table hold.
@@ -243,6 +243,15 @@ def slots_of(
             slots[key] = table_text(value, style=view.style, **view.limits)
         elif isinstance(value, str):
             slots[key] = text_within(value, view.max_text_tokens)
+    if others := named_tables(slots.get("tables") or ()):
+        slots["tables"] = [
+            {
+                "name": name,
+                "table": table_text(each, style=view.style, **view.limits),
+                "types": types_in_words(each) if typed else "",
+            }
+            for name, each in others
+        ]
     return derived | slots
 
 
@@ -278,14 +287,14 @@ def types_in_words(table: Table) -> str:
     return unframed(" · ".join(types) + "".join(f". Note: {note}" for note in notes[:_MAX_NOTES]))
 
 
-def named_tables(tables: Sequence[Table]) -> list[tuple[str, Table]]:
-    """Return the tables beside the first, each with what prompts and replies call it.
+def named_tables(tables: Sequence[Table], first: int = 2) -> list[tuple[str, Table]]:
+    """Return the tables beside the first (or with `first=1` all), each with what prompts and replies call it.
 
     That is its caption, on one line. One without a caption, or with that of a table before it, is called by
-    its place: "table 2" is the first of them.
+    its place: "table 2".
     """
     found: dict[str, Table] = {}
-    for number, table in enumerate(tables, 2):
+    for number, table in enumerate(tables, first):
         caption = " ".join(table.caption.split())
         found[caption if caption and caption not in found else f"table {number}"] = table
     return list(found.items())

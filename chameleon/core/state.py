@@ -314,6 +314,11 @@ class State:
         table = self.input.get("table")
         return table if isinstance(table, Table) else None
 
+    @property
+    def tables(self) -> list[Table]:
+        """Return all tables of the question, the first first; none where it has no table."""
+        return [*filter(None, [self.table]), *(self.input.get("tables") or ())]
+
 
 def _without_one(steps: tuple[Step, ...], step: Step) -> tuple[Step, ...]:
     """Return the steps without the first that is this one."""

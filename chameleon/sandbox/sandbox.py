@@ -40,6 +40,7 @@ class Sandbox(ABC):
         Args:
             inputs: JSON values that become its globals. An input `table` of the form {"columns": […],
                 "rows": [[…]]} is also there as a pandas DataFrame `df`, and with it `pd` and `np`.
+                Those of an input `tables`, by name, are DataFrames where pandas is installed.
             timeout: Seconds, in place of the limits on wall and CPU time.
 
         Raises:

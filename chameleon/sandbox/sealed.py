@@ -27,7 +27,7 @@ from chameleon.sandbox.sealed_process import Lost, Stuck, ZygoteClient
 
 # Packages that come with pandas and sympy and that programs import by themselves, and what goes with a table.
 _COMPANIONS = ("dateutil", "mpmath")
-_FRAME = re.compile(r"\b(df|pd|np)\b")
+_FRAME = re.compile(r"\b(df|pd|np|tables)\b")
 _JSON_ESCAPE = 6
 _PROBE_SECONDS = 10.0
 _FEWER = "Memory may be short: use fewer workers, or close other programs."

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -17,7 +17,7 @@ from chameleon.table.grounding import computes, of_another_kind
 
 _WORK = (ast.BinOp, ast.BoolOp, ast.Compare, ast.Call, ast.Subscript, ast.JoinedStr, ast.For, ast.AugAssign)
 _COMPUTING = (ast.BinOp, ast.Compare, ast.Call, ast.For, ast.comprehension, ast.AugAssign)
-_OF_TABLE = ("table", "df", "pd", "np")
+_OF_TABLE = ("table", "tables", "df", "pd", "np")
 _SEARCHING = ("contains", "startswith", "endswith", "isin", "eq")
 _DIGITS = re.compile(r"\d[\d,]*(?:\.\d+)?")
 _OWN_NUMBERS = frozenset([*range(32), 52, 60, 100, 360, 365, 366, 1_000, 1_000_000, 0.5, 0.01])
@@ -28,7 +28,8 @@ _FEWEST_COPIED, _MOST_CELLS, _TINY = 4, 20_000, 0.001
 
 def doubt(program: ast.Module, value: Any, state: State) -> str:
     """Say why a program that works may have guessed `value`; "" where nothing speaks for it."""
-    choices, question, table = state.input.get("choices") or (), state.input["question"], state.table
+    choices, question, tables = state.input.get("choices") or (), state.input["question"], state.tables
+    table = side_by_side(tables) if len(tables) > 1 else state.table
     if choices and as_choice(value, choices) not in choices:
         return f"the result is none of the choices: set ans to one of {'; '.join(choices)}"
     if table is None:
@@ -40,6 +41,17 @@ def doubt(program: ast.Module, value: Any, state: State) -> str:
     is_small = table.cells <= _MOST_CELLS
     found = seen.looks_for_nothing or (is_small and (seen.miscopies or seen.omits or seen.leaves_out)) or ""
     return found or ("" if choices else of_another_kind(question, value, [table]) or seen.invents(value))
+
+
+def side_by_side(tables: Sequence[Table]) -> Table:
+    """Return a table with all columns and, below each other, all rows of several: what a program may read."""
+    header = [name for table in tables for name in table.header]
+    rows, before = list[Sequence[str]](), 0
+    for table in tables:
+        after = len(header) - before - len(table.header)
+        rows += [("",) * before + row + ("",) * after for row in table.rows]
+        before += len(table.header)
+    return Table(header, rows, " ".join(table.caption for table in tables))
 
 
 def may_copy(table: Table) -> bool:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated
 
 from chameleon import Module, State, StepRejected
 from chameleon.core.module import Traits
-from chameleon.modules.program.programs import changed, in_words, without_loading
+from chameleon.modules.program.programs import changed, in_words, program_inputs, without_loading
 from chameleon.sandbox import shared_sandbox
 
 _NOTE = "a program that prints what you look for; df is there already, so load nothing"
@@ -18,8 +17,8 @@ _NOTHING = "It printed nothing. Print what you want to see."
 class Python(Module):
     """Runs a Python program and gives what it prints.
 
-    The whole table is the pandas DataFrame df, further ones are df2, df3, …, and a text is text. Nothing is
-    kept from one program to the next.
+    The whole table is the pandas DataFrame df; of several, tables has each by its name, and df is the first.
+    A text is text. Nothing is kept from one program to the next.
     """
 
     reads = ("input.table?", "input.tables?", "input.text?")
@@ -33,17 +32,11 @@ class Python(Module):
 
     def run(self, state: State, *, code: Annotated[str, _NOTE]) -> str:
         """Return what the program shows. Raises `StepRejected` for one that fails, or shows nothing."""
-        first, *more = [*filter(None, [state.table]), *(state.input.get("tables") or ())] or [None]
-        inputs: dict[str, Any] = {"table": first.to_program_input()} if first else {}
-        before = list[str]()
-        for number, table in enumerate(more, 2):
-            inputs[f"t{number}"] = table.to_program_input()
-            before.append(f"df{number} = pd.DataFrame(t{number}['rows'], columns=t{number}['columns'])")
+        program = _showing(without_loading(code) if state.tables else code)
+        inputs = program_inputs(program, state.tables)
         if isinstance(text := state.input.get("text"), str):
             inputs["text"] = text
-        program = "\n".join([*before, _showing(without_loading(code) if first else code)])
         result = shared_sandbox().run(program, inputs, timeout=self.timeout)
-        result = replace(result, line=result.line and max(result.line - len(before), 1))
         shown = result.stdout.rstrip()[:4_000]
         if result.ok and shown:
             return shown

@@ -12,6 +12,7 @@ from typing import Any
 
 from chameleon import LLMModule, Module, State, StepRejected, Table
 from chameleon.core.module import Traits
+from chameleon.core.prompt import named_tables
 from chameleon.errors import ModuleError
 from chameleon.modules.program.answer_generator import tidy
 from chameleon.modules.program.doubts import doubt, header_is_row, may_copy
@@ -26,7 +27,7 @@ _BLOCK = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 _THOUSANDS = re.compile(rb"(?<![\w.,])(\d{1,3}),(\d{3}(?:\.\d+)?)(?!\w)")
-_GIVEN = ("table", "df", "pd", "np")
+_GIVEN = ("table", "tables", "df", "pd", "np")
 _LOADS = re.compile(r"\bread_(?:csv|excel|html|table|json|clipboard)\(")
 _NO_FIGURES = ("nan", "inf", "-inf")
 _NAMES_TABLE = re.compile(rf"\b({'|'.join(_GIVEN)})\b")
@@ -48,6 +49,7 @@ class ProgramGenerator(LLMModule):
         """Add `pandas`, where programs can import it, and `short`, where one may copy its values."""
         redo, table = state.step.redo if state.step else None, state.table
         copies = table is None or (may_copy(table) and (not redo or header_is_row(table)))
+        copies = copies and not state.input.get("tables")
         return super().slots(state) | {"pandas": "pandas" in importable() or None, "short": copies or None}
 
     def _starts_over(self, state: State) -> bool:
@@ -155,7 +157,7 @@ class ProgramVerifier(Module):
     """Checks that the program runs and sets `ans`; a bad one is written anew. Follows program_generator."""
 
     reads = (
-        "cache.program, input.question, input.table?, input.choices?, "
+        "cache.program, input.question, input.table?, input.tables?, input.choices?, "
         "cache.knowledge?, cache.table_description?"
     )
     writes = ("cache.verified",)
@@ -170,10 +172,10 @@ class ProgramVerifier(Module):
 
     def run(self, state: State) -> dict[str, Any]:
         """Return the verdict with the `value`, and the `digest` of what was run: it need not run again."""
-        result = run_code(state.cache["program"], state.table, self.timeout)
+        result = run_code(state.cache["program"], state.tables, self.timeout)
         if why := self.fault(result):
             raise StepRejected(why)
-        value = tidy(_as_written(result.value, state.table))
+        value = tidy(_as_written(result.value, state.tables))
         if self.strict and (why := doubt(parsed(state.cache["program"]), value, state)):
             raise StepRejected(why)
         found = {"type": result.value_type, "value": result.value, "digest": _digest(state, self.timeout)}
@@ -189,7 +191,7 @@ class ProgramVerifier(Module):
 class ProgramExecutor(Module):
     """Runs the program in the sandbox and gives the value of `ans`. Follows program_verifier."""
 
-    reads = ("cache.program", "cache.verified?", "input.table?")
+    reads = ("cache.program", "cache.verified?", "input.table?", "input.tables?")
     writes = ("cache.program_result",)
     uses = ("sandbox",)
 
@@ -208,11 +210,11 @@ def result_of(state: State, timeout: float | None = None) -> Any:
     """
     verified = state.cache.get("verified")
     if isinstance(verified, Mapping) and verified.get("digest") == _digest(state, timeout):
-        return _as_written(to_json(verified["value"]), state.table)
-    result = run_code(state.cache["program"], state.table, timeout)
+        return _as_written(to_json(verified["value"]), state.tables)
+    result = run_code(state.cache["program"], state.tables, timeout)
     if fault := fault_of(result):
         raise ModuleError(fault)
-    return _as_written(result.value, state.table)
+    return _as_written(result.value, state.tables)
 
 
 def fault_of(result: ExecResult) -> str:
@@ -224,29 +226,37 @@ def fault_of(result: ExecResult) -> str:
     return f"the program sets ans to {result.value}, which is no real number" if is_none else ""
 
 
-def _as_written(value: Any, table: Table | None) -> Any:
-    """Return a date of the table as it is written there: programs see 2024-12-25 for "25/12/2024"."""
-    if table is None or not isinstance(value, str) or not _DATE.match(value):
-        return [_as_written(each, table) for each in value] if isinstance(value, list) else value
+def _as_written(value: Any, tables: Sequence[Table]) -> Any:
+    """Return a date of the tables as it is written there: programs see 2024-12-25 for "25/12/2024"."""
+    if not isinstance(value, str) or not _DATE.match(value):
+        return [_as_written(each, tables) for each in value] if isinstance(value, list) else value
     forms = {value, value.replace("T", " "), value[:10] if value.endswith("00:00:00") else value}
-    columns = [each for each in table.columns if each.meaning.kind in ("date", "datetime")]
-    dates = (date for each in columns for date in zip(each.cells, each.meaning.plain, strict=True))
+    columns = (each for table in tables for each in table.columns)
+    dated = (each for each in columns if each.meaning.kind in ("date", "datetime"))
+    dates = (date for each in dated for date in zip(each.cells, each.meaning.plain, strict=True))
     return next((cell for cell, plain in dates if plain in forms), value)
 
 
-def run_code(program: str, table: Table | None, timeout: float | None = None) -> ExecResult:
-    """Run a program in the sandbox; it sees the table as `table` and `df`, with `pd` and `np`."""
-    return shared_sandbox().run(program, _inputs(program, table), timeout=timeout)
+def run_code(program: str, tables: Sequence[Table], timeout: float | None = None) -> ExecResult:
+    """Run a program in the sandbox; it sees what `program_inputs` tells."""
+    return shared_sandbox().run(program, program_inputs(program, tables), timeout=timeout)
 
 
-def _inputs(program: str, table: Table | None) -> dict[str, Any]:
-    return {"table": table.to_program_input()} if table and _NAMES_TABLE.search(program) else {}
+def program_inputs(program: str, tables: Sequence[Table]) -> dict[str, Any]:
+    """Return what a program sees of the tables: the first as `table` and `df`, with `pd` and `np`.
+
+    Where there are several, `tables` has all by their names: see `named_tables`.
+    """
+    if not tables or not _NAMES_TABLE.search(program):
+        return {}
+    named = {name: each.to_program_input() for name, each in named_tables(tables, first=1)}
+    return {"table": tables[0].to_program_input()} | ({"tables": named} if len(named) > 1 else {})
 
 
 def _digest(state: State, timeout: float | None) -> str:
     """Return the digest of a program with all that its result rests on."""
     program = state.cache["program"]
-    told = json.dumps([program, _inputs(program, state.table), timeout])
+    told = json.dumps([program, program_inputs(program, state.tables), timeout])
     return hashlib.sha256(told.encode()).hexdigest()[:16]
 
 

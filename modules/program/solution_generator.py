@@ -40,7 +40,7 @@ _MOST_STATEMENTS = 20  # a model in a loop says the same thousands of times
 _ABBREVIATIONS = frozenset(["mr", "mrs", "ms", "dr", "prof", "st", "no", "vs", "jr", "sr", "mt", "ft"])
 
 GIVEN = (
-    "input.question, input.table?, input.text?, input.choices?, input.unit?, "
+    "input.question, input.table?, input.tables?, input.text?, input.choices?, input.unit?, "
     "cache.knowledge?, cache.table_description?"
 )
 """What a solution and a program are written from."""

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import base64
+import re
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Literal, Self
 
+from chameleon.core.prompt import named_tables
 from chameleon.errors import InputError, SandboxUnavailable
 from chameleon.lazy import cached_property
+from chameleon.modules.sql.query_faults import KEYWORDS
 from chameleon.quoting import unframed
 from chameleon.table import Column, Table
 from chameleon.table.meaning import is_nothing
@@ -22,24 +25,26 @@ SqlType = Literal["INTEGER", "REAL", "TEXT", "DATE", "DATETIME", "TIME", "BOOLEA
 # All others are TEXT: SQLite would read a DATE or TIME as a number where it looks like one.
 _DECLARED = {"INTEGER": "INTEGER", "REAL": "REAL", "BOOLEAN": "INTEGER", "TEXT": "TEXT COLLATE NOCASE"}
 _MOST_INTEGER, _TOO_LARGE = 2**63, 10**308
+_NO_WORD = re.compile(r"[^a-z0-9]+")
 _QUOTES = str.maketrans(dict.fromkeys('"`\0', ""))
 _LONGEST_CELL = 200
 
 
 @dataclass(frozen=True)
 class SqlTable:
-    """A table that SQL calls `w`: its columns with their declared types, and rows of numbers, texts and NULL.
+    """A table as SQL has it: its columns with their declared types, and rows of numbers, texts and NULL.
 
-    Names of columns differ whatever the case. `texts` has the columns that no query may add up, with the
+    `name` is what SQL calls it. Names of columns differ whatever the case. `texts` has the columns that no query may add up, with the
     reason for those that are unclear.
     """
 
     columns: Mapping[str, SqlType]
     rows: Sequence[tuple[Cell, ...]] = field(repr=False)
     texts: Mapping[str, str] = field(default_factory=dict, repr=False)
+    name: str = "w"
 
     @classmethod
-    def of(cls, table: Table) -> Self:
+    def of(cls, table: Table, name: str = "w") -> Self:
         """Return the table with its columns typed by what they mean (`Column.meaning`).
 
         Numbers are INTEGER or REAL without their unit, true is 1, dates are DATE as "2024-05-04", times TIME
@@ -50,7 +55,7 @@ class SqlTable:
         columns: dict[str, SqlType] = dict(zip(safe_names(table.header), kinds, strict=True))
         pairs = zip(columns, table.columns, strict=True)
         texts = {name: _why(column) for name, column in pairs if columns[name] not in ("INTEGER", "REAL")}
-        return cls(columns, list(zip(*cells, strict=True)), texts)
+        return cls(columns, list(zip(*cells, strict=True)), texts, name)
 
     @property
     def header(self) -> list[str]:
@@ -61,7 +66,7 @@ class SqlTable:
     def definition(self) -> str:
         """The CREATE TABLE statement, a column to a line."""
         lines = (f'\t"{name}" {kind}' for name, kind in self.columns.items())
-        return "CREATE TABLE w (\n" + ",\n".join(lines) + "\n)"
+        return f"CREATE TABLE {self.name} (\n" + ",\n".join(lines) + "\n)"
 
     def described(self, title: str = "", rows: int | None = 3) -> str:
         """Return the CREATE TABLE statement and the first rows below it, tab-separated; None shows all rows.
@@ -78,20 +83,70 @@ class SqlTable:
         return "\n".join([*named, self.definition, note, *map(unframed, lines), "*/"])
 
     @cached_property
+    def alone(self) -> SqlDatabase:
+        """The database that holds this table only; made once."""
+        return SqlDatabase([self])
+
+    def fill(self, connection: sqlite3.Connection) -> None:
+        """Make the table with its rows in a database."""
+        columns = ", ".join(f'"{name}" {_DECLARED.get(kind, "TEXT")}' for name, kind in self.columns.items())
+        places = ", ".join("?" * len(self.columns))
+        connection.execute(f"CREATE TABLE {self.name} ({columns})")
+        connection.executemany(f"INSERT INTO {self.name} VALUES ({places})", self.rows)  # noqa: S608
+
+
+@dataclass(frozen=True)
+class SqlDatabase:
+    """The tables that one query may read: `w` alone, or several under names made of their captions."""
+
+    tables: Sequence[SqlTable]
+
+    @classmethod
+    def of(cls, table: Table, others: Sequence[Table] = ()) -> Self:
+        """Return the tables of a question, typed. Names of several are words: "League 2023" is league_2023."""
+        if not others:
+            return cls([SqlTable.of(table)])
+        tables, names = [table, *others], list[str]()
+        for called, _ in named_tables(tables, first=1):
+            stem = _NO_WORD.sub("_", called.lower()).strip("_") or "t"
+            safe = f"t_{stem}" if stem[0].isdigit() or stem.upper() in KEYWORDS else stem
+            names.append(safe if safe not in names else f"{safe}_{len(names) + 1}")
+        return cls([SqlTable.of(each, name) for each, name in zip(tables, names, strict=True)])
+
+    @property
+    def names(self) -> list[str]:
+        return [table.name for table in self.tables]
+
+    @cached_property
+    def columns(self) -> dict[str, SqlType]:
+        """The columns of all tables with their types; of one that several have, the first's."""
+        return {name: kind for table in reversed(self.tables) for name, kind in table.columns.items()}
+
+    @cached_property
+    def texts(self) -> dict[str, str]:
+        """The columns that are texts in each table that has them, see `SqlTable`."""
+        found = {name: why for table in self.tables for name, why in table.texts.items()}
+        figures = {name for table in self.tables for name in table.columns.keys() - table.texts.keys()}
+        return {name: why for name, why in found.items() if name not in figures}
+
+    def described(self, title: str = "", rows: int | None = 3) -> str:
+        """Return each table as `SqlTable.described` has it; `title` is that of a single one."""
+        shown = title if len(self.tables) == 1 else ""
+        return "\n\n".join(table.described(shown, rows) for table in self.tables)
+
+    @cached_property
     def image(self) -> str:
-        """A database with the table, as SQLite serialises it, in base64; made once.
+        """The tables in a database as SQLite serializes it, in base64; made once.
 
         Raises `InputError` for what SQL cannot hold.
         """
-        columns = ", ".join(f'"{name}" {_DECLARED.get(kind, "TEXT")}' for name, kind in self.columns.items())
-        places = ", ".join("?" * len(self.columns))
         with closing(sqlite3.connect(":memory:")) as connection:
             if not hasattr(connection, "serialize"):
                 raise SandboxUnavailable("this Python's SQLite cannot write a database into memory")
             try:
                 with connection:
-                    connection.execute(f"CREATE TABLE w ({columns})")
-                    connection.executemany(f"INSERT INTO w VALUES ({places})", self.rows)  # noqa: S608
+                    for table in self.tables:
+                        table.fill(connection)
             except sqlite3.Error as error:
                 raise InputError(f"the table cannot be held by SQL: {error}") from None
             return base64.b64encode(connection.serialize()).decode("ascii")

@@ -1,6 +1,6 @@
-"""Run one SQL query over a table `w` that came as a database's image; the sandbox loads this file by path.
+"""Run one SQL query over tables that came as a database's image; the sandbox loads this file by path.
 
-The query may read that table, call harmless functions and repeat itself, and nothing else: SQLite asks
+The query may read these tables, call harmless functions and repeat itself, and nothing else: SQLite asks
 about every such step before it begins, and whatever is not on a list here is refused. The functions left
 out are those that reach files, memory or extensions, that make data of any size from nothing, or that give
 another value at every call.
@@ -73,6 +73,9 @@ class Guard:
 
     denied = ""
 
+    def __init__(self, tables: Sequence[str]) -> None:
+        self.tables = frozenset(tables)
+
     def __call__(
         self, action: int, first: str | None, second: str | None, schema: str | None, inner: str | None
     ) -> int:
@@ -90,7 +93,7 @@ class Guard:
 
     def _read(self, table: str, column: str) -> int:
         # A name without a column is a subquery's or common table's, of which only the rows are counted.
-        own = table == "w" or (not column and not table.startswith("sqlite_"))
+        own = table in self.tables or (not column and not table.startswith("sqlite_"))
         return sqlite3.SQLITE_OK if own else self._deny(f"read {table}")
 
     def _deny(self, what: str) -> int:
@@ -105,7 +108,7 @@ def run(request: Mapping[str, Any], hidden: Sequence[str] = ()) -> str:
     An error of type NotAllowed is a refusal, one of type Interrupted a time-out.
     """
     reserve = bytearray(_RESERVE)
-    guard = Guard()
+    guard = Guard(request["tables"])
     try:
         return _to_json({"s": "ok", "v": _answer(request, guard), "k": "list"})
     except MemoryError:

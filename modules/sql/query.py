@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from chameleon.errors import SandboxUnavailable
-from chameleon.modules.sql.database import Cell, SqlTable
+from chameleon.modules.sql.database import Cell, SqlDatabase, SqlTable
 from chameleon.modules.sql.query_faults import fault_of, is_plain, with_quoted_names
 from chameleon.sandbox import ExecResult, Sandbox, shared_sandbox
 from chameleon.sandbox.result import Status
@@ -57,35 +57,41 @@ class SqlResult:
 
 
 def run_sql(
-    table: SqlTable | Table, sql: str, *, timeout: float | None = None, executor: Sandbox | None = None
+    tables: SqlDatabase | SqlTable | Table,
+    sql: str,
+    *,
+    timeout: float | None = None,
+    executor: Sandbox | None = None,
 ) -> SqlResult:
-    """Run one SQLite query that reads a table, and nothing else, in the sandbox.
+    """Run one SQLite query that reads a table or several, and nothing else, in the sandbox.
 
         run_sql(table, "SELECT name FROM w ORDER BY points DESC LIMIT 1")
 
-    `SqlTable.of` tells how columns are typed; make an `SqlTable` to ask the same table often. `timeout` is
-    in seconds, by default the executor's (2). The query runs in a sealed process with bounded time and
-    memory, within which SQLite may only read this table and call harmless functions; the result has at most
+    `SqlTable.of` tells how columns are typed; make an `SqlDatabase` to ask the same tables often. `timeout`
+    is in seconds, by default the executor's (2). The query runs in a sealed process with bounded time and
+    memory, within which SQLite may only read these tables and call harmless functions; the result has at most
     10,000 rows and the executor's bytes (1 MiB). Columns of several words may be named without quotes.
 
     Never raises for what a query does. Raises `SandboxUnavailable` where the sandbox holds no SQLite, that
     is wherever programs run in Monty, and `InputError` for a table that SQL cannot hold.
     """
-    typed = table if isinstance(table, SqlTable) else SqlTable.of(table)
+    typed = SqlTable.of(tables) if isinstance(tables, Table) else tables
+    base = typed.alone if isinstance(typed, SqlTable) else typed
     runner = executor or shared_sandbox()
 
     def run(query: str) -> SqlResult:
-        if fault := fault_of(query, typed.columns, typed.texts):
+        if fault := fault_of(query, base.columns, base.texts, base.names):
             return SqlResult("error", message=fault)
-        found = SqlResult.of(runner.call(_GUARDED, {"sql": query, "image": typed.image}, timeout=timeout))
+        request = {"sql": query, "image": base.image, "tables": base.names}
+        found = SqlResult.of(runner.call(_GUARDED, request, timeout=timeout))
         if lacking := _NO_COLUMN.fullmatch(found.message):
-            return replace(found, message=f"{found.message}. {nearest(lacking[1], typed.columns)}")
+            return replace(found, message=f"{found.message}. {nearest(lacking[1], base.columns)}")
         return found
 
     if len(sql) > _LONGEST_QUERY:
         return SqlResult("too_large", message=f"the query is longer than {_LONGEST_QUERY:,} characters")
-    plain = [name for name in typed.columns if is_plain(name)]
-    tried = dict.fromkeys((with_quoted_names(sql, plain), sql, with_quoted_names(sql, typed.columns)))
+    plain = [name for name in base.columns if is_plain(name)]
+    tried = dict.fromkeys((with_quoted_names(sql, plain), sql, with_quoted_names(sql, base.columns)))
     results = list[SqlResult]()
     for query in tried:
         results.append(run(query))

@@ -77,7 +77,9 @@ class _Place:
         return is_unclear and (is_term or is_ordered or bool(_COUNTS & {self.before, self.after}))
 
 
-def fault_of(sql: str, columns: Mapping[str, str], texts: Mapping[str, str]) -> str:
+def fault_of(
+    sql: str, columns: Mapping[str, str], texts: Mapping[str, str], tables: Iterable[str] = ("w",)
+) -> str:
     """Say why a query cannot be trusted, "" where nothing speaks against it. `columns` have their types.
 
     - A name in double quotes that is no column, where it is an item of SELECT, a term of ORDER BY or GROUP
@@ -90,7 +92,7 @@ def fault_of(sql: str, columns: Mapping[str, str], texts: Mapping[str, str]) -> 
     tokens = [match for match in _TOKEN.finditer(sql) if match.lastgroup]
     words = [each[0].upper() if each.lastgroup == "word" else each[0] for each in tokens]
     names = {name.lower(): name for name in columns}
-    given = {"w", "rowid", "_rowid_", "oid"} | _aliases(tokens, words)
+    given = {*tables, "rowid", "_rowid_", "oid"} | _aliases(tokens, words)
     clauses, calls = [""], [""]
     for place, token in enumerate(tokens):
         start = place - 2 if place > 1 and words[place - 1] == "." else place

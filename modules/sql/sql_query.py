@@ -7,7 +7,7 @@ from typing import Annotated
 
 from chameleon import Module, State, StepRejected, Table
 from chameleon.core.module import Traits
-from chameleon.modules.sql.database import SqlTable, as_text
+from chameleon.modules.sql.database import SqlDatabase, as_text
 from chameleon.modules.sql.query import check_sql, run_sql
 
 _NO_TABLE = re.compile(r"no such table: (.+)")
@@ -15,9 +15,9 @@ _WITH = re.compile(r"\s*WITH\s+(?:RECURSIVE\s+)?", re.IGNORECASE)
 
 
 class TableSchema(Module):
-    """Tells the columns of the table as SQL has them, their types, and the first rows."""
+    """Tells the columns of the tables as SQL has them, their types, and the first rows."""
 
-    reads = ("input.table",)
+    reads = ("input.table", "input.tables?")
     writes = ("cache.table_schema",)
 
     def __init__(self, shown_rows: int = 5) -> None:
@@ -25,13 +25,13 @@ class TableSchema(Module):
 
     def run(self, state: State) -> str:
         table: Table = state.input["table"]
-        return SqlTable.of(table).described(table.caption, self.shown_rows)
+        return SqlDatabase.of(table, state.input.get("tables") or ()).described(table.caption, self.shown_rows)
 
 
 class SqlQuery(Module):
-    """Runs one SQLite query over the table, which is called w, and gives the rows of its result."""
+    """Runs one SQLite query and gives the rows of its result. A table that is the only one is called w."""
 
-    reads = ("input.table",)
+    reads = ("input.table", "input.tables?")
     writes = ("cache.sql_query",)
     traits = Traits(takes_code="sql")
     uses = ("sandbox",)
@@ -43,16 +43,16 @@ class SqlQuery(Module):
     def check(self) -> None:
         check_sql()
 
-    def run(self, state: State, *, query: Annotated[str, "one SELECT statement over the table w"]) -> Table:
+    def run(self, state: State, *, query: Annotated[str, "one SELECT statement"]) -> Table:
         if not re.search(r"\bfrom\b", query, re.IGNORECASE):
-            raise StepRejected("the query reads no table", hint="Write one SELECT … FROM w.")
-        table = SqlTable.of(state.input["table"])
-        result = run_sql(table, query, timeout=self.timeout)
-        other = _NO_TABLE.search(result.message)
-        if other and not re.search(r"\bw\b", query, re.IGNORECASE):  # it means the only one
-            result = run_sql(table, _calling(other[1], query), timeout=self.timeout)
+            raise StepRejected("the query reads no table", hint="Write one SELECT … FROM …")
+        tables = SqlDatabase.of(state.input["table"], state.input.get("tables") or ())
+        result = run_sql(tables, query, timeout=self.timeout)
+        other, named = _NO_TABLE.search(result.message), ", ".join(tables.names)
+        if other and named == "w" and not re.search(r"\bw\b", query, re.IGNORECASE):  # it means the only one
+            result = run_sql(tables, _calling(other[1], query), timeout=self.timeout)
         if not result.ok:
-            hint = "Write one SELECT over the columns of w; names of several words stand in double quotes."
+            hint = f"Write one SELECT over {named}; names of several words stand in double quotes."
             raise StepRejected(result.failure, hint=hint)
         rows = [["" if cell is None else as_text(cell) for cell in row] for row in result.rows]
         return Table(list(result.columns), rows)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from itertools import islice, takewhile
 from sqlite3 import complete_statement
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 from chameleon import LLMModule, Module, State, StepRejected, Table
 from chameleon.core.module import Traits
 from chameleon.modules.program.programs import as_answer, blocks_in, program_in
-from chameleon.modules.sql.database import Cell, SqlTable
+from chameleon.modules.sql.database import Cell, SqlDatabase
 from chameleon.modules.sql.query import SqlResult, check_sql, run_sql
 from chameleon.modules.table_ops.table_query import Answer, Form
 
@@ -28,11 +29,11 @@ _GOES_ON = re.compile(rf"\s*(?:(?:{_WORDS}|{_WORDS.lower()})\b|[),]|--|/\*)")
 
 
 class SqlGenerator(LLMModule):
-    """Writes one SQLite query over the table, called w. For questions that cells, counts and sums answer."""
+    """Writes one SQLite query over the tables. For questions that cells, counts and sums answer."""
 
     prompt = "wikitq/text_to_sql"
     traits = Traits(shows_own_keys=True)
-    reads = ("input.question", "input.table")
+    reads = ("input.question", "input.table", "input.tables?")
     writes = ("cache.sql",)
 
     def __init__(self, shown_rows: int = 3) -> None:
@@ -42,7 +43,8 @@ class SqlGenerator(LLMModule):
     def slots(self, state: State) -> dict[str, Any]:
         """Add `database`: the columns with their types, and the first rows."""
         table = state.input["table"]
-        shown = SqlTable.of(table).described(table.caption, self.shown_rows)
+        database = SqlDatabase.of(table, state.input.get("tables") or ())
+        shown = database.described(table.caption, self.shown_rows)
         return super().slots(state) | {"database": shown}
 
     def parse(self, text: str) -> str:
@@ -66,9 +68,9 @@ class SqlGenerator(LLMModule):
 
 
 class SqlExecutor(Module):
-    """Runs the SQL query over the table and answers with its result. Follows sql_generator; comes last."""
+    """Runs the SQL query over the tables and answers with its result. Follows sql_generator; comes last."""
 
-    reads = ("cache.sql", "input.table")
+    reads = ("cache.sql", "input.table", "input.tables?")
     writes = ("cache.answer",)
 
     def __init__(self, form: Form = "items", timeout: float | None = None) -> None:
@@ -82,23 +84,26 @@ class SqlExecutor(Module):
         check_sql()
 
     def run(self, state: State) -> Answer:
-        table: Table = state.input["table"]
-        typed = SqlTable.of(table)
+        tables: list[Table] = [state.input["table"], *(state.input.get("tables") or ())]
+        typed = SqlDatabase.of(*tables[:1], tables[1:])
         result = run_sql(typed, state.cache["sql"], timeout=self.timeout)
         if not result.ok:
             raise StepRejected(result.failure)
-        return as_answer(_as_written(result, table, typed), self.form)
+        return as_answer(_as_written(result, tables, typed), self.form)
 
 
-def _as_written(result: SqlResult, table: Table, typed: SqlTable) -> list[Cell]:
-    """Return a result's cells, row by row, as the table writes them: 12467 from a column is "12,467" again.
+def _as_written(result: SqlResult, tables: Sequence[Table], typed: SqlDatabase) -> list[Cell]:
+    """Return a result's cells, row by row, as the tables write them: 12467 from a column is "12,467" again.
 
     A cell counts as taken from a column when it stands under that column's name and is one of its values.
     """
     written: dict[str, dict[Cell, str]] = {}
-    for name, values, column in zip(typed.header, zip(*typed.rows, strict=True), table.columns, strict=False):
-        # The first row that holds a value says how it is written.
-        written[name.lower()] = dict(zip(values[::-1], column.cells[::-1], strict=True))
+    for table, each in reversed(list(zip(tables, typed.tables, strict=True))):
+        columns = zip(each.header, zip(*each.rows, strict=True), table.columns, strict=False)
+        for name, values, column in columns:
+            # The first row that holds a value says how it is written.
+            cells = zip(values[::-1], column.cells[::-1], strict=True)
+            written.setdefault(name.lower(), {}).update(cells)
     names = [name.lower() for name in result.columns]
     named = (pair for row in result.rows for pair in zip(names, row, strict=True))
     return [None if cell is None else written.get(name, {}).get(cell, cell) for name, cell in named]

@@ -32,6 +32,6 @@ def test_programs_run_and_set_the_right_answer(name: str, pandas: bool) -> None:
     for demo, answer in zip(problem_demonstrations(name, pandas=pandas), ANSWERS[name], strict=True):
         program = program_in(demo.reply)
         assert demo.reply == f"```python\n{program}\n```" and re.search(r"^ans = ", str(program), re.M)
-        result = run_code(program, demo.table, 30)
+        result = run_code(program, [demo.table] if demo.table else [], 30)
         if result.error_type != "ModuleNotFoundError":  # pandas need not be here
             assert result.value == pytest.approx(answer) and (not demo.choices or answer in demo.choices)

@@ -89,6 +89,8 @@ def _answer(request: Mapping[str, Any]) -> dict[str, Any]:
         for name in ("df", "pd", "np"):
             if name not in inputs and _names(code, name):
                 namespace[name] = _made_of(table, name)
+    if isinstance(tables := inputs.get("tables"), dict) and "pandas" in sys.modules:
+        namespace["tables"] = {name: _made_of(each, "df") for name, each in tables.items()}
     exec(code, namespace)  # noqa: S102
     _restore_interpreter()
     if (name := request["result"]) not in namespace:

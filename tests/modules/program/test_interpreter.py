@@ -32,7 +32,7 @@ def outputs(*programs: str, **given: Any) -> list[Any]:
         ("df = pd.read_html('<table>')[0]\nlen(df)", "2"),
         ("x = 1", "It printed nothing. Print what you want to see."),
         ("x = 1\ndf['Town']", "KeyError in line 2: 'Town'"),
-        ("df2['Beds'].max() + len(df)", "14"),
+        ("tables['table 2']['Beds'].max() + len(df)", "14"),
         ("text.split()[0]", "Once"),
     ],
 )

@@ -113,14 +113,14 @@ def test_any_table_becomes_a_database_with_names_that_sql_can_tell_apart(
     assert len(names) == len(header) == len({name.lower() for name in names})
     row = st.lists(st.text(max_size=8), min_size=len(header), max_size=len(header))
     try:
-        assert SqlTable.of(Table(header, data.draw(st.lists(row, max_size=4)))).image
+        assert SqlTable.of(Table(header, data.draw(st.lists(row, max_size=4)))).alone.image
     except InputError as error:  # letters that only SQLite takes for the same
         assert "duplicate column" in str(error)
 
 
 def test_what_sql_cannot_hold_is_refused_before_it_runs_and_monty_has_no_sql() -> None:
     with pytest.raises(InputError, match="too many columns"):
-        assert SqlTable.of(Table([f"c{n}" for n in range(2001)])).image
+        assert SqlTable.of(Table([f"c{n}" for n in range(2001)])).alone.image
     with make_sandbox("monty") as sandbox, pytest.raises(SandboxUnavailable, match="sealed sandbox"):
         run_sql(TABLE, "SELECT 1", executor=sandbox)
 
