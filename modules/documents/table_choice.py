@@ -1,4 +1,4 @@
-"""Choose what to answer from among what a search has found: one of the tables, or the passages."""
+"""Choose what to answer from among what a search has found: a table or several, or the passages."""
 
 from __future__ import annotations
 
@@ -20,10 +20,12 @@ from chameleon.retrieval.document import Document
 
 _REPLY = re.compile(
     r"\W{0,4}(?:(?:the |my )?(?:table|number|answer|choice)\b\W{0,4})?"
-    r"(?:(?P<none>none)|(?:the |\d{1,3} )?(?P<passages>passages?)|(?P<number>\d{1,3}))\b",
+    r"(?:(?P<none>none)|(?:the |\d{1,3} )?(?P<passages>passages?)|(?P<numbers>\d{1,3}(?:%s\d{1,3})*))\b"
+    % r"\s*(?:,|&|\+|\band\b)\s*(?:and\s+)?(?:table\s+)?",
     re.IGNORECASE,
 )
 _BEGINNING = 500  # characters that are shown of a passage
+_MOST_CHOSEN = 5  # tables that one question may be answered from
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,7 @@ def retrieved(
 
 
 class TableChoice(LLMModule):
-    """Chooses, of what was found, the table or the passages to answer from. Follows table_retriever."""
+    """Chooses, of what was found, the tables or the passages to answer from. Follows table_retriever."""
 
     prompt = "corpus/table_choice"
     reads = ("input.question", "input.index", "cache.retrieved")
@@ -89,7 +91,7 @@ class TableChoice(LLMModule):
         self.ahead, self.max_tables = ahead, max_tables
 
     def run(self, state: State) -> dict[str, Any]:
-        """Return the chosen table, or the passages.
+        """Return the chosen tables, or the passages.
 
         Raises `Declined` where the model says that nothing of it can answer.
         """
@@ -99,7 +101,7 @@ class TableChoice(LLMModule):
             raise Declined("nothing was found in the index")
         is_first = not state.input.get(HISTORY)  # one that follows another may mean what that was about
         if tables and (not others or (is_first and tables[0].score >= self.ahead * max(others) > 0)):
-            return _chosen(tables[0], "it is clearly ahead")
+            return _chosen(tables[:1], "it is clearly ahead")
         if not tables or (is_first and texts and texts[0][1] >= self.ahead * tables[0].score > 0):
             return _read(texts, "they are clearly ahead")
         return dict(super().run(state))
@@ -112,7 +114,7 @@ class TableChoice(LLMModule):
         return super().slots(state) | {"found": Quoted("\n".join(shown))}
 
     def interpret(self, text: str, state: State) -> dict[str, Any]:
-        """Return the table that the reply numbers, or the passages. Raises `StepRejected` for others."""
+        """Return the tables that the reply numbers, or the passages. Raises `StepRejected` for others."""
         found, texts = retrieved(state, self.max_tables)
         said = reply.groupdict() if (reply := _REPLY.match(text.strip())) else {}
         if said.get("none"):
@@ -121,21 +123,23 @@ class TableChoice(LLMModule):
             raise Declined(what, hint="Ask with words of the table or text, or index more of them.")
         if texts and said.get("passages"):
             return _read(texts, "the model chose them")
-        number = int(said.get("number") or 0)
-        if not 1 <= number <= len(found):
+        numbers = list(dict.fromkeys(map(int, re.findall(r"\d+", said.get("numbers") or ""))))
+        if not numbers or not all(1 <= number <= len(found) for number in numbers):
             raise StepRejected("the reply names none of the tables", hint="Reply with a number, or none.")
-        return _chosen(found[number - 1], "the model chose it")
+        if len(numbers) > _MOST_CHOSEN:
+            raise StepRejected(f"the reply names {len(numbers)} tables", hint="Reply with the fewest needed.")
+        return _chosen([found[number - 1] for number in numbers], "the model chose it")
 
     def update_input(self, input: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         if "table" in output:
-            return {"table": output["table"], "tables": [], "passages": []}
+            return {"table": output["table"], "tables": output["tables"], "passages": []}
         return {"tables": [], "passages": output["passages"]}
 
     def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         if "table" not in output:
             return {"passage_choice": {"why": output["why"]}}
-        chosen = {key: value for key, value in output.items() if key != "table"}
-        return {"table_choice": chosen, "sources": [source_of(chosen)]}
+        chosen = {key: value for key, value in output.items() if key not in ("table", "tables", "sources")}
+        return {"table_choice": chosen, "sources": output["sources"]}
 
     def _beginning(self, number: int, candidate: Candidate) -> str:
         place = ", ".join(candidate.source.values())
@@ -154,5 +158,13 @@ def _read(found: Sequence[tuple[Document, float]], why: str) -> dict[str, Any]:
     return {"why": why, "passages": [passage_of(document) for document, _ in found]}
 
 
-def _chosen(candidate: Candidate, why: str) -> dict[str, Any]:
-    return {**candidate.to_json(), "why": why, "table": candidate.table}
+def _chosen(candidates: Sequence[Candidate], why: str) -> dict[str, Any]:
+    first, *others = candidates
+    return {
+        **first.to_json(),
+        "others": [each.id for each in others],
+        "why": why,
+        "table": first.table,
+        "tables": [each.table for each in others],
+        "sources": [source_of(each.to_json()) for each in candidates],
+    }

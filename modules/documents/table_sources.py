@@ -1,19 +1,19 @@
-"""Say which table, rows and columns an answer came from."""
+"""Say which tables, rows and columns an answer came from."""
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from chameleon import Module, State, Table
 from chameleon.core.module import Traits
+from chameleon.core.prompt import named_tables
+from chameleon.modules.documents.read_rows import Reads, parts_read
+from chameleon.modules.sql.database import SqlDatabase
 from chameleon.modules.tablerag.cell_locator import Cell, located
+from chameleon.modules.tablerag.table_retriever import source_of
 from chameleon.table.replies import positions
-
-if TYPE_CHECKING:
-    from chameleon.modules.documents.table_choice import Candidate
 
 _MOST_ROWS = 1_000
 
@@ -76,49 +76,91 @@ def region_kept(whole: Table, part: Table) -> TableRegion | None:
 
 
 class TableSources(Module):
-    """Notes the table, rows and columns of the index that the answer came from. Follows the answer."""
+    """Notes the tables, rows and columns that the answer came from. Follows the answer."""
 
     reads = (
-        "input.question, input.index, input.table, input.choices?, input.unit?, "
-        "cache.retrieved, cache.table_choice?, cache.program?, cache.program_result?, cache.answer"
+        "input.question, input.index?, input.table, input.tables?, input.choices?, input.unit?, "
+        "cache.retrieved?, cache.table_choice?, cache.program?, cache.sql?, cache.answer"
     )
     writes = ("cache.sources",)
     traits = Traits(non_text=("cache.sources",))
 
     def run(self, state: State) -> list[dict[str, Any]]:
-        """Return the table, and those that gave the same answer: `id`, place, `rows` (from 1), `columns`.
+        """Return the tables that were read: `id` and place where known, `rows` (from 1), `columns`.
 
         `of` is how many rows the table has; of more than a thousand, `rows` is left out. `cells` has row and
         column of each cell in which an answer in words stands.
         """
-        sources = []
-        for chosen in _chosen(state):
-            part = self.part(state, chosen.table)
-            cells = part.answer_cells(state.cache["answer"], chosen.table, state.input["question"])
-            told = part.to_json(chosen.table, cells)
-            sources.append({"id": chosen.id, "table": chosen.name, **chosen.source, **told})
-        return sources
-
-    def part(self, state: State, table: Table) -> TableRegion:
-        """Return what was read of the table: what lookups kept, the columns that a program names, or all."""
-        kept = region_kept(table, state.input["table"])
-        if kept is not None and kept != TableRegion():
-            return kept
-        if state.cache.get("program_result") is None:
-            return TableRegion()
-        from chameleon.modules.program.programs import parsed
-
-        nodes = ast.walk(parsed(str(state.cache.get("program", ""))))
-        names = {node.value for node in nodes if isinstance(node, ast.Constant)}
-        named = [index for index, name in enumerate(table.header) if name in names]
-        return TableRegion(None, named or None)
+        return table_sources(state, state.cache["answer"])
 
 
-def _chosen(state: State) -> list[Candidate]:
-    """Return the table that was chosen and those that agree with it, else the first that was found."""
+def table_sources(state: State, answer: Any) -> list[dict[str, Any]]:
+    """Return the sources of an answer over tables, see `TableSources`."""
+    sources = []
+    for place, table, part in _parts(state):
+        cells = part.answer_cells(answer, table, state.input["question"])
+        sources.append({**place, **part.to_json(table, cells)})
+    return sources
+
+
+def _parts(state: State) -> list[tuple[dict[str, Any], Table, TableRegion]]:
+    """Return each table that was read: what it is called, as it was whole, and the part that was read."""
+    asked = _asked(state)
+    wholes, tables = [table for _, table in asked], state.tables
+    kept = [region_kept(*pair) for pair in zip(wholes, tables, strict=False)]
+    if len(asked) == 1 and kept[:1] not in ([None], [TableRegion()]):
+        return [(*asked[0], kept[0])] if kept[0] else []
+    if len(asked) > 1 and None in kept:  # they were joined or computed from
+        regions = [_region_in(whole, tables[0]) for whole in wholes]
+        return [(*each, region) for each, region in zip(asked, regions, strict=True) if region] or [
+            (*each, TableRegion()) for each in asked
+        ]
+    if (reads := _reads(state)) is None:
+        return [(*each, TableRegion()) for each in asked]
+    named = named_tables(wholes, first=1)
+    sql_names = SqlDatabase.of(wholes[0], wholes[1:]).names if len(wholes) > 1 else ["w"]
+    called = sql_names if state.cache.get("sql") else [name for name, _ in named]
+    read = parts_read(reads, dict(zip(called, wholes, strict=True)), called[0])
+    return [
+        (*each, TableRegion(read[name][0], read[name][1] or None))
+        for each, name in zip(asked, called, strict=True)
+        if name in read
+    ]
+
+
+def _asked(state: State) -> list[tuple[dict[str, Any], Table]]:
+    """Return the tables that the answer may rest on, as they were when they were given or found."""
     from chameleon.modules.documents.table_choice import retrieved
 
-    choice = state.cache.get("table_choice", {})
-    ids = [choice.get("id"), *choice.get("agreeing", ())]
-    found = {each.id: each for each in retrieved(state)[0]}
-    return [found[id] for id in ids if id in found] or [next(iter(found.values()))]
+    found = {each.id: each for each in retrieved(state)[0]} if state.cache.get("retrieved") else {}
+    if found:
+        choice = state.cache.get("table_choice", {})
+        ids = [id for id in (choice.get("id"), *choice.get("others", ())) if id in found]
+        if not ids:  # none was chosen: those that are there
+            ids = list(found)[: len(state.tables)]
+        return [(source_of(found[id].to_json()), found[id].table) for id in ids]
+    first = state.started.input if state.started else state.input
+    wholes = [first.get("table") or state.input["table"], *(first.get("tables") or ())]
+    return [({"table": name}, each) for name, each in named_tables(wholes, first=1)]
+
+
+def _reads(state: State) -> Reads | None:
+    """Return what the program or the query names that gave the answer; None where neither did."""
+    if state.cache.get("sql"):
+        return Reads.of_query(str(state.cache["sql"]))
+    if state.cache.get("program") is None:
+        return None
+    from chameleon.modules.program.programs import parsed
+
+    return Reads.of_program(parsed(str(state.cache["program"])))
+
+
+def _region_in(whole: Table, part: Table) -> TableRegion | None:
+    """Return the rows and columns of a table that stand in one made of it and others; None for none."""
+    shared = [index for index, name in enumerate(whole.header) if name in part.header]
+    if not shared:
+        return None
+    places = [part.header.index(whole.header[index]) for index in shared]
+    there = {tuple(row[place] for place in places) for row in part.rows}
+    rows = [n for n, row in enumerate(whole.rows) if tuple(row[index] for index in shared) in there]
+    return TableRegion(rows or None, shared)

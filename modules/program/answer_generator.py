@@ -46,7 +46,7 @@ class AnswerGenerator(Module):
 
     reads = (
         "cache.program_result|cache.solution, cache.program?, cache.sources?, "
-        "input.question?, input.choices?, input.table?"
+        "input.question?, input.choices?, input.table?, input.tables?"
     )
     writes = ("cache.answer",)
 
@@ -67,8 +67,8 @@ class AnswerGenerator(Module):
         if result is not None:
             return as_choice(tidy(result), choices)
         said = self._said(state, choices)
-        table = None if "sources" in state.cache else state.table  # where passages have it
-        if self.checked and table and (why := unverified(said, state.input["question"], [table])):
+        tables = [] if "sources" in state.cache else state.tables  # where passages have it
+        if self.checked and tables and (why := unverified(said, state.input["question"], tables)):
             raise (Declined if "program" in state.cache else Unverified)(why)
         return said
 

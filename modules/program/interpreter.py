@@ -17,8 +17,8 @@ _NOTHING = "It printed nothing. Print what you want to see."
 class Python(Module):
     """Runs a Python program and gives what it prints.
 
-    The whole table is the pandas DataFrame df; of several, tables has each by its name, and df is the first.
-    A text is text. Nothing is kept from one program to the next.
+    The table is the pandas DataFrame df; of several, tables has each by its name. A text is text. Nothing is
+    kept from one program to the next.
     """
 
     reads = ("input.table?", "input.tables?", "input.text?")

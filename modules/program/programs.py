@@ -14,6 +14,7 @@ from chameleon import LLMModule, Module, State, StepRejected, Table
 from chameleon.core.module import Traits
 from chameleon.core.prompt import named_tables
 from chameleon.errors import ModuleError
+from chameleon.modules.documents.table_sources import table_sources
 from chameleon.modules.program.answer_generator import tidy
 from chameleon.modules.program.doubts import doubt, header_is_row, may_copy
 from chameleon.modules.program.solution_generator import GIVEN
@@ -160,15 +161,17 @@ class ProgramVerifier(Module):
         "cache.program, input.question, input.table?, input.tables?, input.choices?, "
         "cache.knowledge?, cache.table_description?"
     )
-    writes = ("cache.verified",)
+    writes = ("cache.verified", "cache.sources")
+    traits = Traits(non_text=("cache.sources",))
     uses = ("sandbox",)
 
-    def __init__(self, timeout: float | None = None, strict: bool = False) -> None:
+    def __init__(self, timeout: float | None = None, strict: bool = False, cites: bool = False) -> None:
         """`timeout`: seconds for one program, by default the sandbox's 2 (1 in the published runs).
 
-        `strict`: whether a program is written anew that may have guessed: see `doubts`.
+        - `strict`: whether a program is written anew that may have guessed: see `doubts`.
+        - `cites`: whether the tables, rows and columns are noted that a good one reads: see `table_sources`.
         """
-        self.timeout, self.strict = timeout, strict
+        self.timeout, self.strict, self.cites = timeout, strict, cites
 
     def run(self, state: State) -> dict[str, Any]:
         """Return the verdict with the `value`, and the `digest` of what was run: it need not run again."""
@@ -179,7 +182,13 @@ class ProgramVerifier(Module):
         if self.strict and (why := doubt(parsed(state.cache["program"]), value, state)):
             raise StepRejected(why)
         found = {"type": result.value_type, "value": result.value, "digest": _digest(state, self.timeout)}
+        if self.cites and state.tables:
+            found["sources"] = table_sources(state, value)
         return {"verdict": "it runs and sets ans", **found}
+
+    def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
+        verified = {key: value for key, value in output.items() if key != "sources"}
+        return {"verified": verified} | ({"sources": output["sources"]} if "sources" in output else {})
 
     def fault(self, result: ExecResult) -> str:
         """Return why a program has to be written anew, by what it came to; "" where it will do."""

@@ -34,8 +34,8 @@ _LONGEST_CELL = 200
 class SqlTable:
     """A table as SQL has it: its columns with their declared types, and rows of numbers, texts and NULL.
 
-    `name` is what SQL calls it. Names of columns differ whatever the case. `texts` has the columns that no query may add up, with the
-    reason for those that are unclear.
+    `name` is what SQL calls it. Names of columns differ whatever the case. `texts` has the columns that no
+    query may add up, with the reason for those that are unclear.
     """
 
     columns: Mapping[str, SqlType]
@@ -103,7 +103,7 @@ class SqlDatabase:
 
     @classmethod
     def of(cls, table: Table, others: Sequence[Table] = ()) -> Self:
-        """Return the tables of a question, typed. Names of several are words: "League 2023" is league_2023."""
+        """Return the tables of a question, typed; of several, "League 2023" is called league_2023."""
         if not others:
             return cls([SqlTable.of(table)])
         tables, names = [table, *others], list[str]()

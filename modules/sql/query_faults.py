@@ -89,7 +89,7 @@ def fault_of(
       unclear: of these no least, greatest or order either.
     - Truth that is compared with a text: it is 1 or 0.
     """
-    tokens = [match for match in _TOKEN.finditer(sql) if match.lastgroup]
+    tokens = tokens_of(sql)
     words = [each[0].upper() if each.lastgroup == "word" else each[0] for each in tokens]
     names = {name.lower(): name for name in columns}
     given = {*tables, "rowid", "_rowid_", "oid"} | _aliases(tokens, words)
@@ -120,6 +120,11 @@ def fault_of(
             if columns[column] == "BOOLEAN" and after in _COMPARED and then[:1] in ("'", '"'):
                 return f'the column "{column}" holds 1 for true and 0 for false'
     return ""
+
+
+def tokens_of(sql: str) -> list[re.Match[str]]:
+    """Return the words, numbers, signs, texts and quoted names of a query, each kind by its `lastgroup`."""
+    return [match for match in _TOKEN.finditer(sql) if match.lastgroup]
 
 
 def is_plain(name: str) -> bool:

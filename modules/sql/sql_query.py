@@ -25,7 +25,9 @@ class TableSchema(Module):
 
     def run(self, state: State) -> str:
         table: Table = state.input["table"]
-        return SqlDatabase.of(table, state.input.get("tables") or ()).described(table.caption, self.shown_rows)
+        return SqlDatabase.of(table, state.input.get("tables") or ()).described(
+            table.caption, self.shown_rows
+        )
 
 
 class SqlQuery(Module):
