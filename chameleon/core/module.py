@@ -30,6 +30,7 @@ _OLD_NAMES = {
     "at_most": "max_runs",
     "in_turn": "traits.exclusive_group",
     "brings": "extra_modules",
+    "whole": "returns_full_plan",
     "handles_failure": "replans_after_failure",
     "goes_on_after": "continue_after_failure",
 }
