@@ -233,7 +233,7 @@ def test_a_bad_row_is_told_with_its_line_and_skipped(
     (folder / "bad.csv").write_text("\n".join([*lines[:2], row]), "utf-8")
     done = command("eval", "tables_offline", "bad.csv", "-t", "league.csv")
     assert told in done.err and done.code == 0
-    assert ("1 of 2 rows were skipped" in done.err) == ("Runs 2" not in told)
+    assert ("Skipped 1 of 2 rows" in done.err) == ("Runs 2" not in told)
     sampled = command("eval", "tables_offline", "bad.csv", "-t", "league.csv", "--sample", "1").err
     assert sampled.count("skipped: ") == done.err.count("skipped: ") <= 1
     (folder / "bad.jsonl").write_text('{"question": "Q?", "answer": 1}\n\n{"question": \n42\n', "utf-8")
