@@ -95,8 +95,8 @@ def among(
         (chosen, output), *agreeing = _agreeing(reader, state, near)
     except Declined as refusal:
         if needed := _needed(had, found, most):
-            what = f"the question may need several tables together: {needed}; no model is there to join them"
-            raise Declined(what, hint=f"Of the one that fits best: {refusal.what}.") from None
+            what = f"the question may need {needed} together, and no model is there to join them"
+            raise Declined(what, hint=f"{refusal.what[0].upper()}{refusal.what[1:]}.") from None
         raise
     told = [text for word, text in words.items() if word in had[chosen.id]]
     choice: dict[str, Any] = {**chosen.to_json(), "words": told, "tried": len(near)}
