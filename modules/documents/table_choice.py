@@ -18,14 +18,16 @@ from chameleon.modules.tablerag.table_retriever import opened_index, passage_of,
 from chameleon.quoting import Quoted, block, on_one_line, untagged
 from chameleon.retrieval.document import Document
 
+_AND = r"\s*(?:,|&|\+|\band\b)\s*(?:and\s+)?"
 _REPLY = re.compile(
-    r"\W{0,4}(?:(?:the |my )?(?:table|number|answer|choice)\b\W{0,4})?"
+    r"\W{0,4}(?:(?:the |my )?(?:tables?|numbers?|answer|choice)\b\W{0,4})?"
     r"(?:(?P<none>none)|(?:the |\d{1,3} )?(?P<passages>passages?)"
-    r"|(?P<numbers>\d{1,3}(?:\s*(?:,|&|\+|\band\b)\s*(?:and\s+)?(?:table\s+)?\d{1,3})*))\b",
+    rf"|(?P<numbers>\d{{1,3}}(?:{_AND}(?:table\s+)?\d{{1,3}})*)(?P<both>{_AND}(?:the\s+)?passages?)?)\b",
     re.IGNORECASE,
 )
 _BEGINNING = 500  # characters that are shown of a passage
 _MOST_CHOSEN = 5  # tables that one question may be answered from
+_MOST_TOKENS = 1_500  # of a table that is read beside passages
 
 
 @dataclass(frozen=True)
@@ -128,7 +130,10 @@ class TableChoice(LLMModule):
             raise StepRejected("the reply names none of the tables", hint="Reply with a number, or none.")
         if len(numbers) > _MOST_CHOSEN:
             raise StepRejected(f"the reply names {len(numbers)} tables", hint="Reply with the fewest needed.")
-        return _chosen([found[number - 1] for number in numbers], "the model chose it")
+        chosen = [found[number - 1] for number in numbers]
+        if said.get("both") and texts:
+            return _read(texts, "the model chose them, and tables", chosen)
+        return _chosen(chosen, "the model chose it")
 
     def update_input(self, input: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         if "table" in output:
@@ -154,8 +159,19 @@ def _passage(document: Document) -> str:
     return f"Passage: {untagged(called)}\n{block('passage', text)}"
 
 
-def _read(found: Sequence[tuple[Document, float]], why: str) -> dict[str, Any]:
-    return {"why": why, "passages": [passage_of(document) for document, _ in found]}
+def _read(
+    found: Sequence[tuple[Document, float]], why: str, tables: Sequence[Candidate] = ()
+) -> dict[str, Any]:
+    """Return the passages; tables that are read beside them are passages of their rows."""
+    read = [
+        {
+            "title": each.name,
+            "text": f"{each.table.caption}\n{table_text(each.table, style='pipe', max_tokens=_MOST_TOKENS)}",
+            **each.source,
+        }
+        for each in tables
+    ]
+    return {"why": why, "passages": [*read, *(passage_of(document) for document, _ in found)]}
 
 
 def _chosen(candidates: Sequence[Candidate], why: str) -> dict[str, Any]:

@@ -115,6 +115,7 @@ ADDED = {
         "last": "answer",
     },
     "found": {
+        **OF_SQL,
         "found": Quoted(f"Table 1: Menu $1\n{block('table', 'Dish | {{ b }}')}\nTable 2: {{{{ pies }}}}")
     },
 }
