@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import pytest
 
-from chameleon import LLM, Inventory, State, tool
+from chameleon import LLM, Inventory, State
 from chameleon.core.plan_text import parse_plan
 from chameleon.core.planner import check_plan
 from chameleon.errors import PlanError
@@ -27,40 +27,12 @@ Write = Callable[[list[Call], Random], str]
 Mangle = Callable[[str, Random], str]
 
 
-@tool
-def convert(amount: float, to: Literal["C", "F"] = "F") -> float:
-    "Converts a temperature."
-    return amount
-
-
-@tool
-def weather(city: str, days: int = 1) -> dict[str, float]:
-    "Returns the weather of a city."
-    return {"temp": 20.0}
-
-
-@tool
-def search(query: str, sites: list[str] | None = None, options: dict[str, Any] | None = None) -> str:
-    "Finds text."
-    return query
-
-
-@tool
-def now() -> str:
-    "Returns the time."
-    return "12:00"
-
-
-@tool
-def recall(note: str = "", most: int = 0) -> str:
-    "Returns what was noted."
-    return note
-
-
-@tool
-def summary_writer(state: State) -> str:
-    "Sums up what was found."
-    return "sum"
+def convert(amount: float, to: Literal["C", "F"] = "F") -> float: ...
+def weather(city: str, days: int = 1) -> dict[str, float]: ...
+def search(query: str, sites: list[str] | None = None, options: dict[str, Any] | None = None) -> str: ...
+def now() -> str: ...
+def recall(note: str = "", most: int = 0) -> str: ...
+def summary_writer(state: State) -> str: ...
 
 
 INVENTORY = Inventory.of([convert, weather, search, now, recall, summary_writer])
@@ -74,26 +46,23 @@ TEXTS = [
 
 
 def meant(chance: Random, number: Any) -> list[Call]:
-    """A plan whose values are each there once, so that it shows where one is lost."""
+    """Return a plan whose values are each there once, so that it shows where one is lost."""
 
     def text() -> str:
         return chance.choice(TEXTS).format(n=f"v{next(number)}")
 
     def one() -> Call:
-        match chance.randrange(6):
-            case 0:
-                return "convert", {"amount": chance.choice([next(number), -next(number), next(number) + 0.5])}
-            case 1:
-                return "convert", {"amount": "$weather.temp", "to": chance.choice("CF")}
-            case 2:
-                return "weather", {"city": text(), "days": next(number)}
-            case 3:
-                more = {"sites": [text(), text()], "options": {"deep": [True, None], "of": {"name": text()}}}
-                return "search", {"query": text(), **(more if chance.random() < 0.5 else {})}
-            case 4:
-                args = {"note": text(), "most": next(number)}
-                return "recall", {key: value for key, value in args.items() if chance.random() < 0.7}
-        return chance.choice(["now", "summary_writer"]), {}
+        more = {"sites": [text(), text()], "options": {"deep": [True, None], "of": {"name": text()}}}
+        noted = {"note": text(), "most": next(number)}
+        calls: list[Call] = [
+            ("convert", {"amount": chance.choice([next(number), -next(number), next(number) + 0.5])}),
+            ("convert", {"amount": "$weather.temp", "to": chance.choice("CF")}),
+            ("weather", {"city": text(), "days": next(number)}),
+            ("search", {"query": text(), **(more if chance.random() < 0.5 else {})}),
+            ("recall", {key: value for key, value in noted.items() if chance.random() < 0.7}),
+            (chance.choice(["now", "summary_writer"]), {}),
+        ]
+        return chance.choice(calls)
 
     return [("weather", {"city": text()}), *(one() for _ in range(chance.randint(1, 3)))]
 
@@ -346,30 +315,32 @@ A, B, C, *_ = NAMES
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        (f'["{A}"]\n["{B}"]', "several lists of modules that differ"),
+        (f'["{A}"]\n["{B}"]', "several lists"),
+        (f"{A} -> {B}\n\n{C} -> {A}", "several lists"),
+        ('["recall"]\nwith {"recall": {"note": "x"}}', "several lists"),
         (f'["{A}", "{B}"] -> {C}', f"{C} is named outside the plan"),
-        (f'["{A}"]\nThen {A}', f"{A} is named outside the plan"),
         (f"We need {A} first.\nModules: {A}, {B}", f"{A} is named outside the plan"),
+        (f"1. {A}: then {B}\n2. {C}", f"{B} is named outside the plan"),
         (f'["{A}"]\nsolutiongenerator', "'solutiongenerator' may be a step that is misspelt"),
+        (f"{A}\nrow_look", "'row_look' may be a step that is misspelt. Did you mean 'row_lookup'?"),
         (f'{{"module": "{A}", "next": {{"module": "{B}"}}}}', f"the object of {A} has a key 'next'"),
         (f'{{"plan": ["{A}"], "output": "{B}"}}', f"the object of {A} has a key 'output'"),
         (f'{{"function": {{"name": "{A}"}}, "note": "then {B}"}}', f"the object of {A} has a key 'note'"),
-        (f'{{"module": "{A}", "module": "{B}"}}', "what begins with .* cannot be read"),
+        (f'{{"module": "{A}", "module": "{B}"}}', "cannot be read"),
         (f'["{A}", 3]', "part 2 of the list names no module"),
+        ('["now", "\\udb80\\udc00"]', "part 2 of the list names no module"),
         (f'["{A}", "answer generater"]', "no module 'answer generater'. Did you mean 'answer_generator'?"),
         (f"{A}\n↓\n{B}", "'↓' cannot be read as a step"),
-        (f"{A} -> {B}\n\n{C} -> {A}", "several lists of modules that differ"),
-        (f"1. {A}: then {B}\n2. {C}", f"{B} is named outside the plan"),
-        (f"1) {A}\na) {B}\n2) {C}", "'a\\) …' cannot be read as a step"),
+        (f"1) {A}\na) {B}\n2) {C}", "'a) …' cannot be read as a step"),
+        (f"{A} -> colum_lookup", "'… -> colum_lookup' cannot be read as steps"),
         (f"2. {A}\n3. {B}", "the numbers of the list do not follow each other from 1"),
-        (f"{A} -> colum_lookup", "'… -> colum_lookup' cannot be read as steps. Write"),
-        (f"{A}\nrow_look", "'row_look' may be a step that is misspelt. Did you mean 'row_lookup'?"),
         ("Action: recall\nAction Input: Oslo", "'Action Input: Oslo' cannot be read as a step"),
         ("recall\n\nwith the note Oslo", "'with the note Oslo' may be the arguments of a step"),
         ("- recall: note Oslo\n- now", "'note Oslo' may be the arguments of a step"),
         ('convert(amount=3)\n\nto: "C"', "'to:' outside the plan may be a part of a call"),
-        ("now\n\ndays=3", "'=' outside the plan may be a part of a call"),
-        ("v3'])\nnow", "']' outside the plan may be a part of a call"),
+        ("now\n\ndays=3", "'=' outside the plan"),
+        ("v3'])\nnow", "']' outside the plan"),
+        ('["now"]\nwith [{"note": "x"}]', "'[' outside the plan"),
         ("convert(amount=3, # to='C'\n)", "the arguments of convert cannot be read"),
         ('search(query="a", sites=["b" "c"])', "the arguments of search cannot be read"),
         ('convert(amount=weather(city="Rome"))', "the arguments of convert cannot be read"),
@@ -377,18 +348,14 @@ A, B, C, *_ = NAMES
         ("I thought of a search (of pages):\nnow()", "the arguments of search cannot be read"),
         ('{"module": "weather", "args": {"city": "Rome"}, "days": 3}', "are given twice, or are no object"),
         ('{"module": "weather", "args": ["Rome"]}', "are given twice, or are no object"),
-        ('["now"]\nwith [{"note": "x"}]', r"'\[' outside the plan may be a part of a call"),
-        ('["recall"]\nwith {"recall": {"note": "x"}}', "several lists of modules that differ"),
         ('{"module": "now", "args": {"zone": "UTC"}}', "now is given arguments, and takes none"),
-        ('weather(city="Rome") -> nope(x=1)', "there is no module 'nope'. There are: "),
-        ('weather {"citty": "Rome"}', "weather takes no argument 'citty'. Did you mean 'city'?"),
-        ('["now", "\\udb80\\udc00"]', "part 2 of the list names no module"),
+        ('weather(city="Rome") -> nope(x=1)', "there is no module 'nope'"),
     ],
 )
 def test_a_plan_of_which_a_part_might_be_lost_is_refused_with_the_fault(text: str, fault: str) -> None:
     with pytest.raises(PlanError) as caught:
         calls_in(text) if A not in text else parse_plan(text, NAMES)
-    assert re.search(fault.replace("?", r"\?"), str(caught.value)), str(caught.value)
+    assert fault in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -399,8 +366,7 @@ def test_a_plan_of_which_a_part_might_be_lost_is_refused_with_the_fault(text: st
         '{"convert": {"amount": 3, "to": "C",}}',
         '**convert**(amount=3, to="C")',
         "1. convert with {'amount': 3, 'to': 'C'}",
-        '{"module": "Convert", "params": {"amount": 3, "to": "C"}, "note": "for [Rome], not then"}',
-        'Answer: {"name": "convert", "kwargs": {"amount": 3, "to": "C"}, "why": "no need"}',
+        'Answer: {"module": "Convert", "params": {"amount": 3, "to": "C"}, "note": "for [Rome], not then"}',
         '**Action**: convert\n**Action Input**: {"amount": 3, "to": "C"}\nObservation:',
         '{"question": "3 degrees?", "confidence": 0.9, "plan": [{"convert": {"amount": 3, "to": "C"}}]}',
         "a) Not yet :)\nconvert(amount=3, to='C')",

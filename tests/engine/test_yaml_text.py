@@ -23,11 +23,7 @@ SHIPPED = {file: file.read_text("utf-8") for file in HOME.glob("*/**/*.yaml")} |
 pytestmark = pytest.mark.skipif(not yaml.__with_libyaml__, reason="PyYAML has no libyaml here")
 
 
-def in_python(text: str, look: Callable[[yaml.Node], None]) -> Any:
-    return _read(_InPython(text), look)
-
-
-def told(read: Callable[[str, Callable[[yaml.Node], None]], Any], text: str) -> Any:
+def told(read: Callable[[Any, Callable[[yaml.Node], None]], Any], text: Any) -> Any:
     """Return the data with the lines of all nodes that have a text, or None for what is no YAML."""
     lines: list[tuple[str, int]] = []
 
@@ -46,13 +42,13 @@ def told(read: Callable[[str, Callable[[yaml.Node], None]], Any], text: str) -> 
 def test_shipped_files_are_read_alike() -> None:
     assert len(SHIPPED) > 150
     for file, text in SHIPPED.items():
-        assert told(read_yaml, text) == told(in_python, text) is not None, file
+        assert told(read_yaml, text) == told(_read, _InPython(text)) is not None, file
 
 
 @given(st.text("ab:{}[],|>- \n\"'#1.~&*", max_size=40))
 def test_made_texts_are_read_alike(text: str) -> None:
     """Whatever Python reads; libyaml lets a few more pass, such as a tab within a text."""
-    slow = told(in_python, text)
+    slow = told(_read, _InPython(text))
     assert slow is None or slow == told(read_yaml, text)
 
 
