@@ -75,26 +75,21 @@ KNOWN = 'write\n  text: "$read" = "from \\u001b[31m\\u202estrangers"'
 
 
 @pytest.mark.parametrize(
-    ("each", "answers", "asked", "status"),
-    [(False, [], [f"{UNKNOWN}\n{UNKNOWN}"], "answered"), (True, [True, False], [KNOWN, KNOWN], "declined")],
+    ("each", "answers", "asked", "done"),
+    [
+        (False, [True], [f"{UNKNOWN}\n{UNKNOWN}"], ["read a", "write", "write"]),
+        (False, [False], [f"{UNKNOWN}\n{UNKNOWN}"], []),
+        (True, [True, False], [KNOWN, KNOWN], ["read a", "write"]),
+    ],
 )
 def test_a_plan_is_asked_for_before_it_runs_or_each_step_with_its_values(
-    each: bool, answers: list[bool], asked: list[str], status: str
+    each: bool, answers: list[bool], asked: list[str], done: list[str]
 ) -> None:
     tools, person = Tools(), Person(*answers)
     state = tools.executor(READ, WRITE, WRITE, approve=person, approve_each=each).run(QUESTION)
-    assert (state.status, person.asked) == (status, asked)
-    assert tools.done == ["read a", "write", "write"][: 2 if each else 3]
-
-
-@pytest.mark.parametrize("each", [False, True])
-def test_what_is_refused_does_not_run_and_the_run_declines(each: bool) -> None:
-    tools = Tools()
-    state = tools.executor(WRITE_X, approve=refuse, approve_each=each).run(QUESTION)
-    assert not tools.done and state.status == "declined"
-    assert state.why == 'module write: write (text: "x") was not approved'
-    with pytest.raises(NotApproved):
-        tools.executor(READ, WRITE, approve=refuse).run(QUESTION, raise_errors=True)
+    assert (person.asked, tools.done) == (asked, done)
+    assert state.status == ("answered" if all(answers) else "declined")
+    assert all(answers) or 'module write: write (text: "$read") was not approved' in state.why
 
 
 def test_a_run_without_an_answer_waits_and_goes_on_from_its_log(tmp_path: Path) -> None:
@@ -137,10 +132,10 @@ def test_a_yes_counts_only_as_this_user_gave_it(
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     tools, path = Tools(), tmp_path / "run.jsonl"
     approved_log(path, tools).close()
-    text = path.read_text()
-    path.write_text(re.sub(old, new, text, count=1) if old else text)
-    assert not old or path.read_text() != text
-    if not old:
+    if old:
+        assert re.search(old, path.read_text())
+        path.write_text(re.sub(old, new, path.read_text(), count=1))
+    else:
         (config_dir() / "seal.key").write_bytes(bytes(32))
     with EventLog(path) as log:
         assert tools.executor().run(QUESTION, log).waiting and "write" not in tools.done

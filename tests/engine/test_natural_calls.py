@@ -96,10 +96,8 @@ def test_one_tool_is_an_inventory_and_an_inventory_is_itself(tmp_path: Path) -> 
         (lambda: executor({"asks": Ask()}), "the inventory mine asks a model"),
         (lambda: executor({"one": one}).batch(QUESTION), "this is one input, not many"),
         (lambda: Table(["price"], [[2]]), "Table.from_records takes rows of any values"),
-        *(
-            (lambda given=given: executor({"one": one}).run(given), "the input is")
-            for given in ("?", None, 5)
-        ),
+        (lambda: executor({"one": one}).run("What?"), "the input is a str"),
+        (lambda: executor({"one": one}).run(None), "the input is a NoneType"),
     ],
 )
 def test_what_cannot_be_is_told_in_a_sentence(call: Callable[[], Any], told: str) -> None:
@@ -118,16 +116,12 @@ def test_exceptions_are_raised_where_that_is_asked_for() -> None:
     executor = Executor(Inventory.of([broken], Fixed(["broken"])))
     state = executor.run(QUESTION)
     assert str(state) == f"failed: {why(state)} (broken)"
-    calls: Sequence[Callable[[], Any]] = (
-        lambda: executor.run(QUESTION, raise_errors=True),
-        lambda: executor.batch([QUESTION], raise_errors=True),
-        lambda: asyncio.run(executor.arun(QUESTION, raise_errors=True)),
-        lambda: asyncio.run(executor.abatch([QUESTION], raise_errors=True)),
-    )
-    for call in calls:
-        with pytest.raises(ModuleError, match=r"broken: ZeroDivisionError.*test_natural_calls") as caught:
-            call()
-        assert isinstance(caught.value.__cause__, ZeroDivisionError)
+    calls = ((executor.run, executor.arun, QUESTION), (executor.batch, executor.abatch, [QUESTION]))
+    for call, acall, given in calls:
+        for raised in (call, lambda given, acall=acall, **options: asyncio.run(acall(given, **options))):
+            with pytest.raises(ModuleError, match=r"broken: ZeroDivisionError.*test_natural_calls") as caught:
+                raised(given, raise_errors=True)
+            assert isinstance(caught.value.__cause__, ZeroDivisionError)
     events = [event_from_json(event_to_json(event)) for event in executor.stream(QUESTION)]
     ended = State.fold(events).ended
     assert ended is not None and ended.error is not None

@@ -21,24 +21,16 @@ from chameleon.values import freeze
 from tests.engine.doubles import QUESTION, Does, executor, failing, run, why
 
 
-class TestOutputs:
-    def test_that_no_log_can_hold_fail_at_their_step_with_the_key_path(self) -> None:
-        state = run({"maker": lambda state: {"share": [0.5, float("nan")]}})
-        assert state.status == "failed" and not state.cache
-        assert "output.share[1] is nan" in why(state) and "maker" in why(state)
+def test_outputs_cannot_be_changed_by_who_made_them_and_are_such_as_a_log_can_hold() -> None:
+    mine: dict[str, Any] = {"rows": [1, 2]}
 
-    def test_cannot_be_changed_by_who_made_them_or_who_reads_them(self) -> None:
-        mine: dict[str, Any] = {"rows": [1, 2]}
+    def later(state: State) -> Any:
+        mine["rows"].append(3)
+        return state.cache["maker"]["rows"]
 
-        def later(state: State) -> Any:
-            mine["rows"].append(3)
-            with pytest.raises(TypeError):
-                state.cache["maker"]["rows"][0] = 9
-            with pytest.raises(TypeError):
-                state.cache["new"] = 1  # type: ignore[index]
-            return state.cache["maker"]["rows"]
-
-        assert run({"maker": lambda state: mine, "later": later}).answer == (1, 2)
+    assert run({"maker": lambda state: mine, "later": later}).answer == (1, 2)
+    state = run({"maker": lambda state: {"share": [0.5, float("nan")]}})
+    assert "module maker" in why(state) and "output.share[1] is nan" in why(state) and not state.cache
 
 
 class TestWrites:
@@ -51,7 +43,7 @@ class TestWrites:
 
     @pytest.mark.parametrize("returned", [None, ["key"], "key"])
     def test_that_are_no_mapping_fail(self, returned: Any) -> None:
-        vague = Does(lambda state: 1, update_cache=lambda cache, output: returned)
+        vague = Does(str, update_cache=lambda cache, output: returned)
         assert f"update_cache returned a {type(returned).__name__}" in why(run({"vague": vague}))
 
     def test_to_any_key_may_be_declared(self) -> None:
