@@ -114,23 +114,21 @@ def test_vectors_of_chain_of_table() -> None:
 
 
 class TestRules:
-    @pytest.mark.parametrize(
-        ("said", "label"),
-        [(said, "yes") for said in ("Yes", "true", "ENTAILED.", "1", 1, 1.0, True, ["yes"])]
-        + [(said, "no") for said in ("no", "False", "refuted", "0", 0, 0.0, False, (0,))],
-    )
-    def test_what_a_label_is_called(self, said: Any, label: str) -> None:
-        right = [RULES["official"].right(said, labelled(each)) for each in ("yes", "no")]
-        assert right == [label == each for each in ("yes", "no")]
+    def test_what_a_label_is_called(self) -> None:
+        called: dict[str, list[Any]] = {
+            "yes": ["Yes", "true", "ENTAILED.", "1", 1, 1.0, True, ["yes"]],
+            "no": ["no", "False", "refuted", "0", 0, 0.0, False, (0,)],
+        }
+        for label, said in ((label, each) for label, names in called.items() for each in names):
+            right = [RULES["official"].right(said, labelled(each)) for each in ("yes", "no")]
+            assert right == [label == each for each in ("yes", "no")], said
 
-    @pytest.mark.parametrize("said", ["Yes.", "entailed", 1, "1", None, [], "yes, it is"])
-    def test_chain_of_table_is_strict(self, said: Any) -> None:
-        assert not any(RULES["chain_of_table"].right(said, labelled(gold)) for gold in ("yes", "no"))
-
-    @pytest.mark.parametrize("said", [True, " TRUE ", "yes", ["Yes", "no", "no"]])
-    def test_what_chain_of_table_takes(self, said: Any) -> None:
+    def test_chain_of_table_is_strict(self) -> None:
         rule = RULES["chain_of_table"]
-        assert rule.right(rule.from_answer(said, labelled("yes")), labelled("yes"))
+        for said in ("Yes.", "entailed", 1, "1", None, [], "yes, it is"):
+            assert not any(rule.right(said, labelled(gold)) for gold in ("yes", "no"))
+        for said in (True, " TRUE ", "yes", ["Yes", "no", "no"]):
+            assert rule.right(rule.from_answer(said, labelled("yes")), labelled("yes"))
 
     def test_weighted_responses(self) -> None:
         rule = RULES["chain_of_table_weighted"]
@@ -138,20 +136,12 @@ class TestRules:
         assert rule.right(["YES", "no", "NO", "no"], labelled("yes"))  # 4 against 3 + 1 and 2: the first
         assert not RULES["chain_of_table"].right(["YES", "no", "no", "no"], labelled("no"))
 
-    @pytest.mark.parametrize(
-        ("text", "verdict"),
-        [
-            ("it is false, not true", "yes"),
-            ("It is FALSE.", "no"),
-            ("supported by row 1", "yes"),
-            ("falsely supported", "no"),
-            ("", "no"),
-        ],
-    )
-    def test_tabsqlify_looks_for_words(self, text: str, verdict: str) -> None:
-        rule = RULES["tabsqlify"]
-        assert rule.from_output(text, labelled("yes")) == verdict
-        assert rule.right(rule.from_answer(text, labelled("yes")), labelled(verdict))
+    def test_tabsqlify_looks_for_words(self) -> None:
+        rule, texts = RULES["tabsqlify"], {"it is false, not true": "yes", "It is FALSE.": "no"}
+        texts |= {"supported by row 1": "yes", "falsely supported": "no", "": "no"}
+        for text, verdict in texts.items():
+            assert rule.from_output(text, labelled("yes")) == verdict
+            assert rule.right(rule.from_answer(text, labelled("yes")), labelled(verdict))
 
     @given(anything)
     def test_nothing_is_right_for_both_labels(self, value: Any) -> None:
