@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from chameleon import Table
 from chameleon.benchmarks.tables.cells import cells_with
 from chameleon.evaluation.benchmark import Problem
@@ -19,9 +17,8 @@ TABLE = Table(HEADER, ROWS)
 INLINE = {"caption": "", "header": HEADER, "rows": ROWS}
 
 
-@pytest.mark.parametrize(
-    ("texts", "expected"),
-    [
+def test_each_text_has_the_cells_that_read_so() -> None:
+    for texts, expected in [
         (["Ostrand"], [{(0, 1), (2, 1)}]),
         (["heron", "TARN BAY"], [{(1, 0)}, {(1, 1)}]),
         (["Tarn"], [{(1, 1)}]),  # a word of a cell
@@ -30,13 +27,8 @@ INLINE = {"caption": "", "header": HEADER, "rows": ROWS}
         (["Heron", "2"], None),
         ([""], None),
         ([], None),
-    ],
-)
-def test_each_text_has_the_cells_that_read_so(texts: list[str], expected: Any) -> None:
-    assert cells_with(texts, Problem("1", {"table": TABLE}, texts)) == expected
-
-
-def test_empty_cells_have_no_text() -> None:
+    ]:
+        assert cells_with(texts, Problem("1", {"table": TABLE}, texts)) == expected
     assert cells_with(["  "], Problem("1", {"table": Table(["a"], [[""]])}, [])) is None
     assert cells_with(["a"], Problem("1", {}, [])) is None
 
@@ -78,21 +70,14 @@ def test_rows_of_tablerag(tmp_path: Path) -> None:
 
 
 @needs_data
-@pytest.mark.parametrize(
-    ("name", "known"),
-    [
-        ("sqa/dev.jsonl.gz", 2265),
-        ("tablerag/e2ewtq.jsonl.gz", 103),
-        ("hybridqa/dev.jsonl.gz", 183),
-        ("fetaqa/dev.jsonl.gz", 500),
-    ],
-)
-def test_cells_lie_in_their_tables(name: str, known: int) -> None:
-    benchmark = recognised(DATA / name)
-    problems = read_problems(benchmark, DataFile(DATA / name, benchmark.id_key))
-    found = [(problem.input["table"], benchmark.gold_cells(problem)) for problem in problems]
-    measurable = [(table, groups) for table, groups in found if groups]
-    assert len(measurable) == known
-    for table, groups in measurable:
-        height, width = len(table.rows), len(table.header)
-        assert all(0 <= row < height and 0 <= column < width for cells in groups for row, column in cells)
+def test_cells_lie_in_their_tables() -> None:
+    known = {"sqa/dev.jsonl.gz": 2265, "tablerag/e2ewtq.jsonl.gz": 103}
+    for name, count in {**known, "hybridqa/dev.jsonl.gz": 183, "fetaqa/dev.jsonl.gz": 500}.items():
+        benchmark = recognised(DATA / name)
+        problems = read_problems(benchmark, DataFile(DATA / name, benchmark.id_key))
+        found = [(problem.input["table"], benchmark.gold_cells(problem)) for problem in problems]
+        measurable = [(table, groups) for table, groups in found if groups]
+        assert len(measurable) == count
+        for table, cells in ((table, cells) for table, groups in measurable for cells in groups):
+            height, width = len(table.rows), len(table.header)
+            assert all(0 <= row < height and 0 <= column < width for row, column in cells)

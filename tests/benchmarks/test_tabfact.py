@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
 from hypothesis import given
 
 from chameleon import Table
@@ -17,20 +16,12 @@ from tests.benchmarks.doubles import anything, problems_in, texts, write_files
 from tests.benchmarks.shared_data import needs_data, rows
 
 KITES = "1-7.html.csv"
-ROW: dict[str, Any] = {
-    "id": "test-3",
-    "table_id": KITES,
-    "statement": "the red kite flew longest",
-    "cleaned_statement": "the red kite fly longest",
-    "label": 0,
-    "channel": "complex",
-}
-TABLE: dict[str, Any] = {
-    "table_id": KITES,
-    "caption": "kites",
-    "header": ["kite", "minutes"],
-    "rows": [["red", "12"], ["blue", "15"]],
-}
+ROW: dict[str, Any] = {"id": "test-3", "table_id": KITES, "statement": "the red kite flew longest"}
+ROW |= {"cleaned_statement": "the red kite fly longest", "label": 0, "channel": "complex"}
+TABLE: dict[str, Any] = {"table_id": KITES, "caption": "kites", "header": ["kite", "minutes"]}
+TABLE["rows"] = [["red", "12"], ["blue", "15"]]
+TABLERAG: dict[str, Any] = {"id": "tabfact-1", "table_id": "t", "query": "the lark flew 20 minutes"}
+TABLERAG |= {"label": "1", "context": "", "table": TABLE}
 TOKENIZED = {
     KITES: [["the #red kite;1,0# flew 12 minutes", "blue won #kites;-1,-1#"], [1, 0], ["DT", "NN"], "kites"],
     "2-8.html.csv": [["it rained"], [1], "weather"],
@@ -41,8 +32,18 @@ def labelled(gold: str) -> Problem:
     return Problem("1", {}, gold)
 
 
-@pytest.fixture
-def release(tmp_path: Path) -> Path:
+def test_rows() -> None:
+    read = Tabfact().problem(ROW, {KITES: TABLE})
+    assert (read.id, read.gold, read.columns) == ("test-3", "no", ("complex", "small"))
+    assert read.input["question"] == ROW["statement"]
+    assert read.input["table"] == Table(TABLE["header"], TABLE["rows"], "kites")
+    recorded = {"id": None, "table_id": KITES, "statement": "it flew", "gold": 1, "output": "true"}
+    read = Tabfact().problem(recorded, {})
+    assert (read.id, read.gold, read.input) == (f"{KITES}: it flew", "yes", {})
+
+
+def test_the_release(tmp_path: Path) -> None:
+    data = tmp_path / "tokenized_data/test_examples.json"
     files = {
         f"data/all_csv/{KITES}": "kite#minutes\nred#12\nblue\u2028#15\n",
         "data/all_csv/2-8.html.csv": "day#rain\nmonday\n",
@@ -50,52 +51,24 @@ def release(tmp_path: Path) -> Path:
         "data/complex_test_id.json": ["2-8.html.csv"],
         "tokenized_data/test_examples.json": TOKENIZED,
     }
-    return write_files(tmp_path, files)
+    write_files(tmp_path, files)
+    first, second, third = problems_in("tabfact", data)
+    assert first.id == f"{KITES}.0" and first.input["question"] == "the red kite flew 12 minutes"
+    # U+2028 ends a line for Python's splitlines, and none of a file.
+    rows = [["red", "12"], ["blue\u2028", "15"]]
+    assert first.input["table"] == Table(["kite", "minutes"], rows, "kites")
+    assert (second.input["question"], second.gold) == ("blue won kites", "no")
+    assert third.input["table"].rows == (("monday", ""),) and third.input["table"].caption == "weather"
+    assert [each.columns[0] for each in (first, second, third)] == ["simple", "simple", "complex"]
 
 
-class TestReader:
-    def test_a_row(self) -> None:
-        read = Tabfact().problem(ROW, {KITES: TABLE})
-        assert (read.id, read.gold, read.columns) == ("test-3", "no", ("complex", "small"))
-        assert read.input["question"] == ROW["statement"]
-        assert read.input["table"] == Table(["kite", "minutes"], [["red", "12"], ["blue", "15"]], "kites")
-
-    def test_a_recorded_row_without_an_id(self) -> None:
-        recorded = {"id": None, "table_id": KITES, "statement": "it flew", "gold": 1, "output": "true"}
-        read = Tabfact().problem(recorded, {})
-        assert (read.id, read.gold, read.input) == (f"{KITES}: it flew", "yes", {})
-
-    def test_the_release(self, release: Path) -> None:
-        first, second, third = problems_in("tabfact", release / "tokenized_data/test_examples.json")
-        assert first.id == f"{KITES}.0" and first.input["question"] == "the red kite flew 12 minutes"
-        # U+2028 ends a line for Python's splitlines, and none of a file.
-        rows = [["red", "12"], ["blue\u2028", "15"]]
-        assert first.input["table"] == Table(["kite", "minutes"], rows, "kites")
-        assert (second.input["question"], second.gold) == ("blue won kites", "no")
-        assert third.input["table"].rows == (("monday", ""),) and third.input["table"].caption == "weather"
-        assert [each.columns[0] for each in (first, second, third)] == ["simple", "simple", "complex"]
-
-    def test_chain_of_tables_packed_file(self, tmp_path: Path) -> None:
-        table = {"table_caption": "kites", "table_text": [["kite"], ["red"]]}
-        row = {"statement": "red won", "label": 1, **table}
-        data = write_files(tmp_path, {"test.jsonl": [row, row]}) / "test.jsonl"
-        first, second = problems_in("tabfact", data)
-        assert (first.id, second.id) == ("test-0", "test-1")
-        assert first.input["table"] == Table(["kite"], [["red"]], "kites") and first.columns == ("small",)
-
-
-TABLERAG: dict[str, Any] = {
-    "id": "tabfact-1",
-    "table_id": "t",
-    "query": "the lark flew 20 minutes",
-    "label": "1",
-    "context": "",
-    "table": {"caption": "kites", "header": ["kite", "minutes"], "rows": [["lark", "20"]]},
-}
-
-
-def test_a_row_of_tablerag(tmp_path: Path) -> None:
-    [read] = problems_in("tabfact", write_files(tmp_path, {"small.jsonl": [TABLERAG]}) / "small.jsonl")
+def test_packed_files_of_chain_of_table_and_of_tablerag(tmp_path: Path) -> None:
+    row = {"statement": "red won", "label": 1, "table_caption": "kites", "table_text": [["kite"], ["red"]]}
+    write_files(tmp_path, {"test.jsonl": [row, row], "small.jsonl": [TABLERAG]})
+    first, second = problems_in("tabfact", tmp_path / "test.jsonl")
+    assert (first.id, second.id) == ("test-0", "test-1")
+    assert first.input["table"] == Table(["kite"], [["red"]], "kites") and first.columns == ("small",)
+    [read] = problems_in("tabfact", tmp_path / "small.jsonl")
     assert (read.id, read.gold, read.columns) == ("tabfact-1", "yes", ("small",))
     assert read.input["question"] == TABLERAG["query"] and read.input["table"].caption == "kites"
 

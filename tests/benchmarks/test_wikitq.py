@@ -21,20 +21,10 @@ from tests.benchmarks.shared_data import DATA, anchors, needs_data, rows
 from tests.e2e.commands import Command
 
 PATH = "csv/204-csv/7.csv"
-ROW: dict[str, Any] = {
-    "id": "nu-7",
-    "question": "which kites flew 15 minutes or more?",
-    "table_id": PATH,
-    "answer": ["red", "blue"],
-    "answer_canon": ["red", "blue"],
-    "canon_type": "string",
-}
-TABLE: dict[str, Any] = {
-    "table_id": PATH,
-    "caption": "Kites",
-    "header": ["Kite", "Minutes\nin the air"],
-    "rows": [["red", "15"], ["blue|green", '20 "about"'], ["short"]],
-}
+ROW: dict[str, Any] = {"id": "nu-7", "question": "which kites flew 15 minutes or more?", "table_id": PATH}
+ROW |= {"answer": ["red", "blue"], "answer_canon": ["red", "blue"], "canon_type": "string"}
+TABLE: dict[str, Any] = {"table_id": PATH, "caption": "Kites", "header": ["Kite", "Minutes\nin the air"]}
+TABLE["rows"] = [["red", "15"], ["blue|green", '20 "about"'], ["short"]]
 NAMES = "id\tutterance\tcontext\ttargetValue"
 QUESTIONS = f"{NAMES}\nnt-1\twhich flew \\p longest?\t{PATH}\tblue\\pgreen|a\\\\n\n"
 TAGS = "how|many|?\t1200.0\tnumber"
