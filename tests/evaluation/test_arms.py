@@ -17,7 +17,8 @@ from chameleon.evaluation.compare import ArmTable, difference
 from chameleon.evaluation.data import DataFile, find_benchmark, read_problems
 from chameleon.evaluation.grid import Grid
 from chameleon.text import estimated_tokens
-from tests.evaluation.grid_runs import BOATS, GRID, HEADER, INVENTORY, make
+from tests.engine.files import write
+from tests.evaluation.grid_runs import BOATS, GRID, HEADER, make
 
 TABLE = Table(HEADER, BOATS, "Fleet")
 
@@ -42,34 +43,29 @@ def found_in_index(table: Table) -> StepRecord:
 
 PROBLEM = Problem("1", {"question": "Which?", "table": TABLE}, ["Heron"])
 CELLS = [frozenset({(1, 0)}), frozenset({(0, 1), (2, 1)})]
+UNTOLD = StepRecord(Step("cut"), 1, {"table": TABLE.take_rows([1])})  # nobody says what is left
 
 
 @pytest.mark.parametrize(
-    ("records", "groups", "expected"),
+    ("records", "expected"),
     [
-        ([], CELLS, True),
-        ([], None, None),
-        ([], [], None),
-        ([cut([0, 1], [0, 1])], CELLS, True),
-        ([cut([1, 2], [0, 1])], CELLS, True),
-        ([cut([1], [0, 1])], CELLS, False),  # of the second group none is left
-        ([cut([0, 1, 2], [0])], CELLS, False),
-        (
-            [StepRecord(Step("cut"), 1, {"table": TABLE.take_rows([1])})],
-            CELLS,
-            None,
-        ),  # nobody says what is left
-        ([found_in_index(TABLE.with_caption("another name"))], CELLS, True),
-        ([found_in_index(Table(HEADER, BOATS[:2]))], CELLS, False),
-        ([found_in_index(TABLE), cut([1], [0, 1])], CELLS, False),
+        ([], True),
+        ([cut([0, 1], [0, 1])], True),
+        ([cut([1, 2], [0, 1])], True),
+        ([cut([1], [0, 1])], False),  # of the second group none is left
+        ([cut([0, 1, 2], [0])], False),
+        ([UNTOLD], None),
+        ([found_in_index(TABLE.with_caption("another name"))], True),
+        ([found_in_index(Table(HEADER, BOATS[:2]))], False),
+        ([found_in_index(TABLE), cut([1], [0, 1])], False),
     ],
 )
-def test_gold_cells_are_left_or_lost(records: list[StepRecord], groups: Any, expected: bool | None) -> None:
-    assert has_gold(state_of(*records), PROBLEM, groups) is expected
+def test_gold_cells_are_left_or_lost(records: list[StepRecord], expected: bool | None) -> None:
+    assert has_gold(state_of(*records), PROBLEM, CELLS) is expected
+    assert has_gold(state_of(*records), PROBLEM, None) is has_gold(state_of(*records), PROBLEM, []) is None
 
 
 def test_a_run_without_a_table_has_lost_them() -> None:
-    assert has_gold(state_of(table=None), PROBLEM, CELLS) is False
     failed = state_of(StepRecord(Step("cut"), error=Failure("ModuleError", "it broke")))
     left = [left_of(each, PROBLEM, CELLS, None) for each in (state_of(table=None), failed)]
     assert left == [{"gold_kept": False}] * 2
@@ -86,61 +82,49 @@ def test_more_rows_never_lose_a_cell(groups: list[frozenset[tuple[int, int]]], r
     assert has_gold(state_of(cut([0, 1, 2], [0, 1])), PROBLEM, groups) is True
 
 
-def measured(folder: Path, grid: str = GRID, inventory: str = INVENTORY) -> dict[str, dict[str, Any]]:
-    path, questions = make(folder, grid, inventory)
+def measured(folder: Path, one: str = "{}") -> dict[str, dict[str, Any]]:
+    """The arms of the grid, the first but one of them changed."""
+    path, questions = make(folder, GRID.replace("one: {}", f"one: {one}"))
     benchmark: Benchmark = find_benchmark("wikitq")
     problems = list(read_problems(benchmark, DataFile(questions)))
-    arms = Grid.load(path).arms.values()
-    return {arm.name: measure_arm(arm, benchmark, problems) for arm in arms}
+    return {arm.name: measure_arm(arm, benchmark, problems) for arm in Grid.load(path).arms.values()}
 
 
-def test_an_arm_is_measured_over_all_problems(tmp_path: Path) -> None:
-    arms = measured(tmp_path)
-    assert all(arm["needs_a_model"] == ["table_answerer"] for arm in arms.values())
-    assert all(arm["problems"] == 4 for arm in arms.values())
-    tables = [arm["table"] for arm in arms.values()]
-    # The answers stand in the rows 0, 2 and 1, and that of the fourth question in none.
-    assert [each["gold_kept"] for each in tables] == [1.0, 0.3333, 0.6667]
-    assert [each["cells"] for each in tables] == [1.0, 0.3333, 0.6667]
-    assert [(each["gold_known"], each["rows"]) for each in tables] == [(3, 3), (3, 1), (3, 2)]
-    assert tables[1]["tokens"] == estimated_tokens("| Boat | Port |\n|---|---|\n| Swift | Ostrand |")
-
-
-def test_no_gold_answer_comes_to_a_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_arm_is_measured_over_all_problems(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[set[str]] = []
     run = Executor.run
     monkeypatch.setattr(Executor, "run", lambda self, given: seen.append(set(given)) or run(self, given))
-    measured(tmp_path)
-    assert seen and all(given <= {"question", "table"} for given in seen)
+    arms = measured(tmp_path).values()
+    assert seen and all(given <= {"question", "table"} for given in seen), "no gold answer comes to a module"
+    assert all((arm["needs_a_model"], arm["problems"]) == (["table_answerer"], 4) for arm in arms)
+    tables = [arm["table"] for arm in arms]
+    # The answers stand in the rows 0, 2 and 1, and that of the fourth question in none.
+    shares, known = [1.0, 0.3333, 0.6667], [3, 3, 3]
+    for key, values in {"gold_kept": shares, "cells": shares, "gold_known": known, "rows": [3, 1, 2]}.items():
+        assert [each[key] for each in tables] == values
+    assert tables[1]["tokens"] == estimated_tokens("| Boat | Port |\n|---|---|\n| Swift | Ostrand |")
 
 
-@pytest.mark.parametrize(
-    ("keep", "told"),
-    [("{lost: package}", "the package sieve is missing"), ("{lost: Fleet}", "it cannot be kept")],
-)
-def test_an_arm_that_cannot_run_is_not_measured(keep: str, told: str, tmp_path: Path) -> None:
-    one = measured(tmp_path, GRID.replace("one: {}", f"one: {{modules: {{keep: {keep}}}}}"))["one"]
-    assert one["problems"] == 0 and told in one["lacks"]
-
-
-def test_an_arm_that_asks_before_the_answer_or_has_no_fixed_plan_is_not_measured(tmp_path: Path) -> None:
-    arms = measured(tmp_path, GRID.replace("one: {}", "one: {modules: {keep: {use: llm_filter}}}"))
+def test_an_arm_that_cannot_run_or_asks_before_the_answer_is_not_measured(tmp_path: Path) -> None:
+    for lost, told in {"package": "the package sieve is missing", "Fleet": "it cannot be kept"}.items():
+        one = measured(tmp_path, f"{{modules: {{keep: {{lost: {lost}}}}}}}")["one"]
+        assert one["problems"] == 0 and told in one["lacks"]
+    arms = measured(tmp_path, "{modules: {keep: {use: llm_filter}}}")
     assert arms["one"]["needs_a_model"] == ["keep", "table_answerer"] and arms["two"]["problems"] == 4
     assert (arms["one"]["problems"], arms["one"]["table"], arms["one"]["lacks"]) == (0, None, None)
-    planned = measured(tmp_path, "name: planned\ninventory: tabmwp\narms: {it: {}}")["it"]
-    assert (planned["needs_a_model"], planned["problems"]) == (["the planner"], 0)
+    [planned] = Grid.load(write(tmp_path, "name: planned\ninventory: tabmwp\narms: {it: {}}")).arms.values()
+    found = measure_arm(planned, find_benchmark("tabmwp"), [])
+    assert (found["needs_a_model"], found["problems"]) == (["the planner"], 0)
 
 
 def test_the_table_is_estimated_as_the_prompt_shows_it(tmp_path: Path) -> None:
-    grid = GRID.replace("one: {}", "one: {modules: {table_formatter: {format: html}, keep: {rows: 3}}}")
-    shown = measured(tmp_path, grid)["one"]["table"]["tokens"]
+    arms = measured(tmp_path, "{modules: {table_formatter: {format: html}, keep: {rows: 3}}}")
     rows = "".join(f"<tr><td>{boat}</td><td>{port}</td></tr>" for boat, port in BOATS)
-    assert shown > estimated_tokens(rows) > measured(tmp_path)["whole"]["table"]["tokens"]
+    assert arms["one"]["table"]["tokens"] > estimated_tokens(rows) > arms["whole"]["table"]["tokens"]
 
 
 def test_a_problem_that_fails_has_lost_its_answer(tmp_path: Path) -> None:
-    grid = GRID.replace("one: {}", "one: {modules: {keep: {lost: Fleet 1, rows: 3}}}")
-    one = measured(tmp_path, grid)["one"]
+    one = measured(tmp_path, "{modules: {keep: {lost: Fleet 1, rows: 3}}}")["one"]
     assert (one["problems"], one["failed"], one["lacks"]) == (4, 1, None)
     assert "it cannot be kept" in one["failed_first_for"]
     [answers, lost] = ArmTable([one], {}).notes

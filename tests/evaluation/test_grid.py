@@ -66,12 +66,22 @@ def test_an_arm_is_the_inventory_with_what_is_common_and_its_own_keys_over_it(fo
     assert entry.samples == 3 and entry.llm is not None
     assert (entry.llm.temperature, entry.llm.max_tokens) == (0, 40)
     assert fixed_plan(alone) == ["answer_generator"] and fixed_plan(first) != fixed_plan(alone)
+    changes = [(), ('solution_generator: llm {"temperature": 0}',), ("without solution_generator",)]
+    assert [arm.changes for arm in grid.arms.values()] == changes
+    assert [arm.calls for arm in grid.arms.values()] == [3, 3, 0]
+    assert list(grid.only(["alone", "first"]).arms) == ["first", "alone"]
+    with pytest.raises(ChameleonError, match="Did you mean 'colder'"):
+        grid.only(["colde"])
+    write(folder, BASE.replace("samples: 3", "samples: 8"), "other.yaml")
+    other = Grid.load(folder / "grid.yaml", inventory=str(folder / "other.yaml"))
+    assert other.inventory.endswith("other.yaml") and [arm.calls for arm in other.arms.values()] == [8, 8, 0]
 
 
 def test_an_arm_without_anything_is_the_inventory_itself(folder: Path) -> None:
     same = load(folder, "name: same\ninventory: base.yaml\narms: {it: {}}").arms["it"].inventory.spec
     below = Inventory.load(folder / "base.yaml").spec
     assert below is not None and same == below.model_copy(update={"name": "same_it"})
+    assert load(folder, "name: planned\ninventory: tabmwp\narms: {it: {}}").arms["it"].calls is None
 
 
 def test_the_modules_left_out_are_those_of_all_arms_and_the_arms_own(folder: Path) -> None:
@@ -82,89 +92,51 @@ def test_the_modules_left_out_are_those_of_all_arms_and_the_arms_own(folder: Pat
     assert other.inventory.left_out == {"term_clarifier"}
 
 
-def test_what_an_arm_changes_is_told_in_words_and_its_calls_where_the_plan_is_fixed(folder: Path) -> None:
-    arms = load(folder).arms.values()
-    colder = 'solution_generator: llm {"temperature": 0}'
-    assert [arm.changes for arm in arms] == [(), (colder,), ("without solution_generator",)]
-    assert [arm.calls for arm in arms] == [3, 3, 0]
-    assert load(folder, "name: planned\ninventory: tabmwp\narms: {it: {}}").arms["it"].calls is None
-
-
-def test_another_inventory_takes_the_place_of_the_grids(folder: Path) -> None:
-    write(folder, BASE.replace("samples: 3", "samples: 8"), "other.yaml")
-    grid = Grid.load(write(folder, GRID, "grid.yaml"), inventory=str(folder / "other.yaml"))
-    assert grid.inventory.endswith("other.yaml") and [arm.calls for arm in grid.arms.values()] == [8, 8, 0]
-
-
 def test_tools_and_prompts_are_found_beside_the_grid_and_beside_the_inventory(tmp_path: Path) -> None:
     (tmp_path / "below").mkdir()
     write(tmp_path / "below", TOOL, "below_tool.py")
     write(tmp_path, TOOL.replace("return 1", "return 2"), "grid_tool.py")
     base = 'name: base\nplanner: {use: fixed, plan: [it]}\nmodules: {it: {use: "below_tool:Tool"}}'
     write(tmp_path / "below", base, "base.yaml")
-    text = (
-        "name: tools\ninventory: below/base.yaml\narms:\n  one: {}\n"
-        '  two: {modules: {it: {use: "grid_tool:Tool"}}}'
-    )
-    one, two = load(tmp_path, text).arms.values()
-    assert [one.inventory.modules["it"].run(None), two.inventory.modules["it"].run(None)] == [1, 2]  # type: ignore[arg-type]
+    two = '{modules: {it: {use: "grid_tool:Tool"}}}'
+    arms = load(tmp_path, f"name: tools\ninventory: below/base.yaml\narms:\n  one: {{}}\n  two: {two}").arms
+    assert [arm.inventory.modules["it"].run(None) for arm in arms.values()] == [1, 2]  # type: ignore[arg-type]
 
 
-def test_arms_are_picked_by_name(folder: Path) -> None:
-    grid = load(folder)
-    assert list(grid.only(["alone", "first"]).arms) == ["first", "alone"]
-    with pytest.raises(ChameleonError, match=r"no arm 'colde'\. Did you mean 'colder'"):
-        grid.only(["colde"])
+FAULTS = [
+    (f"{GRID}armss: {{}}", 13, "unknown key 'armss'. Did you mean 'arms'?"),
+    (GRID.replace("about:", "abut:"), 8, "abut'. Did you mean 'about'?"),
+    (GRID.replace("about:", "name:"), 8, "unknown key 'arms.colder.name'"),
+    (GRID.partition("arms:")[0], 0, "the key 'arms' is missing"),
+    (GRID.partition("arms:")[0] + "arms: {}", 5, "at least 1 item"),
+    (GRID.replace("alone:", "first:"), 11, "the key 'first' occurs twice"),
+    (GRID.replace("base.yaml", "tablerag_tabfct"), 2, "Did you mean 'tablerag_tabfact'?"),
+    (GRID.replace("[solution_generator]", "[solution]"), 12, "the arm alone: there is no module 'solution'"),
+    ("- name", 0, "a grid is a mapping."),
+]
 
 
-FAULTS = {
-    "an unknown key": (f"{GRID}armss: {{}}", 13, "unknown key 'armss'. Did you mean 'arms'?"),
-    "an unknown key of an arm": (GRID.replace("about:", "abut:"), 8, "abut'. Did you mean 'about'?"),
-    "a name of its own": (GRID.replace("about:", "name:"), 8, "unknown key 'arms.colder.name'"),
-    "no arms": (GRID.partition("arms:")[0], 0, "the key 'arms' is missing"),
-    "arms that are none": (GRID.partition("arms:")[0] + "arms: {}", 5, "at least 1 item"),
-    "an arm that stands twice": (GRID.replace("alone:", "first:"), 11, "the key 'first' occurs twice"),
-    "no inventory of that name": (
-        *(GRID.replace("base.yaml", "tablerag_tabfct"), 2),
-        "there is no inventory 'tablerag_tabfct'. Did you mean 'tablerag_tabfact'?",
-    ),
-    "a module that is not there to be left out": (
-        *(GRID.replace("[solution_generator]", "[solution]"), 12),
-        "the arm alone: there is no module 'solution' to leave out. Did you mean 'solution_generator'?",
-    ),
-    "no mapping": ("- name", 0, "a grid is a mapping. Begin with `name:`, `inventory:` and `arms:`."),
-}
-
-
-@pytest.mark.parametrize("name", FAULTS)
-def test_a_fault_is_told_with_its_place(name: str, folder: Path) -> None:
-    text, line, what = FAULTS[name]
+@pytest.mark.parametrize(("text", "line", "what"), FAULTS)
+def test_a_fault_is_told_with_its_place(text: str, line: int, what: str, folder: Path) -> None:
     told = fault(folder, text)
     where = f"{folder / 'grid.yaml'}:{line}" if line else str(folder / "grid.yaml")
     assert told.startswith(where) and what in told, told
 
 
-def test_a_fault_below_is_told_with_its_own_place(folder: Path) -> None:
+def test_a_fault_below_and_a_grid_that_is_not_there_are_told(folder: Path) -> None:
     write(folder, BASE.replace("samples: 3", "sampels: 3"), "base.yaml")
     told = fault(folder, GRID)
     assert told.startswith(f"{folder / 'base.yaml'}:5") and "the arm first: " in told
+    for name, what in {"tablerg": "Did you mean 'tablerag'", "no/such.yaml": "no such grid file"}.items():
+        with pytest.raises(ChameleonError, match=what):
+            Grid.load(name)
 
 
-def test_a_grid_that_is_not_there_is_told_with_the_nearest() -> None:
-    with pytest.raises(ChameleonError, match=r"no grid 'tablerg'\. Did you mean 'tablerag'"):
-        Grid.load("tablerg")
-    with pytest.raises(ChameleonError, match="no such grid file"):
-        Grid.load("no/such.yaml")
-
-
-@pytest.mark.parametrize("name", shipped_grids())
-def test_shipped_grids_are_whole(name: str) -> None:
-    grid = Grid.load(name)
-    assert grid.name == name and grid.about.endswith(".") and len(grid.arms) > 1
-    assert all(fixed_plan(arm.inventory) and arm.calls for arm in grid.arms.values())
-
-
-@pytest.mark.parametrize("inventory", ["tablerag_feverous", "tablerag_hybridqa", "tablerag_sqa"])
-def test_a_shipped_grid_does_for_all_four_tasks(inventory: str) -> None:
-    for name in ("tablerag", "tablerag_retrieval"):
-        assert len(Grid.load(name, inventory=inventory).arms) > 10
+def test_shipped_grids_are_whole_and_two_do_for_all_tasks() -> None:
+    for name in shipped_grids():
+        grid = Grid.load(name)
+        assert grid.name == name and grid.about.endswith(".") and len(grid.arms) > 1
+        assert all(fixed_plan(arm.inventory) and arm.calls for arm in grid.arms.values())
+    for inventory in ("tablerag_feverous", "tablerag_hybridqa", "tablerag_sqa"):
+        for name in ("tablerag", "tablerag_retrieval"):
+            assert len(Grid.load(name, inventory=inventory).arms) > 10
