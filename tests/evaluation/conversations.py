@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -68,35 +69,19 @@ def evaluate(
     answer: Answering = answering,
     *,
     path: Path | None = None,
-    workers: int = 1,
     retry: bool = False,
     **options: Any,
-) -> dict[str, Result]:
-    """The results by problem, of a folder those that it holds at the end."""
+) -> dict[str, Any]:
+    """The answers by problem, None for what is not answered; of a folder those that it holds at the end."""
     modules = {"note": Does(lambda state: "noted"), "answer": Does(answer)}
     executor = Executor(Inventory("mine", Fixed(["note", "answer"]), modules))
-    results: dict[str, Result] = {}
-
-    def keep(result: Result) -> None:
-        assert result.id not in results
-        results[result.id] = result
-
-    def run(folder: RunDir | None) -> None:
-        rule = SQA.scorers["official"]()
-        kept = {"run_dir": folder, "on_result": keep}
-        Evaluation(executor, rule, SQA, workers=workers, **kept, **options).run(asked)
-
-    if path is None:
-        run(None)
-        return results
-    with RunDir(path, SETTINGS) as folder:
-        if retry:
+    results: list[Result] = []
+    with RunDir(path, SETTINGS) if path else nullcontext() as folder:
+        if folder and retry:
             folder.forget_failures()
-        run(folder)
-    lines = [Result.from_json(line) for line in read_results(path)]
-    assert len({line.id for line in lines}) == len(lines)
-    return {line.id: line for line in lines}
-
-
-def answers(results: Mapping[str, Result]) -> dict[str, Any]:
-    return {id: result.answer if result.answered else None for id, result in results.items()}
+        kept = {"run_dir": folder, "on_result": results.append}
+        Evaluation(executor, SQA.scorers["official"](), SQA, **kept, **options).run(asked)
+    found = [Result.from_json(line) for line in read_results(path)] if path else results
+    answers = {each.id: each.answer if each.answered else None for each in found}
+    assert len(answers) == len(found)
+    return answers

@@ -14,7 +14,7 @@ from tests.e2e.commands import Outcome
 from tests.e2e.rule_model import PROGRAM
 from tests.evaluation.asking import PRICED, Asking
 from tests.evaluation.rows import read_events
-from tests.loopback import Answer, Fault, Reply
+from tests.loopback import Fault, Reply
 
 Make = Callable[..., Asking]
 BROKEN = Fault(500)
@@ -57,8 +57,7 @@ def test_a_wrong_key_stops_at_once_and_goes_on_later(asking: Make) -> None:
     assert stopped.code == 1 and stop == "Stopped after 0 of 12: the same command resumes."
     assert "failed for a reason that would fail all others" in told and "refused the key (401)" in told
     assert counts(stopped)["n"] == 0 and counts(stopped)["usage"]["calls"] == len(made.server.requests)
-    assert not (made.out / "results.jsonl").read_bytes()
-    assert made.model.asked.count("planner") <= 8
+    assert not made.results and made.model.asked.count("planner") <= 8
     made.model._first.clear()
     assert made.run("--workers", "4").code == 0
     assert len(made.results) == 12 and not made.failed
@@ -68,9 +67,8 @@ def test_a_wrong_key_stops_at_once_and_goes_on_later(asking: Make) -> None:
 def test_a_model_that_is_not_there_stops_at_once(asking: Make) -> None:
     made = asking(models=("another",), only_models=True)
     stopped = made.run()
-    assert stopped.code == 1 and counts(stopped)["n"] == 0
+    assert stopped.code == 1 and counts(stopped)["n"] == 0 and len(made.server.requests) == 1
     assert "would fail all others" in stopped.err and "another" in stopped.err.splitlines()[-1]
-    assert len(made.server.requests) == 1
 
 
 def test_twenty_failures_in_a_row_stop(asking: Make) -> None:
@@ -103,10 +101,8 @@ def test_max_cost_stops_and_goes_on(asking: Make) -> None:
     # A step may ask several times; each worker ends the one that it is at.
     assert 0.03 <= found["usage"]["cost"] < 0.03 + 3 * workers * dearest
     assert stopped.code == 1 and found["n"] < 24 and found["n"] == len(made.results)
-    assert stopped.err.splitlines()[-2:] == [
-        f"Stopped after {found['n']} of 24.",
-        "chameleon: the cost has reached --max-cost 0.03. A larger one resumes.",
-    ]
+    stop, told = stopped.err.splitlines()[-2:]
+    assert stop == f"Stopped after {found['n']} of 24." and "has reached --max-cost 0.03." in told
     assert_all_is_counted(stopped, made)
     again = made.run("--max-cost", "0.03", *several)
     assert again.code == 1 and counts(again)["n"] == found["n"] and len(made.server.requests) == len(asked)
@@ -119,9 +115,8 @@ def test_max_cost_stops_and_goes_on(asking: Make) -> None:
 def test_a_cost_that_is_not_known_is_told(asking: Make) -> None:
     made = asking(count=6)
     stopped = made.run("--max-cost", "1")
-    assert stopped.code == 1 and not stopped.out
+    assert stopped.code == 1 and not stopped.out and "prices" in stopped.err
     assert "the provider reports no cost, so the limit on the cost cannot be kept" in stopped.err
-    assert "prices" in stopped.err
     assert not made.results, "it is seen after the first step, not after the first problem"
     done = made.run()
     usage = counts(done)["usage"]
@@ -144,19 +139,16 @@ def test_what_failures_cost_still_counts_when_they_are_tried_again(asking: Make)
 
 def test_a_planner_that_names_modules_all_the_same_runs_without_them(asking: Make) -> None:
     """Its demonstrations name every module, so the model does."""
-    gone = {"row_lookup", "knowledge_retrieval"}
-    made = asking(count=9)
-    whole = made.out
+    gone, made = {"row_lookup", "knowledge_retrieval"}, asking(count=9)
     assert made.run().code == 0 and gone <= {step["module"] for step in made.events("step")}
-    before, made.out = len(made.model.asked), whole.with_name("without")
+    before, made.out = len(made.model.asked), made.out.with_name("without")
     outcome = made.run("--without", "row_lookup", "--without", "knowledge_retrieval")
     assert outcome.code == 0 and counts(outcome)["n"] == 9
     assert not gone & {step["module"] for step in made.events("step")}
     assert not gone & set(made.model.asked[before:])
     lost = [plan for plan in made.events("plan") if "without" in plan["note"]]
     assert lost and not any(plan["refused"] for plan in lost)
-    settings = json.loads((made.out / "settings.json").read_text())
-    assert settings["without"] == sorted(gone)
+    assert json.loads((made.out / "settings.json").read_text())["without"] == sorted(gone)
     told = made.run("--without", "row_lookup")
     assert told.code == 1 and "without was" in told.err
     assert made.run("--without", "knowledge_retrieval,row_lookup").code == 0
@@ -164,8 +156,7 @@ def test_a_planner_that_names_modules_all_the_same_runs_without_them(asking: Mak
 
 def test_fixed_plans_run_without_modules(asking: Make) -> None:
     plan = "[program_generator, program_verifier, program_executor, answer_generator]"
-    text = f"name: mine\nextends: tabmwp\nplanner: {{use: fixed, plan: {plan}}}\n"
-    made = asking(count=2, inventory=text)
+    made = asking(count=2, inventory=f"name: mine\nextends: tabmwp\nplanner: {{use: fixed, plan: {plan}}}\n")
     outcome = made.run("--without", "program_verifier")
     assert outcome.code == 0, outcome.err
     ran = {step["module"] for step in made.events("step")}
@@ -173,19 +164,12 @@ def test_fixed_plans_run_without_modules(asking: Make) -> None:
     assert all(result["plan"][-1] == "answer_generator" for result in made.results.values())
 
 
-ECHOES: dict[str, Callable[[str], Answer]] = {
-    "a reply": lambda key: Reply(f"You sent {key}. The answer is {key}."),
-    "an error": lambda key: Fault(500, {"error": {"message": f"bad key {key}"}}),
-}
-
-
-@pytest.mark.parametrize("echo", ECHOES.values(), ids=ECHOES)
-def test_no_file_of_the_folder_holds_the_key(
-    asking: Make, monkeypatch: pytest.MonkeyPatch, echo: Callable[[str], Answer]
-) -> None:
+def test_no_file_of_the_folder_holds_the_key(asking: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     key = f"sk-{secrets.token_hex(20)}"
     monkeypatch.setenv("OPENAI_API_KEY", key)
-    made = asking({name: [echo(key)] for name in ("planner", "solution_generator", *PROGRAM)}, count=9)
+    error = Fault(500, {"error": {"message": f"bad key {key}"}})
+    echoes = [Reply(f"You sent {key}. The answer is {key}."), error]
+    made = asking(dict.fromkeys(("planner", "solution_generator", *PROGRAM), echoes), count=9)
     outcome = made.run()
     assert {headers["authorization"] for headers in made.server.headers} == {f"Bearer {key}"}
     files = {file.name: file.read_bytes() for file in made.out.rglob("*") if file.is_file()}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tracemalloc
-from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 
@@ -19,35 +18,26 @@ from chameleon.evaluation.run import read_run
 from tests.e2e.commands import Command
 from tests.evaluation.rows import make_rows, read_results, write_rows
 
-places = st.lists(
-    st.tuples(st.sampled_from(["", "a", "b", "c"]), st.integers(0, 3)), unique=True, max_size=12
+places = st.tuples(st.sampled_from(["", "a", "b", "c"]), st.integers(0, 3))
+mixed = st.lists(places, unique=True, max_size=12).map(
+    lambda found: [Problem(f"{of}/{at}", {}, "7", sequence=of, position=at) for of, at in found]
 )
-mixed = places.map(
-    lambda found: [
-        Problem(f"{of}/{at}", {"question": "?"}, "7", sequence=of, position=at) for of, at in found
-    ]
-)
-
-
-def reading(every: Iterable[Problem]) -> Callable[[], Iterator[Problem]]:
-    return lambda: iter(every)
 
 
 @given(mixed, st.none() | st.integers(1, 13))
 def test_all_that_a_limit_leaves_are_read_again(every: list[Problem], limit: int | None) -> None:
-    problems = Problems(reading(every), limit)
+    problems = Problems(lambda: iter(every), limit)
     expected = list(islice((each for group in in_turn(every) for each in group), limit))
-    assert list(problems) == expected and len(problems) == len(expected)
-    assert all(problem.id in problems.ids for problem in expected) and len(problems.ids) == len(expected)
+    assert list(problems) == expected and len(problems) == len(expected) == len(problems.ids)
+    assert all(problem.id in problems.ids for problem in expected)
     again = [each for group in in_turn(problems) for each in group]
     assert again == expected, "a conversation that is cut short comes last"
 
 
 def test_what_problems_lack_is_found() -> None:
-    blind = {"has_picture": True}
-    every = [Problem("a", {}, None), Problem("b", {"question": "?"}, None, detail=blind)]
-    every.append(Problem("c/0", {"question": "?"}, None, (), blind, sequence="c"))
-    problems = Problems(reading(every))
+    blind, asked = {"has_picture": True}, {"question": "?"}
+    every = [Problem("a", {}, None), Problem("b", asked, None, detail=blind)]
+    problems = Problems(lambda: iter([*every, Problem("c/0", asked, None, (), blind, sequence="c")]))
     assert problems.without_question == ["a"] and problems.blind == ["b", "c/0"]
     assert problems.has_conversations
 
