@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 from chameleon import State
 from chameleon.evaluation.benchmark import Problem
-from chameleon.evaluation.problems import in_turn
+from chameleon.evaluation.problems import Problems, in_turn
 from chameleon.evaluation.results import SEQUENCES, Result, Tally
 from tests.e2e.commands import Command
 from tests.engine.files import write
@@ -97,6 +98,30 @@ def test_a_conversation_is_right_where_all_its_questions_are(verdicts: list[tupl
     wrong = {sequence for sequence, correct in verdicts if not correct}
     count = tally.columns[SEQUENCES]
     assert (count.n, count.correct) == (len(names), len(names - wrong))
+
+
+places = st.tuples(st.sampled_from(["", "a", "b", "c"]), st.integers(0, 3))
+mixed = st.lists(places, unique=True, max_size=12).map(
+    lambda found: [Problem(f"{of}/{at}", {}, "7", sequence=of, position=at) for of, at in found]
+)
+
+
+@given(mixed, st.none() | st.integers(1, 13))
+def test_all_that_a_limit_leaves_are_read_again(every: list[Problem], limit: int | None) -> None:
+    problems = Problems(lambda: iter(every), limit)
+    expected = list(islice((each for group in in_turn(every) for each in group), limit))
+    assert list(problems) == expected and len(problems) == len(expected) == len(problems.ids)
+    assert all(problem.id in problems.ids for problem in expected)
+    again = [each for group in in_turn(problems) for each in group]
+    assert again == expected, "a conversation that is cut short comes last"
+
+
+def test_what_problems_lack_is_found() -> None:
+    blind, asked = {"has_picture": True}, {"question": "?"}
+    every = [Problem("a", {}, None), Problem("b", asked, None, detail=blind)]
+    problems = Problems(lambda: iter([*every, Problem("c/0", asked, None, (), blind, sequence="c")]))
+    assert problems.without_question == ["a"] and problems.blind == ["b", "c/0"]
+    assert problems.has_conversations
 
 
 INVENTORY = """\

@@ -6,6 +6,7 @@ import gzip
 import json
 import string
 import tempfile
+import tracemalloc
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from chameleon.evaluation.run import read_run
 from tests.e2e.commands import Command
 from tests.engine.files import TOOL, write
 from tests.evaluation.asking import MINE
-from tests.evaluation.rows import Row, make_rows
+from tests.evaluation.rows import Row, make_rows, write_rows
 
 Writer = Callable[[Sequence[Row]], bytes]
 
@@ -91,6 +92,17 @@ def test_whatever_rows_are_written_come_back(content: Mapping[str, Row], form: s
     with tempfile.TemporaryDirectory() as folder:
         path = written(Path(folder), data)
         assert list(DataFile(path, "pid")) == rows
+
+
+@pytest.mark.parametrize("name", ["rows.jsonl", "rows.jsonl.gz"])
+def test_lines_are_read_one_by_one(name: str, tmp_path: Path) -> None:
+    path = write_rows(tmp_path / name, ({"id": str(number), "text": "x" * 1_000} for number in range(3_000)))
+    tracemalloc.start()
+    try:
+        assert sum(1 for _ in DataFile(path)) == 3_000
+        assert tracemalloc.get_traced_memory()[1] < 500_000
+    finally:
+        tracemalloc.stop()
 
 
 GOOD = lines(make_rows(3))
@@ -181,7 +193,6 @@ class Apart(Benchmark):
 
     name, about = "apart", "tables apart"
     scorers = {"equal": ApartRule}  # noqa: RUF012
-    picture_folders = ("pictures", "more")
     takes_tables = True
 
     def recognises(self, row: Mapping[str, Any]) -> bool:
@@ -230,25 +241,13 @@ def test_a_benchmark_of_ones_own_is_found_again(command: Command, tmp_path: Path
     assert "the content of tables (t.json) has changed" in command(*asked).err
 
 
-def test_pictures_beside_the_data_are_found(tmp_path: Path) -> None:
-    for place in ("pictures/0.png", "more/0.png", "more/2.png", "more/1.jpg"):
-        (tmp_path / place).parent.mkdir(exist_ok=True)
-        (tmp_path / place).write_bytes(b"png")
-    tables = written(tmp_path, json.dumps(TABLES).encode(), "tables.json")
-    data = DataFile(written(tmp_path, lines(QUESTIONS)))
-    found = [problem.picture for problem in read_problems(Apart(), data, tables)]
-    assert found == [tmp_path / "pictures/0.png", None, tmp_path / "more/2.png"]
-
-
 def test_list_benchmarks_shows_scorers_and_columns(command: Command) -> None:
-    benchmark = find_benchmark("tabmwp")
-    text = command("list", "benchmarks")
+    benchmark, text = find_benchmark("tabmwp"), command("list", "benchmarks")
     assert text.code == 0 and not text.err
-    shown = [f"tabmwp: {benchmark.about}", f"  columns {' '.join(['ALL', *benchmark.columns])}"]
-    assert "\n".join(shown) in text.out
-    assert all(
-        f"--scorer {name}" in text.out and each.about in text.out for name, each in benchmark.scorers.items()
-    )
+    columns = ["ALL", *benchmark.columns]
+    assert f"tabmwp: {benchmark.about}\n  columns {' '.join(columns)}" in text.out
+    for name, scorer in benchmark.scorers.items():
+        assert f"--scorer {name}" in text.out and scorer.about in text.out
     listed = {row["name"]: row for row in json.loads(command("list", "benchmarks", "--json").out)}
     assert list(listed["tabmwp"]["scorers"]) == ["chameleon", "pot", "promptpg"]
-    assert listed["tabmwp"]["columns"] == ["ALL", *benchmark.columns]
+    assert listed["tabmwp"]["columns"] == columns

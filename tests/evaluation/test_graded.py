@@ -20,7 +20,6 @@ from chameleon.evaluation.run import Run, read_run
 from chameleon.evaluation.run_dir import RunDir
 from tests.e2e.commands import Command
 from tests.engine.doubles import Does, Proposes
-from tests.engine.files import write
 from tests.evaluation.rows import Row, read_lines, write_rows
 
 SETTINGS = {"benchmark": "fetaqa", "scorer": "official", "inventory": "mine"}
@@ -91,6 +90,7 @@ def test_score_finds_what_the_evaluation_found(run: Run, command: Command, tmp_p
     assert found["figures"] == pytest.approx(run.tally.figures(run.tally.all))
     assert found["answered_figures"] == pytest.approx(run.tally.figures(run.tally.answered))
     assert found["breakdown"]["small"]["n"] == 6 and found["breakdown"]["large"]["figures"]["BLEU"] is None
+    assert "chain 0" not in found["breakdown"], "recorded answers have no chain"
 
 
 def test_eval_report_and_stats_show_figures(run: Run, command: Command, tmp_path: Path) -> None:
@@ -184,49 +184,3 @@ def test_columns_of_runs_come_last_and_one_tells_something_where_not_all_are_in_
     assert ("chain 2" in tally.telling) == bool(declined)
     n = 3 - declined
     assert tally.to_json("tabfact")["breakdown"]["chain 2"] == {"n": n, "correct": n, "accuracy": 1.0}
-
-
-CHAINS = """
-from chameleon import Module
-
-class Chains(Module):
-    "Keeps two operations where the table is small, and says yes."
-    writes = ("cache.chain",)
-    def run(self, state):
-        if len(state.input["table"].rows) > 12:
-            return "yes", []
-        return "yes", [{"call": "select_row(1)"}, {"call": "sort_by(a)"}, {"call": "x", "refused": "no"}]
-    def update_cache(self, cache, output):
-        return {"chain": output[1]}
-
-class Says(Module):
-    "Says yes."
-    def run(self, state):
-        return "yes"
-"""
-INVENTORY = """
-name: chains
-input: {question: str, table: Table}
-planner: {use: fixed, plan: [chains, says]}
-modules: {chains: {use: "making_chains:Chains"}, says: {use: "making_chains:Says"}}
-"""
-
-
-def test_eval_and_stats_show_columns_of_runs(command: Command, tmp_path: Path) -> None:
-    write(tmp_path, CHAINS, "making_chains.py")
-    kites = {"table_id": "k", "header": ["kite", "minutes"], "rows": [["red", "12"], ["blue", "15"]]}
-    hills = {"table_id": "h", "header": ["hill"], "rows": [["high and low"]] * 700}
-    write_rows(tmp_path / "tables.jsonl", [kites, hills])
-    asked = [{"id": str(n), "table_id": "kh"[n % 2], "label": n // 3} for n in range(6)]
-    rows = [{**each, "statement": "it flew"} for each in asked]
-    data, out = str(write_rows(tmp_path / "data.jsonl", rows)), tmp_path / "out"
-    ran = command("eval", str(write(tmp_path, INVENTORY)), data, "--out", str(out))
-    header = next(line for line in ran.out.splitlines() if "ALL" in line)
-    assert header.split()[-4:] == ["chain", "0", "chain", "2"]
-    found = json.loads(command("report", str(out), "--json").out)["runs"][0]["breakdown"]
-    assert found["chain 0"] == {"n": 3, "correct": 2, "accuracy": pytest.approx(2 / 3)}
-    assert found["chain 2"] == found["small"] == {"n": 3, "correct": 1, "accuracy": pytest.approx(1 / 3)}
-    told = command("stats", str(out)).out
-    assert "out: by chain length\n" in told and "out: by table size\n" in told
-    scored = command("score", "tabfact", data, str(out / "results.jsonl"), "--json")
-    assert "chain 0" not in json.loads(scored.out)["breakdown"], "recorded answers have no chain"

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gc
 import json
-import tracemalloc
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -18,10 +16,8 @@ from hypothesis import strategies as st
 from chameleon.cli.reporting import print_report, print_stats
 from chameleon.cli.scoring import in_blocks
 from chameleon.core.events import Failure, RunEnded, RunStarted
-from chameleon.core.log import json_line
 from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.data import find_benchmark
-from chameleon.evaluation.results import Result
 from chameleon.evaluation.run import Run, read_run, told_apart
 from chameleon.evaluation.run_dir import RunDir
 from chameleon.evaluation.stats import END, START, PlanStats
@@ -113,24 +109,6 @@ def test_what_is_said_of_a_run_is_wrapped_and_tells_why_problems_failed(
     failed = lines.index("Failed     5 (100.00 %)")
     assert lines[failed + 1 : failed + 3] == ["3 times: the server failed (500)", "2 times: no ink"]
     assert all(f"{name} {digest}" in " ".join(printed.split()) for name, digest in digests.items())
-
-
-def test_a_run_that_is_read_holds_no_results(tmp_path: Path) -> None:
-    def held(count: int) -> int:
-        path = tmp_path / str(count)
-        RunDir(path, settings("tables_offline")).close()
-        rows = (Result(str(number), "x" * 200, False, True).to_json() for number in range(count))
-        (path / "results.jsonl").write_bytes(b"".join(map(json_line, rows)))
-        tracemalloc.start()
-        try:
-            assert read_run(path).n == count
-            gc.collect()
-            return tracemalloc.get_traced_memory()[0]
-        finally:
-            tracemalloc.stop()
-
-    held(10)  # what is loaded with the first
-    assert held(2_000) < held(10) + 2_000 * 400, "but for its id, its place and its verdict"
 
 
 def test_runs_of_one_name_are_told_apart_and_benchmarks_have_a_table_each(paths: list[Path]) -> None:
