@@ -1,18 +1,25 @@
-"""What holds for every benchmark: its rows are its own, and its rules judge anything."""
+"""What holds for every benchmark: its rows, its rules, where gold answers stand, and published results."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import sqrt
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from chameleon import Table
+from chameleon.benchmarks.scorers.finqa_rule import OfficialRule
+from chameleon.benchmarks.tables.cells import cells_with
 from chameleon.errors import InputError
-from chameleon.evaluation.benchmark import GradedScorer, ValueScorer
-from chameleon.evaluation.data import OWN, find_benchmark, recognised
+from chameleon.evaluation.benchmark import GradedScorer, Problem, Published, ValueScorer
+from chameleon.evaluation.compare import Z_90, half_width
+from chameleon.evaluation.data import OWN, DataFile, find_benchmark, read_problems, recognised
+from chameleon.evaluation.system_table import SystemRow
 from chameleon.inventory.resolve import shipped
 from tests.benchmarks import (
     test_fetaqa,
@@ -28,6 +35,7 @@ from tests.benchmarks import (
 )
 from tests.benchmarks.doubles import anything, texts
 from tests.benchmarks.shared_data import DATA, needs_data
+from tests.evaluation.rows import write_rows
 
 _SINGLE = {"id": "s", "query": "which?", "label": ["red"], "table": test_sqa.TABLE, "context": ""}
 _TYPED = {**test_tabmwp.ROW, **test_tabmwp.FREE, "ques_type": "free_text", "ans_type": "integer_number"}
@@ -127,3 +135,148 @@ def test_what_will_not_do_is_told(name: str) -> None:
             benchmark.problem(changed, {test_sqa.TABLE["table_id"]: test_sqa.TABLE})
         told = "header" if (name, key) == ("hybridqa", "table") else _OTHER_WORDS.get(key, key)
         assert told in caught.value.what, (key, value)
+
+
+HEADER, ROWS = ["Boat", "Port"], [["Swift", "Ostrand"], ["Heron", "Tarn  bay"], ["Otter", "ostrand"]]
+TABLE = Table(HEADER, ROWS)
+INLINE = {"caption": "", "header": HEADER, "rows": ROWS}
+
+
+def test_each_text_has_the_cells_that_read_so() -> None:
+    for words, expected in [
+        (["Ostrand"], [{(0, 1), (2, 1)}]),
+        (["heron", "TARN BAY"], [{(1, 0)}, {(1, 1)}]),
+        (["Tarn"], [{(1, 1)}]),  # a word of a cell
+        (["bay"], None),  # a short one, which would stand in many
+        (["Ostran"], None),
+        (["Heron", "2"], None),
+        ([""], None),
+        ([], None),
+    ]:
+        assert cells_with(words, Problem("1", {"table": TABLE}, words)) == expected
+    assert cells_with(["  "], Problem("1", {"table": Table(["a"], [[""]])}, [])) is None
+    assert cells_with(["a"], Problem("1", {}, [])) is None
+
+
+def gold(name: str, row: dict[str, Any], path: Path) -> Any:
+    benchmark = find_benchmark(name)
+    file = write_rows(path / "rows.jsonl", [row])
+    [problem] = read_problems(benchmark, DataFile(file, benchmark.id_key))
+    return benchmark.gold_cells(problem)
+
+
+def test_every_benchmark_tells_what_it_knows(tmp_path: Path) -> None:
+    write_rows(tmp_path / "tables.jsonl", [{"table_id": "boats", **INLINE}])
+    asked = {"question": "Which?", "table_id": "boats"}
+    wikitq = {"id": "1", "answer": ["Heron"], **asked}
+    assert gold("wikitq", wikitq, tmp_path) == [{(1, 0)}]
+    fetaqa = {"id": 1, "answer": "The Heron.", "highlighted_cell_ids": [[0, 1], [2, 0], [1, 1]], **asked}
+    assert gold("fetaqa", fetaqa, tmp_path) == [{(0, 1)}, {(1, 0)}]
+    sqa = {"id": "s", "annotator": 0, "position": 0, "answer_text": ["Heron"], **asked}
+    assert gold("sqa", {**sqa, "answer_coordinates": [[1, 0], [0, 1]]}, tmp_path) == [{(0, 1)}, {(1, 0)}]
+    assert gold("sqa", {**sqa, "answer_coordinates": []}, tmp_path) is None
+    hybridqa = {"id": "h", "answer": "Heron", "table": INLINE, **asked}
+    assert gold("hybridqa", {**hybridqa, "answer_source": "table"}, tmp_path) == [{(1, 0)}]
+    assert gold("hybridqa", {**hybridqa, "answer_source": "passage"}, tmp_path) is None
+    tabfact = {"id": "t", "statement": "it is.", "table_id": "boats", "label": 1}
+    assert gold("tabfact", tabfact, tmp_path) is None
+    feverous = {"id": "f", "claim": "it is.", "label": "SUPPORTS", "table_id": "boats", "table": INLINE}
+    assert gold("feverous", feverous, tmp_path) is None
+
+
+def test_rows_of_tablerag(tmp_path: Path) -> None:
+    single = {"id": "q", "query": "Which?", "label": ["Swift"], "table_id": "boats", "table": INLINE}
+    assert gold("sqa", single, tmp_path) == [{(0, 0)}]
+    row = {"id": 4, "wikitq_id": "nt-4", "table_id": "boats", "question": "Which?", "label": "Otter"}
+    row |= {"answers": ["Otter"], "alternative_label": [], "table": INLINE}
+    file = write_rows(tmp_path / "e2e.jsonl", [row])
+    assert recognised(file).name == "wikitq"
+    assert gold("wikitq", row, tmp_path) == [{(2, 0)}]
+
+
+@needs_data
+def test_cells_lie_in_their_tables() -> None:
+    known = {"sqa/dev.jsonl.gz": 2265, "tablerag/e2ewtq.jsonl.gz": 103}
+    for name, count in {**known, "hybridqa/dev.jsonl.gz": 183, "fetaqa/dev.jsonl.gz": 500}.items():
+        benchmark = recognised(DATA / name)
+        problems = read_problems(benchmark, DataFile(DATA / name, benchmark.id_key))
+        found = [(problem.input["table"], benchmark.gold_cells(problem)) for problem in problems]
+        measurable = [(table, groups) for table, groups in found if groups]
+        assert len(measurable) == count
+        for table, cells in ((table, cells) for table, groups in measurable for cells in groups):
+            height, width = len(table.rows), len(table.header)
+            assert all(0 <= row < height and 0 <= column < width for row, column in cells)
+
+
+FOLDER = Path(__file__).parents[2] / "benchmarks/published"
+FILES: dict[str, dict[str, Any]] = {
+    path.stem: yaml.safe_load(path.read_text("utf-8")) for path in FOLDER.glob("*.yaml")
+}
+# Rows, and the values in them: shares and half-widths.
+COUNTS = {
+    "scienceqa": (22, 198), "tabmwp": (21, 183), "tabfact": (22, 22), "wikitq": (25, 31), "fetaqa": (4, 16),
+    "finqa": (17, 68), "sara": (21, 42),
+}  # fmt: skip
+LAST = {"answer_generator": 100}  # of every plan
+ENDS = {"scienceqa": {"solution_generator": 100, **LAST}, "tabmwp": LAST}
+
+
+def rows_of(name: str) -> dict[str, Published]:
+    return {row.system: row for row in find_benchmark(name).published}
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_rows_are_whole_and_differ_by_what_the_papers_state(name: str) -> None:
+    benchmark, rows = find_benchmark(name), rows_of(name)
+    assert len(rows) == len(benchmark.published) == COUNTS[name][0] and COUNTS.keys() == FILES.keys()
+    assert sum(len(row.percent) + len(row.half_widths) for row in rows.values()) == COUNTS[name][1]
+    for row in rows.values():
+        assert set(row.percent) <= {"ALL", *benchmark.columns, *benchmark.figures} and ", " in row.source
+        if row.correct and row.n:
+            assert row.percent["ALL"] == pytest.approx(100 * row.correct / row.n, abs=0.01)
+    for points, system, other, *column in FILES[name].get("stated", ()):
+        one, two = (rows[each].percent[(column or FILES[name]["columns"])[0]] for each in (system, other))
+        assert round(one - two, len(str(points).partition(".")[2])) == points, (system, other)
+
+
+@pytest.mark.parametrize(("name", "figure"), [("scienceqa", "figure 4"), ("tabmwp", "figure 5")])
+def test_shares_of_modules_round_to_the_figure_and_add_up_to_a_plans_length(name: str, figure: str) -> None:
+    for system, printed in FILES[name]["figures"][figure].items():
+        row = rows_of(name)[system]
+        assert {module: round(row.module_use[module]) for module in printed} == printed
+        length = sum((ENDS[name] | dict(row.module_use)).values()) / 100
+        assert length == pytest.approx(row.mean_length, abs=0.011), system  # 3.04 of rounded shares for 3.03
+
+
+def test_chains_of_operations_add_up() -> None:
+    for name in ("tabfact", "wikitq"):
+        without = FILES[name]["figures"]["table 5"]
+        assert without["all"][0] == rows_of(name)["Chain-of-Table (PaLM 2)"].percent["ALL"]
+        assert all(round(left - without["all"][0], 2) == lost for left, lost in without.values())
+    figures = FILES["wikitq"]["figures"]
+    lengths, by_length = figures["table 2"], figures["figure 3"]
+    ours = by_length["Chain-of-Table"]
+    for other in ("Chain-of-Thought", "Dater"):
+        behind = [round(theirs - own, 1) for theirs, own in zip(by_length[other], ours, strict=True)]
+        assert behind == by_length[f"{other} behind"]
+    mean = sum(n * share for n, share in zip(lengths, ours, strict=True)) / sum(lengths)
+    assert (sum(lengths), sum(FILES["tabfact"]["figures"]["table 2"])) == (4309, 2023)
+    assert mean == pytest.approx(67.31, abs=0.03)
+    samples = {name: dict(each) for name, each in figures["table 4"].items()}
+    assert all(each.pop("all") == sum(each.values()) for each in samples.values())
+
+
+def test_intervals_are_wilson_s_by_way_of_asking_and_wald_s_else() -> None:
+    for row in rows_of("sara").values():
+        n, share = row.n or 0, row.percent["entailment"] / 100
+        wald = Z_90 * sqrt(share * (1 - share) / n)
+        half, places = (half_width(share, n), 1) if row.source.endswith("4") else (wald, 2)
+        assert round(100 * half, places) == row.half_widths["entailment"], row.system
+    benchmark = find_benchmark("sara")
+    assert SystemRow.published(benchmark.published[-1], benchmark).cells["entailment"] == "77.50±10.86"
+    assert SystemRow.published(benchmark.published[-1], benchmark).to_json()["percent"]["entailment"] == 77.5
+    for row in rows_of("finqa").values():
+        kinds = {"execution": 0.0} | {kind: row.percent[f"{kind} accuracy"] for kind in ("program", "answer")}
+        sums = {kind: share / 100 * (row.n or 0) for kind, share in kinds.items()}
+        found = OfficialRule().overall(sums, row.n or 0)
+        assert {name: round(found[name], 2) for name in row.percent} == row.percent, row.system

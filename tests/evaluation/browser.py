@@ -24,10 +24,9 @@ class Browser:
         self._profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         to_browser, self._write = os.pipe()
         self._read, from_browser = os.pipe()
-        options = (
-            "--headless=new --no-first-run --disable-gpu --disable-dev-shm-usage --remote-debugging-pipe"
-        )
-        options += " --remote-debugging-pipe --disable-background-networking" + " --no-sandbox" * (os.geteuid() == 0)
+        options = "--headless=new --no-first-run --disable-gpu --disable-dev-shm-usage"
+        options += " --remote-debugging-pipe --disable-background-networking"
+        options += " --no-sandbox" if os.geteuid() == 0 else ""
         profile = f"--user-data-dir={self._profile.name}"
         # The browser reads its commands from descriptor 3 and writes to 4; a shell puts them there.
         redirect = f'exec "$0" "$@" 3<&{to_browser} 4>&{from_browser}'
