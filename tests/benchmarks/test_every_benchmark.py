@@ -182,9 +182,6 @@ def test_every_benchmark_tells_what_it_knows(tmp_path: Path) -> None:
     assert gold("tabfact", tabfact, tmp_path) is None
     feverous = {"id": "f", "claim": "it is.", "label": "SUPPORTS", "table_id": "boats", "table": INLINE}
     assert gold("feverous", feverous, tmp_path) is None
-
-
-def test_rows_of_tablerag(tmp_path: Path) -> None:
     single = {"id": "q", "query": "Which?", "label": ["Swift"], "table_id": "boats", "table": INLINE}
     assert gold("sqa", single, tmp_path) == [{(0, 0)}]
     row = {"id": 4, "wikitq_id": "nt-4", "table_id": "boats", "question": "Which?", "label": "Otter"}

@@ -85,14 +85,11 @@ def test_what_counts_of_the_evidence(items: list[Any]) -> None:
     assert [item for item in kept if item not in in_tables] == others[:5]
 
 
-def test_labels() -> None:
+def test_labels_and_the_evidence_of_a_run() -> None:
     said = ["supports", "SUPPORTS", "SUPPORTS.", " SUPPORTS", "", None]
     assert [LABEL.right(each, problem()) for each in said] == [True, True, False, False, False, False]
     assert LABEL.from_answer("Yes.", problem()) == "SUPPORTS" and LABEL.from_answer(0, problem()) == "REFUTES"
     assert LABEL.from_answer("not enough info", problem("NOT ENOUGH INFO")) == "not enough info"
-
-
-def test_the_evidence_of_a_run() -> None:
     asked = problem(evidence=[["Kite_sentence_3"]])
     found = FEVEROUS.found(State(cache={"evidence_items": ["Kite_sentence_3"]}))
     grades = [EVIDENCE.grades(EVIDENCE.from_run("yes", each, asked), asked) for each in (found, {})]

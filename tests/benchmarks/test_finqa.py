@@ -46,23 +46,14 @@ SINGLE |= {"retrieved_context": [DUES, "dues rose ."], "program": "greater(1250,
 def test_a_report() -> None:
     read = FINQA.problem(ROW, {})
     assert (read.id, read.gold, read.columns) == (ROW["id"], 0.38889, ("table and text", "2 steps"))
-    passages = [
-        ("the port is small .", "before"),
-        ("dues rose .", "before"),
-        ("fares rose to 310 .", "after"),
-    ]
-    assert (
-        read.input
-        == {  # and no gold data
-            "question": ROW["qa"]["question"],
-            "table": Table(LINES[0], LINES[1:]),
-            "passages": [{"title": "", "text": text, "place": place} for text, place in passages],
-        }
-    )
+    texts = {"the port is small .": "before", "dues rose .": "before", "fares rose to 310 .": "after"}
+    passages = [{"title": "", "text": text, "place": place} for text, place in texts.items()]
+    asked = {"question": ROW["qa"]["question"], "table": Table(LINES[0], LINES[1:])}
+    assert read.input == {**asked, "passages": passages}, "and no gold data"
     assert read.detail["facts"] == ["table_1", "text_2"] and read.detail["answer"] == "38.9%"
 
 
-def test_a_question_with_what_was_retrieved_for_it() -> None:
+def test_questions_with_what_was_retrieved_and_without_gold() -> None:
     """Its sentences that are lines of the table are left out: the table has them."""
     read = FINQA.problem(SINGLE, {})
     assert read.input["passages"] == [{"title": "", "text": "dues rose ."}]
@@ -70,9 +61,6 @@ def test_a_question_with_what_was_retrieved_for_it() -> None:
     # A line as the published retriever reads it:
     text = "( in thousands ) the ferry fares of 2011 is 310 ; the ferry fares of 2010 is 290 ;"
     assert line_as_text(LINES[0], LINES[2]) == text
-
-
-def test_a_question_of_the_private_test_set_has_no_gold() -> None:
     read = FINQA.problem({**ROW, "qa": {"question": "what?"}}, {})
     assert (read.gold, read.columns) == (None, ())
     with pytest.raises(InputError, match="need the gold program"):
@@ -103,11 +91,6 @@ def test_official_predictions(tmp_path: Path, command: Command) -> None:
     assert found["figures"]["execution accuracy"] == pytest.approx(200 / 3)
     assert found["figures"]["program accuracy"] == pytest.approx(100 / 3)
     assert found["figures"]["execution ± 90 %"] == pytest.approx(44.77, abs=0.01)
-
-
-def test_what_a_run_found() -> None:
-    assert FINQA.found(State(cache={"finqa_program": "add(1, 2)"})) == {"program": "add(1, 2)"}
-    assert FINQA.found(State(cache={"program": "ans = 1"})) == {}
 
 
 def test_runs_are_given_dashes_and_whole_lines() -> None:
@@ -168,13 +151,11 @@ class TestEquivalence:
         second = "add(2, 2), table_sum(dues, none), divide(#1, #0)"
         assert same(second, "multiply(2, 2), add(2, 2), table_sum(dues, none), divide(#2, #1)")
 
-    def test_a_program_that_grows_without_end_is_wrong(self) -> None:
+    def test_a_program_that_grows_without_end_is_wrong_and_no_gold_program_is_told(self) -> None:
         steps = ["add(5, 3)", *(f"multiply(#{number}, #{number})" for number in range(60))]
         assert not same("add(5, 3)", ", ".join(steps))
         towers = ["exp(5, 3)", *(f"exp(#{number}, #{number})" for number in range(7))]
         assert not same("exp(5, 3)", ", ".join(towers))
-
-    def test_a_gold_program_that_is_none_is_told(self) -> None:
         with pytest.raises(InputError, match="gold program cannot be read"):
             same("nothing", "add(1, 2)")
 
@@ -221,22 +202,20 @@ class TestRuns:
         prediction = OFFICIAL.from_run(answer, found, asking())
         assert OFFICIAL.grades(prediction, asking()) == {"execution": 1, "program": program, "answer": 1}
 
-    def test_a_number_is_a_program_that_adds_nothing(self) -> None:
+    def test_what_is_a_program(self) -> None:
         assert as_program(25048 / 44572) == "add(0.56197, 0)" and as_program("34.7%") == "add(0.347, 0)"
         assert as_program("nothing") is None and as_program(10**400) is None
+        assert tokens_in(["add(", "1", "2", ")", "EOF"]) == tokens_in("add(1, 2)")
+        assert tokens_in(["add(", 1]) is None and tokens_in(None) is None and tokens_in(["a"]) == ["a"]
+        assert FINQA.found(State(cache={"finqa_program": "add(1, 2)"})) == {"program": "add(1, 2)"}
+        assert FINQA.found(State(cache={"program": "ans = 1"})) == {}
 
-    def test_yes_and_no(self) -> None:
+    def test_yes_and_no_and_nothing(self) -> None:
         for answer in ("yes", True, "Yes "):
             executed = [OFFICIAL.grades({"answer": answer}, asking(gold)) for gold in ("yes", "no")]
             assert [each["execution"] for each in executed] == [1, 0]
-
-    def test_nothing_is_wrong(self) -> None:
         declined = OFFICIAL.judged("divide(25048, 44572)", asking(), answered=False)
         assert set(declined.grades.values()) == {0.0}
-
-    def test_tokens(self) -> None:
-        assert tokens_in(["add(", "1", "2", ")", "EOF"]) == tokens_in("add(1, 2)")
-        assert tokens_in(["add(", 1]) is None and tokens_in(None) is None and tokens_in(["a"]) == ["a"]
 
 
 class TestAnswers:
@@ -260,16 +239,12 @@ class TestAnswers:
         every = [*right, *wrong]
         assert [each for each in every if ANSWER.right(ANSWER.from_answer(each, asked), asked)] == right
 
-    def test_what_annotators_wrote_is_right_too(self) -> None:
+    def test_what_annotators_wrote_and_shares_that_are_asked_for_are_right(self) -> None:
         assert ANSWER.right("101 stores", asking(112.5, answer="101 stores created per year"))
         assert ANSWER.right("56.2", asking(0.56197, question="what percent of dues was paid?"))
-
-    def test_a_share_is_not_taken_where_a_question_only_names_per_cent(self) -> None:
         asked = "if 5% of the units are free, what is the average price?"
         assert not ANSWER.right(500, asking(5.0, question=asked))
         assert ANSWER.right(5, asking(5.0, question=asked))
-
-    def test_the_answer_in_a_text(self) -> None:
         text = "2011 and 2010 differ by 3. The answer is 12.\nNo: the final answer is: 0.562"
         assert ANSWER.from_output(text, asking()) == "0.562"
 

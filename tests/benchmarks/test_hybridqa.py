@@ -38,7 +38,7 @@ LINKED = {
 TEXTS = {"/wiki/Swift_%28kite%29": "Swift is a kite .", "/wiki/Ann": "Ann made kites ."}
 
 
-def test_a_row() -> None:
+def test_a_row_a_reference_without_its_table_and_what_is_missing() -> None:
     read = HYBRID.problem(ROW, {})
     assert (read.id, read.gold, read.columns) == ("q1", "Ann Example", ("passage", "small"))
     table = ROW["table"]
@@ -49,12 +49,12 @@ def test_a_row() -> None:
         {"title": "Swift", "text": "Swift is a kite : it is red | blue ."},
         {"title": "Lark: The Kite", "text": "Ann made it ."},
     ]
-
-
-def test_a_reference_without_its_table_can_be_scored() -> None:
     row = {"id": "q1", "answer": "Ann", "answer_source": None, "question": "who?", "table_id": "t"}
     read = HYBRID.problem(row, {})
     assert HYBRID.recognises(row) and (read.input, read.columns) == ({}, ())
+    asked = Problem("q", {}, "The")
+    assert RULE.grades(None, asked) == {"EM": 0, "F1": 0}
+    assert RULE.grades("", asked) == {"EM": 1, "F1": 1}
 
 
 def test_the_release(tmp_path: Path) -> None:
@@ -96,12 +96,6 @@ def test_f1_is_the_same_from_both_sides(said: str, gold: str) -> None:
     assert f1(said, gold) == 1 or not same_text(said, gold)
     assert same_text(said, said) and f1(f"The {said} .", said) == 1
     assert all(each["text"] for each in listed_passages(said))
-
-
-def test_what_is_missing_is_wrong_even_where_the_answer_is_nothing() -> None:
-    asked = Problem("q", {}, "The")
-    assert RULE.grades(None, asked) == {"EM": 0, "F1": 0}
-    assert RULE.grades("", asked) == {"EM": 1, "F1": 1}
 
 
 @needs_data

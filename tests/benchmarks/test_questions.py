@@ -159,12 +159,22 @@ def problems(folder: Path, text: str, name: str = "q.csv", **also: str) -> list[
     return problems_in("questions", folder / name)
 
 
-def test_a_csv_has_a_question_a_line_and_tables_beside_it(tmp_path: Path) -> None:
+def test_a_csv_or_a_workbook_has_a_question_a_line_and_tables_beside_it(tmp_path: Path) -> None:
     text = "Question;Answer;Table;Tags;Choices\nWho?;B;league.csv;'a';b;\nWhich?;A;league.csv;x;A\n"
     first, second = problems(tmp_path, text)
     assert (first.id, first.input["question"], first.gold) == ("2", "Who?", "B")
     assert first.input["table"].rows == (("A", "5"), ("B", "7")) and first.input["table"].caption == "league"
     assert second.input["choices"] == ["A"] and second.columns == ("x",)
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in (["question", "answer", "table"], ["Who?", "B", "league.csv"], ["How many?", 2, "league.csv"]):
+        book.active.append(row)
+    book.save(tmp_path / "q.xlsx")
+    (tmp_path / "league.csv").write_text(LEAGUE, "utf-8")
+    assert [(each.id, each.gold) for each in problems_in("questions", tmp_path / "q.xlsx")] == [
+        ("2", "B"),
+        ("3", "2"),
+    ]
 
 
 def test_json_lines_have_lists_numbers_and_ids(tmp_path: Path) -> None:
@@ -177,19 +187,6 @@ def test_json_lines_have_lists_numbers_and_ids(tmp_path: Path) -> None:
     assert [(each.id, each.gold) for each in found] == [("one", ["A", "B"]), ("2", 2), ("3", "DECLINE")]
     assert found[1].input["unit"] == "km" and len(found[1].input["tables"]) == 1
     assert [each.to_decline for each in found] == [False, False, True]
-
-
-def test_a_workbook_is_read_as_a_csv_is(tmp_path: Path) -> None:
-    openpyxl = pytest.importorskip("openpyxl")
-    book = openpyxl.Workbook()
-    for row in (["question", "answer", "table"], ["Who?", "B", "league.csv"], ["How many?", 2, "league.csv"]):
-        book.active.append(row)
-    book.save(tmp_path / "q.xlsx")
-    (tmp_path / "league.csv").write_text(LEAGUE, "utf-8")
-    assert [(each.id, each.gold) for each in problems_in("questions", tmp_path / "q.xlsx")] == [
-        ("2", "B"),
-        ("3", "2"),
-    ]
 
 
 def test_a_row_that_cannot_be_used_is_told_with_its_line_and_skipped(
@@ -218,17 +215,11 @@ def test_a_tolerance_that_is_no_number_and_a_small_decline_are_told(
     assert [each.to_decline for each in found] == [True] and told in caplog.text
 
 
-def test_a_text_is_read_as_the_text_and_as_passages(tmp_path: Path) -> None:
+def test_texts_units_and_choices_of_a_row(tmp_path: Path) -> None:
     (found,) = problems(tmp_path, "question,answer,text\nWhat?,A,note.txt\n", **{"note.txt": "It is A."})
     assert found.input["text"] == "It is A." and found.input["passages"][0]["text"] == "It is A."
-
-
-def test_data_without_question_and_answer_says_what_is_needed(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="columns question and answer"):
         problems(tmp_path, "a,b\n1,2\n")
-
-
-def test_the_unit_and_the_choices_of_a_row_decide(tmp_path: Path) -> None:
     text = "question,answer,unit,choices,tolerance\nHow much?,12,kg,,0.5\nWhich?,two,,one; two,\n"
     heavy, chosen = problems(tmp_path, text)
     right = ValueRule().right

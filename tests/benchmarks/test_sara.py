@@ -39,15 +39,12 @@ def problem(answer: str = "Entailment") -> Problem:
     return SARA.problem({**ROW, "answer": answer}, {})
 
 
-def test_a_row() -> None:
+def test_rows_and_the_statutes_beside_them(tmp_path: Path) -> None:
     read = SARA.problem({**ROW, "statutes": "/law"}, {})
     assert (read.id, read.gold, read.columns) == ("s12_b_pos", "Entailment", ("entailment", "§152"))
     assert read.input == {"question": ROW["question"], "text": ROW["text"], "statutes": Path("/law")}
     assert read.detail == {"kind": "entailment", "section": "152(b)"}
     assert SARA.problem(AMOUNT, {}).columns == ("numeric",)
-
-
-def test_statutes_lie_beside_the_rows(tmp_path: Path) -> None:
     data = write_rows(tmp_path / "cases.jsonl", [ROW, AMOUNT])
     assert all("statutes" not in each.input for each in problems_in("sara", data))
     statutes = write_files(tmp_path, {"statutes.json": {}}) / "statutes.json"
@@ -69,15 +66,12 @@ def test_the_release(tmp_path: Path) -> None:
     assert case_in(CASE.replace("Contradiction", "$12"), "x")["kind"] == "numeric"
 
 
-def test_labels() -> None:
+def test_labels_and_dollars() -> None:
     called: list[list[Any]] = [["Entailment", "entailed.", "yes", True]]
     called += [["**CONTRADICTION**", "not entailed", "no", 0], ["perhaps", None, 7]]
     for label, values in zip((*LABELS, None), called, strict=True):
         for rule in ([OFFICIAL.right(value, problem(each)) for each in LABELS] for value in values):
             assert rule == [each == label for each in LABELS]
-
-
-def test_dollars() -> None:
     amounts = {"$1,234.50": 1234.5, "1234 dollars.": 1234.0, "-$3": -3.0, "$.5": 0.5}
     assert {text: dollars(text) for text in amounts} == amounts
     assert not any(map(dollars, (True, "about $3", "", float("nan"), 10**400, "9" * 400)))

@@ -77,7 +77,7 @@ RIGHT: list[Any] = [
 WRONG = [None, "", [], [[0, 0]], ["(0,0)", "(2, 0)"], "Swift", ["Swift", "kite"], "[(0, 0), (2, 0)]", 3, {}]
 
 
-def test_right_and_wrong() -> None:
+def test_right_and_wrong_and_texts_in_the_table() -> None:
     assert [said for said in [*RIGHT, *WRONG] if RULE.right(said, problem())] == RIGHT
     assert RULE.from_run("Swift", {"coordinates": [[2, 0]]}, problem()) == [[2, 0]]
     assert RULE.from_run("Swift", {}, problem()) == "Swift"
@@ -85,9 +85,6 @@ def test_right_and_wrong() -> None:
     assert RULE.right([[0, 0], [2, 0]], bare)
     with pytest.raises(InputError, match="needs the table"):
         RULE.right("Swift", bare)
-
-
-def test_texts_are_found_in_the_table() -> None:
     table = problem().input["table"]
     assert cells_of("20", table) == [(1, 2)] and cells_of(["20", "20"], table) == [(1, 2), (2, 2)]
     assert cells_of(["red", "20"], table) == [(0, 1), (1, 2)]

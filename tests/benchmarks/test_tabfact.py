@@ -76,18 +76,8 @@ def test_packed_files_of_chain_of_table_and_of_tablerag(tmp_path: Path) -> None:
 RULES = {name: rule() for name, rule in Tabfact.scorers.items()}
 
 
-@needs_data
-def test_vectors_of_chain_of_table() -> None:
-    vectors = rows("vectors/tabfact_match.jsonl")
-    for vector in vectors:
-        asked = labelled("yes" if vector["label"] else "no")
-        for name, key in (("chain_of_table", "correct_top"), ("chain_of_table_weighted", "correct_weighted")):
-            assert RULES[name].right(vector["responses"], asked) is vector[key], (vector["id"], name)
-    assert len(vectors) == 10
-
-
 class TestRules:
-    def test_what_a_label_is_called(self) -> None:
+    def test_what_each_rule_calls_a_label(self) -> None:
         called: dict[str, list[Any]] = {
             "yes": ["Yes", "true", "ENTAILED.", "1", 1, 1.0, True, ["yes"]],
             "no": ["no", "False", "refuted", "0", 0, 0.0, False, (0,)],
@@ -95,21 +85,15 @@ class TestRules:
         for label, said in ((label, each) for label, names in called.items() for each in names):
             right = [RULES["official"].right(said, labelled(each)) for each in ("yes", "no")]
             assert right == [label == each for each in ("yes", "no")], said
-
-    def test_chain_of_table_is_strict(self) -> None:
         rule = RULES["chain_of_table"]
         for said in ("Yes.", "entailed", 1, "1", None, [], "yes, it is"):
             assert not any(rule.right(said, labelled(gold)) for gold in ("yes", "no"))
         for said in (True, " TRUE ", "yes", ["Yes", "no", "no"]):
             assert rule.right(rule.from_answer(said, labelled("yes")), labelled("yes"))
-
-    def test_weighted_responses(self) -> None:
         rule = RULES["chain_of_table_weighted"]
         assert rule.right(["YES", "no", "no", "no"], labelled("no"))  # 4 against 3 + 2 + 1
         assert rule.right(["YES", "no", "NO", "no"], labelled("yes"))  # 4 against 3 + 1 and 2: the first
         assert not RULES["chain_of_table"].right(["YES", "no", "no", "no"], labelled("no"))
-
-    def test_tabsqlify_looks_for_words(self) -> None:
         rule, texts = RULES["tabsqlify"], {"it is false, not true": "yes", "It is FALSE.": "no"}
         texts |= {"supported by row 1": "yes", "falsely supported": "no", "": "no"}
         for text, verdict in texts.items():
@@ -129,7 +113,7 @@ GOLD: dict[str, dict[str, str]] = {
 
 
 @needs_data
-def test_vectors_of_tablerag() -> None:
+def test_vectors() -> None:
     """They are of four benchmarks; TabFact has no third label."""
     vectors = rows("vectors/tablerag_eval.jsonl")
     for vector in vectors:
@@ -145,6 +129,12 @@ def test_vectors_of_tablerag() -> None:
                 verdicts.append(rule.right(said, labelled(labels[gold] if labels else gold)))
         assert sum(verdicts) / len(verdicts) == vector["score"], vector["id"]
     assert len(vectors) == 22
+    vectors = rows("vectors/tabfact_match.jsonl")
+    for vector in vectors:
+        asked = labelled("yes" if vector["label"] else "no")
+        for name, key in (("chain_of_table", "correct_top"), ("chain_of_table_weighted", "correct_weighted")):
+            assert RULES[name].right(vector["responses"], asked) is vector[key], (vector["id"], name)
+    assert len(vectors) == 10
 
 
 def test_labels_of_a_run_are_written_as_tablerag_does() -> None:

@@ -36,7 +36,7 @@ def problem(**changes: Any) -> Problem:
     return Tabmwp().problem({**ROW, **changes}, {})
 
 
-def test_a_row_of_the_release() -> None:
+def test_rows() -> None:
     read = problem()
     assert (read.id, read.gold, read.columns) == ("101", "blue", ("MC", "EXTR", "G1-6"))
     assert ROW["solution"] not in str(read.input)
@@ -49,17 +49,11 @@ def test_a_row_of_the_release() -> None:
     }
     typed = {"answer": "blue", "ans_type": "extractive_text"}
     assert read.detail == {**typed, "unit": None, "choices": ["red", "blue"]}
-
-
-def test_a_row_without_title_types_and_grade() -> None:
     row = {"pid": 7, "table": ROW["table"], **FREE}
     read = Tabmwp().problem(row, {})
     assert (read.id, read.columns) == ("7", ("FREE", "INT"))
     assert read.input["table"].caption == "" and read.input["choices"] is None
     assert read.input["unit"] == read.detail["unit"] == "minutes"
-
-
-def test_a_recorded_row_without_its_question() -> None:
     recorded = {"pid": "9", "answer": "blue", "ques_type": "multi_choice", "ans_type": "other_text"}
     read = Tabmwp().problem(recorded, {})
     assert (read.input, read.columns) == ({}, ("MC", "OTH"))
@@ -122,23 +116,19 @@ class TestShared:
         clubs = ["rowing club", "swimming class", "swimming team"]
         assert [most_similar(each, clubs) for each in ("swimming", "chess")] == ["swimming class", clubs[0]]
 
-    def test_floatify(self) -> None:
+    def test_numbers(self) -> None:
         values = [None, " 2.50 ", "1,204", Fraction(3, 4), [], ("east", "west"), [[1], 2]]
         found = [None, 2.5, "1,204", 0.75, None, "east", "[1]"]
         values += [{"total": 5, "rest": 1}, {"total": "5"}, {}, {3}, 2j, HUGE]
         found += [5, "5", None, "{3}", "2j", HUGE]
         assert list(map(floatify, values)) == found
         assert [type(floatify(each)) for each in values] == list(map(type, found))
-
-    def test_read_number(self) -> None:
         assert list(map(read_number, ("3/4", "1,204.5", "15%", "-2.5", "1/2/9"))) == [
             *(0.75, 1204.5, 0.15, -2.5, 0.5)
         ]
         for text in ("", "kite", "1.5/2", "1,000/2", "3/0", "12 kites"):
             with pytest.raises((ValueError, ArithmeticError)):
                 read_number(text)
-
-    def test_same_number(self) -> None:
         assert all(map(same_number, (18.04, 3.1, 3.0, 1e-07), (18.0, 3.14, 3.04, 2e-07)))
         # The binary number lies below 2.675.
         assert not any(map(same_number, (2.675, NAN, float("inf"), HUGE), (2.68, NAN, 5.0, 5.0)))

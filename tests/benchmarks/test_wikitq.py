@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +16,7 @@ from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.data import DataFile, read_problems
 from tests.benchmarks.doubles import problems_in, texts, write_files
-from tests.benchmarks.shared_data import DATA, anchors, needs_data, rows
-from tests.e2e.commands import Command
+from tests.benchmarks.shared_data import needs_data, rows
 
 PATH = "csv/204-csv/7.csv"
 ROW: dict[str, Any] = {"id": "nu-7", "question": "which kites flew 15 minutes or more?", "table_id": PATH}
@@ -45,28 +43,24 @@ def release(tmp_path: Path) -> Path:
 
 
 class TestReader:
-    def test_a_row(self) -> None:
+    def test_rows_with_and_without_their_table(self) -> None:
         read = Wikitq().problem(ROW, {PATH: TABLE})
         assert (read.id, read.gold, read.columns) == ("nu-7", ["red", "blue"], ("small",))
         assert read.input["question"] == ROW["question"] and "answer" not in str(read.input)
         assert read.input["table"].caption == "Kites" and read.input["table"].rows[2] == ("short", "")
         assert read.detail == {"canon": ["red", "blue"], "question": ROW["question"]}
-
-    def test_a_recorded_row_without_its_table_can_be_scored(self) -> None:
         recorded = {"id": "nu-7", "table_id": "t", "question": "who?", "gold": ["red"], "output": "red"}
         read = Wikitq().problem(recorded, {})
         assert (read.input, read.columns, read.gold, read.detail["canon"]) == ({}, (), ["red"], None)
         assert Wikitq().recognises(recorded)
-
-    def test_sizes(self) -> None:
         for cells, size in {499: "small", 500: "medium", 999: "medium", 1000: "large"}.items():
             table = {**TABLE, "header": ["a"], "rows": [["b"]] * cells}  # a line is four tokens with its end
             assert Wikitq().problem(ROW, {PATH: table}).columns == (size,)
 
-    @pytest.mark.parametrize("changes", [{"rows": None}, {"header": "a"}, {"rows": [[1]]}])
-    def test_what_is_no_table_is_told(self, changes: dict[str, Any]) -> None:
-        with pytest.raises(InputError):
-            Wikitq().problem(ROW, {PATH: {**TABLE, **changes}})
+    def test_what_is_no_table_is_told(self) -> None:
+        for changes in ({"rows": None}, {"header": "a"}, {"rows": [[1]]}):
+            with pytest.raises(InputError):
+                Wikitq().problem(ROW, {PATH: {**TABLE, **changes}})
 
     def test_the_release(self, release: Path) -> None:
         [read] = problems_in("wikitq", release / "data/some.tsv")
@@ -87,15 +81,12 @@ class TestReader:
             assert inside.input["table"].header == ("Kite", "Minutes\nin the air")
             assert len(others) == 5 and not any(each.input or each.columns for each in others)
 
-    @pytest.mark.parametrize(
-        ("line", "told"),
-        [("nt-1", "line 2: this line has 1 fields"), ("nt-1\t\udcff", "line 2: this is no UTF-8 text")],
-    )
-    def test_broken_lines_are_told(self, release: Path, line: str, told: str) -> None:
+    def test_broken_lines_are_told(self, release: Path) -> None:
         data = release / "data/some.tsv"
-        data.write_bytes(f"id\tutterance\n{line}\n".encode("utf-8", "surrogateescape"))
-        with pytest.raises(InputError, match=told):
-            list(read_problems(Wikitq(), DataFile(data)))
+        for line, told in {"nt-1": "has 1 fields", "nt-1\t\udcff": "this is no UTF-8 text"}.items():
+            data.write_bytes(f"id\tutterance\n{line}\n".encode("utf-8", "surrogateescape"))
+            with pytest.raises(InputError, match=f"line 2: .*{told}"):
+                list(read_problems(Wikitq(), DataFile(data)))
 
     @given(st.lists(st.text(), min_size=1))
     def test_escapes_come_back(self, items: list[str]) -> None:
@@ -104,16 +95,7 @@ class TestReader:
 
 
 @needs_data
-def test_the_command_scores_one_run_of_several(command: Command) -> None:
-    data, recorded = (str(DATA / "wikitq" / name) for name in ("dev_test_half.jsonl", "tablecot.jsonl.gz"))
-    options = ("--given", "--json", "--scorer", "tablecot", "--where", "run=cot_0_999")
-    found = json.loads(command("score", "wikitq", data, recorded, *options).out)
-    assert (found["correct"], found["n"]) == anchors()["wikitq.tablecot.cot_0_999.own_matcher"]
-    assert sum(found["breakdown"][name]["n"] for name in ("small", "medium", "large")) == found["n"]
-
-
-@needs_data
-def test_vectors_of_the_official_rule() -> None:
+def test_vectors() -> None:
     kinds = {type(None): "StringValue", int: "NumberValue", float: "NumberValue", tuple: "DateValue"}
     vectors = rows("vectors/wikitq_eval.jsonl")
     for vector in vectors:
@@ -123,10 +105,6 @@ def test_vectors_of_the_official_rule() -> None:
         assert sorted(each.text for each in predicted) == sorted(vector["pred_norm"]), vector["name"]
         assert sorted(kinds[type(each.meant)] for each in predicted) == sorted(vector["pred_types"])
     assert len(vectors) == 49
-
-
-@needs_data
-def test_vectors_of_the_other_rules() -> None:
     vectors = rows("vectors/tablecot_wikitq_eval.jsonl")
     for vector in vectors:
         assert TABLECOT.right(vector["pred"], problem(*vector["gold"].split("|"))) is vector["correct"]
@@ -164,26 +142,22 @@ class TestOfficial:
     def test_what_is_right(self, gold: list[str], right: list[Any], wrong: list[Any]) -> None:
         assert [each for each in [*right, *wrong] if OFFICIAL.right(each, problem(*gold))] == right
 
-    def test_canonical_values_say_what_is_meant(self) -> None:
+    def test_canonical_values_bars_and_long_texts(self) -> None:
         known = problem("four", canon=["4.0"])
         assert OFFICIAL.right("4", known) and OFFICIAL.right("four", known)
         assert not OFFICIAL.right("4", problem("four"))
-
-    def test_an_answer_of_a_run_is_parted_by_bars(self) -> None:
         asked = problem("a", "b")
         for said in (OFFICIAL.from_answer("a | b", asked), OFFICIAL.from_output("a|b", asked)):
             assert OFFICIAL.right(said, asked)
         assert OFFICIAL.from_answer(7, asked) == 7
+        for text in ("[" * 50_000, "[1]" * 20_000 + "x", " (" * 20_000, "9" * 50_000, "*" * 50_000):
+            assert OFFICIAL.right([text], problem(text))
 
     @given(st.lists(texts, min_size=1, max_size=5))
     def test_an_answer_equals_itself_in_any_order(self, gold: list[str]) -> None:
         assert OFFICIAL.right(gold, problem(*gold)) and OFFICIAL.right(gold[::-1], problem(*gold))
         forms = [normal_form(text) for text in gold]
         assert forms == [form.strip().lower() for form in forms]
-
-    def test_long_texts_take_no_time(self) -> None:
-        for text in ("[" * 50_000, "[1]" * 20_000 + "x", " (" * 20_000, "9" * 50_000, "*" * 50_000):
-            assert OFFICIAL.right([text], problem(text))
 
 
 def test_tablecot() -> None:
