@@ -17,6 +17,7 @@ from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Problem
 from tests.benchmarks.doubles import problems_in
 
+Log = pytest.LogCaptureFixture
 VALUES: list[tuple[Any, list[Any], list[Any]]] = [  # the gold answer, what is right, and what is wrong
     ("Gus North", ["gus north", "“Gus North”", ["Gus North"]], ["Gus South"]),
     ("Cafe\u0301", ["Caf\u00e9"], []),
@@ -95,7 +96,7 @@ def test_the_same_value_is_right_however_it_is_written(gold: Any, right: list[An
         ("1", ["5", "6"], [], ["6"]),
     ],
 )
-def test_a_tolerance_is_a_number_or_a_share_of_the_gold_one(
+def test_a_tolerance_is_a_number_or_a_share(
     tolerance: str, gold: Any, right: list[Any], wrong: list[Any]
 ) -> None:
     assert [each for each in [*right, *wrong] if same_answer(each, gold, tolerance)] == right
@@ -189,9 +190,7 @@ def test_json_lines_have_lists_numbers_and_ids(tmp_path: Path) -> None:
     assert [each.to_decline for each in found] == [False, False, True]
 
 
-def test_a_row_that_cannot_be_used_is_told_with_its_line_and_skipped(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_row_that_cannot_be_used_is_told_and_skipped(tmp_path: Path, caplog: Log) -> None:
     text = (
         'id,question,answer,table\n1,"Who\nleads?",B,league.csv\n2,,B,league.csv\n\n3,Who?,,league.csv\n'
         "4,Who?,B,none.csv\n1,Who?,A,league.csv\n5,Who?,B,league.csv\n"
@@ -207,8 +206,8 @@ def test_a_row_that_cannot_be_used_is_told_with_its_line_and_skipped(
     ("answer", "tolerance", "told"),
     [("12", "abc", "tolerance 'abc'"), ("decline", "", "DECLINE"), ("Declined", "", "DECLINE")],
 )
-def test_a_tolerance_that_is_no_number_and_a_small_decline_are_told(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, answer: str, tolerance: str, told: str
+def test_odd_tolerances_and_a_small_decline_are_told(
+    tmp_path: Path, caplog: Log, answer: str, tolerance: str, told: str
 ) -> None:
     with caplog.at_level(logging.WARNING, "chameleon"):
         found = problems(tmp_path, f"question,answer,tolerance\nA?,{answer},{tolerance}\nB?,DECLINE,\n")

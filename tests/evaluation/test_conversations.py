@@ -152,10 +152,15 @@ def test_what_follows_a_failure_is_asked_again_where_it_is_told_otherwise(tmp_pa
     assert again["1/0/0"] is None and again["0/0/2"] == expected(every)["0/0/2"]
 
 
-def test_problems_that_stand_alone_come_as_they_are_met() -> None:
+def test_problems_that_stand_alone_come_first_and_lacks_are_found() -> None:
     alone = [Problem(name, {"question": "?"}, None) for name in "ab"]
     every = [*problems([["says", "says"]]), *alone]
     assert [[each.id for each in one] for one in in_turn(every)] == [["a"], ["b"], ["0/0/0", "0/0/1"]]
+    blind, asked = {"has_picture": True}, {"question": "?"}
+    every = [Problem("a", {}, None), Problem("b", asked, None, detail=blind)]
+    found = Problems(lambda: iter([*every, Problem("c/0", asked, None, (), blind, sequence="c")]))
+    assert found.without_question == ["a"] and found.blind == ["b", "c/0"]
+    assert found.has_conversations
 
 
 def test_gold_answers_are_told_where_that_is_asked_for() -> None:
@@ -189,14 +194,6 @@ def test_all_that_a_limit_leaves_are_read_again(every: list[Problem], limit: int
     assert all(problem.id in problems.ids for problem in expected)
     again = [each for group in in_turn(problems) for each in group]
     assert again == expected, "a conversation that is cut short comes last"
-
-
-def test_what_problems_lack_is_found() -> None:
-    blind, asked = {"has_picture": True}, {"question": "?"}
-    every = [Problem("a", {}, None), Problem("b", asked, None, detail=blind)]
-    problems = Problems(lambda: iter([*every, Problem("c/0", asked, None, (), blind, sequence="c")]))
-    assert problems.without_question == ["a"] and problems.blind == ["b", "c/0"]
-    assert problems.has_conversations
 
 
 INVENTORY = """\
@@ -282,9 +279,7 @@ def test_a_limit_counts_questions_from_the_beginning_of_conversations(conversing
     assert conversing.run()["correct"] == 3
 
 
-def test_gold_history_is_another_setting_and_needs_conversations(
-    conversing: Conversing, command: Command, tmp_path: Path
-) -> None:
+def test_gold_history_needs_conversations(conversing: Conversing, command: Command, tmp_path: Path) -> None:
     assert conversing.run("--gold-history")["n"] == 3
     assert 'history was "gold", and now is null' in conversing.run()["err"]
     assert "gold 0" in json.dumps(conversing.server.requests)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import string
 import tempfile
 import tracemalloc
@@ -139,33 +140,25 @@ def test_a_folder_and_a_missing_file_are_told(command: Command, tmp_path: Path) 
         (tmp_path / name).touch()
     complaint = command("eval", "tables_offline", str(tmp_path)).complaint
     assert complaint == f"{tmp_path}: this is a folder. Name a file in it: dev.jsonl, test.json.gz."
-    good = written(tmp_path, GOOD)
+    good = str(written(tmp_path, GOOD))
     for place, told in ((tmp_path, "this is a folder"), (tmp_path / "none.json", "there is no such file")):
-        assert f"{place}: {told}" in command("eval", "tables_offline", str(place)).complaint
-        assert f"{place}: {told}" in command("score", "tabmwp", str(good), str(place)).complaint
         tables = ("--tables", str(place), "--benchmark", f"{__name__}:Apart")
-        assert f"{place}: {told}" in command("eval", "tables_offline", str(good), *tables).complaint
+        asked = [("eval", "tables_offline", str(place)), ("eval", "tables_offline", good, *tables)]
+        for line in (*asked, ("score", "tabmwp", good, str(place))):
+            assert f"{place}: {told}" in command(*line).complaint
 
 
-def test_a_problem_that_occurs_twice_is_told(tmp_path: Path) -> None:
-    rows = make_rows(3)
-    path = written(tmp_path, lines([*rows, {**rows[1], "pid": int(rows[1]["pid"])}]))
-    with pytest.raises(InputError, match=f"{path}, problem 1001: the id 1001 occurs twice"):
-        list(read_problems(find_benchmark("tabmwp"), DataFile(path, "pid")))
-
-
-@pytest.mark.parametrize(
-    ("change", "told"),
-    [
+def test_a_row_that_cannot_be_used_is_named(tmp_path: Path) -> None:
+    first, second, *others = make_rows(4)
+    for change, told in [
         ({"answer": 3}, 'problem 1001: the key "answer" is 3'),
         ({"choices": "a"}, "problem 1001: the key \"choices\" is 'a'"),
         ({"pid": None}, 'problem number 2: a problem of tabmwp needs its id as "pid"'),
-    ],
-)
-def test_a_row_that_cannot_be_used_is_named(command: Command, change: Row, told: str, tmp_path: Path) -> None:
-    first, second, *others = make_rows(4)
-    path = written(tmp_path, lines([first, {**second, **change}, *others]))
-    assert f"{path}, {told}" in command("eval", "tables_offline", str(path)).complaint
+        ({"pid": int(first["pid"])}, "problem 1000: the id 1000 occurs twice"),
+    ]:
+        path = written(tmp_path, lines([first, {**second, **change}, *others]))
+        with pytest.raises(InputError, match=re.escape(f"{path}, {told}")):
+            list(read_problems(find_benchmark("tabmwp"), DataFile(path, "pid")))
 
 
 def test_a_benchmark_is_named_or_told_from_the_data(tmp_path: Path) -> None:
@@ -208,7 +201,7 @@ QUESTIONS: list[Row] = [{"id": str(n), "q": "How?", "table_id": name} for n, nam
 TABLES: dict[str, Row] = {"a": {"cells": [1]}, "b": {"cells": [2]}}
 
 
-def test_tables_that_lie_apart_are_found_by_id(tmp_path: Path) -> None:
+def test_tables_that_lie_apart_are_found_by_id_and_others_refused(tmp_path: Path, command: Command) -> None:
     data = DataFile(written(tmp_path, lines(QUESTIONS)))
     as_lines = lines([{"table_id": name, **table} for name, table in TABLES.items()])
     for tables in (json.dumps(TABLES).encode(), as_lines):
@@ -216,12 +209,9 @@ def test_tables_that_lie_apart_are_found_by_id(tmp_path: Path) -> None:
         assert [each.input["cells"] for each in read_problems(Apart(), data, file)] == [[1], [2], [1]]
     with pytest.raises(InputError, match=r"problem 1: there is no table 'b'\. Look at --tables\."):
         list(read_problems(Apart(), data, written(tmp_path, b'{"a": {"cells": []}}', "tables.json")))
-
-
-def test_tables_are_refused_where_the_problems_hold_theirs(command: Command, tmp_path: Path) -> None:
-    data = str(written(tmp_path, GOOD))
-    for command_line in (("eval", "tables_offline", data), ("score", "tabmwp", data, data)):
-        told = command(*command_line, "--tables", data).complaint
+    good = str(written(tmp_path, GOOD))
+    for command_line in (("eval", "tables_offline", good), ("score", "tabmwp", good, good)):
+        told = command(*command_line, "--tables", good).complaint
         assert told == "the problems of tabmwp hold their tables. Leave out the tables."
 
 

@@ -27,6 +27,8 @@ from tests.evaluation.asking import MINE, PRICED, Start, model_rows
 from tests.evaluation.rows import make_rows, read_events, read_lines, write_rows
 from tests.evaluation.test_graded import ROWS as GRADED
 
+Patch = pytest.MonkeyPatch
+
 COUNTS = ["benchmark", "n", "correct", "accuracy", "answered", "answered_accuracy", "breakdown"]
 COLUMNS = ["ALL", "FREE", "MC", "INT", "DEC", "EXTR", "BOOL", "OTH", "G1-6", "G7-8"]
 USAGE = ["calls", "input_tokens", "output_tokens", "cost", "cached_tokens", "reasoning_tokens"]
@@ -57,7 +59,7 @@ def test_json_and_results_have_their_shape(command: Command, problems: str, tmp_
     assert {line["event"] for line in read_events(out)} == {"run_started", "plan", "step", "run_ended"}
 
 
-def test_the_table_is_all_that_stdout_holds(command: Command, problems: str) -> None:
+def test_stdout_holds_a_table_that_fits(command: Command, problems: str, monkeypatch: Patch) -> None:
     outcome = command("eval", "tables_offline", problems)
     title, above, header, rule, percent, right, of, below, answered = outcome.out.splitlines()
     assert above == below == "" and not set(rule) - {"─", " "}
@@ -71,11 +73,6 @@ def test_the_table_is_all_that_stdout_holds(command: Command, problems: str) -> 
     assert answered == "Answered 8, right 100.00 % of them; declined 4, failed 0."
     told = "Runs 12 problems of tabmwp with inventory tables_offline; it asks no model.\n"
     assert re.fullmatch(rf"{told}Took [\d.]+ m?s\.\n", outcome.err)
-
-
-def test_the_table_fits_the_terminal(
-    command: Command, monkeypatch: pytest.MonkeyPatch, problems: str
-) -> None:
     monkeypatch.setenv("COLUMNS", "60")
     first, second = command("eval", "tables_offline", problems).out.split("\n\n")[1:-1]
     assert max(map(places, [*first.splitlines(), *second.splitlines()])) <= 60
@@ -102,9 +99,7 @@ def test_faults_are_told(
     assert told in (outcome.complaint if code == 1 else outcome.err)
 
 
-def test_what_cannot_be_run_is_told_before_anything_is_made(
-    command: Command, problems: str, tmp_path: Path
-) -> None:
+def test_what_cannot_be_run_is_told_first(command: Command, problems: str, tmp_path: Path) -> None:
     out = tmp_path / "out"
     outcome = command("eval", "tabmwp", problems, "--out", str(out))
     assert outcome.code == 1 and "the inventory tabmwp asks a model" in outcome.complaint
@@ -183,7 +178,7 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_a_terminal_gets_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_terminal_gets_a_bar(monkeypatch: Patch) -> None:
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "120")
     terminal = Terminal()
@@ -195,7 +190,7 @@ def test_a_terminal_gets_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "60/60" in text and "accuracy 0.667" in text and "━" in text and "\x1b[31m" not in shown
 
 
-def test_elsewhere_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_elsewhere_a_line_now_and_then_says_what_is_known(monkeypatch: Patch) -> None:
     now, stderr = [0.0], io.StringIO()
     monkeypatch.setattr("chameleon.cli.terminal.time.monotonic", lambda: now[0])
     monkeypatch.setattr(sys, "stderr", stderr)
@@ -210,9 +205,6 @@ def test_elsewhere_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(lines) == 5
     assert lines[0] == "40 of 2,000 problems: accuracy 0.500, 80 calls, $0.40"
     assert lines[-1] == "200 of 2,000 problems: accuracy 0.500, 400 calls, $2.00"
-
-
-def test_the_running_figures_say_what_is_not_known() -> None:
     tally = Tally(())
     assert running(tally, Usage()) == "accuracy –"
     tally.add(result(1, correct=True))
@@ -221,15 +213,15 @@ def test_the_running_figures_say_what_is_not_known() -> None:
     assert told == "accuracy 0.500, failed 1, 4 calls, cost unknown"
 
 
-def without_caches(monkeypatch: pytest.MonkeyPatch, package: str) -> None:
+def without_caches(monkeypatch: Patch, package: str) -> None:
     """Let a package be missing that scorers may have loaded."""
     for each in (text_overlap._bleu, text_overlap._rouge, binder_rule._recognisers):
         monkeypatch.setattr(sys.modules[each.__module__], each.__name__, cache(each.__wrapped__))
     monkeypatch.setitem(sys.modules, package, None)
 
 
-def test_without_its_scorers_package_an_evaluation_does_not_begin(
-    monkeypatch: pytest.MonkeyPatch, command: Command, tmp_path: Path
+def test_without_its_scorers_package_nothing_begins(
+    monkeypatch: Patch, command: Command, tmp_path: Path
 ) -> None:
     """Whatever its first problem would need."""
     without_caches(monkeypatch, "sacrebleu.metrics.bleu")
@@ -247,7 +239,7 @@ def test_without_its_scorers_package_an_evaluation_does_not_begin(
     ],
 )
 def test_each_scorer_says_what_it_lacks(
-    benchmark: str, scorer: str, package: str, extra: str, monkeypatch: pytest.MonkeyPatch
+    benchmark: str, scorer: str, package: str, extra: str, monkeypatch: Patch
 ) -> None:
     without_caches(monkeypatch, package)
     with pytest.raises(MissingPackage) as caught:

@@ -22,6 +22,8 @@ from tests.e2e.commands import Command
 from tests.engine.doubles import Does, Proposes
 from tests.evaluation.rows import Row, read_lines, write_rows
 
+Patch = pytest.MonkeyPatch
+
 SETTINGS = {"benchmark": "fetaqa", "scorer": "official", "inventory": "mine"}
 FIGURES = ["BLEU", "ROUGE-1", "ROUGE-2", "ROUGE-L", "BP"]
 
@@ -119,9 +121,7 @@ def test_eval_report_and_stats_show_figures(run: Run, command: Command, tmp_path
     assert groups["chain length"]["chain 0"]["n"] == 4, "one is declined and one fails"
 
 
-def test_data_frames(
-    run: Run, runs: tuple[Run, Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_data_frames(run: Run, runs: tuple[Run, Run], tmp_path: Path, monkeypatch: Patch) -> None:
     """A row is a problem, several folders are one frame, and grades are columns."""
     graded = chameleon.results(run.path)
     assert graded["ROUGE-1"][0] > 0.8 and graded["correct"].isna().all()

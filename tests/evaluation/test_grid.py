@@ -88,14 +88,11 @@ def test_an_arm_is_the_inventory_with_what_is_common_and_its_own_keys_over_it(fo
     assert other.inventory.endswith("other.yaml") and [arm.calls for arm in other.arms.values()] == [8, 8, 0]
 
 
-def test_an_arm_without_anything_is_the_inventory_itself(folder: Path) -> None:
+def test_an_arm_without_anything_is_the_inventory_and_leaves_out_what_all_do(folder: Path) -> None:
     same = load(folder, "name: same\ninventory: base.yaml\narms: {it: {}}").arms["it"].inventory.spec
     below = Inventory.load(folder / "base.yaml").spec
     assert below is not None and same == below.model_copy(update={"name": "same_it"})
     assert load(folder, "name: planned\ninventory: tabmwp\narms: {it: {}}").arms["it"].calls is None
-
-
-def test_the_modules_left_out_are_those_of_all_arms_and_the_arms_own(folder: Path) -> None:
     arms = "arms: {one: {without: [wiki_clarifier]}, other: {}}"
     text = f"name: tried\ninventory: tablerag_tabfact\ncommon: {{without: [term_clarifier]}}\n{arms}"
     one, other = load(folder, text).arms.values()

@@ -44,7 +44,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]} wide")
 @pytest.mark.parametrize("name", ["plain", "hostile"])
-def test_the_page_fits_the_window_with_everything_open(
+def test_the_page_fits_with_everything_open(
     browser: Browser, pages: Path, name: str, size: tuple[int, int]
 ) -> None:
     browser.open(pages / f"{name}.html", *size)

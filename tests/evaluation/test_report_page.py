@@ -79,9 +79,7 @@ def test_a_problem_is_shown_as_on_the_page_of_its_run(outline: Outline, runs: tu
     assert {"Read as", "From"} <= {e.text for e in alone.of_tag("dt")}
 
 
-def test_the_filter_needs_no_script_and_runs_point_to_each_other(
-    outline: Outline, runs: tuple[Run, Run]
-) -> None:
+def test_the_filter_needs_no_script_and_runs_are_linked(outline: Outline, runs: tuple[Run, Run]) -> None:
     labels = {e.attributes["for"]: e.text for e in outline.of_tag("label")}
     right = sum(result.correct for result in runs[0].results)
     declined = sum(result.declined for result in runs[0].results)
@@ -146,9 +144,7 @@ def test_problems_without_events_and_runs_without_problems(tmp_path: Path) -> No
     assert_ours(Outline(page))
 
 
-def test_a_page_that_cannot_be_written_is_named_and_replaces_only_a_page(
-    runs: tuple[Run, Run], tmp_path: Path
-) -> None:
+def test_a_page_replaces_only_a_page(runs: tuple[Run, Run], tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"nowhere.*cannot be written"):
         page_of(*runs, folder=tmp_path / "nowhere")
     for _ in range(2):

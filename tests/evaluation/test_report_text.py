@@ -25,6 +25,8 @@ from chameleon.evaluation.system_table import Comparison
 from chameleon.table.formats import places
 from tests.evaluation.report_runs import offline_run, settings, write_run
 
+Patch = pytest.MonkeyPatch
+
 Out = pytest.CaptureFixture[str]
 
 
@@ -34,7 +36,7 @@ def paths(runs: tuple[Run, Run]) -> list[Path]:
 
 
 @pytest.fixture(autouse=True)
-def _terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+def _terminal(monkeypatch: Patch) -> None:
     monkeypatch.setenv("COLUMNS", "100")
 
 
@@ -58,7 +60,7 @@ def test_the_table_has_the_runs_and_then_the_published_rows(paths: list[Path], c
     assert rows.index(published) > ours and max(map(places, lines)) <= 100
 
 
-def test_cells_are_those_of_the_results(paths: list[Path], capsys: Out) -> None:
+def test_cells_are_those_of_results_and_unknown_costs_left_out(paths: list[Path], capsys: Out) -> None:
     table = report_json(paths, capsys)["tables"][0]
     assert table["columns"] == ["ALL", *find_benchmark("tabmwp").columns]
     for path in paths:
@@ -70,6 +72,10 @@ def test_cells_are_those_of_the_results(paths: list[Path], capsys: Out) -> None:
             share = pytest.approx(100 * sum(right) / len(right), abs=0.006) if right else None
             assert row["percent"][column] == share
     assert [row["published"] for row in table["rows"]].count(True) == len(find_benchmark("tabmwp").published)
+    spent = "".join(line for line in report(paths, capsys).splitlines() if line.startswith("  Spent"))
+    assert "no model calls" in spent and " tokens" in spent and "$" not in spent
+    usage = report_json(paths, capsys)["runs"][1]["usage"]
+    assert usage["calls"] > 12 and usage["cost"] is None
 
 
 @pytest.mark.parametrize(("total", "told"), [(1_200, "5 of 1,200, unfinished"), (5, "")])
@@ -86,15 +92,8 @@ def test_a_run_that_has_not_ended_says_so(total: int, told: str, tmp_path: Path,
     assert text.count(told) >= 4 if told else "unfinished" not in text  # in table and facts, twice
 
 
-def test_cost_that_nobody_stated_is_left_out_and_not_nothing(paths: list[Path], capsys: Out) -> None:
-    spent = "".join(line for line in report(paths, capsys).splitlines() if line.startswith("  Spent"))
-    assert "no model calls" in spent and " tokens" in spent and "$" not in spent
-    usage = report_json(paths, capsys)["runs"][1]["usage"]
-    assert usage["calls"] > 12 and usage["cost"] is None
-
-
-def test_what_is_said_of_a_run_is_wrapped_and_tells_why_problems_failed(
-    tmp_path: Path, capsys: Out, monkeypatch: pytest.MonkeyPatch
+def test_facts_are_wrapped_and_tell_why_problems_failed(
+    tmp_path: Path, capsys: Out, monkeypatch: Patch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "70")
     reasons = ["the server failed (500)"] * 3 + ["no ink"] * 2

@@ -34,6 +34,8 @@ from tests.evaluation.folders import (
 )
 from tests.evaluation.rows import Row, make_rows, read_events, read_results
 
+Patch = pytest.MonkeyPatch
+
 
 def results(path: Path) -> dict[str, Row]:
     """The results without their seconds; each problem must be there once."""
@@ -58,7 +60,7 @@ def test_cut_anywhere_it_comes_to_the_same(whole: Path, first: float, second: fl
         assert evaluate_counting(path) == 0
 
 
-def killed_at_every_write(path: Path, patch: pytest.MonkeyPatch) -> list[dict[str, bytes]]:
+def killed_at_every_write(path: Path, patch: Patch) -> list[dict[str, bytes]]:
     """Evaluate, and return what a folder holds if the process is killed before, in or after any write."""
     found: list[dict[str, bytes]] = []
     append, cut_off = LineFile.append, LineFile.cut
@@ -83,8 +85,8 @@ def killed_at_every_write(path: Path, patch: pytest.MonkeyPatch) -> list[dict[st
 
 
 @pytest.mark.parametrize("member_bytes", [1, 3_000, 1 << 20])
-def test_killed_at_any_write_it_asks_nothing_twice(
-    whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, member_bytes: int
+def test_killed_at_any_write_nothing_is_asked_twice(
+    whole: Path, tmp_path: Path, monkeypatch: Patch, member_bytes: int
 ) -> None:
     monkeypatch.setattr("chameleon.evaluation.run_dir._MAX_STALE_BYTES", member_bytes)
     states = killed_at_every_write(tmp_path / "killed", monkeypatch)
@@ -117,8 +119,8 @@ def evaluate_counting(path: Path) -> int:
 
 
 @pytest.mark.parametrize(("taken", "run_again"), [([5], 0), ([0, 1, 2, 3, 4, 5], 0), ([2], 1)])
-def test_results_that_somebody_takes_out_are_made_again(
-    taken: list[int], run_again: int, whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_results_taken_out_are_made_again(
+    taken: list[int], run_again: int, whole: Path, tmp_path: Path, monkeypatch: Patch
 ) -> None:
     """Events after the last member with a result are found; those in the middle are not looked for."""
     monkeypatch.setattr("chameleon.evaluation.run_dir._MAX_STALE_BYTES", 1)
@@ -129,7 +131,7 @@ def test_results_that_somebody_takes_out_are_made_again(
     assert evaluate_counting(tmp_path) == run_again and results(tmp_path) == results(whole)
 
 
-def test_a_folder_that_cannot_be_opened_stays_as_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_cannot_be_opened_stays_as_is(tmp_path: Path, monkeypatch: Patch) -> None:
     evaluate(tmp_path)
     before = {name: (tmp_path / name).read_bytes() for name in KEPT}
 
@@ -142,9 +144,7 @@ def test_a_folder_that_cannot_be_opened_stays_as_is(tmp_path: Path, monkeypatch:
     assert {name: (tmp_path / name).read_bytes() for name in KEPT} == before
 
 
-def test_each_problem_has_a_member_and_no_recent_line_is_left(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_each_problem_has_a_member_of_its_own(tmp_path: Path, monkeypatch: Patch) -> None:
     monkeypatch.setattr("chameleon.evaluation.run_dir._MAX_STALE_BYTES", 10_000)
     evaluate(tmp_path, workers=4, problems=[BENCHMARK.problem(row, {}) for row in make_rows(40)])
     members = {result.member for result in read_run(tmp_path).results}
@@ -258,18 +258,24 @@ def test_damaged_lines_are_named(whole: Path, name: str, line: bytes, told: str,
             read_run(path)
 
 
-def test_a_second_result_of_a_problem_is_told(whole: Path, command: Command, tmp_path: Path) -> None:
+def test_a_second_result_and_a_huge_member_are_told(
+    whole: Path, command: Command, tmp_path: Path, monkeypatch: Patch
+) -> None:
     path = shutil.copytree(whole, tmp_path / "copy")
     lines = (path / "results.jsonl").read_bytes().splitlines(keepends=True)
     (path / "results.jsonl").write_bytes(b"".join([*lines, lines[2]]))
     told = f"line 7 is another result of problem {json.loads(lines[2])['id']}"
     for said in (refused(path), *(command(name, str(path)).complaint for name in ("stats", "report"))):
         assert told in said
+    monkeypatch.setattr("chameleon.evaluation.kept_events._MAX_MEMBER_BYTES", 500)
+    run = read_run(whole)
+    with pytest.raises(LogError, match=r"the member at byte 0 is damaged \(it is too large\)"):
+        list(run.with_events(run.results))
 
 
 @pytest.mark.parametrize("is_zeros", [False, True])
 def test_damaged_events_are_named_and_the_others_read(
-    is_zeros: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    is_zeros: bool, tmp_path: Path, monkeypatch: Patch
 ) -> None:
     """One byte is enough: a gzip member has a checksum."""
     monkeypatch.setattr("chameleon.evaluation.run_dir._MAX_STALE_BYTES", 1)
@@ -284,13 +290,6 @@ def test_damaged_events_are_named_and_the_others_read(
     with pytest.raises(LogError, match=rf"events.jsonl.gz: the member at byte {last.member:,} .* damaged"):
         list(run.with_events([last]))
     RunDir(tmp_path, SETTINGS).close()  # what is done is not looked at again
-
-
-def test_a_member_beyond_all_memory_is_refused(whole: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("chameleon.evaluation.kept_events._MAX_MEMBER_BYTES", 500)
-    run = read_run(whole)
-    with pytest.raises(LogError, match=r"the member at byte 0 is damaged \(it is too large\)"):
-        list(run.with_events(run.results))
 
 
 def test_settings_are_compared_by_what_results_depend_on(tmp_path: Path) -> None:
@@ -339,7 +338,7 @@ def _moved(out: Path) -> None:
 @pytest.mark.parametrize("gone", [shutil.rmtree, _moved])
 @pytest.mark.parametrize("after", [1, 12])
 def test_a_folder_that_went_away_ends_the_evaluation(
-    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, gone: Callable[..., None], after: int
+    command: Command, tmp_path: Path, monkeypatch: Patch, gone: Callable[..., None], after: int
 ) -> None:
     out, finished, finish = tmp_path / "run", list[str](), RunDir.finish
 

@@ -22,6 +22,8 @@ from chameleon.usage import Call
 from tests.e2e.commands import Command
 from tests.evaluation.html_outline import Outline, assert_ours
 
+Patch = pytest.MonkeyPatch
+
 TABLE = Table(
     ["Name", "City", "Points"], [["Ann", "Oslo", "14"], ["Ben", "Rome", "25"], ["Cleo", "Oslo", "31"]]
 )
@@ -101,25 +103,15 @@ def test_steps_that_ran_side_by_side_begin_at_the_same_time_also_from_a_log() ->
     assert len(begins) == 4 and len(set(begins[1:])) == 1
 
 
-def test_what_strangers_wrote_stays_text(hostile: Run) -> None:
-    for _, events in hostile.with_events(list(hostile.results)):
-        assert_ours(Outline(page_of(events)))
-
-
-def test_a_native_tool_call_is_a_reply_with_its_arguments() -> None:
+def test_what_models_and_strangers_wrote_stays_text(hostile: Run) -> None:
     asked = {"name": "look<b>up", "args": {"city": "<i>Oslo"}}
     call = Call("m", (("user", "Who?"),), {}, tool_calls=(asked,))
     outline = Outline(page_of([RunStarted("mine", {}), Plan((), "react", calls=(call,))]))
     assert_ours(outline)
     [shown] = outline.of_class("call")
     assert "a call of look<b>up" in shown.text and '{"city": "<i>Oslo"}' in shown.text
-
-
-def test_a_long_run_is_cut_and_says_so() -> None:
-    step, started = Step("again"), RunStarted("mine", {"question": "Who?", "table": TABLE})
-    records = [StepRecord(step, str(n)) for n in range(1_000)]
-    page = page_of([started, Plan((step,) * 1_000, "fixed"), *records, RunEnded("answered")])
-    assert len(page) < 1_000_000 and "more events are in the log" in page
+    for _, events in hostile.with_events(list(hostile.results)):
+        assert_ours(Outline(page_of(events)))
 
 
 def test_a_page_holds_a_budget_of_text() -> None:
@@ -138,7 +130,7 @@ def test_a_page_holds_a_budget_of_text() -> None:
     assert "The page is full." in page and "Not shown: 20 messages after the first." in page
 
 
-def test_what_was_not_reached_is_told_and_times_have_one_spelling() -> None:
+def test_what_was_not_reached_or_cut_is_told_and_times_have_one_spelling() -> None:
     steps = (Step("one"), Step("two"), Step("three"))
     why = Failure("Declined", "it is too hard", "Or let a model answer.")
     started = RunStarted("mine", {"question": "Who?"}, {}, 1_790_000_000)
@@ -147,11 +139,13 @@ def test_what_was_not_reached_is_told_and_times_have_one_spelling() -> None:
     assert "<dd>one</dd>" in page and "<dt>Not reached</dt><dd>two → three</dd>" in page
     assert "<dd>2026-09-21 14:13 UTC</dd>" in page and "Or let a model answer." in page
     assert '<li class="step declined">' in page and ">20 ms" in page and "0.020" not in page
+    step, started = Step("again"), RunStarted("mine", {"question": "Who?", "table": TABLE})
+    records = [StepRecord(step, str(n)) for n in range(1_000)]
+    page = page_of([started, Plan((step,) * 1_000, "fixed"), *records, RunEnded("answered")])
+    assert len(page) < 1_000_000 and "more events are in the log" in page
 
 
-def test_ask_and_report_write_the_page(
-    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ask_and_report_write_the_page(command: Command, tmp_path: Path, monkeypatch: Patch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("t.csv").write_text("Name,Points\nAnn,1\nBen,2\n", "utf-8")
     asked = ("ask", "Who has the most points?", "-t", "t.csv", "-i", "tables_offline")

@@ -23,6 +23,8 @@ from tests.evaluation.asking import MINE as TOOL_ALONE
 from tests.evaluation.asking import Start, model_rows
 from tests.evaluation.rows import make_rows, read_lines, write_rows
 
+Patch = pytest.MonkeyPatch
+
 TOOL = """
 import os
 from chameleon import Module
@@ -73,16 +75,13 @@ def folder(command: Command, tmp_path: Path) -> Folder:
     return folder
 
 
-def test_settings_name_all_that_a_result_depends_on(folder: Folder) -> None:
+def test_settings_name_all_that_a_result_depends_on_and_the_same_goes_on(folder: Folder) -> None:
     names = "benchmark scorer data inventory without model parameters digests seeds versions resolved started"
     assert list(folder.settings) == [*names.split(), "problems"]
     data = folder.settings["data"]
     assert data["name"] == "problems.jsonl" and len(data["sha256"]) == 64
     assert folder.settings["digests"].keys() == {"inventory", "prompts", "tools.py"}
     assert folder.settings["model"] is None and "python" in folder.settings["versions"]
-
-
-def test_the_same_goes_on(folder: Folder) -> None:
     before = (folder.out / "results.jsonl").read_bytes()
     for name in ("problems.jsonl", "problems.jsonl.gz", "renamed.jsonl"):
         folder.data = write_rows(folder.place / name, DATA)
@@ -191,9 +190,7 @@ def test_every_planner_and_module_that_may_run_is_asked(tmp_path: Path) -> None:
         resolved(tmp_path, Asks({}), {"reads": resolving({"engine": object()})})
 
 
-def test_another_machine_does_not_go_on_but_weights_may_be_downloaded(
-    folder: Folder, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_another_machine_does_not_go_on_but_weights_may_come(folder: Folder, monkeypatch: Patch) -> None:
     nothing = {"engine": None, "weights": None}
     assert folder.settings["resolved"] == {"tool": nothing, "spare": nothing}
     monkeypatch.setenv("WEIGHTS", "a commit")

@@ -59,18 +59,15 @@ def test_predictions_under_the_names_that_files_use(score: Scoring) -> None:
     for rows in [*forms, predicted()[::-1]]:
         for scorer in ("chameleon", "promptpg"):
             assert score.counts(rows, "--scorer", scorer) == (9, 9, 9)
-
-
-@pytest.mark.parametrize("indent", [None, 2])
-def test_an_object_of_predictions_by_id(score: Scoring, indent: int | None) -> None:
     path = score.place / "by_id.json"
-    path.write_text(json.dumps({row["pid"]: row["answer"] for row in ROWS}, indent=indent))
-    assert score.counts(str(path)) == (9, 9, 9)
-    path.write_text(json.dumps({row["pid"]: {"mine": row["answer"]} for row in ROWS}, indent=indent))
+    for indent in (None, 2):
+        path.write_text(json.dumps({row["pid"]: row["answer"] for row in ROWS}, indent=indent))
+        assert score.counts(str(path)) == (9, 9, 9)
+    path.write_text(json.dumps({row["pid"]: {"mine": row["answer"]} for row in ROWS}))
     assert score.counts(str(path), "--field", "mine") == (9, 9, 9)
 
 
-def test_texts_below_a_key(score: Scoring) -> None:
+def test_texts_below_a_key_and_texts_that_are_null(score: Scoring) -> None:
     rows = [{"pid": r["pid"], "few": {"output": f"I think so. The answer is {r['answer']}."}} for r in ROWS]
     for scorer in ("chameleon", "promptpg"):
         assert score.counts(rows, "--field", "few.output", "--scorer", scorer)[:2] == (9, 9)
@@ -78,6 +75,10 @@ def test_texts_below_a_key(score: Scoring) -> None:
     assert told.complaint.startswith("this scorer has no rule for a model's text.")
     told = score([{"pid": ROWS[0]["pid"], "output": 7}], "--field", "output")
     assert told.complaint == f"output of {ROWS[0]['pid']} is an int, not a text"
+    rows = [{"pid": row["pid"], "output": f"The answer is {row['answer']}."} for row in ROWS]
+    rows[0]["output"] = rows[3]["output"] = None  # free questions, so that no rule guesses a choice
+    for scorer in ("chameleon", "promptpg"):
+        assert score.counts(rows, "--field", "output", "--scorer", scorer) == (9, 7, 7)
 
 
 def test_a_field_that_is_not_there_is_told(score: Scoring) -> None:
@@ -101,15 +102,12 @@ def test_what_our_results_declined_is_never_right(score: Scoring) -> None:
     assert score.counts([{"pid": row["pid"], "prediction": None} for row in ROWS]) == (9, first, 0)
 
 
-def test_missing_and_unknown_ids_are_told(score: Scoring) -> None:
+def test_missing_and_unknown_ids_are_told_and_ids_that_occur_twice_refused(score: Scoring) -> None:
     outcome = score([*predicted()[2:], *({"pid": f"x{n}", "prediction": 1} for n in range(3))])
     assert counts(outcome) == (9, 7, 7)
     missing, unknown = outcome.err.splitlines()
     assert missing == f"2 problems without a row in {score.predictions}: wrong."
     assert unknown == f"3 rows of {score.predictions} of no problem of the data: not looked at."
-
-
-def test_rows_of_no_problem_and_of_one_twice_are_refused(score: Scoring) -> None:
     pid = {"pid": f"x{ROWS[0]['pid']}", "prediction": 1}
     assert "belongs to the problem with the same 'pid'." in score([pid]).complaint
     told = "a row of the predictions names no problem. Its fields: name, prediction."
@@ -118,14 +116,7 @@ def test_rows_of_no_problem_and_of_one_twice_are_refused(score: Scoring) -> None
     assert "two predictions for problem 1000" in score(twice).complaint
 
 
-def test_a_text_that_is_null_is_no_prediction(score: Scoring) -> None:
-    rows = [{"pid": row["pid"], "output": f"The answer is {row['answer']}."} for row in ROWS]
-    rows[0]["output"] = rows[3]["output"] = None  # free questions, so that no rule guesses a choice
-    for scorer in ("chameleon", "promptpg"):
-        assert score.counts(rows, "--field", "output", "--scorer", scorer) == (9, 7, 7)
-
-
-def test_where_picks_a_run_of_several(score: Scoring) -> None:
+def test_where_picks_a_run_of_several_and_given_leaves_out_what_has_no_prediction(score: Scoring) -> None:
     runs = [{**row, "run": "good"} for row in predicted()[:6]]
     runs += [{**row, "run": "bad", "prediction": "none"} for row in predicted()[3:]]
     assert "two predictions for problem" in score(runs).complaint
@@ -134,9 +125,6 @@ def test_where_picks_a_run_of_several(score: Scoring) -> None:
     told = score(runs, "--where", "run=god").complaint
     assert "no row of the predictions that have run=god belongs to a problem of the data" in told
     assert "--where 'good' is no KEY=VALUE" in score(runs, "--where", "good").complaint
-
-
-def test_given_leaves_out_what_has_no_prediction(score: Scoring) -> None:
     rows = [*predicted("mine")[:4], {"pid": ROWS[4]["pid"], "mine": None}, predicted("other")[5]]
     outcome = score(rows, "--given", "--field", "mine")
     assert counts(outcome) == (4, 4, 4)

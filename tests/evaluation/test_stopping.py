@@ -103,9 +103,7 @@ def verdicts(asking: Asking) -> dict[str, Row]:
     return {id: {**line, "seconds": 0} for id, line in asking.results.items()}
 
 
-def test_stopped_twice_it_comes_to_the_same_and_pays_nothing_twice(
-    asking: Callable[..., Asking], tmp_path: Path
-) -> None:
+def test_stopped_twice_it_pays_nothing_twice(asking: Callable[..., Asking], tmp_path: Path) -> None:
     count, workers = 24, ("--workers", "4")
     made = asking(count=count)
     server, model = made.server, made.model
