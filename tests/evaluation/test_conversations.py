@@ -163,12 +163,6 @@ def test_problems_that_stand_alone_come_first_and_lacks_are_found() -> None:
     assert found.has_conversations
 
 
-def test_gold_answers_are_told_where_that_is_asked_for() -> None:
-    every = problems([["fails", "says"]])
-    assert evaluate(every, gold_history=True)["0/0/1"] == ["says 0 1", "fails 0 0=gold 0"]
-    assert not any("gold" in str(answer) for answer in evaluate(every).values())
-
-
 @given(st.lists(st.tuples(st.sampled_from("abcd"), st.booleans())))
 def test_a_conversation_is_right_where_all_its_questions_are(verdicts: list[tuple[str, bool]]) -> None:
     tally = Tally(SQA.columns)

@@ -75,13 +75,6 @@ def test_a_wrong_key_stops_at_once_and_goes_on_later(asking: Make) -> None:
     assert made.model.asked.count("planner") == 12, "no plan was asked for twice"
 
 
-def test_a_model_that_is_not_there_stops_at_once(asking: Make) -> None:
-    made = asking(models=("another",), only_models=True)
-    stopped = made.run()
-    assert stopped.code == 1 and counts(stopped)["n"] == 0 and len(made.server.requests) == 1
-    assert "would fail all others" in stopped.err and "another" in stopped.err.splitlines()[-1]
-
-
 def test_twenty_failures_in_a_row_stop(asking: Make) -> None:
     made = asking({"planner": [BROKEN] * 500}, count=22)
     stopped = made.run()
@@ -163,16 +156,6 @@ def test_a_planner_that_names_modules_all_the_same_runs_without_them(asking: Mak
     told = made.run("--without", "row_lookup")
     assert told.code == 1 and "without was" in told.err
     assert made.run("--without", "knowledge_retrieval,row_lookup").code == 0
-
-
-def test_fixed_plans_run_without_modules(asking: Make) -> None:
-    plan = "[program_generator, program_verifier, program_executor, answer_generator]"
-    made = asking(count=2, inventory=f"name: mine\nextends: tabmwp\nplanner: {{use: fixed, plan: {plan}}}\n")
-    outcome = made.run("--without", "program_verifier")
-    assert outcome.code == 0, outcome.err
-    ran = {step["module"] for step in made.events("step")}
-    assert "program_verifier" not in ran and "program_executor" in ran
-    assert all(result["plan"][-1] == "answer_generator" for result in made.results.values())
 
 
 def test_no_file_of_the_folder_holds_the_key(asking: Make, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from chameleon.benchmarks.tabmwp import Tabmwp
-from chameleon.sandbox import ExecResult, shared_sandbox
+from chameleon.sandbox import shared_sandbox
 from tests.benchmarks.shared_data import DATA, anchors, needs_data
 from tests.conftest import thorough
 from tests.e2e.commands import Command, Outcome
@@ -213,35 +215,18 @@ def figures(prefix: str) -> dict[str, int]:
     return {name.removeprefix(start): value for name, (value, _) in found if name.startswith(start)}
 
 
-def right(outcome: Outcome) -> dict[str, int]:
-    """The right answers of each column that has problems."""
-    assert outcome.code == 0, outcome.err
-    columns = json.loads(outcome.out)["breakdown"]
-    return {name: count["correct"] for name, count in columns.items() if count["n"]}
-
-
-class RunOnce:
-    """A sandbox that runs each program once, however often it is asked for."""
-
-    def __init__(self) -> None:
-        self.ended: dict[str, ExecResult] = {}
-
-    def run(self, program: str, *, timeout: float) -> ExecResult:
-        if program not in self.ended:
-            self.ended[program] = shared_sandbox().run(program, timeout=timeout)
-        return self.ended[program]
-
-
 @thorough
 @needs_data
 def test_codex_programs_give_the_recorded_figures(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    sandbox, data = RunOnce(), str(DATA / "tabmwp/codex_pot.jsonl.gz")
-    monkeypatch.setattr("chameleon.evaluation.score.shared_sandbox", lambda: sandbox)
+    once, data = SimpleNamespace(run=cache(shared_sandbox().run)), str(DATA / "tabmwp/codex_pot.jsonl.gz")
+    monkeypatch.setattr("chameleon.evaluation.score.shared_sandbox", lambda: once)
     for scorer in ("pot", "chameleon"):
         outcome = command("score", "tabmwp", data, data, "--field", "program", "--scorer", scorer, "--json")
-        assert right(outcome) == figures(f"codex_pot.rerun.{scorer}_scorer")
+        found = json.loads(outcome.out)
+        right = {name: count["correct"] for name, count in found["breakdown"].items() if count["n"]}
+        assert right == figures(f"codex_pot.rerun.{scorer}_scorer")
         expected = figures("codex_pot.rerun.outcome")
         ends = program_ends(outcome)
         without_value = {name: count for name, count in ends.items() if name != "a value"}
         assert without_value == {"no_answer" if name == "no_ans" else name: n for name, n in expected.items()}
-        assert json.loads(outcome.out)["answered"] == 6685 - figures("codex_pot.rerun")["none"]
+        assert found["answered"] == 6685 - figures("codex_pot.rerun")["none"]
