@@ -49,7 +49,7 @@ def test_columns(columns: str, changes: Row) -> None:
     assert set(problem(**changes).columns) == set(columns.split())
 
 
-def test_option_text_rule() -> None:
+def test_rules() -> None:
     rule, given = OptionTextRule(), problem()
     for text, right in {
         "So the answer is A.": True,
@@ -66,9 +66,6 @@ def test_option_text_rule() -> None:
     twice = problem(choices=["Root", "leaf", "root"])
     assert rule.right("root", twice) and rule.right("Root", twice)
     assert rule.right(None, given) and not rule.right(None, problem(answer=1)), "none is the first option"
-
-
-def test_index_rule() -> None:
     rule, given = OptionIndexRule(), problem(answer=1)
     texts = [f"The answer is {letter}." for letter in "BA"]
     assert [rule.right(rule.from_output(text, given), given) for text in texts] == [True, False]

@@ -161,7 +161,7 @@ def test_a_row_that_cannot_be_used_is_named(tmp_path: Path) -> None:
             list(read_problems(find_benchmark("tabmwp"), DataFile(path, "pid")))
 
 
-def test_a_benchmark_is_named_or_told_from_the_data(tmp_path: Path) -> None:
+def test_a_benchmark_is_named_or_told_from_the_data_and_listed(tmp_path: Path, command: Command) -> None:
     strange = written(tmp_path, lines([{"id": "1", "question": "?", "gold": "a"}]))
     with pytest.raises(InputError, match=r"is known here\. .* the columns question and answer"):
         recognised(strange)
@@ -170,6 +170,15 @@ def test_a_benchmark_is_named_or_told_from_the_data(tmp_path: Path) -> None:
     for none in ("tests.evaluation.rows:Row", "chameleon.evaluation.benchmark:Benchmark", "pathlib:Path"):
         with pytest.raises(ChameleonError):
             find_benchmark(none)
+    benchmark, text = find_benchmark("tabmwp"), command("list", "benchmarks")
+    assert text.code == 0 and not text.err
+    columns = ["ALL", *benchmark.columns]
+    assert f"tabmwp: {benchmark.about}\n  columns {' '.join(columns)}" in text.out
+    for name, scorer in benchmark.scorers.items():
+        assert f"--scorer {name}" in text.out and scorer.about in text.out
+    listed = {row["name"]: row for row in json.loads(command("list", "benchmarks", "--json").out)}
+    assert list(listed["tabmwp"]["scorers"]) == ["chameleon", "pot", "promptpg"]
+    assert listed["tabmwp"]["columns"] == columns
 
 
 class ApartRule(Scorer):
@@ -229,15 +238,3 @@ def test_a_benchmark_of_ones_own_is_found_again(command: Command, tmp_path: Path
     assert read_run(out).tally.all.correct == 3
     tables.write_text(json.dumps({**TABLES, "c": {}}))
     assert "the content of tables (t.json) has changed" in command(*asked).err
-
-
-def test_list_benchmarks_shows_scorers_and_columns(command: Command) -> None:
-    benchmark, text = find_benchmark("tabmwp"), command("list", "benchmarks")
-    assert text.code == 0 and not text.err
-    columns = ["ALL", *benchmark.columns]
-    assert f"tabmwp: {benchmark.about}\n  columns {' '.join(columns)}" in text.out
-    for name, scorer in benchmark.scorers.items():
-        assert f"--scorer {name}" in text.out and scorer.about in text.out
-    listed = {row["name"]: row for row in json.loads(command("list", "benchmarks", "--json").out)}
-    assert list(listed["tabmwp"]["scorers"]) == ["chameleon", "pot", "promptpg"]
-    assert listed["tabmwp"]["columns"] == columns

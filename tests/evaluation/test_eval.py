@@ -99,7 +99,9 @@ def test_faults_are_told(
     assert told in (outcome.complaint if code == 1 else outcome.err)
 
 
-def test_what_cannot_be_run_is_told_first(command: Command, problems: str, tmp_path: Path) -> None:
+def test_what_cannot_be_run_is_told_first_and_an_odd_input_fails_alone(
+    command: Command, problems: str, tmp_path: Path
+) -> None:
     out = tmp_path / "out"
     outcome = command("eval", "tabmwp", problems, "--out", str(out))
     assert outcome.code == 1 and "the inventory tabmwp asks a model" in outcome.complaint
@@ -107,9 +109,6 @@ def test_what_cannot_be_run_is_told_first(command: Command, problems: str, tmp_p
     outcome = command("eval", "tables_offline", str(write_rows(tmp_path / "d.jsonl", [row])))
     assert "This file holds recorded answers: `chameleon score` scores them." in outcome.complaint
     assert not out.exists()
-
-
-def test_an_input_that_does_not_fit_fails_alone(command: Command, tmp_path: Path) -> None:
     rows = make_rows(3)
     rows[1]["question"] = "  "
     data, out = str(write_rows(tmp_path / "d.jsonl", rows)), tmp_path / "run"
@@ -131,7 +130,7 @@ class Tool(Module):
 REASONS = [*["it broke"] * 4, *["\x1b[31mred"] * 3, *["no ink"] * 2, "rare"]
 
 
-def test_the_three_most_frequent_reasons_of_failures(command: Command, tmp_path: Path) -> None:
+def test_frequent_reasons_of_failures_and_right_guesses_are_told(command: Command, tmp_path: Path) -> None:
     write(tmp_path, FAILING, "tools.py")
     rows = [{**row, "question": reason} for row, reason in zip(make_rows(10), REASONS, strict=True)]
     outcome = command("eval", str(write(tmp_path, MINE)), str(write_rows(tmp_path / "d.jsonl", rows)))
@@ -141,10 +140,6 @@ def test_the_three_most_frequent_reasons_of_failures(command: Command, tmp_path:
     assert [reason.split(":")[0] for reason in reasons] == [f"Failed, {n} times" for n in (4, 3, 2)]
     assert all(text in line for text, line in zip(("it broke", "red", "no ink"), reasons, strict=True))
     assert "\x1b" not in outcome.out
-
-
-def test_right_guesses_are_told(command: Command, tmp_path: Path) -> None:
-    """Chameleon's rule takes the first choice where another system gave nothing."""
     rows = [{**row, "choices": [row["answer"], "x"]} for row in make_rows(6)]
     data = str(write_rows(tmp_path / "d.jsonl", rows))
     given = [{"pid": row["pid"], "prediction": None if n < 4 else "x"} for n, row in enumerate(rows)]

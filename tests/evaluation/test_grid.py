@@ -247,13 +247,10 @@ def test_an_arm_that_cannot_run_or_asks_before_the_answer_is_not_measured(tmp_pa
     assert (found["needs_a_model"], found["problems"]) == (["the planner"], 0)
 
 
-def test_the_table_is_estimated_as_the_prompt_shows_it(tmp_path: Path) -> None:
+def test_the_table_is_estimated_as_shown_and_a_failure_has_lost_its_answer(tmp_path: Path) -> None:
     arms = measured(tmp_path, "{modules: {table_formatter: {format: html}, keep: {rows: 3}}}")
     rows = "".join(f"<tr><td>{boat}</td><td>{port}</td></tr>" for boat, port in BOATS)
     assert arms["one"]["table"]["tokens"] > estimated_tokens(rows) > arms["whole"]["table"]["tokens"]
-
-
-def test_a_problem_that_fails_has_lost_its_answer(tmp_path: Path) -> None:
     one = measured(tmp_path, "{modules: {keep: {lost: Fleet 1, rows: 3}}}")["one"]
     assert (one["problems"], one["failed"], one["lacks"]) == (4, 1, None)
     assert "it cannot be kept" in one["failed_first_for"]

@@ -33,7 +33,7 @@ def marks(change: TableChange) -> list[tuple[str, list[str]]]:
     return [(mark, [own for own, _ in cells]) for mark, cells in change.rows]
 
 
-def test_rows_and_columns_are_new_gone_kept_or_in_another_order() -> None:
+def test_tables_are_compared_and_large_ones_cut() -> None:
     change = TableChange.of(TABLE, TABLE.take_rows([0, 2]))
     assert [mark for mark, _ in change.rows] == ["", "gone", ""], "a dropped row stays in its place"
     assert (change.dropped, change.more, change.sizes) == (1, 0, (3, 3, 2, 3))
@@ -48,9 +48,6 @@ def test_rows_and_columns_are_new_gone_kept_or_in_another_order() -> None:
     assert marks(TableChange.of(TABLE, rounded)) == [("", ["", "", "new"])] * 3
     grouped = Table(["Group", "Count"], [["Oslo", "2"], ["Rome", "1"]])
     assert {mark for mark, _ in TableChange.of(TABLE, grouped).rows} == {"new", "gone"}
-
-
-def test_large_tables_are_compared_and_cut() -> None:
     large = Table(["n", "square"], [[str(n), str(n * n)] for n in range(200_000)])
     begun = time.monotonic()
     change = TableChange.of(large, large.take_rows(range(0, 200_000, 2)))

@@ -83,7 +83,12 @@ def test_texts_below_a_key_and_texts_that_are_null(score: Scoring) -> None:
         assert score.counts(rows, "--field", "output", "--scorer", scorer) == (9, 7, 7)
 
 
-def test_a_field_that_is_not_there_is_told(score: Scoring) -> None:
+def test_what_we_declined_is_never_right_and_a_field_that_is_not_there_is_told(score: Scoring) -> None:
+    """Chameleon's rule takes the first choice for nothing; that is for other systems' files alone."""
+    rows = [{"pid": r["pid"], "answer": None, "declined": True, "error": {"kind": "Declined"}} for r in ROWS]
+    assert score.counts(rows) == (9, 0, 0)
+    first = sum(bool(row["choices"]) and row["choices"][0] == row["answer"] for row in ROWS)
+    assert score.counts([{"pid": row["pid"], "prediction": None} for row in ROWS]) == (9, first, 0)
     rows = [{**row, "few": {"output": "7"}} for row in predicted()]
     for field, told in {
         "predicton": ". Did you mean 'prediction'?",
@@ -94,14 +99,6 @@ def test_a_field_that_is_not_there_is_told(score: Scoring) -> None:
         complaint = score(rows, "--field", field).complaint
         assert complaint.startswith("the prediction for problem 1000 ")
         assert f"has no field {field!r}{told}" in complaint
-
-
-def test_what_our_results_declined_is_never_right(score: Scoring) -> None:
-    """Chameleon's rule takes the first choice for nothing; that is for other systems' files alone."""
-    rows = [{"pid": r["pid"], "answer": None, "declined": True, "error": {"kind": "Declined"}} for r in ROWS]
-    assert score.counts(rows) == (9, 0, 0)
-    first = sum(bool(row["choices"]) and row["choices"][0] == row["answer"] for row in ROWS)
-    assert score.counts([{"pid": row["pid"], "prediction": None} for row in ROWS]) == (9, first, 0)
 
 
 def test_missing_and_unknown_ids_are_told_and_ids_that_occur_twice_refused(score: Scoring) -> None:
