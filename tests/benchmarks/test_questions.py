@@ -18,45 +18,33 @@ from chameleon.evaluation.benchmark import Problem
 from tests.benchmarks.doubles import problems_in
 
 Log = pytest.LogCaptureFixture
+RIGHT = """
+gus north = Gus North | “Gus North” = Gus North | $1,250 = 1250 | 12% = 12 % | $(5) = -$5 | 1.5 km = 1500 m
+5'11" = 5 ft 11 in | 1,5 km = 1,5 km | 149 min = 2 h 29 min | 02:29 = 2:29 | 3.24 million = 3.2 million
+3240000 = 3.2 million | 67166.67 = 67,166.67 | May 4, 2024 = 2024-05-04 | **May 4, 2024** = 2024-05-04
+2024-05-04 = 4 May 2024 | 2024-05 = May 2024 | 2003-04 = 2003-2004 | 2024-05-04 00:00:00 = 2024-05-04
+2024-05-04 14:30 = 2024-05-04 | 2024-05-04 = 2024-05-04 (Saturday) | May (actress) = may (Actress)
+5 (Chelsea) = 5 | 5; 5 = 5 | yes = true
+"""
+WRONG = """
+Gus South = Gus North | 12 km = 12 m | 12 = 12.5 | 3.26 million = 3.2 million | 12 m (39 ft) = 12 m (40 ft)
+2:29:00 = 2:29 | 2024-07 = 2024-05 | 2024 = 2024-05 | 2024-05 = 2024 | 2003-05 = 2003-04 | a, b = a | five = 5
+2024-05-04 14:30 = 2024-05-04 15:30 | 2024-05-04 = 2024-05-04 15:30 | 5 (Chelsea) = 5 (Arsenal)
+May (actress) = May (singer) | May = May (singer)
+"""
 VALUES: list[tuple[Any, list[Any], list[Any]]] = [  # the gold answer, what is right, and what is wrong
-    ("Gus North", ["gus north", "“Gus North”", ["Gus North"]], ["Gus South"]),
     ("Cafe\u0301", ["Caf\u00e9"], []),
+    ("Gus North", [["Gus North"]], []),
     ("67,166.67", [67166.6667], [67166.66]),
     (67166.67, ["67166.67"], []),
     (9876543210, [], [9876543211]),
     (1234567890.1, [], ["1234567890.9"]),
-    ("1250", ["$1,250"], []),
     ("12", [], [12.4]),
     ("12.0", [12], []),
     ("11.999999999999998", [12], []),
-    ("12.5", [], ["12"]),
     (12, ["**12**"], []),
-    ("12 %", ["12%"], []),
-    ("12 m", [], ["12 km"]),
-    ("12 m (40 ft)", [], ["12 m (39 ft)"]),
-    ("-$5", ["$(5)"], []),
     (-5, ["(5)"], []),
-    ("5 ft 11 in", ["5'11\""], []),
-    ("1500 m", ["1.5 km"], []),
-    ("1,5 km", ["1,5 km"], []),
-    ("2 h 29 min", ["149 min"], []),
-    ("2:29", ["02:29"], ["2:29:00"]),
-    ("3.2 million", ["3.24 million", "3240000"], ["3.26 million"]),
     (1.5e-05, [1.52e-05], [1.6e-05]),
-    ("2024-05-04", ["May 4, 2024", "**May 4, 2024**", "2024-05-04 00:00:00", "2024-05-04 14:30"], []),
-    ("4 May 2024", ["2024-05-04"], []),
-    ("2024-05-04 (Saturday)", ["2024-05-04"], []),
-    ("2024-05-04 15:30", [], ["2024-05-04 14:30", "2024-05-04"]),
-    ("May 2024", ["2024-05"], []),
-    ("2024-05", [], ["2024-07", "2024"]),
-    ("2024", [], ["2024-05"]),
-    ("2003-2004", ["2003-04"], []),
-    ("2003-04", [], ["2003-05"]),
-    ("5", ["5 (Chelsea)", "5; 5"], ["five"]),
-    ("5 (Arsenal)", [], ["5 (Chelsea)"]),
-    ("may (Actress)", ["May (actress)"], []),
-    ("May (singer)", [], ["May (actress)", "May"]),
-    ("a", [], ["a, b", ""]),
     (["a", "b"], [["b", "a"]], [["a"], ["a", "b", "c"]]),
     (["b", "a"], ["a; b", ["a", "a", "b"]], []),
     (["a", "b", "c"], ["a, b and c"], ["a; b, c"]),
@@ -69,16 +57,25 @@ VALUES: list[tuple[Any, list[Any], list[Any]]] = [  # the gold answer, what is r
     (["1. May", "2. May"], [], ["3. May; 4. May"]),
     ("one\nline two", ["one line two"], []),
     ("yes", [True], []),
-    ("true", [True, "yes"], []),
+    ("true", [True], []),
     (False, ["no"], []),
     ("no", [], [True]),
     ("1", [], [True]),
+    ("a", [], [""]),
 ]
+
+
+def pairs(table: str) -> list[list[str]]:
+    return [pair.split(" = ") for line in table.strip().splitlines() for pair in line.split(" | ")]
 
 
 @pytest.mark.parametrize(("gold", "right", "wrong"), VALUES)
 def test_the_same_value_is_right_however_it_is_written(gold: Any, right: list[Any], wrong: list[Any]) -> None:
     assert [each for each in [*right, *wrong] if same_answer(each, gold)] == right
+
+
+def test_the_same_text_is_right_however_it_is_written() -> None:
+    assert [pair for pair in pairs(RIGHT) + pairs(WRONG) if same_answer(*pair)] == pairs(RIGHT)
 
 
 @pytest.mark.parametrize(
