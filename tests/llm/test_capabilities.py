@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import cache
 from importlib import resources
 from typing import Any
 
@@ -24,17 +23,13 @@ from chameleon.llm.capabilities import (
 from chameleon.llm.parameters import OURS, WIRE_NAMES
 from chameleon.llm.providers import providers
 
-
-@cache
-def known_models() -> Mapping[str, Any]:
-    text = resources.files("chameleon.llm").joinpath("models.yaml").read_text("utf-8")
-    read: Mapping[str, Any] = yaml.safe_load(text)
-    return read
+TEXT = resources.files("chameleon.llm").joinpath("models.yaml").read_text("utf-8")
+KNOWN: Mapping[str, Any] = yaml.safe_load(TEXT)
 
 
 def entries(part: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """The entries of a section by "provider:model"."""
-    for provider, models in known_models()[part].items():
+    for provider, models in KNOWN[part].items():
         for name, entry in models.items():
             yield f"{provider}:{name}", entry
 
@@ -47,24 +42,21 @@ def test_no_model_is_listed_twice_and_every_entry_says_where_it_is_from() -> Non
             for _, value in node.value:
                 check(value)
 
-    check(yaml.compose(resources.files("chameleon.llm").joinpath("models.yaml").read_text("utf-8")))
-    defaults = [(f"{provider} default", entry) for provider, entry in known_models()["defaults"].items()]
+    check(yaml.compose(TEXT))
     listed = [each for part in ("switched_off", "families", "sees", "tools") for each in entries(part)]
-    for name, entry in [*defaults, *listed]:
+    for name, entry in [*KNOWN["defaults"].items(), *listed]:
         assert isinstance(entry.get("source"), str) and entry["source"].strip(), name
     for name in ("defaults", "providers", "switched_off", "sees", "tools", "families"):
-        assert section(name) == known_models()[name]
+        assert section(name) == KNOWN[name]
 
 
 def test_defaults_are_models_of_providers_that_there_are() -> None:
-    read = known_models()
-    assert isinstance(read["checked"], datetime.date)
-    for provider, entry in read["defaults"].items():
+    assert isinstance(KNOWN["checked"], datetime.date)
+    for provider, entry in KNOWN["defaults"].items():
         assert provider in providers() and providers()[provider].keys, provider
-        assert isinstance(entry["date"], datetime.date) and entry["date"] <= read["checked"], provider
+        assert isinstance(entry["date"], datetime.date) and entry["date"] <= KNOWN["checked"], provider
         assert default_model(provider) == f"{provider}:{entry['model']}"
-    assert [*section("defaults")] == [*read["defaults"]]
-    assert default_model("ollama") is None
+    assert [*section("defaults")] == [*KNOWN["defaults"]] and default_model("ollama") is None
 
 
 def test_models_end_on_a_day_and_what_takes_their_place_does_not_end_before() -> None:
@@ -76,6 +68,12 @@ def test_models_end_on_a_day_and_what_takes_their_place_does_not_end_before() ->
         assert switch_off(name) == end_in_words(entry["on"], entry.get("instead", ""))
         successor = ends.get(f"{provider}:{entry.get('instead')}")
         assert successor is None or successor["on"] > entry["on"], name
+    assert switch_off("openai:gpt-x") == switch_off("nobody:gpt-4.1") == ""
+    later = datetime.datetime.now(datetime.UTC).date() + datetime.timedelta(days=2)
+    assert end_in_words(datetime.date(2020, 1, 2)) == "it was switched off on 2020-01-02"
+    assert (
+        end_in_words(later, "gpt-x") == f"it will be switched off on {later}; its provider recommends gpt-x"
+    )
 
 
 def test_families_speak_of_known_parameters_and_efforts() -> None:
@@ -89,72 +87,55 @@ def test_families_speak_of_known_parameters_and_efforts() -> None:
         assert entry.get("thinking", "") in ("", "budget", "adaptive"), name
         assert isinstance(entry.get("reasons", False), bool), name
         known = capabilities_of(name)
-        assert known.refuses.keys() >= set(entry.get("refuses", ())) and known.efforts == tuple(
-            entry.get("efforts", ())
-        )
+        assert known.refuses.keys() >= set(entry.get("refuses", ()))
+        assert known.efforts == tuple(entry.get("efforts", ()))
 
 
-@pytest.mark.parametrize(
-    ("model", "family"),
-    [
-        ("openai:gpt-5-mini", "openai:gpt-5"),
-        ("openai:gpt-5.1-2025-11-13", "openai:gpt-5.1"),
-        ("openai:gpt-5.6-sol", "openai:gpt-5.6"),
-        ("openai:o3-2025-04-16", "openai:o3"),
-        ("openai:openai/gpt-6-luna", "openai:gpt-6"),
-        ("anthropic:claude-sonnet-4-5-20250929", "anthropic:claude-sonnet-4-5"),
-        ("anthropic:claude-opus-5", "anthropic:claude-opus-5"),
-        ("anthropic:claude-opus-5-5", "anthropic:claude-opus-5-5"),
-        ("google_genai:models/gemini-2.5-flash", "google_genai:gemini-2.5-flash"),
-        ("fireworks:accounts/fireworks/models/glm-5p3", "fireworks:glm-5p3"),
-    ],
-)
-def test_a_model_belongs_to_the_family_with_the_longest_name(model: str, family: str) -> None:
-    assert capabilities_of(model) == capabilities_of(family) != Capabilities()
+FAMILIES = """
+openai:gpt-5-mini                                openai:gpt-5
+openai:gpt-5.1-2025-11-13                        openai:gpt-5.1
+openai:gpt-5.6-sol                               openai:gpt-5.6
+openai:o3-2025-04-16                             openai:o3
+openai:openai/gpt-6-luna                         openai:gpt-6
+anthropic:claude-sonnet-4-5-20250929             anthropic:claude-sonnet-4-5
+anthropic:claude-opus-5                          anthropic:claude-opus-5
+anthropic:claude-opus-5-5                        anthropic:claude-opus-5-5
+google_genai:models/gemini-2.5-flash             google_genai:gemini-2.5-flash
+fireworks:accounts/fireworks/models/glm-5p3      fireworks:glm-5p3
+"""
+
+
+def test_a_model_belongs_to_the_family_with_the_longest_name() -> None:
+    for model, family in map(str.split, FAMILIES.strip().splitlines()):
+        assert capabilities_of(model) == capabilities_of(family) != Capabilities(), model
     for other in ("openai:gpt-50", "openai:o30", "openai:gpt-4.1-mini", "ollama:gpt-5", "x"):
         assert replace(capabilities_of(other), sees=False, tools=False) == Capabilities()
 
 
 def test_profiles_tell_the_rest() -> None:
-    profile = {
-        "reasoning_output": True,
-        "temperature": False,
-        "max_output_tokens": 9_000,
-        "reasoning_effort_levels": ["low", "high"],
-        "reasoning_effort_default": "high",
-    }
+    profile: dict[str, Any] = {"reasoning_output": True, "temperature": False, "max_output_tokens": 9_000}
+    profile |= {"reasoning_effort_levels": ["low", "high"], "reasoning_effort_default": "high"}
     known = capabilities_of("openai:new", profile)
     assert (known.thinks, known.efforts, known.default_effort) == (True, ("low", "high"), "high")
     assert (known.most_output, known.refuses.keys()) == (9_000, {"temperature", "top_p"})
-    levels = ["none", *profile["reasoning_effort_levels"]]  # type: ignore[misc]
-    silent = {**profile, "reasoning_effort_levels": levels, "reasoning_effort_default": "none"}
-    known = capabilities_of("openai:new", silent)
+    silent = {"reasoning_effort_levels": ["none", "low", "high"], "reasoning_effort_default": "none"}
+    known = capabilities_of("openai:new", profile | silent)
     assert not known.thinks and not known.refuses
     assert known.refuses_thinking == {"temperature", "top_p"}
     assert capabilities_of("openai:new", {"reasoning_output": False}).refuses.keys() == {"reasoning"}
-    listed = capabilities_of("openai:gpt-5-mini", profile)
-    assert listed.efforts == ("minimal", "low", "medium", "high")
+    assert capabilities_of("openai:gpt-5-mini", profile).efforts == ("minimal", "low", "medium", "high")
 
 
 @pytest.mark.parametrize(
     ("taken", "asked", "nearest"),
     [
-        ((), "xhigh", "xhigh"),
-        (("low", "high"), "low", "low"),
-        (("low", "high"), "none", "low"),
-        (("low", "high"), "medium", "low"),
-        (("low", "high"), "max", "high"),
-        (("high", "low", "none"), "minimal", "low"),
+        ("", "xhigh", "xhigh"),
+        ("low high", "low", "low"),
+        ("low high", "none", "low"),
+        ("low high", "medium", "low"),
+        ("low high", "max", "high"),
+        ("high low none", "minimal", "low"),
     ],
 )
-def test_the_nearest_effort_is_the_lower_of_two(taken: tuple[str, ...], asked: str, nearest: str) -> None:
-    assert Capabilities(efforts=taken).nearest_effort(asked) == nearest
-
-
-def test_the_end_of_a_model_is_told_with_what_takes_its_place() -> None:
-    later = datetime.datetime.now(datetime.UTC).date() + datetime.timedelta(days=2)
-    assert end_in_words(datetime.date(2020, 1, 2)) == "it was switched off on 2020-01-02"
-    assert (
-        end_in_words(later, "gpt-x") == f"it will be switched off on {later}; its provider recommends gpt-x"
-    )
-    assert switch_off("openai:gpt-x") == switch_off("nobody:gpt-4.1") == ""
+def test_the_nearest_effort_is_the_lower_of_two(taken: str, asked: str, nearest: str) -> None:
+    assert Capabilities(efforts=tuple(taken.split())).nearest_effort(asked) == nearest
