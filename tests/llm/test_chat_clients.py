@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from langchain_core.language_models import FakeListChatModel
 from langchain_openai import ChatOpenAI
-from pydantic import PrivateAttr, SecretStr
+from langchain_openai.chat_models.base import BaseChatOpenAI
+from pydantic import PrivateAttr, SecretStr, create_model
 
 from chameleon.errors import ModelError, NoModel, ParameterRefused
 from chameleon.llm import LLM, ResponseStore
-from tests.hosted import HostedServer
-from tests.llm.asking import Start, without_waits
+from tests.llm.asking import Host, Json, Start, connect, failing, without_waits
 from tests.loopback import Fault
 
 KEY = SecretStr("a-key-of-the-user-0123456789")
@@ -21,14 +21,14 @@ KEY = SecretStr("a-key-of-the-user-0123456789")
 
 def test_settings_of_a_given_client_belong_on_that_client() -> None:
     with pytest.raises(ModelError, match="base_url must be set on the chat model itself"):
-        LLM.connect(ChatOpenAI(model="m", api_key=SecretStr("k")), base_url="http://127.0.0.1:1")
+        LLM.connect(ChatOpenAI(model="m", api_key=KEY), base_url="http://127.0.0.1:1")
     with pytest.raises(NoModel, match="dict is no chat model"):
-        LLM.connect({"model": "m"})  # type: ignore[arg-type]
+        LLM.connect({"model": "m"})
 
 
 def test_a_user_made_client_is_retried_by_us_alone(loopback: Start) -> None:
     server = loopback([Fault(500)])
-    chat = ChatOpenAI(model="local", api_key=SecretStr("k"), base_url=server.url, max_retries=4)
+    chat = ChatOpenAI(model="local", api_key=KEY, base_url=server.url, max_retries=4)
     with pytest.raises(ModelError, match="server failed"):
         without_waits(LLM.connect(chat, retries=1)).ask("hi")
     assert len(server.requests) == 2
@@ -55,94 +55,72 @@ def test_classes_of_ones_own_are_not_made_anew_and_keep_their_server(loopback: S
     assert sent["max_tokens"] == 100 and "max_completion_tokens" not in sent  # one limit replaces the other
 
 
-def test_what_a_client_is_set_to_is_dropped_as_well() -> None:
-    anthropic = pytest.importorskip("langchain_anthropic")
-    with HostedServer(["ok"]) as server:
-        made = {"base_url": server.url, "api_key": KEY, "temperature": 0.4}
-        chat = anthropic.ChatAnthropic(model="claude-opus-5", **made)
-        asked: dict[str, Any]
-        for asked in ({}, {"temperature": 0}):
-            reply = LLM.connect(chat).ask("hi", **asked)
-            assert reply.text == "ok" and set(reply.dropped) == {"temperature"} and not server.refused
-            with pytest.raises(ParameterRefused):
-                LLM.connect(chat, allow_dropped=False).ask("hi", **asked)
+@pytest.mark.parametrize("asked", [{}, {"temperature": 0}])
+def test_what_a_client_is_set_to_is_dropped_as_well(hosted: Host, asked: Json) -> None:
+    anthropic, server = pytest.importorskip("langchain_anthropic"), hosted()
+    made = {"base_url": server.url, "api_key": KEY, "temperature": 0.4}
+    chat = anthropic.ChatAnthropic(model="claude-opus-5", **made)
+    reply = LLM.connect(chat).ask("hi", **asked)
+    assert reply.text == "ok" and set(reply.dropped) == {"temperature"} and not server.refused
+    with pytest.raises(ParameterRefused):
+        LLM.connect(chat, allow_dropped=False).ask("hi", **asked)
 
 
 def test_a_key_that_a_refusal_echoes_is_told_nowhere(loopback: Start) -> None:
     secret = KEY.get_secret_value()
-    refusal = {"error": {"message": f"Unsupported value: 'temperature' with key {secret}"}}
-    server = loopback([Fault(400, refusal), "ok"])
+    server = loopback([failing(f"Unsupported value: 'temperature' with key {secret}"), "ok"])
     reply = LLM.connect(ChatOpenAI(model="m", base_url=server.url, api_key=KEY)).ask("hi", temperature=0)
     assert set(reply.dropped) == {"temperature"} and secret not in str(reply.dropped)
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        "Invalid n value (currently only n = 1 is supported)",
-        "n must be 1 when using greedy sampling, got 5.",
-        "Unrecognized request argument supplied: n",
-    ],
-)
+@pytest.mark.parametrize("words", ["n must be 1, got 5.", "Unrecognized request argument supplied: n"])
 def test_samples_that_cannot_be_had_together_are_asked_for_one_by_one(loopback: Start, words: str) -> None:
-    def reply(request: dict[str, Any]) -> Any:
-        return Fault(400, {"error": {"message": words}}) if request.get("n", 1) > 1 else "ok"
-
-    server = loopback(reply)
-    llm = LLM.connect("openai:local", api_key="k", retries=0)
+    server = loopback(lambda request: failing(words) if request.get("n", 1) > 1 else "ok")
+    llm = connect(server, "openai:local")
     assert [each.text for each in llm.ask_many("hi", 5)] == ["ok"] * 5
     assert len(server.requests) == 6
     assert all(not each.dropped for each in llm.ask_many("again", 3)) and len(server.requests) == 9
 
 
-def test_settings_of_a_users_own_client_tell_its_recorded_replies_apart(store: ResponseStore) -> None:
-    class Named(FakeListChatModel):
-        model_name: str = "one"
+class Named(FakeListChatModel):
+    model_name: str = "one"
+    llm: Any = None
 
+
+def test_settings_of_a_users_own_client_tell_its_recorded_replies_apart(store: ResponseStore) -> None:
     texts = [LLM.connect(Named(responses=[text]), store=store).ask("q").text for text in "aba"]
     assert texts == ["a", "b", "a"] and len(store) == 2
 
 
-def test_clients_that_keep_their_models_name_elsewhere_are_told_apart(store: ResponseStore) -> None:
-    class Pipeline(FakeListChatModel):
-        llm: Any = None
-
-    for key in ("model_id", "repo_id", "model_path"):
-        wrapped = SimpleNamespace(**{key: f"tiny/{key}"})
-        llm = LLM.connect(Pipeline(responses=["x"], llm=wrapped), store=store)
-        assert llm.name.partition(":")[2] == f"tiny/{key}" and not llm.ask("q").cached
+@pytest.mark.parametrize("key", ["model_id", "repo_id", "model_path"])
+def test_clients_that_keep_their_models_name_elsewhere_are_told_apart(key: str) -> None:
+    wrapped = Named(responses=["x"], model_name="", llm=SimpleNamespace(**{key: "tiny"}))
+    assert LLM.connect(wrapped).name.partition(":")[2] == "tiny"
 
 
 def test_replies_of_a_client_without_a_name_are_not_kept(
     store: ResponseStore, caplog: pytest.LogCaptureFixture
 ) -> None:
     texts = [LLM.connect(FakeListChatModel(responses=[text]), store=store).ask("q").text for text in "ab"]
-    assert texts == ["a", "b"] and len(store) == 0
-    assert "are not recorded: it does not report a model name" in caplog.text
+    assert texts == ["a", "b"] and len(store) == 0 and "are not recorded" in caplog.text
 
 
-@pytest.mark.parametrize(
-    "field", ["api_base", "azure_endpoint", "base_url", "endpoint_url", "host", "server_url", "url"]
-)
+FIELDS = ["api_base", "azure_endpoint", "base_url", "endpoint_url", "host", "server_url", "url"]
+
+
+@pytest.mark.parametrize("field", FIELDS)
 def test_clients_of_two_servers_are_told_apart(store: ResponseStore, field: str) -> None:
-    from pydantic import create_model
-
-    client: Any = create_model(
-        "Client", __base__=FakeListChatModel, model_name=(str, "m"), **{field: (str, "")}
-    )
+    client: Any = create_model("Client", __base__=Named, **{field: (str, "")})
     for name in "ab":
         llm = LLM.connect(client(responses=[name], **{field: f"http://{name}.test/v1"}), store=store)
         assert llm.ask("q").text == name
 
 
-def test_clients_built_on_openais_tell_their_servers_apart(store: ResponseStore, loopback: Any) -> None:
-    from langchain_openai.chat_models.base import BaseChatOpenAI
-
+def test_clients_built_on_openais_tell_their_servers_apart(store: ResponseStore, loopback: Start) -> None:
     class Others(BaseChatOpenAI):
         def _get_ls_params(self, stop: list[str] | None = None, **kwargs: Any) -> Any:
             return {**super()._get_ls_params(stop=stop, **kwargs), "ls_provider": "deepseek"}
 
     for text in ("one", "two"):
-        server = loopback([text])
-        client = Others(model="m", api_key="k", base_url=server.url)  # type: ignore[call-arg, arg-type]
+        client: Any = Others(model="m", api_key="k", base_url=loopback([text]).url)
         assert LLM.connect(client, store=store).ask("q").text == text
