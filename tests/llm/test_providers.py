@@ -39,24 +39,26 @@ def test_names_in_full_or_errors_that_name_the_nearest(
         full_name(name, environ)
 
 
-def test_a_missing_package_gives_the_line_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("model", "kind", "said"),
+    [
+        ("groq:llama", MissingPackage, "pip install 'langchain>=1,<2' 'langchain-groq'"),
+        ("openai:gpt-4.1-mini", AuthFailed, "OPENAI_API_KEY"),
+        ("google_genai:gemini", AuthFailed, "GOOGLE_API_KEY or GEMINI_API_KEY"),
+    ],
+)
+def test_what_is_missing_is_named(
+    monkeypatch: pytest.MonkeyPatch, model: str, kind: type[Exception], said: str
+) -> None:
     monkeypatch.setenv("GROQ_API_KEY", "k")
-    with pytest.raises(MissingPackage, match="pip install 'langchain>=1,<2' 'langchain-groq'"):
-        LLM.connect("groq:llama")
-
-
-def test_a_missing_key_names_the_variable() -> None:
-    with pytest.raises(AuthFailed, match="OPENAI_API_KEY"):
-        LLM.connect("openai:gpt-4.1-mini")
-    with pytest.raises(AuthFailed, match="GOOGLE_API_KEY or GEMINI_API_KEY"):
-        LLM.connect("google_genai:gemini")
+    with pytest.raises(kind, match=said):
+        LLM.connect(model)
 
 
 def test_every_provider_that_langchain_has_built_in_is_known() -> None:
     from langchain.chat_models import base
 
-    ours, theirs = set(providers()), set(base._BUILTIN_PROVIDERS)
-    assert ours <= theirs
+    assert set(providers()) <= set(base._BUILTIN_PROVIDERS)
 
 
 def test_settings_of_the_connection_are_told_from_parameters_of_requests() -> None:
@@ -65,17 +67,17 @@ def test_settings_of_the_connection_are_told_from_parameters_of_requests() -> No
     assert all(map(belongs_to_connection, settings)) and not any(map(belongs_to_connection, params))
 
 
-@pytest.mark.parametrize(
-    ("provider", "variable"),
-    [
-        ("anthropic", "ANTHROPIC_BASE_URL"),
-        ("anthropic", "ANTHROPIC_API_URL"),
+VARIABLES = [
+    *(("anthropic", "ANTHROPIC_BASE_URL"), ("anthropic", "ANTHROPIC_API_URL"), ("groq", "GROQ_API_BASE")),
+    *(
         ("google_genai", "GOOGLE_GEMINI_BASE_URL"),
-        ("groq", "GROQ_API_BASE"),
         ("mistralai", "MISTRAL_BASE_URL"),
         ("ollama", "OLLAMA_HOST"),
-    ],
-)
+    ),
+]
+
+
+@pytest.mark.parametrize(("provider", "variable"), VARIABLES)
 def test_addresses_of_the_environment_tell_servers_apart(provider: str, variable: str) -> None:
     assert own_server(provider, {}, {}) == ""
     assert own_server(provider, {}, {variable: "http://user:word@one:8000/v1/"}) == "http://one:8000/v1"
@@ -90,7 +92,6 @@ def test_a_pipeline_of_hugging_face_is_asked_for_its_continuation_alone(
 
     given: dict[str, Any] = {}
     monkeypatch.setattr(models, "init_chat_model", lambda name, **arguments: given.update(arguments))
-    LLM.connect("huggingface:tiny/plans")
-    assert given["pipeline_kwargs"] == {"return_full_text": False}
-    LLM.connect("huggingface:tiny/plans", pipeline_kwargs={"max_new_tokens": 9})
-    assert given["pipeline_kwargs"] == {"return_full_text": False, "max_new_tokens": 9}
+    for own in ({}, {"max_new_tokens": 9}):
+        LLM.connect("huggingface:tiny/plans", **({"pipeline_kwargs": own} if own else {}))
+        assert given["pipeline_kwargs"] == {"return_full_text": False, **own}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -14,25 +15,8 @@ from chameleon.llm.reply_stream import ReplyStream
 from chameleon.text import MASK
 
 SECRET = "sk-0123456789abcdef"
-PIECES = st.lists(
-    st.sampled_from(
-        ["<think>", "</think>", "<", "think", "END", "EN", "D", " ", "\n\n", "so", SECRET, SECRET[:9]]
-    )
-    | st.text("ab<E \n", max_size=4),
-    max_size=12,
-)
-
-
-class Message:
-    """A reply as a client gives it."""
-
-    response_metadata = {"finish_reason": "stop"}  # noqa: RUF012
-    usage_metadata = None
-    additional_kwargs: dict[str, str] = {}  # noqa: RUF012
-    tool_calls = ()
-
-    def __init__(self, text: str) -> None:
-        self.content = text
+PARTS = ["<think>", "</think>", "<", "think", "END", "EN", "D", " ", "\n\n", "so", SECRET, SECRET[:9]]
+PIECES = st.lists(st.sampled_from(PARTS) | st.text("ab<E \n", max_size=4), max_size=12)
 
 
 def told(pieces: list[str], end: str, stops: tuple[str, ...] = ()) -> list[str | None]:
@@ -51,7 +35,9 @@ def since_last(heard: list[str | None]) -> str:
 
 @given(PIECES, st.sampled_from([(), ("END",), ("\n\n", "END"), (" ",)]))
 def test_the_pieces_add_up_to_the_reply(pieces: list[str], stops: tuple[str, ...]) -> None:
-    reply = parse_reply(Message("".join(pieces)), Pricing("openai:m"), stops=stops, secrets=[SECRET])
+    rest = {"response_metadata": {"finish_reason": "stop"}, "usage_metadata": None, "additional_kwargs": {}}
+    message = SimpleNamespace(content="".join(pieces), tool_calls=(), **rest)
+    reply = parse_reply(message, Pricing("openai:m"), stops=stops, secrets=[SECRET])
     heard = told(pieces, reply.text, stops)
     assert since_last(heard) == reply.text
     assert SECRET not in "".join(map(str, heard))
@@ -102,7 +88,6 @@ def test_pieces_of_an_attempt_that_was_given_up_come_too_late() -> None:
 
 
 def test_a_long_reply_takes_time_in_proportion() -> None:
-    begun = time.process_time()
-    pieces = ["word "] * 60_000
+    begun, pieces = time.process_time(), ["word "] * 60_000
     assert "".join(map(str, told(pieces, "".join(pieces)))) == "".join(pieces)
     assert time.process_time() - begun < 10
