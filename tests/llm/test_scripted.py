@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -56,3 +58,11 @@ def test_without_langchain_the_pip_line_is_given(monkeypatch: pytest.MonkeyPatch
     monkeypatch.delitem(vars(chameleon.llm), "ScriptedModel", raising=False)  # kept since its first use
     with pytest.raises(MissingPackage, match=r"pip install .*\[models\]"):
         _ = chameleon.llm.ScriptedModel
+
+
+@pytest.mark.slow
+def test_importing_is_light() -> None:
+    command = [sys.executable, "-c", "import sys, chameleon.llm; print(*sys.modules)"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).parents[2], check=True)
+    heavy = {"langchain", "langchain_core", "openai", "httpx", "httpx2", "pydantic", "asyncio"}
+    assert not heavy & {*done.stdout.split()}
