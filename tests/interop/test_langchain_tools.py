@@ -9,14 +9,8 @@ from typing import Annotated, Any
 
 import pytest
 from langchain_core.documents import Document
-from langchain_core.tools import (
-    BaseTool,
-    InjectedToolArg,
-    InjectedToolCallId,
-    StructuredTool,
-    ToolException,
-    tool,
-)
+from langchain_core.tools import BaseTool, InjectedToolArg, InjectedToolCallId, StructuredTool, tool
+from langchain_core.tools import ToolException as Told
 from langgraph.prebuilt import InjectedState, ToolRuntime
 from pydantic import BaseModel, Field
 
@@ -38,29 +32,16 @@ async def wait_for(city: str) -> dict:
     return {"city": city, "thread": threading.current_thread().name}
 
 
-def run(given: Any, args: dict[str, Any] | None = None, *, later: bool = False) -> State:
-    """Run one tool, with these arguments, in a loop or without."""
-    (name,) = Inventory.of([given], planner=Fixed([{"module": "x"}])).modules
-    step = {"module": name, **({"args": args} if args is not None else {})}
-    executor = Executor(Inventory.of([given], planner=Fixed([step])))
-    question = {"question": "Well?"}
-    return asyncio.run(executor.arun(question)) if later else executor.run(question)
+@tool
+def by_default(x: int, by: Annotated[str, InjectedToolArg] = "me") -> str:
+    """Tells."""
+    return f"{x} {by}"
 
 
-@pytest.mark.parametrize("later", [False, True])
-def test_a_tool_of_a_function_is_a_module_with_its_arguments(later: bool) -> None:
-    for given in (convert, [convert]):
-        (card,) = Inventory.of(given, planner=Fixed(["convert"])).cards
-        assert (card.name, card.description) == ("convert", "Converts a temperature.")
-        assert card.signature == '(amount: number, to: string = "F")'
-    assert run(convert, {"amount": 20}, later=later).answer == 68
-    assert run(convert, {"amount": 20, "to": "K"}, later=later).answer == 293.15
-
-
-def test_an_async_tool_runs_in_the_callers_loop_and_without_one() -> None:
-    found = run(wait_for, {"city": "Oslo"}, later=True)
-    assert found.answer == {"city": "Oslo", "thread": threading.main_thread().name}
-    assert run(wait_for, {"city": "Oslo"}).answer["city"] == "Oslo"
+@tool
+def of_state(x: int, held: Annotated[dict, InjectedState]) -> int:
+    """Tells."""
+    return x
 
 
 class Rows(BaseModel):
@@ -95,14 +76,6 @@ class NotLater(Lookup):
         raise NotImplementedError("it is not async")
 
 
-@pytest.mark.parametrize("later", [False, True])
-@pytest.mark.parametrize("given", [Lookup(), Later(), NotLater()])
-def test_a_tool_of_a_class_runs_sync_and_async(given: BaseTool, later: bool) -> None:
-    found = run(given, {"city": "Oslo", "most": 1}, later=later)
-    assert found.answer[0]["page_content"].startswith("Oslo")
-    assert found.history[0].step.module in ("row_lookup", "later", "not_later")
-
-
 class Nothing(BaseModel):
     """Takes nothing."""
 
@@ -116,17 +89,49 @@ def half(number: int) -> int:
     return number // 2
 
 
+HALF = StructuredTool.from_function(half, args_schema=Even)
+
+
+def card_of(given: Any) -> Any:
+    (card,) = Inventory.of(given, planner=Fixed(["x"])).cards
+    return card
+
+
+def run(given: Any, args: dict[str, Any] | None = None, *, later: bool = False) -> State:
+    """Run one tool, with these arguments, in a loop or without."""
+    step = {"module": card_of([given]).name, **({"args": args} if args is not None else {})}
+    executor = Executor(Inventory.of([given], planner=Fixed([step])))
+    question = {"question": "Well?"}
+    return asyncio.run(executor.arun(question)) if later else executor.run(question)
+
+
+@pytest.mark.parametrize("later", [False, True])
+def test_a_tool_of_a_function_is_a_module_with_its_arguments(later: bool) -> None:
+    for given in (convert, [convert]):
+        card = card_of(given)
+        assert (card.name, card.description) == ("convert", "Converts a temperature.")
+        assert card.signature == '(amount: number, to: string = "F")'
+    assert run(convert, {"amount": 20}, later=later).answer == 68
+    assert run(convert, {"amount": 20, "to": "K"}, later=later).answer == 293.15
+    found = run(wait_for, {"city": "Oslo"}, later=later).answer  # in the caller's loop, or without one
+    assert found["city"] == "Oslo" and (not later or found["thread"] == threading.main_thread().name)
+
+
+@pytest.mark.parametrize("later", [False, True])
+@pytest.mark.parametrize("given", [Lookup(), Later(), NotLater()])
+def test_a_tool_of_a_class_runs_sync_and_async(given: BaseTool, later: bool) -> None:
+    found = run(given, {"city": "Oslo", "most": 1}, later=later)
+    assert found.answer[0]["page_content"].startswith("Oslo")
+    assert found.history[0].step.module in ("row_lookup", "later", "not_later")
+
+
 @pytest.mark.parametrize(
     ("given", "args", "said"),
     [
         (convert, {}, "convert lacks the argument 'amount'"),
         (convert, {"amount": 1, "form": "K"}, "convert takes no argument 'form'"),
         (convert, {"amount": "hot"}, "the argument amount of convert is 'hot'"),
-        (
-            StructuredTool.from_function(half, args_schema=Even),
-            {"number": 3},
-            "the argument number of half is '3'",
-        ),
+        (HALF, {"number": 3}, "the argument number of half is '3'"),
     ],
 )
 def test_what_a_plan_gives_is_checked_before_the_tool_runs(
@@ -136,116 +141,109 @@ def test_what_a_plan_gives_is_checked_before_the_tool_runs(
     assert state.ended and state.ended.reason == "failed" and said in str(state.ended.error)
 
 
-def test_an_exception_of_the_tool_is_told_and_any_other_is_a_failure() -> None:
+@pytest.mark.parametrize(
+    ("raised", "kind", "reason"),
+    [
+        (Told("there is no Atlantis"), "StepRejected", "there is no Atlantis"),
+        (RuntimeError("secret"), "ModuleError", "it failed"),
+    ],
+)
+def test_an_exception_of_the_tool_is_told_and_any_other_is_a_failure(
+    raised: Exception, kind: str, reason: str
+) -> None:
     @tool
     def find(city: str) -> str:
         """Finds a city."""
-        if city == "Atlantis":
-            raise ToolException("there is no city Atlantis; ask for Oslo")
-        raise RuntimeError("secret")
+        raise raised
 
     (told,) = run(find, {"city": "Atlantis"}).history
-    assert told.error and told.error.kind == "StepRejected" and "ask for Oslo" in told.error.message
-    (other,) = run(find, {"city": "Oslo"}).history
-    assert other.error and other.error.kind == "ModuleError" and other.error.reason == "it failed"
+    assert told.error and told.error.kind == kind and reason in (told.error.reason, told.error.message)
 
 
-@tool
-def by_default(x: int, by: Annotated[str, InjectedToolArg] = "me") -> str:
-    """Tells."""
-    return f"{x} {by}"
+KINDS = [Annotated[dict, InjectedState], Annotated[str, InjectedToolCallId], Annotated[str, InjectedToolArg]]
 
 
-def test_what_an_agent_injects_is_hidden() -> None:
-    (card,) = Inventory.of([by_default], planner=Fixed(["by_default"])).cards
-    assert card.signature == "(x: integer)"
-    assert run(by_default, {"x": 1}).answer == "1 me"
-
-
-@tool
-def of_state(x: int, held: Annotated[dict, InjectedState]) -> int:
-    """Tells."""
-    return x
-
-
-@pytest.mark.parametrize(
-    "kind",
-    [
-        *(Annotated[dict, InjectedState], Annotated[str, InjectedToolCallId]),
-        *(ToolRuntime, Annotated[str, InjectedToolArg]),
-    ],
-)
+@pytest.mark.parametrize("kind", [*KINDS, ToolRuntime])
 def test_what_only_an_agent_can_give_is_refused_at_once(kind: Any) -> None:
     def tells(x: int, runtime: Any) -> int:
         """Tells."""
         return x
 
     tells.__annotations__["runtime"] = kind
-    said = "the LangChain tool tells needs runtime, which only an agent of LangChain can give"
-    with pytest.raises(InventoryError, match=said):
+    with pytest.raises(
+        InventoryError, match="tells needs runtime, which only an agent of LangChain can give"
+    ):
         Inventory.of([tool(tells)])
 
 
 def test_a_schema_in_json_makes_the_arguments() -> None:
-    schema = {
-        "type": "object",
-        "properties": {"path": {"type": "string", "description": "of the file"}, "head": {"type": "integer"}},
-        "required": ["path"],
-    }
+    parts = {"path": {"type": "string", "description": "of the file"}, "head": {"type": "integer"}}
+    schema = {"type": "object", "properties": parts, "required": ["path"]}
 
     def read(**given: Any) -> dict[str, Any]:
         return given
 
     made = StructuredTool(name="read", description="Reads.", args_schema=schema, func=read)
-    (card,) = Inventory.of([made], planner=Fixed(["read"])).cards
+    card = card_of([made])
     assert card.signature == "(path: string, head?: integer)" and card.notes == {"path": "of the file"}
-    assert run(made, {"path": "a", "head": 2}).answer == {"path": "a", "head": 2}
-    assert run(made, {"path": "a"}).answer == {"path": "a"}
+    for given in ({"path": "a", "head": 2}, {"path": "a"}):
+        assert run(made, given).answer == given
     assert "read takes no argument 'pth'" in str(run(made, {"path": "a", "pth": "b"}).ended)
 
 
-def test_results_are_held_as_text_json_and_tables() -> None:
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame({"city": ["Oslo"], "people": [7]})
-    blocks = [{"type": "text", "text": "It is warm."}, {"type": "image", "url": "x"}]
-    for output, held in (
-        (frame, Table(["city", "people"], [["Oslo", "7"]])),
-        (blocks, 'It is warm.\n{"type": "image", "url": "x"}'),
+BLOCKS = [{"type": "text", "text": "It is warm."}, {"type": "image", "url": "x"}]
+
+
+@pytest.mark.parametrize(
+    ("output", "held"),
+    [
+        ("frame", Table(["city", "people"], [["Oslo", "7"]])),
+        (BLOCKS, 'It is warm.\n{"type": "image", "url": "x"}'),
         (Rows(city="Oslo"), {"city": "Oslo", "most": 3}),
         ({"a": (1, 2)}, {"a": (1, 2)}),
         (None, None),
         (("2 rows", object()), "2 rows"),  # content and an artifact
-    ):
-        kind = "content_and_artifact" if held == "2 rows" else "content"
-        give = lambda value=output: value  # noqa: E731
-        made = StructuredTool(
-            name="give", description="Gives.", args_schema=Nothing, func=give, response_format=kind
-        )
-        assert run(made).history[0].output == held
+    ],
+)
+def test_results_are_held_as_text_json_and_tables(output: Any, held: Any) -> None:
+    def give() -> Any:
+        """Gives."""
+        if output == "frame":
+            return pytest.importorskip("pandas").DataFrame({"city": ["Oslo"], "people": [7]})
+        return output
+
+    kind = "content_and_artifact" if held == "2 rows" else "content"
+    made = StructuredTool.from_function(give, args_schema=Nothing, response_format=kind)
+    assert run(made).history[0].output == held
+
+
+OWN = """
+from tests.interop.test_langchain_tools import Lookup, convert, of_state, wait_for
+both = [convert, wait_for]
+bad = [of_state]
+"""
+ENTRIES = {
+    '{warm: "own:convert"}': ["warm"],
+    '{several: {use: "own:both", prefix: lc_}}': ["lc_convert", "lc_wait_for"],
+    '{several: {use: "own:both", tools: [convert]}}': ["convert"],
+    '{rows: {use: "own:Lookup", extra: "<"}}': ["rows"],
+}
+WRONG = {
+    '{warm: {use: "own:convert", to: K}}': "own:convert takes no parameter",
+    '{several: {use: "own:bad"}}': "needs held, which only an agent",
+}
 
 
 def test_an_entry_of_a_file_names_a_tool_a_list_or_a_class(tmp_path: Path) -> None:
-    (tmp_path / "own.py").write_text(
-        "from tests.interop.test_langchain_tools import Lookup, convert, of_state, wait_for\n"
-        "both = [convert, wait_for]\nbad = [of_state]\n",
-        "utf-8",
-    )
+    (tmp_path / "own.py").write_text(OWN, "utf-8")
     file = tmp_path / "mine.yaml"
-    for entry, names in (
-        ('{warm: "own:convert"}', ["warm"]),
-        ('{several: {use: "own:both", prefix: lc_}}', ["lc_convert", "lc_wait_for"]),
-        ('{several: {use: "own:both", tools: [convert]}}', ["convert"]),
-        ('{rows: {use: "own:Lookup", extra: "<"}}', ["rows"]),
-    ):
-        plan = "{use: fixed, plan: [{module: %s, args: {city: Oslo}}]}" % names[-1]  # noqa: UP031
+    for entry, names in ENTRIES.items():
+        plan = f"{{use: fixed, plan: [{{module: {names[-1]}, args: {{city: Oslo}}}}]}}"
         file.write_text(f"name: mine\nplanner: {plan}\nmodules: {entry}\n", "utf-8")
         inventory = Inventory.load(file)
         assert list(inventory.modules) == names
     assert Executor(inventory).run({"question": "?"}).answer[0]["page_content"] == "<Oslo 0"
-    for entry, said in (
-        ('{warm: {use: "own:convert", to: K}}', "own:convert takes no parameter"),
-        ('{several: {use: "own:bad"}}', "needs held, which only an agent"),
-    ):
+    for entry, said in WRONG.items():
         file.write_text(f"name: mine\nplanner: one_shot\nmodules: {entry}\n", "utf-8")
         with pytest.raises(InventoryError, match=said) as caught:
             Inventory.load(file)
