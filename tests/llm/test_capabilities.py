@@ -1,8 +1,9 @@
-"""What is known of models: `models.yaml` and the profiles of LangChain."""
+"""What is known of models, by `models.yaml` and the profiles of LangChain, and what their calls cost."""
 
 from __future__ import annotations
 
 import datetime
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from importlib import resources
@@ -10,6 +11,8 @@ from typing import Any
 
 import pytest
 import yaml
+from hypothesis import given
+from hypothesis import strategies as st
 
 from chameleon.llm.capabilities import (
     EFFORTS,
@@ -21,7 +24,9 @@ from chameleon.llm.capabilities import (
     switch_off,
 )
 from chameleon.llm.parameters import OURS, WIRE_NAMES
+from chameleon.llm.prices import Pricing
 from chameleon.llm.providers import providers
+from chameleon.usage import Usage
 
 TEXT = resources.files("chameleon.llm").joinpath("models.yaml").read_text("utf-8")
 KNOWN: Mapping[str, Any] = yaml.safe_load(TEXT)
@@ -139,3 +144,73 @@ def test_profiles_tell_the_rest() -> None:
 )
 def test_the_nearest_effort_is_the_lower_of_two(taken: str, asked: str, nearest: str) -> None:
     assert Capabilities(efforts=tuple(taken.split())).nearest_effort(asked) == nearest
+
+
+NOBODY, MINI, CLAUDE = "openai:local-7b-of-mine", "openai:gpt-4.1-mini", "anthropic:claude-opus-4-5"
+counts = st.integers(0, 10_000_000)
+some_prices = st.tuples(st.floats(0, 1_000), st.floats(0, 1_000), st.floats(0, 1_000))
+
+
+def tokens(read: int | None = None, written: int | None = None, cached: int | None = None) -> Usage:
+    return Usage(1, read, written, None, cached)
+
+
+def million(cached: int = 0) -> Usage:
+    return tokens(1_000_000, 1_000_000, cached)
+
+
+@pytest.mark.parametrize(
+    ("model", "prices", "usage", "cost"),
+    [
+        (NOBODY, (2.0, 8.0), tokens(11, 7), (22 + 56) / 1e6),
+        (NOBODY, (0, 0), million(), 0),
+        (NOBODY, (2.0, 8.0, 0.5), million(400_000), 0.6 * 2 + 0.4 * 0.5 + 8),
+        (NOBODY, (2.0, 8.0), million(400_000), 10.0),
+        *[(NOBODY, (1.0, 2.0), part, None) for part in (tokens(), tokens(5), tokens(None, 5))],
+        (MINI, None, million(), 0.4 + 1.6),
+        (MINI, None, million(1_000_000), 0.1 + 1.6),
+        (f"{MINI}-2025-04-14", None, million(), 2.0),
+        (MINI, None, tokens(5), None),
+        *[
+            (name, None, million(), None)
+            for name in (NOBODY, "ollama:qwen3:8b", "nobody:gpt-4.1-mini", "openai:")
+        ],
+    ],
+)
+def test_a_cost_is_that_of_given_prices_for_a_million_tokens_or_of_the_list(
+    model: str, prices: tuple[float, ...] | None, usage: Usage, cost: float | None
+) -> None:
+    if prices is None:
+        pytest.importorskip("genai_prices")
+    assert Pricing(model, given=prices).cost(usage) == (cost if cost is None else pytest.approx(cost))
+
+
+@given(counts, counts, counts, some_prices)
+def test_a_cost_lies_between_that_of_all_cached_and_none(
+    fresh: int, cached: int, out: int, prices: tuple[float, float, float]
+) -> None:
+    pricing, total = Pricing(NOBODY, given=prices), fresh + cached
+    cost = pricing.cost(tokens(total, out, cached))
+    ends = [pricing.cost(tokens(total, out, part)) for part in (0, total)]
+    assert cost is not None and None not in ends
+    low, high = sorted(end for end in ends if end is not None)
+    assert low - 1e-9 <= cost <= high + 1e-9
+
+
+def test_what_is_written_to_the_cache_costs_more_and_what_is_read_less() -> None:
+    pytest.importorskip("genai_prices")
+    counts = [(90_000, 0), (0, 0), (0, 90_000)]
+    costs = [Pricing(CLAUDE).cost(tokens(100_000, 10, cached), kept) or 0 for cached, kept in counts]
+    assert 0 < costs[0] < costs[1] < costs[2]
+
+
+def test_without_the_package_nothing_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "genai_prices", None)
+    assert Pricing(MINI).cost(million()) is None
+
+
+def test_the_large_providers_and_their_default_models_have_a_price() -> None:
+    pytest.importorskip("genai_prices")
+    models = [str(default_model(provider)) for provider in ("openai", "anthropic", "google_genai")]
+    for model in (*models, "google_genai:gemini-2.5-flash", "mistralai:mistral-small-latest"):
+        assert (Pricing(model).cost(million()) or 0) > 0

@@ -1,4 +1,4 @@
-"""Nobody waits, or reads, without an end; and nobody follows where a server sends a prompt on to."""
+"""Nobody waits, or reads, without an end; and all calls of a model wait after a 429."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ import gzip
 import socket
 import threading
 import time
+from typing import Any
 
 import pytest
 
 from chameleon.errors import ModelError, NoModel
 from chameleon.llm import LLM, deadline
 from chameleon.llm.model_choice import offered_models
-from tests.llm.asking import local, talking
+from chameleon.llm.pace import Pace, pace_of
+from tests.llm.asking import Start, local, talking
+from tests.loopback import Answer, Fault
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 PACKED = gzip.compress(b" " * 4_000_000)
@@ -98,3 +101,42 @@ def test_no_prompt_follows_a_redirect(
             with pytest.raises(ModelError):
                 asyncio.run(llm.aask("The secret plan.")) if in_loop else llm.ask("The secret plan.")
     assert not asked
+
+
+def test_the_longest_wait_counts_and_ends_and_a_model_at_an_address_has_one_pace() -> None:
+    times = [100.0]
+    pace, turns = Pace(lambda: times[-1]), []
+    assert [pace.turn() for _ in range(500)] == [0] * 500
+    for seconds in (3, 7, 5):
+        pace.wait(seconds)
+    for time_now in (100.0, 106.0, 108.0):
+        times.append(time_now)
+        turns.append(pace.turn())
+    assert turns == [7, 1, 0]
+    assert pace_of("openai:m", "a") is pace_of("openai:m", "a") is not pace_of("openai:m", "b")
+    assert pace_of("openai:m", "a", ("key",)) is not pace_of("openai:m", "a")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("headers", [{"Retry-After": "0.4"}, {}])
+def test_clients_of_one_model_wait_together(loopback: Start, headers: dict[str, str]) -> None:
+    begun: list[float] = []
+    lock, is_refused = threading.Lock(), threading.Event()
+
+    def reply(request: dict[str, Any]) -> Answer:
+        with lock:
+            begun.append(time.monotonic())
+            if len(begun) > 1:
+                return "ok"
+            is_refused.set()
+            return Fault(429, headers=headers)
+
+    loopback(reply)
+    first, second = LLM.connect("openai:local"), LLM.connect("openai:local")
+    asking = threading.Thread(target=first.ask, args=["hi"])
+    asking.start()
+    is_refused.wait(10)
+    time.sleep(0.1)  # until the refusal is read
+    assert second.ask("hi again").text == "ok"
+    asking.join()
+    assert min(begun[1:]) - begun[0] >= (0.4 if headers else 0.25)

@@ -1,25 +1,23 @@
-"""Which failures are tried again, and as which error they end, in whose words."""
+"""Which failures are tried again, as which error they end, and what is learned from their words."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import httpx
 import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chameleon.errors import (
-    AuthFailed,
-    ContextTooLong,
-    ModelError,
-    RateLimited,
-    ScriptExhausted,
-    Unreachable,
-)
+from chameleon.errors import AuthFailed, ContextTooLong, ModelError, RateLimited, ScriptExhausted, Unreachable
+from chameleon.llm.capabilities import Capabilities
 from chameleon.llm.failures import classify
+from chameleon.llm.parameters import OURS, WIRE_NAMES, Fitted, learn, refused_name
 from tests.llm.asking import Json, Start, local, sending
 from tests.loopback import Fault
 
@@ -115,3 +113,129 @@ def test_a_body_nested_too_deep_is_told_with_the_server(status: str, body: str) 
     with sending(DEEP[body], status) as server, pytest.raises(ModelError, match=told) as caught:
         local(base_url=server, retries=3).ask("hi")
     assert len(str(caught.value)) < 500
+
+
+ALL = frozenset({*WIRE_NAMES, *OURS})
+REFUSALS = yaml.safe_load(Path(__file__).with_name("refusals.yaml").read_text("utf-8"))
+
+
+def response(status: int, body: Json) -> httpx.Response:
+    return httpx.Response(status, json=body, request=httpx.Request("POST", "http://127.0.0.1/v1"))
+
+
+@cache
+def client(sdk: str) -> Any:
+    kind = getattr(pytest.importorskip(sdk), {"openai": "OpenAI", "anthropic": "Anthropic"}[sdk])
+    return kind(api_key="k", base_url="http://127.0.0.1/v1")
+
+
+def raised(sdk: str, status: int, body: Json) -> Exception:
+    """What a client raises for an answer; its class goes by the status."""
+    error: Exception = client(sdk)._make_status_error_from_response(response(status, body))
+    return error
+
+
+class Plain(Exception):
+    """An exception as other clients raise them: a status, a body, and words of its own."""
+
+    def __init__(self, status: int, body: Any = None, words: str = "") -> None:
+        super().__init__(words)
+        self.status_code, self.body = status, body
+
+
+def error_of(by: str, said: str, *, status: int = 400, **more: str) -> Exception:
+    """Make the exception that a provider's client raises for these words."""
+    error = {"message": said, "type": "invalid_request_error"}
+    if by == "openai":
+        return raised("openai", status, {"error": {**error, "param": None, "code": None, **more}})
+    if by == "anthropic":
+        return raised("anthropic", status, {"type": "error", "error": error})
+    if by == "google":
+        body = {"error": {"code": status, "message": said, "status": "INVALID_ARGUMENT"}}
+        errors = pytest.importorskip("google.genai.errors")
+        made: Exception = errors.ClientError(status, body, response(status, body))
+        return made
+    return Plain(status, {"error": error}, f"Error code: 400 - {error}")
+
+
+def refused(error: Exception, sent: Collection[str] = ALL) -> str:
+    return refused_name(classify(error), sent)
+
+
+@pytest.mark.parametrize("case", REFUSALS, ids=[f"{case['by']}: {case['said'][:50]}" for case in REFUSALS])
+def test_the_words_of_servers(case: Json) -> None:
+    params = {name: case[name] for name in ("param", "code", "status") if name in case}
+    error = error_of(case["by"], case["said"], **params)
+    wrapped = RuntimeError(f"Error calling model 'x' (INVALID_ARGUMENT): {error}")
+    wrapped.__cause__ = error  # as LangChain's client of Google raises it
+    for each in (error, wrapped) if case["by"] == "google" else (error,):
+        assert refused(each) == (case["name"] or "")
+        if case["name"] is None:
+            continue
+        sent = {**dict.fromkeys(ALL, "?"), "max_tokens": 1_000_000}
+        learned = learn(classify(each), Fitted({}, Capabilities(), sent, 0, (), {}), 1, ())
+        assert learned is not None and learned.limit_name == case.get("limit_name", "")
+        assert (learned.most_output, [*learned.efforts]) == (case.get("most_output"), case.get("efforts", []))
+        is_kept = case["name"] in OURS or {"limit_name", "most_output", "efforts"} & case.keys()
+        assert list(learned.refuses) == ([] if is_kept else [case["name"]])
+        assert not refused(each, ALL - {case["name"], "top_p"}) or "top_p" in case["said"]
+
+
+def test_of_two_parameters_the_one_that_was_sent_is_refused() -> None:
+    error = error_of("anthropic", "`temperature` and `top_p` cannot both be specified for this model.")
+    assert refused(error, {"temperature"}) == "temperature"
+
+
+DETAIL = {"type": "extra_forbidden", "loc": ["body", "seed"], "msg": "Extra inputs are not permitted"}
+EXTRA = {"detail": [DETAIL]}
+MISSING = {"detail": [{"type": "missing", "loc": ["body", "messages"], "msg": "Required"}]}
+
+
+@pytest.mark.parametrize(
+    "words", [f"Error code: 422 - {EXTRA}", "Unprocessable Entity", "anthropic", "openai"]
+)
+def test_a_server_made_with_fastapi(words: str) -> None:
+    error = Plain(422, EXTRA, words) if " " in words else raised(words, 422, EXTRA)
+    assert refused(error, {"temperature", "seed"}) == "seed"
+    assert (
+        refused(raised("openai", 422, {"object": "error", "message": EXTRA}), {"temperature", "seed"})
+        == "seed"
+    )
+
+
+@pytest.mark.parametrize(
+    ("sdk", "argument", "name"),
+    [
+        ("anthropic", {"logprobs": True}, "logprobs"),
+        ("anthropic", {"seed": 3}, "seed"),
+        ("anthropic", {"n": 2}, "n"),
+        ("openai", {"thinking": {"type": "disabled"}}, "reasoning"),
+        ("openai", {"cache_control": {"type": "ephemeral"}}, "cache_control"),
+    ],
+)
+def test_an_sdk_that_has_no_such_argument(sdk: str, argument: Json, name: str) -> None:
+    ask = client(sdk).messages.create if sdk == "anthropic" else client(sdk).chat.completions.create
+    with pytest.raises(TypeError) as caught:
+        ask(model="m", max_tokens=5, messages=[{"role": "user", "content": "hi"}], **argument)
+    assert refused(caught.value) == name
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        Plain(422, MISSING),
+        TypeError("'NoneType' object is not subscriptable"),
+        TypeError("create() got an unexpected keyword argument 'colour'"),
+        RuntimeError("temperature is not supported"),
+        ConnectionError("temperature is not supported"),
+        TimeoutError(),
+    ],
+)
+def test_other_errors_are_no_refusals(error: Exception) -> None:
+    assert not refused(error)
+
+
+def test_what_was_not_sent_is_not_refused() -> None:
+    for said in ("bad top_p", "Unsupported parameter: 'top_p' is not supported."):
+        for more in ({"param": "top_p"}, {}):
+            assert not refused(error_of("openai", said, **more), {"temperature", "max_tokens"})

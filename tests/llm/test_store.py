@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import os
-import random
 import sqlite3
-import subprocess
-import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -17,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from chameleon.errors import ReplayMiss, StoreError
-from chameleon.llm import LLM, ResponseStore, ScriptedModel
+from chameleon.llm import LLM, ResponseStore
 from chameleon.llm.message import ModelRequest
 from chameleon.web.cache import PageCache
 from tests.llm.asking import Start
@@ -148,65 +145,6 @@ def test_an_address_of_a_database_is_refused_without_its_password(kind: Callable
     with pytest.raises(StoreError, match="postgresql:… is an address") as caught:
         kind("postgresql://ann:pa55word@127.0.0.1/chest")
     assert "pa55word" not in str(caught.value)
-
-
-def test_damage_is_reported_by_name_and_before_the_model_is_paid(store: ResponseStore) -> None:
-    for number in range(200):
-        store.put(a_request(f"question {number}"), {"text": "x" * 200})
-    store.close()
-    data = bytearray(store.path.read_bytes())
-    data[4096:] = random.Random(7).randbytes(len(data) - 4096)
-    store.path.write_bytes(data)
-    model = ScriptedModel(["paid"])
-    with pytest.raises(StoreError, match=r"r\.sqlite"):
-        LLM.connect(model, store=ResponseStore(store.path)).ask("question 7")
-    assert not model.requests
-
-
-RECORD = """
-import os, sys, threading
-from chameleon.llm import ResponseStore
-from chameleon.llm.message import ModelRequest
-store = ResponseStore(sys.argv[1])
-def record(thread):
-    for number in range(int(sys.argv[2])):
-        request = ModelRequest.of("m", f"{os.getpid()} {thread} {number}", {})
-        store.put(request, {"text": "x", "finish": "stop"})
-        os.write(1, (request.key + "\\n").encode())
-for thread in range(4): threading.Thread(target=record, args=(thread,)).start()
-"""
-
-
-@pytest.mark.slow
-def test_processes_share_a_new_store_and_a_killed_one_loses_no_reply_that_it_has_recorded(
-    tmp_path: Path,
-) -> None:
-    path, environment = tmp_path / "r.sqlite", {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
-    command = [sys.executable, "-c", RECORD, str(path)]
-    first, second = (
-        subprocess.Popen([*command, count], stdout=subprocess.PIPE, env=environment)
-        for count in ("20", "10000")
-    )
-    assert first.stdout and second.stdout
-    told = [second.stdout.readline() for _ in range(500)]
-    told += first.communicate(timeout=60)[0].splitlines(keepends=True)
-    second.kill()
-    told += second.communicate()[0].splitlines(keepends=True)
-    with closing(sqlite3.connect(path)) as connection:
-        kept = {key for (key,) in connection.execute("SELECT key FROM replies")}
-    assert first.returncode == 0 and len(told) >= 580
-    assert {line.strip().decode() for line in told if len(line) == 65} <= kept
-
-
-def test_a_home_that_cannot_be_written_to_only_switches_recording_off(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    (tmp_path / ".cache").write_text("a file in the way")
-    monkeypatch.delenv("CHAMELEON_STORE")
-    monkeypatch.setenv("HOME", str(tmp_path))
-    assert ResponseStore.default().mode == "off" and "not recorded" in caplog.text
-    with pytest.raises(StoreError):
-        ResponseStore.default("record")
 
 
 def test_servers_that_offer_a_model_of_one_name_do_not_share_replies(
