@@ -134,9 +134,7 @@ def test_a_tool_of_a_class_runs_sync_and_async(given: BaseTool, later: bool) -> 
         (HALF, {"number": 3}, "the argument number of half is '3'"),
     ],
 )
-def test_what_a_plan_gives_is_checked_before_the_tool_runs(
-    given: Any, args: dict[str, Any], said: str
-) -> None:
+def test_what_a_plan_gives_is_checked_before_it_runs(given: Any, args: dict[str, Any], said: str) -> None:
     state = run(given, args)
     assert state.ended and state.ended.reason == "failed" and said in str(state.ended.error)
 
@@ -148,9 +146,7 @@ def test_what_a_plan_gives_is_checked_before_the_tool_runs(
         (RuntimeError("secret"), "ModuleError", "it failed"),
     ],
 )
-def test_an_exception_of_the_tool_is_told_and_any_other_is_a_failure(
-    raised: Exception, kind: str, reason: str
-) -> None:
+def test_an_exception_of_the_tool_is_told_no_other(raised: Exception, kind: str, reason: str) -> None:
     @tool
     def find(city: str) -> str:
         """Finds a city."""

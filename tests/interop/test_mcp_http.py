@@ -114,7 +114,7 @@ def test_a_server_that_is_off_is_found_again(servers: Servers, capfd: pytest.Cap
         ("packed", "it compresses its replies"),
     ],
 )
-def test_a_call_that_breaks_is_told_and_never_asked_twice(
+def test_a_broken_call_is_not_repeated(
     servers: Servers, capfd: pytest.CaptureFixture[str], way: str, told: str
 ) -> None:
     servers.start(way)

@@ -116,9 +116,7 @@ def every(trace: Received) -> Iterator[Received]:
         yield from every(below)
 
 
-def test_a_log_is_a_tree_of_spans_whose_times_lie_within_each_other(
-    log: Path, receiver: OtlpReceiver
-) -> None:
+def test_a_log_is_a_tree_of_spans_within_each_other(log: Path, receiver: OtlpReceiver) -> None:
     trace = send(log, receiver)
     assert trace.outline() == TREE
     assert abs(trace.start / 1e9 - log.stat().st_mtime) < 60
@@ -165,7 +163,7 @@ def test_texts_are_sent_on_demand_alone_and_secrets_never(log: Path, receiver: O
     assert SECRET.encode() not in sent
 
 
-def test_what_is_sent_twice_or_as_it_happens_is_the_same(
+def test_what_is_sent_as_it_happens_is_the_same(
     executor: Executor, tmp_path: Path, receiver: OtlpReceiver
 ) -> None:
     with EventLog(tmp_path / "live.jsonl") as log:

@@ -136,9 +136,7 @@ def test_a_lost_node(cluster: Any, moment: int, command: Command, tmp_path: Path
     assert set(kinds.values()) == {1} and len(kinds) == 144 * 5, "each event is there once"
 
 
-def test_a_deadly_problem_fails_and_a_stopped_one_resumes(
-    on_ray: OnCluster, tmp_path: Path, note: Path
-) -> None:
+def test_a_deadly_problem_fails_a_stopped_one_resumes(on_ray: OnCluster, tmp_path: Path, note: Path) -> None:
     stop: Any = Mock(is_set=lambda: "wait" in note.read_text())
     with on_ray(Executor(steps(tmp_path))) as remote:
         lost = remote.run({"question": "die"})
@@ -149,9 +147,7 @@ def test_a_deadly_problem_fails_and_a_stopped_one_resumes(
     assert Counter(line.split()[1] for line in note.read_text().splitlines()) == {"die": 3, "wait": 2}
 
 
-def test_a_key_goes_along_and_is_not_logged(
-    cluster: Any, asking: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_key_goes_along_unlogged(cluster: Any, asking: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     made = asking(count=12, inventory=PRICED)
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     assert made.run(*cluster.options).code == 0
@@ -167,7 +163,7 @@ def test_a_key_goes_along_and_is_not_logged(
     assert limited.code == 1 and "the cost has reached --max-cost" in limited.err and len(made.results) < 12
 
 
-def test_what_cannot_run_is_refused(
+def test_what_cannot_run(
     cluster: Any, on_ray: OnCluster, command: Command, tmp_path: Path, note: Path
 ) -> None:
     made_in_python = Executor(replace(Inventory.load("tables_offline"), source=None))
@@ -189,9 +185,7 @@ def test_what_cannot_run_is_refused(
     assert not note.read_text(), "steps that ask are refused"
 
 
-def test_gpus_variables_and_other_versions(
-    cluster: Any, on_ray: OnCluster, tmp_path: Path, note: Path
-) -> None:
+def test_gpus_variables_and_versions(cluster: Any, on_ray: OnCluster, tmp_path: Path, note: Path) -> None:
     executor = Executor(steps(tmp_path))
     with on_ray(executor) as remote:
         assert list(remote.run({"question": "x"}).answer) == [None, "w-1", None]

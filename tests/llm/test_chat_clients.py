@@ -110,7 +110,7 @@ def test_clients_that_keep_their_models_name_elsewhere_are_told_apart(key: str) 
     assert LLM.connect(wrapped).name.partition(":")[2] == "tiny"
 
 
-def test_replies_of_a_client_without_a_name_are_not_kept(
+def test_replies_of_no_named_client_are_not_kept(
     store: ResponseStore, caplog: pytest.LogCaptureFixture
 ) -> None:
     texts = [LLM.connect(FakeListChatModel(responses=[text]), store=store).ask("q").text for text in "ab"]
@@ -165,9 +165,7 @@ def test_a_file_of_json_lines_is_a_script(tmp_path: Path) -> None:
             LLM.connect(f"scripted:{path}")
 
 
-def test_replies_of_a_script_are_not_kept_whether_it_is_written_anew_or_not(
-    tmp_path: Path, store: ResponseStore
-) -> None:
+def test_replies_of_a_script_are_not_kept(tmp_path: Path, store: ResponseStore) -> None:
     script, told = tmp_path / "replies.jsonl", []
     for reply in ("one", "two", "one"):
         script.write_text(f'"{reply}"\n', encoding="utf-8")

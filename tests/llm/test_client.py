@@ -30,7 +30,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return names
 
 
-def test_another_model_shares_the_store_and_its_client_is_made_once(
+def test_a_client_is_made_once_and_shares_the_store(
     loopback: Start, store: ResponseStore, made: list[str]
 ) -> None:
     server = loopback(lambda request: request["model"])
@@ -59,9 +59,7 @@ def test_what_one_model_refuses_another_is_still_asked_with(hosted: Host) -> Non
     assert set(other.with_model("o9-mini").dropped()) == {"temperature"}
 
 
-def test_a_model_of_another_provider_gets_no_key_of_this_one(
-    hosted: Host, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_another_provider_gets_no_key_of_this_one(hosted: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     llm = connect(hosted(), "openai:gpt-4.1-mini")
     with pytest.raises(ChameleonError, match="ANTHROPIC_API_KEY"):
         llm.with_model("anthropic:claude-opus-5")
@@ -103,7 +101,7 @@ def test_cost_comes_from_the_provider_or_from_given_prices_and_is_else_unknown(l
 
 
 @pytest.mark.parametrize("key", ["sk-loopback-0123456789abcdef", "plainpassword"])
-def test_a_server_that_echoes_the_key_does_not_leak_it(
+def test_a_key_that_is_echoed_is_told_nowhere(
     loopback: Start, monkeypatch: pytest.MonkeyPatch, key: str
 ) -> None:
     loopback([Fault(401, {"error": {"message": "bad header {authorization}"}})])

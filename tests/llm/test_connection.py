@@ -38,9 +38,7 @@ def outcome(llm: LLM, question: str, **asked: Any) -> str:
         ("google_genai:gemini-9-flash", MINIMAL, {"reasoning"}),
     ],
 )
-def test_each_parameter_is_refused_once_and_not_sent_again(
-    hosted: Host, model: str, asked: Json, gone: set[str]
-) -> None:
+def test_a_parameter_is_refused_but_once(hosted: Host, model: str, asked: Json, gone: set[str]) -> None:
     server = hosted(lambda asked: "an answer X and more")
     llm = connect(server, model)
     first = llm.ask("hi", **asked)
@@ -72,9 +70,7 @@ def test_other_limits_of_one_parameter_are_found_one_after_the_other(loopback: S
 
 
 @pytest.mark.parametrize(("model", "requests"), [("o4-mini", 0), ("o9-mini", 1)])
-def test_nothing_is_dropped_where_a_method_needs_all_parameters(
-    hosted: Host, model: str, requests: int
-) -> None:
+def test_nothing_is_dropped_where_all_is_needed(hosted: Host, model: str, requests: int) -> None:
     server = hosted()
     llm = connect(server, f"openai:{model}", allow_dropped=False)
     for _ in range(2):
@@ -99,7 +95,7 @@ def test_nothing_is_dropped_where_a_method_needs_all_parameters(
         ("anthropic:claude-opus-5", ["\t", "END"], ["END"]),
     ],
 )
-def test_replies_are_cut_here_at_stops_that_a_server_does_not_take(
+def test_replies_are_cut_here_at_every_stop(
     hosted: Host, model: str, stop: list[str], sent: list[str]
 ) -> None:
     server = hosted(lambda asked: "one \n\n\tEND 1 2 3 4 5 6 7")
@@ -119,7 +115,7 @@ def test_replies_are_cut_here_at_stops_that_a_server_does_not_take(
         (9_000, "does not fit the context", [256] * 4),  # no room at all
     ],
 )
-def test_room_for_thinking_gives_way_to_a_small_context(
+def test_thinking_gives_way_to_a_small_context(
     loopback: Start, prompt: int, told: str, limits: list[int]
 ) -> None:
     def small(request: Json) -> Answer:
@@ -146,9 +142,7 @@ def test_room_for_thinking_gives_way_to_a_small_context(
         ("openai:o9-mini", 2, 1),  # and it says that it thought up to the limit
     ],
 )
-def test_a_model_that_thinks_answers_at_once_or_once_it_is_known(
-    hosted: Host, model: str, refused: int, served: int
-) -> None:
+def test_a_model_that_thinks_answers_once_known(hosted: Host, model: str, refused: int, served: int) -> None:
     server = hosted(["an answer"], thinking=800)
     llm = connect(server, model)
     with recording(Meter(Budget(tokens=100_000))) as recorder:
@@ -208,9 +202,7 @@ def test_a_server_that_refuses_every_effort_is_asked_without(loopback: Start, fa
         ("google_genai:gemini-9-flash", "xhigh", None),
     ],
 )
-def test_an_effort_that_the_model_or_its_client_does_not_know(
-    hosted: Host, model: str, effort: str, sent: str | None
-) -> None:
+def test_an_effort_that_is_not_known(hosted: Host, model: str, effort: str, sent: str | None) -> None:
     server = hosted()
     llm = connect(server, model)
     reply = llm.ask("hi", reasoning=effort)

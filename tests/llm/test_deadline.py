@@ -55,9 +55,7 @@ def test_work_that_is_given_up_ends_no_thread_that_others_wait_for() -> None:
 
 
 @pytest.mark.parametrize("is_packed", [False, True])
-def test_a_reply_is_read_up_to_a_bound_of_what_it_unpacks_to(
-    monkeypatch: pytest.MonkeyPatch, is_packed: bool
-) -> None:
+def test_a_reply_has_a_bound_also_unpacked(monkeypatch: pytest.MonkeyPatch, is_packed: bool) -> None:
     cut = threading.Event()
 
     def flood(connection: socket.socket) -> None:
@@ -89,7 +87,7 @@ def test_a_reply_is_read_up_to_a_bound_of_what_it_unpacks_to(
         ("google_genai:gemini-2.5-flash", "GOOGLE_GEMINI_BASE_URL"),
     ],
 )
-def test_no_prompt_follows_a_redirect(
+def test_no_redirect_is_followed(
     monkeypatch: pytest.MonkeyPatch, model: str, address: str, in_loop: bool
 ) -> None:
     asked: list[socket.socket] = []

@@ -138,7 +138,7 @@ def without(body: Mapping[str, Any], *names: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("schema", [None, {"type": "object", "properties": {"a": {"type": "string"}}}])
 @pytest.mark.parametrize("model", ["local", "gpt-4.1-mini", "gpt-5-mini", "o4-mini"])
-def test_it_sends_what_langchains_client_sends(
+def test_it_sends_what_theirs_does(
     loopback: Start, monkeypatch: pytest.MonkeyPatch, model: str, schema: Any
 ) -> None:
     server = loopback(lambda request: '{"a": "b"}', models=None)
@@ -278,9 +278,7 @@ def test_a_question_that_is_cancelled_is_let_go(loopback: Start) -> None:
 
 
 @pytest.mark.parametrize("theirs", [False, True])
-def test_coroutines_end_at_the_timeout(
-    loopback: Start, monkeypatch: pytest.MonkeyPatch, theirs: bool
-) -> None:
+def test_coroutines_end_in_time(loopback: Start, monkeypatch: pytest.MonkeyPatch, theirs: bool) -> None:
     use_langchain(monkeypatch, theirs)
     loopback(lambda request: Reply("late", delay=20))
     with pytest.raises(ModelError, match="did not answer in time"):

@@ -68,7 +68,7 @@ def test_what_has_no_status(error: Exception, kind: type[ModelError], retryable:
         ({}, None),
     ],
 )
-def test_status_and_retry_after_are_found_in_what_caused_the_exception(
+def test_status_and_retry_after_are_found_in_the_cause(
     headers: dict[str, str], seconds: float | None
 ) -> None:
     error = RuntimeError("wrapped")
@@ -86,7 +86,7 @@ bodies = st.dictionaries(st.sampled_from(["error", "message", "code"]), st.text(
     body=st.none() | st.text(max_size=9) | bodies,
     retry_after=st.text(max_size=6),
 )
-def test_any_exception_becomes_one_line_of_ours(
+def test_any_exception_becomes_our_line(
     message: str, status: int | None, body: Any, retry_after: str
 ) -> None:
     failure = classify(ProviderError(message, status, {"retry-after": retry_after}, body=body))

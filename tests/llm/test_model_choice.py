@@ -64,9 +64,7 @@ def test_a_server_is_asked_for_its_models(loopback: Start) -> None:
     assert [*offered_models(address)] == many.models and "pa55word" not in at(address).why
 
 
-def test_a_replay_takes_the_model_recorded_last_and_asks_no_server(
-    loopback: Start, store: ResponseStore
-) -> None:
+def test_a_replay_takes_the_model_recorded_last(loopback: Start, store: ResponseStore) -> None:
     server = loopback()
     with pytest.raises(NoModel, match="no recorded reply to replay"):
         at(server.url, replay=store)
@@ -157,9 +155,7 @@ SERVER = {"OPENAI_BASE_URL": "http://localhost:11434/v1"}
         ("openai:", {}, "names no model"),
     ],
 )
-def test_names_in_full_or_errors_that_name_the_nearest(
-    name: str, environ: Mapping[str, str], expected: str
-) -> None:
+def test_names_in_full_or_the_nearest(name: str, environ: Mapping[str, str], expected: str) -> None:
     if " " not in expected:
         assert full_name(name, environ) == expected
         return
@@ -175,7 +171,7 @@ def test_names_in_full_or_errors_that_name_the_nearest(
         ("google_genai:gemini", AuthFailed, "GOOGLE_API_KEY or GEMINI_API_KEY"),
     ],
 )
-def test_what_is_missing_is_named(
+def test_what_lacks_is_told(
     monkeypatch: pytest.MonkeyPatch, model: str, kind: type[Exception], said: str
 ) -> None:
     monkeypatch.setenv("GROQ_API_KEY", "k")
@@ -213,9 +209,7 @@ def test_addresses_of_the_environment_tell_servers_apart(provider: str, variable
     assert own_server(provider, {"base_url": "http://three"}, {variable: "two:1"}) == "http://three"
 
 
-def test_a_pipeline_of_hugging_face_is_asked_for_its_continuation_alone(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_pipeline_of_hugging_face_gives_its_continuation_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     import langchain.chat_models as models
 
     given: dict[str, Any] = {}

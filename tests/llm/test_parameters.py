@@ -71,7 +71,7 @@ requests = st.fixed_dictionaries({}, optional=optional)
         ({"reasoning": "none"}, NOT_TOLD, {}, ""),
     ],
 )
-def test_a_model_gets_what_it_takes(
+def test_it_gets_what_it_takes(
     asked: Mapping[str, Any], known: Capabilities, sent: Mapping[str, Any], dropped: str
 ) -> None:
     fitted = fit(asked, known)
@@ -118,9 +118,7 @@ LISTED = replace(ANY, efforts=("low", "high"), lists_efforts=True)  # its server
         ("", replace(ANY, most_output=500), 2, 500),
     ],
 )
-def test_a_limit_leaves_room_where_the_model_thinks(
-    effort: str, known: Capabilities, widened: int, limit: int
-) -> None:
+def test_a_limit_leaves_room_for_thoughts(effort: str, known: Capabilities, widened: int, limit: int) -> None:
     asked = {"max_tokens": 60, **({"reasoning": effort} if effort else {})}
     fitted = fit(asked, known, widened=widened)
     assert fitted.sent["max_tokens"] == limit
@@ -129,7 +127,7 @@ def test_a_limit_leaves_room_where_the_model_thinks(
 
 
 @given(requests, models)
-def test_nothing_that_is_refused_is_sent_and_nothing_is_lost_in_silence(
+def test_nothing_refused_is_sent_and_nothing_lost_in_silence(
     asked: dict[str, Any], known: Capabilities
 ) -> None:
     before = {**asked}
@@ -201,7 +199,7 @@ ADAPTIVE = by_effort("low", "medium", "max", thinking={"type": "adaptive"})
         ("langchain_ollama.ChatOllama", "", {"none": {"reasoning": False}, "low": {"reasoning": True}}),
     ],
 )
-def test_each_client_is_told_in_its_own_way_and_takes_it(
+def test_each_client_is_told_in_its_way(
     client: str, thinking: str, fields: Mapping[str, Mapping[str, Any]]
 ) -> None:
     package, _, name = client.rpartition(".")

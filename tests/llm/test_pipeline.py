@@ -108,9 +108,7 @@ def test_samples_that_are_cut_off_are_asked_for_again_each(hosted: Host) -> None
     ("model", "n", "sizes"),
     [("gpt-4.1-mini", 20, [20]), ("gpt-5-mini", 5, [5]), ("gpt-5-mini", 20, [4, 8, 8])],  # it thinks: eight
 )
-def test_samples_are_one_request_where_that_is_offered(
-    hosted: Host, model: str, n: int, sizes: list[int]
-) -> None:
+def test_samples_are_one_request_where_offered(hosted: Host, model: str, n: int, sizes: list[int]) -> None:
     server = hosted(lambda asked: f"answer {asked.sample}")
     replies = connect(server, f"openai:{model}").ask_many("hi", n)
     assert sorted(seen.body["n"] for seen in server.requests) == sizes
@@ -120,9 +118,7 @@ def test_samples_are_one_request_where_that_is_offered(
     assert (spent.input_tokens, spent.output_tokens) == (told.input, told.output)
 
 
-def test_only_samples_that_are_missing_are_asked_for_and_each_with_its_seed(
-    hosted: Host, store: ResponseStore
-) -> None:
+def test_only_missing_samples_are_asked_for_each_with_its_seed(hosted: Host, store: ResponseStore) -> None:
     server = hosted(lambda asked: str(asked.body.get("seed")))
     llm = connect(server, "openai:gpt-4.1-mini", store=store)
     llm.ask_many("hi", 2)
@@ -161,7 +157,7 @@ def test_a_server_that_gives_one_sample_is_asked_for_each(loopback: Start) -> No
         (failing("slow", 429, code="insufficient_quota"), "RateLimited", "quota"),
     ],
 )
-def test_faults_that_no_retry_can_mend_are_raised_at_once(
+def test_faults_that_stay_are_raised_at_once(
     loopback: Start, answer: Reply | Fault, kind: str, words: str
 ) -> None:
     server = loopback([answer])
@@ -210,7 +206,7 @@ def test_silence_is_explained_once(loopback: Start, caplog: pytest.LogCaptureFix
     assert (told.name, "openai:local does not answer" in told.message) == ("chameleon", True)
 
 
-def test_a_call_ends_with_the_runs_seconds_and_its_late_reply_is_recorded(
+def test_a_call_ends_with_the_run_and_its_late_reply_is_recorded(
     loopback: Start, store: ResponseStore
 ) -> None:
     loopback(lambda request: Reply("late", delay=1))

@@ -147,9 +147,7 @@ def test_an_address_of_a_database_is_refused_without_its_password(kind: Callable
     assert "pa55word" not in str(caught.value)
 
 
-def test_servers_that_offer_a_model_of_one_name_do_not_share_replies(
-    loopback: Start, store: ResponseStore
-) -> None:
+def test_servers_of_one_models_name_do_not_share_replies(loopback: Start, store: ResponseStore) -> None:
     for name in ("one", "two"):
         loopback([name])
         llm = LLM.connect("openai:local", store=store)

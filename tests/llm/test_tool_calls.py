@@ -28,7 +28,7 @@ HI = ("user", "hi")
     [(model, way) for model in MODELS for way in ("sync", "async")]
     + [(model, "langchain") for model in OPENAI],
 )
-def test_a_model_calls_two_tools_at_once_twice_and_answers(
+def test_a_model_calls_tools_and_answers(
     hosted: Host, monkeypatch: pytest.MonkeyPatch, model: str, way: str
 ) -> None:
     use_langchain(monkeypatch, way == "langchain")
@@ -80,9 +80,7 @@ def test_long_conversations_with_claude_stay_whole(hosted: Host) -> None:
 
 
 @pytest.mark.parametrize("is_given", [False, True])
-def test_a_model_of_openais_that_nobody_knows_is_asked_in_the_way_that_it_tells(
-    hosted: Host, is_given: bool
-) -> None:
+def test_an_unknown_model_is_asked_by_the_api_that_it_names(hosted: Host, is_given: bool) -> None:
     openai = pytest.importorskip("langchain_openai")
     server = hosted(in_turn(TWO, "Rome."))
     chat = openai.ChatOpenAI(model="gpt-9-luna", base_url=server.openai_url, api_key="k")
@@ -110,7 +108,7 @@ def test_openais_model_that_thinks_is_asked_by_the_api_that_lets_it(hosted: Host
 
 
 @pytest.mark.parametrize("model", ["local", "gpt-4.1-mini"])
-def test_our_client_sends_what_langchains_sends(
+def test_our_client_sends_what_theirs_does(
     loopback: Start, monkeypatch: pytest.MonkeyPatch, model: str
 ) -> None:
     calls = calling(("weather", '{"city": "Oslo", "ü": [1.5, null]}'), ("now", ""), text="I look.")
@@ -130,7 +128,7 @@ def test_our_client_sends_what_langchains_sends(
 
 
 @pytest.mark.parametrize("theirs", [False, True])
-def test_calls_that_come_in_pieces_are_put_together(
+def test_pieces_of_calls_are_put_together(
     loopback: Start, monkeypatch: pytest.MonkeyPatch, theirs: bool
 ) -> None:
     use_langchain(monkeypatch, theirs)

@@ -72,9 +72,7 @@ def test_a_key_alone_asks_the_small_model_of_its_provider(hosted: HostedServer, 
     assert "of thoughts), $0.00" in outcome.err
 
 
-def test_a_key_without_its_package_is_told_with_both_ways_on(
-    command: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_key_without_its_package_is_told(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GROQ_API_KEY", "a-key-of-the-tests")
     outcome = command(*ASK)
     assert outcome.code == 1
@@ -112,9 +110,7 @@ def test_wrong_parameters_are_wrong_usage(command: Command, given: str, words: s
     assert outcome.code == 2 and words in " ".join(outcome.err.replace("│", " ").split())
 
 
-def test_an_evaluation_refuses_to_go_on_without_a_parameter(
-    hosted: HostedServer, command: Command, tmp_path: Path
-) -> None:
+def test_an_evaluation_needs_every_parameter(hosted: HostedServer, command: Command, tmp_path: Path) -> None:
     server = hosted
     asked = ("eval", "tabmwp_pot", PROBLEMS, "-n", "2", "--store", "off", "--model", "gpt-5-mini")
     refused = command(*asked)
@@ -131,9 +127,7 @@ def test_an_evaluation_refuses_to_go_on_without_a_parameter(
     assert again.code == 1 and "other settings" in again.err
 
 
-def test_an_evaluation_stops_at_the_first_refusal_that_nobody_knew_of(
-    hosted: HostedServer, command: Command
-) -> None:
+def test_an_evaluation_stops_at_the_first_unknown_refusal(hosted: HostedServer, command: Command) -> None:
     server = hosted
     outcome = command("eval", "tabmwp_pot", PROBLEMS, "--store", "off", "--model", "o9-mini")
     assert outcome.code == 1 and len(server.requests) == len(server.refused) <= 16
@@ -150,7 +144,7 @@ def test_a_grid_refuses_as_well(hosted: HostedServer, command: Command, tmp_path
     assert command(*asked, "--allow-dropped").code == 0
 
 
-def test_planner_and_writer_ask_models_of_their_own(
+def test_planner_and_writer_ask_their_own_models(
     hosted: HostedServer, command: Command, tmp_path: Path
 ) -> None:
     server = hosted

@@ -29,7 +29,7 @@ def cache(file: Path) -> PageCache:
     return PageCache(file)
 
 
-def test_no_key_reaches_an_error_a_log_or_the_cache(
+def test_no_key_is_told_or_kept(
     serve: Serve, caplog: pytest.LogCaptureFixture, cache: PageCache, file: Path
 ) -> None:
     def echo(asked: Asked) -> Answer:
@@ -74,9 +74,7 @@ def test_what_lies_inside_is_kept_for_whom_it_is_allowed(serve: Serve, cache: Pa
 
 
 @pytest.mark.parametrize("key", [KEY, "short-key", "key/with+signs=0123"])
-def test_a_key_that_comes_back_is_masked_and_nothing_is_kept(
-    serve: Serve, cache: PageCache, key: str
-) -> None:
+def test_a_key_that_comes_back_is_masked_and_not_kept(serve: Serve, cache: PageCache, key: str) -> None:
     def echo(asked: Asked) -> Answer:
         told, sent = asked.path, asked.headers["x-key"]
         moved = {"Location": f"/end?k={quote(sent, safe='')}"} if told == "/moved" else {}
