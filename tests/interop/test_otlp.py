@@ -326,15 +326,3 @@ def test_a_log_with_seconds_that_nothing_takes_is_no_log(command: Command, log: 
         told = command("export", str(log), "--otlp", NOBODY)
         assert told.code == 1 and f"line {number + 1} is not an event" in told.err
         assert f"it took {json.loads(seconds)} seconds" in told.err
-
-
-@pytest.mark.parametrize(
-    ("option", "extra"), [("--otlp=http://127.0.0.1:9", "otlp"), ("--inspect=x.eval", "inspect")]
-)
-def test_a_package_that_is_missing_is_named(
-    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: str, extra: str
-) -> None:
-    data, out = write_rows(tmp_path / "problems.jsonl.gz", make_rows(1)), tmp_path / "out"
-    assert command("eval", "tables_offline", str(data), "--out", str(out)).code == 0
-    monkeypatch.setattr("chameleon.errors.find_spec", lambda name: None)
-    assert f'pip install "chameleon-compose[{extra}]"' in command("export", str(out), option).complaint
