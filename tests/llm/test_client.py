@@ -1,17 +1,37 @@
-"""`LLM` against a server: what is sent, what comes back, and models beside it."""
+"""`LLM` against a server: what is sent, what comes back, and models beside it, made by users or scripted."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from langchain_core.language_models import FakeListChatModel
+from langchain_openai import ChatOpenAI
+from langchain_openai.chat_models.base import BaseChatOpenAI
+from pydantic import PrivateAttr, SecretStr, create_model
 
+import chameleon.llm
 import chameleon.llm.chat_clients
-from chameleon.errors import AuthFailed, ChameleonError, ModelError, PromptError
-from chameleon.llm import LLM, ResponseStore
-from tests.llm.asking import Host, Json, Start, connect, local
+from chameleon.errors import (
+    AuthFailed,
+    ChameleonError,
+    InputError,
+    MissingPackage,
+    ModelError,
+    NoModel,
+    ParameterRefused,
+    PromptError,
+    ScriptExhausted,
+)
+from chameleon.llm import LLM, ResponseStore, ScriptedModel
+from chameleon.usage import Usage
+from tests.llm.asking import Host, Json, Start, connect, failing, local, scripted, without_waits
 from tests.loopback import Fault, Reply
 
 
@@ -70,17 +90,22 @@ def test_another_provider_gets_no_key_of_this_one(hosted: Host, monkeypatch: pyt
         sibling.with_model("anthropic:claude-opus-4-8")
 
 
-def test_sends_messages_and_parameters_and_reads_the_reply(loopback: Start) -> None:
+def test_sends_messages_and_reads_the_reply(loopback: Start) -> None:
     server = loopback([Reply("Paris", usage=(12, 3))])
-    messages = [("system", "Be brief."), ("user", "Capital?\ud800 \ud83d\ude00")]
-    reply = local(temperature=0.5).ask(messages, max_tokens=9, stop="END")
-    assert (reply.text, reply.finish, reply.cached, reply.attempts) == ("Paris", "stop", False, 1)
-    assert (reply.usage.calls, reply.usage.input_tokens, reply.usage.output_tokens) == (1, 12, 3)
-    assert reply.model == "openai:local" and not reply.truncated
+    reply = local(temperature=0.5).ask(
+        [("system", "Be brief."), ("user", "Capital?\ud800 \ud83d\ude00")], stop="END"
+    )
+    assert (reply.text, reply.model, reply.usage.input_tokens, reply.truncated) == (
+        "Paris",
+        "openai:local",
+        12,
+        False,
+    )
     (sent,) = server.requests
     told = [(message["role"], message["content"]) for message in sent["messages"]]
-    assert told == [("system", "Be brief."), ("user", "Capital?\ufffd \U0001f600")]
-    assert (sent["model"], sent["temperature"], sent["stop"]) == ("local", 0.5, ["END"])
+    assert told == [("system", "Be brief."), ("user", "Capital?\ufffd \U0001f600")] and sent["stop"] == [
+        "END"
+    ]
 
 
 def test_a_view_has_its_own_parameters_and_shares_the_client(loopback: Start) -> None:
@@ -144,3 +169,164 @@ def test_different_questions_are_asked_at_once_and_answered_in_their_order(loopb
     replies = LLM.connect("openai:local").ask_each([str(number) for number in range(8)])
     assert [reply.text for reply in replies] == [str(number * number) for number in range(8)]
     assert server.peak > 1
+
+
+KEY = SecretStr("a-key-of-the-user-0123456789")
+
+
+def test_settings_of_a_given_client_belong_on_that_client() -> None:
+    with pytest.raises(ModelError, match="base_url must be set on the chat model itself"):
+        LLM.connect(ChatOpenAI(model="m", api_key=KEY), base_url="http://127.0.0.1:1")
+    with pytest.raises(NoModel, match="dict is no chat model"):
+        LLM.connect({"model": "m"})
+
+
+def test_a_user_made_client_is_retried_by_us_alone(loopback: Start) -> None:
+    server = loopback([Fault(500)])
+    chat = ChatOpenAI(model="local", api_key=KEY, base_url=server.url, max_retries=4)
+    with pytest.raises(ModelError, match="server failed"):
+        without_waits(LLM.connect(chat, retries=1)).ask("hi")
+    assert len(server.requests) == 2
+
+
+def test_classes_of_ones_own_are_not_made_anew_and_keep_their_server(loopback: Start) -> None:
+    server = loopback(["mine"])
+
+    class Tiered(ChatOpenAI):
+        _tag: str = PrivateAttr("none")
+
+        def __init__(self, tier: str) -> None:
+            super().__init__(model=f"local-{tier}", api_key=KEY, max_completion_tokens=50)
+
+        def _get_request_payload(self, *args: Any, **options: Any) -> dict[str, Any]:
+            return {**super()._get_request_payload(*args, **options), "user": self._tag}
+
+    chat = Tiered("large")
+    chat._tag = "mine"
+    loopback(["another"])  # OPENAI_BASE_URL names this one now
+    assert LLM.connect(chat).ask("hi", temperature=0.5, max_tokens=100).text == "mine"
+    (sent,) = server.requests
+    assert (sent["model"], sent["user"], sent["temperature"]) == ("local-large", "mine", 0.5)
+    assert sent["max_tokens"] == 100 and "max_completion_tokens" not in sent  # one limit replaces the other
+
+
+@pytest.mark.parametrize("asked", [{}, {"temperature": 0}])
+def test_what_a_client_is_set_to_is_dropped_as_well(hosted: Host, asked: Json) -> None:
+    anthropic, server = pytest.importorskip("langchain_anthropic"), hosted()
+    made = {"base_url": server.url, "api_key": KEY, "temperature": 0.4}
+    chat = anthropic.ChatAnthropic(model="claude-opus-5", **made)
+    reply = LLM.connect(chat).ask("hi", **asked)
+    assert reply.text == "ok" and set(reply.dropped) == {"temperature"} and not server.refused
+    with pytest.raises(ParameterRefused):
+        LLM.connect(chat, allow_dropped=False).ask("hi", **asked)
+
+
+def test_a_key_that_a_refusal_echoes_is_told_nowhere(loopback: Start) -> None:
+    secret = KEY.get_secret_value()
+    server = loopback([failing(f"Unsupported value: 'temperature' with key {secret}"), "ok"])
+    reply = LLM.connect(ChatOpenAI(model="m", base_url=server.url, api_key=KEY)).ask("hi", temperature=0)
+    assert set(reply.dropped) == {"temperature"} and secret not in str(reply.dropped)
+
+
+@pytest.mark.parametrize("words", ["n must be 1, got 5.", "Unrecognized request argument supplied: n"])
+def test_samples_that_cannot_be_had_together_are_asked_for_one_by_one(loopback: Start, words: str) -> None:
+    server = loopback(lambda request: failing(words) if request.get("n", 1) > 1 else "ok")
+    llm = connect(server, "openai:local")
+    assert [each.text for each in llm.ask_many("hi", 5)] == ["ok"] * 5
+    assert len(server.requests) == 6
+    assert all(not each.dropped for each in llm.ask_many("again", 3)) and len(server.requests) == 9
+
+
+class Named(FakeListChatModel):
+    model_name: str = "one"
+    llm: Any = None
+
+
+def test_settings_of_a_users_own_client_tell_its_recorded_replies_apart(store: ResponseStore) -> None:
+    texts = [LLM.connect(Named(responses=[text]), store=store).ask("q").text for text in "aba"]
+    assert texts == ["a", "b", "a"] and len(store) == 2
+
+
+@pytest.mark.parametrize("key", ["model_id", "repo_id", "model_path"])
+def test_clients_that_keep_their_models_name_elsewhere_are_told_apart(key: str) -> None:
+    wrapped = Named(responses=["x"], model_name="", llm=SimpleNamespace(**{key: "tiny"}))
+    assert LLM.connect(wrapped).name.partition(":")[2] == "tiny"
+
+
+def test_replies_of_no_named_client_are_not_kept(
+    store: ResponseStore, caplog: pytest.LogCaptureFixture
+) -> None:
+    texts = [LLM.connect(FakeListChatModel(responses=[text]), store=store).ask("q").text for text in "ab"]
+    assert texts == ["a", "b"] and len(store) == 0 and "are not recorded" in caplog.text
+
+
+FIELDS = ["api_base", "azure_endpoint", "base_url", "endpoint_url", "host", "server_url", "url"]
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_clients_of_two_servers_are_told_apart(store: ResponseStore, field: str) -> None:
+    client: Any = create_model("Client", __base__=Named, **{field: (str, "")})
+    for name in "ab":
+        llm = LLM.connect(client(responses=[name], **{field: f"http://{name}.test/v1"}), store=store)
+        assert llm.ask("q").text == name
+
+
+def test_clients_built_on_openais_tell_their_servers_apart(store: ResponseStore, loopback: Start) -> None:
+    class Others(BaseChatOpenAI):
+        def _get_ls_params(self, stop: list[str] | None = None, **kwargs: Any) -> Any:
+            return {**super()._get_ls_params(stop=stop, **kwargs), "ls_provider": "deepseek"}
+
+    for text in ("one", "two"):
+        client: Any = Others(model="m", api_key="k", base_url=loopback([text]).url)
+        assert LLM.connect(client, store=store).ask("q").text == text
+
+
+def test_replies_come_in_order_and_run_out() -> None:
+    model = ScriptedModel(["a", {"text": "b", "finish": "length", "input_tokens": 3, "output_tokens": 1}])
+    llm, messages = LLM.connect(model), [("system", "s"), ("user", "2"), ("assistant", "so far")]
+    assert llm.name == "scripted:script" and llm.ask("1").text == "a"
+    second = llm.ask(messages)
+    assert (second.text, second.truncated, second.usage) == ("b", True, Usage(1, 3, 1, None, None, None))
+    with pytest.raises(ScriptExhausted, match="holds 2 replies, and reply 3 was asked for"):
+        llm.ask("3")
+    assert model.requests[1] == messages
+    llm = scripted(lambda messages: messages[-1][1].upper())
+    assert [llm.ask(text).text for text in ("a", "b")] == ["A", "B"]
+
+
+def test_a_file_of_json_lines_is_a_script(tmp_path: Path) -> None:
+    script = tmp_path / "replies.jsonl"
+    script.write_text('"one"\n\n{"text": "two", "finish": "length"}\n', encoding="utf-8")
+    llm = LLM.connect(f"scripted:{script}")
+    assert [llm.ask("x").text, llm.ask("y").finish] == ["one", "length"]
+    for text, said in (('"one"\n{"reply": "two"}\n', "line 2"), ('"one', "line 1")):
+        script.write_text(text, encoding="utf-8")
+        with pytest.raises(InputError, match=said):
+            LLM.connect(f"scripted:{script}")
+    for path, said in ((tmp_path / "missing.jsonl", "no such script"), (tmp_path, "Is a directory")):
+        with pytest.raises(InputError, match=said):
+            LLM.connect(f"scripted:{path}")
+
+
+def test_replies_of_a_script_are_not_kept(tmp_path: Path, store: ResponseStore) -> None:
+    script, told = tmp_path / "replies.jsonl", []
+    for reply in ("one", "two", "one"):
+        script.write_text(f'"{reply}"\n', encoding="utf-8")
+        told.append(LLM.connect(f"scripted:{script}", store=store).ask("x").text)
+    assert told == ["one", "two", "one"]
+    assert not LLM.connect(f"scripted:{script}", store=store).ask("x").cached
+
+
+def test_without_langchain_the_pip_line_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("chameleon.errors.find_spec", lambda name: None)
+    monkeypatch.delitem(vars(chameleon.llm), "ScriptedModel", raising=False)  # kept since its first use
+    with pytest.raises(MissingPackage, match=r"pip install .*\[models\]"):
+        _ = chameleon.llm.ScriptedModel
+
+
+@pytest.mark.slow
+def test_importing_is_light() -> None:
+    command = [sys.executable, "-c", "import sys, chameleon.llm; print(*sys.modules)"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).parents[2], check=True)
+    heavy = {"langchain", "langchain_core", "openai", "httpx", "httpx2", "pydantic", "asyncio"}
+    assert not heavy & {*done.stdout.split()}

@@ -1,21 +1,27 @@
-"""Bodies over real sockets: large, packed, bombs, and JSON that is none."""
+"""Bodies over real sockets, large, packed and odd; and over TLS, where the name must be the certificate's."""
 
 from __future__ import annotations
 
 import gzip
 import os
 import re
+import shutil
+import ssl
+import subprocess
 import time
 import tracemalloc
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
+import certifi
 import pytest
 
 from chameleon.errors import WebError
 from chameleon.web import Web, WebLimits
+from chameleon.web.session import trusting
 from tests.web.clients import Serve, client, failure
-from tests.web.servers import Answer, as_json, raw_server
+from tests.web.servers import Answer, WebServer, as_json, moved, raw_server
 
 HEAD = b"HTTP/1.1 200 OK\r\n"
 GZIP = HEAD + b"Content-Encoding: gzip\r\n\r\n"
@@ -172,3 +178,90 @@ def test_json_is_asked_of_the_reply(serve: Serve, answer: Answer, reason: str) -
         return
     with pytest.raises(WebError, match=reason):
         reply.data()
+
+
+NAME = "search.example"
+COMMAND = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2"
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A key and a certificate for `search.example`, signed by itself."""
+    if shutil.which("openssl") is None:
+        pytest.skip("openssl makes the certificate, and is not here")
+    file = tmp_path_factory.mktemp("tls") / "both.pem"
+    names = ["-subj", f"/CN={NAME}", "-addext", f"subjectAltName=DNS:{NAME}"]
+    made = [*COMMAND.split(), *names, "-keyout", file, "-out", f"{file}.cert"]
+    subprocess.run(made, check=True, capture_output=True)
+    file.write_text(file.read_text() + Path(f"{file}.cert").read_text())
+    return file
+
+
+@pytest.fixture
+def _trusting(certificate: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    trusting.cache_clear()
+    yield
+    trusting.cache_clear()
+
+
+@pytest.fixture
+def server(certificate: Path) -> Iterator[WebServer]:
+    with WebServer({"/": Answer(b"hello")}, certificate) as started:
+        yield started
+
+
+def fetch(server: WebServer, name: str = NAME, *others: WebServer, **options: object) -> bytes:
+    """Fetch a page of this server; every name leads to this machine, as after a look-up."""
+    private = [f"{name}:{each.port}" for each in (server, *others)]
+    web = Web(WebLimits(seconds=5, retries=0), private, resolve=lambda host, port: ["127.0.0.1"])
+    return web.fetch(f"https://{name}:{server.port}/", **options).body  # type: ignore[arg-type]
+
+
+@pytest.mark.usefixtures("_trusting")
+def test_a_certificate_for_another_name_is_refused(server: WebServer) -> None:
+    with pytest.raises(WebError, match="certificate is not valid"):
+        fetch(server, "other.example")
+    assert server.names == ["other.example"] and not server.asked
+
+
+def test_a_certificate_that_nobody_vouches_for_is_refused(server: WebServer) -> None:
+    with pytest.raises(WebError, match="certificate is not valid"):
+        fetch(server)
+    assert not server.asked
+
+
+@pytest.mark.usefixtures("_trusting")
+def test_a_key_is_not_sent_on_when_a_redirect_leaves_tls(certificate: Path) -> None:
+    with WebServer({"/": Answer(b"open")}) as plain:
+        with WebServer({"/": moved(f"http://{NAME}:{plain.port}/")}, certificate) as server:
+            assert fetch(server, NAME, plain, secrets={"X-Key": "k"}) == b"open"
+        assert "x-key" not in plain.asked[0].headers
+
+
+@pytest.mark.usefixtures("_trusting")
+def test_the_trusted_are_read_once_and_exactly_those_that_are_named(
+    server: WebServer, certificate: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert [fetch(server), fetch(server)] == [b"hello"] * 2
+    assert server.names == [NAME] * 2 and server.asked[0].headers["host"] == f"{NAME}:{server.port}"
+    (only,) = trusting().get_ca_certs()
+    assert only["subject"] == ((("commonName", NAME),),) and trusting.cache_info().misses == 1
+    trusting.cache_clear()
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate.with_name("none.pem")))
+    with pytest.raises(WebError, match="SSL_CERT_FILE"):
+        trusting()
+
+
+def test_certifis_are_trusted_if_the_system_has_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+    nothing = ssl.DefaultVerifyPaths(None, str(tmp_path), "SSL_CERT_FILE", "", "SSL_CERT_DIR", "")
+    monkeypatch.setattr(ssl, "get_default_verify_paths", lambda: nothing)
+    loaded: list[str] = []
+    monkeypatch.setattr(ssl.SSLContext, "load_default_certs", lambda self, purpose: None)
+    monkeypatch.setattr(ssl.SSLContext, "load_verify_locations", lambda self, file: loaded.append(file))
+    trusting.__wrapped__()
+    assert loaded == [certifi.where()]
+    (tmp_path / "0a1b2c3d.0").touch()  # the system's, which are read as they are needed
+    trusting.__wrapped__()
+    assert len(loaded) == 1
