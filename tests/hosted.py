@@ -16,20 +16,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from tests.hosted_apis import (
-    RULES,
-    Accepted,
-    Api,
-    Json,
-    OpenAI,
-    Refused,
-    Rules,
-    Sample,
-    Texts,
-    Usage,
-    dialect_of,
-    tokens,
-)
+from tests import hosted_apis
+from tests.hosted_apis import RULES, Accepted, Api, Json, OpenAI, Refused, Rules, Sample, Usage, tokens
 from tests.hosted_tools import Called, Calls
 from tests.local_server import JsonHandler, LocalServer, in_turn
 
@@ -39,7 +27,7 @@ class Asked:
     """What a reply function is asked: texts by role (system first), the number of the choice, the JSON."""
 
     model: str
-    messages: Texts
+    messages: tuple[tuple[str, str], ...]
     sample: int
     body: Json
 
@@ -114,7 +102,7 @@ class HostedServer(LocalServer):
         with self._lock:
             self._arrived += 1
             arrival = self._arrived
-        api, model = dialect_of(path, body)
+        api, model = hosted_apis.dialect_of(path, body)
         usage = error = None
         try:
             status, (reply, usage) = 200, self._served(api, model, headers, body)
@@ -141,9 +129,8 @@ class HostedServer(LocalServer):
             raise OpenAI.error("This stand-in does not stream.", status=501)
         assert rules is not None
         call = api.read(asked, rules, self.thinking if rules.thinks or rules.types else 0)
-        samples = [
-            self._sample(call, rules, Asked(model, call.messages, i, body)) for i in range(call.choices)
-        ]
+        asked_for = [Asked(model, call.messages, sample, body) for sample in range(call.choices)]
+        samples = [self._sample(call, rules, each) for each in asked_for]
         with self._lock:
             found = [prefix for prefix in call.prefixes if hash((call.scope, prefix)) in self._cache]
             self._cache.update(hash((call.scope, prefix)) for prefix in call.kept)
@@ -159,7 +146,7 @@ class HostedServer(LocalServer):
             if rules.strict_limit:
                 raise OpenAI.error(OpenAI.too_short)
             return Sample("", "length", call.thinking + room, call.thinking + room)
-        said, calls = self._reply(asked), tuple[Called, ...]()
+        said, calls = self._reply(asked), list[Called]()
         if isinstance(said, Calls):
             with self._lock:
                 before, self._called = self._called, self._called + len(said.calls)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import namedtuple
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -19,6 +20,9 @@ from tests.loopback import chat_completion, chat_usage
 
 Json = dict[str, Any]
 Texts = tuple[tuple[str, str], ...]
+Rows = Sequence[
+    tuple[Any, ...]
+]  # of faults: whether each is there, and what the `error` of its API is made of
 
 
 @dataclass(frozen=True)
@@ -72,21 +76,12 @@ RULES: Mapping[str, dict[str, Rules]] = {
 }
 
 
-class Usage(NamedTuple):
-    """Tokens of a reply: `cached` are among `input`, `reasoning` among `output`."""
-
-    input: int = 0
-    cached: int = 0
-    output: int = 0
-    reasoning: int = 0
+Usage = namedtuple("Usage", "input cached output reasoning", defaults=(0, 0, 0, 0))
+"""Tokens of a reply: `cached` are among `input`, `reasoning` among `output`."""
 
 
 class Refused(Exception):
     """Ends the work on a request by a status and the JSON of an error, its arguments."""
-
-
-Faults = Sequence[tuple[Any, ...]]
-"""Whether each fault is there, and what the `error` of its API is made of."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +107,7 @@ class Sample(NamedTuple):
     output: int
     reasoning: int
     stop: str | None = None
-    calls: tuple[Called, ...] = ()
+    calls: Sequence[Called] = ()
 
 
 def tokens(text: str) -> int:
@@ -200,7 +195,7 @@ class ChatCompletions(OpenAI):
         response_format seed stop verbosity"""
     )
 
-    def faults(self, asked: Json, model: str, rules: Rules | None) -> Faults:
+    def faults(self, asked: Json, model: str, rules: Rules | None) -> Rows:
         if rules is None:
             message = f"The model `{model}` does not exist or you do not have access to it."
             return [(True, message, None, "model_not_found", 404)]
@@ -266,7 +261,7 @@ class Responses(OpenAI):
         reasoning text truncation"""
     )
 
-    def faults(self, asked: Json, model: str, rules: Rules | None) -> Faults:
+    def faults(self, asked: Json, model: str, rules: Rules | None) -> Rows:
         if rules is None:
             return [(True, f"The requested model '{model}' does not exist.", "model", "model_not_found")]
         thinks, effort = rules.thinks, asked.get("reasoning", {}).get("effort")
@@ -301,16 +296,20 @@ class Responses(OpenAI):
             for id, name, arguments in sample.calls
         ]
         said = [{**message, "content": [part]}] if sample.text or not (cut or calls) else []
-        cached, thought = {"cached_tokens": usage.cached}, {"reasoning_tokens": usage.reasoning}
-        details = {"input_tokens_details": cached, "output_tokens_details": thought}
-        total = {"total_tokens": usage.input + usage.output}
+        told: Json = {
+            "input_tokens": usage.input,
+            "output_tokens": usage.output,
+            "total_tokens": sum(usage[::2]),
+        }
+        told["input_tokens_details"] = {"cached_tokens": usage.cached}
+        told["output_tokens_details"] = {"reasoning_tokens": usage.reasoning}
         return {
             **{"id": "resp_1", "object": "response", "created_at": 1, "model": model, "error": None},
             **{"parallel_tool_calls": True, "tool_choice": "auto", "tools": []},
             "status": "incomplete" if cut else "completed",
             "incomplete_details": {"reason": "max_output_tokens"} if cut else None,
             "output": [*([thoughts] if sample.reasoning else []), *said, *calls],
-            "usage": {"input_tokens": usage.input, "output_tokens": usage.output, **total, **details},
+            "usage": told,
         }
 
 
@@ -329,7 +328,7 @@ class Messages:
         error = {"type": kind, "message": message}
         return Refused(status, {"type": "error", "error": error, "request_id": "req_1"})
 
-    def faults(self, asked: Json, model: str, rules: Rules | None) -> Faults:
+    def faults(self, asked: Json, model: str, rules: Rules | None) -> Rows:
         if rules is None:
             return [(True, f"model: {model}", 404, "not_found_error")]
         if "max_tokens" not in asked:
@@ -428,7 +427,7 @@ class GenerateContent:
     def error(message: str, status: int = 400, kind: str = "INVALID_ARGUMENT") -> Refused:
         return Refused(status, {"error": {"code": status, "message": message, "status": kind}})
 
-    def faults(self, asked: Json, model: str, rules: Rules | None) -> Faults:
+    def faults(self, asked: Json, model: str, rules: Rules | None) -> Rows:
         if rules is None:
             message = f"models/{model} is not found, or is not supported for generateContent."
             return [(True, message, 404, "NOT_FOUND")]

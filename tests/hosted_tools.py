@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import json
 import re
+from collections import namedtuple
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 Json = dict[str, Any]
 SIGNED, SEALED = "c2lnbmVk", "c2VhbGVk"  # a signature of thoughts, and thoughts that nobody can read
 _ROLES = ("system", "assistant", "user", "function", "tool", "developer")
 
 
-class Called(NamedTuple):
-    """A call of a tool as it is served: its arguments are JSON, or a text that is none."""
-
-    id: str
-    name: str
-    arguments: str
+Called = namedtuple("Called", "id name arguments")
+"""A call of a tool as it is served: its arguments are JSON, or a text that is none."""
 
 
 @dataclass(frozen=True)
@@ -28,12 +25,10 @@ class Calls:
     calls: Sequence[tuple[str, Json | str]]
     text: str = ""
 
-    def called(self, before: int) -> tuple[Called, ...]:
+    def called(self, before: int) -> list[Called]:
         """Return the calls with ids that no call before them has."""
-        return tuple(
-            Called(f"call_{number}", name, args if isinstance(args, str) else json.dumps(args))
-            for number, (name, args) in enumerate(self.calls, before + 1)
-        )
+        told = [(name, args if isinstance(args, str) else json.dumps(args)) for name, args in self.calls]
+        return [Called(f"call_{number}", *each) for number, each in enumerate(told, before + 1)]
 
 
 def _named(name: str, most: int = 64) -> bool:
@@ -110,8 +105,6 @@ def faults_of_messages(asked: Json, is_thinking: bool) -> Iterator[str]:
         blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
         results = [each["tool_use_id"] for each in blocks if each["type"] == "tool_result"]
         calls = [each for each in blocks if each["type"] == "tool_use"]
-        if message.get("role") not in ("user", "assistant"):
-            yield f'messages: Unexpected role "{message.get("role")}".'
         if {*waiting} - {*results}:
             yield "messages: `tool_use` without `tool_result` blocks after."
         if {*results} - {*waiting}:

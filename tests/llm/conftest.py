@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from chameleon.llm import ResponseStore
-from tests.hosted import RULES, HostedServer
+from tests.hosted import HostedServer
+from tests.hosted_apis import RULES
 from tests.llm.asking import Host
 
 ALIASES = {  # models that nobody knows, and whose rules they have

@@ -17,7 +17,8 @@ from chameleon.usage import Usage
 from tests import every_inventory
 from tests.e2e.commands import ROOT, Command
 from tests.e2e.conftest import command as command
-from tests.hosted import RULES, Asked, HostedServer
+from tests.hosted import Asked, HostedServer
+from tests.hosted_apis import RULES
 
 LEAGUE, PROBLEMS = str(ROOT / "demos/data/league.csv"), str(ROOT / "demos/data/problems.jsonl")
 QUESTION = "How well did the best team do?"
