@@ -413,8 +413,11 @@ class Messages:
         return None
 
 
-def _camel_case(fields: Json) -> Json:
-    return {re.sub("_(.)", lambda found: found[1].upper(), name): value for name, value in fields.items()}
+def _camel_case(value: Any) -> Any:
+    """Write names with underscores as Google does, in whatever they name as well."""
+    if not isinstance(value, dict):
+        return value
+    return {re.sub("_(.)", lambda at: at[1].upper(), name): _camel_case(each) for name, each in value.items()}
 
 
 class GenerateContent:
@@ -431,7 +434,8 @@ class GenerateContent:
         if rules is None:
             message = f"models/{model} is not found, or is not supported for generateContent."
             return [(True, message, 404, "NOT_FOUND")]
-        config, thinking = self._configs(asked)
+        config = _camel_case(asked.get("generationConfig", {}))
+        thinking = config.get("thinkingConfig", {})
         level = str(thinking.get("thinkingLevel", "")).lower()
         which = f" {level.upper()}" * bool(rules.efforts)
         signs, many = rules.thinks and bool(rules.efforts), config.get("candidateCount", 1) > rules.candidates
@@ -443,12 +447,9 @@ class GenerateContent:
             (level and level not in rules.efforts, f"Thinking level{which} is not supported."),
         ]
 
-    def _configs(self, asked: Json) -> tuple[Json, Json]:
-        config = _camel_case(asked.get("generationConfig", {}))
-        return config, _camel_case(config.get("thinkingConfig", {}))
-
     def read(self, asked: Json, rules: Rules, spent: int) -> Accepted:
-        config, thinking = self._configs(asked)
+        config = _camel_case(asked.get("generationConfig", {}))
+        thinking = config.get("thinkingConfig", {})
         spent = spent * _EIGHTHS[str(thinking.get("thinkingLevel", "medium")).lower()] // 8
         budget = thinking.get("thinkingBudget", -1)
         spent = spent if budget < 0 else min(spent, budget)

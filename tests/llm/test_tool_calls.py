@@ -12,8 +12,24 @@ from chameleon.errors import EmptyReply, ModelError, ToolsRefused
 from chameleon.llm import LLM, Reply
 from chameleon.usage import Meter, recording
 from tests.hosted_tools import SEALED, SIGNED, Calls
-from tests.llm.asking import Host, Json, Start, connect, failing, local, refusals, scripted, use_langchain
-from tests.llm.tool_talk import QUESTION, TOOLS, TWO, WEATHER, calling, continued, in_turn
+from tests.llm.asking import (
+    QUESTION,
+    TOOLS,
+    TWO,
+    WEATHER,
+    Host,
+    Json,
+    Start,
+    calling,
+    connect,
+    continued,
+    failing,
+    in_turn,
+    local,
+    refusals,
+    scripted,
+    use_langchain,
+)
 from tests.loopback import Fault
 from tests.loopback import Reply as Answer
 

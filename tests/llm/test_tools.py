@@ -14,8 +14,20 @@ from chameleon.llm import LLM, Reply, ResponseStore, ScriptedModel
 from chameleon.llm.message import ModelRequest
 from chameleon.llm.tools import CallingText, ResultText, ToolCall
 from chameleon.usage import Call, Meter, recording
-from tests.llm.asking import Host, Json, Start, connect, local, scripted
-from tests.llm.tool_talk import QUESTION, TOOLS, TWO, WEATHER, continued, in_turn
+from tests.llm.asking import (
+    QUESTION,
+    TOOLS,
+    TWO,
+    WEATHER,
+    Host,
+    Json,
+    Start,
+    connect,
+    continued,
+    in_turn,
+    local,
+    scripted,
+)
 
 NOW = {"tool_calls": [{"name": "now", "args": {}}]}
 
