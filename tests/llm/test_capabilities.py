@@ -51,27 +51,21 @@ def test_no_model_is_listed_twice_and_every_entry_says_where_it_is_from() -> Non
     listed = [each for part in ("switched_off", "families", "sees", "tools") for each in entries(part)]
     for name, entry in [*KNOWN["defaults"].items(), *listed]:
         assert isinstance(entry.get("source"), str) and entry["source"].strip(), name
+        assert name.partition(":")[0] in providers(), name
     for name in ("defaults", "providers", "switched_off", "sees", "tools", "families"):
-        assert section(name) == KNOWN[name]
-
-
-def test_defaults_are_models_of_providers_that_there_are() -> None:
-    assert isinstance(KNOWN["checked"], datetime.date)
+        assert section(name) == KNOWN[name] and [*section(name)] == [*KNOWN[name]]
     for provider, entry in KNOWN["defaults"].items():
-        assert provider in providers() and providers()[provider].keys, provider
         assert isinstance(entry["date"], datetime.date) and entry["date"] <= KNOWN["checked"], provider
-        assert default_model(provider) == f"{provider}:{entry['model']}"
-    assert [*section("defaults")] == [*KNOWN["defaults"]] and default_model("ollama") is None
+        assert default_model(provider) == f"{provider}:{entry['model']}" and providers()[provider].keys
+    assert default_model("ollama") is None
 
 
 def test_models_end_on_a_day_and_what_takes_their_place_does_not_end_before() -> None:
     ends = dict(entries("switched_off"))
     for name, entry in ends.items():
-        provider = name.partition(":")[0]
-        assert provider in providers() and set(entry) <= {"on", "instead", "source"}, name
-        assert type(entry["on"]) is datetime.date, name
+        assert set(entry) <= {"on", "instead", "source"} and type(entry["on"]) is datetime.date, name
         assert switch_off(name) == end_in_words(entry["on"], entry.get("instead", ""))
-        successor = ends.get(f"{provider}:{entry.get('instead')}")
+        successor = ends.get(f"{name.partition(':')[0]}:{entry.get('instead')}")
         assert successor is None or successor["on"] > entry["on"], name
     assert switch_off("openai:gpt-x") == switch_off("nobody:gpt-4.1") == ""
     later = datetime.datetime.now(datetime.UTC).date() + datetime.timedelta(days=2)
@@ -85,15 +79,14 @@ def test_families_speak_of_known_parameters_and_efforts() -> None:
     parameters = {*WIRE_NAMES, *OURS}
     facts = {"reasons", "thinking", "efforts", "refuses", "refuses_thinking", "apart", "source"}
     for name, entry in entries("families"):
-        assert name.partition(":")[0] in providers() and set(entry) <= facts, name
-        assert set(entry.get("efforts", ())) <= set(EFFORTS), name
-        assert {*entry.get("refuses", ()), *entry.get("refuses_thinking", ())} <= parameters, name
+        efforts, refuses = tuple(entry.get("efforts", ())), {*entry.get("refuses", ())}
+        assert set(entry) <= facts and set(efforts) <= set(EFFORTS), name
+        assert refuses | {*entry.get("refuses_thinking", ())} <= parameters, name
         assert all(len(pair) == 2 and set(pair) <= parameters for pair in entry.get("apart", ())), name
         assert entry.get("thinking", "") in ("", "budget", "adaptive"), name
         assert isinstance(entry.get("reasons", False), bool), name
         known = capabilities_of(name)
-        assert known.refuses.keys() >= set(entry.get("refuses", ()))
-        assert known.efforts == tuple(entry.get("efforts", ()))
+        assert known.refuses.keys() >= refuses and known.efforts == efforts
 
 
 FAMILIES = """

@@ -181,11 +181,6 @@ def test_the_words_of_servers(case: Json) -> None:
         assert not refused(each, ALL - {case["name"], "top_p"}) or "top_p" in case["said"]
 
 
-def test_of_two_parameters_the_one_that_was_sent_is_refused() -> None:
-    error = error_of("anthropic", "`temperature` and `top_p` cannot both be specified for this model.")
-    assert refused(error, {"temperature"}) == "temperature"
-
-
 DETAIL = {"type": "extra_forbidden", "loc": ["body", "seed"], "msg": "Extra inputs are not permitted"}
 EXTRA = {"detail": [DETAIL]}
 MISSING = {"detail": [{"type": "missing", "loc": ["body", "messages"], "msg": "Required"}]}
@@ -239,3 +234,5 @@ def test_what_was_not_sent_is_not_refused() -> None:
     for said in ("bad top_p", "Unsupported parameter: 'top_p' is not supported."):
         for more in ({"param": "top_p"}, {}):
             assert not refused(error_of("openai", said, **more), {"temperature", "max_tokens"})
+    error = error_of("anthropic", "`temperature` and `top_p` cannot both be specified for this model.")
+    assert refused(error, {"temperature"}) == "temperature"

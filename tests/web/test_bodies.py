@@ -218,17 +218,15 @@ def fetch(server: WebServer, name: str = NAME, *others: WebServer, **options: ob
     return web.fetch(f"https://{name}:{server.port}/", **options).body  # type: ignore[arg-type]
 
 
-@pytest.mark.usefixtures("_trusting")
-def test_a_certificate_for_another_name_is_refused(server: WebServer) -> None:
+@pytest.mark.parametrize("name", [NAME, "other.example"])
+def test_a_certificate_of_nobody_known_or_for_another_name_is_refused(
+    server: WebServer, request: pytest.FixtureRequest, name: str
+) -> None:
+    if name != NAME:
+        request.getfixturevalue("_trusting")
     with pytest.raises(WebError, match="certificate is not valid"):
-        fetch(server, "other.example")
-    assert server.names == ["other.example"] and not server.asked
-
-
-def test_a_certificate_that_nobody_vouches_for_is_refused(server: WebServer) -> None:
-    with pytest.raises(WebError, match="certificate is not valid"):
-        fetch(server)
-    assert not server.asked
+        fetch(server, name)
+    assert server.names == [name] and not server.asked
 
 
 @pytest.mark.usefixtures("_trusting")
