@@ -124,17 +124,14 @@ NO_HTTP = {
 @pytest.mark.parametrize("kind", NO_HTTP)
 def test_what_does_not_speak_http_is_one_error(kind: str) -> None:
     with (
-        talking(lambda connection: connection.sendall(NO_HTTP[kind])) as address,
+        talking(lambda connection: connection.sendall(NO_HTTP[kind])) as url,
         pytest.raises(NoModel) as caught,
     ):
-        at(address)
+        at(url)
     assert caught.value.hint
-
-
-@pytest.mark.parametrize("address", ["http://127.0.0.1:9/ v1", "http://127.0.0.1:9/v1\n", "http://[::1/v1"])
-def test_an_address_that_is_none_is_one_error(address: str) -> None:
-    with pytest.raises(NoModel):
-        offered_models(address)
+    for address in ("http://127.0.0.1:9/ v1", "http://127.0.0.1:9/v1\n", "http://[::1/v1"):
+        with pytest.raises(NoModel):
+            offered_models(address)
 
 
 SERVER = {"OPENAI_BASE_URL": "http://localhost:11434/v1"}

@@ -206,12 +206,17 @@ def test_silence_is_explained_once(loopback: Start, caplog: pytest.LogCaptureFix
     assert (told.name, "openai:local does not answer" in told.message) == ("chameleon", True)
 
 
-def test_a_call_ends_with_the_run_and_its_late_reply_is_recorded(
+def test_all_end_with_the_runs_seconds_and_a_late_reply_is_recorded(
     loopback: Start, store: ResponseStore
 ) -> None:
-    loopback(lambda request: Reply("late", delay=1))
-    llm = LLM.connect("openai:local", store=store)
-    begun = time.monotonic()
+    asked = threading.Event()
+
+    def reply(request: Json) -> Reply:
+        asked.set()
+        return Reply("late", delay=1)
+
+    loopback(reply)
+    llm, begun = LLM.connect("openai:local", store=store), time.monotonic()
     with (
         recording(Meter(Budget(seconds=0.3))) as recorder,
         pytest.raises(BudgetExceeded, match=r"0\.3 seconds"),
@@ -223,25 +228,15 @@ def test_a_call_ends_with_the_run_and_its_late_reply_is_recorded(
     while not len(store) and time.monotonic() < begun + 10:
         time.sleep(0.02)
     assert llm.ask("hi").cached
-
-
-def test_samples_and_waiters_end_with_the_runs_seconds_too(loopback: Start) -> None:
-    begun = threading.Event()
-
-    def reply(request: Json) -> Reply:
-        begun.set()
-        return Reply("late", delay=1)
-
-    loopback(reply)
-    llm = LLM.connect("openai:local")
+    asked.clear()
     with ThreadPoolExecutor(1) as threads:
-        patient = threads.submit(llm.ask, "hi")
-        begun.wait(5)
-        for asked, calls in ((1, [0]), (3, [0, 0, 1])):  # one request was to bring all three
-            start = time.monotonic()
+        patient = threads.submit(llm.ask, "hello")
+        asked.wait(5)
+        for samples, calls in ((1, [0]), (3, [0, 0, 1])):  # who waits; one request was to bring all three
+            begun = time.monotonic()
             with recording(Meter(Budget(seconds=0.2))) as recorder, pytest.raises(BudgetExceeded):
-                llm.ask_many("hi", asked)
-            assert time.monotonic() - start < 0.8
+                llm.ask_many("hello", samples)
+            assert time.monotonic() - begun < 0.8
             assert sorted(call.usage.calls for call in recorder.calls) == calls
         assert patient.result().text == "late"
 
