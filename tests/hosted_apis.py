@@ -296,11 +296,8 @@ class Responses(OpenAI):
             for id, name, arguments in sample.calls
         ]
         said = [{**message, "content": [part]}] if sample.text or not (cut or calls) else []
-        told: Json = {
-            "input_tokens": usage.input,
-            "output_tokens": usage.output,
-            "total_tokens": sum(usage[::2]),
-        }
+        told: Json = {"input_tokens": usage.input, "output_tokens": usage.output}
+        told["total_tokens"] = usage.input + usage.output
         told["input_tokens_details"] = {"cached_tokens": usage.cached}
         told["output_tokens_details"] = {"reasoning_tokens": usage.reasoning}
         return {

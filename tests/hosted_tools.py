@@ -129,9 +129,8 @@ def faults_of_messages(asked: Json, is_thinking: bool) -> Iterator[str]:
 
 def faults_of_contents(asked: Json, *, needs_signature: bool) -> Iterator[str]:
     """Find what Gemini's generateContent refuses; models that think want their signatures back."""
-    for function in [
-        each for tool in asked.get("tools", ()) for each in tool.get("functionDeclarations", ())
-    ]:
+    declared = [tool.get("functionDeclarations", ()) for tool in asked.get("tools", ())]
+    for function in [function for each in declared for function in each]:
         if not re.fullmatch(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}", function.get("name", "")):
             yield "Invalid function name."
     before: list[str] = []

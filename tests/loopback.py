@@ -119,9 +119,8 @@ class _Handler(JsonHandler):
             return self.send(404, {"detail": "Not Found"})
         self.owner.model_lists += 1
         about = {"object": "model", "owned_by": "tests", "max_model_len": 4_096}
-        return self.send(
-            200, {"object": "list", "data": [{"id": name, **about} for name in self.owner.models]}
-        )
+        listed = [{"id": name, **about} for name in self.owner.models]
+        return self.send(200, {"object": "list", "data": listed})
 
     def do_POST(self) -> None:
         request = self.body()

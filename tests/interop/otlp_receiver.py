@@ -83,12 +83,10 @@ class _Handler(JsonHandler):
 
 def _read(span: Any) -> Received:
     ids = span.trace_id.hex(), span.span_id.hex(), span.parent_span_id.hex()
-    times, told = (
-        (span.start_time_unix_nano, span.end_time_unix_nano),
-        (span.status.code, span.status.message),
-    )
+    times, told = (span.start_time_unix_nano, span.end_time_unix_nano), span.status
     events = [(event.name, event.time_unix_nano, _values(event.attributes)) for event in span.events]
-    return Received(*ids, span.name, span.kind, *times, *told, _values(span.attributes), events)
+    values = _values(span.attributes)
+    return Received(*ids, span.name, span.kind, *times, told.code, told.message, values, events)
 
 
 def _values(attributes: Any) -> dict[str, Any]:

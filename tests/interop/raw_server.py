@@ -16,6 +16,7 @@ from typing import Any
 
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 TOKEN = os.environ.get("TOKEN", "")
+ESCAPED = "".join(f"\\u{ord(each):04x}" for each in TOKEN)
 
 
 def tool(name: str, description: str = "", schema: Any = None, **more: Any) -> dict[str, Any]:
@@ -69,9 +70,7 @@ WRONG: dict[str, Any] = {  # what any call gives, by what goes wrong
     "large": said("x" * 5_000_000),
     "deep": said("[" * 900 + "]" * 900),
     "slow pattern": said(structuredContent={"a": "a" * 40 + "b"}),
-    "escaped secret": said(
-        f'{{"a": "{"".join(f"{chr(92)}u{ord(each):04x}" for each in TOKEN)}", "{TOKEN}": 1}}'
-    ),
+    "escaped secret": said(f'{{"a": "{ESCAPED}", "{TOKEN}": 1}}'),
     "split secret": said(f"{TOKEN[:3]}\x00{TOKEN[3:]}", isError=True),
     "no number": said(structuredContent={"a": float("nan")}),
     "no result": {"_meta": {}},
@@ -114,11 +113,9 @@ def answer(way: str, asked: dict[str, Any]) -> dict[str, Any] | None:
         return None
     name, args = asked["params"]["name"], asked["params"].get("arguments") or {}
     misbehave(way)
-    calls = {
-        "echo": said(str(args.get("text"))),
-        "names": said(structuredContent={"result": sorted(os.environ)}),
-    }
-    return WRONG.get(way) or {**RESULTS, **calls}.get(name, RESULTS["text"])
+    calls = {**RESULTS, "echo": said(str(args.get("text")))}
+    calls["names"] = said(structuredContent={"result": sorted(os.environ)})
+    return WRONG.get(way) or calls.get(name, RESULTS["text"])
 
 
 def misbehave(way: str) -> None:

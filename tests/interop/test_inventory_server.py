@@ -300,9 +300,8 @@ def test_too_many_questions_are_refused() -> None:
 
 
 def test_names_and_texts_of_strangers_are_made_harmless() -> None:
-    server = served(
-        of(hello, name="../mine\x1b[31m tool"), of(hello, name="a" * 200, about="Ask\x1b[2J\nme\u202e")
-    )
+    named = {"name": "a" * 200, "about": "Ask\x1b[2J\nme\u202e"}
+    server = served(of(hello, name="../mine\x1b[31m tool"), of(hello, **named))
     assert [*server.tools] == ["_mine_31m_tool", "a" * 64]
     about = server.tools["a" * 64].tool.description
     assert about and not re.search("[\x1b\n\u202e]", about)

@@ -111,9 +111,8 @@ def test_a_tool_has_the_input_as_its_arguments(executor: Executor, league: Table
     message = made.invoke(call)
     assert isinstance(message, ToolMessage) and message.artifact["program"][0] == "table_reader"
     fixed = as_tool(executor, name="league", description="Asks the league.", given={"table": league})
-    assert (
-        fixed.name == "league" and "table" not in fixed.args and fixed.invoke({"question": HOW_MANY}) == "47"
-    )
+    assert fixed.name == "league" and "table" not in fixed.args
+    assert fixed.invoke({"question": HOW_MANY}) == "47"
     for one, wrong, said in (
         (fixed, {"question": LOVELIEST}, "these words were not understood"),
         (fixed, {"question": HOW_MANY, "tabel": CSV}, "takes no tabel"),
@@ -291,9 +290,7 @@ def test_what_only_an_agent_can_give_is_refused_at_once(kind: Any) -> None:
         return x
 
     tells.__annotations__["runtime"] = kind
-    with pytest.raises(
-        InventoryError, match="tells needs runtime, which only an agent of LangChain can give"
-    ):
+    with pytest.raises(InventoryError, match="tells needs runtime, which only an agent of LangChain"):
         Inventory.of([tool(tells)])
 
 

@@ -230,14 +230,10 @@ def test_inventories_that_ran_at_the_same_time_are_laid_so(receiver: OtlpReceive
 
     begun = [RunStarted("mine", {}, at=100.0), Plan((Step("a"), Step("b")), "p", seconds=1.0)]
     events = [*begun, *inside("a", 101.0), *inside("b", 101.1), RunEnded("answered")]
-    laid = {
-        "execute_tool a": (101.0, 103.0),
-        "execute_tool b": (101.1, 103.1),
-        "invoke_workflow mine": (100.0, 103.1),
-    }
-    assert {name: seconds_of(events, receiver, name) for name in laid} == {
-        name: [at] for name, at in laid.items()
-    }
+    laid = {"execute_tool a": (101.0, 103.0), "execute_tool b": (101.1, 103.1)}
+    laid["invoke_workflow mine"] = (100.0, 103.1)
+    for name, at in laid.items():
+        assert seconds_of(events, receiver, name) == [at]
 
 
 @pytest.mark.parametrize(
@@ -303,9 +299,7 @@ def test_export_says_what_is_missing(
 ) -> None:
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "0.5")
     sent = command("export", str(log), "--otlp", NOBODY)
-    assert sent.code == 1 and sent.err.endswith(
-        f"of 10 spans did not reach {NOBODY}/v1/traces: no answer (ConnectionError)\n"
-    )
+    assert sent.code == 1 and f"of 10 spans did not reach {NOBODY}/v1/traces: no answer" in sent.err
     assert command("export", str(log)).code == 2
     assert command("chat", "--table", f"{ROOT}/demos/data/league.csv", "--content").code == 2
     assert "no such file" in command("export", f"{tmp_path}/none", "--otlp", NOBODY).err

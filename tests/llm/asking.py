@@ -86,9 +86,8 @@ def talking(say: Callable[[socket.socket], None]) -> Iterator[str]:
 @contextmanager
 def sending(body: bytes, head: str = "200 OK", kind: str = "application/json") -> Iterator[str]:
     """Serve this reply to each connection; give the server's address."""
-    start = (
-        f"HTTP/1.1 {head}\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
-    )
+    start = f"HTTP/1.1 {head}\r\nConnection: close\r\nContent-Type: {kind}\r\n"
+    start += f"Content-Length: {len(body)}\r\n\r\n"
     with talking(lambda connection: connection.sendall(start.encode() + body)) as address:
         yield address
 
@@ -110,10 +109,8 @@ def in_turn(*replies: str | Calls) -> Callable[..., str | Calls]:
 
 def continued(reply: Reply, *texts: str, before: Any = (QUESTION,)) -> list[tuple[str, str]]:
     """Return the conversation after a reply that calls tools, with what the tools gave."""
-    results = [
-        ("tool", ResultText(text, call.id, call.name))
-        for call, text in zip(reply.tool_calls, texts, strict=True)
-    ]
+    pairs = zip(reply.tool_calls, texts, strict=True)
+    results = [("tool", ResultText(text, call.id, call.name)) for call, text in pairs]
     return [*before, ("assistant", CallingText(reply.text, reply.tool_calls, reply.blocks)), *results]
 
 

@@ -185,9 +185,8 @@ def test_a_reply_that_is_none_is_told(reply: str, kind: type[ModelError], said: 
 
 
 def streamed(*events: Any) -> bytes:
-    return "".join(
-        f"data: {each if isinstance(each, str) else json.dumps(each)}\n\n" for each in events
-    ).encode()
+    texts = [each if isinstance(each, str) else json.dumps(each) for each in events]
+    return "".join(f"data: {text}\n\n" for text in texts).encode()
 
 
 def delta(text: str | None = None, **more: Any) -> dict[str, Any]:

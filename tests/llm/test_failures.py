@@ -186,16 +186,12 @@ EXTRA = {"detail": [DETAIL]}
 MISSING = {"detail": [{"type": "missing", "loc": ["body", "messages"], "msg": "Required"}]}
 
 
-@pytest.mark.parametrize(
-    "words", [f"Error code: 422 - {EXTRA}", "Unprocessable Entity", "anthropic", "openai"]
-)
+@pytest.mark.parametrize("words", [f"Error code: 422 - {EXTRA}", "Not Processable", "anthropic", "openai"])
 def test_a_server_made_with_fastapi(words: str) -> None:
     error = Plain(422, EXTRA, words) if " " in words else raised(words, 422, EXTRA)
     assert refused(error, {"temperature", "seed"}) == "seed"
-    assert (
-        refused(raised("openai", 422, {"object": "error", "message": EXTRA}), {"temperature", "seed"})
-        == "seed"
-    )
+    error = raised("openai", 422, {"object": "error", "message": EXTRA})
+    assert refused(error, {"temperature", "seed"}) == "seed"
 
 
 @pytest.mark.parametrize(

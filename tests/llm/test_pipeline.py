@@ -12,14 +12,7 @@ from typing import Any
 import pytest
 
 from chameleon import errors
-from chameleon.errors import (
-    BudgetExceeded,
-    EmptyReply,
-    ModelError,
-    ParameterRefused,
-    Refused,
-    ScriptExhausted,
-)
+from chameleon.errors import BudgetExceeded, EmptyReply, ModelError, ParameterRefused, Refused
 from chameleon.llm import LLM, ResponseStore, ScriptedModel
 from chameleon.llm.message import ModelRequest
 from chameleon.usage import UNKNOWN, Budget, Call, Meter, Usage, recording
@@ -77,11 +70,8 @@ def test_a_reply_that_is_cut_off_is_asked_for_with_more_room_and_no_oftener(
     assert (reply.text, reply.truncated, reply.attempts) == (text, text == "half", len(limits))
     assert reply.usage == recorder.meter.spent == recorder.calls[0].usage
     asked, whole = len(limits), len(limits) - (FULL in replies)
-    assert (reply.usage.calls, reply.usage.input_tokens, reply.usage.output_tokens) == (
-        asked,
-        11 * whole,
-        7 * whole,
-    )
+    told = (reply.usage.calls, reply.usage.input_tokens, reply.usage.output_tokens)
+    assert told == (asked, 11 * whole, 7 * whole)
     assert llm.ask("hi", max_tokens=60).text == text and len(server.requests) == asked
     assert llm.ask("another", max_tokens=60, whole=False).text in ("half", "whole")
     assert len(server.requests) == asked + 1 and server.requests[-1]["max_tokens"] == 60
@@ -245,17 +235,15 @@ def test_the_mean_log_probability_is_read_where_the_server_tells_it(loopback: St
     server = loopback([Reply("yes", logprobs=(-0.5, -1.5)), Reply("no")])
     for mode in ("auto", "replay"):
         store = ResponseStore(tmp_path / "replies.sqlite", mode)
-        assert LLM.connect("openai:local", store=store, logprobs=True).ask("sure?").logprob == pytest.approx(
-            -1.0
-        )
+        llm = LLM.connect("openai:local", store=store, logprobs=True)
+        assert llm.ask("sure?").logprob == pytest.approx(-1.0)
     assert server.requests[0]["logprobs"] is True
     assert LLM.connect("openai:local").ask("sure?").logprob is None
 
 
 def test_a_call_is_booked_and_logged() -> None:
-    llm = scripted(
-        [{"text": "Paris", **PAID}, {"text": "no", "finish": "content_filter", **PAID}], temperature=0
-    )
+    replies = [{"text": "Paris", **PAID}, {"text": "no", "finish": "content_filter", **PAID}]
+    llm = scripted(replies, temperature=0)
     with recording(Meter()) as recorder:
         reply = llm.ask("Capital?", max_tokens=5)
         with pytest.raises(Refused):
@@ -288,7 +276,7 @@ def test_samples_are_logged_in_order_whoever_is_faster_or_fails() -> None:
         return "x"
 
     for script, n in ((reply, 12), (["a", "b"], 3)):
-        with recording(Meter()) as recorder, suppress(ScriptExhausted):
+        with recording(Meter()) as recorder, suppress(errors.ScriptExhausted):
             scripted(script).ask_many("hi", n)
             assert n == 12
         assert [call.sample for call in recorder.calls] == list(range(n)) and recorder.meter.spent.calls == n

@@ -81,10 +81,7 @@ def test_modes(tmp_path: Path) -> None:
     off = ResponseStore(tmp_path / "never.sqlite", "off")
     off.put(a_request(), {})
     assert off.get(a_request()) is None and len(off) == 0 and not off.path.exists()
-    wrong = [
-        (path, "cache", "'cache' is not a mode"),
-        (tmp_path / "none", "replay", "no recording to replay"),
-    ]
+    wrong = [(path, "cache", "'cache' is not a mode"), (tmp_path / "none", "replay", "no recording")]
     for where, mode, said in wrong:
         with pytest.raises(StoreError, match=said):
             ResponseStore(where, mode)

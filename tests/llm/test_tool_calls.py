@@ -153,9 +153,8 @@ def test_pieces_of_calls_are_put_together(
     heard: list[str | None] = []
     with recording(Meter(), heard.append):
         reply = local().ask([QUESTION], tools=TOOLS)
-    assert [(call.id, json.dumps(call.args)) for call in reply.tool_calls] == [
-        *zip(("c0", "c1"), args, strict=True)
-    ]
+    called = [(call.id, json.dumps(call.args)) for call in reply.tool_calls]
+    assert called == [*zip(("c0", "c1"), args, strict=True)]
     assert "".join(each for each in heard if each) == reply.text == "I look both up."
 
 

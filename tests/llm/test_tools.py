@@ -14,6 +14,7 @@ from chameleon.llm import LLM, Reply, ResponseStore, ScriptedModel
 from chameleon.llm.message import ModelRequest
 from chameleon.llm.tools import CallingText, ResultText, ToolCall
 from chameleon.usage import Call, Meter, recording
+from tests.llm import asking
 from tests.llm.asking import (
     QUESTION,
     TOOLS,
@@ -24,7 +25,6 @@ from tests.llm.asking import (
     Start,
     connect,
     continued,
-    in_turn,
     local,
     scripted,
 )
@@ -70,10 +70,8 @@ def test_keys_of_requests_without_tools_are_what_they_were() -> None:
 
 
 def test_messages_are_texts() -> None:
-    call, line = (
-        [ToolCall("weather", {"city": "Kraków"}, "c1")],
-        '{"name": "weather", "args": {"city": "Kraków"}}',
-    )
+    call = [ToolCall("weather", {"city": "Kraków"}, "c1")]
+    line = '{"name": "weather", "args": {"city": "Kraków"}}'
     for each, text in (
         (CallingText("I look.", call, [{"type": "thinking"}]), f"I look.\n{line}"),
         (CallingText("", call), line),
@@ -84,7 +82,7 @@ def test_messages_are_texts() -> None:
 
 
 def test_a_reply_is_recorded_replayed_and_logged(hosted: Host, tmp_path: Path) -> None:
-    server = hosted(in_turn(TWO, "Rome."))
+    server = hosted(asking.in_turn(TWO, "Rome."))
 
     def run(mode: Any) -> tuple[list[Call], Reply]:
         llm = connect(server, "anthropic:claude-opus-5", store=ResponseStore(tmp_path / "r.sqlite", mode))

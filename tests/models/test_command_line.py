@@ -63,12 +63,9 @@ def server(started: HostedServer, monkeypatch: pytest.MonkeyPatch) -> HostedServ
     """Keys are set, and api.openai.com is reached by a proxy, which is the server."""
     started.forget()
     monkeypatch.setattr(urllib.request, "_opener", None)  # it keeps its proxy as well
-    openai = {
-        "HTTP_PROXY": started.url,
-        "OPENAI_BASE_URL": "http://api.openai.com/v1",
-        "OPENAI_API_KEY": "a-key",
-    }
-    for name, value in {**openai, "ANTHROPIC_BASE_URL": started.url, "ANTHROPIC_API_KEY": "a-key"}.items():
+    openai = {"OPENAI_BASE_URL": "http://api.openai.com/v1", "OPENAI_API_KEY": "a-key"}
+    claude = {"ANTHROPIC_BASE_URL": started.url, "ANTHROPIC_API_KEY": "a-key"}
+    for name, value in {"HTTP_PROXY": started.url, **openai, **claude}.items():
         monkeypatch.setenv(name, value)
     return started
 

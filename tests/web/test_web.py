@@ -72,10 +72,7 @@ def test_what_is_allowed_is_read_with_care(serve: Serve, monkeypatch: pytest.Mon
 
 def test_what_cannot_be_sent_is_a_web_error(serve: Serve, tmp_path: Path, monkeypatch: Any) -> None:
     server = serve({"/": Answer(b"x")})
-    wrong: list[tuple[str, dict[str, Any]]] = [
-        ("no JSON", {"json": float("nan")}),
-        ("no JSON", {"json": {1}}),
-    ]
+    wrong: list[Any] = [("no JSON", {"json": float("nan")}), ("no JSON", {"json": {1}})]
     for said, options in (*wrong, ("header X holds", {"headers": {"X": " y"}})):
         assert said in failure(client(server), server.url, **options)
     assert client(server).fetch(server.url, secrets={"X-Key": ""}).body == b"x"
@@ -93,20 +90,15 @@ def test_a_dead_address_leaves_time_for_the_others(serve: Serve) -> None:
         assert web.fetch(server.url).body == b"x"
 
 
+RETRIED, GIVEN = (408, 429, 500, 502, 503, 504), (400, 401, 403, 404, 410, 422, 501)
 NO, YES, HALF = Answer(b"no", status=503), Answer(b"yes"), Answer(b"half", drop=True)
 ONCE, POST = ["GET / "], {"json": {"q": 1}}
 EXCHANGES: list[tuple[Any, dict[str, Any], int, bytes, list[str]]] = [
     *((moved("/end", code), {}, 200, b"there", [*ONCE, "GET /end "]) for code in (301, 302, 303, 307, 308)),
     (moved("/end"), POST, 200, b"there", ['POST / {"q": 1}', "GET /end "]),  # as browsers do it
     (moved("/end", 307), POST, 200, b"there", ['POST / {"q": 1}', 'POST /end {"q": 1}']),
-    *(
-        ([Answer(status=status)] * 2 + [YES], {}, 200, b"yes", ONCE * 3)
-        for status in (408, 429, 500, 502, 503, 504)
-    ),
-    *(
-        (Answer(b"bad", status=status), {}, status, b"bad", ONCE)
-        for status in (400, 401, 403, 404, 410, 422, 501)
-    ),
+    *(([Answer(status=status)] * 2 + [YES], {}, 200, b"yes", ONCE * 3) for status in RETRIED),
+    *((Answer(b"bad", status=status), {}, status, b"bad", ONCE) for status in GIVEN),
     ([HALF, YES], {}, 200, b"yes", ONCE * 2),
     (NO, {}, 503, b"no", ONCE * 3),
 ]
@@ -157,9 +149,8 @@ def test_a_key_is_not_sent_to_where_a_redirect_leads(serve: Serve) -> None:
     routes: dict[str, Route] = {"/": moved(f"{server.url}/end")}
     first = serve({"/": moved(serve(routes).url)})
     Web(WebLimits(), ["*"]).fetch(first.url, secrets={"X-Key": KEY})
-    assert server.asked[-1].path == "/end" and "x-key" not in server.asked[-1].headers, (
-        "it does not come back"
-    )
+    last = server.asked[-1]
+    assert last.path == "/end" and "x-key" not in last.headers, "it does not come back"
     web = client(resolve=lambda host, port: ["8.8.8.8"])  # nor over plain HTTP to the open internet
     assert "sent unencrypted" in failure(web, "http://search.example/", secrets={"X-Key": KEY})
 
@@ -182,10 +173,8 @@ def test_waits_grow_from_the_first_retry(serve: Serve) -> None:
 def test_parameters_take_the_place_of_those_in_the_address(serve: Serve) -> None:
     server = serve({"/": Answer(b"x")})
     address = f"{server.url}/?format=xml&a=%26&for%6Dat=y&b"
-    for params, url in (
-        ({"format": "json"}, f"{server.url}/?a=%26&b&format=json"),
-        ({}, address.replace("%6D", "m")),
-    ):
+    urls = {f"{server.url}/?a=%26&b&format=json": {"format": "json"}, address.replace("%6D", "m"): {}}
+    for url, params in urls.items():
         assert client(server).fetch(address, params=params).url == url
 
 
