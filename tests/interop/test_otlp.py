@@ -163,9 +163,7 @@ def test_texts_are_sent_on_demand_alone_and_secrets_never(log: Path, receiver: O
     assert SECRET.encode() not in sent
 
 
-def test_what_is_sent_as_it_happens_is_the_same(
-    executor: Executor, tmp_path: Path, receiver: OtlpReceiver
-) -> None:
+def test_what_is_sent_live_is_the_same(executor: Executor, tmp_path: Path, receiver: OtlpReceiver) -> None:
     with EventLog(tmp_path / "live.jsonl") as log:
         play(executor.stream(ASKED, log), receiver)
     live = taken(receiver)

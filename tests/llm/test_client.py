@@ -49,9 +49,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return names
 
 
-def test_a_client_is_made_once_and_shares_the_store(
-    loopback: Start, store: ResponseStore, made: list[str]
-) -> None:
+def test_a_client_is_made_once_for_a_store(loopback: Start, store: ResponseStore, made: list[str]) -> None:
     server = loopback(lambda request: request["model"])
     llm = connect(server, "openai:first", store=store, seed=3)
     other = llm.with_model("second")

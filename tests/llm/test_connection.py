@@ -93,9 +93,7 @@ def test_nothing_is_dropped_where_all_is_needed(hosted: Host, model: str, reques
         ("anthropic:claude-opus-5", ["\t", "END"], ["END"]),
     ],
 )
-def test_replies_are_cut_here_at_every_stop(
-    hosted: Host, model: str, stop: list[str], sent: list[str]
-) -> None:
+def test_replies_are_cut_here_at_every_stop(hosted: Host, model: str, stop: Any, sent: Any) -> None:
     server = hosted(lambda asked: "one \n\n\tEND 1 2 3 4 5 6 7")
     llm = connect(server, model, allow_dropped=False, stop=stop)
     for question in ("hi", "hi again"):
@@ -113,9 +111,7 @@ def test_replies_are_cut_here_at_every_stop(
         (9_000, "does not fit the context", [256] * 4),  # no room at all
     ],
 )
-def test_thinking_gives_way_to_a_small_context(
-    loopback: Start, prompt: int, told: str, limits: list[int]
-) -> None:
+def test_thinking_gives_way_to_context(loopback: Start, prompt: int, told: str, limits: list[int]) -> None:
     def small(request: Json) -> Answer:
         if prompt + request["max_tokens"] > 8_192:
             return failing("max_tokens is too large. This model's maximum context length is 8192 tokens")

@@ -121,7 +121,7 @@ def without(body: Mapping[str, Any], *names: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("schema", [None, {"type": "object", "properties": {"a": {"type": "string"}}}])
 @pytest.mark.parametrize("model", ["local", "gpt-4.1-mini", "gpt-5-mini", "o4-mini"])
-def test_it_sends_what_theirs_does(
+def test_both_send_the_same(
     loopback: Start, monkeypatch: pytest.MonkeyPatch, model: str, schema: Any
 ) -> None:
     server = loopback(lambda request: '{"a": "b"}', models=None)

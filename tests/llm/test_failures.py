@@ -68,9 +68,7 @@ def test_what_has_no_status(error: Exception, kind: type[ModelError], retryable:
         ({}, None),
     ],
 )
-def test_status_and_retry_after_are_found_in_the_cause(
-    headers: dict[str, str], seconds: float | None
-) -> None:
+def test_status_and_retry_after_are_in_the_cause(headers: dict[str, str], seconds: float | None) -> None:
     error = RuntimeError("wrapped")
     error.__cause__ = ProviderError("slow down", 429, headers)
     failure = classify(error)
@@ -86,9 +84,7 @@ bodies = st.dictionaries(st.sampled_from(["error", "message", "code"]), st.text(
     body=st.none() | st.text(max_size=9) | bodies,
     retry_after=st.text(max_size=6),
 )
-def test_any_exception_becomes_our_line(
-    message: str, status: int | None, body: Any, retry_after: str
-) -> None:
+def test_any_exception_becomes_ours(message: str, status: int | None, body: Any, retry_after: str) -> None:
     failure = classify(ProviderError(message, status, {"retry-after": retry_after}, body=body))
     assert isinstance(failure.error, ModelError)
     assert "\n" not in str(failure.error) and len(str(failure.error)) < 600

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from chameleon.llm.capabilities import EFFORTS, Capabilities, capabilities_of
 from chameleon.llm.parameters import ROOM, WIRE_NAMES, fit, reasoning_fields
+from tests.llm.asking import Json
 
 ANY = Capabilities()
 THINKS = Capabilities(thinks=True)
@@ -71,9 +72,7 @@ requests = st.fixed_dictionaries({}, optional=optional)
         ({"reasoning": "none"}, NOT_TOLD, {}, ""),
     ],
 )
-def test_it_gets_what_it_takes(
-    asked: Mapping[str, Any], known: Capabilities, sent: Mapping[str, Any], dropped: str
-) -> None:
+def test_it_gets_what_it_takes(asked: Json, known: Capabilities, sent: Json, dropped: str) -> None:
     fitted = fit(asked, known)
     assert (fitted.sent, set(fitted.dropped)) == (sent, set(dropped.split()))
     assert all(fitted.dropped.values())
@@ -127,9 +126,7 @@ def test_a_limit_leaves_room_for_thoughts(effort: str, known: Capabilities, wide
 
 
 @given(requests, models)
-def test_nothing_refused_is_sent_and_nothing_lost_in_silence(
-    asked: dict[str, Any], known: Capabilities
-) -> None:
+def test_nothing_refused_is_sent_nor_lost_in_silence(asked: dict[str, Any], known: Capabilities) -> None:
     before = {**asked}
     fitted = fit(asked, known)
     assert asked == before
@@ -199,9 +196,7 @@ ADAPTIVE = by_effort("low", "medium", "max", thinking={"type": "adaptive"})
         ("langchain_ollama.ChatOllama", "", {"none": {"reasoning": False}, "low": {"reasoning": True}}),
     ],
 )
-def test_each_client_is_told_in_its_way(
-    client: str, thinking: str, fields: Mapping[str, Mapping[str, Any]]
-) -> None:
+def test_each_client_is_told_in_its_way(client: str, thinking: str, fields: Json) -> None:
     package, _, name = client.rpartition(".")
     pytest.importorskip(package)
     kind = getattr(import_module(package), name)

@@ -147,9 +147,7 @@ def test_a_server_that_gives_one_sample_is_asked_for_each(loopback: Start) -> No
         (failing("slow", 429, code="insufficient_quota"), "RateLimited", "quota"),
     ],
 )
-def test_faults_that_stay_are_raised_at_once(
-    loopback: Start, answer: Reply | Fault, kind: str, words: str
-) -> None:
+def test_faults_that_stay_end_at_once(loopback: Start, answer: Reply | Fault, kind: str, words: str) -> None:
     server = loopback([answer])
     with pytest.raises(ModelError, match=words) as caught:
         local(retries=5).ask("hi")
@@ -196,9 +194,7 @@ def test_silence_is_explained_once(loopback: Start, caplog: pytest.LogCaptureFix
     assert (told.name, "openai:local does not answer" in told.message) == ("chameleon", True)
 
 
-def test_all_end_with_the_runs_seconds_and_a_late_reply_is_recorded(
-    loopback: Start, store: ResponseStore
-) -> None:
+def test_all_end_with_the_run_and_a_late_reply_is_recorded(loopback: Start, store: ResponseStore) -> None:
     asked = threading.Event()
 
     def reply(request: Json) -> Reply:

@@ -132,9 +132,7 @@ def test_an_address_of_a_database_is_refused_without_its_password(kind: Callable
     assert "pa55word" not in str(caught.value)
 
 
-def test_a_full_disk_does_not_lose_a_paid_reply(
-    store: ResponseStore, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_full_disk_loses_no_paid_reply(store: ResponseStore, caplog: pytest.LogCaptureFixture) -> None:
     full = "CREATE TRIGGER full BEFORE INSERT ON replies BEGIN SELECT RAISE(FAIL, 'disk is full'); END"
     with closing(sqlite3.connect(store.path)) as connection:
         connection.execute(full)

@@ -44,7 +44,7 @@ HI = ("user", "hi")
     [(model, way) for model in MODELS for way in ("sync", "async")]
     + [(model, "langchain") for model in OPENAI],
 )
-def test_a_model_calls_tools_and_answers(
+def test_tools_called_and_answered(
     hosted: Host, monkeypatch: pytest.MonkeyPatch, model: str, way: str
 ) -> None:
     use_langchain(monkeypatch, way == "langchain")
@@ -124,9 +124,7 @@ def test_openais_model_that_thinks_is_asked_by_the_api_that_lets_it(hosted: Host
 
 
 @pytest.mark.parametrize("model", ["local", "gpt-4.1-mini"])
-def test_our_client_sends_what_theirs_does(
-    loopback: Start, monkeypatch: pytest.MonkeyPatch, model: str
-) -> None:
+def test_ours_sends_what_theirs_does(loopback: Start, monkeypatch: pytest.MonkeyPatch, model: str) -> None:
     calls = calling(("weather", '{"city": "Oslo", "ü": [1.5, null]}'), ("now", ""), text="I look.")
     server = loopback([calls, "ok"] * 2, models=None)
     bodies = []
@@ -144,9 +142,7 @@ def test_our_client_sends_what_theirs_does(
 
 
 @pytest.mark.parametrize("theirs", [False, True])
-def test_pieces_of_calls_are_put_together(
-    loopback: Start, monkeypatch: pytest.MonkeyPatch, theirs: bool
-) -> None:
+def test_pieces_of_calls_make_one(loopback: Start, monkeypatch: pytest.MonkeyPatch, theirs: bool) -> None:
     use_langchain(monkeypatch, theirs)
     args = [json.dumps({"city": "Reykjavík", "days": [1, 2, 3]}), json.dumps({"city": "Oslo"})]
     loopback([calling(("weather", args[0]), ("weather", args[1]), text="I look both up.")])

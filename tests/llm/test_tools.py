@@ -15,19 +15,7 @@ from chameleon.llm.message import ModelRequest
 from chameleon.llm.tools import CallingText, ResultText, ToolCall
 from chameleon.usage import Call, Meter, recording
 from tests.llm import asking
-from tests.llm.asking import (
-    QUESTION,
-    TOOLS,
-    TWO,
-    WEATHER,
-    Host,
-    Json,
-    Start,
-    connect,
-    continued,
-    local,
-    scripted,
-)
+from tests.llm.asking import QUESTION, TOOLS, TWO, WEATHER, Host, Json, Start, connect, continued, local
 
 NOW = {"tool_calls": [{"name": "now", "args": {}}]}
 
@@ -147,7 +135,7 @@ def test_a_function_and_a_file_call_tools(tmp_path: Path) -> None:
 
     file = tmp_path / "replies.jsonl"
     file.write_text(f'{json.dumps(NOW)}\n"It is 12:00."\n', encoding="utf-8")
-    for llm in (scripted(script), LLM.connect(f"scripted:{file}")):
+    for llm in (asking.scripted(script), LLM.connect(f"scripted:{file}")):
         assert llm.offers("tools")
         reply = llm.ask("hi", tools=TOOLS)
         assert reply.text == "" and reply.tool_calls == (ToolCall("now", {}, "call_1"),)

@@ -139,9 +139,7 @@ def test_a_grid_refuses_as_well(server: HostedServer, command: Command, tmp_path
     assert command(*asked, "--allow-dropped").code == 0
 
 
-def test_planner_and_writer_ask_their_own_models(
-    server: HostedServer, command: Command, tmp_path: Path
-) -> None:
+def test_planner_and_writer_ask_models_apart(server: HostedServer, command: Command, tmp_path: Path) -> None:
     inventory, log = tmp_path / "two.yaml", tmp_path / "run.jsonl"
     inventory.write_text(TWO_MODELS)
     asked = ("--inventory", str(inventory), "--model", "gpt-4.1-mini", "--trace", "--log", str(log))
