@@ -8,10 +8,9 @@ from __future__ import annotations
 import json
 import re
 from collections import namedtuple
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import Any, NamedTuple
 
 from tests import hosted_tools
@@ -151,10 +150,6 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-def _first(told: Iterable[str]) -> list[tuple[bool, str]]:
-    return [(True, each) for each in islice(told, 1)]
-
-
 def _logprobs(text: str) -> Json:
     pieces = [text[start : start + 4] for start in range(0, len(text), 4)]
     rest: Json = {"logprob": -0.1, "bytes": None, "top_logprobs": []}
@@ -213,7 +208,7 @@ class ChatCompletions(OpenAI):
         return [
             *((thinks, f"Unknown parameter: '{name}'.", name, "unknown_parameter") for name in unknown),
             *((True, f"Unrecognized request argument supplied: {name}") for name in unrecognized),
-            *_first(hosted_tools.faults_of_chat(asked)),
+            *hosted_tools.faults_of_chat(asked),
             (thinks and "max_tokens" in asked, *_unsupported("max_tokens", other_limit)),
             ({"max_tokens", "max_completion_tokens"} <= asked.keys(), "Both limits at once.", "max_tokens"),
             (limit > rules.max_output, too_large, "max_tokens", "invalid_value"),
@@ -271,7 +266,7 @@ class Responses(OpenAI):
         warm = [name for name in ("temperature", "top_p") if is_thinking and asked.get(name, 1) != 1]
         return [
             *((True, f"Unknown parameter: '{name}'.", name, "unknown_parameter") for name in unknown),
-            *_first(hosted_tools.faults_of_responses(asked)),
+            *hosted_tools.faults_of_responses(asked),
             (effort and not thinks, *_unsupported("reasoning.effort")),
             (effort and effort not in efforts, *_no_effort("reasoning.effort", no_effort, efforts)),
             *((True, *_unsupported(name, code=None)) for name in warm),
@@ -343,7 +338,7 @@ class Messages:
         return [
             *((True, f"{name}: Extra inputs are not permitted") for name in asked.keys() - self.fields),
             (sum(mark for _, mark in self._blocks(asked)) > 4, "At most 4 blocks with cache_control"),
-            *_first(hosted_tools.faults_of_messages(asked, kind != "disabled")),
+            *hosted_tools.faults_of_messages(asked, kind != "disabled"),
             (limit > rules.max_output, too_large),
             (kind not in (*rules.types, "unasked"), no_kind),
             (effort and not efforts, "This model does not support the effort parameter."),
@@ -437,7 +432,7 @@ class GenerateContent:
         which = f" {level.upper()}" * bool(rules.efforts)
         signs, many = rules.thinks and bool(rules.efforts), config.get("candidateCount", 1) > rules.candidates
         return [
-            *_first(hosted_tools.faults_of_contents(asked, needs_signature=signs)),
+            *hosted_tools.faults_of_contents(asked, needs_signature=signs),
             (many, "Multiple candidates is not enabled for this model"),
             (config.get("responseLogprobs"), "Logprobs is not enabled for this model"),
             (level and "thinkingBudget" in thinking, "Only one of thinking budget and thinking level."),

@@ -1,19 +1,21 @@
-"""What the hosted APIs say, in short, of tools that they do not take and of calls that lack results."""
+"""What the hosted APIs say, in short, of tools that they do not take and of calls that lack results.
+
+Each function returns rows: whether the fault is there, and its words.
+"""
 
 from __future__ import annotations
 
 import json
 import re
 from collections import namedtuple
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 Json = dict[str, Any]
+Rows = list[tuple[bool, str]]
 SIGNED, SEALED = "c2lnbmVk", "c2VhbGVk"  # a signature of thoughts, and thoughts that nobody can read
-_ROLES = ("system", "assistant", "user", "function", "tool", "developer")
-
-
+UNPAIRED = "Each tool call must be followed by its response, and each response must follow its call."
 Called = namedtuple("Called", "id name arguments")
 """A call of a tool as it is served: its arguments are JSON, or a text that is none."""
 
@@ -31,115 +33,100 @@ class Calls:
         return [Called(f"call_{number}", *each) for number, each in enumerate(told, before + 1)]
 
 
-def _named(name: str, most: int = 64) -> bool:
-    return bool(re.fullmatch(rf"[a-zA-Z0-9_-]{{1,{most}}}", name))
+def _misnamed(named: Sequence[Json], pattern: str = r"[a-zA-Z0-9_-]{1,64}") -> bool:
+    return any(not re.fullmatch(pattern, each.get("name", "")) for each in named)
 
 
-def faults_of_chat(asked: Json) -> Iterator[str]:
+def _unpaired(calls: Sequence[Sequence[str]], results: Sequence[Sequence[str]]) -> bool:
+    """Tell whether the calls of some turn are not those that the next turn has results of."""
+    return [[], *map(sorted, calls)] != [*map(sorted, results), []]
+
+
+def _faults_of_functions(functions: Sequence[Json]) -> Rows:
+    kinds = {each.get("parameters", {"type": "object"}).get("type") for each in functions}
+    misnamed = _misnamed(functions), "Invalid 'name' of a tool: string does not match pattern."
+    return [misnamed, (not kinds <= {"object"}, "Invalid schema for function")]
+
+
+def faults_of_chat(asked: Json) -> Rows:
     """Find what OpenAI's chat completions refuse."""
-    if asked.get("tools") == []:
-        yield "Invalid 'tools': empty array."
-    yield from _faults_of_functions([tool["function"] for tool in asked.get("tools", ())])
-    waiting: list[str] = []
-    before: Json = {}
-    for message in asked.get("messages", ()):
-        role, calls = message.get("role"), message.get("tool_calls", ())
-        if role not in _ROLES:
-            yield f"Invalid value: '{role}'."
-        if role == "tool":
-            if before.get("role") != "tool" and not before.get("tool_calls"):
-                yield "A tool message must follow 'tool_calls'."
-            if (id := message.get("tool_call_id")) not in waiting:
-                yield f"'{id}' not found in 'tool_calls'."
-            waiting.remove(id)
-        elif waiting:
-            break
-        elif message.get("content") is None and not calls:
-            yield "Invalid value for 'content': expected a string, got null."
-        for call in calls:
-            if not isinstance(call["function"].get("arguments"), str):
-                yield "Invalid type for 'arguments': expected a string."
-            if not _named(call["function"].get("name", "")):
-                yield "Invalid 'name' of a call: string does not match pattern."
-            waiting.append(call["id"])
-        before = message
-    if waiting:
-        yield f"These tool_call_ids did not have response messages: {', '.join(waiting)}"
+    messages = asked.get("messages", ())
+    called = [call["function"] for message in messages for call in message.get("tool_calls", ())]
+    calls: list[list[str]] = []
+    results: list[list[str]] = []
+    for message in messages:
+        given = [message.get("tool_call_id", "")] if message.get("role") == "tool" else []
+        if given and results and results[-1]:
+            results[-1] += given  # of one turn
+            continue
+        results.append(given)
+        calls.append([call["id"] for call in message.get("tool_calls", ())])
+    empty = any(each.get("content") is None and not each.get("tool_calls") for each in messages)
+    arguments = all(isinstance(each.get("arguments"), str) for each in called)
+    return [
+        *_faults_of_functions([tool["function"] for tool in asked.get("tools", ())]),
+        (asked.get("tools") == [], "Invalid 'tools': empty array."),
+        (empty, "Invalid value for 'content': expected a string, got null."),
+        (not arguments, "Invalid type for 'arguments': expected a string."),
+        (_misnamed(called), "Invalid 'name' of a call: string does not match pattern."),
+        (_unpaired(calls, results), UNPAIRED),
+    ]
 
 
-def _faults_of_functions(functions: Sequence[Json]) -> Iterator[str]:
-    for function in functions:
-        if not _named(function.get("name", "")):
-            yield "Invalid 'name' of a tool: string does not match pattern."
-        if function.get("parameters", {"type": "object"}).get("type") != "object":
-            yield f"Invalid schema for function '{function['name']}'"
-
-
-def faults_of_responses(asked: Json) -> Iterator[str]:
+def faults_of_responses(asked: Json) -> Rows:
     """Find what OpenAI's responses refuse."""
-    yield from _faults_of_functions(asked.get("tools", ()))
     items = [] if isinstance(asked["input"], str) else asked["input"]
     called = {item["call_id"] for item in items if item.get("type") == "function_call"}
     given = {item["call_id"] for item in items if item.get("type") == "function_call_output"}
-    if called != given:
-        yield f"No tool call or no output found for function call {called ^ given}."
-    for item in items:
-        if item.get("type") == "reasoning" and item.get("encrypted_content") != SEALED:
-            if asked.get("store") is False:
-                yield f"Item with id '{item['id']}' not found."
-            elif "encrypted_content" in item:
-                yield f"The encrypted content for item {item['id']} could not be verified."
+    thoughts = [item for item in items if item.get("type") == "reasoning"]
+    unsealed = any(
+        item.get("encrypted_content") != SEALED
+        and (asked.get("store") is False or "encrypted_content" in item)
+        for item in thoughts
+    )
+    return [
+        *_faults_of_functions(asked.get("tools", ())),
+        (called != given, UNPAIRED),
+        (unsealed, "The encrypted content of an item is not found or could not be verified."),
+    ]
 
 
-def faults_of_messages(asked: Json, is_thinking: bool) -> Iterator[str]:
+def faults_of_messages(asked: Json, is_thinking: bool) -> Rows:
     """Find what Anthropic's messages refuse."""
-    for tool in asked.get("tools", ()):
-        if not _named(tool.get("name", ""), 128):
-            yield "tools.0.custom.name: String should match pattern"
-        if tool.get("input_schema", {}).get("type") != "object":
-            yield "tools.0.custom.input_schema.type: Field required"
-    waiting: list[str] = []
-    seen: set[str] = set()
-    for message in (*asked.get("messages", ()), {"role": "user", "content": []}):
-        content = message["content"]
-        blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
-        results = [each["tool_use_id"] for each in blocks if each["type"] == "tool_result"]
-        calls = [each for each in blocks if each["type"] == "tool_use"]
-        if {*waiting} - {*results}:
-            yield "messages: `tool_use` without `tool_result` blocks after."
-        if {*results} - {*waiting}:
-            yield "messages: unexpected `tool_use_id`."
-        for block in blocks:
-            if block["type"] == "text" and not block["text"].strip():
-                yield "messages: text content blocks must contain non-whitespace text"
-            if block["type"] == "thinking" and block.get("signature") != SIGNED:
-                yield "Invalid `signature` in `thinking` block"
-        for call in calls:
-            if call["id"] in seen:
-                yield "messages: `tool_use` ids must be unique"
-            if not _named(call["name"], 200):
-                yield "tool_use.name: String should match pattern"
-        waiting = [call["id"] for call in calls]
-        seen.update(waiting)
-        if waiting and is_thinking and blocks[0]["type"] not in ("thinking", "redacted_thinking"):
-            yield f"Expected `thinking`, but found `{blocks[0]['type']}`."
-        if (waiting or results) and not asked.get("tools"):
-            yield "Requests with `tool_use` or `tool_result` blocks must define tools."
+    contents = [message["content"] for message in asked.get("messages", ())]
+    turns = [[{"type": "text", "text": each}] if isinstance(each, str) else each for each in contents]
+    blocks, tools = [block for turn in turns for block in turn], asked.get("tools", ())
+    uses = [[block for block in turn if block["type"] == "tool_use"] for turn in turns]
+    results = [[block["tool_use_id"] for block in turn if block["type"] == "tool_result"] for turn in turns]
+    calls, ids = [call for turn in uses for call in turn], [[call["id"] for call in turn] for turn in uses]
+    starts = {turn[0]["type"] for turn, used in zip(turns, uses, strict=True) if used}
+    empty = any(block["type"] == "text" and not block["text"].strip() for block in blocks)
+    forged = any(block["type"] == "thinking" and block.get("signature") != SIGNED for block in blocks)
+    schemas = all(tool.get("input_schema", {}).get("type") == "object" for tool in tools)
+    return [
+        (_misnamed(tools, "[a-zA-Z0-9_-]{1,128}"), "tools.0.custom.name: String should match pattern"),
+        (not schemas, "tools.0.custom.input_schema.type: Field required"),
+        (_unpaired(ids, results), UNPAIRED),
+        (empty, "messages: text content blocks must contain non-whitespace text"),
+        (forged, "Invalid `signature` in `thinking` block"),
+        (len({call["id"] for call in calls}) < len(calls), "messages: `tool_use` ids must be unique"),
+        (_misnamed(calls, "[a-zA-Z0-9_-]{1,200}"), "tool_use.name: String should match pattern"),
+        (is_thinking and not starts <= {"thinking", "redacted_thinking"}, "Expected `thinking`"),
+        (bool(calls) and not tools, "Requests with `tool_use` or `tool_result` blocks must define tools."),
+    ]
 
 
-def faults_of_contents(asked: Json, *, needs_signature: bool) -> Iterator[str]:
+def faults_of_contents(asked: Json, *, needs_signature: bool) -> Rows:
     """Find what Gemini's generateContent refuses; models that think want their signatures back."""
     declared = [tool.get("functionDeclarations", ()) for tool in asked.get("tools", ())]
-    for function in [function for each in declared for function in each]:
-        if not re.fullmatch(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}", function.get("name", "")):
-            yield "Invalid function name."
-    before: list[str] = []
-    for content in (*asked.get("contents", ()), {}):
-        parts = content.get("parts", ())
-        calls = [part for part in parts if "functionCall" in part]
-        results = [part["functionResponse"]["name"] for part in parts if "functionResponse" in part]
-        if sorted(before) != sorted(results):
-            yield "Please ensure that each function call has a function response."
-        if calls and needs_signature and calls[0].get("thoughtSignature") != SEALED:
-            yield "Function call is missing a thought_signature."
-        before = [call["functionCall"]["name"] for call in calls]
+    turns = [content.get("parts", ()) for content in asked.get("contents", ())]
+    calls = [[part for part in turn if "functionCall" in part] for turn in turns]
+    results = [[p["functionResponse"]["name"] for p in turn if "functionResponse" in p] for turn in turns]
+    named = [[call["functionCall"]["name"] for call in turn] for turn in calls]
+    unsigned = any(turn and turn[0].get("thoughtSignature") != SEALED for turn in calls)
+    misnamed = any(_misnamed(each, "[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}") for each in declared)
+    return [
+        (misnamed, "Invalid function name."),
+        (_unpaired(named, results), UNPAIRED),
+        (needs_signature and unsigned, "Function call is missing a thought_signature."),
+    ]
