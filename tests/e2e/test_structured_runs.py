@@ -14,8 +14,7 @@ from chameleon.llm import ResponseStore
 from chameleon.llm.store import Mode
 from chameleon.planners.one_shot import OneShot
 from tests.hosted import Asked, HostedServer
-from tests.llm.asking import Start
-from tests.llm.tool_talk import calling
+from tests.llm.asking import Start, calling
 from tests.loopback import Answer, Fault, Reply
 
 TABLE = Table(["Team", "Points"], [["Red", "9"], ["Blue", "7"], ["Ash", "12"]])

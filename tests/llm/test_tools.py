@@ -14,10 +14,10 @@ from chameleon.llm import LLM, Reply, ResponseStore, ScriptedModel
 from chameleon.llm.message import ModelRequest
 from chameleon.llm.tools import CallingText, ResultText, ToolCall
 from chameleon.usage import Call, Meter, recording
-from tests.llm.asking import Host, Json, Start, local
-from tests.llm.tool_talk import QUESTION, TOOLS, TWO, WEATHER, continued, in_turn
+from tests.llm import asking
+from tests.llm.asking import QUESTION, TOOLS, TWO, WEATHER, Host, Json, Start, connect, continued, local
 
-# What is asked
+NOW = {"tool_calls": [{"name": "now", "args": {}}]}
 
 
 @pytest.mark.parametrize(
@@ -26,14 +26,8 @@ from tests.llm.tool_talk import QUESTION, TOOLS, TWO, WEATHER, continued, in_tur
         ({"name": "my tool"}, "'my tool' is not the name of a tool"),
         ({"name": "x" * 65}, "is not the name of a tool"),
         ({}, "None is not the name of a tool"),
-        (
-            {"name": "a", "parameters": {"type": "string"}},
-            "parameters of the tool a are no schema of an object",
-        ),
-        (
-            {"name": "a", "parameters": {"type": "object", "x": object()}},
-            "the tool a is not described in JSON",
-        ),
+        ({"name": "a", "parameters": {"type": "string"}}, "no schema of an object"),
+        ({"name": "a", "parameters": {"type": "object", "x": object()}}, "not described in JSON"),
         (WEATHER, "two tools have the name 'weather'"),
     ],
 )
@@ -46,29 +40,21 @@ def test_a_tool_that_is_none_fails_before_anything_is_sent(loopback: Start, tool
     assert not server.requests
 
 
-@pytest.mark.parametrize(
-    ("messages", "said"),
-    [
-        ([("tool", "12:00")], "a message of the role tool is a ResultText"),
-        ([("user", ResultText("12:00", "c1", "now"))], "the role tool is a ResultText, and no other is one"),
-    ],
-)
-def test_results_of_another_role_fail_before_they_are_sent(messages: Any, said: str) -> None:
+@pytest.mark.parametrize("message", [("tool", "12:00"), ("user", ResultText("12:00", "c1", "now"))])
+def test_results_of_another_role_fail_before_they_are_sent(message: Any) -> None:
     model = ScriptedModel(["x"], tools=True)
-    with pytest.raises(PromptError, match=said):
-        LLM.connect(model).ask([QUESTION, *messages], tools=TOOLS)
+    with pytest.raises(PromptError, match="the role tool is a ResultText"):
+        LLM.connect(model).ask([QUESTION, message], tools=TOOLS)
     assert not model.requests
 
 
 def test_keys_of_requests_without_tools_are_what_they_were() -> None:
-    settings = {"sample": 2, "schema": {"type": "object"}}
+    settings: Json = {"sample": 2, "schema": {"type": "object"}}
     recorded = ModelRequest.of("openai:m", [QUESTION], {"temperature": 0.0}, **settings)
     assert recorded.key == "eeb8d16e9936e2a258bb6da044a7471cb712b16e6b7c9ba0fc29c8cf6da405b2"
-    plain = ModelRequest.of("openai:m", [QUESTION], {"temperature": 0.0})
-    with_tools = ModelRequest.of("openai:m", [QUESTION], {"temperature": 0.0}, tools=TOOLS)
-    fewer = ModelRequest.of("openai:m", [QUESTION], {"temperature": 0.0}, tools=TOOLS[:1])
-    assert len({plain.key, with_tools.key, fewer.key}) == 3
-    assert len({plain.identity, with_tools.identity, fewer.identity}) == 3
+    asked: list[Json] = [{}, {"tools": TOOLS}, {"tools": TOOLS[:1]}]
+    others = [ModelRequest.of("openai:m", [QUESTION], {"temperature": 0.0}, **each) for each in asked]
+    assert len({each.key for each in others}) == len({each.identity for each in others}) == 3
 
 
 def test_messages_are_texts() -> None:
@@ -83,17 +69,11 @@ def test_messages_are_texts() -> None:
         assert each == text and (again, vars(again)) == (each, vars(each))
 
 
-# Kept
-
-
 def test_a_reply_is_recorded_replayed_and_logged(hosted: Host, tmp_path: Path) -> None:
-    server = hosted(in_turn(TWO, "Rome."))
-    path = tmp_path / "store.sqlite"
-    settings = {"base_url": server.url, "api_key": "k"}
-    pytest.importorskip("langchain_anthropic")
+    server = hosted(asking.in_turn(TWO, "Rome."))
 
     def run(mode: Any) -> tuple[list[Call], Reply]:
-        llm = LLM.connect("anthropic:claude-opus-5", store=ResponseStore(path, mode), retries=0, **settings)
+        llm = connect(server, "anthropic:claude-opus-5", store=ResponseStore(tmp_path / "r.sqlite", mode))
         with recording(Meter()) as recorder:
             first = llm.ask([QUESTION], tools=TOOLS)
             assert llm.ask(continued(first, "31", "12"), tools=TOOLS).text == "Rome."
@@ -103,21 +83,12 @@ def test_a_reply_is_recorded_replayed_and_logged(hosted: Host, tmp_path: Path) -
     _, replayed = run("replay")
     assert len(server.served) == 2 and replayed.cached
     assert (replayed.tool_calls, replayed.blocks) == (first.tool_calls, first.blocks)
-    for call in calls:
-        written = json.loads(json.dumps(call.to_json()))
-        assert Call.from_json(written) == call
-    assert calls[0].params["tools"] == ["weather", "now"]
-    assert calls[0].tool_calls[0] == {
-        "name": "weather",
-        "args": {"city": "Rome"},
-        "id": first.tool_calls[0].id,
-    }
-    assert calls[0].blocks == first.blocks and calls[0].blocks
-    assert calls[1].messages[1:] == (
-        ("assistant", str.__str__(CallingText(first.text, first.tool_calls))),
-        ("tool", "31"),
-        ("tool", "12"),
-    )
+    assert all(Call.from_json(json.loads(json.dumps(call.to_json()))) == call for call in calls)
+    assert calls[0].params["tools"] == ["weather", "now"] and calls[0].blocks == first.blocks and first.blocks
+    called = {"name": "weather", "args": {"city": "Rome"}, "id": first.tool_calls[0].id}
+    assert calls[0].tool_calls[0] == called
+    said = str.__str__(CallingText(first.text, first.tool_calls))
+    assert calls[1].messages[1:] == (("assistant", said), ("tool", "31"), ("tool", "12"))
     assert not {"tool_calls", "blocks"} & calls[1].to_json().keys()
 
 
@@ -138,11 +109,8 @@ def test_what_is_kept_may_be_damaged(damage: Json) -> None:
     written = Call("openai:m", (("user", "hi"),), {}).to_json()
     with pytest.raises((TypeError, ValueError)):
         Call.from_json({**written, **damage})
-    with pytest.raises(StoreError, match="a recorded reply is damaged"):
+    with pytest.raises(StoreError, match="damaged"):
         Reply.from_record("openai:m", {"text": "", "finish": "stop", **damage})
-
-
-# Scripts
 
 
 def test_a_script_calls_tools() -> None:
@@ -152,31 +120,27 @@ def test_a_script_calls_tools() -> None:
     assert llm.offers("tools")
     reply = llm.ask([QUESTION], tools=TOOLS)
     assert [call.id for call in reply.tool_calls] == ["call_1", "call_2"]
-    assert (
-        reply.tool_calls[1].fault
-        == "its arguments are no JSON object (Expecting value: line 1 column 1 (char 0)): noon?"
-    )
+    assert "no JSON object" in reply.tool_calls[1].fault and reply.tool_calls[1].fault.endswith(": noon?")
     assert llm.ask(continued(reply, "31", "no"), tools=TOOLS).text == "Rome."
     assert [role for role, _ in model.requests[1]] == ["user", "assistant", "tool", "tool"]
     said = model.requests[1][1][1]
     assert isinstance(said, CallingText) and said.calls[0].args == {"city": "Rome"}
-    assert said.startswith('I look.\n{"name": "weather"')
-    assert model.requests[1][2] == ("tool", "31")
+    assert said.startswith('I look.\n{"name": "weather"') and model.requests[1][2] == ("tool", "31")
 
 
 def test_a_function_and_a_file_call_tools(tmp_path: Path) -> None:
     def script(messages: list[tuple[str, str]]) -> Any:
         role, text = messages[-1]
-        return f"It is {text}." if role == "tool" else {"tool_calls": [{"name": "now", "args": {}}]}
+        return f"It is {text}." if role == "tool" else NOW
 
     file = tmp_path / "replies.jsonl"
-    file.write_text('{"tool_calls": [{"name": "now", "args": {}}]}\n"It is 12:00."\n', encoding="utf-8")
-    for llm in (LLM.connect(ScriptedModel(script)), LLM.connect(f"scripted:{file}")):
+    file.write_text(f'{json.dumps(NOW)}\n"It is 12:00."\n', encoding="utf-8")
+    for llm in (asking.scripted(script), LLM.connect(f"scripted:{file}")):
         assert llm.offers("tools")
         reply = llm.ask("hi", tools=TOOLS)
         assert reply.text == "" and reply.tool_calls == (ToolCall("now", {}, "call_1"),)
         assert llm.ask(continued(reply, "12:00", before=[("user", "hi")]), tools=TOOLS).text == "It is 12:00."
-    for bad in ('{"tool_calls": []}', '{"tool_calls": [{"name": 3, "args": {}}]}', '{"tool_calls": "now"}'):
-        file.write_text(bad, encoding="utf-8")
-        with pytest.raises(InputError, match=r'line 1: a reply is a text, {"text": …} or {"tool_calls"'):
+    for bad in ("[]", '[{"name": 3, "args": {}}]', '"now"'):
+        file.write_text(f'{{"tool_calls": {bad}}}', encoding="utf-8")
+        with pytest.raises(InputError, match="line 1"):
             LLM.connect(f"scripted:{file}")

@@ -19,14 +19,23 @@ from tests.web.clients import Serve, client, failure, fetched
 from tests.web.servers import KEY, Answer, Asked
 
 
-def test_no_key_reaches_an_error_a_log_or_the_cache(
-    serve: Serve, caplog: pytest.LogCaptureFixture, tmp_path: Path
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "web.sqlite"
+
+
+@pytest.fixture
+def cache(file: Path) -> PageCache:
+    return PageCache(file)
+
+
+def test_no_key_is_told_or_kept(
+    serve: Serve, caplog: pytest.LogCaptureFixture, cache: PageCache, file: Path
 ) -> None:
     def echo(asked: Asked) -> Answer:
         return Answer(f"you sent {asked.headers}".encode(), status=int(asked.query["status"]))
 
     server = serve({"/": echo})
-    cache = PageCache(tmp_path / "web.sqlite")
     web = client(server, cache=cache)
     with caplog.at_level(logging.DEBUG):
         kept = fetched(web, server.url, params={"status": 200}, secrets={"Authorization": f"Bearer {KEY}"})
@@ -38,38 +47,34 @@ def test_no_key_reaches_an_error_a_log_or_the_cache(
     cache.close()
     told = "\n".join([caplog.text, str(caught.value), repr(caught.value), unsendable, repr(refused)])
     assert KEY not in told and b"you sent" in kept.body and KEY.encode() not in kept.body
-    assert KEY.encode() not in (tmp_path / "web.sqlite").read_bytes()
+    assert KEY.encode() not in file.read_bytes()
 
 
-def test_a_reply_is_kept_for_the_same_request_only(serve: Serve, tmp_path: Path) -> None:
-    later = [Answer(status=404), Answer(b"there now")]
-    echo = lambda asked: Answer(asked.method.encode() + asked.body)  # noqa: E731
-    server = serve({"/": echo, "/unkept": echo, "/later": later})
-    cache = PageCache(tmp_path / "web.sqlite")
-    web = client(server, cache=cache)
-    for _ in range(2):
-        assert fetched(web, server.url).body == b"GET"
-        assert fetched(web, server.url, params={"q": "1"}).body == b"GET"
-        assert fetched(web, server.url, json=[1]).body == b"POST[1]"
-        assert fetched(web, server.url, json=[2]).body == b"POST[2]"
-        assert fetched(web, server.url, headers={"Accept-Language": "de"}).body == b"GET"
-        assert fetched(web, server.url, secrets={"X-Key": KEY}).body == b"GET"
-    assert len(server.asked) == len(cache) == 5  # the one with a key is the first one
+def test_a_reply_is_kept_for_the_same_request_only(serve: Serve, cache: PageCache) -> None:
+    def echo(asked: Asked) -> Answer:
+        return Answer(asked.method.encode() + asked.body)
+
+    server = serve({"/": echo, "/later": [Answer(status=404), Answer(b"there now")]})
+    web, german, keyed = client(server, cache=cache), {"Accept-Language": "de"}, {"X-Key": KEY}
+    for options in ({"params": {"q": "1"}}, {"headers": german}, {"secrets": keyed}, {}, {}):
+        assert fetched(web, server.url, **options).body == b"GET"
+    for data in ([1], [1], [2]):
+        assert fetched(web, server.url, json=data).body == f"POST{data}".encode()
+    assert len(server.asked) == len(cache) == 5  # the one with a key is that without anything
     assert fetched(web, f"{server.url}/later").status == 404, "only good replies are kept"
-    assert fetched(web, f"{server.url}/later").body == b"there now" and len(cache) == 6
-    assert web.fetch(f"{server.url}/unkept") and len(cache) == 6, "kept by whom it was of use"
+    assert web.fetch(f"{server.url}/later").body == b"there now"
+    assert len(cache) == 5, "kept by whom it was of use"
 
 
-def test_what_lies_inside_is_kept_for_whom_it_is_allowed(serve: Serve, tmp_path: Path) -> None:
+def test_what_lies_inside_is_kept_for_whom_it_is_allowed(serve: Serve, cache: PageCache) -> None:
     server = serve({"/": Answer(b"secret")})
-    cache = PageCache(tmp_path / "web.sqlite")
     fetched(client(server, cache=cache), server.url)
     assert len(cache) == 1
     assert "private or special network" in failure(client(cache=cache), server.url)
 
 
 @pytest.mark.parametrize("key", [KEY, "short-key", "key/with+signs=0123"])
-def test_a_key_that_comes_back_is_masked_and_nothing_is_kept(serve: Serve, tmp_path: Path, key: str) -> None:
+def test_a_key_that_comes_back_is_masked_and_not_kept(serve: Serve, cache: PageCache, key: str) -> None:
     def echo(asked: Asked) -> Answer:
         told, sent = asked.path, asked.headers["x-key"]
         moved = {"Location": f"/end?k={quote(sent, safe='')}"} if told == "/moved" else {}
@@ -77,49 +82,38 @@ def test_a_key_that_comes_back_is_masked_and_nothing_is_kept(serve: Serve, tmp_p
         return Answer(sent.encode() * (told == "/body"), kind, 302 if moved else 200, moved)
 
     server = serve(dict.fromkeys(("/body", "/kind", "/moved", "/end"), echo))
-    cache = PageCache(tmp_path / "web.sqlite")
     for path in ("/body", "/kind", "/moved"):
         reply = fetched(client(server, cache=cache), server.url + path, secrets={"X-Key": key})
-        told = f"{reply!r} {unquote(reply.url)}"
-        assert key not in told or len(key) < 12
+        assert key not in f"{reply!r} {unquote(reply.url)}" or len(key) < 12
     assert len(cache) == 0
 
 
 def test_the_cache_is_private_and_forgets(serve: Serve, tmp_path: Path) -> None:
-    now = [1000.0]
-    path = tmp_path / "deep" / "web.sqlite"
+    now, path = [1000.0], tmp_path / "deep" / "web.sqlite"
     cache = PageCache(path, max_age=60, max_bytes=5_000, clock=lambda: now[0])
     assert path.stat().st_mode & 0o777 == 0o600
     server = serve({"/": lambda asked: Answer(b"x" * 1_000)})
     web = client(server, cache=cache)
-    fetched(web, server.url, params={"n": 0})
-    now[0] += 61
-    fetched(web, server.url, params={"n": 0})
-    assert len(server.asked) == 2
-    for n in range(1, 10):
-        now[0] += 1
+    for n, seconds in ((0, 0), (0, 61), *((n, 1) for n in range(1, 10))):
+        now[0] += seconds
         fetched(web, server.url, params={"n": n})
-    assert 1 <= len(cache) <= 4
-    before = len(server.asked)
+    assert len(server.asked) == 11 and 1 <= len(cache) <= 4
     fetched(web, server.url, params={"n": 9})
-    assert len(server.asked) == before
+    assert len(server.asked) == 11
 
 
 def test_a_cache_that_fails_is_told_once_and_loses_no_reply(
-    serve: Serve, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    serve: Serve, cache: PageCache, file: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     server = serve({"/": Answer(b"x" * 5_000)})
-    cache = PageCache(tmp_path / "web.sqlite")
     web = client(server, cache=cache)
     fetched(web, server.url, params={"n": 1})
     cache.close()
-    file = tmp_path / "web.sqlite"
     file.write_bytes(file.read_bytes()[:4_096] + b"damaged " * 4_000)
     for n in (1, 2):
         assert len(fetched(web, server.url, params={"n": n}).body) == 5_000
-    told = [record.message for record in caplog.records if record.levelname == "WARNING"]
-    (message,) = told
-    assert message.startswith("pages are not recorded: ") and "CHAMELEON_WEB_CACHE" in message
+    (message,) = [record.message for record in caplog.records if record.levelname == "WARNING"]
+    assert "not recorded" in message and "CHAMELEON_WEB_CACHE" in message
 
 
 def test_the_users_cache_is_where_the_variable_says(
@@ -131,7 +125,7 @@ def test_the_users_cache_is_where_the_variable_says(
     place = tmp_path / ".cache" / "chameleon" / "web.sqlite"
     place.mkdir(parents=True)  # no database can be opened there
     monkeypatch.setenv("CHAMELEON_WEB_CACHE", str(place))
-    with pytest.raises(StoreError, match=r"CHAMELEON_WEB_CACHE|cannot be opened"):
+    with pytest.raises(StoreError):
         PageCache.default()
     monkeypatch.delenv("CHAMELEON_WEB_CACHE")
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -139,16 +133,14 @@ def test_the_users_cache_is_where_the_variable_says(
     assert [record.levelname for record in caplog.records] == ["WARNING"]
     with closing(sqlite3.connect(tmp_path / "other.sqlite")) as other:
         other.execute("CREATE TABLE mine (x)")
-        other.commit()
     with pytest.raises(StoreError, match="not a web cache"):
         PageCache(tmp_path / "other.sqlite")
 
 
 @pytest.mark.slow
 def test_requests_to_one_host_are_spaced_for_all_threads(serve: Serve) -> None:
-    server, other = serve({"/": Answer(b"x")}), serve({"/": Answer(b"x")})
-    pace = HostPace()
-    webs = [client(server, other, pace=pace, sleep=time.sleep) for _ in range(3)]
+    server, pace = serve({"/": Answer(b"x")}), HostPace()
+    webs = [client(server, pace=pace, sleep=time.sleep) for _ in range(3)]
     with ThreadPoolExecutor(3) as pool:
         list(pool.map(lambda web: web.fetch(server.url, spacing=0.1), webs))
     times = sorted(asked.at for asked in server.asked)
