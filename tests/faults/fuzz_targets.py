@@ -11,10 +11,13 @@ import shutil
 import sqlite3
 import tempfile
 import zipfile
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from random import Random
+from types import SimpleNamespace
 from typing import Any
 
 from chameleon import Inventory
@@ -38,54 +41,47 @@ from tests.evaluation.folders import SETTINGS, evaluate
 from tests.faults.fuzz import TOKENS, Target, bent, mutated, written
 
 TABLE = Table(["Year", "Venue (city)", "Points"], [["2019", "Oslo", "1,200"], ["2020", "Lima | x", "–"]])
-REPLIES = [
-    "The answer is 12.",
-    "So 3 + 4 = 7.\nFinal answer: $1,234.50 (rounded)",
-    "(B)",
-    "\\boxed{\\text{red}}",
-    "Yes, it does.",
-    "Entailment",
-    "f_row([row 1, row 2])",
-    "f_col([Year, Points])\nThe answer is f_col",
-    "f_add_column(Country). The values are: NO | PE",
-    "f_group(Venue (city))",
-    "f_sort(Points), the order is 'large to small'.",
-    "f_filter(Year > 2019)",
-    "f_join(Year, Year)",
-    "f_aggregate(sum, Points)",
-    "f_select_row(row 1) -> f_sort_by(x) -> <END>",
-    "```python\nans = table['rows'][0]\n```",
-    "SELECT `Year` FROM w WHERE `Points` > 3;",
-    'SELECT QA("map@is it a city?"; `Venue (city)`) FROM w WHERE QA("ans@who?"; `Year`) = 1',
-    "1: SELECT x FROM w\n2: SELECT y FROM w;",
-    "subtract(5, 3), divide(#0, const_100)",
-    "Program: divide(subtract(5735, 5829), 5829)",
-    '{"terms": {"Oslo": "a city", "Lima": "another"}}',
-    '{"next": "select_row"}',
-    '{"rows": [1, 2], "columns": ["Year"], "answer": "x"}',
-    '["row_lookup", "solution_generator", "answer_generator"]',
-    '{"plan": [{"module": "row_lookup"}, {"name": "answer_generator", "arguments": {}}]}',
-    "1. row_lookup\n2. solution_generator\n3. answer_generator",
-    "Plan: row_lookup -> solution_generator -> answer_generator",
-    "| Year | Points |\n|---|---|\n| 2019 | 1,200 |",
-    "/*\ncol : Year | Points\nrow 1 : 2019 | 1,200\n*/",
-    'Here:\n```csv\nYear,"Poi""nts"\n2019,1\n```',
-    "Year\tPoints\n2019\t1\n2020\t2",
-    "Passage 1 says 3 [1]. The answer is 3. Sources: [1], [2]",
-]
+# One reply a line, in which \n is a break.
+_REPLIES = r"""
+The answer is 12.
+So 3 + 4 = 7.\nFinal answer: $1,234.50 (rounded)
+(B)
+\boxed{\text{red}}
+Yes, it does.
+Entailment
+f_row([row 1, row 2])
+f_col([Year, Points])\nThe answer is f_col
+f_add_column(Country). The values are: NO | PE
+f_group(Venue (city))
+f_sort(Points), the order is 'large to small'.
+f_filter(Year > 2019)
+f_join(Year, Year)
+f_aggregate(sum, Points)
+f_select_row(row 1) -> f_sort_by(x) -> <END>
+```python\nans = table['rows'][0]\n```
+SELECT `Year` FROM w WHERE `Points` > 3;
+SELECT QA("map@is it a city?"; `Venue (city)`) FROM w WHERE QA("ans@who?"; `Year`) = 1
+1: SELECT x FROM w\n2: SELECT y FROM w;
+subtract(5, 3), divide(#0, const_100)
+Program: divide(subtract(5735, 5829), 5829)
+{"terms": {"Oslo": "a city", "Lima": "another"}}
+{"next": "select_row"}
+{"rows": [1, 2], "columns": ["Year"], "answer": "x"}
+["row_lookup", "solution_generator", "answer_generator"]
+{"plan": [{"module": "row_lookup"}, {"name": "answer_generator", "arguments": {}}]}
+1. row_lookup\n2. solution_generator\n3. answer_generator
+Plan: row_lookup -> solution_generator -> answer_generator
+| Year | Points |\n|---|---|\n| 2019 | 1,200 |
+/*\ncol : Year | Points\nrow 1 : 2019 | 1,200\n*/
+Here:\n```csv\nYear,"Poi""nts"\n2019,1\n```
+Passage 1 says 3 [1]. The answer is 3. Sources: [1], [2]
+"""
+REPLIES = [line.replace("\\n", "\n") for line in _REPLIES.strip().splitlines()]
+REPLIES.append("Year\tPoints\n2019\t1\n2020\t2")
 
 
-def replies() -> list[str]:
-    """Return replies of our own, and recorded ones where they lie beside the checkout."""
-    if not (DATA / "tabfact").is_dir():
-        return REPLIES
-    recorded = [str(row["output"]) for row in rows("tabfact/recorded.jsonl")[:300]]
-    return [*REPLIES * 9, *recorded]
-
-
-def as_json(data: Any) -> bytes:
-    """Return data as JSON, also what JSON cannot hold."""
-    return written(data, json.dumps)
+as_json = partial(written, write=json.dumps)
+"""Return data as JSON, also what JSON cannot hold."""
 
 
 def folder() -> Path:
@@ -95,12 +91,11 @@ def folder() -> Path:
     return Path(made)
 
 
-def draws(examples: Sequence[str]) -> Callable[[Random], str]:
-    return lambda random: mutated(random, examples, TOKENS)
-
-
 def modules() -> Target:
-    """Everything that asks a model, in all inventories that are shipped, once each."""
+    """Everything that asks a model, in all inventories that are shipped, once each; with recorded replies."""
+    examples = REPLIES
+    if (DATA / "tabfact").is_dir():
+        examples = [*REPLIES * 9, *(str(row["output"]) for row in rows("tabfact/recorded.jsonl")[:300])]
     every = [module for name in shipped_inventories() for module in Inventory.load(name).modules.values()]
     asking = {type(module): module for module in every if isinstance(module, LLMModule)}
     given = {"question": "Which year had more points?", "table": TABLE, "other": TABLE, "choices": ("a", "b")}
@@ -108,12 +103,10 @@ def modules() -> Target:
 
     def read(text: str) -> None:
         for module in asking.values():
-            try:
+            with suppress(ChameleonError):
                 module.interpret(text, state)
-            except ChameleonError:
-                continue
 
-    return Target(draws(replies()), read)
+    return Target(lambda random: mutated(random, examples, TOKENS), read)
 
 
 def table_replies() -> Target:
@@ -121,18 +114,18 @@ def table_replies() -> Target:
         as_subtable(parse_table(text, TABLE), TABLE)
         parse_table(text)
 
-    return Target(draws(REPLIES), read)
+    return Target(lambda random: mutated(random, REPLIES, TOKENS), read)
 
 
 def table_texts() -> Target:
     """Texts that are read in this process, whatever they are."""
-    examples = [text.encode() for text in REPLIES]
-    examples += [
+    examples = [
         b'[{"a": 1, "b": [2]}, {"c": {"d": null}}]',
         b'{"a": 1}\n{"b": 2}\n',
         b"a;b\n1;2\n",
         b"\xff\xfea\0",
     ]
+    examples += [text.encode() for text in REPLIES]
     examples += [path.read_bytes() for path in sorted((DATA / "everyday/tables").glob("*.csv"))]
     tokens = [token.encode("utf-8", "surrogatepass") for token in TOKENS]
 
@@ -148,9 +141,8 @@ def table_files() -> Target:
     page = (
         b"<h2>T</h2><table><tr><th colspan=2>A<sup>1</sup></th></tr><tr><td rowspan=3>1<td>2 &amp; 3</table>"
     )
-    tokens = [b"<td>", b"<table>", b"</table>", b'colspan="999"', b'rowspan="0"', b"<sup>", b"<!--", b"&#x0;"]
-    tokens += [b'<row r="99999">', b'<c r="XFD1" t="s"><v>9</v></c>', b"\0", b"\xff", b"]]>", b"&x;"]
-    tokens += [b"<c>", b"</row>", b"1"]
+    tokens = b"""<td> <table> </table> colspan="999" rowspan="0" <sup> <!-- &#x0; <row_r="99999"> ]]> &x; <c>
+    <c_r="XFD1"_t="s"><v>9</v></c> \0 \xff </row> 1""".replace(b"_", b" ").split()
     book, base = io.BytesIO(), sqlite3.connect(":memory:")
     made = import_module("openpyxl").Workbook()
     for row in (["A", "B"], [1, 2.5], ["x", None], ["=A1", True]):
@@ -195,10 +187,8 @@ def yaml() -> Target:
     def read(text: str) -> None:
         path.write_text(text, "utf-8", errors="surrogatepass")
         for kind in (INVENTORY, GRID):
-            try:
+            with suppress(ChameleonError):
                 kind.read(path)
-            except ChameleonError:
-                continue
         spec_of(read_source(str(path)))
 
     return Target(lambda random: mutated(random, examples, tokens), read)
@@ -212,10 +202,11 @@ def run_files() -> dict[str, bytes]:
 
 def bent_lines(random: Random, lines: Sequence[bytes]) -> bytes:
     """Return lines of JSON, of which some are other JSON, left out, repeated, or torn."""
-    new = [
-        as_json(bent(random, json.loads(line), REPLIES)) if random.random() < 0.3 else line for line in lines
-    ]
-    whole = b"\n".join(line.rstrip(b"\n") for line in new if random.random() > 0.03) + b"\n"
+    kept = (line for line in lines if random.random() > 0.03)
+    new = (
+        as_json(bent(random, json.loads(each), REPLIES)) if random.random() < 0.3 else each for each in kept
+    )
+    whole = b"\n".join(line.rstrip(b"\n") for line in new) + b"\n"
     return mutated(random, [whole], [b"\n", b"{", b'"', b"\xff", b"1"]) if random.random() < 0.2 else whole
 
 
@@ -223,16 +214,12 @@ def logs() -> Target:
     path = folder() / "log.jsonl"
     lines = gzip.decompress(run_files()["events.jsonl.gz"]).splitlines()
     first = [line for line in lines if json.loads(line)["id"] == json.loads(lines[0])["id"]]
-    events = [
-        as_json({key: value for key, value in json.loads(line).items() if key != "id"}) for line in first
-    ]
+    events = [as_json({k: v for k, v in json.loads(line).items() if k != "id"}) for line in first]
 
     def read(data: bytes) -> None:
         for line in data.splitlines(keepends=True):
-            try:
+            with suppress(ValueError, RecursionError, ChameleonError):
                 event_from_json(read_line(line))
-            except (ValueError, RecursionError, ChameleonError):
-                continue
         path.unlink(missing_ok=True)
         path.write_bytes(data)
         log = EventLog(path)
@@ -258,25 +245,17 @@ def run_folders() -> Target:
     def read(files: dict[str, bytes]) -> None:
         for name, data in files.items():
             (path / name).write_bytes(data)
-        try:
+        with suppress(ChameleonError):
             run = read_run(path)
             list(run.with_events(list(run.results)))
-        except ChameleonError:
-            pass
         RunDir(path, SETTINGS).close()
 
     return Target(draw, read)
 
 
-class _Streamed:
-    """As much of a response as is read of one that comes in pieces."""
-
-    def __init__(self, lines: Sequence[bytes]) -> None:
-        self.content = self._lines(lines)
-
-    async def _lines(self, lines: Sequence[bytes]) -> AsyncIterator[bytes]:
-        for line in lines:
-            yield line
+async def _one_by_one(lines: Sequence[bytes]) -> AsyncIterator[bytes]:
+    for line in lines:
+        yield line
 
 
 def servers() -> Target:
@@ -296,16 +275,12 @@ def servers() -> Target:
         return as_json(bent(random, reply, REPLIES)), lines
 
     def read(given: tuple[bytes, list[bytes]]) -> None:
-        streamed: Any = _Streamed(given[1])
-        for answered in (
-            lambda: json.loads(given[0]),
-            lambda: asyncio.run(_collected(streamed, lambda piece: None)),
-        ):
-            try:
-                for said in messages_in(answered()):
+        streamed: Any = SimpleNamespace(content=_one_by_one(given[1]))
+        wholes = (json.loads, given[0]), (lambda pieces: asyncio.run(_collected(pieces, print)), streamed)
+        for answered, sent in wholes:
+            with suppress(ValueError, RecursionError, ConnectionError, StatusError, ChameleonError):
+                for said in messages_in(answered(sent)):
                     parse_reply(said, Pricing("openai:gpt-4o"), stops=("\n\n",), secrets=("sk-1",))
-            except (ValueError, RecursionError, ConnectionError, StatusError, ChameleonError):
-                continue
 
     return Target(draw, read)
 
