@@ -6,6 +6,7 @@ import errno
 import os
 import sqlite3
 import tempfile
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -21,31 +22,32 @@ def os_error(number: int) -> OSError:
 
 def made_of(cause: BaseException) -> InputError:
     """Return what a reader makes of an error."""
-    try:
-        raise InputError("the table cannot be read") from cause
-    except InputError as problem:
-        return problem
+    problem = InputError("the table cannot be read")
+    problem.__cause__ = cause
+    return problem
 
 
 def full_database() -> sqlite3.Error:
-    with pytest.raises(sqlite3.OperationalError) as caught, sqlite3.connect(":memory:") as connection:
+    with (
+        pytest.raises(sqlite3.OperationalError) as caught,
+        closing(sqlite3.connect(":memory:")) as connection,
+    ):
         connection.execute("PRAGMA max_page_count = 1")
         connection.execute("CREATE TABLE filled (text)")
-    connection.close()
     return caught.value
 
 
-LACKS = {
-    "handles": (os_error(errno.EMFILE), "as many files open as it may. Use fewer workers, or raise"),
-    "handles, of a reader": (made_of(os_error(errno.EMFILE)), "as many files open as it may"),
-    "room": (os_error(errno.ENOSPC), "there is no room left on the disk. Make room"),
-    "room in a database": (full_database(), "there is no room left on the disk"),
-    "memory": (os_error(errno.ENOMEM), "the machine has no memory left"),
-    "threads": (RuntimeError("can't start new thread"), "can start no more threads. Use fewer workers."),
-}
-
-
-@pytest.mark.parametrize(("problem", "told"), LACKS.values(), ids=LACKS)
+@pytest.mark.parametrize(
+    ("problem", "told"),
+    [
+        (os_error(errno.EMFILE), "as many files open as it may. Use fewer workers"),
+        (made_of(os_error(errno.EMFILE)), "as many files open"),
+        (os_error(errno.ENOSPC), "no room left on the disk. Make room"),
+        (full_database(), "no room left on the disk"),
+        (os_error(errno.ENOMEM), "no memory left"),
+        (RuntimeError("can't start new thread"), "no more threads. Use fewer workers"),
+    ],
+)
 def test_no_other_step_makes_good_what_the_machine_lacks(problem: Exception, told: str) -> None:
     modules = {"needs": failing(problem), "other": lambda state: "7"}
     for policy in ("stop", "skip", "fallback", ["other"]):
@@ -68,12 +70,8 @@ def test_an_index_stops_where_no_file_can_be_opened(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
 ) -> None:
     """Files that were left out would be missed in every answer."""
-    (tmp_path / "data").mkdir()
-    (tmp_path / "data" / "one.csv").write_text("a,b\n1,2\n3,4\n")
-
-    def lacking(*_: object) -> None:
-        raise os_error(errno.EMFILE)
-
-    monkeypatch.setattr("chameleon.documents.indexing.file_documents", lacking)
-    outcome = command("index", str(tmp_path / "data"), "--out", str(tmp_path / "index"))
-    assert outcome.code == 1 and "as many files open as it may" in outcome.complaint
+    (tmp_path / "one.csv").write_text("a,b\n1,2\n3,4\n")
+    fails = failing(os_error(errno.EMFILE))
+    monkeypatch.setattr("chameleon.documents.indexing.file_documents", lambda *given: fails(given[0]))
+    outcome = command("index", str(tmp_path), "--out", str(tmp_path / "index"))
+    assert outcome.code == 1 and "as many files open" in outcome.complaint
