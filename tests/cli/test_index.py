@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.commands import Command, spawn
+from tests.e2e.commands import Command, Outcome, spawn
 from tests.e2e.mixed_folder import mixed_folder
 from tests.retrieval.hashed import Hashed
 
@@ -16,29 +16,34 @@ for package in ("tantivy", "duckdb", "openpyxl", "python_calamine", "lxml"):
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, str, str]:
-    """The folder, its index, and what the command that made it said."""
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Outcome]:
+    """The folder above the index, and what the command that made it said."""
     root = tmp_path_factory.mktemp("corpus")
-    folder = mixed_folder(root / "papers")
-    done = spawn("index", str(folder), "--out", str(root / "index"))
+    mixed_folder(root / "papers")
+    done = spawn("index", f"{root}/papers", "--out", f"{root}/index")
     assert done.code == 0, done.err
-    return folder, root / "index", done.out, done.err
+    return root, done
+
+
+@pytest.fixture
+def ask(made: tuple[Path, Outcome], command: Command) -> Command:
+    """Ask the index."""
+    return lambda question, *more: command("ask", question, "--index", f"{made[0]}/index", *more)
 
 
 @pytest.mark.slow
-def test_the_summary_says_what_was_read_and_what_was_not(made: tuple[Path, Path, str, str]) -> None:
-    _, index, out, err = made
-    assert "Read 17 tables with 66 rows and 3 passages in 12 files" in out
-    assert "Skipped, as layout of a page: 1 table." in out
-    assert f"The index {index} holds 17 tables and 3 passages." in out
-    assert "2 warnings: not read\n  shop/broken.csv, line 2: 3 cells found" in err
-    assert "\n  town/plan.pdf: " in err
+def test_the_summary_says_what_was_read_and_what_was_not(made: tuple[Path, Outcome]) -> None:
+    root, done = made
+    assert "Read 17 tables with 66 rows and 3 passages in 12 files" in done.out
+    assert "Skipped, as layout of a page: 1 table." in done.out
+    assert f"The index {root}/index holds 17 tables and 3 passages." in done.out
+    assert "2 warnings: not read\n  shop/broken.csv, line 2: 3 cells found" in done.err
+    assert "\n  town/plan.pdf: " in done.err
 
 
-def test_again_and_as_json(made: tuple[Path, Path, str, str], command: Command) -> None:
-    folder, index, _, _ = made
-    done = command("index", str(folder), "--out", str(index), "--json")
-    told = json.loads(done.out)
+def test_again_and_as_json(made: tuple[Path, Outcome], command: Command) -> None:
+    done = command("index", f"{made[0]}/papers", "--out", f"{made[0]}/index", "--json")
+    told = done.json
     assert done.code == 0 and told["unchanged"] == 12 and told["files"] == 0 and told["held"]["tables"] == 17
     assert told["warnings"][0]["where"] == "shop/broken.csv, line 2"
     assert "layout" in told["layout"][0]["why"]
@@ -63,12 +68,9 @@ QUESTIONS = [
 
 
 @pytest.mark.parametrize(("question", "answer", "source"), QUESTIONS)
-def test_a_question_to_each_kind_of_file(
-    made: tuple[Path, Path, str, str], command: Command, question: str, answer: str, source: str
-) -> None:
-    done = command("ask", question, "--index", str(made[1]))
-    assert done.code == 0, done.out + done.err
-    assert done.out == f"{answer}\n"
+def test_a_question_to_each_kind_of_file(ask: Command, question: str, answer: str, source: str) -> None:
+    done = ask(question)
+    assert (done.code, done.out) == (0, f"{answer}\n"), done
     assert source in done.err.partition("From: ")[2]
 
 
@@ -81,68 +83,48 @@ def test_a_question_to_each_kind_of_file(
         ("How many teams are there?", "which table is meant"),  # in both years
     ],
 )
-def test_what_no_single_table_tells_is_declined(
-    made: tuple[Path, Path, str, str], command: Command, question: str, why: str
-) -> None:
-    done = command("ask", question, "--index", str(made[1]))
+def test_what_no_single_table_tells_is_declined(ask: Command, question: str, why: str) -> None:
+    done = ask(question)
     assert done.code == 3 and not done.out and "From:" not in done.err
     assert why in done.err and "--inventory corpus --model" in done.err
 
 
-def test_sources_as_json(made: tuple[Path, Path, str, str], command: Command) -> None:
-    done = command("ask", "Who wrote Maps of Nowhere?", "--index", str(made[1]), "--json")
-    told = json.loads(done.out)
-    assert told["answer"] == "Pavel Dorn"
-    assert told["sources"] == [
-        {
-            "id": "town/library.sqlite#books",
-            "table": "books",
-            "file": "town/library.sqlite",
-            "of": 5,
-            "rows": [5],
-            "columns": ["title", "author"],
-            "cells": [[5, "author"]],
-        }
-    ]
-
-
-def test_the_trace_shows_tables_with_scores(made: tuple[Path, Path, str, str], command: Command) -> None:
-    out = command("ask", "How many points did Tidewater get in 2024?", "--index", str(made[1]), "--trace").err
-    found = out.partition("1. table_retriever")[2].partition("2. index_reader")[0]
+def test_sources_are_told_as_json_and_the_trace_shows_tables_with_scores(ask: Command) -> None:
+    told = ask("Who wrote Maps of Nowhere?", "--json").json
+    source = {"id": "town/library.sqlite#books", "table": "books", "file": "town/library.sqlite", "of": 5}
+    source |= {"rows": [5], "columns": ["title", "author"], "cells": [[5, "author"]]}
+    assert (told["answer"], told["sources"]) == ("Pavel Dorn", [source])
+    trace = ask("How many points did Tidewater get in 2024?", "--trace").err
+    found = trace.partition("1. table_retriever")[2].partition("2. index_reader")[0]
     assert "id: club/league_2024.csv, name: league 2024, score: " in found and "league_2023" in found
 
 
 @pytest.mark.parametrize(
-    ("option", "told"),
+    ("option", "code", "told"),
     [
-        ("--table", "is given with something else, and is searched alone"),
-        ("--text", "is given with something else, and is searched alone"),
-        ("-i", "the inventory tables_offline takes no index. Leave it out, or name one that takes it"),
+        ("--table", 2, "is given with something else, and is searched alone"),
+        ("--text", 2, "is given with something else, and is searched alone"),
+        ("-i", 1, "the inventory tables_offline takes no index. Leave it out, or name one that takes it"),
     ],
 )
 def test_an_index_is_taken_alone(
-    made: tuple[Path, Path, str, str], command: Command, option: str, told: str
+    made: tuple[Path, Outcome], ask: Command, option: str, code: int, told: str
 ) -> None:
-    given = "tables_offline" if option == "-i" else str(made[0] / "club/league_2024.csv")
-    done = command("ask", "Who?", "--index", str(made[1]), option, given)
-    shown = " ".join(done.err.replace("│", " ").split())
-    assert done.code == (1 if option == "-i" else 2) and told in shown
+    done = ask("Who?", option, "tables_offline" if code == 1 else f"{made[0]}/papers/club/league_2024.csv")
+    assert done.code == code and told in done.told
 
 
 @pytest.mark.parametrize("retriever", ["bm25", "{first: blend, embeddings: NAME}"])
 def test_an_index_is_asked_by_the_retriever_that_it_was_built_for(
-    command: Command, hashed: Hashed, tmp_path: Path, retriever: str
+    sh: Command, hashed: Hashed, tmp_path: Path, retriever: str
 ) -> None:
-    retriever = retriever.replace("NAME", json.dumps(hashed.name))
+    by = ("--retriever", retriever.replace("NAME", json.dumps(hashed.name)))
     (tmp_path / "data").mkdir()
     for town in ("Lakeside", "Marsh End", "Quarry Lane"):
-        text = f"{town} bakery,seats\nmorning,3\nevening,7\n"
-        (tmp_path / "data" / f"{town}.csv").write_text(text)
-    out = str(tmp_path / "index")
-    assert command("index", str(tmp_path / "data"), "--out", out, "--retriever", retriever).code == 0
-    asked = command("ask", "How many seats in the morning at Marsh End bakery?", "--index", out, "--trace")
+        (tmp_path / f"data/{town}.csv").write_text(f"{town} bakery,seats\nmorning,3\nevening,7\n")
+    assert sh("index data --out index", *by).code == 0
+    asked = sh("ask 'How many seats in the morning at Marsh End bakery?' --index index --trace")
     assert asked.code in (0, 3) and "Marsh End.csv" in asked.err, asked.err
-    queries = tmp_path / "queries.jsonl"
-    queries.write_text('{"query": "Lakeside bakery", "table_id": "Lakeside.csv"}')
-    for more in ((), ("--retriever", retriever)):
-        assert "recall@1    1.0000" in command("recall", out, str(queries), *more).out
+    (tmp_path / "q.jsonl").write_text('{"query": "Lakeside bakery", "table_id": "Lakeside.csv"}')
+    for more in ((), by):
+        assert "recall@1    1.0000" in sh("recall index q.jsonl", *more).out
