@@ -17,13 +17,21 @@ from tests.e2e.commands import ROOT, Command
 
 EVIL = "a\x1b[2J\x9b31m\x07\u202eb\x7f"
 CLEAN = "a\ufffd[2J\ufffd31m\ufffd\ufffdb\ufffd"
+CHATTY = """
+from chameleon import Planner, Step, tool
+
+print("imported")
+
+@tool
+def chat() -> str:
+    '''Talks.'''
+    print("working")
+    return "done"
+"""
 
 
-def test_breaks_and_indents_stay() -> None:
+def test_both_streams_are_cleaned_and_breaks_and_indents_stay(capsys: pytest.CaptureFixture[str]) -> None:
     assert harmless_lines(f"  x\n    {EVIL}\n\ty\n") == f"  x\n    {CLEAN}\n    y\n"
-
-
-def test_both_streams_are_cleaned(capsys: pytest.CaptureFixture[str]) -> None:
     echo(EVIL)
     say(EVIL)
     page = RunPage(as_json=False, trace=True)
@@ -40,9 +48,6 @@ def test_json_has_no_steering_characters_and_says_the_same(capsys: pytest.Captur
     echo_json({"é 漢": [EVIL, "\u2028"]})
     shown = capsys.readouterr().out.rstrip("\n")
     assert json.loads(shown) == {"é 漢": [EVIL, "\u2028"]} and shown.isprintable() and "é 漢" in shown
-
-
-def test_all_json_goes_through_one_function() -> None:
     files = [file for file in (ROOT / "chameleon" / "cli").glob("*.py") if file.name != "out.py"]
     assert not [each.name for each in files if re.search(r"echo\(json\.dumps\(.*False", each.read_text())]
 
@@ -54,25 +59,10 @@ def test_what_is_logged_is_cleaned(command: Command, capsys: pytest.CaptureFixtu
     assert told.startswith("chameleon: ev a") and told.isprintable() and told.endswith("b does not answer")
 
 
-CHATTY = """
-from chameleon import Planner, Step, tool
-
-print("imported")
-
-@tool
-def chat() -> str:
-    '''Talks.'''
-    print("working")
-    return "done"
-"""
-
-
-def test_what_a_tool_prints_goes_to_stderr(command: Command, tmp_path: Path) -> None:
+def test_what_a_tool_prints_goes_to_stderr(sh: Command, tmp_path: Path) -> None:
     (tmp_path / "chatty.py").write_text(CHATTY)
-    file = tmp_path / "mine.yaml"
-    file.write_text("name: mine\nplanner: {use: fixed, plan: chat}\nmodules: {chat: 'chatty:chat'}\n")
-    outcome = command("ask", "What?", "--inventory", str(file), "--json")
-    assert json.loads(outcome.out)["answer"] == "done"
-    assert outcome.err.split() == ["imported", "working"]
-    plain = command("ask", "What?", "--inventory", str(file))
+    mine = "name: mine\nplanner: {use: fixed, plan: chat}\nmodules: {chat: 'chatty:chat'}\n"
+    (tmp_path / "mine.yaml").write_text(mine)
+    outcome, plain = (sh(f"ask What? -i mine.yaml {option}") for option in ("--json", ""))
+    assert outcome.json["answer"] == "done" and outcome.err.split() == ["imported", "working"]
     assert plain.out == "done\n" and plain.err.startswith("working\n")

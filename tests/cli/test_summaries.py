@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -29,12 +28,12 @@ def table(request: dict[str, Any]) -> str:
 
 
 @pytest.fixture
-def run(command: Command, tmp_path: Path) -> Command:
+def run(sh: Command, tmp_path: Path) -> Command:
     """Index a folder with these tables."""
     (tmp_path / "data").mkdir()
     for name, (text, _) in TABLES.items():
         (tmp_path / f"data/{name}.csv").write_text(text)
-    return lambda *more: command("index", str(tmp_path / "data"), "--out", str(tmp_path / "index"), *more)
+    return lambda *more: sh("index data --out index", *more)
 
 
 def test_tables_are_found_by_what_a_model_says_of_them(loopback: Start, run: Command, tmp_path: Path) -> None:
@@ -50,19 +49,15 @@ def test_tables_are_found_by_what_a_model_says_of_them(loopback: Start, run: Com
     assert make_retriever(index).search("swimming with whiskers", 1)[0].id == "animals.csv"
 
     later = loopback(["Content: Beds and beer."])
-    told = json.loads(run(*MODEL, "--json").out)
+    told = run(*MODEL, "--json").json
     assert (told["unchanged"], told["files"], told["usage"]["calls"], told["notes"]) == (1, 2, 2, [])
     again = run(*MODEL)
     assert "Unchanged: 3 files." in again.out and "Model:" not in again.out and len(later.requests) == 2
+    assert "\nModel: 1 call, " in run(*MODEL, "--out", "other").out
+    assert run(*MODEL, "--out", "third").out.endswith("\nModel: 3 from the response store\n")
+    assert run("--summaries", "--store", "replay", "--out", "fourth").code == 0
     (tmp_path / "data/huts.csv").write_text("hut,beds\nGull Rock,25\n")
     assert "Note: huts.csv had summaries, and is indexed without." in run().out
-
-
-def test_what_is_stored_is_not_asked_again(loopback: Start, run: Command, tmp_path: Path) -> None:
-    loopback(["Content: Things."])
-    assert "\nModel: 3 calls, " in run(*MODEL).out
-    assert run(*MODEL, "--out", str(tmp_path / "other")).out.endswith("\nModel: 3 from the response store\n")
-    assert run("--summaries", "--store", "replay", "--out", str(tmp_path / "third")).code == 0
 
 
 def test_a_wrong_key_ends_it_at_once(loopback: Start, run: Command, tmp_path: Path) -> None:
