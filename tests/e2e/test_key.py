@@ -14,7 +14,7 @@ from chameleon import State
 from chameleon.core.log import EventLog
 from chameleon.llm import ResponseStore
 from chameleon.table import to_text
-from tests.e2e.commands import Command, Outcome
+from tests.e2e.commands import Command
 from tests.e2e.problems import make_problems
 from tests.e2e.rule_model import PROGRAM, SOLUTION, RuleModel
 from tests.e2e.running import outline, tabmwp
@@ -94,29 +94,15 @@ def test_the_command_line_does_not_show_the_key(
 ) -> None:
     table, log = tmp_path / "table.csv", tmp_path / "run.jsonl"
     table.write_text(to_text(PROBLEM["table"], "csv"))
-
-    def ask(*more: str) -> Outcome:
-        asked = ("ask", PROBLEM["question"], "--table", str(table), "--inventory", "tabmwp", option, *more)
-        return command(*asked, "--log", str(log), "--store", "off")
-
+    asked = ("ask", PROBLEM["question"], "--table", str(table), "--store", "off")
+    ask = (*asked, "--inventory", "tabmwp", option, "--log", str(log))
     server = loopback(RuleModel({"planner": [ECHOES["a message"](key)]}))
-    failed = ask()
+    failed = command(*ask)
     assert failed.code == 1 and "refused the key (401)" in failed.out + failed.err
     log.unlink()
     loopback(RuleModel({"planner": [Reply(json.dumps(PROGRAM))]}))
-    good = ask()
-    assert good.code == 0
-    assert sent(server) == {f"Bearer {key}"}
-    doctor = command("doctor")
-    assert "OPENAI_API_KEY" in doctor.out
-    assert_clean(key, failed, good, doctor, log.read_text())
-
-
-def test_a_list_of_models_that_echoes_the_key_is_cleaned(
-    loopback: Start, key: str, command: Command, tmp_path: Path
-) -> None:
+    good, doctor = command(*ask), command("doctor")
+    assert good.code == 0 and sent(server) == {f"Bearer {key}"} and "OPENAI_API_KEY" in doctor.out
     loopback(RuleModel(), models=[f"model-{key}"], only_models=True)
-    (tmp_path / "t.csv").write_text("a,b\n1,2\n")
-    asked = ("ask", "What is b?", "--table", str(tmp_path / "t.csv"), "--store", "off")
-    for outcome in (command(*asked), command(*asked, "--model", "openai:none"), command("doctor")):
-        assert_clean(key, outcome.out, outcome.err)
+    listed = (command(*asked), command(*asked, "--model", "openai:none"), command("doctor"))
+    assert_clean(key, failed, good, doctor, *listed, log.read_text())

@@ -99,18 +99,17 @@ CALLS = [
     {"module": "weather", "args": {"city": "Oslo"}},
     {"module": "convert", "args": {"celsius": "$weather.temp", "to": "F"}},
 ]
+HELD, IN_WORDS = (
+    json.dumps({"steps": CALLS}),
+    'weather(city: "Oslo") → convert(celsius: "$weather.temp", to: "F")',
+)
 
 
 @pytest.mark.parametrize("takes", [True, False])
 def test_weather_and_convert_where_schemas_are_taken_and_where_they_are_ignored(
     takes: bool, loopback: Start
 ) -> None:
-    def reply(request: dict[str, Any]) -> str:
-        is_held = takes and "response_format" in request
-        in_words = 'weather(city: "Oslo") → convert(celsius: "$weather.temp", to: "F")'
-        return json.dumps({"steps": CALLS}) if is_held else in_words
-
-    server = loopback(reply)
+    server = loopback(lambda request: HELD if takes and "response_format" in request else IN_WORDS)
     inventory = Inventory.of([weather, convert], OneShot(structured="auto"))
     state = Executor(inventory, LLM.connect("openai:local")).run({"question": "How warm is Oslo, in F?"})
     assert state.answer == 39.2, state.ended

@@ -7,23 +7,23 @@ from typing import Any
 
 import pytest
 
-from chameleon import LLM, Executor, Inventory, State, Step, Table
+from chameleon import LLM, Executor, Inventory, State, Step
 from chameleon.core.planner import check_plan
 from chameleon.errors import PlanError
 from chameleon.inventory import shipped_inventories
 from chameleon.llm import ScriptedModel
-from tests.e2e.problems import make_problems
+from tests.e2e.problems import make_problems, table
 from tests.e2e.rule_model import RuleModel
 from tests.e2e.running import tabmwp
 from tests.loopback import Answer, Fault, Start
 
-VISITS = Table(
-    ["City", "Country", "Visitors", "Football class"],
-    [
-        ["Lisbon", "Portugal", "4,200", "2"],
-        ["Porto", "Portugal", "2,900", "1"],
-        ["Lyon", "France", "3,100", "2"],
-    ],
+VISITS = table(
+    """
+City | Country | Visitors | Football class
+Lisbon | Portugal | 4,200 | 2
+Porto | Portugal | 2,900 | 1
+Lyon | France | 3,100 | 2
+"""
 )
 PROGRAM = '["program_generator", "program_verifier", "program_executor", "answer_generator"]'
 SOLUTION = '["solution_generator", "answer_generator"]'
@@ -89,12 +89,7 @@ def ask(inventory: str, replies: Sequence[str], question: str = MOST, **given: A
     ],
 )
 def test_what_a_reply_comes_to(
-    inventory: str,
-    question: str,
-    choices: tuple[str, ...] | None,
-    replies: list[str],
-    answer: Any,
-    calls: int,
+    inventory: str, question: str, choices: Any, replies: list[str], answer: Any, calls: int
 ) -> None:
     state = ask(inventory, replies, question, **({"choices": choices} if choices else {}))
     found = list(state.answer) if isinstance(state.answer, tuple) else state.answer
