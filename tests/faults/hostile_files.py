@@ -140,6 +140,7 @@ _ENDLESS = (
 )
 _STEERING = (f'CREATE TABLE "t{EVIL}" ("p{EVIL}", "b"";--")', f'INSERT INTO "t{EVIL}" VALUES (1, 2)')
 _FULL = ("CREATE TABLE t (a)", "INSERT INTO t VALUES (?)")
+EVIL_TITLE, _LONG_CELLS = "\u202eevil\x9b", "SELECT repeat('x', 100000) a, 1 b FROM range(2000)"
 _NO_UTF8 = "CREATE TABLE t (caXX, b)"
 _NO_STRING = '<row r="2"><c r="A2" t="s"><v>99999999999</v></c></row>'
 _NO_VALUE = '<row r="2"><c r="A2" t="str"><f>1/0</f></c></row>'
@@ -147,7 +148,8 @@ _PAGE_THAT_STEERS = f"<table><caption>&#x1b;{EVIL}<tr><th>&#x9b;a<th>b<tr><td>&#
 
 _DECLINED_TABLES: Cases = {
     "a sheet that steers": (
-        *("a.xlsx", lambda: workbook(cell(2, "A2", "&#x202e;"), title="\u202eevil\x9b")),
+        "a.xlsx",
+        lambda: workbook(cell(2, "A2", "&#x202e;"), title=EVIL_TITLE),
         _DECLINED,
     ),
     "numbers that are none": ("a.json", '[{"a": NaN, "b": 1e999}, {"a": -Infinity}]', _DECLINED),
@@ -185,8 +187,9 @@ _REFUSED_TABLES: Cases = {
     "many small letters": ("a.html", f"{_HEAD}<tr><td>{'x<sup>1</sup>' * 100_000}", _LONG),
     "a schema that is no UTF-8": ("a.sqlite", lambda: database(_NO_UTF8).replace(b"XX", b"\xff\xfe"), "read"),
     "gigabytes in a Parquet file": (
-        *("a.parquet", lambda: parquet("SELECT repeat('x', 100000) a, 1 b FROM range(2000)")),
-        f"has more text|{_MEMORY_OR_TIME}",
+        "a.parquet",
+        lambda: parquet(_LONG_CELLS),
+        f"more text|{_MEMORY_OR_TIME}",
     ),
     "endless Parquet rows": ("a.parquet", lambda: parquet("SELECT 1 a, 2 b FROM range(20000000)"), _CELLS),
 }
@@ -222,6 +225,7 @@ def _odd_folder(folder: Path) -> None:
         Path(os.fsdecode(os.fsencode(data) + b"/" + name)).write_text(_ROWS)
 
 
+_WITH_PASSWD = f"{_PASSWD}<w:p SPACE><w:t>&e;</w:t></w:p>"
 _SPAN = '<w:tcPr><w:gridSpan w:val="999999999"/></w:tcPr>'
 _WIDE = f"<w:tr><w:tc>{_SPAN}<w:p><w:r><w:t>Dry</w:t></w:r></w:p></w:tc></w:tr>"
 _LAUGHS = "".join(f'<!ENTITY a{n} "{f"&a{n - 1};" * 10}">' for n in range(1, 12))
@@ -249,21 +253,17 @@ _REFUSED_TEXTS: Cases = {
     "laughs in a Word document": ("a.docx", lambda: document(_LAUGHTER), "a.docx"),
     "a Word document of 100 MB": ("a.docx", lambda: document(" " * 120_000_000), "limit"),
     "a Word document that goes down": ("a.docx", lambda: document("<a>" * 50_000), "broken"),
-    "a file in a Word document": (
-        *("a.docx", lambda: document(f"{_PASSWD}<w:p SPACE><w:t>&e;</w:t></w:p>")),
-        "(?s)a.docx(?!.*root:)",
-    ),
+    "a file in a Word document": ("a.docx", lambda: document(_WITH_PASSWD), "(?s)a.docx(?!.*root:)"),
     "a text that is none": ("a.txt", bytes(range(256)) * 100, "a.txt"),
 }
 _ROOT = ("index", "root", "--out", "made.index")
+_LINK = "/proc/self/fd"
 DOCUMENTS: dict[str, Hostile] = {
     **{what: _text(name, content, 3, "Declined|Nearest") for what, (name, content) in _READ_TEXTS.items()},
     **{what: _text(name, content, 1, told) for what, (name, content, told) in _REFUSED_TEXTS.items()},
     "a text that steers": _text("a.txt", f"points {EVIL}\n" * 100, 3, "null", "--json"),
     "a folder of odd things": Hostile(_INDEX, 0, "3 tables", make=_odd_folder),
-    "the root by a link": Hostile(
-        _ROOT, 1, "root", make=lambda to: (to / "root").symlink_to("/proc/self/fd")
-    ),
+    "the root by a link": Hostile(_ROOT, 1, "root", make=lambda to: (to / "root").symlink_to(_LINK)),
 }
 
 

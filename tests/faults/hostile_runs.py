@@ -54,16 +54,8 @@ def _log(code: int, told: str, *lines: str) -> Hostile:
 
 
 _PAGE, _NO_EVENT = "report --html page.html", "is not an event"
-_set, _made, _event = (
-    partial(with_json, _SETTINGS),
-    partial(with_json, _RESULT),
-    partial(with_json, {"id": "1"} | _BEGUN),
-)
-_started, _planned, _stepped = (
-    partial(with_json, _BEGUN),
-    partial(with_json, _PLAN),
-    partial(with_json, _STEP),
-)
+_WHOLE = (_SETTINGS, _RESULT, {"id": "1"} | _BEGUN, _BEGUN, _PLAN, _STEP)
+_set, _made, _event, _started, _planned, _stepped = (partial(with_json, each) for each in _WHOLE)
 _STEERS = json.dumps(EVIL)
 _STEERING_PLAN = _made(plan=json.dumps([EVIL, EVIL]))
 _ASKED = json.dumps({"question": EVIL})
@@ -89,17 +81,17 @@ _BAD_LOGS = {
     "numbers": ("9" * 5_000,),
 }
 
+
+def _resulted(**parts: str) -> Hostile:
+    return _run("report --json", 1, "line 1 is no result", result=_made(**parts))
+
+
 RUNS: dict[str, Hostile] = {
     "settings that go down": _run("report", 1, "settings", _DEEP),
     "settings of wrong types": _run("report", 1, "settings|bench", '{"benchmark": [1], "inventory": 5}'),
     "settings that steer": _run("report", 0, "mine", _set(model=_STEERS)),
     "problems that are none": _run("stats", 1, "settings|problems", _set(problems='"many"')),
-    **{
-        f"a result whose {name} is {value[:20]}": _run(
-            "report --json", 1, "line 1 is no result", result=_made(**{name: value})
-        )
-        for name, value in _BAD_RESULTS
-    },
+    **{f"a result whose {name} is {value[:20]}": _resulted(**{name: value}) for name, value in _BAD_RESULTS},
     "a plan that steers": _run("stats", 0, "2J", result=_STEERING_PLAN),
     "a plan that steers, as JSON": _run("stats --json", 0, "2J", result=_STEERING_PLAN),
     "events that go down": _run(_PAGE, 1, _NO_EVENT, events=_event(input=_DEEP)),

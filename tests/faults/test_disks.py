@@ -15,7 +15,6 @@ from tests.faults.running import PROGRAMS, WORDS, Case, question, reply, run_cod
 from tests.loopback import Reply, Start
 
 MAIN = "from chameleon.cli import main\nmain()\n"
-CHAMELEON = [sys.executable, "-m", "chameleon"]
 # Mounts a disk of its own, leaves FREE kilobytes of it, runs the command, makes room, and runs it again.
 ON_A_SMALL_DISK = """
 mount -t tmpfs -o size=600k,nr_inodes=200,mode=700 tmpfs "$DISK" || exit 77
@@ -32,19 +31,17 @@ def on_a_small_disk(place: Path, free: int, *arguments: str, **changes: str) -> 
     if not shutil.which("unshare") or not shutil.which("mount"):
         pytest.skip("no disk can be mounted here")
     disk, kept = place / "disk", place / "kept"
-    disk.mkdir(parents=True, exist_ok=True)
+    disk.mkdir()
     kept.mkdir()
-    command = ["unshare", "-rm", "sh", "-c", ON_A_SMALL_DISK, "sh", *CHAMELEON, *arguments]
+    chameleon = [sys.executable, "-m", "chameleon", *arguments]
+    command = ["unshare", "-rm", "sh", "-c", ON_A_SMALL_DISK, "sh", *chameleon]
     env = environment(DISK=str(disk), KEPT=str(kept), FREE=str(free), **changes)
     done = subprocess.run(command, env=env, stdin=subprocess.DEVNULL, capture_output=True, timeout=120)
     if not (kept / "code1").exists():
         pytest.skip(f"no disk can be mounted here: {done.stderr.decode()}")
 
-    def outcome(number: int) -> Outcome:
-        code, out, err = ((kept / f"{name}{number}").read_text() for name in ("code", "out", "err"))
-        return Outcome(int(code), out, err)
-
-    full, after = outcome(1), outcome(2)
+    said = [[(kept / f"{name}{n}").read_text() for name in ("code", "out", "err")] for n in (1, 2)]
+    full, after = (Outcome(int(code), out, err) for code, out, err in said)
     assert after.code == 0, after.err
     return full, after
 

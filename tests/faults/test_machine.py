@@ -1,16 +1,20 @@
-"""What the machine lacks ends a run, whatever was made of the error, and with it an evaluation."""
+"""What the machine lacks ends a run, whatever was made of the error; a forked process answers."""
 
 from __future__ import annotations
 
 import errno
 import os
+import signal
 import sqlite3
 import tempfile
+import threading
+import time
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from chameleon import Executor, Table
 from chameleon.errors import InputError, MachineError, lack_of
 from tests.e2e.commands import Command
 from tests.engine.doubles import failing, run, why
@@ -75,3 +79,33 @@ def test_an_index_stops_where_no_file_can_be_opened(
     monkeypatch.setattr("chameleon.documents.indexing.file_documents", lambda *given: fails(given[0]))
     outcome = command("index", str(tmp_path), "--out", str(tmp_path / "index"))
     assert outcome.code == 1 and "as many files open" in outcome.complaint
+
+
+GIVEN = {"question": "What is the total Price?", "table": Table(["Item", "Price"], [["a", "1"], ["b", "2"]])}
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@pytest.mark.parametrize("is_new", [True, False])
+def test_a_child_of_busy_threads_answers(is_new: bool) -> None:
+    """As under `gunicorn --preload`."""
+    executor, is_over = Executor("tables_offline"), threading.Event()
+
+    def ask() -> None:
+        while not is_over.is_set():
+            executor.run(GIVEN)
+
+    threads = [threading.Thread(target=ask, daemon=True) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    codes = []
+    for _ in range(15):
+        time.sleep(0.013)
+        if not (child := os.fork()):
+            signal.alarm(10)
+            own = Executor("tables_offline") if is_new else executor
+            os._exit(0 if own.run(GIVEN).answer == "3" else 3)
+        codes.append(os.waitpid(child, 0)[1])
+    is_over.set()
+    for thread in threads:
+        thread.join(10)
+    assert codes == [0] * 15

@@ -18,6 +18,7 @@ from tests.faults.running import Case, question, reply, told_or_right
 from tests.loopback import LoopbackServer, Start
 
 COUNT = 12
+Keep = Callable[[Path], None]
 _CHANCE = random.Random(23)
 PLACES = [_CHANCE.random() for _ in range(14 if PROFILE == "thorough" else 3)]
 
@@ -34,45 +35,39 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     return store.read_bytes()
 
 
-def flipped(place: float) -> Callable[[Path, bytes], object]:
-    def flip(path: Path, whole: bytes) -> None:
-        at = int(place * len(whole))
-        path.write_bytes(whole[:at] + bytes([whole[at] ^ 0xFF]) + whole[at + 1 :])
-
-    return flip
+@pytest.fixture
+def keep_in(monkeypatch: pytest.MonkeyPatch) -> Keep:
+    return lambda store: monkeypatch.setenv("CHAMELEON_STORE", str(store))
 
 
-def cut(share: float) -> Callable[[Path, bytes], object]:
-    return lambda path, whole: path.write_bytes(whole[: int(share * len(whole))])
+def harm(store: Path, kind: str, where: float, whole: bytes) -> None:
+    """Lay a damaged store, or what is none."""
+    at = int(where * len(whole))
+    if kind == "folder":
+        store.mkdir()
+    elif kind == "another program's":
+        with closing(sqlite3.connect(store)) as connection:
+            connection.execute("CREATE TABLE bookmarks (url)")
+    else:
+        flipped = whole[:at] + bytes([whole[at] ^ 0xFF]) + whole[at + 1 :]
+        store.write_bytes({"cut": whole[:at], "flipped": flipped, "text": b"my notes, " * 900}[kind])
 
 
-def foreign(path: Path, _: bytes) -> None:
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("CREATE TABLE bookmarks (url)")
-
-
-HARMS: dict[str, Callable[[Path, bytes], object]] = {
-    **{f"flipped {number}": flipped(place) for number, place in enumerate(PLACES)},
-    **{f"cut at {share}": cut(share) for share in (0.0, 0.001, 0.1, 0.5, 0.99)},
-    "a text": lambda path, _: path.write_text("my notes, " * 900),
-    "another program's": foreign,
-    "a folder": lambda path, _: path.mkdir(),
-}
-
-
-@pytest.mark.parametrize("harm", HARMS)
+@pytest.mark.parametrize(
+    ("kind", "where"),
+    [
+        *(("flipped", place) for place in PLACES),
+        *(("cut", share) for share in (0.0, 0.001, 0.1, 0.5, 0.99)),
+        *((kind, 0.0) for kind in ("text", "another program's", "folder")),
+    ],
+)
 def test_a_damaged_store_is_named_or_does_no_harm(
-    loopback: Start,
-    command: Command,
-    recorded: bytes,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    harm: str,
+    loopback: Start, command: Command, recorded: bytes, tmp_path: Path, keep_in: Keep, kind: str, where: float
 ) -> None:
     case, server, store = Case(tmp_path / "case", COUNT), loopback(reply), tmp_path / "store.sqlite"
-    HARMS[harm](store, recorded)
-    before, is_ours = store.read_bytes() if store.is_file() else b"", harm.startswith(("flipped", "cut"))
-    monkeypatch.setenv("CHAMELEON_STORE", str(store))
+    harm(store, kind, where, recorded)
+    before, is_ours = store.read_bytes() if store.is_file() else b"", kind in ("flipped", "cut")
+    keep_in(store)
     outcome = command(*case.arguments(store="auto"))
     if line := told_or_right(outcome):
         assert str(store) in line and ("Move" in line or "name another" in line)
@@ -83,7 +78,7 @@ def test_a_damaged_store_is_named_or_does_no_harm(
         assert len(server.requests) <= COUNT
     if not is_ours:
         assert line and (store.read_bytes() if store.is_file() else b"") == before, "somebody else's is kept"
-    monkeypatch.setenv("CHAMELEON_STORE", str(tmp_path / "another.sqlite"))  # as it says
+    keep_in(tmp_path / "another.sqlite")  # as it says
     case.finish(command, store="auto")
 
 
@@ -92,16 +87,14 @@ def wrong(case: Case) -> list[str]:
 
 
 def test_a_store_that_is_deleted_while_it_is_used_costs_no_answer(
-    loopback: Start, command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    loopback: Start, command: Command, tmp_path: Path, keep_in: Keep
 ) -> None:
-    case, store = Case(tmp_path / "case", COUNT), tmp_path / "stores" / "store.sqlite"
-    monkeypatch.setenv("CHAMELEON_STORE", str(store))
-    asked: list[int] = []
+    case, stores = Case(tmp_path / "case", COUNT), tmp_path / "stores"
+    keep_in(stores / "store.sqlite")
 
     def model(request: dict[str, object]) -> str:
-        asked.append(1)
-        if len(asked) == 5:
-            shutil.rmtree(store.parent, ignore_errors=True)
+        if len(server.requests) == 5:
+            shutil.rmtree(stores, ignore_errors=True)
         return reply(request)
 
     server = loopback(model)
@@ -113,11 +106,11 @@ def test_a_store_that_is_deleted_while_it_is_used_costs_no_answer(
 
 @pytest.mark.skipif(os.name != "posix", reason="needs file modes")
 def test_what_a_run_keeps_is_for_its_owner_alone(
-    loopback: Start, command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    loopback: Start, command: Command, tmp_path: Path, keep_in: Keep
 ) -> None:
     loopback(reply)
     case, log, stores = Case(tmp_path / "case", 3), tmp_path / "log.jsonl", tmp_path / "stores"
-    monkeypatch.setenv("CHAMELEON_STORE", str(stores / "store.sqlite"))
+    keep_in(stores / "store.sqlite")
     before = os.umask(0o022)
     try:
         case.finish(command, store="auto")

@@ -9,14 +9,14 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
 from tests.conftest import thorough
-from tests.e2e.commands import ROOT, Outcome, environment
+from tests.e2e.commands import Outcome, environment
+from tests.faults.hostile import LEAGUE, OFFLINE
 from tests.faults.running import Case, question, reply, told
 from tests.loopback import Start
 
@@ -36,17 +36,18 @@ def place() -> Iterator[Path]:
     shutil.rmtree(path)
 
 
-@dataclass(frozen=True)
-class Identity:
+class Identity(NamedTuple):
     """How a process becomes somebody whom file modes bind, and who its files are of."""
 
     prefix: tuple[str, ...] = ()
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any] = {}
 
-    def run(self, *arguments: str, home: Path | None) -> Outcome:
-        """Run `python ARGUMENTS…` with a home that is given; None is no home."""
-        env = environment(**({} if home is None else {"HOME": str(home)}))
-        for name in ("CHAMELEON_STORE", "XDG_CACHE_HOME", *(["HOME"] if home is None else [])):
+    def run(self, *arguments: str, home: Path | None, give: Path | None = None) -> Outcome:
+        """Run `python ARGUMENTS…`, once what lies in a folder is theirs; None is no home."""
+        for each in (give, *give.rglob("*")) if give and "user" in self.options else ():
+            os.chown(each, NOBODY, NOBODY)
+        env = environment(**({"HOME": str(home)} if home else {}))
+        for name in ("CHAMELEON_STORE", "XDG_CACHE_HOME", *([] if home else ["HOME"])):
             env.pop(name, None)
         command = [*self.prefix, sys.executable, "-B", *arguments]
         options = {"stdin": subprocess.DEVNULL, "capture_output": True, "text": True, "timeout": 60}
@@ -54,16 +55,12 @@ class Identity:
         return Outcome(done.returncode, done.stdout, done.stderr)
 
     def chameleon(self, *arguments: str, home: Path | None, give: Path) -> Outcome:
-        """Run the command line, once all that lies in a folder is theirs."""
-        if "user" in self.options:
-            for each in (give, *give.rglob("*")):
-                os.chown(each, NOBODY, NOBODY)
-        return self.run("-m", "chameleon", *arguments, home=home)
+        return self.run("-m", "chameleon", *arguments, home=home, give=give)
 
 
 OTHER_USER = Identity(options={"user": NOBODY, "group": NOBODY, "extra_groups": []})
 # Root without what lets it pass over file modes, where no other user can read Python or this checkout.
-BOUND_ROOT = Identity(prefix=("setpriv", "--bounding-set=-dac_override,-dac_read_search"))
+BOUND_ROOT = Identity(("setpriv", "--bounding-set=-dac_override,-dac_read_search"))
 
 
 @pytest.fixture(scope="module")
@@ -115,10 +112,7 @@ def test_doctor_and_index_need_no_home(user: Identity, place: Path) -> None:
 
 def test_what_may_not_be_written_is_told(loopback: Start, user: Identity, place: Path) -> None:
     server, case, closed = loopback(reply), Case(place / "case", 2), place / "closed"
-    data, log, new, index = (
-        ROOT / "demos/data/league.csv",
-        *map(closed.joinpath, ("log.jsonl", "new", "made")),
-    )
+    data, (log, new, index) = LEAGUE[1], map(closed.joinpath, ("log.jsonl", "new", "made"))
     case.out = closed / "out"
     closed.mkdir()
     log.touch()
@@ -129,12 +123,12 @@ def test_what_may_not_be_written_is_told(loopback: Start, user: Identity, place:
     for path in (case.out, closed):
         path.chmod(0o555)
     before, requests = (case.out / "results.jsonl").read_bytes(), len(server.requests)
-    asked = ["ask", "How many teams are there?", "--table", str(data), "--inventory", "tables_offline"]
+    asked = ["ask", "How many teams are there?", *LEAGUE, *OFFLINE]
     for named, arguments in {
         case.out: case.arguments(),
         log: [*asked, "--log", str(log)],
         new: [*asked, "--log", str(new)],
-        index: ["index", str(data), "--out", str(index)],
+        index: ["index", data, "--out", str(index)],
     }.items():
         line = told(user.chameleon(*arguments, home=place, give=place))
         assert str(named) in line and "ermission denied" in line, line
