@@ -10,24 +10,20 @@ import pytest
 from tests.cli.terminal import at_terminal
 from tests.e2e.commands import ROOT, Command, environment, spawn
 
-CODE = '''
+CODE = """
 from pathlib import Path
 
 from chameleon import tool
 
-
-@tool
 def read(name: str) -> str:
-    """Reads a text."""
     return "a text"
 
-
-@tool(requires_approval=True)
 def write(text: str) -> str:
-    """Writes a text."""
     Path("written").write_text(text)
     return "written"
-'''
+
+read, write = tool(read, description="Reads."), tool(write, description="Writes.", requires_approval=True)
+"""
 INVENTORY = """
 name: mine
 planner: {use: fixed, plan: [{module: read, args: {name: a}}, {module: write, args: {text: $read}}]}

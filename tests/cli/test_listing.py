@@ -1,4 +1,4 @@
-"""`chameleon list`: what a module reads, writes and takes, the file that has it, and who brings it."""
+"""`chameleon list` and `doctor`: what modules, planners and this machine have, and no secret."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 
 from tests.e2e.commands import Command
 from tests.inventory.installed import SOURCE
+from tests.loopback import Fault, Start
 
 
 def test_a_module_is_shown_with_its_keys_and_parameters(sh: Command) -> None:
@@ -94,3 +95,25 @@ def test_inventories_are_listed_without_running_anyones_code(sh: Command) -> Non
     ours, _, methods = listed.partition("\n\nMethods, to be measured on benchmarks:\n")
     names = [line.split()[0] for line in ours.splitlines()]
     assert len(names) == 14 and "tables_first" in names and methods.startswith("chain_of_table ")
+
+
+def test_tells_of_pictures_searches_and_no_value(sh: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    bare = sh("doctor")
+    assert bare.code == 0 and "Search, provider auto: none: no search provider is configured" in bare.out
+    assert "Text in pictures, engine auto: " in bare.out and "Captions on this machine, device" in bare.out
+    monkeypatch.setenv("SEARXNG_URL", "https://searx.example/token-nobody-may-see")
+    monkeypatch.setenv("CHAMELEON_STORE", "postgresql://ann:pa55word@127.0.0.1:1/chest")
+    some, told = sh("doctor"), sh("doctor --json")
+    assert some.code == 0 and "Search, provider auto: searxng\n" in some.out
+    assert "Response store: the response store is a file, and postgresql:…" in some.out
+    packages = told.json["packages"]
+    assert "test" not in packages and {"requests", "urllib3", "lxml"} <= set(packages["web"])
+    assert told.json["search_provider"]["takes"] == "searxng"
+    assert not any(secret in some.out + told.out for secret in ("nobody-may-see", "pa55word"))
+
+
+def test_tells_what_a_server_of_ones_own_does(sh: Command, loopback: Start) -> None:
+    refused = Fault(400, {"error": {"message": "tools are not supported"}})
+    loopback(lambda request: refused if "tools" in request else '{"city": "Oslo"}')
+    assert "  context: 4,096 tokens, structured output: yes, tools: no (" in sh("doctor").out
+    assert sh("doctor --json").json["server"]["structured output"] == "yes"
