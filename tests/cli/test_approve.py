@@ -80,9 +80,7 @@ def test_without_a_terminal_a_run_waits_and_says_how_to_go_on(folder: Path, run:
     assert again.code == 1 and "nothing in it waits for approval" in again.err
 
 
-def test_what_is_refused_in_a_log_declines_and_no_yes_is_written_without_a_key(
-    folder: Path, run: Command
-) -> None:
+def test_a_refusal_in_a_log_declines_and_no_yes_is_written_without_a_key(folder: Path, run: Command) -> None:
     assert run(*LOGGED).code == 4
     (folder / "file").touch()
     log, env = folder / "run.jsonl", environment(XDG_CONFIG_HOME="file")
@@ -94,9 +92,7 @@ def test_what_is_refused_in_a_log_declines_and_no_yes_is_written_without_a_key(
     assert run(*LOGGED).code == 3 and not (folder / "written").exists()
 
 
-def test_what_waits_is_told_as_json_and_none_refuses_as_an_evaluation_does(
-    folder: Path, run: Command
-) -> None:
+def test_what_waits_is_told_as_json_and_none_refuses_as_evaluations_do(folder: Path, run: Command) -> None:
     told = run(*ASK, "--json").json
     assert told["waiting"] == [{"module": "write", "args": {"text": "$read"}}] and told["answer"] is None
     assert (folder / told["log"]).exists()

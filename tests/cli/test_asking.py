@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from pytest import MonkeyPatch
 
 from chameleon.table import to_text
 from tests.e2e.commands import ROOT, Command, spawn
@@ -16,6 +17,7 @@ from tests.e2e.problems import make_problems
 from tests.e2e.rule_model import PROGRAM, SOLUTION, RuleModel
 from tests.loopback import Answer, Fault, LoopbackServer, Start
 
+First = dict[str, Sequence[Answer]]
 PROBLEM = make_problems(8)[7]
 BY_PROGRAM = json.dumps(PROGRAM)
 BY_SOLUTION = json.dumps(["knowledge_retrieval", *SOLUTION])
@@ -62,9 +64,7 @@ def test_a_process_answers_and_says_what_it_runs(loopback: Start, sh: Command, t
         ({"planner": [BY_SOLUTION], "solution_generator": ["No."] * 21}, 'does not say "The answer is'),
     ],
 )
-def test_a_fault_is_one_line_on_stderr_with_exit_code_1(
-    loopback: Start, sh: Command, first: dict[str, Sequence[Answer]], words: str
-) -> None:
+def test_a_fault_is_one_line_with_exit_code_1(loopback: Start, sh: Command, first: First, words: str) -> None:
     loopback(RuleModel(first))
     outcome = sh(ASK)
     assert outcome.code == 1 and words in outcome.complaint
@@ -86,9 +86,7 @@ def test_the_trace_names_fault_and_repair(loopback: Start, sh: Command) -> None:
 
 
 @pytest.mark.slow
-def test_a_server_that_is_not_there_or_has_no_such_model_is_one_line(
-    loopback: Start, sh: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_server_or_model_is_told(loopback: Start, sh: Command, monkeypatch: MonkeyPatch) -> None:
     with LoopbackServer() as server:
         gone = server.url
     monkeypatch.setenv("OPENAI_BASE_URL", gone)
@@ -99,9 +97,7 @@ def test_a_server_that_is_not_there_or_has_no_such_model_is_one_line(
     assert unknown.code == 1 and "gpt-9" in unknown.complaint and "qwen3:8b" in unknown.complaint
 
 
-def test_replay_asks_nothing_and_a_miss_names_the_nearest_prompt(
-    loopback: Start, sh: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_replay_names_the_nearest_prompt(loopback: Start, sh: Command, monkeypatch: MonkeyPatch) -> None:
     server = loopback(RuleModel({"planner": [BY_PROGRAM]}))
     empty = sh(STORED, "--store", "replay")
     assert empty.code == 1 and "no recording to replay" in empty.complaint and not server.requests
@@ -119,9 +115,7 @@ def test_replay_asks_nothing_and_a_miss_names_the_nearest_prompt(
     assert "guests" in missed.complaint and "visitors" in missed.complaint
 
 
-def test_a_log_of_another_question_and_a_file_that_is_no_log_are_left_alone(
-    loopback: Start, sh: Command, tmp_path: Path
-) -> None:
+def test_logs_of_other_questions_and_no_logs_are_kept(loopback: Start, sh: Command, tmp_path: Path) -> None:
     loopback(RuleModel())
     assert sh(ASK, "--log", "run.jsonl").code == 0
     (tmp_path / "notes.txt").write_text("milk\nbread\n")
@@ -136,9 +130,7 @@ def test_a_log_of_another_question_and_a_file_that_is_no_log_are_left_alone(
         assert [each.read_bytes() for each in sorted(tmp_path.iterdir())] == before
 
 
-def test_the_offline_inventory_answers_without_a_model_but_not_after_its_fault(
-    loopback: Start, sh: Command
-) -> None:
+def test_tables_offline_answers_without_a_model_but_not_after_its_fault(loopback: Start, sh: Command) -> None:
     outcome = sh("ask 'What is the total number of apples?' -t apples.csv")
     assert (outcome.code, outcome.out) == (0, "10\n")
     reading, place, plan, why = outcome.err.splitlines()
@@ -152,9 +144,7 @@ def test_the_offline_inventory_answers_without_a_model_but_not_after_its_fault(
 
 
 @pytest.mark.parametrize(("given", "code"), [("harbour rovers.", 0), ("Harbour Rovers!", 0), ("Rovers", 3)])
-def test_an_answer_that_fits_no_choice_is_declined(
-    sh: Command, tmp_path: Path, given: str, code: int
-) -> None:
+def test_an_answer_that_is_no_choice_is_declined(sh: Command, tmp_path: Path, given: str, code: int) -> None:
     says = f"class Says(Module):\n    def run(self, state):\n        return {given!r}\n"
     (tmp_path / "own.py").write_text(f"from chameleon import Module\n\n\n{says}")
     (tmp_path / "own.yaml").write_text(OWN)
@@ -188,9 +178,7 @@ def test_the_last_reply_is_shown_while_it_comes(loopback: Start, sh: Command) ->
     assert [request.get("stream", False) for request in server.requests] == [False, False, True, True]
 
 
-def test_what_was_assumed_is_told_under_the_answer_in_json_in_the_log_and_in_prompts(
-    sh: Command, tmp_path: Path
-) -> None:
+def test_what_was_assumed_is_told_with_the_answer_in_logs_and_in_prompts(sh: Command, tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("Item,Price,ZIP\nTea,$4,02116\nJam,TBD,12207\nBun,$2,12208\n")
     log, asked = tmp_path / "l.jsonl", "ask 'What is the total price?' -t t.csv"
     note = "Price: 1 × TBD counts as blank"

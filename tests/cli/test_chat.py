@@ -110,9 +110,7 @@ def test_comes_back_to_what_was_said_and_needs_no_files(chat: Command) -> None:
         ("chat tables_offline --unit km", "the log belongs to another question or inventory"),
     ],
 )
-def test_a_log_of_another_conversation_is_refused(
-    chat: Command, folder: Path, line: str, complaint: str
-) -> None:
+def test_a_log_of_another_chat_is_refused(chat: Command, folder: Path, line: str, complaint: str) -> None:
     chat(VISITS + LOG, MOST)
     before = (folder / "chat.jsonl").read_bytes()
     shown = chat(line + LOG, FEW)
@@ -132,9 +130,7 @@ def test_what_is_missing_is_told_at_once(chat: Command, line: str, complaint: st
     assert shown.code in (1, 2) and complaint in shown.told and not shown.out
 
 
-def test_a_model_is_told_the_turns_before_and_a_failed_one_does_not_end_it(
-    chat: Command, folder: Path
-) -> None:
+def test_a_model_is_told_the_turns_before_and_a_failed_one_ends_nothing(chat: Command, folder: Path) -> None:
     program = 'visitors = {"Lisbon": 4200, "Lyon": 3100, "Oslo": 900}\nans = max(visitors, key=visitors.get)'
     replies = ['["program_generator"]', program, '["solution_generator"]', *[{"text": ""}] * 3]
     (folder / "replies").write_text("".join(f"{json.dumps(reply)}\n" for reply in replies))

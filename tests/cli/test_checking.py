@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from pytest import CaptureFixture, MonkeyPatch
 
 from chameleon import Inventory, LLMModule, State, Table
 from tests.e2e.commands import ROOT, Command
@@ -72,9 +73,7 @@ def test_what_stops_a_run_is_a_failure_and_told_as_json_too(sh: Command, folder:
 
 
 @pytest.mark.parametrize("has_pandas", [True, False])
-def test_what_programs_can_import_is_told_and_df_promised_only_there(
-    sh: Command, monkeypatch: pytest.MonkeyPatch, has_pandas: bool
-) -> None:
+def test_df_is_promised_where_pandas_is(sh: Command, monkeypatch: MonkeyPatch, has_pandas: bool) -> None:
     known = ["numpy", "pandas", "sympy"] if has_pandas else []
     for user in ("chameleon.cli.checking", "chameleon.modules.program.programs"):
         monkeypatch.setattr(f"{user}.importable", lambda: known)
@@ -89,7 +88,7 @@ def test_what_programs_can_import_is_told_and_df_promised_only_there(
         assert ("two variables" in prompt) == (has_pandas and name != "tables")
 
 
-def test_a_model_is_told_with_what_would_be_asked(sh: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_model_is_told_with_what_would_be_asked(sh: Command, monkeypatch: MonkeyPatch) -> None:
     none = sh("check tables")
     assert none.code == 0 and "A run still needs a model: " in none.out and "is fine:" not in none.out
     monkeypatch.setenv("OPENAI_API_KEY", "sk-nobody-may-see-this")
@@ -121,9 +120,7 @@ def test_a_search_that_is_not_configured_is_told_with_what_to_write(sh: Command,
     assert len(snippets) == 3
 
 
-def test_the_search_in_python_runs_as_it_is_written(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_search_runs_as_told(folder: Path, monkeypatch: MonkeyPatch, capsys: CaptureFixture[str]) -> None:
     (folder / "notes").mkdir()
     (folder / "notes" / "towers.txt").write_text("The Eiffel Tower is 330 m tall.")
     monkeypatch.chdir(folder)
@@ -207,9 +204,7 @@ modules: {weather: 'tools:weather', convert: 'tools:convert', inner: {inventory:
 """
 
 
-def test_what_the_model_is_told_is_shown_and_what_it_is_not_told_is_warned_of(
-    sh: Command, folder: Path
-) -> None:
+def test_what_the_model_is_told_is_shown_and_what_it_is_not_is_warned_of(sh: Command, folder: Path) -> None:
     inner = "name: inner\nplanner: {use: fixed, plan: final_answer}\nmodules: {final_answer: {}}\n"
     for name, text in (("tools.py", BARE), ("inner.yaml", inner), ("mine.yaml", MINE)):
         (folder / name).write_text(text)

@@ -20,6 +20,7 @@ from tests.retrieval.hashed import Hashed
 for package in ("tantivy", "duckdb", "openpyxl", "python_calamine", "lxml", "pypdfium2"):
     pytest.importorskip(package)
 docx, pptx = pytest.importorskip("docx"), pytest.importorskip("pptx")
+Made = tuple[Path, Outcome]
 PAGE = """<!doctype html><title>Seal watch</title><h1>Seal watch</h1>
 <p>Volunteers count the grey seals on the skerry at low water, on the first Sunday of every month.</p>
 <table><tr><th>Month</th><th>Pups</th></tr><tr><td>October</td><td>14</td></tr>
@@ -36,7 +37,7 @@ FILES = {
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Outcome]:
+def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     """The folder above the index, and what the command that made it said."""
     root = tmp_path_factory.mktemp("corpus")
     harbour = mixed_folder(root / "papers") / "harbour"
@@ -57,13 +58,13 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Outcome]:
 
 
 @pytest.fixture
-def ask(made: tuple[Path, Outcome], command: Command) -> Command:
+def ask(made: Made, command: Command) -> Command:
     """Ask the index."""
     return lambda question, *more: command("ask", question, "--index", f"{made[0]}/index", *more)
 
 
 @pytest.mark.slow
-def test_the_summary_says_what_was_read_and_what_was_not(made: tuple[Path, Outcome]) -> None:
+def test_the_summary_says_what_was_read_and_what_was_not(made: Made) -> None:
     root, done = made
     assert "Read 21 tables with " in done.out and f"The index {root}/index holds 21 tables and " in done.out
     assert "Skipped, as layout of a page: 1 table." in done.out and "Windows-1252" in done.out
@@ -71,7 +72,7 @@ def test_the_summary_says_what_was_read_and_what_was_not(made: tuple[Path, Outco
     assert "\n  town/plan.pdf: " in done.err and "\n  harbour/broken.docx" in done.err
 
 
-def test_again_and_as_json(made: tuple[Path, Outcome], command: Command) -> None:
+def test_again_and_as_json(made: Made, command: Command) -> None:
     done = command("index", f"{made[0]}/papers", "--out", f"{made[0]}/index", "--json")
     told = done.json
     assert done.code == 0 and (told["unchanged"], told["files"], told["held"]["tables"]) == (19, 0, 21)
@@ -184,17 +185,13 @@ def test_sources_are_told_as_json_and_the_trace_shows_tables_with_scores(ask: Co
         ("-i", 1, "the inventory tables_offline takes no index. Leave it out, or name one that takes it"),
     ],
 )
-def test_an_index_is_taken_alone(
-    made: tuple[Path, Outcome], ask: Command, option: str, code: int, told: str
-) -> None:
+def test_an_index_is_taken_alone(made: Made, ask: Command, option: str, code: int, told: str) -> None:
     done = ask("Who?", option, "tables_offline" if code == 1 else f"{made[0]}/papers/club/league_2024.csv")
     assert done.code == code and told in done.told
 
 
 @pytest.mark.parametrize("retriever", ["bm25", "{first: blend, embeddings: NAME}"])
-def test_an_index_is_asked_by_the_retriever_that_it_was_built_for(
-    sh: Command, hashed: Hashed, tmp_path: Path, retriever: str
-) -> None:
+def test_an_index_keeps_its_retriever(sh: Command, hashed: Hashed, tmp_path: Path, retriever: str) -> None:
     by = ("--retriever", retriever.replace("NAME", json.dumps(hashed.name)))
     (tmp_path / "data").mkdir()
     for town in ("Lakeside", "Marsh End", "Quarry Lane"):

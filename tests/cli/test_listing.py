@@ -77,9 +77,7 @@ def test_what_others_bring_is_shown_one_by_one(sh: Command) -> None:
 @pytest.mark.parametrize(
     "name", ["forecast", "weather_tools.functions:forecast", "weather_tools.functions:plain"]
 )
-def test_a_function_is_shown_with_its_arguments_and_its_own_file(
-    sh: Command, weather_tools: Path, name: str
-) -> None:
+def test_a_function_is_shown_with_arguments_and_its_file(sh: Command, weather_tools: Path, name: str) -> None:
     shown, told = sh("list modules", name).out, sh("list modules --json", name).json
     card = f"{name.rpartition(':')[2]}(city: string, days: integer = 3) -> {{sky: string}}"
     file = str(weather_tools / "functions.py")

@@ -11,6 +11,7 @@ import zlib
 from pathlib import Path
 
 import pytest
+from pytest import MonkeyPatch
 
 from tests.e2e.commands import ROOT, Command, environment, spawn
 
@@ -70,6 +71,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copy(ROOT / "demos/data/ferry.png", made)
     os.mkfifo(made / "pipe")
     return made
+
+
+@pytest.fixture
+def bad(folder: Path, command: Command, monkeypatch: MonkeyPatch) -> Command:
+    """Run a line of a shell in that folder."""
+    monkeypatch.chdir(folder)
+    return lambda line: command(*shlex.split(line))
 
 
 COMPLAINTS = [
@@ -132,13 +140,10 @@ COMPLAINTS = [
 
 
 @pytest.mark.parametrize(("line", "words"), COMPLAINTS, ids=range(len(COMPLAINTS)))
-def test_what_cannot_be_done_is_one_line(
-    command: Command, folder: Path, monkeypatch: pytest.MonkeyPatch, line: str, words: str
-) -> None:
+def test_what_cannot_be_done_is_one_line(bad: Command, line: str, words: str) -> None:
     if "--image" in line:
         pytest.importorskip("PIL", reason="pictures need Pillow")
-    monkeypatch.chdir(folder)
-    outcome = command(*shlex.split(line))
+    outcome = bad(line)
     told = outcome.err if line.startswith("recall") else outcome.complaint  # after what was indexed
     assert outcome.code == 1 and words in told and "Traceback" not in told
     assert not outcome.out or outcome.out.startswith(("An inventory is code: ", "tabmwp cannot run here: "))
@@ -163,11 +168,8 @@ USAGE = [
 
 
 @pytest.mark.parametrize(("line", "words"), USAGE, ids=range(len(USAGE)))
-def test_wrong_usage_exits_with_2(
-    command: Command, folder: Path, monkeypatch: pytest.MonkeyPatch, line: str, words: str
-) -> None:
-    monkeypatch.chdir(folder)
-    outcome = command(*shlex.split(line))
+def test_wrong_usage_exits_with_2(bad: Command, folder: Path, line: str, words: str) -> None:
+    outcome = bad(line)
     assert outcome.code == 2 and not outcome.out and "Traceback" not in outcome.err
     assert words in outcome.told and not (folder / "run.jsonl").exists()
 

@@ -209,7 +209,7 @@ def test_ways_of_one_name_are_told_apart_and_a_misspelled_file_is_no_question(sh
         ("How many points?,,league.csv", "line 3: it has no answer. Write DECLINE", True),
     ],
 )
-def test_a_bad_row_is_told_with_its_line_and_skipped(
+def test_a_bad_row_is_told_and_skipped(
     sh: Command, folder: Path, row: str, told: str, is_skipped: bool
 ) -> None:
     (folder / "q.csv").write_text("\n".join([*QUESTIONS.splitlines()[:2], row]), "utf-8")
@@ -230,9 +230,7 @@ def test_a_bad_row_is_told_with_its_line_and_skipped(
         ("question,answer,note\nHow many?,12,x\n", []),
     ],
 )
-def test_bad_lines_and_misspelled_columns_are_told(
-    sh: Command, folder: Path, text: str, told: list[str]
-) -> None:
+def test_bad_lines_and_odd_columns_are_told(sh: Command, folder: Path, text: str, told: list[str]) -> None:
     name = "q.jsonl" if text.startswith("{") else "q.csv"
     (folder / name).write_text(text, "utf-8")
     said = sh(f"eval tables_offline {name} -t league.csv").err

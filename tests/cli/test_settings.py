@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from pytest import MonkeyPatch
 
 from tests.cli.terminal import at_terminal
 from tests.e2e.commands import ROOT, Command
@@ -21,7 +22,7 @@ OFFLINE = "Runs inventory tables_offline; "
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path: Path, monkeypatch: MonkeyPatch) -> Path:
     """A repository with a table, of a user with a configuration directory of their own."""
     (tmp_path / ".git").mkdir()
     (tmp_path / "visits.csv").write_text(TABLE)
@@ -53,17 +54,13 @@ def settings(folder: Path, text: str, is_agreed: bool = False) -> None:
         ("quiet = true\n", f"{ASK} --trace", "1. table_reader  ["),
     ],
 )
-def test_a_file_sets_options_and_the_run_says_so(
-    sh: Command, folder: Path, text: str, line: str, shown: str
-) -> None:
+def test_a_file_sets_options_and_is_told(sh: Command, folder: Path, text: str, line: str, shown: str) -> None:
     settings(folder, text)
     outcome = sh(line)
     assert outcome.code == 0 and shown in outcome.err
 
 
-def test_the_model_is_the_options_then_the_variables_then_the_files(
-    sh: Command, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_options_go_before_variables_and_files(sh: Command, folder: Path, monkeypatch: MonkeyPatch) -> None:
     settings(folder, 'model = "openai:a"\ninventory = "tables"\nstore = "off"\n')
     assert "Model: openai:a, because chameleon.toml names it" in sh("doctor").out
     monkeypatch.setenv("CHAMELEON_MODEL", "openai:b")
@@ -72,9 +69,7 @@ def test_the_model_is_the_options_then_the_variables_then_the_files(
     assert "model scripted:c, because --model names it" in sh(ASK, "--model", "scripted:c").err
 
 
-def test_it_is_looked_for_above_up_to_the_repository(
-    sh: Command, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_it_is_sought_above_up_to_the_repository(sh: Command, folder: Path, monkeypatch: MonkeyPatch) -> None:
     inner, own = folder / "docs/deep", folder / "config/chameleon"
     inner.mkdir(parents=True)
     own.mkdir(parents=True)
@@ -90,9 +85,7 @@ def test_it_is_looked_for_above_up_to_the_repository(
     assert sh(ASK).err == "chameleon.toml sets quiet = true\n"
 
 
-def test_its_paths_are_seen_from_its_folder_and_an_index_gives_way_to_a_table(
-    sh: Command, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_its_paths_are_seen_from_its_own_folder(sh: Command, folder: Path, monkeypatch: MonkeyPatch) -> None:
     assert sh("index visits.csv -o made").code == 0
     settings(folder, '[ask]\nindex = "made"\n', is_agreed=True)
     (folder / "below").mkdir()
@@ -138,9 +131,7 @@ def test_what_it_may_not_hold_is_told_by_key(sh: Command, folder: Path, text: st
     assert shown.code == 0 and f"Settings: {folder}/chameleon.toml: {words}" in shown.out
 
 
-def test_doctor_tells_the_file_and_the_variables(
-    sh: Command, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_doctor_tells_the_file_and_the_variables(sh: Command, folder: Path, monkeypatch: MonkeyPatch) -> None:
     assert "Settings: there is no chameleon.toml" in sh("doctor").out
     settings(folder, 'model = "openai:x"\n[eval]\nworkers = 3\n')
     monkeypatch.setenv("CHAMELEON_MODLE", "openai:y")
@@ -160,7 +151,7 @@ def test_an_evaluation_takes_its_limit_from_it(sh: Command, folder: Path) -> Non
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="files have no owner there")
-def test_no_file_of_others_is_read(sh: Command, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_file_of_others_is_read(sh: Command, folder: Path, monkeypatch: MonkeyPatch) -> None:
     settings(folder, "workrs = 2\n")
     owner = (folder / "chameleon.toml").stat().st_uid
     monkeypatch.setattr("os.getuid", lambda: owner + 1)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from pytest import MonkeyPatch
 
 from tests.e2e.by_cue import ByCue
 from tests.e2e.commands import ROOT, Command, Outcome
@@ -19,7 +20,7 @@ ASK = "ask 'What is the adult fare?'"
 
 
 @pytest.fixture
-def ask(sh: Command, monkeypatch: pytest.MonkeyPatch) -> Ask:
+def ask(sh: Command, monkeypatch: MonkeyPatch) -> Ask:
     """Ask with these bytes on standard input."""
 
     def run(options: str, data: bytes) -> Outcome:
@@ -42,9 +43,7 @@ def test_a_text_is_read_from_standard_input(ask: Ask) -> None:
         assert outcome.code == 1 and words in outcome.complaint
 
 
-def test_a_picture_is_read_from_standard_input_and_nothing_of_it_stays(
-    ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_picture_from_stdin_leaves_nothing(ask: Ask, tmp_path: Path, monkeypatch: MonkeyPatch) -> None:
     pytest.importorskip("rapidocr", reason="text needs rapidocr: pip install rapidocr onnxruntime")
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     outcome = ask("--image -", (ROOT / "demos/data/ferry.png").read_bytes())
@@ -111,7 +110,7 @@ VISITS = "ask 'How many more visitors did Lisbon have than Lyon?' --table visits
 
 
 @pytest.fixture
-def nested(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def nested(tmp_path: Path, monkeypatch: MonkeyPatch) -> Path:
     monkeypatch.setenv("OPENAI_API_KEY", "k")
     for name, text in FILES.items():
         (tmp_path / name).write_text(text)

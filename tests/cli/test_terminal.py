@@ -56,9 +56,7 @@ def run(folder: Path) -> Command:
     return partial(spawn, cwd=folder)
 
 
-def test_the_answer_is_first_and_bold_the_rest_dim_and_a_pipe_gets_no_codes(
-    folder: Path, run: Command
-) -> None:
+def test_the_answer_is_first_and_bold_the_rest_dim_and_pipes_get_no_codes(folder: Path, run: Command) -> None:
     code, screen = at_terminal(OFFLINE, folder)
     first, *rest = screen.splitlines()
     assert (code, first) == (0, "\x1b[1m2300\x1b[0m")

@@ -202,9 +202,7 @@ COUNT = "SELECT COUNT(*) = 2 FROM w WHERE Team = 'Tandem'"
     ("inventory", "query", "answer"),
     [("wikitq_text_to_sql", BEST, ("Iker Sola (ESP)",)), ("tabfact_text_to_sql", COUNT, "yes")],
 )
-def test_a_question_or_a_statement_becomes_one_query(
-    loopback: Start, inventory: str, query: str, answer: Any
-) -> None:
+def test_a_question_becomes_one_query(loopback: Start, inventory: str, query: str, answer: Any) -> None:
     model = clerk([query])
     state = run(loopback, model, inventory, "Who is the best cyclist of Tandem?")
     assert state.answer == answer and model.asked == {"SQL:": 1}

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from pytest import LogCaptureFixture, MonkeyPatch
 
 from chameleon import State
 from chameleon.core.log import EventLog
@@ -39,7 +40,7 @@ ECHOES: dict[str, Callable[[str], Answer]] = {
 
 
 @pytest.fixture(params=["sk-", ""])
-def key(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+def key(request: pytest.FixtureRequest, monkeypatch: MonkeyPatch) -> str:
     """A random key of a known or of no particular shape, in the environment as users set it."""
     value: str = request.param + secrets.token_hex(20)
     monkeypatch.setenv("OPENAI_API_KEY", value)
@@ -57,7 +58,7 @@ def sent(server: LoopbackServer) -> set[str]:
 
 @pytest.mark.parametrize("echo", ECHOES.values(), ids=ECHOES)
 def test_what_echoes_the_key_reaches_nobody(
-    loopback: Start, key: str, echo: Callable[[str], Answer], tmp_path: Path, caplog: pytest.LogCaptureFixture
+    loopback: Start, key: str, echo: Callable[[str], Answer], tmp_path: Path, caplog: LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
     server = loopback(RuleModel({"planner": [BY_SOLUTION], "solution_generator": [echo(key)] * 2}))

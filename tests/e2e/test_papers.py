@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pytest import MonkeyPatch
 
 from tests.documents.made import contract, filing
 from tests.e2e.commands import Command
@@ -30,7 +31,7 @@ FILING = b"""<html><body><p><b>Item 8. Income</b></p><table>
 
 
 @pytest.fixture
-def ask(tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> Command:
+def ask(tmp_path: Path, command: Command, monkeypatch: MonkeyPatch) -> Command:
     """Ask about a text of a folder that has an agreement and a report."""
     (tmp_path / "agreement.pdf").write_bytes(contract())
     (tmp_path / "report.html").write_bytes(filing())
@@ -96,9 +97,7 @@ def test_passages_that_do_not_tell_are_declined(ask: Command, loopback: Start) -
         ("report.html", "What were the berth fees in 2024?", "Item 8. Income"),
     ],
 )
-def test_without_a_model_the_nearest_passages_are_shown(
-    ask: Command, file: str, question: str, place: str
-) -> None:
+def test_without_a_model_the_nearest_are_shown(ask: Command, file: str, question: str, place: str) -> None:
     done, told = ask(file, question), ask(file, question, "--json").json
     assert done.code == 3 and not done.out and "--inventory papers" in done.err
     nearest = [line for line in done.err.splitlines() if line.startswith("Nearest: ")]
@@ -125,9 +124,7 @@ def test_markdown_and_long_texts_are_papers_and_a_short_one_is_none(
     assert done.code == code and told in done.out + done.err and "From:" not in done.err
 
 
-def test_a_model_sees_the_caption_and_is_told_where_words_do_not_match(
-    ask: Command, loopback: Start, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_model_sees_captions_and_is_told(ask: Command, loopback: Start, monkeypatch: MonkeyPatch) -> None:
     monkeypatch.setattr("chameleon.modules.documents.paper_retriever.automatic", lambda: "none")
     server = loopback(finding("Hollin Ropeworks"))
     done = ask("agreement.pdf", "Who sells?", *MODEL)
@@ -163,9 +160,7 @@ def test_arithmetic_is_done_by_a_program_in_the_sandbox(ask: Command, loopback: 
         ("lease.pdf", b"", "the PDF is empty"),
     ],
 )
-def test_other_formats_are_named_with_what_to_do(
-    tmp_path: Path, ask: Command, name: str, data: bytes, words: str
-) -> None:
+def test_other_formats_are_named(tmp_path: Path, ask: Command, name: str, data: bytes, words: str) -> None:
     (tmp_path / name).write_bytes(data)
     done = ask(name, "What is the rent?")
     assert done.code == 1 and words in done.complaint and name in done.complaint
@@ -180,7 +175,7 @@ def test_other_formats_are_named_with_what_to_do(
     ],
 )
 def test_a_pdf_and_a_page_are_known_by_their_content(
-    tmp_path: Path, ask: Command, monkeypatch: pytest.MonkeyPatch, source: str, data: bytes, told: str
+    tmp_path: Path, ask: Command, monkeypatch: MonkeyPatch, source: str, data: bytes, told: str
 ) -> None:
     (tmp_path / "agreement.txt").write_bytes(data)
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))

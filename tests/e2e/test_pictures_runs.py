@@ -83,9 +83,7 @@ def test_a_model_that_sees_answers_in_one_call_with_the_picture_once(model: str,
 
 
 @pytest.mark.parametrize(("given", "pictures"), [("image", 1), ("text", 0)])
-def test_for_a_model_that_does_not_see_the_captioner_alone_is_shown_the_picture(
-    given: str, pictures: int, loopback: Start, picture: str
-) -> None:
+def test_the_captioner_alone_is_shown_it(given: str, pictures: int, loopback: Start, picture: str) -> None:
     cues = {"Modules:": json.dumps(PLAN), "Caption:": "Two halves.", "Knowledge:": "Red is a colour."}
     server = loopback(ByCue({**cues, "Solution:": "The answer is red."}))
     llm = LLM.connect("openai:local", api_key="k", retries=0)
@@ -123,9 +121,7 @@ def test_a_replay_without_a_key_plans_as_the_recording_did(picture: str, tmp_pat
     assert state.answer == "red" and len(state.calls) == 1
 
 
-def test_visual_question_answering_asks_any_model_once_and_declines_what_it_does_not_know(
-    loopback: Start, tmp_path: Path
-) -> None:
+def test_visual_question_answering_asks_once_and_may_decline(loopback: Start, tmp_path: Path) -> None:
     server = loopback(["The sign is cut off. The answer is unknown."])
     halves().save(tmp_path / "a.png")
     llm = LLM.connect("openai:local", api_key="k", retries=0)

@@ -69,9 +69,7 @@ def test_cases_without_statutes_do_not_begin(loopback: Start, command: Command, 
     assert "Put statutes.json (names to texts) beside the cases" in outcome.told
 
 
-def test_three_strategies_by_three_ways_to_ask(
-    loopback: Start, command: Command, data: Path, tmp_path: Path
-) -> None:
+def test_strategies_by_ways_to_ask(loopback: Start, command: Command, data: Path, tmp_path: Path) -> None:
     reader = Reader()
     server = loopback(reader)
     options = ("--out", str(tmp_path / "out"), "--store", "off", "--json")

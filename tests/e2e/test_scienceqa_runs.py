@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pytest import MonkeyPatch
 
 from chameleon import LLM, Executor, Inventory, State
 from chameleon.evaluation.benchmark import Judgement, Problem
@@ -78,7 +79,7 @@ def run(
 
 @pytest.mark.parametrize("planner", [PROMPTED, STRUCTURED])
 def test_a_planned_run_sees_reads_knows_and_searches(
-    planner: str, loopback: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    planner: str, loopback: Start, tmp_path: Path, monkeypatch: MonkeyPatch
 ) -> None:
     towns = {"Harwick": (40, 30), "Sorrento Bay": (200, 150), "Lundby": (90, 290)}
     picture = drawn(tmp_path / "map.png", towns)
@@ -106,9 +107,7 @@ def test_a_planned_run_sees_reads_knows_and_searches(
     assert [piece["text"] for piece in state.cache["text_boxes"]] == TOWNS
 
 
-def test_what_is_missing_is_skipped_and_told(
-    loopback: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_lacks_is_skipped_and_told(loopback: Start, tmp_path: Path, monkeypatch: MonkeyPatch) -> None:
     plan = ["query_generator", "bing_search", "solution_generator", "answer_generator"]
     model = seeing(plan)
     state, _ = run(model, loopback, tmp_path)  # no search server is configured

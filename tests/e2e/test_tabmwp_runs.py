@@ -73,9 +73,7 @@ def test_every_run_ends_every_failure_has_its_cause_and_prompts_hold_what_was_gi
     ],
     ids=["prose alone", "no verifier", "a lookup twice", "ten thousand modules", "code"],
 )
-def test_a_malformed_plan_is_repaired_once_then_the_fallback_runs(
-    loopback: Start, plan: str, fault: str
-) -> None:
+def test_a_bad_plan_is_repaired_once_then_the_fallback_runs(loopback: Start, plan: str, fault: str) -> None:
     server = loopback(RuleModel({"planner": [plan, BY_SOLUTION]}))
     state = tabmwp().run(PROBLEM)
     refused, accepted = state.plans[:2]
@@ -110,9 +108,7 @@ def ended(state: State) -> tuple[str, str, str]:
 
 
 @pytest.mark.parametrize(("asker", "kind"), [("planner", "fallback"), ("program_generator", "repair")])
-def test_an_empty_reply_is_asked_for_again_and_then_done_without(
-    loopback: Start, asker: str, kind: str
-) -> None:
+def test_an_empty_reply_is_asked_for_again_then_done_without(loopback: Start, asker: str, kind: str) -> None:
     loopback(model := RuleModel({"planner": [BY_PROGRAM], asker: [Reply("", finish="length")] * 9}))
     state = tabmwp().run(PROBLEM)
     assert ended(state)[0] == "answered" and model.asked.count(asker) > 1
@@ -141,9 +137,7 @@ def test_a_program_that_comes_to_no_end_is_not_asked_for_again_and_again(loopbac
         (Reply(None, message={"refusal": "I will not."}), 1, "Refused"),
     ],
 )
-def test_a_fault_that_stays_ends_the_run_with_its_name(
-    loopback: Start, fault: Answer, tries: int, kind: str
-) -> None:
+def test_a_fault_that_stays_ends_a_run_by_name(loopback: Start, fault: Answer, tries: int, kind: str) -> None:
     """No fallback is tried in silence, and nothing that cannot help is asked again."""
     loopback(model := RuleModel({"planner": [BY_KNOWLEDGE], "knowledge_retrieval": [fault] * 9}))
     state = tabmwp(retries=2, naps=[]).run(PROBLEM)
@@ -172,9 +166,7 @@ def logged(executor: Executor, file: Path) -> State:
 
 
 @pytest.mark.parametrize("dies_after", [0, 2])
-def test_a_run_whose_server_dies_is_kept_and_goes_on_with_another(
-    loopback: Start, tmp_path: Path, dies_after: int
-) -> None:
+def test_a_run_goes_on_after_its_server_has_died(loopback: Start, tmp_path: Path, dies_after: int) -> None:
     plan = {"planner": [BY_KNOWLEDGE]}
     loopback(RuleModel(plan))
     undisturbed = tabmwp().run(PROBLEM)

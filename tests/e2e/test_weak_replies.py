@@ -119,9 +119,7 @@ def test_a_model_that_knows_no_answer_declines(inventory: str, replies: list[str
         ("pictures", ["The answer is 2."], "2"),
     ],
 )
-def test_a_plan_that_cannot_answer_is_refused_with_what_lacks(
-    inventory: str, further: list[str], answer: Any
-) -> None:
+def test_a_plan_that_cannot_answer_is_refused(inventory: str, further: list[str], answer: Any) -> None:
     loaded = Inventory.load(inventory)
     given = {"table": VISITS} if "table" in loaded.input_types else {"text": "Two."}
     model = LLM.connect(ScriptedModel(['["answer_generator"]'] * 2 + further))

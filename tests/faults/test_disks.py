@@ -47,9 +47,7 @@ def on_a_small_disk(place: Path, free: int, *arguments: str, **changes: str) -> 
 
 
 @pytest.mark.parametrize("free", [24, *(pytest.param(each, marks=thorough) for each in (0, 4))])
-def test_a_full_disk_stops_an_evaluation_and_room_lets_it_go_on(
-    loopback: Start, tmp_path: Path, free: int
-) -> None:
+def test_a_full_disk_stops_an_evaluation_and_it_goes_on(loopback: Start, tmp_path: Path, free: int) -> None:
     server, case = loopback(reply), Case(tmp_path, 40)
     case.out = tmp_path / "disk" / "out"
     line = told(on_a_small_disk(tmp_path, free, *case.arguments())[0])

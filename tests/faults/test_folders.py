@@ -52,9 +52,7 @@ KINDS = ("random", "overwritten", "zeros", "foreign", "nested")
 
 
 @pytest.mark.parametrize("kind", ["cut", *KINDS])
-def test_a_harmed_folder_goes_on_or_is_told_and_left_alone(
-    command: Command, tmp_path: Path, kind: str
-) -> None:
+def test_a_harmed_folder_goes_on_or_is_told_and_left(command: Command, tmp_path: Path, kind: str) -> None:
     whole, out = tmp_path / "whole", tmp_path / "harmed"
     assert command(*offline(whole)).code == 0
     for name in [each for each in FILES if (whole / each).exists()]:
@@ -122,9 +120,7 @@ def test_a_garbled_log_is_told_and_kept(logged: Logged, command: Command, kind: 
 
 
 @pytest.mark.parametrize("gone", ["deleted", "folder moved"])
-def test_a_log_that_goes_away_is_told_before_more_is_paid(
-    loopback: Start, command: Command, tmp_path: Path, gone: str
-) -> None:
+def test_a_log_that_goes_away_is_told(loopback: Start, command: Command, tmp_path: Path, gone: str) -> None:
     log, elsewhere = tmp_path / "logs" / "log.jsonl", tmp_path / "elsewhere"
     log.parent.mkdir()
 

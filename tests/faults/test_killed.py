@@ -53,9 +53,7 @@ def test_killed_many_times_every_result_is_counted_once(loopback: Start, tmp_pat
     assert case.count <= len(server.requests) <= case.count + WORKERS * len(kills)
 
 
-def test_a_second_process_is_told_and_sigterm_loses_nothing(
-    loopback: Start, command: Command, tmp_path: Path
-) -> None:
+def test_a_second_process_is_told_of_the_first(loopback: Start, command: Command, tmp_path: Path) -> None:
     case, hangs = Case(tmp_path, 12, PROGRAMS), threading.Event()
 
     def model(request: dict[str, Any]) -> Reply:
@@ -97,9 +95,7 @@ def test_many_processes_begin_one_response_store(loopback: Start, tmp_path: Path
 
 
 @pytest.mark.parametrize("kills", [1, pytest.param(4, marks=thorough)])
-def test_interpreters_killed_from_outside_cost_no_problem_and_no_call(
-    loopback: Start, tmp_path: Path, kills: int
-) -> None:
+def test_killed_interpreters_cost_no_problem_or_call(loopback: Start, tmp_path: Path, kills: int) -> None:
     """As the system does for want of memory; each while a program runs in it."""
     case = Case(tmp_path, 2 * kills + 2, PROGRAMS)
     sleeps = "python\nimport time\ntime.sleep(0.25)\n"

@@ -13,6 +13,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from pytest import MonkeyPatch
 
 from chameleon import Executor, Table
 from chameleon.errors import InputError, MachineError, lack_of
@@ -70,9 +71,7 @@ def test_other_failures_are_taken_for_no_lack() -> None:
     assert run(modules, on_error={"a": "skip"}).answer == 7
 
 
-def test_an_index_stops_where_no_file_can_be_opened(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
-) -> None:
+def test_an_index_stops_without_handles(tmp_path: Path, monkeypatch: MonkeyPatch, command: Command) -> None:
     """Files that were left out would be missed in every answer."""
     (tmp_path / "one.csv").write_text("a,b\n1,2\n3,4\n")
     fails = failing(os_error(errno.EMFILE))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -96,9 +96,7 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("approve", [None, refuse], ids=["nobody", "refused"])
 @pytest.mark.parametrize("named", ORDERS)
-def test_a_result_orders_and_nothing_unapproved_happens(
-    tmp_path: Path, named: str, approve: Callable[[Request], bool] | None
-) -> None:
+def test_a_result_orders_and_nothing_unapproved_happens(tmp_path: Path, named: str, approve: Any) -> None:
     run(tmp_path, "text", ORDERS[named], NATIVE, Obedient(), approve=approve)
     asked = effects(tmp_path)
     assert asked and {name for name, _ in asked} == {"read"}, asked  # the model was really misled
@@ -107,9 +105,7 @@ def test_a_result_orders_and_nothing_unapproved_happens(
 
 @pytest.mark.parametrize("native", [True, False], ids=["native", "text"])
 @pytest.mark.parametrize("place", PLACES)
-def test_wherever_the_order_stands_nothing_unapproved_happens(
-    tmp_path: Path, place: str, native: bool
-) -> None:
+def test_wherever_orders_stand_nothing_unapproved_happens(tmp_path: Path, place: str, native: bool) -> None:
     calls = [("write", {"text": "owned"}), ("send", {"text": SECRET})]
     state = run(tmp_path, place, calls, {**NATIVE, "native": native}, Obedient(native=native), approve=refuse)
     assert {name for name, _ in effects(tmp_path)} <= {"read"} and state.ended is not None

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from pytest import MonkeyPatch
 
 from chameleon.llm import LLM
 from tests.e2e.commands import Command
@@ -73,7 +74,7 @@ BROKEN = {
 @pytest.mark.parametrize("way", [(), ("--stream",)], ids=["whole", "streamed"])
 @pytest.mark.parametrize("broken", BROKEN)
 def test_a_broken_server_ends_a_question_in_one_line(
-    command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, broken: str, way: tuple[str, ...]
+    command: Command, monkeypatch: MonkeyPatch, tmp_path: Path, broken: str, way: tuple[str, ...]
 ) -> None:
     monkeypatch.setattr("chameleon.llm.pipeline.Pipeline._wait_before_retry", lambda *_: 0.01)
     asked, stopped, begun = list[Any](), threading.Event(), time.monotonic()
@@ -95,9 +96,7 @@ def test_a_broken_server_ends_a_question_in_one_line(
     assert 1 <= len(asked) <= 3, "once, and once more; in pieces the server may be asked without options"
 
 
-def test_a_long_time_to_wait_ends_with_the_runs_own(
-    loopback: Start, command: Command, tmp_path: Path
-) -> None:
+def test_a_long_time_to_wait_ends_with_the_run(loopback: Start, command: Command, tmp_path: Path) -> None:
     server, begun = loopback([Fault(429, headers={"Retry-After": "1e9"})]), time.monotonic()
     brief = f"{HASTY}budget: {{seconds: 1}}\n"
     outcome = command(*question(tmp_path, "--store", "off", inventory=brief))

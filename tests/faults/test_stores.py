@@ -86,9 +86,7 @@ def wrong(case: Case) -> list[str]:
     return [each["id"] for each in case.results if not each["correct"]]
 
 
-def test_a_store_that_is_deleted_while_it_is_used_costs_no_answer(
-    loopback: Start, command: Command, tmp_path: Path, keep_in: Keep
-) -> None:
+def test_a_deleted_store_is_no_loss(loopback: Start, command: Command, tmp_path: Path, keep_in: Keep) -> None:
     case, stores = Case(tmp_path / "case", COUNT), tmp_path / "stores"
     keep_in(stores / "store.sqlite")
 
@@ -105,9 +103,7 @@ def test_a_store_that_is_deleted_while_it_is_used_costs_no_answer(
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs file modes")
-def test_what_a_run_keeps_is_for_its_owner_alone(
-    loopback: Start, command: Command, tmp_path: Path, keep_in: Keep
-) -> None:
+def test_what_is_kept_is_private(loopback: Start, command: Command, tmp_path: Path, keep_in: Keep) -> None:
     loopback(reply)
     case, log, stores = Case(tmp_path / "case", 3), tmp_path / "log.jsonl", tmp_path / "stores"
     keep_in(stores / "store.sqlite")
