@@ -24,7 +24,7 @@ from chameleon import Inventory, State, Table
 from chameleon.documents.indexing import index_files
 from chameleon.inventory import shipped_inventories
 from chameleon.table.bars import split_rows
-from tests.e2e import tables
+from tests.e2e import problems
 from tests.modules.reports.pages import page
 from tests.modules.statutes.samples import STATUTES
 
@@ -33,7 +33,7 @@ ENVIRONMENT = {"WIKIPEDIA_ENDPOINT": "http://127.0.0.1:9/w/api.php"}
 
 DEMOS = Path(__file__).parents[1] / "demos" / "data"
 
-RACE = tables.RACE.with_caption("Cyclists in a race")
+RACE = problems.RACE.with_caption("Cyclists in a race")
 TEAMS = Table(
     ["Team", "Home"], [["Velo Nord", "Arvik"], ["Tandem", "Selmark"], ["Ruota", "Brune"]], "Homes of teams"
 )
