@@ -13,14 +13,8 @@ from chameleon.web import Web, WebLimits
 from chameleon.web.web import HostPace
 from tests.web.servers import Route, as_json, duckduckgo_page, wiki
 
-PATHS = {
-    "bing": "/bing",
-    "brave": "/brave",
-    "tavily": "/tavily",
-    "searxng": "/search",
-    "wikipedia": "/w/api.php",
-    "ddgs": "/html/",
-}
+PATHS = {"bing": "/bing", "brave": "/brave", "tavily": "/tavily", "searxng": "/search"}
+PATHS |= {"wikipedia": "/w/api.php", "ddgs": "/html/"}
 """Where `tests.web.servers.search_services` serves each of them."""
 WITH_KEY = ("bing", "brave", "tavily")
 

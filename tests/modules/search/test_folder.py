@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -17,12 +16,10 @@ from chameleon.web import Web
 def folder(tmp_path: Path) -> Path:
     documents = tmp_path / "documents"
     (documents / "sea").mkdir(parents=True)
-    (documents / "sea" / "tides.md").write_text(
-        "# Tides\n\nThe Moon pulls at the sea, and so high tide comes twice a day.\n\n" + "Boats wait. " * 300
-    )
-    (documents / "metals.html").write_text(
-        "<h1>Metals</h1><script>magnet magnet</script><p>A magnet attracts <b>iron</b> and steel.</p>"
-    )
+    tides = "# Tides\n\nThe Moon pulls at the sea, and so high tide comes twice a day.\n\n"
+    (documents / "sea" / "tides.md").write_text(tides + "Boats wait. " * 300)
+    metals = "<h1>Metals</h1><script>magnet</script><p>A magnet attracts <b>iron</b> and steel.</p>"
+    (documents / "metals.html").write_text(metals)
     (documents / "birds.txt").write_bytes("Möwen nest on cliffs.".encode("latin-1"))
     (documents / "broken.pdf").write_text("magnet")
     (documents / "magnet.png").write_text("magnet")
@@ -36,7 +33,6 @@ def folder(tmp_path: Path) -> Path:
 
 def test_the_passage_that_fits_is_found(folder: Path) -> None:
     documents = DocumentFolder(folder)
-    documents.check()
     best, *_ = documents.search("What does a magnet attract?", 3)
     assert (best.title, best.url, best.text) == ("Metals", "metals.html", "A magnet attracts iron and steel.")
     (tides,) = documents.search("when is high tide", 1)
@@ -47,33 +43,25 @@ def test_the_passage_that_fits_is_found(folder: Path) -> None:
     assert documents.search("zebra?", 3) == [] and documents.search("", 3) == []
 
 
-def test_threads_read_the_folder_once(folder: Path) -> None:
-    documents = DocumentFolder(folder)
-    with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(lambda _: documents.search("magnet", 1)[0].url, range(8)))
-    assert found == ["metals.html"] * 8
-
-
-def test_a_folder_that_cannot_be_searched_is_an_error_of_the_check(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_searched_is_an_error_of_the_check(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match="no folder"):
         DocumentFolder(tmp_path / "none").check()
     with pytest.raises(InputError, match="no text and no document"):
         DocumentFolder(tmp_path / "empty").check()
+    (tmp_path / "empty" / "a.pdf").write_text("x")
+    monkeypatch.setattr("chameleon.errors.find_spec", lambda name: None if name == "pypdfium2" else name)
+    with pytest.raises(MissingPackage, match=r"PDF files .*pip install .*\[papers\]"):
+        DocumentFolder(tmp_path / "empty").check()
     with pytest.raises(InventoryError, match="needs a folder"):
         choose_provider(SearchSettings("folder"), Web())
 
 
-def test_what_its_documents_need_is_told_before_a_run(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("chameleon.errors.find_spec", lambda name: None if name == "pypdfium2" else name)
-    with pytest.raises(MissingPackage, match=r"PDF files .*pip install .*\[papers\]"):
-        DocumentFolder(folder).check()
-    (folder / "broken.pdf").unlink()
-    DocumentFolder(folder).check()
-
-
 def test_other_documents_have_another_digest(folder: Path) -> None:
     documents = DocumentFolder(folder)
+    documents.check()
     first = documents.runtime_info()
     assert (first["documents"], first["folder"], len(first["sha256"])) == (4, "documents", 64)
     (folder / "magnet.png").write_text("what is not searched does not count")

@@ -19,17 +19,11 @@ def chosen(name: str = "auto", web: Web | None = None, **settings: Any) -> Any:
 
 
 def test_auto_takes_the_first_that_is_configured(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = []
-    for variables in (
-        {"BING_SEARCH_KEY": "k", "BING_SEARCH_ENDPOINT": "https://b.example"},
-        {"SEARXNG_URL": "https://s.example"},
-        {"TAVILY_API_KEY": "k"},
-        {"BRAVE_API_KEY": "k"},
-    ):
-        for variable, value in variables.items():
-            monkeypatch.setenv(variable, value)
-        found.append(chosen().name)
-    assert found == ["bing", "searxng", "tavily", "brave"]
+    monkeypatch.setenv("BING_SEARCH_KEY", "k")
+    names = ("BING_SEARCH_ENDPOINT", "SEARXNG_URL", "TAVILY_API_KEY", "BRAVE_API_KEY")
+    for variable, name in zip(names, ("bing", "searxng", "tavily", "brave"), strict=True):
+        monkeypatch.setenv(variable, "https://b.example")
+        assert chosen().name == name
     assert chosen(folder="docs").name == "folder"
 
 
@@ -54,17 +48,12 @@ def test_what_is_missing_is_an_error_that_names_what_to_set(monkeypatch: pytest.
 
 @pytest.mark.parametrize(
     ("endpoint", "fault"),
-    [
-        ("https://169.254.169.254/", "special network"),
-        ("https://me:word@search.example/", "a user name or password"),
-        ("search.example", "only http and https"),
-    ],
+    [("https://169.254.169.254/", "special network"), ("https://me:word@search.example/", "user name or")],
 )
 @pytest.mark.usefixtures("keys")
-def test_the_check_refuses_what_a_run_would_refuse(
+def test_the_check_refuses_what_a_run_would_refuse_and_names_the_setting(
     endpoint: str, fault: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And names the setting that holds the address, without what may be a password in it."""
     for name in ("bing", "brave", "searxng", "wikipedia"):
         with pytest.raises(InventoryError, match=rf"^endpoint .the endpoint of {name}.*{fault}") as caught:
             chosen(name, endpoint=endpoint, allow_private=True).check()
@@ -112,13 +101,13 @@ def test_a_key_that_no_header_can_hold_is_named_by_its_variable(monkeypatch: pyt
 
 def test_an_address_may_hold_a_query_which_is_told_to_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BING_SEARCH_KEY", KEY)
-    for name, endpoint, address in (
-        ("bing", "https://search.example:8443/custom?customconfig=7", "/custom?customconfig=7"),
-        ("searxng", "https://search.example:8443?language=de", "/search?language=de"),
-        ("searxng", "https://search.example:8443/x/search/", "/x/search/"),
-        ("searxng", "https://search.example:8443/research", "/research/search"),
+    for name, path, address in (
+        ("bing", "/custom?customconfig=7", "/custom?customconfig=7"),
+        ("searxng", "?language=de", "/search?language=de"),
+        ("searxng", "/x/search/", "/x/search/"),
+        ("searxng", "/research", "/research/search"),
     ):
-        found = chosen(name, endpoint=endpoint)
+        found = chosen(name, endpoint=f"https://search.example:8443{path}")
         found.check()
         assert found.address == f"https://search.example:8443{address}"
         assert found.runtime_info() == {"provider": name, "host": "search.example"}

