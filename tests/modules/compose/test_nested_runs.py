@@ -1,19 +1,18 @@
-"""Runs three deep: their log in a file, what they spend, who stops them, and what has changed since."""
+"""Inventories within inventories: one log, one budget, who stops them, and what has changed since."""
 
 from __future__ import annotations
 
 import asyncio
-import json
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from chameleon import LLM, Budget, EventLog, Executor, Inventory, State, tool
+from chameleon import LLM, Budget, EventLog, Executor, Inventory, State, Table, tool
 from chameleon.core.events import Event, Nested
 from chameleon.core.log import event_from_json, event_to_json
 from chameleon.errors import InventoryError
@@ -32,18 +31,24 @@ def work() -> str:
     return "done"
 
 
-def deep(**low: Any) -> Inventory:
-    """Return an inventory of one of one that asks a model twice: to plan `work`, and to plan nothing else."""
-    lowest = Inventory.of([work, rest], name="low", **{"planner": "react", **low})
-    middle = Inventory("middle", Fixed(["low"]), {"low": lowest}, input_types={"question": "str"})
-    return Inventory("high", Fixed(["middle"]), {"middle": middle})
-
-
 @tool
 def rest() -> str:
     """Takes its time."""
     time.sleep(0.2)
     return "rested"
+
+
+@tool
+def shout() -> str:
+    """Shouts."""
+    return "HEY"
+
+
+def deep() -> Inventory:
+    """Return an inventory of one of one that asks a model twice: to plan `work`, and to plan nothing else."""
+    lowest = Inventory.of([work, rest], "react", name="low")
+    middle = Inventory("middle", Fixed(["low"]), {"low": lowest}, input_types={"question": "str"})
+    return Inventory("high", Fixed(["middle"]), {"middle": middle})
 
 
 def model(*names: str, **spent: Any) -> LLM:
@@ -59,34 +64,14 @@ def why(state: State) -> str:
     return f"{state.ended.reason}: {state.ended.error}"
 
 
-def test_a_log_file_that_is_cut_at_any_line_goes_on_to_the_same_end(tmp_path: Path) -> None:
-    inventory, path = deep(), tmp_path / "run.jsonl"
-    with EventLog(path) as log:
-        whole = Executor(inventory, model("work", "rest")).run(GIVEN, log)
-    assert whole.answer == "All done." and whole.usage.calls == 3
-    lines = path.read_bytes().splitlines(keepends=True)
-    for count in range(len(lines) + 1):
-        path.write_bytes(b"".join(lines[:count]) + b'{"event":"nest')  # killed while it wrote
-        done = sum(len(_asked(json.loads(line))) for line in lines[:count])
-        with EventLog(path) as log:
-            state = Executor(inventory, model(*("work", "rest")[done:])).run(GIVEN, log)
-        assert state.answer == "All done." and state.usage.calls == 3
-        assert len(path.read_bytes().splitlines()) == len(lines), count
-
-
-def _asked(event: Mapping[str, Any]) -> Sequence[Any]:
-    found: Sequence[Any] = _asked(event["inside"]) if "inside" in event else event.get("calls", ())
-    return found
-
-
 @pytest.mark.parametrize(
     ("budget", "told"),
     [
-        (Budget(calls=1), "budget of 1 call"),
-        (Budget(tokens=30), "budget of 30 tokens"),
-        (Budget(cost=0.03), "budget of 0.03 cost"),
-        (Budget(steps=3), "budget of 3 steps"),
-        (Budget(seconds=0.15), "budget of 0.15 seconds"),
+        (Budget(calls=1), "1 call"),
+        (Budget(tokens=30), "30 tokens"),
+        (Budget(cost=0.03), "0.03 cost"),
+        (Budget(steps=3), "3 steps"),
+        (Budget(seconds=0.15), "0.15 seconds"),
     ],
 )
 @pytest.mark.parametrize("is_own", [False, True])
@@ -95,7 +80,7 @@ def test_budgets_hold_inside(budget: Budget, told: str, is_own: bool) -> None:
     lowest = replace(Inventory.of([work, rest], "react", name="low"), budget=budget)
     inventory = Inventory("high", Fixed(["low"]), {"low": lowest}) if is_own else deep()
     state = Executor(inventory, llm, budget=None if is_own else budget).run(GIVEN)
-    assert f"the {'inventory low' if is_own else 'run'} reached its {told}" in why(state)
+    assert f"the {'inventory low' if is_own else 'run'} reached its budget of {told}" in why(state)
     most = 1 if budget.calls == 1 else 2 if budget.tokens or budget.cost else 4
     assert state.usage.calls <= most and (is_own or state.steps_taken <= (budget.steps or 64))
 
@@ -109,12 +94,6 @@ def spent(on_error: Mapping[str, Any], **budgets: Budget) -> Inventory:
     return Inventory("same", Fixed(["middle"]), {"middle": middle, "shout": shout}, on_error=on_error)
 
 
-@tool
-def shout() -> str:
-    """Shouts."""
-    return "HEY"
-
-
 def innermost(event: Event) -> Event:
     return innermost(event.event) if isinstance(event, Nested) else event
 
@@ -122,10 +101,10 @@ def innermost(event: Event) -> Event:
 @pytest.mark.parametrize(
     ("budgets", "on_error", "answer", "told"),
     [
-        ({"low": Budget(calls=1)}, {}, "done", "inventory same in same reached its budget of 1 call"),
-        ({"low": Budget(tokens=20)}, {}, "done", "inventory same in same reached its budget of 20 tokens"),
-        ({"middle": Budget(steps=2)}, {"middle": ["shout"]}, "HEY", "inventory same reached its budget of 2"),
-        ({"middle": Budget(calls=1)}, {}, None, "inventory same reached its budget of 1 call"),
+        ({"low": Budget(calls=1)}, {}, "done", "same in same reached its budget of 1 call"),
+        ({"low": Budget(tokens=20)}, {}, "done", "same in same reached its budget of 20 tokens"),
+        ({"middle": Budget(steps=2)}, {"middle": ["shout"]}, "HEY", "same reached its budget of 2"),
+        ({"middle": Budget(calls=1)}, {}, None, "same reached its budget of 1 call"),
     ],
 )
 def test_a_budget_of_an_inventory_fails_its_step_and_no_more(
@@ -139,9 +118,9 @@ def test_a_budget_of_an_inventory_fails_its_step_and_no_more(
 
     events = list(executor().stream(GIVEN))
     state = State.fold(events)
-    assert state.answer == answer and f"the {told}" in str(events)
+    assert state.answer == answer and f"the inventory {told}" in str(events)
     assert state.ended is not None and state.ended.reason == ("answered" if answer else "budget")
-    assert answer or why(state).startswith(f"budget: module middle: module low: the {told}")
+    assert answer or why(state).startswith(f"budget: module middle: module low: the inventory {told}")
     for count in range(len(events)):
         before = [event_from_json(event_to_json(event)) for event in events[:count]]
         done = sum(len(getattr(innermost(event), "calls", ())) for event in before)
@@ -198,6 +177,36 @@ def test_it_runs_in_an_event_loop_as_it_does_without() -> None:
         return [event async for event in Executor(deep(), model("work", "rest")).astream(GIVEN)]
 
     assert State.fold(asyncio.run(run())).answer == "All done."
+
+
+TABLE = Table(["City", "Visitors"], [["Lisbon", "4200"], ["Lyon", "3100"]])
+ASKED = ("How many visitors did Lisbon have?", "Will it rain?")
+
+
+def test_a_run_three_deep_is_one_log_and_what_declines_within_declines() -> None:
+    takes, rules = {"question": "str", "table": "Table"}, {"rules": Inventory.load("tables_offline")}
+    low = Inventory("low", Fixed(["rules"]), rules, input_types=takes)
+    modules, on_error = {"low": low, "shout": shout}, {"low": ["shout"]}
+    middle = Inventory("middle", Fixed(["low"]), modules, input_types=takes, on_error=on_error)
+    calls = [{"name": "middle", "args": {"question": each}} for each in ASKED]
+    script = ScriptedModel([{"text": "", "tool_calls": calls}, "4200"], tools=True)
+    given = {"question": "What of Lisbon?", "table": TABLE}
+    events = list(Executor(Inventory.of([middle], "react"), LLM.connect(script)).stream(given))
+    state = State.fold(events)
+    assert state.answer == "4200" and state.executed_names == ("middle", "middle", "model_answer")
+    assert [record.output for record in state.history] == ["4200", "HEY", "4200"]
+    assert state.usage.calls == 2 and state.steps_taken == 11
+    assert state.cache["sources"][0]["rows"] == (1,)
+    declined = Executor(Inventory("outer", Fixed(["rules"]), rules)).run({**given, "question": ASKED[1]})
+    assert why(declined).startswith("declined: ") and "rain" in why(declined)
+
+
+def test_inventories_that_run_one_another_are_refused(tmp_path: Path) -> None:
+    plan = "planner: {use: fixed, plan: [x]}\nmodules: {x: {inventory: "
+    for name, other in (("a", "b"), ("b", "a")):
+        (tmp_path / f"{name}.yaml").write_text(f"name: {name}\n{plan}{other}.yaml}}}}\n", "utf-8")
+    with pytest.raises(InventoryError, match="circle"):
+        Inventory.load(tmp_path / "a.yaml")
 
 
 @pytest.mark.parametrize(("wide", "deep"), [(2, 18), (6, 11)])
