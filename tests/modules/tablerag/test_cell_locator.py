@@ -13,15 +13,8 @@ from chameleon.modules.tablerag.similarity import SemanticFilter
 from tests.benchmarks.shared_data import needs_data, rows
 from tests.modules.tablerag.running import REGATTA, output, run
 
-CLUBS = Table(
-    ["Home", "Score", "Away"],
-    [
-        ["Tarn Rovers", "2", "Mill Hill"],
-        ["Mill Hill", "1", "Arvik"],
-        ["Arvik", "3", "Tarn Rovers"],
-        ["Mill Hill", "1", "Selmark"],
-    ],
-)
+_ROWS = ["Tarn Rovers|2|Mill Hill", "Mill Hill|1|Arvik", "Arvik|3|Tarn Rovers", "Mill Hill|1|Selmark"]
+CLUBS = Table(["Home", "Score", "Away"], [row.split("|") for row in _ROWS])
 
 
 @pytest.mark.parametrize(
