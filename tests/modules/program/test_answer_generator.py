@@ -23,16 +23,13 @@ TEAMS = ("Kingsmere Town", "Harbour Rovers")
         ("thursday", ("Monday", "Thursday"), "Thursday"),
         ("(B)", ("Monday", "Thursday"), "Thursday"),
         ("Thursday, since it rained", ("Monday", "Thursday"), "Thursday"),
-        ("Fern Hill Park", ("Fern Hill", "Fern Hill Park"), "Fern Hill Park"),
         (True, ("yes", "no"), "yes"),
         (2.0, ("$2.00", "$3.00"), "$2.00"),
         (0.5, ("1/2", "1/4"), "1/2"),
         (1234, ("1,234", "4,321"), "1,234"),
-        ("A", ("a cat", "a dog"), "a cat"),
         ("Sunday", ("Monday", "Thursday"), "Sunday"),
         ("Kingsmere Town or Harbour Rovers", TEAMS, None),
         ("Kingsmere Town, Harbour Rovers", TEAMS, None),
-        ("Kingsmere Town (or Harbour Rovers)", TEAMS, None),
         ("yes and no", ("yes", "no"), None),
         ("Kingsmere Town, since Harbour Rovers have less", TEAMS, "Kingsmere Town"),
         (7, (), 7),
@@ -66,7 +63,6 @@ OPTIONS = ["a dog. It barks.", "Thursday", "an ash tree"]
         ("The answer is (c).", "an ash tree"),
         ("The answer is A because it barks.", "a dog. It barks."),
         ("The answer is A dog. It barks.", "a dog. It barks."),
-        ("The answer is an ash tree.", "an ash tree"),
         ("The answer is A good question.", "A good question"),  # an article, no letter
         ("The answer is E.", "E"),
         ("The answer is surely Thursday.", "Thursday"),
@@ -74,13 +70,11 @@ OPTIONS = ["a dog. It barks.", "Thursday", "an ash tree"]
         ("The answer is B. I am sure that the answer is right.", "Thursday"),
         ("The answer is A. Wait. The answer is B.", "Thursday"),  # the official rule takes the first
         ("It rained.\n(b)", "Thursday"),
-        ("Answer: B", "Thursday"),
         ("\\boxed{B}", "Thursday"),
         ("It must be Thursday.", "Thursday"),
         ("It is an ash tree, and no dog.", "an ash tree"),
         ("It is not Thursday. So it is an ash tree.", "an ash tree"),
         ("It is Thursday, or an ash tree.", "It is Thursday, or an ash tree."),
-        ("It rained.", "It rained."),
     ],
 )
 def test_a_solutions_letter_or_option_is_found(solution: str, expected: str) -> None:
@@ -114,31 +108,31 @@ def test_any_text_and_choices_come_to_a_choice_or_none(text: str, choices: list[
         assert chosen(solution, choices) in (None, *choices)
 
 
-class TestAttempts:
-    def run(self, *replies: Any) -> State:
-        llm = LLM.connect(ScriptedModel(list(replies)))
-        question = {"question": "When did it rain?", "choices": OPTIONS}
-        return Executor(Inventory.parse(INVENTORY), llm).run(question)
+def attempted(*replies: Any) -> State:
+    llm = LLM.connect(ScriptedModel(list(replies)))
+    question = {"question": "When did it rain?", "choices": OPTIONS}
+    return Executor(Inventory.parse(INVENTORY), llm).run(question)
 
-    def test_the_last_reply_is_kept_and_the_answer_found_in_it(self) -> None:
-        state = self.run("It may be.", "It can be.", "It must be Thursday.")
-        assert state.answer == "Thursday"
-        assert [record.error is None for record in state.history] == [False, False, True, True]
-        redone = [record.step.redo for record in state.history[:3]]
-        fault = 'the solution does not say "The answer is …"'
-        first, second = (Redo(1, 0.1, False, fault, "It may be."), Redo(2, 0.1, True, fault, "It can be."))
-        assert redone == [None, first, second]
-        state = self.run(*["It must be Thursday."] * 3)
-        assert state.answer == "Thursday" and len(state.calls) == 2, "the same again counts as the last"
-        cut = {"text": "It rained on Thursday, since", "finish": "length"}
-        assert self.run(cut, cut, cut).answer == "Thursday"
-        empty = self.run("", " ", "\n")
-        assert empty.ended is not None and empty.ended.reason == "failed"
 
-    def test_a_free_answer_that_is_unknown_is_declined_with_what_is_missing(self) -> None:
-        solution = "The table has no row for the train. The answer is unknown."
-        model = LLM.connect(ScriptedModel(['["solution_generator", "answer_generator"]', solution]))
-        given = {"question": "How many came by train?", "table": Table(["Came by"], [["Car"]])}
-        state = Executor(Inventory.load("tables"), model).run(given)
-        assert state.answer is None and state.ended is not None and state.ended.reason == "declined"
-        assert "no row for the train" in str(state.ended.error)
+def test_the_last_reply_is_kept_and_the_answer_found_in_it() -> None:
+    state = attempted("It may be.", "It can be.", "It must be Thursday.")
+    assert state.answer == "Thursday"
+    assert [record.error is None for record in state.history] == [False, False, True, True]
+    fault = 'the solution does not say "The answer is …"'
+    first, second = (Redo(1, 0.1, False, fault, "It may be."), Redo(2, 0.1, True, fault, "It can be."))
+    assert [record.step.redo for record in state.history[:3]] == [None, first, second]
+    state = attempted(*["It must be Thursday."] * 3)
+    assert state.answer == "Thursday" and len(state.calls) == 2, "the same again counts as the last"
+    cut = {"text": "It rained on Thursday, since", "finish": "length"}
+    assert attempted(cut, cut, cut).answer == "Thursday"
+    empty = attempted("", " ", "\n")
+    assert empty.ended is not None and empty.ended.reason == "failed"
+
+
+def test_a_free_answer_that_is_unknown_is_declined_with_what_is_missing() -> None:
+    solution = "The table has no row for the train. The answer is unknown."
+    model = LLM.connect(ScriptedModel(['["solution_generator", "answer_generator"]', solution]))
+    given = {"question": "How many came by train?", "table": Table(["Came by"], [["Car"]])}
+    state = Executor(Inventory.load("tables"), model).run(given)
+    assert state.answer is None and state.ended is not None and state.ended.reason == "declined"
+    assert "no row for the train" in str(state.ended.error)

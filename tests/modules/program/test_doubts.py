@@ -36,8 +36,6 @@ TWO = "What do two staplers cost?"
         (TWO, "two_staplers = 2 * 9.40\nans = two_staplers", "9.4 is not in the table"),
         (TWO, "stapler = 32\nans = 2 * stapler", "32 is not in the row"),
         (TWO, 'price = {"Stapler": 32}\nans = 2 * price["Stapler"]', "32 is not in the row"),
-        ("What was sold in May?", "ans = sum([7, 18, 12, 40])", "it copies 4 of the 5 numbers"),
-        (TWO, "pen = 2.50\nstapler = 9\nans = 2 * pen", "2.5 is not in the row"),
         ("What was sold in May?", "ans = sum([7, 18, 12, 40, 7])", "it copies 4 of the 5 numbers"),
         ("How many are blue?", 'ans = len(df[df["Color"] == "blue"])', "'blue' is no cell of the column"),
         ("How much is the desk lamp?", 'ans = float(df["Price"].max() - 1)', "names 'Desk lamp', and"),
@@ -89,13 +87,11 @@ def test_an_answer_in_words_is_a_cell_or_planned_once_more_with_a_program() -> N
     state = tables("What color has the stapler?", look_up, "The answer is blue.")
     assert state.ended is not None and state.ended.reason != "answered"
     assert tables("What color has the desk?", look_up, "The answer is 7.").answer is None
-    for question, said in [
-        ("Which is cheaper, the red pen or the stapler?", "The answer is Stapler."),
-        ("Welches Ding ist am teuersten?", "The answer is Stapler."),
-        ("Which items cost over 30?", "The answer is Stapler."),
-        ("What color has the stapler?", "The answer is grey Atlantis."),
-    ]:
-        assert tables(question, look_up, said).answer is None
+    computed = ("Which is cheaper, the red pen or the stapler?", "Welches Ding ist am teuersten?")
+    for question in (*computed, "Which items cost over 30?"):
+        assert tables(question, look_up, "The answer is Stapler.").answer is None
+    state = tables("What color has the stapler?", look_up, "The answer is grey Atlantis.")
+    assert state.answer is None
 
 
 @pytest.mark.parametrize(

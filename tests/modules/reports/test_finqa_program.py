@@ -10,31 +10,28 @@ from hypothesis import strategies as st
 
 from chameleon.modules.reports.finqa_program import END, OPERATIONS, calculated, number_in, tokens_of
 
-LINES = [
-    ["( in thousands )", "2011", "2010"],
-    ["harbour dues", "$ 1,250", "900"],
-    ["ferry ( net )", "-32 ( 32 )", "14"],
-    ["share of freight", "12.5% ( 12.5 % )", "20%"],
-    ["notes", "2014", "n/a"],
-    ["fees", "1", "2"],
-    ["fees", "3", "4"],
-    ["years", "2011", "2010"],
-]
+_LINES = """
+( in thousands ) | 2011 | 2010
+harbour dues | $ 1,250 | 900
+ferry ( net ) | -32 ( 32 ) | 14
+share of freight | 12.5% ( 12.5 % ) | 20%
+notes | 2014 | n/a
+fees | 1 | 2
+fees | 3 | 4
+years | 2011 | 2010
+"""
+LINES = [line.split(" | ") for line in _LINES.strip().splitlines()]
 
 
 @pytest.mark.parametrize(
     ("text", "value"),
     [
-        ("add(1, 2)", 3.0),
         ("subtract(1,250, 900), divide(#0, 900)", 0.38889),  # ", " separates, "," does not
         ("multiply(12.5%, const_100)", 12.5),
-        ("divide(637, const_5)", 127.4),
         ("add(const_m1, 1)", 0.0),
         ("exp(2, 10)", 1024.0),
-        ("greater(2, 1)", "yes"),
         ("greater(1, 1)", "no"),
         ("add(1, 1), add(5, 5)", 10.0),  # the last step counts, whether the first is used or not
-        ("table_sum(harbour dues, none)", 2150.0),
         ("table_average(harbour dues, none)", 1075.0),
         ("table_max(share of freight, none)", 0.2),  # a percentage with its repetition in brackets
         ("table_min(harbour dues, none), divide(#0, 2)", 450.0),
@@ -80,14 +77,10 @@ def test_oddities_of_the_official_evaluator(program: Any, value: Any, fault: str
         ("divide(1, 0)", "it divides by zero"),
         ("exp(10, 1000)", "a number becomes too large"),
         ("exp(-8, 0.5)", "it calculates with a value that is no number"),
-        ("greater(2, 1), add(#0, 1)", "it calculates with a value that is no number"),
         ("greater(2, 1), add(#0, #0)", "it calculates with a value that is no number"),
         ("add(#0, 1)", "'#0' is no earlier step"),
-        ("add(1, #x)", "'#x' is no earlier step"),
         ("add(const_x, 1)", "'const_x' is no number"),
-        ("add(twelve, 1)", "'twelve' is no number"),
         ("add(1, 2, 3)", "step 0 does not end after two arguments"),
-        ("sum(1, 2)", "'sum' is no operation"),
         ("add(1)", "a step is not an operation with two arguments"),
         ("table_sum(rent, none)", "no row of the table is named 'rent'"),
         ("table_sum(notes, none)", "the row 'notes' has a cell that is no number"),

@@ -9,11 +9,5 @@ from chameleon import Inventory
 
 def inventory_of(name: str, **settings: Any) -> Inventory:
     """Return an inventory whose plan is this module alone, with these settings."""
-    return Inventory.parse(
-        {
-            "name": "mine",
-            "input": {"question": "str", "image": "path"},
-            "planner": {"use": "fixed", "plan": [name]},
-            "modules": {name: settings},
-        }
-    )
+    planner, takes = {"use": "fixed", "plan": [name]}, {"question": "str", "image": "path"}
+    return Inventory.parse({"name": "mine", "input": takes, "planner": planner, "modules": {name: settings}})

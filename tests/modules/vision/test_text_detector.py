@@ -30,10 +30,8 @@ from tests.engine.doubles import executor
 from tests.modules.vision.inventories import inventory_of
 from tests.pictures.drawn import text_picture
 
-rapidocr = pytest.mark.skipif(
-    find_spec("rapidocr") is None or find_spec("onnxruntime") is None,
-    reason="rapidocr and onnxruntime are not installed",
-)
+_HAS_BOTH = find_spec("rapidocr") and find_spec("onnxruntime")
+rapidocr = pytest.mark.skipif(not _HAS_BOTH, reason="rapidocr and onnxruntime are not installed")
 GONE = MissingPackage("it is not here")
 WORDS = {(20, 15): "Melting point", (300, 15): "Boiling", (20, 100): "Water 100"}
 
@@ -104,25 +102,22 @@ def test_what_the_engine_is_not_sure_of_is_left_out(tmp_path: Path, monkeypatch:
     assert readers == [(["fr"], {"gpu": False, "verbose": False}, shapes)], "the reader is loaded once"
 
 
-@pytest.mark.parametrize(
-    ("texts", "read"),
-    [
-        ([("Tea", 0.9), ("2.50", 0.9), ("3.SO", 0.3)], "Tea 2.50 […]"),
-        ([("gre3n", 0.2), ("Tea:", 0.9), ("2.50", 0.9)], "[…] Tea: 2.50"),
-    ],
-)
 def test_a_line_that_is_not_read_in_full_answers_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, texts: Sequence[Any], read: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     boxes = [[[left, 20], [left + 60, 20], [left + 60, 40], [left, 40]] for left in (10, 110, 210)]
-    found = [(box, *text) for box, text in zip(boxes, texts, strict=True)]
-    double_of_easyocr(monkeypatch, found)
     path = text_picture(tmp_path / "prices.png", {}, (300, 60))
-    state = detect(path, engine="easyocr")
-    assert state.cache["detected_text"] == read
-    asked = State(input={"question": "What is the tea?", "image": str(path)}, cache=state.cache)
-    with pytest.raises(Declined, match="no label in the text has such a value"):
-        LabelReader().run(asked)
+    for texts, read in (
+        ([("Tea", 0.9), ("2.50", 0.9), ("3.SO", 0.3)], "Tea 2.50 […]"),
+        ([("gre3n", 0.2), ("Tea:", 0.9), ("2.50", 0.9)], "[…] Tea: 2.50"),
+    ):
+        monkeypatch.setattr(engines, "_made", {})
+        double_of_easyocr(monkeypatch, [(box, *text) for box, text in zip(boxes, texts, strict=True)])
+        state = detect(path, engine="easyocr")
+        assert state.cache["detected_text"] == read
+        asked = State(input={"question": "What is the tea?", "image": str(path)}, cache=state.cache)
+        with pytest.raises(Declined, match="no label in the text has such a value"):
+            LabelReader().run(asked)
     sure = detect(path, engine="easyocr", least_confidence=0.95)
     assert sure.cache["detected_text"] == "", "a line of which nothing is read is left out"
 
@@ -174,6 +169,22 @@ def test_bad_settings_are_told() -> None:
             TextDetector("rapidocr", languages=["de"]).check()
 
 
+@rapidocr
+def test_engines_run_on_a_gpu_if_it_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import onnxruntime
+    import rapidocr
+
+    readers = double_of_easyocr(monkeypatch, has_gpu=True)
+    detect(text_picture(tmp_path / "words.png", {}, (30, 20)), engine="easyocr")
+    assert [options["gpu"] for _, options, _ in readers] == [True]
+    made: list[dict[str, Any]] = []
+    monkeypatch.setattr(rapidocr, "RapidOCR", lambda params: made.append(params))
+    for provider in ("CUDAExecutionProvider", "CPUExecutionProvider"):
+        monkeypatch.setattr(onnxruntime, "get_available_providers", lambda name=provider: [name])
+        engines.RapidEngine()
+    assert [params["EngineConfig.onnxruntime.use_cuda"] for params in made] == [True, False]
+
+
 def failing_reader(*_: Any, **__: Any) -> Any:
     raise RuntimeError("operator torchvision::nms does not exist")
 
@@ -183,25 +194,6 @@ _FOUND = (
     ([[1.2, 2.0], [10, 2], [10, 8], [1, 8]], "Paris", 0.9),
     ([[1, 22], [10, 22], [10, 28], [1, 28]], "8 4 < 8 $", 0.04),
 )
-
-
-def test_easyocr_takes_torchs_gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    readers = double_of_easyocr(monkeypatch, has_gpu=True)
-    detect(text_picture(tmp_path / "words.png", {}, (30, 20)), engine="easyocr")
-    assert [options["gpu"] for _, options, _ in readers] == [True]
-
-
-@rapidocr
-def test_rapidocr_runs_on_cuda_if_it_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    import onnxruntime
-    import rapidocr
-
-    made: list[dict[str, Any]] = []
-    monkeypatch.setattr(rapidocr, "RapidOCR", lambda params: made.append(params))
-    for provider in ("CUDAExecutionProvider", "CPUExecutionProvider"):
-        monkeypatch.setattr(onnxruntime, "get_available_providers", lambda name=provider: [name])
-        engines.RapidEngine()
-    assert [params["EngineConfig.onnxruntime.use_cuda"] for params in made] == [True, False]
 
 
 def double_of_easyocr(
@@ -219,11 +211,8 @@ def double_of_easyocr(
             self.shapes.append(image.shape)
             return list(found)
 
-    for name, held in {
-        "easyocr": {"Reader": Reader},
-        "torchvision": {},
-        "torch": {"accelerator": SimpleNamespace(is_available=lambda: has_gpu)},
-    }.items():
+    torch = {"accelerator": SimpleNamespace(is_available=lambda: has_gpu)}
+    for name, held in {"easyocr": {"Reader": Reader}, "torchvision": {}, "torch": torch}.items():
         module = ModuleType(name)
         module.__dict__.update(held, __spec__=ModuleSpec(name, None))
         monkeypatch.setitem(sys.modules, name, module)
