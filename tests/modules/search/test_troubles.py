@@ -77,8 +77,7 @@ def test_a_bad_answer_is_told_in_time(clients: Any, answer: Answer, reason: str,
 
 
 def test_a_page_of_duckduckgo_that_is_none_holds_nothing(provider: Make) -> None:
-    xml = b"<?xml version='1.0' encoding='x'?><a/>"
-    for page in (b"", b"\x00\xff\xfe", b"<" * 100_000, xml, b"<b>" * 100_000):
+    for page in (b"", b"\x00\xff\xfe", b"<?xml version='1.0' encoding='x'?><a/>", b"<b>" * 100_000):
         with WebServer({"/html/": Answer(page)}) as server:
             try:
                 assert provider("ddgs", server).search("tides", 2) == []
