@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,6 @@ from chameleon.planners.fixed import Fixed
 from chameleon.text import harmless
 from tests.e2e.commands import environment
 from tests.faults.running import run_code, wait_until
-from tests.local_server import free_port, listening
 
 pytest.importorskip("mcp")
 SERVERS = Path(__file__).parents[2] / "interop"
@@ -39,9 +38,13 @@ def entry(way: str = "", *, file: Path = RAW, **more: Any) -> dict[str, Any]:
     return {"mcp": mcp, **more}
 
 
-def inventory(folder: Path, *plan: Any, **entries: Mapping[str, Any]) -> Inventory:
+def data(*plan: Any, **entries: Mapping[str, Any]) -> dict[str, Any]:
     planner = {"use": "fixed", "plan": list(plan) or ["text"]}
-    return Inventory.parse({"name": "t", "planner": planner, "modules": dict(entries)}, folder)
+    return {"name": "t", "planner": planner, "modules": dict(entries)}
+
+
+def inventory(folder: Path, *plan: Any, **entries: Mapping[str, Any]) -> Inventory:
+    return Inventory.parse(data(*plan, **entries), folder)
 
 
 def run(made: Inventory, log: Any = (), **options: Any) -> State:
@@ -73,7 +76,7 @@ def received(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("structured", {"a": 1}),
         ("wrapped", (1, 2)),
         ("table", Table(["a", "b"], [["1", "x"], ["2", "y"]])),
-        ("csv", Table(["a", "b"], [["1", "x"]], caption="t")),
+        ("csv", Table(["a", "b"], [["1", "x"]])),
         ("link", {"type": "resource_link", "uri": "f:///a.txt", "name": "a.txt"}),
         ("sound", {"type": "audio", "mimeType": "audio/wav"}),
         ("nothing", ""),
@@ -85,9 +88,7 @@ def received(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 )
 def test_results_are_text_json_and_tables(folder: Path, name: str, given: Any) -> None:
     found = output(folder, name)
-    assert (found.with_caption("") if isinstance(found, Table) else found) == (
-        given.with_caption("") if isinstance(given, Table) else given
-    )
+    assert (found.with_caption("") if isinstance(found, Table) else found) == given
 
 
 def test_a_picture_is_kept_for_its_owner_alone(folder: Path, received: Path) -> None:
@@ -129,10 +130,9 @@ def test_a_server_that_died_is_started_for_the_next_call_and_the_call_is_not_rep
 
 
 def test_what_a_server_tells_beside_its_result_is_written_nowhere() -> None:
-    data = {"name": "t", "planner": {"use": "fixed", "plan": ["text"]}, "modules": {"raw": entry("talks")}}
     ran = run_code(
         "from chameleon import Executor, Inventory\n"
-        f"made = Inventory.parse({data!r})\n"
+        f"made = Inventory.parse({data(raw=entry('talks'))!r})\n"
         "print(Executor(made, approve=lambda _: True).run({'question': 'q'}).answer)"
     )
     assert (ran.out, ran.err) == ("a text\n", "")
@@ -258,11 +258,19 @@ def test_tools_ask_unless_the_inventory_allows_denies_or_bounds_them(
     assert [step.module for step in state.waiting] == ["plain"]
 
 
-def test_names_of_arguments_are_checked_and_a_result_is_an_argument_of_another(folder: Path) -> None:
+def test_arguments_are_checked_results_are_arguments_and_many_runs_go_at_once(folder: Path) -> None:
     state = run(inventory(folder, {"module": "echo", "args": {}}, raw=entry()))
     assert "echo lacks the argument 'text'" in str(state.ended) and not state.history
     made = inventory(folder, "text", {"module": "echo", "args": {"text": "$text"}}, raw=entry())
     assert run(made).answer == "a text"
+    made = inventory(folder, {"module": "echo", "args": {"text": "hi"}}, raw=entry(allow=["echo"]))
+
+    async def many() -> list[State]:
+        executor = Executor(made)
+        return [*await asyncio.gather(*(executor.arun({"question": str(n)}) for n in range(20)))]
+
+    assert {state.answer for state in asyncio.run(many())} == {"hi"}
+    assert {state.answer for state in Executor(made).batch([{"question": "q"}] * 20, workers=8)} == {"hi"}
 
 
 @pytest.mark.parametrize("name", ["structured", "table", "picture", "failed"])
@@ -278,8 +286,7 @@ def test_a_run_is_replayed_without_its_server_and_its_variables(
     whole = (tmp_path / "run.jsonl").read_bytes()
     (tmp_path / "server.py").unlink()
     monkeypatch.delenv("MINE")
-    data = {"name": "t", "planner": {"use": "fixed", "plan": plan}, "modules": {"raw": given}}
-    (tmp_path / "t.yaml").write_text(json.dumps(data))
+    (tmp_path / "t.yaml").write_text(json.dumps(data(*plan, raw=given)))
     made = Inventory.load(tmp_path / "t.yaml", recorded=settings_in(tmp_path / "run.jsonl"))
     lines = whole.splitlines(keepends=True)
     for count in (len(lines), len(lines) - 1):  # its end, and right after the last call
@@ -289,35 +296,14 @@ def test_a_run_is_replayed_without_its_server_and_its_variables(
         assert (tmp_path / "again.jsonl").read_bytes() == whole
 
 
-def test_two_tools_of_a_server_and_many_runs_at_once(folder: Path) -> None:
-    made = inventory(folder, {"module": "echo", "args": {"text": "hi"}}, raw=entry(allow=["echo"]))
-
-    async def many() -> list[State]:
-        executor = Executor(made)
-        return [*await asyncio.gather(*(executor.arun({"question": str(n)}) for n in range(20)))]
-
-    assert {state.answer for state in asyncio.run(many())} == {"hi"}
-    assert {state.answer for state in Executor(made).batch([{"question": "q"}] * 20, workers=8)} == {"hi"}
-
-
-@pytest.fixture(scope="module")
-def address() -> Iterator[str]:
-    """Serve the SDK's server over HTTP."""
-    port = free_port()
-    with listening([sys.executable, str(SDK), str(port)], port) as process:
-        yield f"http://127.0.0.1:{port}/mcp"
-        process.kill()
-
-
-@pytest.mark.parametrize("way", ["pipes", "http"])
-def test_the_newest_revision_is_spoken_over_both_transports(folder: Path, address: str, way: str) -> None:
-    given = {"mcp": {"url": address}} if way == "http" else entry(file=SDK)
+def test_the_newest_revision_is_spoken(folder: Path) -> None:
     step = {"module": "weather", "args": {"city": "Oslo"}}
-    made = inventory(folder, step, weather=given)
+    made = inventory(folder, step, weather=entry(file=SDK))
     (card,) = [card for card in made.cards if card.name == "weather"]
     assert card.signature == "(city: string, days: integer = 1) -> {sky: string, temp: number}"
     assert run(made).answer == {"sky": "rain", "temp": 4}
-    failed = run(inventory(folder, {"module": "weather", "args": {"city": "Paris"}}, weather=given))
+    step = {"module": "weather", "args": {"city": "Paris"}}
+    failed = run(inventory(folder, step, weather=entry(file=SDK)))
     assert failed.ended is not None and failed.ended.error is not None
     assert failed.ended.error.kind == "StepRejected"
 
@@ -325,8 +311,7 @@ def test_the_newest_revision_is_spoken_over_both_transports(folder: Path, addres
 @pytest.mark.parametrize("way", ["garbage", "much on stderr", "slow pattern", "long error"])
 def test_what_a_server_says_holds_nothing_up(folder: Path, way: str) -> None:
     begun = time.monotonic()
-    said = output(folder, "text", way)
-    assert said == "a text" or way in ("slow pattern", "long error")
+    assert output(folder, "text", way) == "a text" or way in ("slow pattern", "long error")
     assert time.monotonic() - begun < 5
 
 
@@ -368,8 +353,7 @@ def test_a_table_that_holds_a_secret_is_not_sent(folder: Path, monkeypatch: pyte
 def recorded_inventory(folder: Path, way: str, log: Path, **more: Any) -> Inventory:
     """Return the inventory of a log, whose server now goes another way."""
     raw = {"mcp": {"command": ["sh", "serve.sh"]}, **more}
-    data = {"name": "t", "planner": {"use": "fixed", "plan": ["text"]}, "modules": {"raw": raw}}
-    (folder / "t.yaml").write_text(json.dumps(data))
+    (folder / "t.yaml").write_text(json.dumps(data(raw=raw)))
     (folder / "serve.sh").write_text(f"exec {sys.executable} {RAW} '{way}'\n")
     return Inventory.load(folder / "t.yaml", recorded=settings_in(log))
 
@@ -400,9 +384,7 @@ def test_an_answer_holds_for_the_tool_as_it_was_listed(tmp_path: Path) -> None:
 def test_a_stubborn_server_ends_with_the_run_with_all_that_it_started(tmp_path: Path) -> None:
     server = [sys.executable, str(RAW), "stubborn"]
     server = ["sh", "-c", f"setsid sleep 300 & echo $! > other; {shlex.join(server)}; true"]
-    raw = {"mcp": {"command": server}, "allow": ["text"]}
-    plan = {"use": "fixed", "plan": ["text"]}
-    (tmp_path / "t.yaml").write_text(json.dumps({"name": "t", "planner": plan, "modules": {"raw": raw}}))
+    (tmp_path / "t.yaml").write_text(json.dumps(data(raw={"mcp": {"command": server}, "allow": ["text"]})))
     command = [sys.executable, "-m", "chameleon", "ask", "q", "-i", "t.yaml"]
     for number in (signal.SIGINT, signal.SIGTERM):
         (tmp_path / "pid").unlink(missing_ok=True)
