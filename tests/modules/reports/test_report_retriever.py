@@ -25,18 +25,12 @@ def names(question: str, k: int = 2, by: str = "auto", **given: Any) -> list[str
     return [fact["id"] for fact in output["kept"]]
 
 
-@pytest.mark.parametrize(
-    ("question", "years"),
-    [
-        ("the port 2019s dues of 2011 , 2,010 and 20105 at december 312009", "2009 2011"),
-        ("from 2007 to 2010", "2007 2008 2009 2010"),
-        ("2008-2007", "2007 2008"),
-        ("in 2007 and 2010", "2007 2010"),
-        ("from 1900 to 2010", "1900 2010"),
-    ],
-)
-def test_years(question: str, years: str) -> None:
-    assert years_asked(question) == set(years.split())
+def test_years() -> None:
+    odd = "the port 2019s dues of 2011 , 2,010 and 20105 at december 312009"
+    asked = {odd: "2009 2011", "from 2007 to 2010": "2007 2008 2009 2010", "2008-2007": "2007 2008"}
+    asked |= {"in 2007 and 2010": "2007 2010", "from 1900 to 2010": "1900 2010"}
+    for question, years in asked.items():
+        assert years_asked(question) == set(years.split())
 
 
 @pytest.mark.parametrize("by", ["auto", "lexical", "bm25"])

@@ -24,8 +24,10 @@ from tests.modules.sql.given import TABLE, Unsealed
 pytestmark = pytest.mark.skipif(bool(why_unusable()), reason="the sealed sandbox cannot run here")
 
 TYPES: dict[str, SqlType] = {
-    **{"object": "TEXT", "int64": "INTEGER"},
-    **{"float64": "REAL", "datetime64[ns]": "DATE"},
+    "object": "TEXT",
+    "int64": "INTEGER",
+    "float64": "REAL",
+    "datetime64[ns]": "DATE",
 }
 # The recogniser of the original filled the day of its run into a bare time of day.
 PROGRAMS = "wikitq/binder_replay.jsonl.gz"
@@ -68,36 +70,25 @@ def outcome_of(program: str, table: SqlTable) -> Any:
 def test_recorded_programs_give_the_recorded_answers(tables: dict[str, dict[str, Any]]) -> None:
     programs = rows(PROGRAMS)
     by_id = {id: as_recorded(table) for id, table in tables.items()}
-    wrong, unlike = set(), set()
+    wrong = set()
     for each in programs:
         outcome = outcome_of(each["sql_postprocessed"], by_id[each["table_id"]])
         if outcome != each["recorded_pred"]:
             wrong.add(each["id"])
         executed = 0 if each["error"] or each["executed"] in ([], [None]) else each["executed"]
-        if outcome != executed:
-            unlike.add(each["id"])
-    assert len(programs) == 477
-    assert wrong == OF_THAT_DAY
-    assert not unlike, "all agree with the original executor"
+        assert outcome == executed, "all agree with the original executor"
+    assert len(programs) == 477 and wrong == OF_THAT_DAY
 
 
 @needs_data
 def test_our_own_normaliser_and_repairs_come_near(tables: dict[str, dict[str, Any]]) -> None:
-    """From the raw table and the program as the model wrote it, without the original's library.
-
-    Most of what differs was an error or a slip of the original: a moment is written after a date, a number
-    is read out of "two and a half men", a quote within a name breaks it.
-    """
+    """From the raw table and the program as written; most of what differs was a slip of the original."""
     captions = {each["table_id"]: each["caption"] for each in rows("wikitq/tables.jsonl.gz")}
-    made = {
-        id: binder_table(Table(table["header_in"], table["rows_in"], captions.get(id, "")))
-        for id, table in tables.items()
-    }
     same = 0
     for each in rows(PROGRAMS):
-        id = each["table_id"]
-        outcome = outcome_of(repaired(each["sql"], made[id], captions.get(id, "")), made[id])
-        same += outcome == each["recorded_pred"]
+        table, caption = tables[each["table_id"]], captions.get(each["table_id"], "")
+        made = binder_table(Table(table["header_in"], table["rows_in"], caption))
+        same += outcome_of(repaired(each["sql"], made, caption), made) == each["recorded_pred"]
     assert same == 441
 
 
