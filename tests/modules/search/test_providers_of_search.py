@@ -47,25 +47,20 @@ def test_what_is_missing_is_an_error_that_names_what_to_set(monkeypatch: pytest.
         chosen("auto")
 
 
-@pytest.mark.parametrize(
-    ("endpoint", "fault"),
-    [("https://169.254.169.254/", "special network"), ("https://me:word@search.example/", "user name or")],
-)
 @pytest.mark.usefixtures("keys")
 def test_the_check_refuses_what_a_run_would_refuse_and_names_the_setting(
-    endpoint: str, fault: str, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    for name in ("bing", "brave", "searxng", "wikipedia"):
-        with pytest.raises(InventoryError, match=rf"^endpoint .the endpoint of {name}.*{fault}") as caught:
-            chosen(name, endpoint=endpoint, allow_private=True).check()
-        assert "word@" not in str(caught.value) and KEY not in str(caught.value)
-    monkeypatch.setenv("SEARXNG_URL", endpoint)
-    with pytest.raises(InventoryError, match=rf"^SEARXNG_URL .the endpoint of searxng.*{fault}"):
-        chosen("searxng").check()
-
-
-@pytest.mark.usefixtures("keys")
-def test_a_private_address_passes_the_check_where_it_is_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+    bad = {"https://169.254.169.254/": "special network", "https://me:word@search.example/": "user name"}
+    for endpoint, fault in bad.items():
+        for name in ("bing", "brave", "searxng", "wikipedia"):
+            told = rf"^endpoint .the endpoint of {name}.*{fault}"
+            with pytest.raises(InventoryError, match=told) as caught:
+                chosen(name, endpoint=endpoint, allow_private=True).check()
+            assert "word@" not in str(caught.value) and KEY not in str(caught.value)
+        monkeypatch.setenv("SEARXNG_URL", endpoint)
+        with pytest.raises(InventoryError, match=rf"^SEARXNG_URL .the endpoint of searxng.*{fault}"):
+            chosen("searxng").check()
     for endpoint in ("http://localhost:8080/x", "http://10.1.2.3/x", "http://[::1]:8080/x"):
         chosen("searxng", endpoint=endpoint, allow_private=True).check()
         with pytest.raises(InventoryError, match=r"private .*allow_private.*CHAMELEON_WEB_PRIVATE"):

@@ -13,53 +13,37 @@ import pytest
 
 from chameleon import LLM, Executor, Inventory, State, StepRejected, Table
 from chameleon.llm import ScriptedModel
-from chameleon.modules.table_ops.aggregate import Aggregate
+from chameleon.modules.table_ops.aggregate import Aggregate, GroupBy
 from chameleon.modules.table_ops.filter_rows import FilterRows
 from chameleon.modules.table_ops.join import Join
 from chameleon.modules.table_ops.operation import Args, TableOperation
+from chameleon.modules.table_ops.selection import SelectRow
 from chameleon.planners.fixed import Fixed
 from chameleon.table.bars import split_rows
 from tests.engine.doubles import Does
 
-THREE = Table(["a"], [["1"], ["2"], ["3"]])
 
+def test_each_step_applies_once_and_a_refused_one_leaves_nothing_for_the_next(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    applied: list[str] = []
+    for kind in (SelectRow, GroupBy):
 
-class Last(TableOperation):
-    """Keeps the last rows."""
+        def apply(self: Any, table: Table, args: Args, plain: Any = kind.apply) -> Any:
+            applied.append(self.name)
+            return plain(self, table, args)
 
-    uses = ()
-
-    def __init__(self, rows: int = 1) -> None:
-        self.rows = rows
-        self.applied_to: list[Table] = []
-
-    def read_args(self, text: str, table: Table) -> Args:
-        raise NotImplementedError
-
-    def choose_args(self, state: State) -> Args:
-        return {"rows": self.rows, "said": ["as", "a", "list"]}
-
-    def apply(self, table: Table, args: Args) -> Table:
-        self.applied_to.append(table)
-        if args["rows"] > len(table.rows):
-            raise StepRejected("there are fewer")
-        return table.take_rows(range(len(table.rows) - args["rows"], len(table.rows)))
-
-    def written(self, args: Args) -> str:
-        return str(args["rows"])
-
-
-def test_each_step_applies_once_and_a_refused_one_leaves_nothing_for_the_next() -> None:
-    operations = [Last(2), Last(9), Last(1)]
-    modules: dict[str, Any] = {f"step_{number}": each for number, each in enumerate(operations)}
+        monkeypatch.setattr(kind, "apply", apply)
+    modules: dict[str, Any] = {"first": SelectRow(), "second": GroupBy(), "third": SelectRow()}
     modules["end"] = Does(lambda state: state.input["table"])
-    executor = Executor(Inventory("mine", Fixed(list(modules)), modules))
-    state = executor.run({"question": "?", "table": THREE})
-    assert [link.get("refused") for link in state.cache["chain"]] == [None, "there are fewer", None]
-    assert [link["call"] for link in state.cache["chain"]] == ["f_step_0(2)", "f_step_1(9)", "f_step_2(1)"]
-    assert state.answer.rows == (("3",),) and [len(each.applied_to) for each in operations] == [1, 1, 1]
+    llm = LLM.connect(ScriptedModel(["f_row([row 2, row 3])", "f_group(a)", "f_row([row 2])"]))
+    executor = Executor(Inventory("mine", Fixed(list(modules)), modules), llm)
+    state = executor.run({"question": "?", "table": Table(["a"], [["1"], ["2"], ["3"]])})
+    told = [(link["call"], "refused" in link, "table" in link) for link in state.cache["chain"]]
+    calls = ["f_first(row 2, row 3)", "f_second(a)", "f_third(row 2)"]
+    assert told == list(zip(calls, [False, True, False], [False] * 3, strict=True))
+    assert state.answer.rows == (("3",),) and applied == ["first", "second", "third"]
     assert ["table" in record.output for record in state.history[:3]] == [True, False, True]
-    assert all("table" not in link for link in state.cache["chain"])
 
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "table_operations.md"
