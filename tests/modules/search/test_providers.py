@@ -20,7 +20,7 @@ from chameleon.modules.search.provider import SearchResult
 from chameleon.modules.search.search import quoted
 from chameleon.modules.search.services import SERVICES
 from chameleon.web import PageCache, Web, WebReply
-from tests.modules.search.asking import PATHS, Make, on_the_web, quick_web
+from tests.modules.search.conftest import PATHS, Make, on_the_web, quick_web
 from tests.web.servers import PAGES, Answer, WebServer, as_json, wiki
 
 

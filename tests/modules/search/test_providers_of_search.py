@@ -12,7 +12,7 @@ from chameleon.modules.search.folder import DocumentFolder
 from chameleon.modules.search.providers_of_search import SearchSettings, choose_provider
 from chameleon.modules.search.services import SERVICES
 from chameleon.web import Web
-from tests.modules.search.asking import WITH_KEY
+from tests.modules.search.conftest import WITH_KEY
 from tests.web.servers import KEY
 
 

@@ -16,7 +16,7 @@ from chameleon.modules.search.provider import SearchResult
 from chameleon.modules.search.search import CLOSING, OPENING, WebSearch, quoted
 from chameleon.run.steps import PreparedModule
 from chameleon.web.reply import described
-from tests.modules.search.asking import PATHS, Make, in_form_of, on_the_web, quick_web
+from tests.modules.search.conftest import PATHS, Make, in_form_of, on_the_web, quick_web
 from tests.web.servers import KEY, Answer, Route, WebServer, moved
 
 CLIENTS = ("brave", "wikipedia", "ddgs")

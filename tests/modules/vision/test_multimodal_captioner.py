@@ -26,7 +26,7 @@ from chameleon.modules.vision.multimodal_captioner import MultimodalCaptioner
 from chameleon.pictures.opening import Attachment, read_picture
 from tests.engine.doubles import why
 from tests.loopback import Fault, LoopbackServer
-from tests.modules.vision.inventories import inventory_of
+from tests.modules.vision.conftest import inventory_of
 from tests.pictures.drawn import RED, colour_at, halves
 
 Start = Callable[..., LoopbackServer]

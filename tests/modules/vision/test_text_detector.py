@@ -27,7 +27,7 @@ from chameleon.modules.vision.text_detector import TextDetector
 from chameleon.pictures import engines
 from chameleon.run.steps import PreparedModule
 from tests.engine.doubles import executor, failing
-from tests.modules.vision.inventories import inventory_of
+from tests.modules.vision.conftest import inventory_of
 from tests.pictures.drawn import text_picture
 
 _HAS_BOTH = find_spec("rapidocr") and find_spec("onnxruntime")

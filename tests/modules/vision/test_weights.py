@@ -20,7 +20,7 @@ from chameleon.modules.vision import captioning, weights
 from chameleon.modules.vision.image_captioner import ImageCaptioner
 from chameleon.run.steps import PreparedModule
 from tests.loopback import LoopbackServer
-from tests.modules.vision.inventories import inventory_of
+from tests.modules.vision.conftest import inventory_of
 from tests.modules.vision.tiny_models import save_vit_gpt2
 
 NAME = "nobody/nothing"
