@@ -64,18 +64,15 @@ def test_numbers_are_typed_where_they_can_be_compared(cells: list[str], kind: st
     assert SqlTable.of(Table(["a"], [[cell] for cell in cells])).columns == {"a": kind}
 
 
-@pytest.mark.parametrize(
-    "sql",
-    [
+def test_common_tables_windows_and_comments_are_at_home(ask: Ask) -> None:
+    for sql in (
         "WITH a AS (SELECT points AS p FROM w) SELECT COUNT(*), MAX(p) FROM a",
         "SELECT COUNT(*) OVER (), points FROM w ORDER BY points DESC LIMIT 1",
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 3) SELECT MAX(i), 12467 FROM n",
         "/* a comment */ SELECT COUNT(*), MAX(points) FROM w; -- the end",
         "SELECT 3, points FROM w WHERE name = 'ANN'",
-    ],
-)
-def test_common_tables_windows_and_comments_are_at_home(ask: Ask, sql: str) -> None:
-    assert ask(TABLE, sql).rows == ((3, 12467),)
+    ):
+        assert ask(TABLE, sql).rows == ((3, 12467),), sql
 
 
 def test_a_mistake_is_told_in_sqlite_s_words_and_no_rows_are_none(ask: Ask) -> None:
@@ -152,16 +149,11 @@ def test_a_query_is_found_in_a_reply(reply: str, query: str) -> None:
         SqlGenerator().parse("I cannot tell.")
 
 
-@pytest.mark.parametrize(
-    ("inventory", "module"), [("wikitq_text_to_sql", "sql_executor"), ("tabfact_binder", "binder_executor")]
-)
-def test_a_machine_without_the_seal_is_told_so(
-    inventory: str, module: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    checked = Inventory.load(inventory).modules[module]
+def test_a_machine_without_the_seal_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("chameleon.modules.sql.query.why_unusable", lambda: "this is another system")
-    with pytest.raises(SandboxUnavailable, match="this is another system"):
-        checked.check()
+    for name, module in (("wikitq_text_to_sql", "sql_executor"), ("tabfact_binder", "binder_executor")):
+        with pytest.raises(SandboxUnavailable, match="this is another system"):
+            Inventory.load(name).modules[module].check()
 
 
 COLUMNS = {"Region": "TEXT", "City": "TEXT", "Net Sales": "TEXT", "Paid": "BOOLEAN", "Day": "DATE"}

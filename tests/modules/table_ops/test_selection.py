@@ -117,24 +117,19 @@ def test_only_rows_that_were_shown_count(first: str, second: str, kept: object) 
     assert output.get("args", {}).get("rows") == kept and ("refused" in output) == (kept is None)
 
 
-@pytest.mark.parametrize(
-    ("rows", "calls", "settings", "shown"),
-    [
-        (1000, 8, {}, "only 500 of 1,000"),
-        (100, 3, {"max_rows": 10}, "only 30 of 100"),
-        (30, 8, {"max_table_tokens": 1}, "only 0 of 30"),
-    ],
-)
-def test_a_table_that_no_blocks_show_is_left_alone(rows: int, calls: int, settings: Any, shown: str) -> None:
-    output, client = run(SelectRow(most_calls=calls), numbered(rows), [], **settings)
-    assert output["refused"].startswith(shown) and not client.requests
+def test_a_table_that_no_blocks_show_is_left_alone() -> None:
+    limits: dict[str, dict[str, Any]] = {"only 500 of 1,000": {}, "only 30 of 100": {"max_rows": 10}}
+    for shown, settings in (limits | {"only 0 of 30": {"max_table_tokens": 1}}).items():
+        rows, calls = int(shown.split()[-1].replace(",", "")), 3 if "max_rows" in settings else 8
+        output, client = run(SelectRow(most_calls=calls), numbered(rows), [], **settings)
+        assert output["refused"].startswith(shown) and not client.requests
 
 
-@pytest.mark.parametrize(("rows", "settings"), [(100, {}), (700, {"max_rows": None})])
-def test_a_table_that_is_shown_whole_is_voted_on_as_published(rows: int, settings: dict[str, Any]) -> None:
+def test_a_table_that_is_shown_whole_is_voted_on_as_published() -> None:
     replies = ["f_row([row 1])", "f_row([row 2])", "f_row([row 2])"]
-    output, client = run(SelectRow(top=1), numbered(rows), replies, samples=3, **settings)
-    assert output["args"] == {"rows": (2,)} and len(client.requests) == 3
+    for rows, settings in ((100, {}), (700, {"max_rows": None})):
+        output, client = run(SelectRow(top=1), numbered(rows), replies, samples=3, **settings)
+        assert output["args"] == {"rows": (2,)} and len(client.requests) == 3
 
 
 def test_an_inventory_chooses_from_long_tables_within_the_calls_of_a_vote() -> None:
