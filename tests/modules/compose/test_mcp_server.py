@@ -138,9 +138,7 @@ def test_what_a_server_tells_beside_its_result_is_written_nowhere() -> None:
     assert (ran.out, ran.err) == ("a text\n", "")
 
 
-def test_a_server_that_does_not_start_in_time_is_ended(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_server_that_does_not_start_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("chameleon.interop.mcp_client._START_SECONDS", 2.0)
     with pytest.raises(ServerFailed, match=r"could not start within 2 s\. For more time") as caught:
         inventory(tmp_path, raw=entry("silent", mcp={"timeout": 0.5}))
@@ -189,7 +187,7 @@ def test_an_inventory_that_cannot_be_made_says_why_and_where(
     assert not [each for each in caplog.records if each.name == "asyncio"]
 
 
-def test_two_servers_with_a_tool_of_one_name_need_a_prefix_and_a_missing_package_is_told(
+def test_tools_of_one_name_need_a_prefix_and_the_server_a_package(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(InventoryError, match=r"two modules are called text.*prefix"):
@@ -201,9 +199,7 @@ def test_two_servers_with_a_tool_of_one_name_need_a_prefix_and_a_missing_package
         inventory(folder / "..", raw=entry())
 
 
-def test_of_the_environment_a_server_gets_what_is_named_alone(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_server_gets_variables_that_are_named_alone(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
     monkeypatch.setenv("MINE", "value")
     given = entry(mcp={"env": {"THEIRS": "$MINE", "DOLLAR": "$$x"}})
@@ -225,9 +221,7 @@ def test_names_become_names_that_plans_can_write(folder: Path) -> None:
     assert run(again).answer == "a text"
 
 
-def test_a_tool_that_nobody_could_call_is_left_out_and_told(
-    folder: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_tool_that_nobody_could_call_is_left_out(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
     kept = {"broken schema": ("good", "bad"), "remote schema": ("good", "bad"), "odd": ("text", "odd3")}
     for way, (name, out) in kept.items():
         caplog.clear()
@@ -269,7 +263,7 @@ def test_arguments_are_checked_results_are_arguments_and_many_runs_go_at_once(fo
 
 
 @pytest.mark.parametrize("name", ["structured", "table", "picture", "failed"])
-def test_a_run_is_replayed_without_its_server_and_its_variables(
+def test_a_run_is_replayed_without_its_server(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     (tmp_path / "server.py").write_text(RAW.read_text())
@@ -321,9 +315,7 @@ def test_a_name_is_that_of_the_server_before_one_that_comes_to_it(folder: Path) 
 
 
 @pytest.mark.parametrize("way", ["secret", "escaped secret", "split secret"])
-def test_no_secret_of_a_server_reaches_the_log(
-    folder: Path, way: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_secret_of_a_server_is_logged(folder: Path, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("THEIR_VALUE", "a-secret-that-is-long")  # by its name none
     given = entry(way, mcp={"env": {"TOKEN": "$THEIR_VALUE"}})
     events = Executor(inventory(folder, "text", raw=given), approve=lambda r: True).stream({"question": "q"})

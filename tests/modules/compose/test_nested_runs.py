@@ -210,9 +210,7 @@ def test_inventories_that_run_one_another_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("wide", "deep"), [(2, 18), (6, 11)])
-def test_inventories_in_each_other_are_read_once_each_and_bounded(
-    tmp_path: Path, wide: int, deep: int
-) -> None:
+def test_inventories_in_each_other_are_read_once_and_bounded(tmp_path: Path, wide: int, deep: int) -> None:
     entries = "modules: {table_reader: {}, final_answer: {}}\nplanner: {use: fixed, plan: [table_reader]}\n"
     for level in range(deep + 1):
         (tmp_path / f"b{level}.yaml").write_text(f"name: b{level}\n{entries}")

@@ -43,9 +43,7 @@ def test_passages_without_a_word_of_the_question_fill_what_is_left() -> None:
 
 
 @pytest.mark.parametrize("installed", [True, False])
-def test_without_a_word_in_common_passages_are_kept_with_a_note(
-    installed: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_a_common_word_passages_have_a_note(installed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     found = "chameleon.modules.documents.paper_retriever"
     near = {"bm25": [0.0] * 5, "dense": [0.1, -0.2, 0.3, -0.1, 0.0]}
     monkeypatch.setattr(f"{found}.automatic", lambda: "minilm" if installed else "none")

@@ -159,9 +159,7 @@ def test_the_spelling_that_the_wiki_suggests_is_looked_up(provider: Make, servic
     assert query.startswith("tides tides") and len(query) <= 400 and len(server.asked) == 2
 
 
-def test_duckduckgo_gives_the_pages_results_and_keeps_them(
-    provider: Make, services: WebServer, tmp_path: Path
-) -> None:
+def test_duckduckgo_gives_results_and_keeps_them(provider: Make, services: WebServer, tmp_path: Path) -> None:
     plain = provider("ddgs", services)
     assert isinstance(plain, DuckDuckGo)
     kept = replace(plain, web=quick_web(cache=PageCache(tmp_path / "web.sqlite")))

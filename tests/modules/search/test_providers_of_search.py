@@ -48,9 +48,7 @@ def test_what_is_missing_is_an_error_that_names_what_to_set(monkeypatch: pytest.
 
 
 @pytest.mark.usefixtures("keys")
-def test_the_check_refuses_what_a_run_would_refuse_and_names_the_setting(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_check_refuses_what_a_run_would_and_names_the_setting(monkeypatch: pytest.MonkeyPatch) -> None:
     bad = {"https://169.254.169.254/": "special network", "https://me:word@search.example/": "user name"}
     for endpoint, fault in bad.items():
         for name in ("bing", "brave", "searxng", "wikipedia"):
@@ -157,7 +155,7 @@ def test_the_passage_that_fits_is_found(folder: Path) -> None:
     assert documents.search("zebra?", 3) == [] and documents.search("", 3) == []
 
 
-def test_a_folder_that_cannot_be_searched_is_an_error_of_the_check(
+def test_the_check_tells_of_a_folder_without_documents(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "empty").mkdir()

@@ -68,7 +68,7 @@ def endpoints(services: WebServer, monkeypatch: pytest.MonkeyPatch) -> WebServer
     return services
 
 
-def test_a_generated_query_is_searched_for_and_the_results_reach_the_context(
+def test_results_of_a_generated_query_reach_the_context(
     endpoints: WebServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plan, replies = ["query_generator", "bing_search"], ['Query: "high tide times"\nmore']
@@ -118,7 +118,7 @@ def test_odd_results_can_be_written_down_and_private_ones_are_not_read(endpoints
     assert shown(state, "web_search")[1] == f"2. router (http://127.0.0.1:1/admin): {told}"
 
 
-def test_a_failing_search_is_a_record_and_the_plan_goes_on(
+def test_a_failing_search_is_a_record_of_the_run(
     endpoints: WebServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BING_SEARCH_KEY", "wrong-key-0123456789")
@@ -144,7 +144,7 @@ def test_settings_out_of_bounds_are_refused() -> None:
         inventory(["wikipedia_search"], wikipedia_search={"language": "english", "on_error": "skip"})
 
 
-def test_without_a_query_the_question_is_searched_for_and_what_is_found_is_kept(
+def test_the_question_is_searched_for_and_results_are_kept(
     endpoints: WebServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CHAMELEON_WEB_CACHE", str(tmp_path / "web.sqlite"))
@@ -162,9 +162,7 @@ def test_without_a_query_the_question_is_searched_for_and_what_is_found_is_kept(
 
 
 @pytest.mark.slow
-def test_a_server_has_all_of_the_modules_time_to_answer(
-    endpoints: WebServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_server_has_all_of_the_modules_time(endpoints: WebServer, monkeypatch: pytest.MonkeyPatch) -> None:
     waits: list[float] = []
 
     def connect(address: Any, timeout: float) -> Any:

@@ -90,7 +90,7 @@ def test_the_filler_shows_the_sub_questions_and_the_columns() -> None:
         (["1: SELECT NULL\n2: SELECT COUNT(*) FROM nowhere"], [ONE, TWO], [None, None]),
     ],
 )
-def test_each_gap_is_filled_with_the_single_value_that_most_queries_give(
+def test_each_gap_is_filled_with_the_value_of_most(
     replies: list[Any], cloze: list[str], fills: list[str | None]
 ) -> None:
     output, _ = asks(ClozeFiller(), replies, cloze=cloze)
@@ -137,9 +137,7 @@ def noted(module: Any, *replies: str) -> dict[str, Any]:
         ("none", "none", TABLE, [0, 1]),
     ],
 )
-def test_the_table_is_cut_to_both_and_a_refused_choice_cuts_nothing(
-    columns: str, rows: str, kept: Table, refused: list[int]
-) -> None:
+def test_the_table_is_cut_to_both_choices(columns: str, rows: str, kept: Table, refused: list[int]) -> None:
     votes = [f"f_row([row {number}])" for number in (1, 3, 3, 2, 1)]
     assert noted(RowChoice(top=2), *votes)["row_choice"]["args"]["rows"] == (1, 3)
     cache = noted(ColumnChoice(), columns) | noted(RowChoice(), rows)

@@ -95,9 +95,7 @@ def test_every_cell_comes_back_as_it_went_in(ask: Ask, text: str) -> None:
 
 @settings(max_examples=50)
 @given(st.lists(st.text(max_size=12), min_size=1, max_size=12), st.data())
-def test_any_table_becomes_a_database_with_names_that_sql_can_tell_apart(
-    header: list[str], data: st.DataObject
-) -> None:
+def test_any_table_becomes_a_database_with_names_of_its_own(header: list[str], data: st.DataObject) -> None:
     names = safe_names(header)
     assert len(names) == len(header) == len({name.lower() for name in names})
     row = st.lists(st.text(max_size=8), min_size=len(header), max_size=len(header))

@@ -226,9 +226,7 @@ def test_what_is_not_one_measure_is_not_sorted() -> None:
 
 @settings(max_examples=100, deadline=None)
 @given(st.lists(CELLS, min_size=1), st.sampled_from([ASCENDING, DESCENDING]), st.sampled_from("ndt"))
-def test_sorting_orders_keys_keeps_ties_and_puts_the_rest_last(
-    cells: list[str], order: str, initial: str
-) -> None:
+def test_sorting_keeps_ties_and_puts_the_rest_last(cells: list[str], order: str, initial: str) -> None:
     table = Table(["cell", "place"], [[cell, str(place)] for place, cell in enumerate(cells)])
     datatype: Any = {"n": "number", "d": "date", "t": "text"}[initial]
     try:

@@ -23,9 +23,7 @@ from chameleon.table.bars import split_rows
 from tests.engine.doubles import Does
 
 
-def test_each_step_applies_once_and_a_refused_one_leaves_nothing_for_the_next(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_each_step_applies_once_and_a_refused_one_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     applied: list[str] = []
     for kind in (SelectRow, GroupBy):
 

@@ -172,8 +172,6 @@ def test_every_long_row_is_shown_once_within_the_limits_and_gets_its_value() -> 
     ("made", "tokens", "shown"),
     [(AddColumn(max_table_rows=50), 6000, r"\d+"), (AddColumn(), 1000, r"\d+"), (AddColumn(), 100, "0")],
 )
-def test_rows_that_would_take_more_calls_than_allowed_are_refused(
-    made: AddColumn, tokens: int, shown: str
-) -> None:
+def test_rows_that_would_take_too_many_calls_are_refused(made: AddColumn, tokens: int, shown: str) -> None:
     output, client = run(made, LONG, [], max_table_tokens=tokens)
     assert re.fullmatch(rf"only {shown} of 50 rows could be shown", output["refused"]) and not client.requests

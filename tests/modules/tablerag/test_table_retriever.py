@@ -75,7 +75,7 @@ def test_what_finds_no_table_says_why(index: str) -> None:
         assert ended.reason == reason and told in str(ended.error)
 
 
-def test_an_index_is_opened_once_for_all_threads_and_anew_when_it_was_built_anew(
+def test_an_index_is_opened_once_and_anew_when_it_was_built_anew(
     index: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opens: list[Any] = []

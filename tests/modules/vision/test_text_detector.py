@@ -98,9 +98,7 @@ def test_what_the_engine_is_not_sure_of_is_left_out(tmp_path: Path, monkeypatch:
     assert readers == [(["fr"], {"gpu": False, "verbose": False}, shapes)], "the reader is loaded once"
 
 
-def test_a_line_that_is_not_read_in_full_answers_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_line_not_read_in_full_answers_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     boxes = [[[left, 20], [left + 60, 20], [left + 60, 40], [left, 40]] for left in (10, 110, 210)]
     path = text_picture(tmp_path / "prices.png", {}, (300, 60))
     for texts, read in (
@@ -118,7 +116,7 @@ def test_a_line_that_is_not_read_in_full_answers_nothing(
     assert sure.cache["detected_text"] == "", "a line of which nothing is read is left out"
 
 
-def test_auto_takes_the_first_engine_that_works(
+def test_auto_takes_an_engine_that_works(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     double_of_easyocr(monkeypatch)
