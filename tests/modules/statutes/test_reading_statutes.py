@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from chameleon.modules.statutes.library import Statutes
 from chameleon.modules.statutes.parser import parse
 from chameleon.modules.statutes.references import Citation, citations_in, references_in, references_of
-from chameleon.modules.statutes.tree import LabelReading, Node, Statute, follows, readings
+from chameleon.modules.statutes.tree import Node, Statute, readings
 from tests.benchmarks.shared_data import DATA, needs_data, rows
 from tests.modules.statutes.generated import Provision, provisions, statute
 from tests.modules.statutes.samples import EXEMPT, FEES, PILOTS, STATUTES
@@ -182,12 +182,6 @@ def test_labels_have_readings(label: str, read: list[tuple[str, int, int]]) -> N
     assert [tuple(each) for each in readings(label)] == read
 
 
-def test_labels_follow_each_other() -> None:
-    assert follows(LabelReading("paragraph", 6), LabelReading("paragraph", 5, 1))
-    assert follows(LabelReading("paragraph", 5, 1), LabelReading("paragraph", 5))
-    assert not follows(LabelReading("clause", 2), LabelReading("subsection", 1))
-
-
 LAW = Statutes.of(STATUTES).sections
 
 
@@ -315,11 +309,6 @@ def test_a_question_about_the_only_statute_may_leave_out_its_section() -> None:
     (referent,) = references_in("Are museums exempt under subsection (a)(3)?", sections)
     assert referent.name == "14(a)(3)" and not referent.lack
     assert references_in("What does this section say?", sections)[0].name == "14"
-
-
-def test_a_provision_refers_to_what_its_parts_do() -> None:
-    found = [referent.name for referent in references_of(at("12(b)"), LAW)]
-    assert found == ["12(b)(1)", "12(b)(1)(A)", "12(b)(1)", "12(b)(1)(A)", "12(b)(1)(B)"]
 
 
 @needs_data

@@ -19,7 +19,6 @@ ITEM = st.text(_LETTERS, min_size=2, max_size=12)
 @pytest.mark.parametrize(
     ("form", "reply", "answer"),
     [
-        ("items", "Quay | Weir", ["Quay", "Weir"]),
         ("items", "The answer is: Quay | Weir.", ["Quay", "Weir"]),
         ("items", "Quay is longer.\nThe answer is: **Quay**", ["Quay"]),
         ("items", "- Quay\n- Weir\n\nBoth are bridges.", ["Quay", "Weir"]),
@@ -32,8 +31,6 @@ ITEM = st.text(_LETTERS, min_size=2, max_size=12)
         ("verdict", "TRUE because it is so", "yes"),
         ("verdict", "2 is not 3. The answer is: NO", "no"),
         ("verdict", "The statement is false.", "no"),
-        ("verdict", "The answer is: the statement is true", "yes"),
-        ("verdict", "NO\nThe crew was last.", "no"),
         ("verdict", "Yes, all of them finished.", "yes"),
         ("text", "The Quay Bridge is\n  120 m long. ", "The Quay Bridge is 120 m long."),
         ("text", "It has 120 m. The answer is: Quay is 120 m long.", "Quay is 120 m long."),
