@@ -26,7 +26,7 @@ from chameleon.modules.offline.label_reader import LabelReader
 from chameleon.modules.vision.text_detector import TextDetector
 from chameleon.pictures import engines
 from chameleon.run.steps import PreparedModule
-from tests.engine.doubles import executor, failing
+from tests.engine.doubles import executor
 from tests.modules.vision.conftest import inventory_of
 from tests.pictures.drawn import text_picture
 
@@ -123,7 +123,7 @@ def test_auto_takes_an_engine_that_works(
     path = text_picture(tmp_path / "a.png", {(20, 15): "Boiling"})
     assert detect(path).cache["detected_text"] == "Paris Lyon"
     monkeypatch.setattr(engines, "_made", {})
-    monkeypatch.setattr(sys.modules["easyocr"], "Reader", failing(RuntimeError("no torchvision::nms")))
+    monkeypatch.setattr(sys.modules["easyocr"], "Reader", failing_reader)
     broken = detect(path, engine="easyocr")
     assert broken.ended is not None and "cannot load its models" in str(broken.ended.error)
     if find_spec("rapidocr") is None:
@@ -160,20 +160,27 @@ def test_what_auto_came_to_is_told_without_loading_it(monkeypatch: pytest.Monkey
     assert engines._made.keys() <= {(name, ()) for name in here}
 
 
-@rapidocr
-def test_engines_run_on_a_gpu_if_it_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import onnxruntime
-    import rapidocr
-
+def test_easyocr_takes_torchs_gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     readers = double_of_easyocr(monkeypatch, has_gpu=True)
     detect(text_picture(tmp_path / "words.png", {}, (30, 20)), engine="easyocr")
     assert [options["gpu"] for _, options, _ in readers] == [True]
+
+
+@rapidocr
+def test_rapidocr_runs_on_cuda_if_it_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    import onnxruntime
+    import rapidocr
+
     made: list[dict[str, Any]] = []
     monkeypatch.setattr(rapidocr, "RapidOCR", lambda params: made.append(params))
     for provider in ("CUDAExecutionProvider", "CPUExecutionProvider"):
         monkeypatch.setattr(onnxruntime, "get_available_providers", lambda name=provider: [name])
         engines.RapidEngine()
     assert [params["EngineConfig.onnxruntime.use_cuda"] for params in made] == [True, False]
+
+
+def failing_reader(*_: Any, **__: Any) -> Any:
+    raise RuntimeError("operator torchvision::nms does not exist")
 
 
 _FOUND = (
