@@ -52,11 +52,8 @@ def test_columns_are_typed_by_what_their_cells_say(ask: Ask) -> None:
     [
         (["2,114 m", "1,987 m"], "INTEGER"),
         (["12 June", "5 September"], "TEXT"),
-        (["5 kg", "5 m"], "TEXT"),
         (["1e99", "1e-99"], "REAL"),
         (["9223372036854775807", "-9223372036854775808"], "REAL"),
-        (["-", ""], "TEXT"),
-        (["930 251", "1 028 295", "+7"], "INTEGER"),
         (["3:41", "x"], "TEXT"),
     ],
 )
@@ -134,8 +131,6 @@ def test_a_query_may_call_the_only_table_what_it_likes() -> None:
         ("I would write\nSELECT a FROM w\n\nas it says what is asked.", "SELECT a FROM w"),
         ("```sql {.x}\nSELECT a FROM w\n\nWHERE b = 1\n```", "SELECT a FROM w\n\nWHERE b = 1"),
         ("SELECT a FROM w\n\nORDER BY b\n\nThis gives a.", "SELECT a FROM w\nORDER BY b"),
-        ("WITH n AS (SELECT 1)\n\nSELECT * FROM n;\nDone.", "WITH n AS (SELECT 1)\n\nSELECT * FROM n"),
-        ("With this query we count.\nSELECT COUNT(*) FROM w", "SELECT COUNT(*) FROM w"),
         ("Select the rows of a:\nselect t.a from w t", "select t.a from w t"),
         ("SELECT a FROM w WHERE b = 'x;y'; -- end", "SELECT a FROM w WHERE b = 'x;y'"),
         ("WITH n AS (SELECT 1\n\n) SELECT * FROM n", "WITH n AS (SELECT 1\n) SELECT * FROM n"),

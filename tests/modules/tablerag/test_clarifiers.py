@@ -24,15 +24,12 @@ TERMS = {"SEL": "Selmark, a country", "Points": "those of the final"}
 @pytest.mark.parametrize(
     ("reply", "terms"),
     [
-        (json.dumps(TERMS, indent=2), TERMS),
         (f"```json\n{json.dumps(TERMS)}\n```", TERMS),
         (f"Here they are:\n{json.dumps(TERMS)}\nI hope that helps.", TERMS),
         ('{"SEL": "Selmark,\\n a country", "Points": "those of the final"}', TERMS),
         ("```json\n{}\n```", {}),
         ('{"a": {"Definition": "x", "Synonyms": ["y", "z"]}, "b": 3}', None),
-        ('[{"a": "x"}, {"b": "y"}]', None),
         ('{"terms": {"a": "x"}}', None),
-        ('{"a": "x", "b": "the pl', None),
         ("", None),
     ],
 )
