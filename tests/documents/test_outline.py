@@ -36,46 +36,36 @@ def test_what_is_a_heading(line: str, title: str) -> None:
     assert titles(line)[-1][0] == title
 
 
-@pytest.mark.parametrize(
-    ("text", "parts"),
-    [
-        (
-            "## 2 Term\n2.1 It runs for three years,\nor longer.\n2.2 Either party may end it by a notice "
-            "of\n60 days.\n3. Rent\n3.1 It is 900 EUR, and\n1.5 per cent more each year.",
-            [
-                ("2 Term > 2.1", "2.1 It runs for three years,\nor longer."),
-                ("2 Term > 2.2", "2.2 Either party may end it by a notice of\n60 days."),
-                ("3. Rent > 3.1", "3.1 It is 900 EUR, and\n1.5 per cent more each year."),
-            ],
-        ),
-        (
-            "1 Fees\n\nThey are told in\nAnnex B\nof the lease.",
-            [("1 Fees", "They are told in\nAnnex B\nof the lease.")],
-        ),
-        (
-            "1.3 It rises, see\n1.4 below.\n\n1.4 It ends.",
-            [("1.3", "1.3 It rises, see\n1.4 below."), ("1.4", "1.4 It ends.")],
-        ),
-        (
-            "**1. Scope.** It is wide.\n\n- 1.1 It is dry.\n- 1.2 It is wet.",
-            [
-                ("1 Scope", "1. Scope. It is wide."),
-                ("1 Scope > 1.1", "1.1 It is dry."),
-                ("1 Scope > 1.2", "1.2 It is wet."),
-            ],
-        ),
-        ("1. Crane A\n2. Crane B\n3. Crane C", [("", "1. Crane A\n2. Crane B\n3. Crane C")]),
-        (
-            "# Terms\n\n## 1 Fees\n1.1 Setup fee EUR 500\n1.2 Monthly fee EUR 80",
-            [
-                ("Terms > 1 Fees > 1.1", "1.1 Setup fee EUR 500"),
-                ("Terms > 1 Fees > 1.2", "1.2 Monthly fee EUR 80"),
-            ],
-        ),
-    ],
-)
-def test_where_clauses_begin(text: str, parts: list[tuple[str, str]]) -> None:
-    assert titles(text) == parts
+CLAUSES = [  # a text, and its passages: title and text
+    """\
+## 2 Term
+2.1 It runs for three years,
+or longer.
+2.2 Either party may end it by a notice of
+60 days.
+3. Rent
+3.1 It is 900 EUR, and
+1.5 per cent more each year.
+=> 2 Term > 2.1: 2.1 It runs for three years,
+or longer.
+=> 2 Term > 2.2: 2.2 Either party may end it by a notice of
+60 days.
+=> 3. Rent > 3.1: 3.1 It is 900 EUR, and
+1.5 per cent more each year.""",
+    "1 Fees\n\nThey are told in\nAnnex B\nof the lease.\n=> 1 Fees: They are told in\nAnnex B\nof the lease.",
+    "1.3 Up, see\n1.4 below.\n\n1.4 It ends.\n=> 1.3: 1.3 Up, see\n1.4 below.\n=> 1.4: 1.4 It ends.",
+    "**1. Scope.** It is wide.\n\n- 1.1 It is dry.\n- 1.2 It is wet.\n=> 1 Scope: 1. Scope. It is wide.\n"
+    "=> 1 Scope > 1.1: 1.1 It is dry.\n=> 1 Scope > 1.2: 1.2 It is wet.",
+    "1. Crane A\n2. Crane B\n3. Crane C\n=> : 1. Crane A\n2. Crane B\n3. Crane C",
+    "# Terms\n\n## 1 Fees\n1.1 Setup fee EUR 500\n1.2 Monthly fee EUR 80\n"
+    "=> Terms > 1 Fees > 1.1: 1.1 Setup fee EUR 500\n=> Terms > 1 Fees > 1.2: 1.2 Monthly fee EUR 80",
+]
+
+
+@pytest.mark.parametrize("case", CLAUSES)
+def test_where_clauses_begin(case: str) -> None:
+    text, *parts = case.split("\n=> ")
+    assert titles(text) == [tuple(part.split(": ", 1)) for part in parts]
 
 
 @pytest.mark.parametrize("rule", [":-- | --:", "-|-", "|:-|-:|", "| --- | :---: |", "--- | ---"])
@@ -84,37 +74,25 @@ def test_tables_of_bars_need_no_frame_and_may_have_gaps(rule: str) -> None:
     assert found["table"] == Table(["Name", "Fee", ""], [["Arvik | II", "4", "5"], ["Tern", "", ""]])
 
 
-@pytest.mark.parametrize(
-    ("above", "title", "texts"),
-    [
-        ("Table 3: Dues", "Dues > Table 3: Dues", 1),
-        ("(in thousands of crowns)", "Dues > (in thousands of crowns)", 1),
-        ("The dues were these.", "Dues", 2),
-        (f"The dues {'rose and fell ' * 12}", "Dues", 2),
-    ],
-)
-def test_a_short_line_above_a_table_is_its_caption(above: str, title: str, texts: int) -> None:
-    found = text_passages(f"# Dues\n\n{above}\n\n| a | b |\n|---|---|\n| x | 1 |", "x.md")
-    assert (found[-1]["title"], len(found)) == (title, texts)
-
-
-def test_a_table_that_goes_on_has_the_caption_of_its_first_part() -> None:
+def test_a_short_line_above_a_table_is_its_caption_also_of_a_part_that_continues_it() -> None:
+    texts = ("The dues were these.", f"The dues {'rose and fell ' * 12}")
+    for above in ("Table 3: Dues", "(in thousands of crowns)", *texts):
+        found = text_passages(f"# Dues\n\n{above}\n\n| a | b |\n|---|---|\n| x | 1 |", "x.md")
+        wanted = ("Dues", 2) if above in texts else (f"Dues > {above}", 1)
+        assert (found[-1]["title"], len(found)) == wanted
     tables = [DocumentPart(Table(["Port", "2023"], [["Arvik", str(page)]]), page=page) for page in (1, 2)]
     other = DocumentPart(Table(["Port", "Boats"], [["Arvik", "3"]]), page=2)
     (section,) = sections_of([DocumentPart("(in thousands)", page=1), *tables, other])
-    captions = [part.content.caption for part in section.parts if isinstance(part.content, Table)]
-    assert captions == ["(in thousands)", "(in thousands)", ""]
+    told = [part.content.caption for part in section.parts if isinstance(part.content, Table)]
+    assert told == ["(in thousands)", "(in thousands)", ""]
 
 
-@pytest.mark.parametrize(
-    ("text", "is_one"),
-    [
-        ("1. Term\n\n1.1 Three years.\n\n1.2 It goes on.", True),
-        ("Lease\n=====\n\n**Rent**\n\nIt is 900 EUR.", True),
-        ("# Lease\n\nRent: 900 EUR", False),
-        ("Platform 3\n\n12 Trains leave today\n\n5 Trains leave tomorrow", False),
-        ("x " * 10_001, True),
-    ],
-)
-def test_a_text_with_two_headings_or_clauses_is_a_document(text: str, is_one: bool) -> None:
-    assert is_document(text) == is_one
+def test_a_text_with_two_headings_or_clauses_is_a_document() -> None:
+    for text, is_one in {
+        "1. Term\n\n1.1 Three years.\n\n1.2 It goes on.": True,
+        "Lease\n=====\n\n**Rent**\n\nIt is 900 EUR.": True,
+        "# Lease\n\nRent: 900 EUR": False,
+        "Platform 3\n\n12 Trains leave today\n\n5 Trains leave tomorrow": False,
+        "x " * 10_001: True,
+    }.items():
+        assert is_document(text) == is_one, text[:40]
