@@ -55,15 +55,17 @@ def test_every_row_of_a_long_table_is_in_one_passage() -> None:
 
 # Shapes of text, parted by ";" or in lines of their own; in Markdown "/" ends a line.
 _MARKDOWN = """# {};### {} {} {};{} {}/===;{}/---;**{} {}**;**{}:** {};1.1 {} {}/1.2 {};1.2 {}. {}
-1. {} {}/2. {};7 {} {};12 {}/{};Section 4.01 {}. {} {}.;ARTICLE IV//{} {};Annex 1 to the {};{} {}./{};- {}/- 3 {}
+1. {} {}/2. {};7 {} {};12 {}/{};Section 4.01 {}. {} {}.;ARTICLE IV//{} {};Annex 1 to the {}
+{} {}./{};- {}/- 3 {}
 | {} | {} |/|---|---|/| {} | {} |;{} | {}/--- | ---/{} | {} | {}/{};Table 1: {}//| {} | {} |/|---|---|
 {} (in thousands):/| {} | {} |/|---|---|/| {} | {} |;```/# {}/{}/```;| {} | {} |/{}"""
 SHAPES = [*re.split("[;\n]", _MARKDOWN), " ".join(["{}"] * 60), "# " + " ".join(["{}"] * 60)]
 _CELL = "<table><caption>{}</caption><tr><th>{}<th>{}<tr><td>{}<td>"
 _HTML = """<h1>{}</h1>;<h3>{} <b>{}</b></h3>;<h2><div>{}</div>{}</h2>;<p>{} {}.</p>;<p>12 {} {}</p>
-<p>1.1 {}</p>;<p><b>{} {}</b></p>;<p><b>1. {}</b> {}</p>;<p>Item 7.</p><p>{}</p>;<ul><li>3 {}</li><li><b>{}</b></li></ul>
-{}<br>2.1 {}<br>{};<table><tr><th>{}<th>{}<tr><td>{}<td>{}</table>;<ix:nonFraction>{}</ix:nonFraction> {}
-<table><caption>{}</caption><tr><td>{}<td>{}<tr><td>{}<td>{}</table>;<table><tr><td>{}</table>
+<p>1.1 {}</p>;<p><b>{} {}</b></p>;<p><b>1. {}</b> {}</p>;<p>Item 7.</p><p>{}</p>
+<ul><li>3 {}</li><li><b>{}</b></li></ul>;{}<br>2.1 {}<br>{};<table><tr><th>{}<th>{}<tr><td>{}<td>{}</table>
+<ix:nonFraction>{}</ix:nonFraction> {};<table><caption>{}</caption><tr><td>{}<td>{}<tr><td>{}<td>{}</table>
+<table><tr><td>{}</table>
 <table><tr><th colspan=2>{}<tr><th>{}<th>{}<tr><td>{}<td>{}<tr><td colspan=2>{}<tr><td>{}<td>{}</table>
 <table><tr><td>{}<td>$<td>1<tr><td>{}<td><td>{}</table>;CELL<table><tr><td>{}</table></table>
 <table role=presentation><tr><td>{}<td>{}<tr><td><table><tr><td>{}</table></table>

@@ -121,7 +121,7 @@ def test_what_is_refused_and_what_is_raised_leave_the_old_index(tmp_path: Path) 
         assert list(Index.open(tmp_path).documents()) == tables(5) and len(list(tmp_path.iterdir())) == 2
 
 
-def test_a_build_sees_what_another_has_done_since_it_was_made(tmp_path: Path) -> None:
+def test_a_build_sees_what_another_has_done_since_it_was_made_and_reports_progress(tmp_path: Path) -> None:
     build(tmp_path, tables(3))
     late = Build(tmp_path, Manifest())
     build(tmp_path, tables(5, seed=1))
@@ -129,9 +129,6 @@ def test_a_build_sees_what_another_has_done_since_it_was_made(tmp_path: Path) ->
         late.add([table_document(4, seed=1), table_document(9)])
         late.commit()
     assert list(Index.open(tmp_path).documents()) == [*tables(5, seed=1), table_document(9)]
-
-
-def test_progress_is_told(tmp_path: Path) -> None:
     counts: list[int] = []
-    build_index(tmp_path, iter(tables(250)), "bm25", counts.append)
+    build_index(tmp_path / "new", iter(tables(250)), "bm25", counts.append)
     assert counts == [100, 200, 250]

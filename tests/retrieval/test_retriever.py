@@ -63,6 +63,9 @@ def test_one_serves_all_threads_and_finds_nothing_of_nothing(index: Index, tmp_p
         assert searched.search_many(["", "the", "unheard", " ?! "], 5) == [[]] * 4
         assert searched.search("river", 0) == searched.search("river", -1) == []
     assert make_retriever(build_index(tmp_path, [], "bm25"), "lexical").search("river") == []
+    for spec in ("dense", "blend", {"first": "bm25", "rerank": "dense"}):
+        with pytest.raises(InputError, match=r"words alone and has no vectors.*first: blend"):
+            make_retriever(index, spec)
 
 
 SPECS = [
@@ -81,21 +84,8 @@ def test_auto_is_what_the_index_was_built_for(tmp_path: Path, hashed: Hashed, sp
         assert make_retriever(index).search(query, 20) == make_retriever(index, spec).search(query, 20)
 
 
-def test_an_index_of_words_alone_has_no_vectors(index: Index) -> None:
-    for spec in ("dense", "blend", {"first": "bm25", "rerank": "dense"}):
-        with pytest.raises(InputError, match=r"words alone and has no vectors.*first: blend"):
-            make_retriever(index, spec)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_name_is_short_for_a_mapping(name: str) -> None:
-    spec = RetrieverSpec.read(name)
-    assert spec == RetrieverSpec.read({"first": name}) == RetrieverSpec.read(f"{{first: {name}}}")
-    assert str(spec) == name and RetrieverSpec.read(spec) is spec
-    assert spec.needs_vectors == (name in ("dense", "blend"))
-
-
 MAPPINGS = {
+    **{f"{{first: {name}}}": {"first": name} for name in NAMES},
     "{first: bm25, rerank: {cross_encoder: m/n}}": {"rerank": {"cross_encoder": "m/n"}},
     "{first: bm25, rerank: {late: minilm}, depth: 20}": {"rerank": {"late": "minilm"}, "depth": 20},
     "{embeddings: openai:small}": {"embeddings": {"model": "openai:small"}},
@@ -104,10 +94,13 @@ MAPPINGS = {
 
 
 @pytest.mark.parametrize("given", MAPPINGS)
-def test_mappings_are_read_from_text_and_told_as_text(given: str) -> None:
-    spec = RetrieverSpec.read(given)
-    assert MAPPINGS[given].items() <= spec.model_dump(exclude_defaults=True).items()
-    assert RetrieverSpec.read(str(spec)) == spec
+def test_mappings_are_read_from_text_and_written_as_text_and_a_name_is_short_for_one(given: str) -> None:
+    spec, wanted = RetrieverSpec.read(given), MAPPINGS[given]
+    assert wanted.items() <= {"first": spec.first, **spec.model_dump(exclude_defaults=True)}.items()
+    assert RetrieverSpec.read(str(spec)) == RetrieverSpec.read(spec) == spec
+    if (name := wanted.get("first")) in NAMES:
+        assert spec == RetrieverSpec.read(name) == RetrieverSpec.read(wanted) and str(spec) == name
+        assert spec.needs_vectors == (name in ("dense", "blend"))
 
 
 WRONG = [

