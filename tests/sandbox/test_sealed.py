@@ -44,30 +44,21 @@ def script(code: str, ends: int = 0) -> subprocess.CompletedProcess[str]:
     return done
 
 
-def test_an_import_without_use_stays_with_the_stdlib() -> None:
+def test_a_program_that_uses_a_library_has_it_and_an_import_without_use_stays_with_the_stdlib() -> None:
     with make_sandbox("sealed") as sandbox:
-        for code in (
-            "import numpy as np\nimport pandas as pd\nans = 1",
-            "ans = len(table['rows']) - 1",
-        ):
+        for code in ("import numpy as np\nimport pandas as pd\nans = 1", "ans = len(table['rows']) - 1"):
             assert sandbox.run(code, {"table": TABLE}).value == 1
         assert len(own_children()) == 1
-
-
-@pytest.mark.parametrize(
-    "code",
-    [
-        "import numpy\nans = float(numpy.pi) > 3",
-        "from numpy import pi\nans = float(pi) > 3",
-        "import numpy.linalg as la\nans = float(la.norm([3, 4])) == 5",
-        "import numpy\ntry:\n    x = numpy.pi\nexcept BaseException:\n    x = 0\nans = float(x) > 3",
-        "def f():\n    import numpy\n    return numpy.pi\nans = float(f()) > 3",
-        "import mpmath\nans = float(mpmath.pi) > 3",
-        "ans = int(df['n'].sum()) == 3",
-    ],
-)
-def test_a_program_that_uses_a_library_has_it(sealed: Sandbox, code: str) -> None:
-    assert sealed.run(code, {"table": TABLE}).value is True
+        for code in (
+            "import numpy\nans = float(numpy.pi) > 3",
+            "from numpy import pi\nans = float(pi) > 3",
+            "import numpy.linalg as la\nans = float(la.norm([3, 4])) == 5",
+            "import numpy\ntry:\n    x = numpy.pi\nexcept BaseException:\n    x = 0\nans = float(x) > 3",
+            "def f():\n    import numpy\n    return numpy.pi\nans = float(f()) > 3",
+            "import mpmath\nans = float(mpmath.pi) > 3",
+            "ans = int(df['n'].sum()) == 3",
+        ):
+            assert sandbox.run(code, {"table": TABLE}).value is True
 
 
 def test_libraries_that_are_not_installed_or_not_wanted() -> None:
@@ -148,13 +139,12 @@ def test_what_is_killed_from_outside_runs_once_more(of_child: bool, kills: int, 
 
 
 @pytest.mark.parametrize("name", ["Killed", "SandboxLost"])
-def test_a_program_cannot_make_itself_run_twice(name: str) -> None:
-    with make_sandbox("sealed") as sandbox:
-        begun = time.monotonic()
-        code = f"import time\nclass {name}(Exception): pass\ntime.sleep(0.9)\nraise {name}('x')"
-        outcome = sandbox.run(code)
-        assert (outcome.status, outcome.error_type) == ("error", name)
-        assert time.monotonic() - begun < 1.7
+def test_a_program_cannot_make_itself_run_twice(name: str, sealed: Sandbox) -> None:
+    begun = time.monotonic()
+    code = f"import time\nclass {name}(Exception): pass\ntime.sleep(0.9)\nraise {name}('x')"
+    outcome = sealed.run(code)
+    assert (outcome.status, outcome.error_type) == ("error", name)
+    assert time.monotonic() - begun < 1.7
 
 
 def test_a_zygote_that_hangs_is_killed_soon_after_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -254,18 +244,19 @@ def test_monty_says_that_it_does_not_survive_a_fork() -> None:
     script(FORKED_MONTY)
 
 
+KILLED = """
+import os, psutil, threading
+from chameleon.sandbox import make_sandbox
+sandbox = make_sandbox('sealed')
+threading.Thread(target=sandbox.run, args=('while True: pass',)).start()
+print(*[p.pid for p in psutil.Process().children(recursive=True)], flush=True)
+os.kill(os.getpid(), 9)
+"""
+
+
 @pytest.mark.slow
 def test_nothing_survives_a_host_that_is_killed() -> None:
-    done = script(
-        "import os, psutil, threading\n"
-        "from chameleon.sandbox import make_sandbox\n"
-        "sandbox = make_sandbox('sealed')\n"
-        "threading.Thread(target=sandbox.run, args=('while True: pass',)).start()\n"
-        "print(*[p.pid for p in psutil.Process().children(recursive=True)], flush=True)\n"
-        "os.kill(os.getpid(), 9)\n",
-        ends=-signal.SIGKILL,
-    )
-    assert_gone(done.stdout)
+    assert_gone(script(KILLED, ends=-signal.SIGKILL).stdout)
 
 
 def assert_gone(told: str) -> None:
@@ -312,14 +303,12 @@ def test_no_program_reaches_a_handle_of_the_host_however_many_files_are_open(cou
     script(CROWDED.replace("COUNT", str(count)))
 
 
-@pytest.mark.parametrize(
-    "junk", [b"junk", b"[1]", b'{"ended": [], "spare": 2}', b"\xff", b"[" * 50_000, b"{}"]
-)
-def test_what_cannot_be_read_on_the_control_socket_is_the_sandboxs_fault(junk: bytes) -> None:
-    near, far = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    with near, far:
-        zygote = ZygoteClient.__new__(ZygoteClient)
-        zygote._control, zygote._spares, zygote._ended, zygote._serial = near, {}, {}, 0
-        far.send(junk)
-        with pytest.raises(Stuck):
-            zygote.run({}, wall=-1.9)
+def test_what_cannot_be_read_on_the_control_socket_is_the_sandboxs_fault() -> None:
+    for junk in (b"junk", b"[1]", b'{"ended": [], "spare": 2}', b"\xff", b"[" * 50_000, b"{}"):
+        near, far = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with near, far:
+            zygote = ZygoteClient.__new__(ZygoteClient)
+            zygote._control, zygote._spares, zygote._ended, zygote._serial = near, {}, {}, 0
+            far.send(junk)
+            with pytest.raises(Stuck):
+                zygote.run({}, wall=-1.9)
