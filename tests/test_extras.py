@@ -57,12 +57,9 @@ LOADED_LATE = {  # by others, inside functions: what they need as they are loade
     "chameleon.web.session",
 }
 NOT_IMPORTED = {  # by our own code
-    "emoji": "what Recognizers-Text needs, in a version that it can use",
-    "psycopg": "loaded by SQLAlchemy, by the address",
-    **dict.fromkeys(
-        ("langchain-openai", "langchain-anthropic", "langchain-google-genai", "langchain-ollama"),
-        "loaded by LangChain, by the provider's name",
-    ),
+    "emoji",  # Recognizers-Text needs it, in a version that it can use
+    "psycopg",  # loaded by SQLAlchemy, by the address
+    *(f"langchain-{provider}" for provider in ("openai", "anthropic", "google-genai", "ollama")),
 }
 NOT_SHIPPED = ("test", "docs", "dev")  # extras for the checkout, which no room imports
 _REQUIREMENT = re.compile(r"([\w.-]+)(?:\[([\w,-]+)\])?")
@@ -70,10 +67,7 @@ _REQUIREMENT = re.compile(r"([\w.-]+)(?:\[([\w,-]+)\])?")
 
 @cache
 def extras(*, own: bool = False) -> dict[str, frozenset[str]]:
-    """Return the packages that each extra installs, in lower case; "" is the core.
-
-    `own`: without those of the other extras that it names.
-    """
+    """Return the packages of each extra, "" the core; `own`: without those of other extras that it names."""
     project: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     listed = {"": project["dependencies"], **project["optional-dependencies"]}
 
@@ -116,21 +110,25 @@ def imported_by(name: str) -> set[str]:
 
 def room_of(name: str) -> str:
     parts = name.removeprefix("chameleon.").split(".")
-    room = parts[0] if parts[0] in ("planners", "benchmarks") else "/".join(parts[:2])
-    return room if parts[0] in ("modules", "planners", "benchmarks") else f"chameleon/{parts[0]}"
+    if parts[0] == "modules":
+        return "/".join(parts[:2])
+    return parts[0] if parts[0] in ("planners", "benchmarks") else f"chameleon/{parts[0]}"
 
 
 def used_in(room: str) -> set[str]:
     """Return the packages that a room imports, and those of the files that it imports."""
     own = [name for name in files() if room_of(name) == room]
-    beside = chain.from_iterable(imports()[name] for name in own)
-    return set[str]().union(*map(imported_by, {*own, *beside}))
+    return set[str]().union(*map(imported_by, {*own, *chain(*(imports()[name] for name in own))}))
 
 
-def test_a_room_imports_what_its_extras_install() -> None:
+def test_a_room_imports_what_its_extras_install_and_an_extra_lists_what_its_rooms_use() -> None:
     for room, packages in imported().items():
         allowed = extras()[""].union(*(extras()[extra] for extra in ROOMS.get(room, "").split()))
         assert packages <= allowed, (room, packages - allowed)
+    for extra, packages in extras(own=True).items():
+        rooms = [room for room, named in ROOMS.items() if extra in named.split()]
+        used = set[str]().union(*(used_in(room) for room in rooms or imported()))
+        assert packages - NOT_IMPORTED <= used, (extra, packages - used)
 
 
 def test_what_is_loaded_at_once_needs_the_core_alone() -> None:
@@ -146,33 +144,19 @@ def test_what_is_loaded_at_once_needs_the_core_alone() -> None:
 def test_what_is_installed_is_imported() -> None:
     used = set[str]().union(*imported().values())
     installed = frozenset[str]().union(*extras().values())
-    assert installed - used == NOT_IMPORTED.keys()
+    assert installed - used == NOT_IMPORTED
     for room, named in ROOMS.items():
         for extra in named.split():
             assert extras()[extra] & imported()[room], f"{room} imports nothing of {extra}"
 
 
-def test_an_extra_lists_what_its_rooms_use() -> None:
-    for extra, packages in extras(own=True).items():
-        rooms = [room for room, named in ROOMS.items() if extra in named.split()]
-        used = set[str]().union(*(used_in(room) for room in rooms or imported()))
-        assert packages - NOT_IMPORTED.keys() <= used, (extra, packages - used)
-
-
-def test_a_package_that_is_required_is_in_the_extra_that_is_named() -> None:
-    asked = [
-        [ast.literal_eval(each) for each in (node.args[0], node.args[2])]
-        for file in files().values()
-        for node in ast.walk(ast.parse(file.read_text("utf-8")))
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "require"
-    ]
+def test_every_extra_that_is_named_exists_and_has_the_package_that_is_required() -> None:
+    nodes = chain(*(ast.walk(ast.parse(file.read_text("utf-8"))) for file in files().values()))
+    calls = [each for each in nodes if isinstance(each, ast.Call) and isinstance(each.func, ast.Name)]
+    asked = [call.args for call in calls if call.func.id == "require"]  # type: ignore[attr-defined]
     assert len(asked) > 10
-    for package, extra in asked:
-        assert package.lower() in extras()[extra], (package, extra)
-
-
-def test_every_extra_that_is_spoken_of_exists() -> None:
-    documents = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *files().values()]
-    for file in documents:
+    for package, _, extra in asked:
+        assert ast.literal_eval(package).lower() in extras()[ast.literal_eval(extra)], ast.unparse(package)
+    for file in (ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *files().values()):
         for named in re.findall(r"(?:chameleon-compose|'\.)\[([\w,-]+)\]", file.read_text("utf-8")):
             assert set(named.split(",")) <= {*extras(), *NOT_SHIPPED}, (file, named)

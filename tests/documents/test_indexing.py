@@ -148,9 +148,7 @@ def test_an_index_keeps_its_retriever(folder: Path) -> None:
         index(folder, retriever="{first: dense, embeddings: 'openai:small'}")
 
 
-def test_a_run_that_fails_leaves_the_old_index_and_what_it_knows_of_files(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_that_fails_leaves_the_old_index(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for is_first in (True, False):
         with monkeypatch.context() as patch:
             patch.setattr("chameleon.retrieval.manifest.Manifest.write", lambda *_: 1 / 0)
@@ -189,9 +187,7 @@ def test_files_of_one_name_and_tables_of_one_id_each_have_their_own(folder: Path
     assert index(folder).held["table"] == 3 and cells(folder, "a.md#T.md#2") == [["4"]]
 
 
-def test_pictures_and_pages_are_read_again_when_there_is_another_engine(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_another_engine_reads_pictures_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("a.png", "b.png", "c.jpg"):
         (folder / name).write_bytes(name.encode())
 
@@ -255,9 +251,7 @@ ERRORS = [RuntimeError("odd\x1b[2Jbytes"), MemoryError(), RecursionError("deep")
 
 
 @pytest.mark.parametrize("raised", [*ERRORS, KeyboardInterrupt, Interrupted, SystemExit])
-def test_an_error_of_a_reader_is_a_fault_of_that_file_and_what_ends_a_command_ends_it(
-    folder: Path, raised: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_error_is_a_fault_of_its_file(folder: Path, raised: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     read = indexing.file_documents
 
     def documents(path: Path, *rest: Any) -> Any:

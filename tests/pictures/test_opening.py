@@ -110,9 +110,7 @@ def test_lays_what_is_light_on_black(tmp_path: Path) -> None:
         ("1", [0, 255, 255], [0, 255, 255]),
     ],
 )
-def test_brings_deep_grey_to_eight_bits(
-    mode: str, pixels: list[float], grey: list[int], tmp_path: Path
-) -> None:
+def test_brings_grey_to_eight_bits(mode: str, pixels: list[float], grey: list[int], tmp_path: Path) -> None:
     image = Image.new(mode, (3, 1))
     for place, value in enumerate(pixels):
         image.putpixel((place, 0), value)
@@ -219,7 +217,7 @@ def sizes(path: str) -> Iterator[tuple[int, int]]:
     yield read_picture(path, max_side=64).image.size
 
 
-def test_an_attachment_is_known_by_the_digest_of_the_file_and_pillow_is_needed(
+def test_attachments_are_known_by_digest_without_pillow(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     halves().save(tmp_path / "a.png")

@@ -44,9 +44,7 @@ def test_each_text_says_what_it_is_about(document: Document, window: int, said: 
 
 
 @given(WORDS, WORDS, st.lists(st.lists(WORDS, min_size=2, max_size=2), max_size=12), st.integers(1, 5), WORDS)
-def test_texts_fit_the_window_and_say_all_in_order(
-    caption: str, name: str, rows: list[list[str]], most: int, text: str
-) -> None:
+def test_texts_fit_the_window(caption: str, name: str, rows: list[list[str]], most: int, text: str) -> None:
     numbered = [[f"row{n}", *row] for n, row in enumerate(rows)]
     document = Document("id", Table(["", name, "b"], numbered, caption), text=text)
     found = texts(document, most, window=30)

@@ -39,9 +39,7 @@ document = st.builds(Document, id, st.none() | table, st.text(st.characters(), m
 
 @settings(max_examples=15)
 @given(st.lists(document, unique_by=lambda each: each.id, max_size=12))
-def test_documents_come_back_as_they_were_given(
-    tmp_path_factory: pytest.TempPathFactory, documents: list[Document]
-) -> None:
+def test_documents_come_back(tmp_path_factory: pytest.TempPathFactory, documents: list[Document]) -> None:
     index = build(tmp_path_factory.mktemp("index"), documents)
     assert len(index) == len(documents) and list(index.documents()) == documents
     assert list(index.ids) == [each.id for each in documents]

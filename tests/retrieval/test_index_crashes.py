@@ -88,9 +88,7 @@ def found(index: Index) -> list[Any]:
 
 
 @needs_fork
-def test_a_build_that_is_killed_leaves_the_old_index_and_the_next_one_is_as_if_nothing_had_been(
-    tmp_path: Path, hashed: Hashed
-) -> None:
+def test_a_build_that_is_killed_leaves_the_old_index(tmp_path: Path, hashed: Hashed) -> None:
     spec = {"first": "dense", "embeddings": hashed.name}
     old = build_index(tmp_path / "old", OLD, spec)
     for name in ("once", *range(len(MOMENTS))):

@@ -128,9 +128,7 @@ def test_a_colbert_checkpoint_scores_by_maxsim(tmp_path: Path, attends: bool) ->
     assert {hit.id for hit in hits} == {"1", "2"} and hits[0].score >= hits[1].score
 
 
-def test_late_interaction_encodes_texts_together_and_remembers_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_late_interaction_remembers_texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     colbert(tmp_path / "colbert", query_maxlen=9)
     model = late_encoder(str(tmp_path / "colbert"))
     asked: list[list[str]] = []

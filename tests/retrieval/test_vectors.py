@@ -46,7 +46,7 @@ def test_documents_come_by_the_cosine_of_their_nearest_text(tmp_path: Path, hash
 
 
 @given(st.lists(st.tuples(st.sets(st.integers(0, 5)), st.integers(0, 1)), max_size=4))
-def test_however_it_was_changed_an_index_finds_what_it_has(
+def test_a_changed_index_finds_what_it_has(
     by_name: None, tmp_path_factory: Any, changes: list[tuple[set[int], int]]
 ) -> None:
     """Each change puts in some of six documents, with what they said or something else, and deletes one."""
@@ -63,7 +63,7 @@ def test_however_it_was_changed_an_index_finds_what_it_has(
         assert dict(hits) == pytest.approx(model.nearness(query, now.values()), abs=1e-5)
 
 
-def test_only_what_is_new_is_embedded_and_only_by_the_model_of_the_index(
+def test_only_what_is_new_is_embedded_by_the_same_model(
     tmp_path: Path, hashed: Hashed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     built(tmp_path / "index", hashed, tables(30))
@@ -120,9 +120,7 @@ def test_the_number_wanted_changes_no_order(by_name: None, tmp_path_factory: Any
     assert found.search(query, k)[:sure] == hits[: min(k, sure)]
 
 
-def test_auto_is_blend_where_the_embeddings_of_the_index_can_be_had(
-    tmp_path: Path, hashed: Hashed, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_auto_is_blend_if_the_embeddings_are_there(tmp_path: Path, hashed: Hashed, monkeypatch: Any) -> None:
     index = build_index(tmp_path / "index", DOCUMENTS, {"embeddings": hashed.name})
     assert make_retriever(index).search("river") == make_retriever(index, "blend").search("river")
     with pytest.raises(InputError, match=r"words alone.*first: blend"):

@@ -97,32 +97,25 @@ def test_the_canaries_notice_an_escape(canary: Canary) -> None:
             attack(Uncontained(), canary, code)
 
 
-@each_program("reads", "secrets", "network", "processes")
-def test_nothing_is_read_reached_or_started(sealed: Sandbox, canary: Canary, code: str) -> None:
-    outcome = attack(sealed, canary, code)
-    assert outcome.status != "ok" or not outcome.value
-
-
-@each_program("writes", "tampering")
-def test_nothing_is_written_and_no_program_changes_the_next(
-    sealed: Sandbox, canary: Canary, code: str
+@each_program("reads", "secrets", "network", "processes", "writes", "tampering")
+def test_nothing_is_read_reached_started_or_written(
+    sealed: Sandbox, canary: Canary, code: str, kind: str
 ) -> None:
-    attack(sealed, canary, code)
+    outcome = attack(sealed, canary, code)
+    assert kind in ("writes", "tampering") or outcome.status != "ok" or not outcome.value
 
 
-@each_program("exhaustion", "crashes")
-def test_limits_hold_and_crashes_stay_inside(sealed: Sandbox, canary: Canary, code: str) -> None:
-    assert attack(sealed, canary, code).status != "ok"
+@each_program("exhaustion", "crashes", "channel")
+def test_limits_hold_and_an_answer_cannot_be_forged(
+    sealed: Sandbox, canary: Canary, code: str, kind: str
+) -> None:
+    status = attack(sealed, canary, code).status
+    assert status in ("error", "crashed", "timeout", "too_large") if kind == "channel" else status != "ok"
 
 
 def test_sources_that_break_a_parser(sealed: Sandbox, canary: Canary) -> None:
     for code in ("ans = " + "(" * 3000 + ")" * 3000, "ans = " + "-" * 100_000 + "1"):
         assert attack(sealed, canary, code).status != "ok"
-
-
-@each_program("channel")
-def test_an_answer_cannot_be_forged(sealed: Sandbox, canary: Canary, code: str) -> None:
-    assert attack(sealed, canary, code).status in ("error", "crashed", "timeout", "too_large")
 
 
 @pytest.mark.slow

@@ -69,7 +69,7 @@ def test_output_is_bounded_inputs_are_globals_and_the_next_program_is_fresh(mont
 @each_program(
     "reads", "secrets", "writes", "network", "processes", "exhaustion", "crashes", "channel", "tampering"
 )
-def test_attacks(monty: Sandbox, canary: Canary, code: str) -> None:
+def test_attacks(monty: Sandbox, canary: Canary, code: str, kind: str) -> None:
     attack(monty, canary, code)
 
 

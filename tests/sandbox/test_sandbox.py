@@ -53,7 +53,7 @@ def test_answers(sealed: Sandbox, code: str, value: object, kind: str) -> None:
 
 
 @each_program("harmless")
-def test_same_answer_as_plain_python(sealed: Sandbox, code: str) -> None:
+def test_same_answer_as_plain_python(sealed: Sandbox, code: str, kind: str) -> None:
     outcome = sealed.run(code)
     assert (outcome.status, outcome.value) == ("ok", in_plain_python(code))
 
@@ -145,7 +145,7 @@ def test_linux_gets_the_sealed_sandbox_and_every_layer_is_reported() -> None:
 
 
 @needs_linux
-def test_a_missing_layer_or_filter_stops_everything(
+def test_a_missing_layer_or_filter_stops_all(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     with pytest.raises(SandboxUnavailable, match=r"'moat' is required.*monty"):

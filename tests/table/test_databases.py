@@ -81,9 +81,7 @@ def test_a_write_ahead_log_is_read_and_a_view_is_left_out_for_what_it_may_not_ca
 
 
 @pytest.mark.usefixtures("in_this_process")
-def test_a_view_without_end_and_a_table_that_is_too_large_are_left_out(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_endless_views_and_large_tables_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     script = f"CREATE VIEW v AS {ENDLESS}; CREATE TABLE t (a INT); INSERT INTO t VALUES (1);"
     with closing(duckdb.connect(str(tmp_path / "x.duckdb"))) as connection:
         connection.execute(script)
@@ -138,9 +136,7 @@ def test_tables_of_a_duckdb_database(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("in_this_process")
-def test_parquet_files_named_as_a_pattern_are_read_and_missing_packages_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_parquet_files_and_missing_packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in (("a.parquet", 1), ("*.parquet", 2)):
         with closing(duckdb.connect()) as connection:
             connection.execute(f"COPY (SELECT {value}, 'a''s') TO '{tmp_path}/{name}' (FORMAT parquet)")

@@ -195,9 +195,7 @@ CELLS = some.sampled_from(FORMS.split("|")) | _TEXTS
 
 @settings(max_examples=200, deadline=None)
 @given(some.lists(CELLS, min_size=1, max_size=8), some.randoms())
-def test_each_cell_of_a_number_column_is_counted_and_order_does_not_matter(
-    cells: list[str], random: Any
-) -> None:
+def test_each_cell_of_a_number_column_counts_in_any_order(cells: list[str], random: Any) -> None:
     found = meaning_of_cells(cells)
     assert len(found.values) == len(cells)
     if found.is_number:

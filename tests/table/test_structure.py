@@ -67,9 +67,7 @@ GROWTH = "Region,Growth\nNorth,0.05\nSouth,-0.02\nEast,1.2\n"
         (GROWTH, "What is the growth of East in percent?", None),
     ],
 )
-def test_a_total_counts_where_a_question_names_it_and_a_percent_of_fractions_is_declined(
-    table: str, question: str, answer: str | None
-) -> None:
+def test_totals_in_answers(table: str, question: str, answer: str | None) -> None:
     state = Executor("tables_offline").run({"question": question, "table": read_text(table, "csv")})
     assert state.answer == answer and state.ended is not None
     assert state.ended.reason == ("answered" if answer else "declined")

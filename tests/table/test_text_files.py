@@ -39,9 +39,7 @@ _CELL = st.sampled_from(["Alm", "rope, thick", "a; b", "x|y", '5" nail', "12", "
     st.lists(st.tuples(_CELL, _CELL, _CELL), min_size=3, max_size=20),
     st.sampled_from(["", "Sales in 2024\n\n", "Report\nStation: all\n\n"]),
 )
-def test_any_dialect_is_found_from_the_lines_below_the_titles(
-    rows: list[tuple[str, ...]], above: str
-) -> None:
+def test_any_dialect_is_found_below_the_titles(rows: list[tuple[str, ...]], above: str) -> None:
     rows = [("Town", "Price", "Sold"), *rows, ("Zell", "1", "2")]
     for delimiter, end in product(",;\t|", ("\n", "\r\n", "\r")):
         text = io.StringIO()
