@@ -133,7 +133,11 @@ def test_late_interaction_remembers_texts(tmp_path: Path, monkeypatch: pytest.Mo
     model = late_encoder(str(tmp_path / "colbert"))
     asked: list[list[str]] = []
     encode = model._model.encode_document
-    counted = lambda texts, **more: (asked.append(texts), encode(texts, **more))[1]  # noqa: E731
+
+    def counted(texts: list[str], **more: Any) -> Any:
+        asked.append(texts)
+        return encode(texts, **more)
+
     monkeypatch.setattr(model._model, "encode_document", counted)
     alone = [model.scores("river", [text])[0] for text in TEXTS]
     model._known.clear()

@@ -69,11 +69,8 @@ def test_folding_is_idempotent_and_terms_are_words_of_one_case(text: str) -> Non
     assert all(term and not re.search(r"\s", term) for term in terms(text))
 
 
-def test_a_long_text_takes_time_in_proportion() -> None:
+def test_weak_words_count_for_less_in_a_query_and_a_long_text_takes_time_in_proportion() -> None:
     assert grows_in_proportion(terms, lambda size: " ".join(f"{n}-7" for n in range(12 * size)))
-
-
-def test_weak_words_count_for_less_in_a_query_and_repetitions_for_more() -> None:
     weights = query_weights("how many goals: goals of the highest league")
     assert weights == {"mani": WEAK, "goal": 2.0, "highest": WEAK, "leagu": 1.0}
     assert query_weights("many many") == {"mani": 2 * WEAK}
@@ -151,14 +148,6 @@ def test_what_each_measures(name: str, question: str, more: Document, value: flo
     ours, other = found[name]
     assert found.keys() | {"first"} == WEIGHTS.keys()
     assert ours == pytest.approx(value) and ours > other
-
-
-def test_the_document_that_fits_comes_first(tmp_path: Path) -> None:
-    apart = table("player/club", "Ada Tern/Hale Town", "Bo Finch/Wick Rovers")
-    better = table("player/club", "Ada Tern/Wick Rovers", "Bo Finch/Hale Town")
-    index = build_index(tmp_path, [Document("apart", apart.table), Document("better", better.table)], "bm25")
-    hits = make_retriever(index, "lexical").search("did Ada Tern play for Wick Rovers?")
-    assert [hit.id for hit in hits] == ["better", "apart"]
 
 
 def test_terms_beyond_the_most_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
