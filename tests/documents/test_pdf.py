@@ -85,9 +85,6 @@ def test_a_stamp_across_the_text_is_left_out() -> None:
     assert text == " ".join([PROSE] * 3)
 
 
-# Tables
-
-
 def test_ruled_and_unruled_tables_are_where_they_are_printed_also_sideways() -> None:
     found = parts([At(60, 60, PROSE), QUAYS, *grid([60, 200, 300], 300, QUAYS), At(60, 400, PROSE)])
     assert [isinstance(part.content, Table) for part in found] == [False, True, True, False]
@@ -214,9 +211,6 @@ def test_raised_figures_are_superscripts_in_a_text_and_no_part_of_a_figure_in_a_
     (marked,) = (at for at in page if at.text == "402")
     page.insert(page.index(marked) + 1, At(marked.x + 17, marked.y - 3, "1", 6))
     assert tables(page) == [QUAYS]
-
-
-# Headings, heads and feet
 
 
 def test_headings_are_those_of_the_bookmarks() -> None:

@@ -138,8 +138,6 @@ def test_no_trace_of_the_program_before_is_in_memory(sealed: Sandbox) -> None:
     assert sealed.run(scan).value == 0
 
 
-# Recorded programs and attacks, which are beside the checkout on the machines that have them
-
 DATA = (Path(__file__).parents[2] / ".." / "shared" / "data" / "sandbox").resolve()
 needs_recorded = pytest.mark.skipif(not DATA.is_dir(), reason="the recorded programs are not on this machine")
 

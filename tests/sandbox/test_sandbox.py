@@ -129,8 +129,6 @@ def test_equal_programs_have_equal_answers(sealed: Sandbox) -> None:
     assert sealed.run(code).value == sealed.run(code).value
 
 
-# Which sandbox a machine gets
-
 needs_linux = pytest.mark.skipif(bool(why_unusable()), reason=why_unusable() or "it can run")
 
 

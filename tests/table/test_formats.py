@@ -145,8 +145,6 @@ def test_no_line_of_cells_is_wider_than_the_terminal(rows: list[list[str]], widt
     assert all(line.isprintable() for line in lines)
 
 
-# Tables that models write back
-
 _SOLD = [["Pen", "$2", "2024-05-04"], ["Desk lamp", "$30", ""], ["Pen", "$2", "2024-05-04"]]
 SHOP = Table(["Item", "Price", "Sold On"], [*_SOLD, ['12" ruler', "$3", "2024-05-06"]], "Shop")
 PEN = Table(["Item", "Price"], [["Pen", "$2"]])
@@ -250,9 +248,6 @@ def test_a_shuffled_and_restyled_part_is_found(table: Table, data: st.DataObject
 def test_the_result_is_always_a_part_of_the_original(reply: Table, table: Table) -> None:
     found = as_subtable(reply, table)
     assert found is None or (table.contains(found) and len(found.rows) == len(reply.rows))
-
-
-# Tables made from tables and data frames
 
 
 @given(table=tables(), data=st.data())

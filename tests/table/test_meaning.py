@@ -220,8 +220,6 @@ def test_figures_mean_the_same_in_every_convention(figures: list[Decimal]) -> No
         assert meaning_of_cells(cells).values == figures
 
 
-# Programs, SQL, operations, conditions and the reader without a model see one value in a cell, or none.
-
 REFUSED = "refused"
 
 

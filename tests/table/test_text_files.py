@@ -174,8 +174,6 @@ def test_figures_of_a_column_share_one_decimal_mark(text: str, numbers: list[flo
     assert read_table(text.encode()).columns[1].meaning.plain == numbers
 
 
-# Tables of HTML pages
-
 pytest.importorskip("lxml")
 
 
