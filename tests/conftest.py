@@ -161,27 +161,23 @@ def _offline(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="session")
-def _stores(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Give each test a path of its own for replies; a folder is made where one is written."""
-    folder = tmp_path_factory.mktemp("stores")
-    return (folder / str(number) / "responses.sqlite" for number in count())
-
-
-@pytest.fixture(scope="session")
-def _config_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("config")
+def _folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Give each test a folder of its own, which is made where something is written."""
+    folder = tmp_path_factory.mktemp("tests")
+    return (folder / str(number) for number in count())
 
 
 @pytest.fixture(autouse=True)
-def _clean_environment(monkeypatch: pytest.MonkeyPatch, _stores: Iterator[Path], _config_dir: Path) -> None:
+def _clean_environment(monkeypatch: pytest.MonkeyPatch, _folders: Iterator[Path]) -> None:
     """Forget the developer's keys and settings, and keep replies in a temporary place."""
     for name in list(os.environ):
         if _PRIVATE_VARIABLE.search(name):
             monkeypatch.delenv(name)
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(_config_dir))  # where a developer's own settings are not
+    folder = next(_folders)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(folder))  # where a developer's own settings are not
     monkeypatch.setenv("CHAMELEON_WEB_CACHE", "off")
     monkeypatch.setenv("CHAMELEON_DOCUMENTS", "off")
-    monkeypatch.setenv("CHAMELEON_STORE", str(next(_stores)))
+    monkeypatch.setenv("CHAMELEON_STORE", str(folder / "responses.sqlite"))
 
 
 @pytest.fixture

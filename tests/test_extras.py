@@ -15,47 +15,34 @@ from typing import Any
 from tests.test_floors import files, imports, imports_of, run_nodes
 
 ROOT = Path(__file__).parents[1]
-ROOMS = {  # what may be imported beside the core; a room that is not named takes the core alone
-    "chameleon/documents": "papers",
-    "chameleon/evaluation": "programs",
-    "chameleon/interop": "mcp models otlp inspect ray",
-    "chameleon/llm": "models openai",
-    "chameleon/pictures": "pictures ocr easyocr",
-    "chameleon/retrieval": "retrieval embeddings faiss",
-    "chameleon/sandbox": "programs monty",
-    "chameleon/table": "databases corpus programs",
-    "chameleon/web": "web",
-    "benchmarks": "text-metrics binder-metric programs",
-    "modules/compose": "models",
-    "modules/search": "web ddgs",
-    "modules/vision": "vision",
-    "planners": "embeddings",
-}
-NAMES = {  # of packages that are imported by another name
-    "PIL": "pillow",
-    "Stemmer": "pystemmer",
-    "faiss": "faiss-cpu",
-    "markdown_it": "markdown-it-py",
-    "opentelemetry": "opentelemetry-exporter-otlp-proto-http",  # which requires the SDK
-    "pydantic_core": "pydantic",
-    "recognizers_date_time": "recognizers-text-date-time",
-    "recognizers_number": "recognizers-text-number",
-    "anyio": "mcp",  # which requires these
-    "httpx2": "mcp",
-    "mcp_types": "mcp",
-    "referencing": "jsonschema",
-    "uvicorn": "mcp",
-    "yaml": "pyyaml",
-}
-LOADED_LATE = {  # by others, inside functions: what they need as they are loaded is an extra's
-    "chameleon.interop.collector",
-    "chameleon.interop.langchain",
-    "chameleon.interop.inventory_server",
-    "chameleon.llm.openai_chat",
-    "chameleon.llm.scripted",
-    "chameleon.retrieval.sentence_transformer",
-    "chameleon.web.session",
-}
+# What may be imported besides the core; a room that is not named takes the core alone.
+_ROOMS = """
+chameleon/documents: papers; chameleon/evaluation: programs; chameleon/interop: mcp models otlp inspect ray
+chameleon/llm: models openai; chameleon/pictures: pictures ocr easyocr; chameleon/sandbox: programs monty
+chameleon/retrieval: retrieval embeddings faiss; chameleon/table: databases corpus programs
+benchmarks: text-metrics binder-metric programs; modules/compose: models; modules/search: web ddgs
+chameleon/web: web; modules/vision: vision; planners: embeddings
+"""
+# Packages that are imported by another name; the SDK, and what MCP needs, come with the package named here.
+_NAMES = """
+PIL: pillow; Stemmer: pystemmer; faiss: faiss-cpu; markdown_it: markdown-it-py; pydantic_core: pydantic
+recognizers_date_time: recognizers-text-date-time; recognizers_number: recognizers-text-number; yaml: pyyaml
+opentelemetry: opentelemetry-exporter-otlp-proto-http; referencing: jsonschema
+anyio: mcp; httpx2: mcp; mcp_types: mcp; uvicorn: mcp
+"""
+# Loaded by others, inside functions: what they need as they are loaded is an extra's.
+_LATE = """
+interop.collector interop.langchain interop.inventory_server llm.openai_chat llm.scripted
+retrieval.sentence_transformer web.session
+"""
+
+
+def pairs(text: str) -> dict[str, str]:
+    return dict(part.split(": ") for part in re.split("; |\n", text.strip()))
+
+
+ROOMS, NAMES = pairs(_ROOMS), pairs(_NAMES)
+LOADED_LATE = {f"chameleon.{name}" for name in _LATE.split()}
 NOT_IMPORTED = {  # by our own code
     "emoji",  # Recognizers-Text needs it, in a version that it can use
     "psycopg",  # loaded by SQLAlchemy, by the address
