@@ -153,9 +153,9 @@ def test_with_a_model_the_passages_answer_and_are_named(loopback: Start, ask: Co
             return "passages"
         assert system.startswith("You answer a question about a paper")
         lines = shown.rpartition("Now this one.")[2].splitlines()
-        (head,) = [line for line in lines if line.startswith("Passage ") and "Dredging" in line]
-        number = head.partition(":")[0].removeprefix("Passage ")
-        return f"The dredger does it.\nPassages: {number}\nThe answer is Pelican."
+        place = next(n for n, line in enumerate(lines) if line.startswith("Passage ") and "Dredging" in line)
+        number, words = lines[place].partition(":")[0].removeprefix("Passage "), lines[place + 2][:30]
+        return f'The dredger does it.\nPassages: {number} "{words}"\nThe answer is Pelican.'
 
     loopback(reply)
     question = "Which ship clears the basin of the harbour club?"

@@ -52,10 +52,10 @@ def finding(words: str) -> Callable[[dict[str, Any]], str]:
     def reply(request: dict[str, Any]) -> str:
         shown = request["messages"][-1]["content"].partition("Now this one.")[2]
         passages = re.findall(r"^Passage (\d+):.*?\n<passage>\n(.*?)\n</passage>", shown, re.M | re.S)
-        numbers = [number for number, text in passages if words in text]
-        if not numbers:
+        cited = [f'{n} "{" ".join(text.split()[:5])}"' for n, text in passages if words in text]
+        if not cited:
             return "It is not told.\nPassages: none"
-        return f"The passage says so.\nPassages: {', '.join(numbers)}\nThe answer is {words}."
+        return f"The passage says so.\nPassages: {', '.join(cited)}\nThe answer is {words}."
 
     return reply
 
@@ -137,7 +137,7 @@ def test_a_model_sees_captions_and_is_told(ask: Command, loopback: Start, monkey
 
 
 def test_arithmetic_is_done_by_a_program_in_the_sandbox(ask: Command, loopback: Start) -> None:
-    program = '# Passages: 1\nfees = 8915\nhire = 1204\nans = f"{(fees + hire) * 1000} crowns"'
+    program = '# Passages: 7\nfees = 8915\nhire = 1204\nans = f"{(fees + hire) * 1000} crowns"'
     server = loopback(["```python\n# Passages: 1\nans = fees\n```", f"```python\n{program}\n```"])
     question = "What were berth fees and crane hire in 2024?"
     done = ask("report.html", question, "--inventory", "papers_pot", *MODEL)
