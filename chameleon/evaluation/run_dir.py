@@ -24,6 +24,7 @@ from chameleon.evaluation.kept_events import (
     EventReader,
     RunLines,
     read_member,
+    recent_lines,
     unfinished_runs,
     usage_of,
     whole_lines,
@@ -206,16 +207,23 @@ class RunDir(AbstractContextManager["RunDir"]):
         self.done.clear()
         self.answers.clear()
         last = -1  # the place of the last member that has a result
+        recent, reader, moved = recent_lines(self.path), EventReader(self.path), dict[str, Result]()
         for result in self._kept(self.done):
             last = max(last, -1 if result.member is None else result.member)
+            if result.id in recent and not reader.is_packed(result):
+                place = self._events.append(gzip.compress(b"".join(recent[result.id]), mtime=0))
+                result = moved[result.id] = replace(result, member=place)
             if result.sequence and result.answered:
                 self.answers[result.id] = result.answer
             self._on_kept(result)
         self._begun = unfinished_runs(self.path, max(last, 0), self.done)
         self._open = {id: run.lines for id, run in self._begun.items()}
+        if moved:
+            self._results.rewrite(json_line(moved.get(each.id, each).to_json()) for each in self._kept())
         self._drop_stale()
         with suppress(OSError, EOFError, ValueError, zlib.error):  # what is damaged stays as it is
-            self._events.cut(read_member(self.path / EVENTS, last)[1] if last >= 0 else 0)
+            if not moved:
+                self._events.cut(read_member(self.path / EVENTS, last)[1] if last >= 0 else 0)
         self.dropped = {id: run.dropped for id, run in self._begun.items() if run.dropped != Usage()}
         for id, run in self._begun.items():
             kept = before_failure(run.events)
