@@ -208,11 +208,11 @@ class RunDir(AbstractContextManager["RunDir"]):
         self.answers.clear()
         last = -1  # the place of the last member that has a result
         recent, reader, moved = recent_lines(self.path), EventReader(self.path), dict[str, Result]()
-        for result in self._kept(self.done):
-            last = max(last, -1 if result.member is None else result.member)
-            if result.id in recent and not reader.is_packed(result):
-                place = self._events.append(gzip.compress(b"".join(recent[result.id]), mtime=0))
-                result = moved[result.id] = replace(result, member=place)
+        for each in self._kept(self.done):
+            result, last = each, max(last, -1 if each.member is None else each.member)
+            if each.id in recent and not reader.is_packed(each):
+                place = self._events.append(gzip.compress(b"".join(recent[each.id]), mtime=0))
+                result = moved[each.id] = replace(each, member=place)
             if result.sequence and result.answered:
                 self.answers[result.id] = result.answer
             self._on_kept(result)

@@ -70,6 +70,15 @@ def test_a_default_of_another_kind_is_left_to_the_function() -> None:
     assert arguments is not None and arguments.schema["properties"]["weight"] == {"type": "number"}
 
 
+@pytest.mark.parametrize("default", [float("inf"), float("nan")])
+def test_a_default_that_json_has_no_number_for_is_left_to_the_function(default: float) -> None:
+    def bounded(to: float = default) -> None:
+        """Bounds."""
+
+    [card] = Inventory.of([bounded]).cards
+    assert card.signature == "(to?: number)"
+
+
 def held_to() -> Any:
     schema = plan_schema([*CARDS.values()], 3)
     return schema, schema["properties"]["modules"]["items"]["anyOf"][0]["properties"]["args"]["properties"]
