@@ -36,7 +36,7 @@ SETTINGS, RESULTS = "settings.json", "results.jsonl"
 FIGURES = "grid.json"  # what `compare` keeps beside the folders of its arms
 PROBLEMS, LIMIT = "problems", "limit"
 # When it began, what a file is called and how far it is to go may differ.
-_NOT_COMPARED = ("started", "data.name", "tables.name", PROBLEMS, LIMIT, "checked")
+_NOT_COMPARED = ("started", "data.name", "tables.name", PROBLEMS, LIMIT)
 _VERSIONS, _RESOLVED, _WEIGHTS = "versions.", "resolved.", ".weights"
 _ELSEWHERE = "Give another folder for the results."
 _AS_BEFORE = "Give all as it was to go on, or another folder for the results."
@@ -165,8 +165,7 @@ class RunDir(AbstractContextManager["RunDir"]):
     def expect(self, problems: int, limit: int | None = None) -> None:
         """Keep how many problems are to be run, and what limited their number."""
         before = read_settings(self.path / SETTINGS)
-        settings = {**before, PROBLEMS: problems} | ({} if limit is None else {LIMIT: limit})
-        if settings != before:
+        if (settings := {**before, PROBLEMS: problems, LIMIT: limit}) != before:
             write_whole(self.path / SETTINGS, json.dumps(settings, indent=2) + "\n")
 
     def close(self) -> None:
@@ -258,6 +257,8 @@ def read_settings(file: Path) -> Mapping[str, Any]:
         is_named = isinstance(settings["benchmark"], str) and "inventory" in settings
         if not is_named or not isinstance(settings.get(PROBLEMS), int | None):
             raise TypeError("no benchmark is named, or no number of problems")
+        if checked := settings.pop("checked", None):  # as an earlier version kept it
+            settings.setdefault(LIMIT, checked["limit"])
     except OSError as problem:
         hint = "Name the folder of an evaluation."
         raise LogError(f"cannot be read: {problem.strerror}", where=str(file), hint=hint) from problem

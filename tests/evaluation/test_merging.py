@@ -186,9 +186,13 @@ def test_a_part_that_is_damaged_or_has_another_limit_is_refused(asking: Make) ->
     settings = json.loads((parts[1] / "settings.json").read_text("utf-8"))
     limited = {**settings, "limit": 2}
     (parts[1] / "settings.json").write_text(json.dumps(limited), "utf-8")
-    with pytest.raises(LogError, match="limit was None, and now is 2"):
+    with pytest.raises(LogError, match="limit was null, and now is 2"):
         merge(parts, out)
     assert not out.exists()
+    del settings["limit"]  # an earlier version kept it so
+    (parts[1] / "settings.json").write_text(json.dumps(settings | {"checked": {"limit": None}}), "utf-8")
+    assert read_run(parts[1]).settings == settings | {"limit": None}
+    merge(parts, out)
 
 
 def test_the_folder_of_a_part_takes_no_other_part(asking: Make) -> None:

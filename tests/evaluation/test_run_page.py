@@ -51,6 +51,20 @@ def test_another_order_and_other_values_are_told() -> None:
     assert {mark for mark, _ in TableChange.of(TABLE, grouped).rows} == {"new", "gone"}
 
 
+@pytest.mark.parametrize(
+    ("output", "told"),
+    [
+        ([{}], "<dt>1</dt>"),
+        ([{"n": n, "to": "Oslo"} for n in range(300_000)], "the first 50 of 300,000 rows"),
+    ],
+)
+def test_records_are_a_table_and_no_more_of_them_is_written_than_is_shown(output: object, told: str) -> None:
+    begun = time.process_time()
+    step = Step("find")
+    page = page_of([RunStarted("mine", {}), Plan((step,), "fixed"), StepRecord(step, output, {})])
+    assert told in page and time.process_time() - begun < 3
+
+
 def test_a_large_table_is_compared_and_cut() -> None:
     large = Table(["n", "square"], [[str(n), str(n * n)] for n in range(200_000)])
     begun = time.monotonic()

@@ -79,7 +79,7 @@ def folder(command: Command, tmp_path: Path) -> Folder:
 def test_settings_name_all_that_a_result_depends_on(folder: Folder) -> None:
     assert list(folder.settings) == [
         "benchmark", "scorer", "data", "inventory", "without", "model", "parameters", "digests", "seeds",
-        "versions", "resolved", "started", "problems",
+        "versions", "resolved", "started", "problems", "limit",
     ]  # fmt: skip
     data = folder.settings["data"]
     assert data["name"] == "problems.jsonl" and len(data["sha256"]) == 64
@@ -104,6 +104,7 @@ def test_the_limit_may_grow_and_not_shrink(command: Command, tmp_path: Path) -> 
     assert shrunk.code == 1 and not shrunk.out
     assert "the folder has results of 1 problem that --limit leaves out" in shrunk.err
     assert len(read_lines(folder.out / "results.jsonl")) == 4 == folder.settings["problems"]
+    assert folder.run().code == 0 and folder.settings["limit"] is None
 
 
 def test_what_differs_is_told(folder: Folder) -> None:
