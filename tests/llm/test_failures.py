@@ -80,6 +80,7 @@ def test_the_status_is_found_in_what_caused_the_exception() -> None:
         ({"retry-after-ms": "250"}, 0.25),
         ({"retry-after": "-4"}, 0.0),
         ({"retry-after": "soon"}, None),
+        ({"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT"}, 0.0),
         ({"retry-after": "nan"}, None),
         ({}, None),
     ],

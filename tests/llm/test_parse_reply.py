@@ -22,10 +22,19 @@ def test_a_reply_has_a_bound() -> None:
         assert (len(found.text), found.finish) == (MAX_REPLY_CHARS, finish)
     cut = AIMessage("a\n" + "b" * MAX_REPLY_CHARS)
     assert parse_reply(cut, Pricing("m"), stops=["\n"]).finish == "stop"
+    long, thought = {"a": "x" * MAX_REPLY_CHARS}, {"type": "thinking", "thinking": "x" * MAX_REPLY_CHARS}
+    for args, number, content in [(long, 1, ""), ({}, 30_000, ""), ({}, 1, [thought])]:
+        calls = [{"name": "t", "args": args, "id": str(each)} for each in range(number)]
+        found = parse_reply(AIMessage(content, tool_calls=calls), Pricing("m"), has_tools=True)
+        assert found.finish == "length" and not found.tool_calls and not found.blocks
 
 
 def read(content: Any, metadata: dict[str, Any] | None = None, **fields: Any) -> Any:
     return parse_reply(AIMessage(content=content, response_metadata=metadata or {}, **fields), Pricing("m"))
+
+
+def test_arguments_of_a_call_that_was_not_offered_are_its_text() -> None:
+    assert read("", tool_calls=[{"name": "t", "args": {"a": "ä"}, "id": "1"}]).text == '{"a": "ä"}'
 
 
 def test_blocks_are_joined_and_reasoning_is_left_out() -> None:
