@@ -257,6 +257,12 @@ def test_old_keys_of_an_entry_are_read_with_a_warning(caplog: pytest.LogCaptureF
         Inventory.parse({"name": "m", "modules": {"own": {**entry, "asks": "aproval"}}})
 
 
+def test_a_module_may_have_what_a_planner_once_had() -> None:
+    assert Inventory.of([one, type("Own", (Deletes,), {"brings": 3, "whole": True})], Fixed("one"))
+    with pytest.raises(InventoryError, match=r"'brings'\. It is now called 'extra_modules'"):
+        Inventory.of([one], type("Own", (Fixed,), {"brings": {}})("one"))
+
+
 def test_a_planner_that_proposes_what_has_just_run_is_stopped() -> None:
     class Again(Planner):
         def propose(self, state: State, inventory: Inventory) -> list[Step]:
