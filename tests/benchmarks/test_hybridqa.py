@@ -93,6 +93,12 @@ def test_the_release(release: Path) -> None:
     ]
 
 
+def test_the_reference_file(release: Path) -> None:
+    found = problems_in("hybridqa", release / "released_data/dev_reference.json")
+    read = [(each.id, each.gold, each.columns) for each in found]
+    assert read == [("r1", "Ann", ("table",)), ("r2", "2", ())]
+
+
 @pytest.mark.parametrize("text", ["", "[]", '{"header": [[]], "data": []}', '{"header": 1}'])
 def test_what_is_no_table_is_told(release: Path, text: str) -> None:
     (release / "WikiTables-WithLinks/tables_tok/Kites_0.json").write_text(text)

@@ -12,6 +12,7 @@ from chameleon import Table
 from chameleon.benchmarks.scorers.squad import TableragAnswerRule
 from chameleon.benchmarks.scorers.verdicts import TableragLabelRule, label_in
 from chameleon.benchmarks.tabfact import Tabfact
+from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Problem
 from tests.benchmarks.doubles import anything, problems_in, texts, write_files
 from tests.benchmarks.shared_data import needs_data, rows
@@ -74,6 +75,8 @@ class TestReader:
         assert (second.input["question"], second.gold) == ("blue won kites", "no")
         assert third.input["table"].rows == (("monday", ""),) and third.input["table"].caption == "weather"
         assert [each.columns[0] for each in (first, second, third)] == ["simple", "simple", "complex"]
+        with pytest.raises(InputError, match="tokenized_data/"):
+            [*Tabfact().rows([{"id": KITES}], release / "data/simple_test_id.json")]
 
     def test_chain_of_tables_packed_file(self, tmp_path: Path) -> None:
         table = {"table_caption": "kites", "table_text": [["kite"], ["red"]]}
