@@ -37,6 +37,7 @@ RACE = tables.RACE.with_caption("Cyclists in a race")
 TEAMS = Table(
     ["Team", "Home"], [["Velo Nord", "Arvik"], ["Tandem", "Selmark"], ["Ruota", "Brune"]], "Homes of teams"
 )
+LATER = RACE.take_rows([]).with_caption("Cyclists in a later race")
 RACE_QUESTION = "Which team had the most cyclists from Italy in the race?"
 RACE_STATEMENT = "three of the cyclists in the race are from italy"
 
@@ -149,7 +150,7 @@ _INPUTS: Sequence[tuple[str, Callable[[Path], dict[str, Any]]]] = (
     ("tabfact.*", lambda tmp_path: {"question": RACE_STATEMENT, "table": RACE}),
     (
         "(wikitq|fetaqa|chain_of_table).*",
-        lambda tmp_path: {"question": RACE_QUESTION, "table": RACE, "tables": [TEAMS]},
+        lambda tmp_path: {"question": RACE_QUESTION, "table": RACE, "tables": [TEAMS, LATER]},
     ),
     (
         "finqa.*",
@@ -263,8 +264,8 @@ _REPLIES: Sequence[tuple[str, str, str | Callable[[str], str]]] = (
     (  # the first operation that may come next counts
         "",
         "Function Chain:",
-        "f_join() -> f_add_column() -> f_filter_rows() -> f_select_row() -> f_select_column() -> "
-        "f_aggregate() -> f_group_by() -> f_sort_by() -> <END>",
+        "f_union() -> f_join() -> f_add_column() -> f_filter_rows() -> f_aggregate() -> "
+        "f_select_row() -> f_select_column() -> f_group_by() -> f_sort_by() -> <END>",
     ),
     (
         "help of tools",
@@ -285,6 +286,7 @@ _REPLIES: Sequence[tuple[str, str, str | Callable[[str], str]]] = (
     ("", "Terms:", '{"Points": "what a cyclist won in the race"}'),
     ("pandas code", "Program:", _code('filtered_table = df[df["Cyclist"].str.contains("ITA", regex=False)]')),
     # Operations of Chain-of-Table, and Dater's choices
+    (r"f_union\(\)", "Explanation:", "Therefore, the answer is: f_union(Cyclists in a later race)"),
     (r"f_join\(\)", "Explanation:", "Therefore, the answer is: f_join(Homes of teams, on Team = Team)"),
     (r"f_add_column\(\)", "Explanation:", _ADDED),
     (r"f_filter_rows\(\)", "Explanation:", 'Therefore, the answer is: f_filter_rows(Country = "ITA")'),

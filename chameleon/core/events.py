@@ -272,12 +272,16 @@ class Approval:
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """A model was asked without a parameter that is set for it, and why."""
+    """A model was asked without a parameter that is set for it, and why.
+
+    Only logs of earlier versions have it as an event, which changes nothing: calls tell the same.
+    """
 
     model: str
     parameter: str
     value: Any = field(compare=False)
     why: str = field(compare=False)
+    calls: ClassVar[tuple[Call, ...]] = ()
 
     def __str__(self) -> str:
         return f"{self.model} was asked without {self.parameter} {json.dumps(self.value)}: {self.why}"
@@ -302,4 +306,4 @@ class RunEnded:
     calls: tuple[Call, ...] = ()
 
 
-Event = RunStarted | Plan | Approval | StepRecord | Nested | RunEnded
+Event = RunStarted | Plan | Approval | StepRecord | Nested | Dropped | RunEnded

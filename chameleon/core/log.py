@@ -11,6 +11,7 @@ import re
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Self, get_args
 
@@ -19,6 +20,7 @@ import orjson
 from chameleon import values
 from chameleon.core.events import (
     Approval,
+    Dropped,
     Event,
     Failure,
     Nested,
@@ -91,6 +93,8 @@ def event_to_json(event: Event) -> dict[str, Any]:
         case Approval():
             steps = [step.to_json() for step in event.steps]
             return {"event": "approval", "said": event.said, "by": event.by, "steps": steps}
+        case Dropped():
+            return {"event": "dropped", **asdict(event)}
         case RunEnded():
             written = {"event": "run_ended", "reason": event.reason}
     if not isinstance(event, Plan) and event.error:
@@ -192,6 +196,8 @@ def _event(data: Mapping[str, Any]) -> Event:
             if (said := data["said"]) not in get_args(Said):
                 raise ValueError(f"no answer: {said!r}")
             return Approval(tuple(map(Step.from_json, data["steps"])), said, str(data["by"]))
+        case "dropped":
+            return Dropped(*(data[name] for name in ("model", "parameter", "value", "why")))
         case "run_ended":
             if data["reason"] not in get_args(Reason):
                 raise LogError(f"a run has ended for an unknown reason: {data['reason']!r}")
@@ -236,7 +242,7 @@ def before_failure(events: Sequence[Event]) -> int:
 
 
 def _is_failed(event: Event) -> bool:
-    """Return whether it is a failed run, step or plan."""
+    """Return whether it is a failed run, step or plan, or an old log's word of what comes after."""
     match event:
         case Nested():
             return _is_failed(event.event)
@@ -244,7 +250,7 @@ def _is_failed(event: Event) -> bool:
             return event.reason in ("failed", "budget")
         case StepRecord():
             return event.error is not None or event.dropped
-    return isinstance(event, Plan) and bool(event.refused)
+    return isinstance(event, Dropped) or (isinstance(event, Plan) and bool(event.refused))
 
 
 def _is_yes(event: Event) -> bool:

@@ -221,7 +221,7 @@ def slots_of(
     """Return what a state offers to a prompt: input, then cache, then what follows from both; the first wins.
 
     Tables and texts appear as `view` says; what is left out is noted in the text, or in the slot `note` if
-    the prompt has one (`noted`). `tables` are those beside the first, each with its `name` and `types`.
+    the prompt has one (`noted`). `others` are the tables beside the first, each with its `name` and `types`.
     `title` is the table's caption; `context` is all text that earlier modules wrote to the cache, in that
     order, each under the name of its key (under the keys `also` whatever they wrote), and what they failed to
     find out; `unavailable` is the latter alone. With `typed`, `types` says what the columns hold.
@@ -244,7 +244,7 @@ def slots_of(
         elif isinstance(value, str):
             slots[key] = text_within(value, view.max_text_tokens)
     if others := named_tables(slots.get("tables") or ()):
-        slots["tables"] = [
+        slots["others"] = [
             {
                 "name": name,
                 "table": table_text(each, style=view.style, **view.limits),

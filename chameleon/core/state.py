@@ -99,6 +99,8 @@ class State:
             return self.with_fields(started=event, input=event.input)
         if self.started is None or self.ended is not None:
             raise LogError("the log continues after its end" if self.started else "the log has no beginning")
+        if isinstance(event, Dropped):
+            return self
         if isinstance(event, StepRecord):
             return self._after_step(event)
         if isinstance(event, Nested):

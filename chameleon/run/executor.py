@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from chameleon import bridge
 from chameleon.core.events import (
@@ -104,6 +104,15 @@ class Executor:
 
     def __repr__(self) -> str:
         return f"<Executor {self.inventory}{f' with {self.model}' if self.model else ''}>"
+
+    def __reduce__(self) -> NoReturn:
+        what = "an Executor has locks and open connections, and is not pickled: make one in each process"
+        raise TypeError(f"{what}, by Executor(inventory, model); its `batch` runs inputs in threads")
+
+    def __copy__(self) -> Self:
+        made = object.__new__(type(self))
+        vars(made).update(vars(self))
+        return made
 
     @cached_property
     def settings(self) -> Mapping[str, Any]:

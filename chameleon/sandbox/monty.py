@@ -5,6 +5,7 @@ It knows a subset of Python and no numpy, pandas or sympy. Needs the package pyd
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 import time
@@ -29,10 +30,14 @@ _GRACE_SECONDS = 0.2
 # Every program has its own deadline; this one only ends a worker that no longer answers at all.
 _BACKSTOP_SECONDS = 600.0
 _RECURSION = 900
+_CIRCLES = ("[...]", "{...}", "(...)")
 
 _STATUS: dict[str, Status] = {"MemoryError": "memory", "TimeoutError": "timeout"}
 # What Monty lacks, as opposed to what a program did wrong.
 _UNKNOWN_TO_MONTY = {"ModuleNotFoundError", "ImportError", "NotImplementedError"}
+
+
+_opened_by = 0  # the process that last started workers, which a fork of it cannot do
 
 
 class MontySandbox(Sandbox):
@@ -48,6 +53,9 @@ class MontySandbox(Sandbox):
                 "programs run in Monty here, and it is not installed",
                 hint="pip install pydantic-monty",
             ) from None
+        if _opened_by not in (0, os.getpid()):
+            what = "Monty does not work in a fork of a process that has used it"
+            raise SandboxUnavailable(what, hint="Start processes by 'spawn'.")
         self._monty: Any = pydantic_monty
         self._libraries, self._workers = frozenset(libraries), workers
         self._lock = threading.Lock()
@@ -93,10 +101,12 @@ class MontySandbox(Sandbox):
         )
 
     def _open(self) -> Any:
+        global _opened_by  # noqa: PLW0603
         with self._lock:
             if self._closed:
                 raise SandboxUnavailable("the sandbox is closed")
             if self._pool is None:
+                _opened_by = os.getpid()
                 self._pool = self._monty.Monty(
                     max_processes=self._workers,
                     request_timeout=_BACKSTOP_SECONDS,
@@ -126,6 +136,9 @@ class MontySandbox(Sandbox):
                     message = f"the program ended without setting '{request['result']}'"
                     return ExecResult("no_answer", message=message)
                 frame = encoded(value, request)
+                if not any(mark in code for mark in _CIRCLES) and _holds_itself(frame.get("v")):
+                    message = f"'{request['result']}' is a value that holds itself"
+                    return ExecResult("error", error_type="UnsupportedAnswer", message=message)
                 told = {"value_type": "k", "error_type": "t", "message": "m"}
                 texts = {name: frame.get(key, "") for name, key in told.items()}
                 return ExecResult(frame["s"], frame.get("v"), **texts)
@@ -151,6 +164,13 @@ class MontySandbox(Sandbox):
             pool, self._pool, self._closed = self._pool, None, True
         if pool is not None:
             pool.__exit__(None, None, None)
+
+
+def _holds_itself(value: Any) -> bool:
+    """Tell whether Monty has written out a part of a value that is in a circle, as it does."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    return any(map(_holds_itself, value)) if isinstance(value, list) else value in _CIRCLES
 
 
 def _failure(error: Any, request: Mapping[str, Any]) -> ExecResult:

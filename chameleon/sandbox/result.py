@@ -20,7 +20,8 @@ KILLED = "Killed"
 """The error of a program that the system has killed."""
 # Named by number, because Windows has neither.
 _SIGKILL, _SIGXCPU = 9, 24
-_IMPORT = re.compile(r"^import (\w+)(?: as (\w+))?[ \t]*$", re.MULTILINE)
+# Long texts are found so that no line within one is taken for an import.
+_IMPORT = re.compile(r"""(?s:'{3}.*?'{3}|"{3}.*?"{3})|^import (\w+)(?: as (\w+))?[ \t]*$""", re.MULTILINE)
 _WORD = re.compile(r"\w+")
 
 
@@ -163,7 +164,7 @@ def without_unused_imports(code: str, modules: Set[str]) -> str:
 
     def if_used(line: re.Match[str]) -> str:
         names = [name for name in line.groups() if name]
-        is_used = words[names[-1]] > names.count(names[-1])
+        is_used = not names or words[names[-1]] > names.count(names[-1])
         return line[0] if is_used or names[0] not in modules else ""
 
     return _IMPORT.sub(if_used, code)

@@ -94,7 +94,7 @@ class Sandbox(ABC):
         """Return the limits as `inside` reads them."""
         if self._owner != os.getpid():
             what = "the sandbox belongs to the process from which this one was forked"
-            raise SandboxUnavailable(what, hint="Use `shared_sandbox()`, or make one in each process.")
+            raise SandboxUnavailable(what, hint="Make one there, or start processes by 'spawn'.")
         if timeout is not None and not 0 < timeout <= _LONGEST_SECONDS:
             raise InputError(f"a timeout of {timeout} s makes no sense", hint="Give between 0 and 3600 s.")
         limits = self._limits

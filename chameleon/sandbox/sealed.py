@@ -28,6 +28,8 @@ from chameleon.sandbox.sealed_process import Lost, Stuck, ZygoteClient
 # Packages that come with pandas and sympy and that programs import by themselves, and what goes with a table.
 _COMPANIONS = ("dateutil", "mpmath")
 _FRAME = re.compile(r"\b(df|pd|np|tables)\b")
+# A program with one of these may use a name that its text does not show.
+_LOOKS_UP = re.compile(r"\b(eval|exec|globals|locals|vars|dir|modules)\b")
 _JSON_ESCAPE = 6
 _PROBE_SECONDS = 10.0
 _FEWER = "Memory may be short: use fewer workers, or close other programs."
@@ -131,7 +133,9 @@ class SealedSandbox(Sandbox):
     def _run(self, request: dict[str, Any], wall: float) -> ExecResult:
         if "file" in request:
             return self._run_in(request["file"], request, wall)
-        code = without_unused_imports(request["code"], frozenset(self._libraries))
+        code = request["code"]
+        if not _LOOKS_UP.search(code):
+            code = without_unused_imports(code, frozenset(self._libraries))
         needs_libraries = any(library in code for library in (*self._libraries, *_COMPANIONS))
         needs_libraries |= "table" in request["inputs"] and _FRAME.search(code) is not None
         return self._run_in("sci" if needs_libraries else "std", {**request, "code": code}, wall)

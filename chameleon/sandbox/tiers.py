@@ -62,7 +62,8 @@ _inherited: list[Sandbox] = []  # of a process from which this one was forked: M
 def shared_sandbox() -> Sandbox:
     """Return the process's one `auto` sandbox, started at the first call and closed at exit.
 
-    Every thread may use it; a forked copy of the process gets interpreters of its own.
+    Every thread may use it. A forked copy of the process starts its own, where that is sealed: one that runs
+    programs in Monty is refused in the fork of a process that has run some. Raises SandboxUnavailable.
     """
     global _shared  # noqa: PLW0603
     with _lock:

@@ -15,6 +15,8 @@ import ssl
 import time
 import zlib
 from collections.abc import Collection
+from contextlib import suppress
+from email.errors import MultipartInvariantViolationDefect, StartBoundaryNotFoundDefect
 from functools import cache
 from http.client import HTTPConnection, HTTPException, HTTPResponse, IncompleteRead
 from pathlib import Path
@@ -33,6 +35,7 @@ REDIRECTS = 5
 _LONGEST_HEAD, _FRAMING = 131_072, 65_536  # bytes of headers, and of what a small body may be wrapped in
 _PIECE = 8_192
 _LENGTH = re.compile(r"\s*([0-9]{1,18})\s*(,\s*\1\s*)*")  # some servers say it twice
+_OF_A_BODY = {StartBoundaryNotFoundDefect, MultipartInvariantViolationDefect}  # which comes later
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
@@ -121,15 +124,20 @@ class _GuardedAdapter(BaseAdapter):
         sender.default_port = _DEFAULT_PORTS[target.scheme]
         sender.auto_open, sender.sock = 0, connection  # it never connects by itself
         content: Any = request.body
-        sender.request(str(request.method), request.path_url, content, dict(request.headers))
+        with suppress(ConnectionError):  # it may answer before it has read all
+            sender.request(str(request.method), request.path_url, content, dict(request.headers))
         limit: int = self.web.limits.bytes
         received = _Bounded(connection, self._session)
         raw = HTTPResponse(received, method=request.method)  # type: ignore[arg-type]
         raw.begin()
-        coding = ",".join(raw.headers.get_all("Transfer-Encoding", ["chunked"])).strip().lower()
-        length = ",".join(raw.headers.get_all("Content-Length", ["0"]))
-        if raw.status < 200 or coding != "chunked" or not _LENGTH.fullmatch(length):
+        told = raw.headers
+        coding = ",".join(told.get_all("Transfer-Encoding", ["chunked"])).strip().lower()
+        length = _LENGTH.fullmatch(",".join(told.get_all("Content-Length", ["0"])))
+        is_broken = "\0" in "".join(told.values()) or {type(each) for each in told.defects} - _OF_A_BODY
+        if raw.status < 200 or coding != "chunked" or not length or is_broken:
             raise _BadReply("its headers are not those of a page")
+        if "Content-Length" in told and raw.length is None and not raw.chunked:  # it is said twice
+            raw.length = int(length[1])
         received.left = 2 * limit + _FRAMING
         reply: Any = requests.Response()
         reply.request, reply.url, reply.status_code = request, request.url, raw.status
@@ -150,9 +158,11 @@ def trusting() -> ssl.SSLContext:
     named = os.environ.get("SSL_CERT_FILE") or None
     try:
         context = ssl.create_default_context(cafile=named)
-    except OSError:
-        what = "the file that SSL_CERT_FILE or SSLKEYLOGFILE names cannot be used"
-        raise WebError(what, where=named or "") from None
+    except OSError as problem:
+        place = problem.filename  # told of SSLKEYLOGFILE alone
+        what = f"the file that {'SSLKEYLOGFILE' if place else 'SSL_CERT_FILE'} names cannot be used"
+        raise WebError(what, where=place or named or "") from None
+    context.hostname_checks_common_name = False
     folder = ssl.get_default_verify_paths().capath
     if not named and not context.get_ca_certs() and not (folder and any(Path(folder).iterdir())):
         context.load_verify_locations(DEFAULT_CA_BUNDLE_PATH)
@@ -203,7 +213,7 @@ def _body(reply: HTTPResponse, most: int) -> bytes:
     page end alike. Only gzip is asked for, and any other packing is refused, a doubled one too: unpacking in
     two stages grows by a million.
     """
-    packing = reply.headers.get("Content-Encoding", "").strip().lower()
+    packing = ",".join(reply.headers.get_all("Content-Encoding", [])).strip().lower()
     if packing not in ("", "identity", "gzip", "x-gzip"):
         raise _BadReply("it is packed in a way that was not asked for")
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -9,8 +10,9 @@ from typing import Any
 from chameleon import Declined, LLMModule, State, StepRejected
 from chameleon.core.module import Traits
 from chameleon.modules.documents.paper_retriever import passage_source
-from chameleon.modules.program.programs import ProgramVerifier, program_in
-from chameleon.modules.program.solution_generator import solution_in
+from chameleon.modules.documents.quotes import fault_of_numbers, fault_of_quotes, quotes_in
+from chameleon.modules.program.programs import ProgramVerifier, parsed, program_in
+from chameleon.modules.program.solution_generator import solution_in, stated_answer
 from chameleon.quoting import Quoted, block, on_one_line, untagged
 from chameleon.sandbox import ExecResult
 
@@ -52,8 +54,8 @@ class PassageReader(LLMModule):
     def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         return dict(output)
 
-    def cited(self, reply: str, state: State) -> list[dict[str, Any]]:
-        """Return the sources that a reply names in its line "Passages: 1, 3-5".
+    def named(self, reply: str, state: State) -> list[tuple[int, Mapping[str, Any]]]:
+        """Return the passages, by number, that a reply names in its line "Passages: 1, 3-5".
 
         Raises `Declined` for "none", where the model finds that the passages do not tell, and `StepRejected`
         for a reply without such a line, or with numbers of passages that are not there.
@@ -68,7 +70,7 @@ class PassageReader(LLMModule):
             raise StepRejected("the reply names no passage", hint='Write "Passages: " and their numbers.')
         if not all(1 <= number <= len(passages) for number in numbers):
             raise StepRejected(f"the reply names passages that are not there: there are {len(passages)}")
-        return [passage_source(passages[number - 1], number) for number in numbers]
+        return [(number, passages[number - 1]) for number in numbers]
 
 
 class PaperAnswerer(PassageReader):
@@ -77,10 +79,26 @@ class PaperAnswerer(PassageReader):
     prompt = "papers/paper_answerer"
     writes = ("cache.solution", "cache.sources")
 
+    def __init__(self, quotes: bool = True) -> None:
+        """`quotes`: whether a reply has to quote each passage that it names, word for word."""
+        self.quotes = quotes
+
     def interpret(self, text: str, state: State) -> dict[str, Any]:
-        """Return the solution and its sources. Raises as `cited`, and `StepRejected` without an answer."""
-        sources = self.cited(text, state)
-        return {"solution": solution_in(text, state), "sources": sources}
+        """Return the solution and its sources.
+
+        Raises as `named`, and `StepRejected` without an answer, for a quote that is in no passage named, and
+        for a number that neither is in one nor is calculated from numbers of these.
+        """
+        named = self.named(text, state)
+        solution = solution_in(text, state)
+        texts = [f"{each.get('title') or ''}\n{each['text']}" for _, each in named]
+        if self.quotes and (why := fault_of_quotes(quotes_in(text), texts)):
+            raise StepRejected(why, hint='Write "Passages: 2 "words of it"", copied exactly.')
+        answer = stated_answer(solution) or ""
+        given = [state.input["question"], *(state.input.get("choices") or ())]
+        if why := fault_of_numbers(solution, answer, [*texts, *given]):
+            raise StepRejected(why, hint='Write each calculation out, such as "4 × 310 = 1240".')
+        return {"solution": solution, "sources": [passage_source(each, number) for number, each in named]}
 
 
 class PaperProgramGenerator(PassageReader):
@@ -92,10 +110,16 @@ class PaperProgramGenerator(PassageReader):
     def interpret(self, text: str, state: State) -> dict[str, Any]:
         """Return the program and its sources, which it names in a comment or beside it.
 
-        Raises as `cited`, and `StepRejected` without a program.
+        Raises as `named`, and `StepRejected` without a program.
         """
-        sources = self.cited(text, state)
-        return {"program": _COMMENTED.sub("# ", program_in(text)), "sources": sources}
+        named = self.named(text, state)
+        program = _COMMENTED.sub("# ", program_in(text))
+        known = [f"{each.get('title') or ''}\n{each['text']}" for _, each in named]
+        constants = (n.value for n in ast.walk(parsed(program)) if isinstance(n, ast.Constant))
+        figures = [str(each) for each in constants if type(each) in (int, float)]
+        if why := fault_of_numbers("", " ".join(figures), [*known, state.input["question"]]):
+            raise StepRejected(why, hint="Take the numbers from the passages, and name all of those.")
+        return {"program": program, "sources": [passage_source(each, number) for number, each in named]}
 
 
 class PaperProgramVerifier(ProgramVerifier):

@@ -20,8 +20,8 @@ from chameleon.retrieval.document import Document
 
 _REPLY = re.compile(
     r"\W{0,4}(?:(?:the |my )?(?:table|number|answer|choice)\b\W{0,4})?"
-    r"(?:(?P<none>none)|(?:the |\d{1,3} )?(?P<passages>passages?)|(?P<numbers>\d{1,3}(?:%s\d{1,3})*))\b"
-    % r"\s*(?:,|&|\+|\band\b)\s*(?:and\s+)?(?:table\s+)?",
+    r"(?:(?P<none>none)|(?:the |\d{1,3} )?(?P<passages>passages?)"
+    r"|(?P<numbers>\d{1,3}(?:\s*(?:,|&|\+|\band\b)\s*(?:and\s+)?(?:table\s+)?\d{1,3})*))\b",
     re.IGNORECASE,
 )
 _BEGINNING = 500  # characters that are shown of a passage

@@ -11,6 +11,7 @@ from pydantic import Field, PositiveInt
 
 from chameleon import Declined, Module, State, Table
 from chameleon.core.module import Keys, Traits
+from chameleon.core.prompt import named_tables
 from chameleon.modules.documents.table_sources import TableRegion
 from chameleon.modules.offline.forms import Fold, Pick
 from chameleon.modules.offline.judge import Answer, answer
@@ -25,9 +26,15 @@ _MOST_SHOWN = 20  # items of an answer on a terminal
 
 
 class TableReader(Module):
-    """Answers a question over the table without a model: looks up, counts, computes, or declines."""
+    """Answers a question over tables without a model: looks up, counts, computes, or declines."""
 
-    reads: ClassVar[Keys] = ("input.question", "input.table", "input.choices?", "input.unit?")
+    reads: ClassVar[Keys] = (
+        "input.question",
+        "input.table",
+        "input.tables?",
+        "input.choices?",
+        "input.unit?",
+    )
     writes: ClassVar[Keys] = ("cache.answer", "cache.reading", "cache.sources")
     traits = Traits(non_text=("cache.reading", "cache.sources"))
 
@@ -50,6 +57,12 @@ class TableReader(Module):
 
         Raises `Declined` where the question is not understood, or not surely enough.
         """
+        if state.input.get("tables"):
+            from chameleon.modules.documents.table_choice import Candidate
+            from chameleon.modules.offline.index_reader import among
+
+            named = named_tables(state.tables, first=1)
+            return among(self, state, [Candidate(name, name, 1.0, table, {}) for name, table in named])
         return self.answered(state, state.input["table"])
 
     def answered(self, state: State, table: Table) -> dict[str, Any]:

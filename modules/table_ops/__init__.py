@@ -1,7 +1,7 @@
 """Operations that change a table step by step until it shows the answer (Wang et al., 2024, Chain-of-Table).
 
-`operation.py` says what an operation is and how a model chooses its arguments. `filter_rows`, `aggregate` and
-`join` go beyond the paper: an inventory has them where its planner's `follows` names them.
+`operation.py` says what an operation is and how a model chooses its arguments. `filter_rows`, `aggregate`,
+`join` and `union` go beyond the paper: an inventory has them where its planner's `follows` names them.
 """
 
 from chameleon.lazy import tools
@@ -16,6 +16,7 @@ TOOLS = {
     "select_row": "selection",
     "sort_by": "sort_by",
     "table_query": "table_query",
+    "union": "join",
 }
 
 __getattr__ = tools(__name__, TOOLS)

@@ -1,4 +1,4 @@
-"""`f_join`: put the rows of another table beside those that they belong to (beyond Chain-of-Table)."""
+"""`f_join` and `f_union`: put the rows of another table beside or below these (beyond Chain-of-Table)."""
 
 from __future__ import annotations
 
@@ -8,31 +8,24 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from chameleon import State, StepRejected, Table
-from chameleon.core.prompt import named_tables, table_text
+from chameleon.core.prompt import TableView, named_tables
 from chameleon.modules.table_ops.names import AROUND, column_named, inside_call, normal, one_column
 from chameleon.modules.table_ops.operation import Args, TableOperation
+from chameleon.modules.table_ops.unions import has_same_columns, union_of
 
 _ON = re.compile(r",\s*on\b", re.IGNORECASE)
 _MOST_CELLS = 1_000_000
-_ROWS_OF_OTHERS = 5
 
 
 class Join(TableOperation):
     """Joins the table with another that the question comes with, on a column that both have."""
 
     prompt = "chain_of_table/join"
+    table_view = TableView("numbered", max_rows=5)
     reads = ("input.question", "input.table", "input.tables", "cache.chain?")
 
-    def other_table(self, name: str, input: Mapping[str, Any]) -> tuple[str, Table]:
-        """Return the name and table meant, up to case, space and quotes. Raises `StepRejected` for none."""
-        named = named_tables(input.get("tables", ()))
-        for called, table in [*(each for each in named if each[0] == name), *named]:
-            if normal(called) == normal(name):
-                return called, table
-        raise StepRejected(f"no other table is called {name[:60]!r}")
-
     def applied(self, input: Mapping[str, Any], args: Args) -> Table:
-        _, other = self.other_table(args["table"], input)
+        _, other = other_table(args["table"], input)
         return self.apply(input["table"], {**args, "other": other})
 
     def apply(self, table: Table, args: Args) -> Table:
@@ -69,7 +62,7 @@ class Join(TableOperation):
 
     def noted(self, input: Mapping[str, Any], args: Args) -> str:
         """Return how many rows agree with none of the other table, and were left out."""
-        table, (_, other) = input["table"], self.other_table(args["table"], input)
+        table, (_, other) = input["table"], other_table(args["table"], input)
         left, right = one_column(args["on"][0], table.header), one_column(args["on"][1], other.header)
         alone = sum(not found for found in _partners(table, left, other, right))
         return f"{alone:,} {'row has' if alone == 1 else 'rows have'} no partner" if alone else ""
@@ -78,9 +71,7 @@ class Join(TableOperation):
         return f"{args['table']}, on {' = '.join(args['on'])}"
 
     def choose_args(self, state: State) -> Args:
-        if not state.input.get("tables"):
-            raise StepRejected("the question comes with no other table")
-        return super().choose_args(state)
+        return super().choose_args(_with_others(state))
 
     def interpret(self, text: str, state: State) -> Args:
         """Read "f_join(Teams, on Team = Name)", or "f_join(Teams, on Team)" where both have that column."""
@@ -89,18 +80,60 @@ class Join(TableOperation):
         if on is None:
             raise StepRejected('it names no columns ("on … = …")')
         table = state.input["table"]
-        name, other = self.other_table(inside[: on.start()].strip(AROUND), state.input)
+        name, other = other_table(inside[: on.start()].strip(AROUND), state.input)
         ours, theirs = _columns(inside[on.end() :], table.header, other.header)
         return {"table": name, "on": [table.header[ours], other.header[theirs]]}
 
-    def slots(self, state: State) -> dict[str, Any]:
-        """Add `others`, the name and the first rows of each other table."""
-        limits = self.table_view.limits | {"max_rows": _ROWS_OF_OTHERS}
-        others = [
-            {"name": name, "table": table_text(other, style=self.table_view.style, **limits)}
-            for name, other in named_tables(state.input.get("tables", ()))
-        ]
-        return super().slots(state) | {"others": others}
+
+class Union(TableOperation):
+    """Adds the rows of further tables with the same columns, each with what tells its table apart."""
+
+    prompt = "chain_of_table/union"
+    table_view = TableView("numbered", max_rows=5)
+    reads = ("input.question", "input.table", "input.tables", "cache.chain?")
+
+    def applied(self, input: Mapping[str, Any], args: Args) -> Table:
+        others = [other_table(name, input) for name in args["tables"]]
+        return self.apply(input["table"], {**args, "others": others})
+
+    def apply(self, table: Table, args: Args) -> Table:
+        """Return the rows of all tables, see `union_of`. Raises `StepRejected` for one with other columns.
+
+        `args`: {"tables": names}. `apply` takes the tables themselves, with their names, as `others`.
+        """
+        for name, other in args["others"]:
+            if not has_same_columns(table, other):
+                raise StepRejected(f"the table {name[:60]!r} has other columns")
+        return union_of([(" ".join(table.caption.split()) or "table 1", table), *args["others"]])
+
+    def written(self, args: Args) -> str:
+        return ", ".join(args["tables"])
+
+    def choose_args(self, state: State) -> Args:
+        return super().choose_args(_with_others(state))
+
+    def interpret(self, text: str, state: State) -> Args:
+        """Read "f_union(League 2024, League 2025)"; a name may hold commas."""
+        inside = inside_call(text, "union").strip(AROUND)
+        known = {normal(name): name for name, _ in named_tables(state.input.get("tables", ()))}
+        if (alone := known.get(normal(inside))) is not None:
+            return {"tables": [alone]}
+        return {"tables": [other_table(each.strip(AROUND), state.input)[0] for each in inside.split(",")]}
+
+
+def other_table(name: str, input: Mapping[str, Any]) -> tuple[str, Table]:
+    """Return the name and table meant, up to case, space and quotes. Raises `StepRejected` for none."""
+    named = named_tables(input.get("tables", ()))
+    for called, table in [*(each for each in named if each[0] == name), *named]:
+        if normal(called) == normal(name):
+            return called, table
+    raise StepRejected(f"no other table is called {name[:60]!r}")
+
+
+def _with_others(state: State) -> State:
+    if not state.input.get("tables"):
+        raise StepRejected("the question comes with no other table")
+    return state
 
 
 def _partners(table: Table, left: int, other: Table, right: int) -> list[Sequence[int]]:

@@ -9,12 +9,12 @@ from typing import Any, Literal
 from chameleon import LLMModule, Module, State, StepRejected, Table
 from chameleon.core.llm_module import elect
 from chameleon.core.module import Traits
-from chameleon.core.prompt import TableView, table_text, text_within
+from chameleon.core.prompt import TableView, named_tables, table_text
 from chameleon.errors import ChameleonError
 from chameleon.modules.program.solution_generator import stated_line
-from chameleon.modules.reports.report import text_of
 from chameleon.modules.table_ops.table_query import Answer, items_in, sentence_in, verdict_in, without_stop
-from chameleon.quoting import on_one_line, unframed
+from chameleon.modules.tablerag.clarifiers import passages_in
+from chameleon.quoting import unframed
 from chameleon.table.formats import Style, excerpt, padded, places
 
 Agree = Literal["value", "text"]
@@ -77,7 +77,7 @@ class TableAnswerer(LLMModule):
     prompt = "tablerag/tabfact"
     traits = Traits(shows_own_keys=True)
     reads = (
-        "input.question, input.table, input.passages?, input.history?, "
+        "input.question, input.table, input.tables?, input.passages?, input.history?, "
         "cache.terms?, cache.summary?, cache.table_format?"
     )
     writes = ("cache.answers",)
@@ -122,11 +122,14 @@ class TableAnswerer(LLMModule):
 
     def slots(self, state: State) -> dict[str, Any]:
         """Show the table in the chosen form, and add a line for each turn and passage."""
-        lines = [on_one_line(text_of(passage)) for passage in state.input.get("passages") or ()]
-        slots = super().slots(state)
-        slots["passages"] = text_within("\n".join(lines), self.table_view.max_text_tokens)
+        slots = super().slots(state) | {"passages": passages_in(state, self.table_view)}
         if chosen := state.cache.get("table_format"):
-            slots["table"] = _formatted(state.input["table"], chosen, **self.table_view.limits)
+            limits = self.table_view.limits
+            slots["table"] = _formatted(state.input["table"], chosen, **limits)
+            slots["others"] = [
+                {"name": name, "table": _formatted(each, chosen, **limits)}
+                for name, each in named_tables(state.input.get("tables") or ())
+            ]
         return slots
 
 

@@ -12,10 +12,12 @@ from pydantic import PositiveInt
 
 from chameleon import LLMModule, State, Table
 from chameleon.core.module import Keys
-from chameleon.core.prompt import TableView
+from chameleon.core.prompt import TableView, text_within
 from chameleon.errors import ChameleonError
+from chameleon.modules.reports.report import text_of
 from chameleon.modules.search.providers_of_search import ProviderName, SearchSettings
 from chameleon.modules.search.search import SearchModule as Search
+from chameleon.quoting import on_one_line
 from chameleon.text import one_line
 
 _FENCE = re.compile(r"```[a-zA-Z0-9]*[ \t]*\n?(.*?)(?:```|\Z)", re.DOTALL)
@@ -27,13 +29,13 @@ class TermClarifier(LLMModule):
     """Explains names, codes and units in the table that a reader may not know."""
 
     prompt = "tablerag/term_clarifier"
-    reads = ("input.question", "input.table")
+    reads = ("input.question", "input.table", "input.passages?", "input.history?")
     writes = ("cache.terms",)
     _takes_cut_off = True  # the terms that were explained are of use
     table_view = TableView(max_rows=20)
 
     def slots(self, state: State) -> dict[str, Any]:
-        return super().slots(state) | {"history": None}  # terms mean what they mean; as published
+        return super().slots(state) | {"passages": passages_in(state, self.table_view)}
 
     def parse(self, text: str) -> str:
         """Return a line for each term, or the text of a reply that is no JSON of terms."""
@@ -58,7 +60,7 @@ class WikiClarifier(LLMModule):
     """Describes the table in the light of the question, with articles about its subject if it may search."""
 
     prompt = "tablerag/wiki_clarifier"
-    reads = ("input.question", "input.table", "input.history?")
+    reads = ("input.question", "input.table", "input.passages?", "input.history?")
     writes = ("cache.summary",)
     uses: ClassVar[Keys] = ("model", "web")
     _takes_cut_off = True
@@ -108,6 +110,9 @@ class WikiClarifier(LLMModule):
         listed = [{key: each[key] for key in ("title", "url")} for each in found]
         return {"summary": super().run(shown), "documents": listed} | told
 
+    def slots(self, state: State) -> dict[str, Any]:
+        return super().slots(state) | {"passages": passages_in(state, self.table_view)}
+
     def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         return {"summary": output["summary"]}
 
@@ -124,6 +129,12 @@ class WikiClarifier(LLMModule):
             except ChameleonError as problem:
                 return [], told | {"without": problem.what}
         return [], told
+
+
+def passages_in(state: State, view: TableView) -> str:
+    """Write the passages of the question, a line each."""
+    lines = [on_one_line(text_of(passage)) for passage in state.input.get("passages") or ()]
+    return text_within("\n".join(lines), view.max_text_tokens)
 
 
 def subjects_of(table: Table) -> list[str]:

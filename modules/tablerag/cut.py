@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from chameleon import Module, State, Table
@@ -10,20 +12,37 @@ from chameleon.core.module import Keys, Traits
 
 
 class TableCut(Module):
-    """A module that keeps rows and columns of the table: `run` returns what `part` makes.
+    """A module that keeps rows and columns of the table and of the others: `cut` returns what `part` makes.
 
     `cache.kept` has the positions, from 0, of the kept rows and columns in the table as it was before the
     first cut. It is not there while the table is whole.
     """
 
-    writes: ClassVar[Keys | None] = ("input.table", "cache.kept")
+    reads: ClassVar[Keys | None] = (
+        "input.question",
+        "input.table",
+        "input.tables?",
+        "input.history?",
+        "cache.kept?",
+    )
+    writes: ClassVar[Keys | None] = ("input.table", "input.tables", "cache.kept")
     traits = Traits(non_text=("cache.kept",))
 
+    @abstractmethod
+    def cut(self, state: State) -> dict[str, Any]:
+        """Return what is kept of `input.table`, as `part` or `whole` makes it."""
+
+    def run(self, state: State) -> dict[str, Any]:
+        """Return what is kept of the table, and of each further table in `others`."""
+        tables = state.input.get("tables") or ()
+        others = [self.cut(replace(state, input={**state.input, "table": each})) for each in tables]
+        return self.cut(state) | ({"others": others} if others else {})
+
     def update_input(self, input: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
-        if output["whole"]:
-            return {}
-        table: Table = input["table"].take_rows(output["rows"])
-        return {"table": table.take_columns(output["columns"])}
+        changes: dict[str, Any] = {} if output["whole"] else {"table": kept_of(input["table"], output)}
+        if others := output.get("others"):
+            changes["tables"] = [kept_of(*pair) for pair in zip(input["tables"], others, strict=True)]
+        return changes
 
     def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         if output["whole"]:
@@ -32,6 +51,11 @@ class TableCut(Module):
         if before := cache.get("kept"):
             found = {key: [before[key][position] for position in found[key]] for key in found}
         return {"kept": found}
+
+
+def kept_of(table: Table, output: Mapping[str, Any]) -> Table:
+    """Return the rows and columns of a table that a cut keeps."""
+    return table if output["whole"] else table.take_rows(output["rows"]).take_columns(output["columns"])
 
 
 def part(table: Table, rows: Sequence[int], columns: Sequence[int]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from typing import Any, Literal
 
 from chameleon import LLMModule, State, StepRejected, Table
-from chameleon.core.prompt import TableView, table_text
+from chameleon.core.prompt import TableView, table_text, types_in_words
 from chameleon.errors import SandboxUnavailable, versions_of
 from chameleon.modules.program.programs import in_words, program_in
 from chameleon.modules.sql.database import safe_names
@@ -35,27 +35,34 @@ class LLMFilter(TableCut, LLMModule):
     """Keeps the rows and columns that the question may need, by pandas code. For tables with many rows."""
 
     prompt = "tablerag/llm_filter"
-    reads = ("input.question", "input.table", "input.history?", "cache.kept?")
     samples = 5
     table_view = TableView(max_rows=40)
 
-    def __init__(self, agree: Literal["result", "text"] = "result", *, timeout: float | None = None) -> None:
+    def __init__(
+        self,
+        agree: Literal["result", "text"] = "result",
+        numbers: Literal["converted", "text"] = "converted",
+        *,
+        timeout: float | None = None,
+    ) -> None:
         """What most samples agree on is taken, the first of them on a tie.
 
         - `agree`: "result": samples agree that keep the same rows and columns, and code that fails votes for
           the whole table, which loses a tie; "text": samples agree that have the same code to the letter, and
           that code is run (published).
+        - `numbers`: whether the code compares numbers as numbers, or as the texts that the cells are
+          (published).
         - `timeout`: seconds for one program, by default the sandbox's 2.
 
         Whatever goes wrong (no code, an error, an empty or foreign result) leaves the table whole, and the
         output says why.
         """
-        self.agree, self.timeout = agree, timeout
+        self.agree, self.numbers, self.timeout = agree, numbers, timeout
 
     def runtime_info(self) -> Mapping[str, Any]:
         return {"pandas": "", "runs": not without_pandas()} | versions_of("pandas")
 
-    def run(self, state: State) -> dict[str, Any]:
+    def cut(self, state: State) -> dict[str, Any]:
         table: Table = state.input["table"]
         if len(table.rows) < 2:
             return whole("the table is small")
@@ -86,8 +93,11 @@ class LLMFilter(TableCut, LLMModule):
         """Show the table with names of its own for all columns, as the code sees them."""
         table: Table = state.input["table"]
         named = Table(safe_names(table.header), table.rows, table.caption)
-        shown = table_text(named, style=self.table_view.style, **self.table_view.limits)
-        return super().slots(state) | {"table": shown}
+        return super().slots(state) | {
+            "table": table_text(named, style=self.table_view.style, **self.table_view.limits),
+            "types": types_in_words(named),
+            "as_text": self.numbers == "text" or None,
+        }
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from pydantic import PositiveInt
 
@@ -45,8 +45,6 @@ class BySimilarity(Module):
 class SemanticFilter(TableCut, BySimilarity):
     """Keeps the rows that are most like the question, without a model. For tables with many rows."""
 
-    reads: ClassVar = ("input.question", "input.table", "input.history?", "cache.kept?")
-
     def __init__(
         self,
         rows: PositiveInt | None = 10,
@@ -63,7 +61,7 @@ class SemanticFilter(TableCut, BySimilarity):
         """
         self.rows, self.columns, self.by, self.order = rows, columns, by, order
 
-    def run(self, state: State) -> dict[str, Any]:
+    def cut(self, state: State) -> dict[str, Any]:
         table: Table = state.input["table"]
         if not table.rows:
             return whole("the table has no rows")

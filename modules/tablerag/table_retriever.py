@@ -5,13 +5,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from itertools import islice, zip_longest
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pydantic import NonNegativeInt, PositiveInt
 
-from chameleon import Module, State
+from chameleon import Module, State, Table
 from chameleon.core.conversation import queries_of
 from chameleon.core.module import Traits
 from chameleon.core.prompt import table_text
@@ -20,14 +20,15 @@ from chameleon.retrieval.document import Document
 from chameleon.retrieval.manifest import MANIFEST
 from chameleon.retrieval.ranking import similarities
 from chameleon.retrieval.spec import RetrieverSpec
+from chameleon.text import estimated_tokens
 
 if TYPE_CHECKING:
     from chameleon.retrieval.index import Index
     from chameleon.retrieval.retriever import Hit, Retriever
 
-
 _NEAREST = 8  # how many documents a declined run shows
 _ROWS, _CELL = 3, 60  # and so much of a table
+_SHOWN = 25  # rows of a table that a prompt shows
 _SEEN = 2_000  # rows of a table that are compared with the question
 
 
@@ -43,14 +44,18 @@ class TableRetriever(Module):
         retriever: str | dict[str, Any] = "auto",
         k: PositiveInt = 5,
         *,
+        tables: PositiveInt | None = None,
+        max_tokens: PositiveInt = 6_000,
         passages: NonNegativeInt | None = None,
         index: str = "",
         within: str = "",
     ) -> None:
         """`retriever`: how the index is searched: {first: bm25, rerank: evidence} and others, or a name.
 
-        - `k`: how many documents are found; the first table is the one to answer from, the others follow as
-          `tables`, and documents without a table as `passages`.
+        - `k`: how many documents are found; the first table is `table`, the others follow as `tables`, and
+          documents without a table as `passages`.
+        - `tables`: how many tables are kept, None for all that were found; of those after the first only as
+          many as fit into `max_tokens` with it, as estimated from their first 25 rows.
         - `passages`: so many passages are found beside `k` tables, each kind by a search of its own, and a
           question without any table is no matter; what is nearest of both is noted for whoever declines.
         - `index`: the index's folder, where the question comes with none.
@@ -62,7 +67,8 @@ class TableRetriever(Module):
         a conversation what it finds alone takes turns with what it finds after the last turns.
         """
         self.retriever = RetrieverSpec.read(retriever)
-        self.k, self.passages, self.index, self.within = k, passages, index, within
+        self.k, self.tables, self.max_tokens = k, tables, max_tokens
+        self.passages, self.index, self.within = passages, index, within
 
     def check(self) -> None:
         """Raise `MissingPackage` where something that the retriever names is not installed."""
@@ -95,17 +101,27 @@ class TableRetriever(Module):
             for hit, each in found
         ]
         documents = [document for _, document in found]
-        first = (each for each, document in zip(told, documents, strict=True) if document.table)
-        tables = [(each.table, each.title) for each in documents if each.table is not None]
+        with_table = [each for each, document in zip(told, documents, strict=True) if document.table]
+        tables = self._kept([(each.table, each.title) for each in documents if each.table is not None])
         texts = [each for each in documents if each.table is None and each.text]
         return {
             "retrieved": told,
-            # A table without a caption has its document's title.
-            "tables": [table if table.caption.strip() else table.with_caption(t) for table, t in tables],
+            "tables": tables,
             "passages": list(map(passage_of, texts)),
-            "sources": [source_of(each) for each in islice(first, 1)],
+            "sources": [source_of(each) for each in with_table[: len(tables) if self.tables else 1]],
             **({} if self.passages is None else {"nearest": nearest(index, queries[-1], documents)}),
         }
+
+    def _kept(self, found: Sequence[tuple[Table, str]]) -> list[Table]:
+        """Return the tables that are kept; one without a caption has its document's title."""
+        kept, left = list[Table](), self.max_tokens
+        for table, title in found[: self.tables]:
+            shown = table_text(table.take_rows(range(min(_SHOWN, len(table.rows)))), style="pipe")
+            left -= estimated_tokens(shown)
+            if left < 0 and kept:
+                break
+            kept.append(table if table.caption.strip() else table.with_caption(title))
+        return kept
 
     def update_input(self, input: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         if "retrieved" not in output:

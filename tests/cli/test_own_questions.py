@@ -11,6 +11,7 @@ import pytest
 from chameleon import Table, compare, evaluate
 from chameleon.errors import InputError
 from chameleon.evaluation import Problem
+from chameleon.values import freeze
 from tests.e2e.commands import Command
 
 LEAGUE = "Team,Points,Won\nKingsmere,47,14\nHarbour,46,15\nNorthgate,35,10\n"
@@ -164,6 +165,8 @@ def test_python_evaluates_files_and_rows() -> None:
     assert evaluate([problem], "tables_offline", table="league.csv").rows[0]["id"] == "own"
     with pytest.raises(InputError, match=r"problem 1: its scorer cannot judge .*: TypeError: unsupported"):
         evaluate(rows[1:], "tables_offline", scorer=lambda answer, gold: answer / 0)
+    with pytest.raises(InputError, match=r"no key 'y'.*\(test_own_questions\.py, line \d+\)"):
+        evaluate(rows[1:], "tables_offline", scorer=lambda answer, gold: freeze({"x": 1})["y"])
     with pytest.raises(InputError, match="row 1: it has no question"):
         evaluate([{"answer": 1}], "tables_offline")
 
@@ -230,7 +233,7 @@ def test_a_bad_row_is_told_with_its_line_and_skipped(
     (folder / "bad.csv").write_text("\n".join([*lines[:2], row]), "utf-8")
     done = command("eval", "tables_offline", "bad.csv", "-t", "league.csv")
     assert told in done.err and done.code == 0
-    assert ("1 of 2 rows were skipped" in done.err) == ("Runs 2" not in told)
+    assert ("Skipped 1 of 2 rows" in done.err) == ("Runs 2" not in told)
     sampled = command("eval", "tables_offline", "bad.csv", "-t", "league.csv", "--sample", "1").err
     assert sampled.count("skipped: ") == done.err.count("skipped: ") <= 1
     (folder / "bad.jsonl").write_text('{"question": "Q?", "answer": 1}\n\n{"question": \n42\n', "utf-8")

@@ -16,9 +16,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from chameleon import Executor, tool
-from chameleon.core.events import Event, Plan, RunStarted, Step, StepRecord
+from chameleon.core.events import Dropped, Event, Nested, Plan, RunEnded, RunStarted, Step, StepRecord
 from chameleon.core.line_file import LineFile
 from chameleon.core.log import FORMAT, EventLog, event_from_json, event_to_json, json_line, read_line
+from chameleon.core.state import State
 from chameleon.errors import InputError, LogError
 from chameleon.planners.fixed import Fixed
 from chameleon.table import Table
@@ -93,6 +94,16 @@ class TestEventLog:
                 log.append(RUN[kept])
             with EventLog(path) as log:
                 assert log.events == RUN[: kept + 1]
+
+    def test_of_an_earlier_version_may_tell_of_dropped_parameters(self, tmp_path: Path) -> None:
+        """Also within a step; they change nothing, and go with the failure that they were told before."""
+        told = Dropped("mine:m", "temperature", 0, "why")
+        run: list[Event] = [*RUN[:2], told, Nested("look", RUN[0]), Nested("look", told), *RUN[2:3], told]
+        with EventLog(write_log(tmp_path, [*run, RunEnded("failed")])) as log:
+            assert log.events[:-1] == run
+            assert State.fold(run).cache == State.fold(RUN[:3]).cache
+            log.forget_failure()
+            assert log.events == run[:-1]
 
     def test_survives_a_crash_wherever_it_comes(self, tmp_path: Path) -> None:
         whole = write_log(tmp_path, RUN).read_bytes()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import copy
+import pickle
 import pydoc
 import subprocess
 import sys
@@ -173,7 +175,9 @@ def test_what_is_printed_is_short() -> None:
 
 def test_what_is_public_shows_itself_in_a_line() -> None:
     inventory = Inventory.of([one], Fixed("one"))
-    state = Executor(inventory).run(GIVEN)
+    state = copy.copy(Executor(inventory)).run(GIVEN)
+    with pytest.raises(TypeError, match="not pickled: make one in each process"):
+        pickle.dumps(Executor(inventory))
     shown = [inventory, Executor(inventory), state, state.plans[0], state.history[0], inventory.planner, one]
     assert [repr(each) for each in shown] == [
         "<Inventory tools: fixed over one>",
@@ -244,6 +248,8 @@ class InProperty(Deletes):
 def test_an_attribute_under_its_old_name_is_refused(given: type[Module]) -> None:
     with pytest.raises(InventoryError, match=r"'asks'\. It is now called 'requires_approval'"):
         Inventory.of([given], Fixed("one"))
+    with pytest.raises(InventoryError, match=r"'whole'\. It is now called 'returns_full_plan'"):
+        Inventory.of([one], type("InParts", (Fixed,), {"whole": False})("one"))
 
 
 def test_old_keys_of_an_entry_are_read_with_a_warning(caplog: pytest.LogCaptureFixture) -> None:

@@ -90,6 +90,15 @@ def test_what_an_arm_changes_is_told_in_words_and_its_calls_where_the_plan_is_fi
     assert load(folder, "name: planned\ninventory: tabmwp\narms: {it: {}}").arms["it"].calls is None
 
 
+def test_old_keys_of_an_arm_are_read_with_a_warning(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
+    old = GRID.replace("llm: {temperature: 0}", "at_most: 2, asks: approval")
+    made = load(folder, old).arms["colder"].inventory.modules["solution_generator"]
+    assert (made.max_runs, made.requires_approval) == (2, True)
+    assert "grid.yaml:10: 'at_most' is now 'max_runs'" in caplog.text
+    told = fault(folder, old.replace("at_most: 2", "at_most: x"))
+    assert told.startswith(f"{folder / 'grid.yaml'}:10") and "max_runs" in told
+
+
 def test_another_inventory_takes_the_place_of_the_grids(folder: Path) -> None:
     write(folder, BASE.replace("samples: 3", "samples: 8"), "other.yaml")
     grid = Grid.load(write(folder, GRID, "grid.yaml"), inventory=str(folder / "other.yaml"))

@@ -12,6 +12,7 @@ import pytest
 
 from chameleon.documents.indexing import index_files
 from chameleon.errors import InputError
+from chameleon.retrieval.engine import failing
 from chameleon.retrieval.index import Index
 from chameleon.retrieval.make import build_index, delete_documents
 from tests.retrieval.corpora import tables
@@ -101,6 +102,13 @@ def test_a_folder_that_holds_something_else_is_left_alone(tmp_path: Path, name: 
         with pytest.raises(InputError, match=message):
             do(tmp_path / place)
     assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == [mine.name]
+
+
+def test_a_full_disk_is_thought_of_where_the_engine_says_no_more(tmp_path: Path) -> None:
+    for said, hint in {"An error occurred in a thread: 'x'": "Is the disk full?", "Schema error": ""}.items():
+        with pytest.raises(InputError) as told, failing(tmp_path, "written"):
+            raise ValueError(said)
+        assert told.value.hint == hint
 
 
 def apart(do: Callable[[], object]) -> None:

@@ -37,6 +37,9 @@ def monty() -> Iterator[Sandbox]:
         ("ans = 'ab' * 10**9", "memory", None),
         ("ans = 10 ** 4200", "too_large", None),
         ("ans = len", "error", None),
+        ("ans = [1]\nans.append((ans,))", "error", None),
+        ("ans = {}\nans['x'] = ans", "error", None),
+        ("ans = ['[...]']", "ok", ["[...]"]),
         ("import time\ntime.sleep(5)\nans = 1", "timeout", None),
     ],
 )
@@ -129,6 +132,7 @@ def test_a_program_ends_soon_after_its_limit(monty: Sandbox, first: str) -> None
         ("import no_such_thing\nans = 1", None),
         ("from numpy import pi\nans = 1", None),
         ("import numpy; ans = 1", None),
+        ('ans = """\nimport numpy\n"""', None),
     ],
 )
 def test_unused_imports_are_dropped(code: str, stripped: str | None) -> None:

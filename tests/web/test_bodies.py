@@ -108,6 +108,11 @@ UNREADABLE = [
     HEAD + b"Transfer-Encoding: gzip, chunked\r\n\r\n1\r\na\r\n0\r\n\r\n",
     HEAD + b"Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n",
     HEAD + b"Transfer-Encoding: identity\r\n\r\nabc",
+    HEAD + b"nonsense\r\nContent-Length: 3\r\n\r\nabc",
+    HEAD + b"Content-Length : 3\r\n\r\nabc",
+    HEAD + b"Content-Type: text/\0html\r\n\r\nabc",
+    HEAD + b"Content-Encoding: gzip\r\nContent-Encoding: gzip\r\n\r\n" + gzip.compress(PAGE),
+    HEAD + b"Content-Encoding: identity\r\nContent-Encoding: br\r\n\r\nabc",
     b"HTTP/1.1 101 Switching Protocols\r\n\r\nabc",
 ]
 
@@ -126,13 +131,19 @@ def test_replies_of_odd_forms_are_read() -> None:
         CHUNKED + b"A;x=y\r\n0123456789\r\n00\r\nX: y\r\n\r\n": b"0123456789",
         GZIP: b"",
         GZIP + b"".join((PAGE, b"\0" * 9, PAGE, b"\0")): b"pagepage",
-        HEAD + b"Content-Length: 3, 3\r\nSet-Cookie: a=b\r\n\r\nabc": b"abc",
+        HEAD + b"Content-Length: 3, 3\r\nSet-Cookie: a=b\r\n\r\nabcd": b"abc",
         HEAD + b"Content-Type: multipart/mixed; boundary=x\r\n\r\nabc": b"abc",
         b"HTTP/1.1 100 Continue\r\n\r\n" + HEAD + b"\r\nabc": b"abc",
         b"HTTP/1.0 204 None\r\n\r\n": b"",
     }.items():
         with raw_server(reply) as host:
             assert Web(WebLimits(retries=0), [host]).fetch(f"http://{host}/").body == body
+
+
+def test_what_is_answered_before_all_was_sent_is_read() -> None:
+    with raw_server(HEAD + b"Content-Length: 3\r\n\r\nabc") as host:
+        web = Web(WebLimits(retries=0), [host])
+        assert web.fetch(f"http://{host}/", json="x" * 9_000_000).body == b"abc"
 
 
 def test_the_body_of_a_redirect_is_not_read(serve: Serve) -> None:

@@ -83,6 +83,7 @@ def test_the_trusted_are_read_once_and_exactly_those_that_are_named(
     assert server.names == [NAME] * 2 and server.asked[0].headers["host"] == f"{NAME}:{server.port}"
     (only,) = trusting().get_ca_certs()
     assert only["subject"] == ((("commonName", NAME),),) and trusting.cache_info().misses == 1
+    assert not trusting().hostname_checks_common_name  # the names of a certificate count alone
     trusting.cache_clear()
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate.with_name("none.pem")))
     with pytest.raises(WebError, match="SSL_CERT_FILE"):

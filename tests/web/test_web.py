@@ -66,7 +66,8 @@ def test_what_cannot_be_sent_is_a_web_error(serve: Serve, tmp_path: Path, monkey
     assert server.asked[-1].headers["user-agent"] == "lab"
     session.trusting.cache_clear()
     monkeypatch.setenv("SSLKEYLOGFILE", str(tmp_path))
-    assert "SSLKEYLOGFILE" in failure(client(server), f"https://{server.host}/")
+    told = failure(client(server), f"https://{server.host}/")
+    assert told == f"{tmp_path}: the file that SSLKEYLOGFILE names cannot be used"
 
 
 def test_a_dead_address_leaves_time_for_the_others(serve: Serve) -> None:

@@ -18,7 +18,8 @@ LENGTH, NONCE = 4, 16
 BROKEN, UNSEALED, EXHAUSTED = 1, 97, 98
 
 FILENAME = "<program>"
-_LIBRARIES = ("numpy", "pandas", "sympy")
+missing: set[str] = set()
+"""The heavy libraries that programs may import and that are not installed."""
 _MESSAGE = 500
 _RESERVE = 4 << 20
 _to_json = json.JSONEncoder(ensure_ascii=True).encode
@@ -149,8 +150,8 @@ def _failure(error: BaseException, hidden: Sequence[str]) -> dict[str, Any]:
     except BaseException as second:
         message = f"its message cannot be read: {type(second).__name__}"
     line = error.lineno if isinstance(error, SyntaxError) and error.filename == FILENAME else _line(error)
-    if isinstance(error, ModuleNotFoundError) and error.name in _LIBRARIES:
-        message += f"; pip install {' '.join(_LIBRARIES)} provides it"
+    if isinstance(error, ModuleNotFoundError) and error.name in missing:
+        message += "; pip install numpy pandas sympy provides it"
     for path in hidden:
         message = message.replace(path, "<python>")
     return {"s": kind, "t": type(error).__name__[:100], "m": message[:_MESSAGE], "line": line}

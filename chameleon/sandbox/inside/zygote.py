@@ -48,7 +48,8 @@ class Zygote:
             self._work = libraries.work_of(options["file"])
         else:
             libraries.load_stdlib()
-            libraries.load(libraries.installed(options["libraries"]))
+            libraries.load(present := libraries.installed(options["libraries"]))
+            program.missing.update(set(options["libraries"]) - set(present))
             self._work = program.run
         self._hidden = sorted({sys.base_prefix, sys.prefix, sys.argv[1]}, key=len, reverse=True)
         self._filter = seccomp.Filter(libc)

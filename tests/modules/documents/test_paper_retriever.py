@@ -122,7 +122,7 @@ _NAMES = ("Passages used", "Passage(s)", "Passage", "**Passages**", "Passages ci
     [*((f"Passages: {line}", _LINES[line]) for line in _LINES), *((f"{name}: 2", [2]) for name in _NAMES)],
 )
 def test_the_line_of_passages(said: str, numbers: list[int]) -> None:
-    read = PaperAnswerer().interpret(f"So it is.\n{said}\nThe answer is x.", state())
+    read = PaperAnswerer(quotes=False).interpret(f"So it is.\n{said}\nThe answer is x.", state())
     assert [source["passage"] for source in read["sources"]] == numbers
 
 
