@@ -199,7 +199,7 @@ REPLIES = {  # what a question or prompt ends with, and what the model says
     "harbour dues from 2010 to 2011": "Program: subtract(1250, 900), divide(#0, 900)",
     "Question: …": "Program: subtract(1250, 900)",
     "Which of them is cheaper?": "Amber Arrow costs 38. The answer is: Amber Arrow",
-    "notice to end the agreement?": "It is ninety days.\nPassages: 1 “ninety days”\nThe answer is ninety days.",
+    "notice to end the agreement?": "It is.\nPassages: 1 “ninety days”\nThe answer is ninety days.",
     "</rows>": 'ans = sorted(table["rows"], key=lambda row: 0)[0][0]',
 }
 

@@ -74,6 +74,8 @@ def test_the_release(tmp_path: Path) -> None:
         ("Swift (kite)", "Swift is a kite ."),
         ("Ann", "Ann made kites ."),
     ]
+    found = problems_in("hybridqa", tmp_path / "released_data/dev_reference.json")
+    assert [(each.id, each.gold, each.columns) for each in found] == [("r1", "Ann", ("table",))]
     for text in ("", "[]", '{"header": [[]], "data": []}', '{"header": 1}'):
         write_files(tmp_path, {table: text})
         with pytest.raises(InputError):

@@ -5,12 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given
 
 from chameleon import Table
 from chameleon.benchmarks.scorers.squad import TableragAnswerRule
 from chameleon.benchmarks.scorers.verdicts import TableragLabelRule, label_in
 from chameleon.benchmarks.tabfact import Tabfact
+from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Problem
 from tests.benchmarks.doubles import anything, problems_in, texts, write_files
 from tests.benchmarks.shared_data import needs_data, rows
@@ -60,6 +62,8 @@ def test_the_release(tmp_path: Path) -> None:
     assert (second.input["question"], second.gold) == ("blue won kites", "no")
     assert third.input["table"].rows == (("monday", ""),) and third.input["table"].caption == "weather"
     assert [each.columns[0] for each in (first, second, third)] == ["simple", "simple", "complex"]
+    with pytest.raises(InputError, match="tokenized_data/"):
+        [*Tabfact().rows([{"id": KITES}], tmp_path / "data/simple_test_id.json")]
 
 
 def test_packed_files_of_chain_of_table_and_of_tablerag(tmp_path: Path) -> None:

@@ -72,6 +72,14 @@ def test_the_summary_says_what_was_read_and_what_was_not(made: Made) -> None:
     assert "\n  town/plan.pdf: " in done.err and "\n  harbour/broken.docx" in done.err
 
 
+def test_a_reason_of_several_files_is_told_once(command: Command, tmp_path: Path) -> None:
+    for number in range(7):
+        (tmp_path / f"{number}.docx").write_bytes(b"no document")
+    (tmp_path / "kites.csv").write_text("kite,minutes\nred,12\n")
+    told = command("index", str(tmp_path), "--out", str(tmp_path / "index")).err
+    assert "7 warnings: not read\n  0.docx, 1.docx, 2.docx, 3.docx, 4.docx and 2 more: " in told
+
+
 def test_again_and_as_json(made: Made, command: Command) -> None:
     done = command("index", f"{made[0]}/papers", "--out", f"{made[0]}/index", "--json")
     told = done.json

@@ -262,3 +262,20 @@ def test_old_keys_of_an_entry_are_read_with_a_warning(caplog: pytest.LogCaptureF
     assert sum("version 0.3" in each.getMessage() for each in caplog.records) == 2
     with pytest.raises(InventoryError, match="asks is 'aproval'"):
         Inventory.parse({"name": "m", "modules": {"own": {**entry, "asks": "aproval"}}})
+
+
+def test_a_module_may_have_what_a_planner_once_had() -> None:
+    assert Inventory.of(
+        [one, type("Own", (Does,), {"brings": 3, "whole": True})(str, name="own")], Fixed("one")
+    )
+    with pytest.raises(InventoryError, match=r"'brings'\. It is now called 'extra_modules'"):
+        Inventory.of([one], type("Own", (Fixed,), {"brings": {}})("one"))
+
+
+@pytest.mark.parametrize("default", [float("inf"), float("nan")])
+def test_a_default_that_json_has_no_number_for_is_left_to_the_function(default: float) -> None:
+    def bounded(to: float = default) -> None:
+        """Bounds."""
+
+    [card] = Inventory.of([bounded]).cards
+    assert card.signature == "(to?: number)"

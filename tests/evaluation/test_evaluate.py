@@ -263,7 +263,7 @@ def test_a_part_of_other_settings_is_refused(asking: Make) -> None:
         ({"part": {"number": 2, "of": 4}}, "part.of was"),
         ({"versions": {"python": "2.7"}}, "versions.python was"),
         ({"resolved": {"reader": {"engine": "another"}}}, "reader, which this machine decides"),
-        ({"limit": 2}, "limit was None, and now is 2"),
+        ({"limit": 2}, "limit was null, and now is 2"),
     ]
     for change, told in changes:
         file.write_text(json.dumps({**json.loads(settings), **change}), "utf-8")

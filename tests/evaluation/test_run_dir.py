@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from chameleon import State
 from chameleon.core.events import Event, RunEnded
 from chameleon.core.line_file import LineFile
+from chameleon.core.log import json_line
 from chameleon.errors import ChameleonError, LogError, ModelError
 from chameleon.evaluation.results import Result
 from chameleon.evaluation.run import read_run
@@ -152,6 +153,32 @@ def test_each_problem_has_a_member_of_its_own(tmp_path: Path, monkeypatch: Patch
     lines = gzip.decompress((tmp_path / "events.jsonl.gz").read_bytes()).splitlines()
     assert [json.loads(line) for line in lines] == read_events(tmp_path)
     assert_all_ended(tmp_path)
+
+
+def not_asked(state: State) -> Any:
+    raise AssertionError("what is done must not run again")
+
+
+@pytest.mark.parametrize(("packed", "torn"), [(0, 0), (0, 50), (2, 0), (2, 50)])
+def test_killed_by_an_earlier_version_it_keeps_all_events(
+    whole: Path, tmp_path: Path, packed: int, torn: int
+) -> None:
+    """It packed several problems together, and the latest lay in `recent.jsonl` with the member to come."""
+    lines = gzip.decompress((whole / "events.jsonl.gz").read_bytes()).splitlines(keepends=True)
+    early = [line for line in lines if json.loads(line)["id"] in [each.id for each in PROBLEMS[:packed]]]
+    late = [line for line in lines if line not in early]
+    member = gzip.compress(b"".join(early)) if packed else b""
+    (tmp_path / "events.jsonl.gz").write_bytes(member + gzip.compress(b"".join(late))[:torn])
+    (tmp_path / "recent.jsonl").write_bytes(b"".join(late))
+    (tmp_path / "settings.json").write_bytes((whole / "settings.json").read_bytes())
+    kept = enumerate(read_run(whole).results)
+    moved = [replace(each, member=0 if place < packed else len(member)) for place, each in kept]
+    (tmp_path / "results.jsonl").write_bytes(b"".join(json_line(each.to_json()) for each in moved))
+    for _ in range(2):
+        run = read_run(tmp_path)
+        assert all(State.fold(events).ended for _, events in run.with_events(run.results))
+        evaluate(tmp_path, not_asked)
+    assert not (tmp_path / "recent.jsonl").read_bytes()
 
 
 def test_failures_go_on_from_their_last_good_step(whole: Path, tmp_path: Path) -> None:

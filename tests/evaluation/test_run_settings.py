@@ -77,7 +77,7 @@ def folder(command: Command, tmp_path: Path) -> Folder:
 
 def test_settings_name_all_that_a_result_depends_on_and_the_same_goes_on(folder: Folder) -> None:
     names = "benchmark scorer data inventory without model parameters digests seeds versions resolved started"
-    assert list(folder.settings) == [*names.split(), "problems"]
+    assert list(folder.settings) == [*names.split(), "problems", "limit"]
     data = folder.settings["data"]
     assert data["name"] == "problems.jsonl" and len(data["sha256"]) == 64
     assert folder.settings["digests"].keys() == {"inventory", "prompts", "tools.py"}
@@ -98,6 +98,7 @@ def test_the_limit_may_grow_and_not_shrink(command: Command, tmp_path: Path) -> 
     assert shrunk.code == 1 and not shrunk.out
     assert "the folder has results of 1 problem that --limit leaves out" in shrunk.err
     assert len(read_lines(folder.out / "results.jsonl")) == 4 == folder.settings["problems"]
+    assert folder.run().code == 0 and folder.settings["limit"] is None
 
 
 def test_what_differs_is_told(folder: Folder) -> None:

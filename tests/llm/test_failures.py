@@ -64,6 +64,7 @@ def test_what_has_no_status(error: Exception, kind: type[ModelError], retryable:
         ({"retry-after-ms": "250"}, 0.25),
         ({"retry-after": "-4"}, 0.0),
         ({"retry-after": "soon"}, None),
+        ({"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT"}, 0.0),
         ({"retry-after": "nan"}, None),
         ({}, None),
     ],

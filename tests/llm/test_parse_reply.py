@@ -28,6 +28,15 @@ def test_a_reply_has_a_bound() -> None:
     for length, stops, finish in ((0, (), "stop"), (1, (), "length"), (1, ["a"], "stop")):
         found = read("b" * 9 + "a" * (MAX_REPLY_CHARS - 9 + length), {"finish_reason": "stop"}, stops)
         assert (len(found.text), found.finish) == (9 if stops else MAX_REPLY_CHARS, finish)
+    long, thought = {"a": "x" * MAX_REPLY_CHARS}, {"type": "thinking", "thinking": "x" * MAX_REPLY_CHARS}
+    for args, number, content in [(long, 1, ""), ({}, 30_000, ""), ({}, 1, [thought])]:
+        calls = [{"name": "t", "args": args, "id": str(each)} for each in range(number)]
+        found = parse_reply(AIMessage(content, tool_calls=calls), Pricing("m"), has_tools=True)
+        assert found.finish == "length" and not found.tool_calls and not found.blocks
+
+
+def test_arguments_of_a_call_that_was_not_offered_are_its_text() -> None:
+    assert read("", tool_calls=[{"name": "t", "args": {"a": "ä"}, "id": "1"}]).text == '{"a": "ä"}'
 
 
 def test_blocks_are_joined_and_reasoning_is_left_out() -> None:

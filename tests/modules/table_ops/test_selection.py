@@ -139,6 +139,13 @@ def test_an_inventory_chooses_from_long_tables_within_the_calls_of_a_vote() -> N
     assert output["args"] == {"rows": (100, 300, 500)} and len(client.requests) <= operation.samples == 8
 
 
+def test_a_comma_within_thousands_is_no_vote() -> None:
+    table = numbered(1_300)
+    assert SelectRow().read_args("f_row([row 1, 234])", table) == {"rows": [1, 234]}
+    with pytest.raises(StepRejected, match="thousands"):
+        SelectRow().read_args("f_row([row 1,234])", table)
+
+
 def test_a_style_that_the_prompt_does_not_show_is_refused(tmp_path: Path) -> None:
     (tmp_path / "own.md").write_text("---\nslots: [table]\n---\n# user\n{{ table }}\n")
     file, own = tmp_path / "mine.yaml", "select_column: {table_style: html, prompt: ./own}"
