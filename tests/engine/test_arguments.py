@@ -83,9 +83,7 @@ def test_a_reference_to_a_step_that_comes_later_is_refused(written: str) -> None
     assert said(f"${written}") == written
 
 
-@pytest.mark.parametrize(
-    "path", ["weather.wind speed", "weather.temp degrees", "Weather[x]", "weather.", "weather[w"]
-)
+@pytest.mark.parametrize("path", ["weather.wind speed", "weather.n C", "Weather[x]", "weather.", "weather[w"])
 def test_a_text_that_begins_as_a_reference_and_is_none_is_refused_before_anything_runs(path: str) -> None:
     for value in (f"${path}", [{"deep": f"${path}"}]):
         state = run("weather", "counted", {"module": "say", "args": {"what": value}})

@@ -42,9 +42,7 @@ class TestALimit:
             (Budget(tokens=1000), "does not report tokens", [REPLY, "7", "7"]),
         ],
     )
-    def test_ends_the_run_with_its_name_and_the_state_so_far(
-        self, budget: Budget, named: str, replies: list[Any]
-    ) -> None:
+    def test_ends_the_run_with_its_name_and_state(self, budget: Any, named: str, replies: Any) -> None:
         state = ask(4, budget, replies)
         assert (state.status, state.answer, list(state.cache)) == ("budget", None, ["ask0", "ask1"])
         assert named in why(state) and state.usage.calls == 2

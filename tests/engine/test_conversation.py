@@ -203,10 +203,8 @@ def test_a_log_leaves_a_turn_that_did_not_end(tmp_path: Path) -> None:
         log.next_turn()
         made.run(log.follow_up("2", {}), log)
     with ConversationLog(tmp_path / "log.jsonl") as log:
-        assert [(turn.input["question"], turn.status) for turn in log.turns] == [
-            ("1", "running"),
-            ("2", "answered"),
-        ]
+        turns = [(turn.input["question"], turn.status) for turn in log.turns]
+        assert turns == [("1", "running"), ("2", "answered")]
 
 
 @pytest.mark.parametrize("line", ['{"event":"run_ended","reason":"answered"}\n', "no event\n", "no"])

@@ -80,14 +80,12 @@ class TestARepairThatAsks:
         assert {repair.show_error for repair in Inventory.load(name).repair.values()} == {tells}
 
 
+WARM = {"temperature": 0.5}
+
+
 @pytest.mark.parametrize(
     ("model", "params", "samples", "sent"),
-    [
-        ({}, {}, 1, 0),
-        ({"temperature": 0.5}, {}, 1, 0.5),
-        ({}, {"temperature": None}, 1, None),
-        ({}, {}, 3, None),
-    ],
+    [({}, {}, 1, 0), (WARM, {}, 1, 0.5), ({}, {"temperature": None}, 1, None), ({}, {}, 3, None)],
 )
 def test_the_temperature_is_0_unless_somebody_says_another(
     model: dict[str, Any], params: dict[str, Any], samples: int, sent: float | None

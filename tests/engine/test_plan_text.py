@@ -98,6 +98,10 @@ def lines(plan: list[Call], form: Callable[[Call], str], start: str = "{n}. ") -
     return "\n".join(start.format(n=n) + form(call) for n, call in enumerate(plan, 1))
 
 
+def in_react(name: str, args: dict[str, Any]) -> str:
+    return f"Action: {name}\nAction Input: {json.dumps(args)}"
+
+
 def spelled(plan: list[Call], form: str, each: str) -> str:
     args = ["".join(each.format(key, value) for key, value in args.items()) for _, args in plan]
     return "\n".join(form.format(n, plan[n - 1][0]) + text for n, text in enumerate(args, 1))
@@ -123,9 +127,7 @@ FORMS: dict[str, Write] = {
     "bullets": lambda plan, chance: lines(plan, lambda call: f"`{as_call(call, json.dumps)}`", "- "),
     "remarks": lambda plan, chance: lines(plan, lambda call: f"**{as_call(call)}** - because", "* "),
     "steps with remarks": lambda plan, chance: lines(plan, lambda call: f"{as_call(call)}: so", "Step {n}: "),
-    "ReAct": lambda plan, chance: lines(
-        plan, lambda call: f"Action: {call[0]}\nAction Input: {json.dumps(call[1])}", ""
-    ),
+    "ReAct": lambda plan, chance: lines(plan, lambda call: in_react(*call), ""),
 }
 # Forms of which no reader can know that it has all arguments: meant, or refused.
 LOOSE: dict[str, Write] = {

@@ -136,7 +136,7 @@ class Tool(Module):
 
 
 @pytest.mark.parametrize(
-    ("annotation", "value", "expected"),
+    ("annotation", "value", "shown"),
     [
         ("float", "3", "3.0"),
         ("tuple[str, ...]", "[a, b]", "('a', 'b')"),
@@ -146,12 +146,10 @@ class Tool(Module):
         ("datetime.date", "2024-05-06", "datetime.date(2024, 5, 6)"),
     ],
 )
-def test_parameters_take_the_annotated_type(
-    annotation: str, value: str, expected: str, tmp_path: Path
-) -> None:
+def test_parameters_take_the_annotated_type(annotation: str, value: str, shown: str, tmp_path: Path) -> None:
     files = {"tools.py": TYPED.replace("ANNOTATION", annotation)}
     inventory = load(tmp_path, f"{IN_TOOLS}', given: {value}, when: '", files)
-    assert Executor(inventory).run(QUESTION).answer.endswith(expected)
+    assert Executor(inventory).run(QUESTION).answer.endswith(shown)
 
 
 def parsed(use: str, folder: Path | None = None) -> Inventory:

@@ -110,10 +110,7 @@ BROKEN = [
     'Action: wether\nAction Input: {"city": "Paris"}',
     '{"name": "wether", "arguments": {"city": "Paris"}}',
 ]
-IN_WORDS = [
-    "I will look at the weather first.",
-    "Action: weather\nAction Input: Paris\nObservation: 20\nFinal Answer: 20",
-]
+IN_WORDS = ["I look at the weather first.", "Action: weather\nAction Input: Paris\nObs: 20\nFinal Answer: 20"]
 
 
 @pytest.mark.parametrize("reply", [*BROKEN, *IN_WORDS])

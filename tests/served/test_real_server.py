@@ -40,9 +40,7 @@ def ask(folder: Path, inventory: str, model: str, *options: str) -> list[str]:
     return ["ask", QUESTION, *named, "--store", "off", *options]
 
 
-def test_a_question_takes_two_calls_and_their_usage_is_the_servers(
-    served: Server, relay: Relay, tmp_path: Path
-) -> None:
+def test_a_question_takes_two_calls_of_known_usage(served: Server, relay: Relay, tmp_path: Path) -> None:
     state = answered(relay, tmp_path / "run.jsonl")
     assert (state.answer, state.executed_names) == ("42", PLAN)
     assert (state.usage.calls, state.usage.input_tokens, state.usage.output_tokens) == relay.usage
