@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -98,15 +97,6 @@ class TestTheNextInput:
             assert state.table == TABLE.take_rows([0])
             assert state.follow_up("And Rome?")["table"] == TABLE
             assert state.follow_up("And Rome?", table=state.table)["table"] == state.table
-
-    def test_keeps_the_last_turns_alone(self) -> None:
-        made = executor({"a": lambda state: "x" * 100_000})
-        state = made.run({"question": "0"})
-        for number in range(1, 40):
-            state = made.run(state.follow_up(str(number)))
-        kept = state.input["history"]
-        assert [turn["question"] for turn in kept] == [str(n) for n in range(38 - MAX_TURNS, 39)]
-        assert len(json.dumps(kept[-1])) < 5_000
 
 
 class TestAnInventory:
