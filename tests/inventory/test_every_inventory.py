@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import cache
+from collections.abc import Callable
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
@@ -22,17 +22,23 @@ pytestmark = pytest.mark.skipif(bool(without_pandas()), reason="no pandas in a s
 Run = Callable[[str], State]
 INVENTORIES = asking_inventories()
 SECONDS = 20  # for one run: most take a tenth of a second, the first to read a picture loads an engine
+ENDED: dict[str, State] = {}  # the runs so far, by inventory
 UNREACHED: set[str] = set() if find_spec("PIL") else {"multimodal_captioner"}
 
 
-@pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     """Run an inventory once with a scripted model, and return its final state."""
-    with pytest.MonkeyPatch.context() as patch:
-        for variable, value in ENVIRONMENT.items():
-            patch.setenv(variable, value)
-        llm, folder = LLM.connect(ScriptedModel(reply)), tmp_path_factory.mktemp
-        yield cache(lambda name: Executor(name, llm).run(inputs_for(name, folder(name))))
+    for variable, value in ENVIRONMENT.items():
+        monkeypatch.setenv(variable, value)
+
+    def once(name: str) -> State:
+        if name not in ENDED:
+            llm = LLM.connect(ScriptedModel(reply))
+            ENDED[name] = Executor(name, llm).run(inputs_for(name, tmp_path))
+        return ENDED[name]
+
+    return once
 
 
 @pytest.mark.parametrize("name", INVENTORIES)
