@@ -12,9 +12,7 @@ from typing import Any
 import pytest
 
 import chameleon
-from chameleon import errors
 from chameleon.errors import MissingPackage, require
-from chameleon.retrieval.vectors import require_faiss
 from tests.test_floors import public_names
 
 ROOT = Path(chameleon.__file__).resolve().parent.parent
@@ -151,9 +149,3 @@ def test_a_broken_package_is_told_with_the_reason(body: str, tmp_path: Path, mon
     require("the-package", "tides need", "web", module=name)
     told = failure(name, imports=True)
     assert "which cannot be loaded (" in told and "tide" in told.partition("loaded (")[2]
-
-
-def test_faiss_is_installed_by_its_own_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(errors, "find_spec", lambda name: None)
-    with pytest.raises(MissingPackage, match=r"chameleon-compose\[faiss\]"):
-        require_faiss()
