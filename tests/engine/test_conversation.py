@@ -29,21 +29,9 @@ class Says(Ask):
     reads = ("input.question",)
 
 
-class Keep(Module):
-    """Keeps a part of the table for the question."""
-
-    reads = ("input.question", "input.table")
-    writes = ("input.table",)
-
-    def run(self, state: State) -> Table:
-        table: Table = state.input["table"]
-        return table.take_rows([0])
-
-
-class Cut(Keep):
-    """Keeps a part of the table as an earlier module chose it."""
-
-    reads = ("input.table", "cache.choice")
+def keep(*reads: str) -> Module:
+    """Return a module that keeps a part of the table."""
+    return Does(lambda state: state.input["table"].take_rows([0]), reads=reads, writes=("input.table",))
 
 
 def requested(module: Any, **given: Any) -> list[tuple[str, str]]:
@@ -92,7 +80,8 @@ class TestTheNextInput:
 
     def test_has_the_whole_table_where_a_part_was_kept_for_the_question(self) -> None:
         choice = Does(lambda state: 0, reads=("input.question",), writes=("cache.choice",))
-        for modules in ({"keep": Keep()}, {"choice": choice, "cut": Cut()}):
+        cut = keep("input.table", "cache.choice")
+        for modules in ({"keep": keep("input.question", "input.table")}, {"choice": choice, "cut": cut}):
             state = executor(modules).run({"question": "How many for Oslo?", "table": TABLE})
             assert state.table == TABLE.take_rows([0])
             assert state.follow_up("And Rome?")["table"] == TABLE
