@@ -41,12 +41,7 @@ class TestFaults:
         assert told in message and str(path) in message
 
     @pytest.mark.parametrize(
-        "step",
-        [
-            "[*{0}, *{0}, *{0}, *{0}, *{0}, *{0}]",
-            "{{x: *{0}, y: *{0}, z: *{0}, w: *{0}}}",
-            "{{<<: [*{0}, *{0}, *{0}, *{0}, *{0}]}}",
-        ],
+        "step", ["[*{0}, *{0}, *{0}, *{0}]", "{{x: *{0}, y: *{0}, z: *{0}}}", "{{<<: [*{0}, *{0}, *{0}]}}"]
     )
     def test_of_anchors_that_multiply_are_found_at_once(self, step: str, tmp_path: Path) -> None:
         lines = ["a0: &a0 {k: v}"]
