@@ -329,6 +329,7 @@ A, B, C, *_ = NAMES
         ("I thought of a search (of pages):\nnow()", "the arguments of search cannot be read"),
         ('{"module": "weather", "args": {"city": "Rome"}, "days": 3}', "are given twice, or are no object"),
         ('{"module": "weather", "args": ["Rome"]}', "are given twice, or are no object"),
+        ('{"module": "convert", "args": {"amount": 1e999}}', "convert.amount is inf"),
         ('{"module": "now", "args": {"zone": "UTC"}}', "now is given arguments, and takes none"),
         ('weather(city="Rome") -> nope(x=1)', "there is no module 'nope'"),
     ],
