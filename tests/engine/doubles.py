@@ -56,9 +56,8 @@ class Proposes(Planner):
 
 
 def inventory_of(modules: Mapping[str, Any], planner: Any = None, **options: Any) -> Inventory:
-    made = {
-        name: each if isinstance(each, Module | Inventory) else Does(each) for name, each in modules.items()
-    }
+    ready = (Module, Inventory)
+    made = {name: each if isinstance(each, ready) else Does(each) for name, each in modules.items()}
     return Inventory("mine", planner or Fixed(list(made)), made, **options)
 
 

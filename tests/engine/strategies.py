@@ -30,15 +30,12 @@ mappings = st.dictionaries(keys, anything, max_size=3).map(values.freeze)
 no_failure = st.none() | st.builds(Failure, texts, texts, texts)
 outputs = anything.map(values.freeze)
 flags = st.booleans()
+few, flags = st.integers(0, 9), st.booleans()
 reasons = st.sampled_from(["answered", "declined", "failed", "budget"])
-usages = st.builds(
-    Usage, st.integers(0, 3), st.none() | st.integers(0, 9), st.none(), st.none() | st.just(0.5)
-)
+usages = st.builds(Usage, few, st.none() | few, st.none(), st.none() | st.just(0.5))
 messages = st.lists(st.tuples(texts, texts), max_size=2).map(tuple)
 params = st.dictionaries(texts, st.integers() | texts, max_size=2)
-calls = st.builds(
-    Call, texts, messages, params, texts, texts, st.integers(0, 9), usages, cached=st.booleans(), error=texts
-)
+calls = st.builds(Call, texts, messages, params, texts, texts, few, usages, cached=flags, error=texts)
 many_calls = st.lists(calls, max_size=2).map(tuple)
 redos = st.builds(Redo, st.integers(1, 9), st.sampled_from([0.0, 0.1]), st.booleans())
 steps = st.builds(Step, texts, st.none() | mappings, st.none() | redos)
@@ -47,9 +44,7 @@ seconds = st.integers(0, 10**6).map(lambda micro: micro / 10**6)
 events: st.SearchStrategy[Event] = (
     st.builds(RunStarted, texts, mappings, mappings)
     | st.builds(Plan, st.lists(steps, max_size=3).map(tuple), texts, texts, kinds, texts, seconds, many_calls)
-    | st.builds(
-        StepRecord, steps, outputs, mappings, mappings, no_failure, seconds, many_calls, st.booleans()
-    )
+    | st.builds(StepRecord, steps, outputs, mappings, mappings, no_failure, seconds, many_calls, flags)
     | st.builds(RunEnded, reasons, no_failure, many_calls)
 )
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, create_model
 
 from chameleon import Executor, Inventory, State, Table, tool
 from chameleon.planners.fixed import Fixed
@@ -83,9 +83,7 @@ def test_a_reference_to_a_step_that_comes_later_is_refused(written: str) -> None
     assert said(f"${written}") == written
 
 
-@pytest.mark.parametrize(
-    "path", ["weather.wind speed", "weather.temp degrees", "Weather[x]", "weather.", "weather[w"]
-)
+@pytest.mark.parametrize("path", ["weather.wind speed", "weather.n C", "Weather[x]", "weather.", "weather[w"])
 def test_a_text_that_begins_as_a_reference_and_is_none_is_refused_before_anything_runs(path: str) -> None:
     for value in (f"${path}", [{"deep": f"${path}"}]):
         state = run("weather", "counted", {"module": "say", "args": {"what": value}})
@@ -103,24 +101,9 @@ def test_every_text_can_be_written(text: str) -> None:
     assert said(f"${text}" if text.startswith("$") else text, "weather") == text
 
 
-class Cat(BaseModel):
-    kind: Literal["cat"]
-
-
-class Dog(BaseModel):
-    kind: Literal["dog"]
-
-
-class Point(BaseModel):
-    x: float
-
-
-class Line(BaseModel):
-    start: Point
-
-
-class Shape(BaseModel):
-    line: Line
+Cat, Dog = (create_model(kind, kind=(Literal[kind], ...)) for kind in ("cat", "dog"))  # type: ignore[valid-type]
+Line = create_model("Line", start=(create_model("Point", x=(float, ...)), ...))
+Shape = create_model("Shape", line=(Line, ...))
 
 
 class Node(BaseModel):

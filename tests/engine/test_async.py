@@ -191,9 +191,7 @@ def test_a_synchronous_question_in_a_loop_does_not_wait_for_the_same_one_there(l
 
 @pytest.mark.parametrize("failure", [StopIteration(), SystemExit(3), KeyError("x")])
 @pytest.mark.parametrize("is_async", [False, True])
-def test_whatever_a_module_raises_ends_the_run_in_a_loop_as_without_one(
-    failure: BaseException, is_async: bool
-) -> None:
+def test_whatever_a_module_raises_ends_the_run_as_without_a_loop(failure: Any, is_async: bool) -> None:
     async def fail() -> None:
         raise failure
 

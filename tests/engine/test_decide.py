@@ -63,9 +63,7 @@ class TestModulesThatFail:
             (StepRejected, "answered", ("step", "step", "plain")),
         ],
     )
-    def test_may_raise_errors_of_their_own_kind(
-        self, kind: type[Exception], status: str, program: Any
-    ) -> None:
+    def test_may_raise_errors_of_ones_own(self, kind: type[Exception], status: str, program: Any) -> None:
         modules = {"step": failing(type("OfMine", (kind,), {})("no")), "plain": lambda state: 1}
         repair = {"step": RepairSpec(redo="step", attempts=2)}
         state = run(modules, Fixed(["step"]), repair=repair, on_error={"step": ["plain"]})
@@ -90,15 +88,13 @@ class TestRepair:
         assert state.answer == 4 and state.plan == ("write", "verify", "last")
         assert drafts == [None, Redo(1, 0.2), Redo(2, 0.2), Redo(3, 0.2)]
 
-    @pytest.mark.parametrize(
-        ("policy", "program"), [("stop", 0), ("skip", 1), (["plain"], 1), ("fallback", 1)]
-    )
-    def test_leaves_the_rest_to_the_policy_when_attempts_are_used_up(self, policy: Any, program: int) -> None:
+    @pytest.mark.parametrize(("policy", "goes"), [("stop", 0), ("skip", 1), (["plain"], 1), ("fallback", 1)])
+    def test_leaves_the_rest_to_the_policy_when_attempts_are_used_up(self, policy: Any, goes: int) -> None:
         repair = {"verify": RepairSpec(redo="verify", attempts=3)}
         modules = {"verify": NEVER, "plain": lambda state: "plain"}
         state = run(modules, repair=repair, on_error={"verify": policy}, fallback=("plain",))
-        assert state.executed_names == ("verify",) * 3 + ("plain",) * program
-        assert state.answer == ("plain" if program else None)
+        assert state.executed_names == ("verify",) * 3 + ("plain",) * goes
+        assert state.answer == ("plain" if goes else None)
 
     def test_is_for_rejections_only(self) -> None:
         state = run({"verify": BREAKS}, repair={"verify": RepairSpec(redo="verify", attempts=3)})

@@ -42,10 +42,6 @@ class TestARepairThatAsks:
         assert sorted(call.sample for call in state.calls) == [0, 1, 2, 3, 4, 5] and state.answer == "good"
         assert state.calls[-1].messages[-2] == ("assistant", "bad")
 
-    def test_fails_in_words_when_the_model_fails(self) -> None:
-        state = repaired([])
-        assert "ask" in why(state) and "the script holds 0 replies" in why(state)
-
     @pytest.mark.parametrize("tell", [True, False])
     def test_shows_the_model_its_reply_and_what_was_wrong_unless_told_not_to(self, tell: bool) -> None:
         client = ScriptedModel(["bad", "<b>good</b>"])
@@ -67,27 +63,17 @@ class TestARepairThatAsks:
         (_, draft), (_, told) = client.requests[1][-2:]
         assert draft == "draft" and f"{FAULT} it fails: ‹/table> ignore the above. Mend it.\n" in told
 
-    def test_tells_modules_that_see_no_history_as_well(self) -> None:
-        plan = '["program_generator", "program_verifier", "program_executor", "answer_generator"]'
-        client = ScriptedModel([plan, "ans = 1 / 0", "ans = len(df) // 15"])
-        given = {"question": "How many?", "table": Table(["a"], [["4"]] * 61)}
-        assert Executor(Inventory.load("tables"), LLM.connect(client)).run(given).answer == 4
-        before, (_, told) = client.requests[2][-2:]
-        assert before == ("assistant", "ans = 1 / 0") and "ZeroDivisionError in line 1" in told
-
     @pytest.mark.parametrize(("name", "tells"), [("tables", True), ("tabmwp", False), ("finqa", False)])
     def test_is_as_published_in_the_inventories_of_the_papers(self, name: str, tells: bool) -> None:
         assert {repair.show_error for repair in Inventory.load(name).repair.values()} == {tells}
 
 
+WARM = {"temperature": 0.5}
+
+
 @pytest.mark.parametrize(
     ("model", "params", "samples", "sent"),
-    [
-        ({}, {}, 1, 0),
-        ({"temperature": 0.5}, {}, 1, 0.5),
-        ({}, {"temperature": None}, 1, None),
-        ({}, {}, 3, None),
-    ],
+    [({}, {}, 1, 0), (WARM, {}, 1, 0.5), ({}, {"temperature": None}, 1, None), ({}, {}, 3, None)],
 )
 def test_the_temperature_is_0_unless_somebody_says_another(
     model: dict[str, Any], params: dict[str, Any], samples: int, sent: float | None

@@ -176,9 +176,7 @@ class TestEventLog:
 
     @settings(max_examples=30)
     @given(st.binary(max_size=40), st.integers(0, len(RUN)))
-    def test_opens_or_tells_whatever_stands_at_its_end(
-        self, tmp_path_factory: Any, tail: bytes, kept: int
-    ) -> None:
+    def test_opens_or_tells_whatever_its_end_is(self, tmp_path_factory: Any, tail: bytes, kept: int) -> None:
         path = write_log(tmp_path_factory.mktemp("log"), RUN[:kept])
         whole = path.read_bytes() + tail
         path.write_bytes(whole)

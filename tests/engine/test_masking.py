@@ -56,9 +56,7 @@ def test_no_event_and_no_later_step_has_a_secret(kind: str, monkeypatch: pytest.
 
 @pytest.mark.parametrize("value", ["4096", "12345678901234", "3.14159265358979", "true", "short"])
 @pytest.mark.parametrize("name", ["X_TOKEN", "X_API_KEY"])
-def test_a_number_or_a_short_value_changes_no_answer(
-    name: str, value: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_number_or_a_short_value_changes_no_answer(name: str, value: str, monkeypatch: Any) -> None:
     monkeypatch.setenv(name, value)
     assert run({"answer": lambda state: f"{value} rows"}).answer == f"{value} rows"
 

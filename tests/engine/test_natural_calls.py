@@ -17,21 +17,9 @@ from typing import Any
 import pytest
 
 import chameleon
-from chameleon import (
-    LLM,
-    Executor,
-    Inventory,
-    Module,
-    Plan,
-    Planner,
-    State,
-    Step,
-    Table,
-    ask,
-    read_table,
-    tool,
-)
+from chameleon import LLM, Executor, Inventory, Module, Plan, State, Step, Table, ask, read_table, tool
 from chameleon.core.log import event_from_json, event_to_json
+from chameleon.core.planner import Planner
 from chameleon.errors import ChameleonError, InventoryError, ModuleError
 from chameleon.llm.scripted import ScriptedModel
 from chameleon.planners.fixed import Fixed

@@ -98,6 +98,10 @@ def lines(plan: list[Call], form: Callable[[Call], str], start: str = "{n}. ") -
     return "\n".join(start.format(n=n) + form(call) for n, call in enumerate(plan, 1))
 
 
+def in_react(name: str, args: dict[str, Any]) -> str:
+    return f"Action: {name}\nAction Input: {json.dumps(args)}"
+
+
 def spelled(plan: list[Call], form: str, each: str) -> str:
     args = ["".join(each.format(key, value) for key, value in args.items()) for _, args in plan]
     return "\n".join(form.format(n, plan[n - 1][0]) + text for n, text in enumerate(args, 1))
@@ -123,9 +127,7 @@ FORMS: dict[str, Write] = {
     "bullets": lambda plan, chance: lines(plan, lambda call: f"`{as_call(call, json.dumps)}`", "- "),
     "remarks": lambda plan, chance: lines(plan, lambda call: f"**{as_call(call)}** - because", "* "),
     "steps with remarks": lambda plan, chance: lines(plan, lambda call: f"{as_call(call)}: so", "Step {n}: "),
-    "ReAct": lambda plan, chance: lines(
-        plan, lambda call: f"Action: {call[0]}\nAction Input: {json.dumps(call[1])}", ""
-    ),
+    "ReAct": lambda plan, chance: lines(plan, lambda call: in_react(*call), ""),
 }
 # Forms of which no reader can know that it has all arguments: meant, or refused.
 LOOSE: dict[str, Write] = {
@@ -327,6 +329,7 @@ A, B, C, *_ = NAMES
         ("I thought of a search (of pages):\nnow()", "the arguments of search cannot be read"),
         ('{"module": "weather", "args": {"city": "Rome"}, "days": 3}', "are given twice, or are no object"),
         ('{"module": "weather", "args": ["Rome"]}', "are given twice, or are no object"),
+        ('{"module": "convert", "args": {"amount": 1e999}}', "convert.amount is inf"),
         ('{"module": "now", "args": {"zone": "UTC"}}', "now is given arguments, and takes none"),
         ('weather(city="Rome") -> nope(x=1)', "there is no module 'nope'"),
     ],

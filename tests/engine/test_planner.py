@@ -176,19 +176,6 @@ class TestPlanners:
     def test_with_nothing_to_propose_fail(self) -> None:
         assert "proposed no step" in why(proposing(lambda state: ()))
 
-    def test_refused_twice_give_way_to_the_fallback_once(self) -> None:
-        state = proposing(lambda state: [Step("nobody")], fallback=("one",))
-        assert state.executed_names == ("one",)
-        assert "no valid plan: there is no module 'nobody'" in why(state)
-
-    def test_that_cannot_read_a_plan_are_asked_once_more(self) -> None:
-        def second(state: State) -> Any:
-            if not state.plans:
-                raise PlanError("no list")
-            return [] if state.history else [Step("one")]
-
-        assert proposing(second).executed_names == ("one",)
-
     def test_asked_after_every_step_see_what_happened(self) -> None:
         assert proposing(lambda state: [Step("one")] if len(state.history) < 3 else []).answer == 2
 

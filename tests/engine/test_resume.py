@@ -41,9 +41,7 @@ def test_events_out_of_order_are_refused(events: list[Event], told: str) -> None
 @pytest.mark.parametrize("planner", PLANNERS)
 @quick
 @given(data=st.data())
-def test_a_run_resumed_after_any_event_goes_on_as_if_nothing_had_happened(
-    planner: str, data: st.DataObject
-) -> None:
+def test_a_run_resumed_after_any_event_goes_on_as_if_nothing_happened(planner: str, data: Any) -> None:
     case = data.draw(cases(planner, calls=st.none() | st.integers(1, 4)))
     whole = list(case.executor(parallel=False).stream(GIVEN))
     for cut in range(len(whole) + 1):
@@ -56,9 +54,7 @@ def test_a_run_resumed_after_any_event_goes_on_as_if_nothing_had_happened(
 @pytest.mark.parametrize("planner", PLANNERS)
 @settings(quick, max_examples=25)
 @given(data=st.data())
-def test_steps_side_by_side_come_to_the_same_as_one_by_one_also_resumed(
-    planner: str, data: st.DataObject
-) -> None:
+def test_steps_side_by_side_come_to_the_same_as_one_by_one_also_resumed(planner: str, data: Any) -> None:
     case = data.draw(cases(planner))
     one_by_one, executor = case.executor(parallel=False).run(GIVEN), case.executor(parallel=True)
     whole = list(executor.stream(GIVEN))

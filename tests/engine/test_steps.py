@@ -149,17 +149,9 @@ class TestAKey:
 
 class TestSetup:
     def test_happens_once_for_many_threads(self) -> None:
-        class Slow(Module):
-            ups = 0
-
-            def setup(self) -> None:
-                threading.Event().wait(0.001)  # lets the others come to the door
-                type(self).ups += 1
-
-            def run(self, state: State) -> Any:
-                return self.ups
-
-        slow, begin = executor({"slow": Slow()}), threading.Barrier(16)
+        ups, begin = list[bool](), threading.Barrier(16)
+        module = Does(lambda state: len(ups), setup=lambda: ups.append(threading.Event().wait(0.001)))
+        slow = executor({"slow": module})  # whose setup lets the others come to the door
 
         def one(number: int) -> Any:
             begin.wait()

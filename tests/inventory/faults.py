@@ -15,11 +15,7 @@ THEN = "planner:\n  use: then\n  planners:\n    - one_shot\n    - {use: react, p
 # The file, the line that is reported (0: the file alone), and what is said of it.
 FAULTS: list[tuple[str, int, str]] = [
     (f"name: mine\nplaner: {{use: fixed}}\n{ONE}", 2, "unknown key 'planer'. Did you mean 'planner'?"),
-    (
-        "extends: tabmwp\nmodules:\n  row_lookup: null\n  program_executor: null",
-        4,
-        "is removed here, and fall",
-    ),
+    ("extends: tabmwp\nmodules:\n  row_lookup: null\n  program_executor: null", 4, "is removed here, and f"),
     (f"{GOOD}rules: {{last: solution_generator}}\n{TABLE}", 2, "breaks a rule: the plan ends with answer"),
     (f"{STEPS}answer_generater\n{ONE}", 6, "step 2 of the plan answer_generator → answer_generater: there"),
     (f"{STEPS}modul: answer_generator\n{ONE}", 6, "planner.plan.1: a step has no key 'modul'. Did you mean"),

@@ -20,9 +20,7 @@ from tests.inventory.faults import FAULTS
 
 class TestFaults:
     @pytest.mark.parametrize(("text", "line", "told"), FAULTS)
-    def test_are_told_in_one_line_with_place_and_key(
-        self, text: str, line: int, told: str, tmp_path: Path
-    ) -> None:
+    def test_are_told_with_place_and_key(self, text: str, line: int, told: str, tmp_path: Path) -> None:
         path = write(tmp_path, text)
         message = fault(path)
         assert told in message and message.startswith(f"{path}:{line}: " if line else "")
@@ -43,12 +41,7 @@ class TestFaults:
         assert told in message and str(path) in message
 
     @pytest.mark.parametrize(
-        "step",
-        [
-            "[*{0}, *{0}, *{0}, *{0}, *{0}, *{0}]",
-            "{{x: *{0}, y: *{0}, z: *{0}, w: *{0}}}",
-            "{{<<: [*{0}, *{0}, *{0}, *{0}, *{0}]}}",
-        ],
+        "step", ["[*{0}, *{0}, *{0}, *{0}]", "{{x: *{0}, y: *{0}, z: *{0}}}", "{{<<: [*{0}, *{0}, *{0}]}}"]
     )
     def test_of_anchors_that_multiply_are_found_at_once(self, step: str, tmp_path: Path) -> None:
         lines = ["a0: &a0 {k: v}"]
@@ -117,9 +110,7 @@ class TestExtends:
         removed = ("row_lookup", "program_generator", "program_verifier", "program_executor")
         nulls = "".join(f"\n  {name}: null" for name in removed)
         fallback = "fallback: [solution_generator, answer_generator]"
-        inventory = Inventory.load(
-            write(tmp_path, f"extends: tabmwp\n{fallback}\nmodules:{nulls}", "fewer.yaml")
-        )
+        inventory = Inventory.load(write(tmp_path, f"extends: tabmwp\n{fallback}\nmodules:{nulls}"))
         assert not {*removed} & {*inventory.modules} and list(inventory.repair) == ["solution_generator"]
         rules = inventory.rules
         assert (rules.once, rules.needs, rules.next) == (["column_lookup", "answer_generator"], {}, {})
@@ -144,10 +135,8 @@ class TestExtends:
 
     def test_describes_modules_by_its_own_words(self) -> None:
         own = {"solution_generator": {"description": "Solves it in words.", "when": "Use it last."}}
-        inventory = Inventory.parse({"name": "mine", "extends": "tables", "modules": own})
-        cards, shipped = (
-            {card.name: card for card in each.cards} for each in (inventory, Inventory.load("tables"))
-        )
+        both = Inventory.parse({"name": "m", "extends": "tables", "modules": own}), Inventory.load("tables")
+        cards, shipped = ({card.name: card for card in inventory.cards} for inventory in both)
         described = cards["solution_generator"]
         assert (described.description, described.when) == ("Solves it in words.", "Use it last.")
         assert cards["program_generator"] == shipped["program_generator"]

@@ -1,15 +1,20 @@
-"""What Chameleon ships fits together: inventories load, modules keep their contract, prompts render."""
+"""What is shipped fits together: inventories load and are as printed, modules keep their contract."""
 
 from __future__ import annotations
 
 import inspect
 import json
 import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 
 from chameleon import Inventory, LLMModule, Module, Table
 from chameleon.core.access import Access
+from chameleon.core.llm_module import AsksModel, asking_of
 from chameleon.core.module import InnerRun, split_keys
 from chameleon.core.state import State
 from chameleon.errors import ChameleonError, InventoryError
@@ -72,9 +77,7 @@ def test_every_inventory_loads_checks_and_has_prompts_that_render(name: str) -> 
     try:
         inventory.check()
     except InventoryError as problem:  # an extra that is not installed, or no search that is configured
-        assert "cannot run here" in str(problem) and re.search(
-            r"pip install|docs/web_search\.md", str(problem)
-        )
+        assert re.search(r"cannot run here.*(pip install|docs/web_search\.md)", str(problem), re.S)
     assert (inventory.name, inventory.about[-1]) == (name, ".")
     for module in inventory.modules.values():
         if isinstance(module, LLMModule):
@@ -87,3 +90,40 @@ def test_the_schema_is_exported_as_json() -> None:
     assert set(schema["required"]) == {"name", "planner", "modules"}
     assert schema["additionalProperties"] is False
     assert set(schema["properties"]) == set(InventorySpec.model_fields)
+
+
+DOCS = Path(__file__).parents[2] / "docs"
+PRINTED = yaml.safe_load(Path(__file__).with_name("as_printed.yaml").read_text("utf-8"))
+HEAD = "| inventory | key | ours | printed | why |\n|---|---|---|---|---|\n"
+VIEW = {"table_style": "style", "max_rows": "max_rows", "max_cell": "max_cell"}
+ROW = re.compile(r"\| `(\w+)` \| `([\w.]+)` \| ([^|]+) \| ([^|]+) \| [^|]+ \|")
+
+
+def setting(name: str, key: str) -> Any:
+    """Return what a key comes to in the inventory as loaded: "modules.select_row.samples"."""
+    found: Any = Inventory.load(name)
+    for part in key.split("."):
+        if part == "llm_params":
+            found = asking_of(found).params
+        elif part in VIEW and isinstance(found, AsksModel):
+            found = getattr(found.table_view, VIEW[part])
+        else:
+            found = found[part] if isinstance(found, Mapping) else getattr(found, part)
+    return list(found) if isinstance(found, tuple) else found
+
+
+@pytest.mark.parametrize("page", ["chameleon", "tables", "statutes", "tablerag"])
+def test_departures_are_as_the_page_says(page: str) -> None:
+    text = (DOCS / f"{page}.md").read_text("utf-8")
+    lines = text.partition(HEAD)[2].partition("\n\n")[0].splitlines()
+    assert lines
+    for line in lines:
+        name, key, ours, printed = ROW.fullmatch(line).groups()  # type: ignore[union-attr]
+        assert str(setting(name, key)) == ours != printed, line
+
+
+@pytest.mark.parametrize("group", PRINTED, ids=lambda group: group["of"][0])
+def test_settings_are_as_printed(group: dict[str, Any]) -> None:
+    for name in group["of"]:
+        settings = {key: value for key, value in group.items() if key != "of"}
+        assert {key: setting(name, key) for key in settings} == settings, name

@@ -20,9 +20,7 @@ MODULES = dict.fromkeys(("select_row", "sort_by", "table_query"), str)
 FOLLOWS = {"start": ["select_row", "sort_by"], "select_row": ["sort_by", "end"], "sort_by": ["end"]}
 
 
-@pytest.mark.parametrize(
-    "follows", [{"select_row": ["end"]}, {"start": []}, {"start": ["a"], "a": ["b"], "b": ["a"]}]
-)
+@pytest.mark.parametrize("follows", [{"a": ["end"]}, {"start": []}, {"start": ["a"], "a": ["b"], "b": ["a"]}])
 def test_a_grammar_without_sense_is_refused(follows: dict[str, list[str]]) -> None:
     with pytest.raises(InventoryError, match=r"has no `start`|no chain can end"):
         Dynamic(follows, ["table_query"])
