@@ -162,9 +162,7 @@ class OpenAI:
     provider, keys = "openai", ("authorization",)
     no_key = "You didn't provide an API key.", None, None, 401
     too_short = "Could not finish the message because max_tokens or model output limit was reached."
-    common = """model frequency_penalty metadata parallel_tool_calls presence_penalty prompt_cache_key
-        safety_identifier service_tier store stream stream_options temperature tool_choice tools top_logprobs
-        top_p user"""
+    common = "model parallel_tool_calls prompt_cache_key store stream stream_options temperature tools top_p"
 
     @staticmethod
     def error(message: str, param: Any = None, code: Any = None, status: int = 400) -> Refused:
@@ -185,9 +183,9 @@ class OpenAI:
 class ChatCompletions(OpenAI):
     """`POST /v1/chat/completions`."""
 
+    limits = "max_completion_tokens max_tokens"
     fields = _words(
-        f"""{OpenAI.common} messages logit_bias logprobs max_completion_tokens max_tokens n reasoning_effort
-        response_format seed stop verbosity"""
+        f"{OpenAI.common} {limits} messages n seed stop logprobs reasoning_effort response_format"
     )
 
     def faults(self, asked: Json, model: str, rules: Rules | None) -> Rows:
@@ -196,7 +194,10 @@ class ChatCompletions(OpenAI):
             return [(True, message, None, "model_not_found", 404)]
         thinks, effort = rules.thinks, asked.get("reasoning_effort", "medium")
         is_thinking, warmth = thinks and effort != "none", asked.get("temperature", 1)
-        unknown, limit = asked.keys() - self.fields, self._limit(asked) or 0
+        unknown, limit = (
+            asked.keys() - self.fields,
+            asked.get("max_completion_tokens") or asked.get("max_tokens") or 0,
+        )
         unrecognized = [*unknown, *([] if thinks else asked.keys() & {"reasoning_effort"})]
         too_large = f"max_tokens is too large: {limit}. This model supports at most {rules.max_output}."
         no_effort = f"'reasoning_effort' does not support '{effort}'", rules.efforts
@@ -204,7 +205,7 @@ class ChatCompletions(OpenAI):
         other_api = "Function tools with reasoning_effort are not supported here. Use /v1/responses instead."
         not_allowed = "You are not allowed to request logprobs from this model", None, None, 403
         no_logprobs = not_allowed if rules.logprobs == 403 else _unsupported("logprobs")
-        other_limit, fixed = " Use 'max_completion_tokens' instead.", {"top_p": 1, "presence_penalty": 0}
+        other_limit = " Use 'max_completion_tokens' instead."
         return [
             *((thinks, f"Unknown parameter: '{name}'.", name, "unknown_parameter") for name in unknown),
             *((True, f"Unrecognized request argument supplied: {name}") for name in unrecognized),
@@ -215,7 +216,7 @@ class ChatCompletions(OpenAI):
             (thinks and "stop" in asked, *_unsupported("stop")),
             (thinks and effort not in rules.efforts, *_no_effort("reasoning_effort", *no_effort)),
             (is_thinking and warmth != 1, not_warm, "temperature", "unsupported_value"),
-            *((is_thinking and asked.get(name, to) != to, *_unsupported(name)) for name, to in fixed.items()),
+            (is_thinking and asked.get("top_p", 1) != 1, *_unsupported("top_p")),
             (is_thinking and asked.get("logprobs"), *no_logprobs),
             (is_thinking and "tools" in asked and not rules.tools, other_api, "reasoning_effort"),
         ]
@@ -224,10 +225,8 @@ class ChatCompletions(OpenAI):
         stop = asked.get("stop", ())
         more = {"stop": [stop] if isinstance(stop, str) else stop, "choices": asked.get("n", 1)}
         messages, effort = _messages(None, asked["messages"]), asked.get("reasoning_effort")
-        return self.call(asked, messages, effort, spent, self._limit(asked), **more)
-
-    def _limit(self, asked: Json) -> int | None:
-        return asked.get("max_completion_tokens", asked.get("max_tokens"))
+        limit = asked.get("max_completion_tokens", asked.get("max_tokens"))
+        return self.call(asked, messages, effort, spent, limit, **more)
 
     def answer(self, asked: Json, model: str, samples: Sequence[Sample], usage: Usage, written: int) -> Json:
         choices = []
@@ -251,10 +250,7 @@ class ChatCompletions(OpenAI):
 class Responses(OpenAI):
     """`POST /v1/responses`."""
 
-    fields = _words(
-        f"""{OpenAI.common} input include instructions max_output_tokens max_tool_calls previous_response_id
-        reasoning text truncation"""
-    )
+    fields = _words(f"{OpenAI.common} input include instructions max_output_tokens reasoning text")
 
     def faults(self, asked: Json, model: str, rules: Rules | None) -> Rows:
         if rules is None:
@@ -310,10 +306,8 @@ class Messages:
 
     provider, keys = "anthropic", ("x-api-key", "authorization")
     no_key = "x-api-key header is required", 401, "authentication_error"
-    fields = _words(
-        """model max_tokens messages cache_control metadata output_config service_tier stop_sequences stream
-        system temperature thinking tool_choice tools top_k top_p"""
-    )
+    common = "model messages system tools tool_choice stream cache_control temperature top_k top_p"
+    fields = _words(f"{common} max_tokens stop_sequences thinking output_config")
 
     @staticmethod
     def error(message: str, status: int = 400, kind: str = "invalid_request_error") -> Refused:

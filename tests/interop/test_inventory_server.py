@@ -45,7 +45,9 @@ def served(*executors: Executor, **options: Any) -> InventoryServer:
 
 
 def of(*tools: Any, name: str = "mine", **options: Any) -> Executor:
-    """Return an executor that runs these tools, one after the other."""
+    """Return an executor that runs these functions as tools, one after the other."""
+    for each in tools:
+        each.__doc__ = "Does as it is called."
     made = {each.__name__: tool(each) for each in tools}
     settings = {key: options.pop(key) for key in ("about", "input_types") if key in options}
     return Executor(Inventory(name, Fixed([*made]), made, **settings), **options)
@@ -146,11 +148,9 @@ def test_a_name_that_no_tool_has_is_refused() -> None:
 
 def test_what_fails_is_an_error_and_what_declines_a_result() -> None:
     def decline() -> str:
-        """Declines."""
         raise Declined("nobody knows", hint="Ask another.")
 
     def fail() -> str:
-        """Fails."""
         raise RuntimeError("broken: OPENAI_API_KEY=sk-aaaaaaaaaaaaaaaaaaaaaaaa")
 
     why = "nobody knows. Ask another."
@@ -209,7 +209,6 @@ def test_a_picture_is_content_and_a_file_for_as_long_as_the_run() -> None:
     seen: list[Path] = []
 
     def size(state: State) -> int:
-        """Measures."""
         seen.append(state.input["image"])
         return int(state.input["image"].stat().st_size)
 
@@ -237,7 +236,6 @@ def test_two_calls_run_side_by_side_and_one_that_is_cancelled_stops() -> None:
         both, stopped = asyncio.Event(), asyncio.Event()
 
         async def meet_other() -> str:
-            """Waits for the other."""
             met[0] += 1
             if met[0] == 2:
                 both.set()
@@ -245,7 +243,6 @@ def test_two_calls_run_side_by_side_and_one_that_is_cancelled_stops() -> None:
             return "met"
 
         async def wait() -> str:
-            """Waits for ever."""
             both.set()
             try:
                 await asyncio.sleep(60)
@@ -254,7 +251,6 @@ def test_two_calls_run_side_by_side_and_one_that_is_cancelled_stops() -> None:
             return "never"
 
         def after(state: State) -> str:
-            """Runs afterwards."""
             ran.set()
             return "after"
 
@@ -284,7 +280,6 @@ def test_too_many_questions_are_refused() -> None:
         end = asyncio.Event()
 
         async def answer() -> str:
-            """Answers at the end."""
             await asyncio.wait_for(end.wait(), 5)
             return "done"
 
@@ -322,7 +317,6 @@ def test_names_and_texts_of_strangers_are_made_harmless() -> None:
 )
 def test_an_answer_is_text_and_json(value: Any, text: str, data: Any) -> None:
     def give() -> Any:
-        """Gives."""
         return value
 
     (result,) = results(served(of(give)), "mine")

@@ -1,8 +1,10 @@
-"""The client finds out what a model takes, keeps to it, and tells what it was asked without."""
+"""What a model takes is found out, kept to and told; nobody waits, reads or asks without an end."""
 
 from __future__ import annotations
 
+import gzip
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any
@@ -11,6 +13,7 @@ import pytest
 
 from chameleon.errors import ChameleonError, ModelError, ParameterRefused
 from chameleon.llm import LLM
+from chameleon.llm.pace import Pace, pace_of
 from chameleon.usage import Budget, Meter, recording
 from tests.llm.asking import Host, Json, Start, connect, failing, refusals, too_large
 from tests.loopback import Answer, Fault, Reply
@@ -224,3 +227,46 @@ def test_a_value_out_of_range_costs_no_other_value(loopback: Start) -> None:
     with suppress(ModelError):
         llm.ask("hi", temperature=2.1)
     assert not llm.ask("hi", temperature=0).dropped and server.requests[-1]["temperature"] == 0
+
+
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+PACKED = gzip.compress(b" " * 4_000_000)
+
+
+def test_the_longest_wait_counts_and_ends_and_a_model_at_an_address_has_one_pace() -> None:
+    times = [100.0]
+    pace, turns = Pace(lambda: times[-1]), []
+    assert [pace.turn() for _ in range(500)] == [0] * 500
+    for seconds in (3, 7, 5):
+        pace.wait(seconds)
+    for time_now in (100.0, 106.0, 108.0):
+        times.append(time_now)
+        turns.append(pace.turn())
+    assert turns == [7, 1, 0]
+    assert pace_of("openai:m", "a") is pace_of("openai:m", "a") is not pace_of("openai:m", "b")
+    assert pace_of("openai:m", "a", ("key",)) is not pace_of("openai:m", "a")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("headers", [{"Retry-After": "0.4"}, {}])
+def test_clients_of_one_model_wait_together(loopback: Start, headers: dict[str, str]) -> None:
+    begun: list[float] = []
+    lock, is_refused = threading.Lock(), threading.Event()
+
+    def reply(request: dict[str, Any]) -> Answer:
+        with lock:
+            begun.append(time.monotonic())
+            if len(begun) > 1:
+                return "ok"
+            is_refused.set()
+            return Fault(429, headers=headers)
+
+    loopback(reply)
+    first, second = LLM.connect("openai:local"), LLM.connect("openai:local")
+    asking = threading.Thread(target=first.ask, args=["hi"])
+    asking.start()
+    is_refused.wait(10)
+    time.sleep(0.1)  # until the refusal is read
+    assert second.ask("hi again").text == "ok"
+    asking.join()
+    assert min(begun[1:]) - begun[0] >= (0.4 if headers else 0.25)
