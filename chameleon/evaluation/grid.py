@@ -204,9 +204,7 @@ def _changes(data: Mapping[str, Any]) -> Iterator[str]:
     """Tell "without term_clarifier", "table_filter: use semantic_filter, rows 10", "llm: temperature 0"."""
     if left_out := data.get("without"):
         yield f"without {', '.join(left_out)}"
-    own = {
-        k: v for k, v in data.items() if k not in ("about", "without", "modules", "published")
-    }
+    own = {k: v for k, v in data.items() if k not in ("about", "without", "modules", "published")}
     for name, value in {**(data.get("modules") or {}), **own}.items():
         if isinstance(value, Mapping) and value:
             yield f"{name}: {', '.join(f'{key} {_said(item)}' for key, item in value.items())}"

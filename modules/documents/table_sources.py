@@ -10,6 +10,7 @@ from chameleon import Module, State, Table
 from chameleon.core.module import Traits
 from chameleon.core.prompt import named_tables
 from chameleon.modules.documents.read_rows import Reads, parts_read
+from chameleon.modules.program.python_text import parsed
 from chameleon.modules.sql.database import SqlDatabase
 from chameleon.modules.tablerag.cell_locator import Cell, located
 from chameleon.modules.tablerag.table_retriever import source_of
@@ -150,8 +151,6 @@ def _reads(state: State) -> Reads | None:
         return Reads.of_query(str(state.cache["sql"]))
     if state.cache.get("program") is None:
         return None
-    from chameleon.modules.program.programs import parsed
-
     return Reads.of_program(parsed(str(state.cache["program"])))
 
 

@@ -118,9 +118,11 @@ def test_only_rows_that_were_shown_count(first: str, second: str, kept: object) 
 
 
 def test_a_table_that_no_blocks_show_is_left_alone() -> None:
-    limits: dict[str, dict[str, Any]] = {"only 500 of 1,000": {}, "only 30 of 100": {"max_rows": 10}}
-    for shown, settings in (limits | {"only 0 of 30": {"max_table_tokens": 1}}).items():
-        rows, calls = int(shown.split()[-1].replace(",", "")), 3 if "max_rows" in settings else 8
+    for rows, calls, settings, shown in (
+        (1000, 8, {}, "only 500 of 1,000"),
+        (100, 3, {"max_rows": 10}, "only 30 of 100"),
+        (30, 8, {"max_table_tokens": 1}, "only 0 of 30"),
+    ):
         output, client = run(SelectRow(most_calls=calls), numbered(rows), [], **settings)
         assert output["refused"].startswith(shown) and not client.requests
 
@@ -146,13 +148,17 @@ def test_a_comma_within_thousands_is_no_vote() -> None:
         SelectRow().read_args("f_row([row 1,234])", table)
 
 
-def test_a_style_that_the_prompt_does_not_show_is_refused(tmp_path: Path) -> None:
+def test_a_style_that_no_prompt_shows_is_refused(tmp_path: Path) -> None:
     (tmp_path / "own.md").write_text("---\nslots: [table]\n---\n# user\n{{ table }}\n")
     file, own = tmp_path / "mine.yaml", "select_column: {table_style: html, prompt: ./own}"
     for setting in ("select_column: {table_style: html}", "select_row: {table_style: json}", own):
         file.write_text(f"extends: wikitq\nname: mine\nmodules:\n  {setting}\n")
         with nullcontext() if setting == own else pytest.raises(InventoryError, match="table_style"):
             Inventory.load(file).check()
+    without = SelectRow()
+    without.prompt = ""
+    with pytest.raises(InventoryError, match="no prompt"):
+        without.check()
 
 
 # Each row has some 2,500 characters, with what is asked for at its end.

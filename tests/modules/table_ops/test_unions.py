@@ -6,7 +6,7 @@ import pytest
 
 from chameleon import StepRejected, Table, ask
 from chameleon.modules.table_ops.join import Union
-from chameleon.modules.table_ops.unions import has_same_columns, told_apart, union_of
+from chameleon.modules.table_ops.unions import differences, has_same_columns, union_of
 
 HEADER = ["Team", "Points"]
 OF_2023 = Table(HEADER, [["Rovers", "46"], ["Quarry Lane", "30"]], "league 2023")
@@ -23,8 +23,8 @@ TEAMS = Table(["Team", "Town"], [["Rovers", "Arvik"], ["Quarry Lane", "Colm"]], 
         (["north", "south"], ["north", "south"]),
     ],
 )
-def test_names_are_told_apart(names: list[str], apart: list[str]) -> None:
-    assert told_apart(names) == apart
+def test_names_are_differences(names: list[str], apart: list[str]) -> None:
+    assert differences(names) == apart
 
 
 def test_a_union_has_the_columns_of_the_first_and_what_tells_the_tables_apart() -> None:
