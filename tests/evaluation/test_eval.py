@@ -8,15 +8,17 @@ import re
 import sys
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from chameleon.benchmarks.fetaqa import Fetaqa
 from chameleon.benchmarks.scorers import binder_rule, text_overlap
+from chameleon.benchmarks.wikitq import Wikitq
 from chameleon.cli.evaluating import running
 from chameleon.cli.terminal import Progress
 from chameleon.core.events import Failure
 from chameleon.errors import MissingPackage
-from chameleon.evaluation.data import find_benchmark
 from chameleon.evaluation.results import Result, Spending, Tally
 from chameleon.table.formats import places
 from chameleon.usage import Call, Usage
@@ -99,9 +101,7 @@ def test_faults_are_told(
     assert told in (outcome.complaint if code == 1 else outcome.err)
 
 
-def test_what_cannot_be_run_is_told_first_and_an_odd_input_fails_alone(
-    command: Command, problems: str, tmp_path: Path
-) -> None:
+def test_what_cannot_be_run_is_told_first(command: Command, problems: str, tmp_path: Path) -> None:
     out = tmp_path / "out"
     outcome = command("eval", "tabmwp", problems, "--out", str(out))
     assert outcome.code == 1 and "the inventory tabmwp asks a model" in outcome.complaint
@@ -226,17 +226,15 @@ def test_without_its_scorers_package_nothing_begins(
 
 
 @pytest.mark.parametrize(
-    ("benchmark", "scorer", "package", "extra"),
+    ("scorer", "package", "extra"),
     [
-        ("fetaqa", "official", "sacrebleu.metrics.bleu", "text-metrics"),
-        ("fetaqa", "stemmed", "rouge_score.rouge_scorer", "text-metrics"),
-        ("wikitq", "binder", "recognizers_number", "binder-metric"),
+        (Fetaqa.scorers["official"], "sacrebleu.metrics.bleu", "text-metrics"),
+        (Fetaqa.scorers["stemmed"], "rouge_score.rouge_scorer", "text-metrics"),
+        (Wikitq.scorers["binder"], "recognizers_number", "binder-metric"),
     ],
 )
-def test_each_scorer_says_what_it_lacks(
-    benchmark: str, scorer: str, package: str, extra: str, monkeypatch: Patch
-) -> None:
+def test_each_scorer_says_what_it_lacks(scorer: Any, package: str, extra: str, monkeypatch: Patch) -> None:
     without_caches(monkeypatch, package)
     with pytest.raises(MissingPackage) as caught:
-        find_benchmark(benchmark).scorers[scorer]().check()
+        scorer().check()
     assert extra in caught.value.hint

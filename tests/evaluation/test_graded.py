@@ -81,9 +81,7 @@ def test_results_keep_grades_and_no_verdict_and_what_was_not_answered_counts_as_
     assert everything["BP"] < answered["BP"]
 
 
-def test_going_on_and_score_come_to_what_the_evaluation_found(
-    run: Run, tmp_path: Path, command: Command
-) -> None:
+def test_going_on_and_score_come_to_the_same(run: Run, tmp_path: Path, command: Command) -> None:
     evaluate(tmp_path / "half", 3)
     assert evaluate(tmp_path / "half").tally.to_json("fetaqa") == run.tally.to_json("fetaqa")
     data = str(write_rows(tmp_path / "data.jsonl", ROWS))
