@@ -83,7 +83,6 @@ def packages_of(nodes: Iterable[ast.AST]) -> set[str]:
 
 @cache
 def imported() -> dict[str, set[str]]:
-    """Return the packages that each room imports, inside functions as well."""
     found: dict[str, set[str]] = {}
     for name in files():
         found.setdefault(room_of(name), set()).update(imported_by(name))
@@ -103,7 +102,6 @@ def room_of(name: str) -> str:
 
 
 def used_in(room: str) -> set[str]:
-    """Return the packages that a room imports, and those of the files that it imports."""
     own = [name for name in files() if room_of(name) == room]
     return set[str]().union(*map(imported_by, {*own, *chain(*(imports()[name] for name in own))}))
 

@@ -50,12 +50,10 @@ def imports(*, at_run_time: bool = True) -> Mapping[str, frozenset[str]]:
 
 
 def public_names() -> list[str]:
-    """Return the names that the package shows to its users."""
     return [name for name in dir(chameleon) if not name.startswith("_")]
 
 
 def imports_of(nodes: Iterable[ast.AST]) -> frozenset[str]:
-    """Return the files of ours that these import."""
     return frozenset(_imported(nodes))
 
 

@@ -38,12 +38,10 @@ def loaded(path: str | Path) -> Any:
 
 
 def jobs() -> list[tuple[str, dict[str, Any]]]:
-    """Return the jobs of all workflows, each with the file that it is in."""
     return [(file.name, job) for file in WORKFLOWS for job in loaded(file)["jobs"].values()]
 
 
 def commands() -> dict[str, str]:
-    """Return what is run, by the file that says so."""
     found = {script: read(script) for script in SCRIPTS} | {"justfile": read("justfile")}
     for name, job in jobs():
         found[name] = "\n".join([found.get(name, ""), *(step.get("run", "") for step in job["steps"])])
@@ -89,15 +87,12 @@ def test_an_unknown_step_of_the_full_tests_is_refused_before_anything_runs() -> 
     assert done.returncode == 2 and "'rai'" in done.stderr and "ray" in done.stderr
 
 
-def test_the_full_workflow_runs_every_step_and_ci_runs_the_script() -> None:
+def test_the_full_workflow_runs_every_step_and_jobs_end_and_may_read_only() -> None:
     (steps,) = named(r"(?m)^STEPS=\((.*)\)$", read("scripts/full_tests.sh"))
     assert named(r"(?m)^run_(\w+)\(\)", read("scripts/full_tests.sh")) == set(steps.split())
     assert loaded(".github/workflows/full.yml")["jobs"]["full"]["strategy"]["matrix"]["step"] == steps.split()
     assert ".ci/run" in commands()["ci.yml"].split("\n")
     assert "scripts/full_tests.sh ${{ matrix.step }}" in commands()["full.yml"]
-
-
-def test_jobs_end_and_may_read_only() -> None:
     for file in WORKFLOWS:
         assert loaded(file)["permissions"] == {"contents": "read"}, file.name
     for name, job in jobs():
@@ -150,7 +145,7 @@ def test_pages_name_paths_that_exist(page: str) -> None:
             assert list(ROOT.glob(path.rstrip("/"))), path
 
 
-def test_all_addresses_of_the_project_are_of_one_repository() -> None:
+def test_all_addresses_are_of_one_repository_and_the_citation_of_this_version() -> None:
     urls = PROJECT["urls"]
     assert {"Homepage", "Documentation", "Source", "Issues", "Changelog"} <= urls.keys()
     home = urls["Homepage"]
@@ -162,9 +157,6 @@ def test_all_addresses_of_the_project_are_of_one_repository() -> None:
     for file in chain(*map(ROOT.glob, ("*.md", "docs/**/*.md", ".github/**/*.*", "CITATION.cff"))):
         ours = named(r"github\.com/([\w-]+/chameleon(?:-compose)?)\b(?!-)", read(file))
         assert ours <= {owner_and_name}, file.name
-
-
-def test_the_citation_is_of_this_version_and_its_inventories_exist() -> None:
     cited = loaded("CITATION.cff")
     assert (cited["version"], cited["license"]) == (PROJECT["version"], PROJECT["license"])
     for reference in cited["references"]:

@@ -20,7 +20,6 @@ TOLD = {
 
 
 def contract_pages() -> list[list[Item]]:
-    """Four pages, a head and a foot on each, numbered clauses, and a ruled table on the third."""
     head: Item = (9, "Saltmarsh Supply Agreement")
     bodies: list[list[Item]] = [
         [
@@ -55,7 +54,6 @@ def contract() -> bytes:
 
 
 def filing() -> bytes:
-    """Some 200,000 characters: three parts of items, each of many paragraphs, with a table in one."""
     parts = ["<html><head><title>Annual report</title><style>p {color: red}</style></head><body>"]
     parts.append("<h1>Marsh End Harbour: annual report</h1>")
     for number in range(1, 41):

@@ -35,7 +35,6 @@ def saved(document: Any) -> bytes:
 
 
 def changed(data: bytes, part: str, old: str, new: str) -> bytes:
-    """The archive with other text in one of its parts, which is added where it is not there."""
     file = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(data)) as read, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as made:
         for name in dict.fromkeys([*read.namelist(), part]):

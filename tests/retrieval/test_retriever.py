@@ -194,7 +194,6 @@ def test_each_query_is_embedded_once_to_find_and_to_score(tmp_path: Path, hashed
 
 
 def both(path: Path, model: Hashed, depth: int) -> list[Retriever]:
-    """Return a retriever of both, that of words, and that of vectors."""
     index = built(path, model, DOCUMENTS)
     specs = ({"first": "blend", "depth": depth}, {"first": "lexical", "depth": depth}, "dense")
     return [make_retriever(index, spec) for spec in specs]

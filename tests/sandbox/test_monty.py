@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -91,19 +91,16 @@ def test_a_worker_that_is_killed_from_outside_costs_no_verdict() -> None:
                     killed.append(worker)
 
     before = {each.pid for each in own_children()}
-    with make_sandbox("monty", limits=Limits(wall_s=20)) as sandbox:
-        killer = threading.Thread(target=kill)
-        killer.start()
+    with make_sandbox("monty", limits=Limits(wall_s=20)) as sandbox, ThreadPoolExecutor(1) as killer:
+        killer.submit(kill)
         outcome = sandbox.run("for number in range(20_000_000):\n    pass\nans = number")
-        killer.join()
     assert outcome.value == 19_999_999, outcome
 
 
-@pytest.mark.parametrize("first", ["", "print('x' * (400 << 20))\n"])
-def test_a_program_ends_soon_after_its_limit(monty: Sandbox, first: str) -> None:
-    outcome = monty.run(f"{first}x = 3\nwhile True:\n    x = x * x % 10**3000", timeout=0.3)
-    assert outcome.status in ("timeout", "memory")
-    assert outcome.wall_ms < 300 + 700
+def test_a_program_ends_soon_after_its_limit(monty: Sandbox) -> None:
+    for first in ("", "print('x' * (400 << 20))\n"):
+        outcome = monty.run(f"{first}x = 3\nwhile True:\n    x = x * x % 10**3000", timeout=0.3)
+        assert outcome.status in ("timeout", "memory") and outcome.wall_ms < 300 + 700
 
 
 def test_unused_imports_are_dropped() -> None:

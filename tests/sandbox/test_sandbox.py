@@ -92,7 +92,7 @@ def test_ends(sealed: Sandbox, code: str, status: str, error: str | None, line: 
     assert status != "timeout" or 150 < outcome.wall_ms < 1000, "it takes the place of the limits"
 
 
-def test_messages_and_output_are_bounded_and_inputs_may_be_large(sealed: Sandbox) -> None:
+def test_messages_and_output_are_bounded_and_a_table_is_also_a_data_frame(sealed: Sandbox) -> None:
     assert len(sealed.run("raise ValueError('x' * 10**6)").message) == 500
     message = sealed.run("from os import no_such_name").message
     assert "<python>" in message and "no_such_name" in message, "no path of this machine"
@@ -103,9 +103,6 @@ def test_messages_and_output_are_bounded_and_inputs_may_be_large(sealed: Sandbox
     assert sealed.run("input()").error_type == "EOFError"
     inputs = {"numbers": [1, 2], "text": "x" * 5_000_000}
     assert sealed.run("total = sum(numbers) + len(text)", inputs, result="total").value == 5_000_003
-
-
-def test_a_table_is_also_a_data_frame(sealed: Sandbox) -> None:
     summed = sealed.run("ans = df.groupby('city')['people'].sum().to_dict()", {"table": TABLE})
     assert summed.value == {"Bern": 140, "Chur": 38}
     assert sealed.run("ans = len(table['rows'])", {"table": TABLE}).value == 3
@@ -113,6 +110,8 @@ def test_a_table_is_also_a_data_frame(sealed: Sandbox) -> None:
     named = "ans = int(np.sum(pd.to_numeric(df['people'])))"
     assert sealed.run(named, {"table": TABLE}).value == 178
     assert sealed.run("ans = pd.NA", {"numbers": [1]}).error_type == "NameError", "only beside a table"
+    code = "import random\nans = (random.random(), list({'ab', 'cd', 'ef', 'gh'}), hash('x'))"
+    assert sealed.run(code).value == sealed.run(code).value
 
 
 def test_inputs_and_limits_that_make_no_sense(sealed: Sandbox) -> None:
@@ -122,11 +121,6 @@ def test_inputs_and_limits_that_make_no_sense(sealed: Sandbox) -> None:
     for wrong in ({"wall_s": 0}, {"memory_mb": -1}, {"int_digits": 10**6}):
         with pytest.raises(InputError):
             Limits(**wrong)  # type: ignore[arg-type]
-
-
-def test_equal_programs_have_equal_answers(sealed: Sandbox) -> None:
-    code = "import random\nans = (random.random(), list({'ab', 'cd', 'ef', 'gh'}), hash('x'))"
-    assert sealed.run(code).value == sealed.run(code).value
 
 
 needs_linux = pytest.mark.skipif(bool(why_unusable()), reason=why_unusable() or "it can run")
@@ -153,7 +147,14 @@ def test_a_missing_layer_or_filter_stops_all(
         make_sandbox("sealed")
 
 
-def test_other_systems_get_monty_where_it_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_systems_get_monty_and_other_kinds_do_not_exist(monkeypatch: pytest.MonkeyPatch) -> None:
+    for kind in ("docker", "monty+sealed"):
+        with pytest.raises(InputError, match=rf"no sandbox '{re.escape(kind)}'.*auto, sealed, monty"):
+            make_sandbox(kind)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="workers"):
+        make_sandbox(workers=0)
+    guarantees = Guarantees("sealed", (Layer("seccomp", True, "allow-list"), Layer("moat", False)))
+    assert str(guarantees) == "sealed:\n  yes  seccomp  allow-list\n  no   moat"
     pytest.importorskip("pydantic_monty")
     for platform in ("darwin", "win32"):
         with monkeypatch.context() as patch:
@@ -163,13 +164,3 @@ def test_other_systems_get_monty_where_it_is_installed(monkeypatch: pytest.Monke
     monkeypatch.setitem(sys.modules, "pydantic_monty", None)
     with pytest.raises(MissingPackage, match="pip install"):
         make_sandbox("monty")
-
-
-def test_kinds_that_do_not_exist_and_how_guarantees_read() -> None:
-    for kind in ("docker", "monty+sealed"):
-        with pytest.raises(InputError, match=rf"no sandbox '{re.escape(kind)}'.*auto, sealed, monty"):
-            make_sandbox(kind)  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="workers"):
-        make_sandbox(workers=0)
-    guarantees = Guarantees("sealed", (Layer("seccomp", True, "allow-list"), Layer("moat", False)))
-    assert str(guarantees) == "sealed:\n  yes  seccomp  allow-list\n  no   moat"
