@@ -31,7 +31,7 @@ def read(*pieces: Piece) -> str:
     return text_of(lines_of(pieces))
 
 
-def test_lines_run_from_top_to_bottom_and_left_to_right_may_slope_and_tall_pieces_swallow_none() -> None:
+def test_lines_run_down_and_right_may_slope_and_tall_pieces_swallow_none() -> None:
     found = [piece("d", 50, 31), piece("b", 50, 2), piece("c", 0, 28), piece("a", 0, 0)]
     assert read(*found) == "a b\nc d"
     axis = piece("Precipitation (mm)", 0, 0, width=12, height=100)

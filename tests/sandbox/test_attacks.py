@@ -8,11 +8,8 @@ from __future__ import annotations
 
 import gzip
 import json
-import socket
 import time
-from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,45 +17,9 @@ import psutil
 import pytest
 
 from chameleon.sandbox import ExecResult, Sandbox
-from tests.sandbox.conftest import each_program
+from tests.sandbox.conftest import SECRET, Canary, each_program
 
-SECRET = "canary-5f1c"
 SECONDS = 0.3
-
-
-@dataclass
-class Canary:
-    folder: Path
-    listener: socket.socket
-
-    @property
-    def state(self) -> dict[str, tuple[int, bytes]]:
-        files = (path for path in self.folder.rglob("*") if path.is_file())
-        return {str(path): (path.stat().st_mode, path.read_bytes()) for path in files}
-
-    def reached(self) -> bool:
-        try:
-            connection, _ = self.listener.accept()
-        except BlockingIOError:
-            return False
-        connection.close()
-        return True
-
-
-@pytest.fixture
-def canary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Canary]:
-    monkeypatch.setenv("CANARY_KEY", SECRET)
-    (tmp_path / "secret.txt").write_text(SECRET)
-    (tmp_path / "secret_module.py").write_text(f"TOKEN = {SECRET!r}\n")
-    (tmp_path / "keep").mkdir()
-    (tmp_path / "keep" / "me").write_text("still here")
-    for path in (tmp_path, *tmp_path.rglob("*")):
-        path.chmod(0o777 if path.is_dir() else 0o666)
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        listener.listen()
-        listener.setblocking(False)
-        yield Canary(tmp_path, listener)
 
 
 def attack(sandbox: Sandbox | Uncontained, canary: Canary, code: str, seconds: float = SECONDS) -> ExecResult:

@@ -66,16 +66,13 @@ def test_what_takes_too_much_or_fails_is_reported_in_one_line() -> None:
         assert call("echo", 5) == [5]
 
 
-def test_our_own_errors_stay_and_nothing_is_printed(capfd: pytest.CaptureFixture[str]) -> None:
+def test_own_errors_stay_and_one_process_serves_many_calls(capfd: pytest.CaptureFixture[str]) -> None:
     assert call("prints") == [True] and capfd.readouterr() == ("", "")
     found, process = [], call("tells")[1]
     with pytest.raises(Declined, match=r"a\.csv: not to be had\. Do this\."):
         for part in called(hostile_readers.raises, "ours", name="b", bounds=SHORT):
             found.append(part)
     assert found == [1] and call("tells")[1] == process
-
-
-def test_one_process_serves_many_calls_and_one_that_had_too_much_before_is_made_anew() -> None:
     end_all()
     first, second = (call("tells")[1] for _ in range(2))
     assert first == second != os.getpid()
