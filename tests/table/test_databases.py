@@ -194,7 +194,6 @@ def server() -> Iterator[str]:
     running.cleanup()
 
 
-@pytest.mark.slow
 def test_a_server_is_only_read_and_a_huge_table_is_refused_at_once(server: str) -> None:
     found = choose_table(server, sheet="people")
     assert found.table.header == ("name", "age", "born", "pay", "tags")
