@@ -115,7 +115,7 @@ def test_versions_of_python_agree() -> None:
         assert f"Python {versions()[0]}" in read(page)
 
 
-def test_recipes_run_what_a_developer_has_and_pages_name_recipes_that_exist() -> None:
+def test_recipes_exist_and_the_image_has_all_that_the_wheel_is_built_from() -> None:
     lines = read("justfile").splitlines()
     recipes = {line.partition(":")[0].split()[0] for line in lines if re.match(r"[a-z]\w*[^=]*:(?!=)", line)}
     assert {"setup", "test", "lint", "types", "docs", "full"} <= recipes
@@ -124,9 +124,6 @@ def test_recipes_run_what_a_developer_has_and_pages_name_recipes_that_exist() ->
         assert program in installed | {"python"}, program
     for page in PAGES:
         assert named(r"`just (\w+)", read(page)) <= recipes, page
-
-
-def test_the_image_has_all_that_the_wheel_is_built_from() -> None:
     text = read("Dockerfile")
     assert 'ENTRYPOINT ["chameleon"]' in text and "chameleon" in PROJECT["scripts"]
     assert re.search(r"(?m)^USER [1-9]\d*$", text), "not as root, and by number"
@@ -164,7 +161,7 @@ def test_all_addresses_are_of_one_repository_and_the_citation_of_this_version() 
         assert inventories and {*inventories} <= {*shipped_inventories()}
 
 
-def test_no_test_reaches_the_network_but_this_machine() -> None:
+def test_no_test_reaches_the_network_or_sees_the_developers_keys() -> None:
     with socket.socket() as ours:
         for connect in (ours.connect, ours.connect_ex):
             with pytest.raises(NetworkForbidden, match=r"192\.0\.2\.1"):
@@ -176,9 +173,6 @@ def test_no_test_reaches_the_network_but_this_machine() -> None:
     with LoopbackServer(models=None) as server, pytest.raises(urllib.error.HTTPError) as caught:
         urllib.request.urlopen(server.url + "/models")
     caught.value.close()
-
-
-def test_no_test_sees_the_developers_keys() -> None:
     assert not [name for name in os.environ if name.endswith("_API_KEY") or name.startswith("OPENAI_")]
     assert os.environ["CHAMELEON_STORE"].endswith("responses.sqlite")
     names = "OPENAI_BASE_URL ANTHROPIC_API_KEY GOOGLE_GENAI_USE_VERTEXAI GOOGLE_APPLICATION_CREDENTIALS "
