@@ -132,7 +132,7 @@ def test_a_traceback_is_printed_where_it_is_asked_for(variables: Any, is_told: b
 @pytest.mark.parametrize("is_async", [False, True])
 def test_a_planner_may_wait(is_async: bool) -> None:
     class Waits(Planner):
-        async def propose(self, state: State, inventory: Inventory) -> Sequence[Step]:  # type: ignore[override]
+        async def propose(self, state: State, inventory: Inventory) -> Sequence[Step]:
             await asyncio.sleep(0)
             return () if state.plans else [Step("one")]
 
@@ -202,7 +202,7 @@ class TestABatch:
 
     def test_takes_inputs_as_it_needs_them_and_goes_on_after_one_that_is_none(self) -> None:
         endless = ({"question": str(number)} if number else 5 for number in itertools.count())
-        states: Any = executor({"work": lambda state: state.input["question"]}).map(endless, workers=4)  # type: ignore[arg-type]
+        states: Any = executor({"work": lambda state: state.input["question"]}).map(endless, workers=4)
         assert [state.answer for state in itertools.islice(states, 5)] == [None, "1", "2", "3", "4"]
         states.close()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -40,12 +41,10 @@ def test_a_module_that_is_not_there_is_told_once() -> None:
         ("rank", True, "select_row"),  # 1 against 2/3 + 1/3, and the first of equals
     ],
 )
-def test_samples_vote_with_what_they_are_worth(
-    loopback: Start, tmp_path: Path, weights: str, logprobs: bool, chosen: str
-) -> None:
+def test_samples_vote(loopback: Start, tmp_path: Path, weights: Any, logprobs: bool, chosen: str) -> None:
     sure, unsure = Reply("f_select_row()", logprobs=(-0.01,)), Reply("f_sort_by()", logprobs=(-5.0,))
     loopback(lambda request: sure if request["seed"] == 1 else unsure)
-    planner = Dynamic(FOLLOWS, ["table_query"], samples=3, weights=weights)  # type: ignore[arg-type]
+    planner = Dynamic(FOLLOWS, ["table_query"], samples=3, weights=weights)
     llm = LLM.connect("openai:local", seed=1, logprobs=logprobs)
     assert proposed(planner, llm, tmp_path).names == (chosen,)
 
