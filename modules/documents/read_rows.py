@@ -49,10 +49,13 @@ class Reads:
         attributes = {each.attr for each in nodes if isinstance(each, ast.Attribute)}
         compared = [each for each in nodes if isinstance(each, ast.Compare)]
         values = [str(n.value) for n in constants if isinstance(n.value, str) and id(n) not in skipped]
-        values += [str(n.value) for c in compared for n in (c.left, *c.comparators) if _is_number(n)]
+        sides = [side for each in compared for side in (each.left, *each.comparators)]
+        figures = [each.value for each in sides if isinstance(each, ast.Constant)]
+        values += [str(each) for each in figures if not isinstance(each, str)]
         is_plain = all(isinstance(op, ast.Eq | ast.In) for each in compared for op in each.ops)
         is_plain &= not attributes & _OTHER_CALLS
-        is_plain &= not any(isinstance(each, ast.UnaryOp) and not _is_number(each.operand) for each in nodes)
+        unary = [each.operand for each in nodes if isinstance(each, ast.UnaryOp)]
+        is_plain &= all(isinstance(each, ast.Constant) for each in unary)  # no "not", no "~"
         is_any = any(isinstance(each, ast.BitOr | ast.Or) for each in nodes)
         known = frozenset(map(str.casefold, {*texts, *attributes, *names}))
         return cls(known, tuple(values), is_plain, is_any, bool(attributes & _JOINING))
@@ -79,13 +82,12 @@ def parts_read(
     named = {name for name in tables if name.casefold() in reads.names}
     used = named | ({first} if reads.names & _FRAMES or len(tables) == 1 else set())
     seen = {name: table for name, table in tables.items() if name in used or not used}
-    columns = {name: _columns(table, reads) for name, table in seen.items()}
+    columns = {
+        name: [n for n, column in enumerate(table.header) if column.strip().casefold() in reads.names]
+        for name, table in seen.items()
+    }
     rows = _rows(reads, seen, columns, {*map(str.casefold, tables)})
     return {name: (rows.get(name), columns[name]) for name in seen}
-
-
-def _columns(table: Table, reads: Reads) -> list[int]:
-    return [n for n, name in enumerate(table.header) if name.strip().casefold() in reads.names]
 
 
 def _rows(
@@ -106,34 +108,31 @@ def _rows(
                     found[name].setdefault(column, set()).update(hits)
     if not reads.is_plain or left or not values:
         return {}
-    kept = {name: _combined(list(each.values()), is_any=reads.is_any) for name, each in found.items() if each}
-    while reads.joins and (led := _led_to(kept, tables, columns)):
-        kept |= led
+    kept: dict[str, set[int]] = {}
+    for name, hits_in in found.items():
+        either = set().union(*hits_in.values())
+        both = reduce(set.intersection, hits_in.values(), either)
+        if either:
+            kept[name] = either if reads.is_any else both or either
+    while reads.joins:  # rows of further tables that share a cell with those kept, in the columns read
+        shared = {
+            form
+            for name, rows in kept.items()
+            for n in rows
+            for column in columns[name]
+            for form in _forms(tables[name].rows[n][column])
+        }
+        led = {
+            name: {
+                n for n, row in enumerate(table.rows) if any(_forms(row[c]) & shared for c in columns[name])
+            }
+            for name, table in tables.items()
+            if name not in kept
+        }
+        if not any(led.values()):
+            break
+        kept |= {name: rows for name, rows in led.items() if rows}
     return {name: sorted(each) for name, each in kept.items() if each}
-
-
-def _combined(rows: Sequence[set[int]], *, is_any: bool) -> set[int]:
-    either = set().union(*rows)
-    return either if is_any else reduce(set.intersection, rows) or either
-
-
-def _led_to(
-    kept: Mapping[str, set[int]], tables: Mapping[str, Table], columns: Mapping[str, Sequence[int]]
-) -> dict[str, set[int]]:
-    """Return the rows of further tables that share a cell with those kept, in the columns that are read."""
-    shared = {
-        form
-        for name, rows in kept.items()
-        for n in rows
-        for column in columns[name]
-        for form in _forms(tables[name].rows[n][column])
-    }
-    found = {
-        name: {n for n, row in enumerate(table.rows) if any(_forms(row[c]) & shared for c in columns[name])}
-        for name, table in tables.items()
-        if name not in kept
-    }
-    return {name: rows for name, rows in found.items() if rows}
 
 
 def _forms(text: str) -> frozenset[str]:
@@ -141,7 +140,3 @@ def _forms(text: str) -> frozenset[str]:
     amount = read_amount(text)
     number = {f"{float(amount.number):.12g}"} if amount else set()
     return frozenset({re.sub(r"\s+", " ", text.strip().casefold()), *number} - {""})
-
-
-def _is_number(node: ast.AST) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, int | float)

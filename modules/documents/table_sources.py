@@ -116,7 +116,11 @@ def _parts(state: State) -> list[tuple[dict[str, Any], Table, TableRegion]]:
         return [(*each, region) for each, region in zip(asked, regions, strict=True) if region] or [
             (*each, TableRegion()) for each in asked
         ]
-    if (reads := _reads(state)) is None:
+    if state.cache.get("sql"):
+        reads = Reads.of_query(str(state.cache["sql"]))
+    elif state.cache.get("program") is not None:
+        reads = Reads.of_program(parsed(str(state.cache["program"])))
+    else:
         return [(*each, TableRegion()) for each in asked]
     named = named_tables(wholes, first=1)
     sql_names = SqlDatabase.of(wholes[0], wholes[1:]).names if len(wholes) > 1 else ["w"]
@@ -143,15 +147,6 @@ def _asked(state: State) -> list[tuple[dict[str, Any], Table]]:
     first = state.started.input if state.started else state.input
     wholes = [first.get("table") or state.input["table"], *(first.get("tables") or ())]
     return [({"table": name}, each) for name, each in named_tables(wholes, first=1)]
-
-
-def _reads(state: State) -> Reads | None:
-    """Return what the program or the query names that gave the answer; None where neither did."""
-    if state.cache.get("sql"):
-        return Reads.of_query(str(state.cache["sql"]))
-    if state.cache.get("program") is None:
-        return None
-    return Reads.of_program(parsed(str(state.cache["program"])))
 
 
 def _region_in(whole: Table, part: Table) -> TableRegion | None:
