@@ -33,12 +33,9 @@ def made_of(cause: BaseException) -> InputError:
 
 
 def full_database() -> sqlite3.Error:
-    with (
-        pytest.raises(sqlite3.OperationalError) as caught,
-        closing(sqlite3.connect(":memory:")) as connection,
-    ):
-        connection.execute("PRAGMA max_page_count = 1")
-        connection.execute("CREATE TABLE filled (text)")
+    with closing(sqlite3.connect(":memory:")) as made, pytest.raises(sqlite3.OperationalError) as caught:
+        made.execute("PRAGMA max_page_count = 1")
+        made.execute("CREATE TABLE filled (text)")
     return caught.value
 
 
