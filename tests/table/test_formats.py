@@ -161,7 +161,7 @@ def test_names_and_a_missing_header_are_those_of_the_original_and_no_table_is_an
     assert parse_table("Item | Price | Sold on\nPen | $2 | x", SHOP).rows == (("Pen", "$2", "x"),)
     assert parse_table("Name | Cost | Day\n---|---|---\nPen | $2 | x", SHOP).header == ("Name", "Cost", "Day")
     uneven = "a | b\n1 | 2\n1 | 2 | 3"
-    for text in ("", "No table here.", "```\n```", "{not json}", "a, b", uneven):
+    for text in ("", "No table here.", "```\n```", "{not json}", "[]", "{}", "a, b", uneven):
         with pytest.raises(InputError, match="row 2 has 3 cells" if text == uneven else "holds no table"):
             parse_table(text)
 
