@@ -1,4 +1,4 @@
-"""The calls that a user tries first: lists of tools, names, exceptions, batches, planners, and types."""
+"""The calls that a user tries first: lists of tools, names, exceptions, batches, own planners, types."""
 
 from __future__ import annotations
 
