@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chameleon import Inventory, StepRejected, Table
+from chameleon import Inventory, State, StepRejected, Table
 from chameleon.errors import InventoryError
 from chameleon.modules.table_ops.add_column import AddColumn
 from chameleon.modules.table_ops.selection import SelectColumn, SelectRow
@@ -141,13 +141,17 @@ def test_an_inventory_chooses_from_long_tables_within_the_calls_of_a_vote() -> N
     assert output["args"] == {"rows": (100, 300, 500)} and len(client.requests) <= operation.samples == 8
 
 
-def test_a_style_that_the_prompt_does_not_show_is_refused(tmp_path: Path) -> None:
+def test_a_style_that_no_prompt_shows_is_refused(tmp_path: Path) -> None:
     (tmp_path / "own.md").write_text("---\nslots: [table]\n---\n# user\n{{ table }}\n")
     file, own = tmp_path / "mine.yaml", "select_column: {table_style: html, prompt: ./own}"
     for setting in ("select_column: {table_style: html}", "select_row: {table_style: json}", own):
         file.write_text(f"extends: wikitq\nname: mine\nmodules:\n  {setting}\n")
         with nullcontext() if setting == own else pytest.raises(InventoryError, match="table_style"):
             Inventory.load(file).check()
+    without = SelectRow()
+    without.prompt = ""
+    with pytest.raises(InventoryError, match="no prompt"):
+        without.messages(State(input={"question": "?", "table": TABLE}))
 
 
 # Each row has some 2,500 characters, with what is asked for at its end.
