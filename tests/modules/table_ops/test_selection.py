@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chameleon import Inventory, StepRejected, Table
+from chameleon import Inventory, State, StepRejected, Table
 from chameleon.errors import InventoryError
 from chameleon.modules.table_ops.add_column import AddColumn
 from chameleon.modules.table_ops.selection import SelectColumn, SelectRow
@@ -158,7 +158,7 @@ def test_a_style_that_no_prompt_shows_is_refused(tmp_path: Path) -> None:
     without = SelectRow()
     without.prompt = ""
     with pytest.raises(InventoryError, match="no prompt"):
-        without.check()
+        without.messages(State(input={"question": "?", "table": TABLE}))
 
 
 # Each row has some 2,500 characters, with what is asked for at its end.
