@@ -25,6 +25,7 @@ _REPLY = re.compile(
     re.IGNORECASE,
 )
 _BEGINNING = 500  # characters that are shown of a passage
+_FEWEST_SHARED, _COMPARED = 2, 2_000  # names that two tables share, in so many rows
 _MOST_CHOSEN = 5  # tables that one question may be answered from
 
 
@@ -70,6 +71,17 @@ def retrieved(
     return tables[:most_tables], passages
 
 
+def goes_with(table: Table, other: Table) -> bool:
+    """Tell whether a column of each table holds the same names, so that rows of one lead to the other."""
+    pairs = ((one, two) for one in _names(table) for two in _names(other))
+    return any(len(one & two) >= max(_FEWEST_SHARED, min(len(one), len(two)) / 2) for one, two in pairs)
+
+
+def _names(table: Table) -> list[set[str]]:
+    columns = ([cell.strip().casefold() for cell in each.cells[:_COMPARED]] for each in table.columns)
+    return [{cell for cell in cells if any(map(str.isalpha, cell))} for cells in columns]
+
+
 class TableChoice(LLMModule):
     """Chooses, of what was found, the tables or the passages to answer from. Follows table_retriever."""
 
@@ -84,8 +96,9 @@ class TableChoice(LLMModule):
     def __init__(self, ahead: float = 3.0, max_tables: PositiveInt = 10) -> None:
         """Set when the model is asked, and how much it is shown.
 
-        - `ahead`: a table with so many times the score of all else is taken without a call, and so are the
-          passages where one of them has so many times that of the first table.
+        - `ahead`: a table with so many times the score of all else is taken without a call, unless another
+          may belong to it, by the names in a column of each; and so are the passages where one of them has
+          so many times that of the first table.
         - `max_tables`: how many tables are shown, each with its caption, its columns and its first rows.
         """
         self.ahead, self.max_tables = ahead, max_tables
@@ -100,7 +113,8 @@ class TableChoice(LLMModule):
         if not tables and not texts:
             raise Declined("nothing was found in the index")
         is_first = not state.input.get(HISTORY)  # one that follows another may mean what that was about
-        if tables and (not others or (is_first and tables[0].score >= self.ahead * max(others) > 0)):
+        is_alone = is_first and not any(goes_with(tables[0].table, each.table) for each in tables[1:])
+        if tables and (not others or (is_alone and tables[0].score >= self.ahead * max(others) > 0)):
             return _chosen(tables[:1], "it is clearly ahead")
         if not tables or (is_first and texts and texts[0][1] >= self.ahead * tables[0].score > 0):
             return _read(texts, "they are clearly ahead")

@@ -9,6 +9,8 @@ from typing import Any
 from chameleon import Module, State, Table
 from chameleon.core.module import Traits
 from chameleon.core.prompt import named_tables
+from chameleon.modules.documents.program_reads import reads_of_program
+from chameleon.modules.documents.query_reads import reads_of_query
 from chameleon.modules.documents.read_rows import Reads, parts_read
 from chameleon.modules.sql.database import SqlDatabase
 from chameleon.modules.tablerag.cell_locator import Cell, located
@@ -147,12 +149,12 @@ def _asked(state: State) -> list[tuple[dict[str, Any], Table]]:
 def _reads(state: State) -> Reads | None:
     """Return what the program or the query names that gave the answer; None where neither did."""
     if state.cache.get("sql"):
-        return Reads.of_query(str(state.cache["sql"]))
+        return reads_of_query(str(state.cache["sql"]))
     if state.cache.get("program") is None:
         return None
     from chameleon.modules.program.programs import parsed
 
-    return Reads.of_program(parsed(str(state.cache["program"])))
+    return reads_of_program(parsed(str(state.cache["program"])))
 
 
 def _region_in(whole: Table, part: Table) -> TableRegion | None:
