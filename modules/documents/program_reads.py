@@ -1,4 +1,4 @@
-"""What a program over DataFrames reads: its names, the values that columns have to equal, and what it joins."""
+"""What a program over DataFrames reads: names, values that columns have to equal, and what it joins."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from chameleon.modules.documents.read_rows import Condition, Reads, Ref
+from chameleon.modules.documents.read_rows import CellCondition, Reads, Ref
 
 _ALL = ""  # a table that is not told
 # What compares in another way than for equality, so that any row may count.
@@ -22,7 +22,7 @@ _FRAMES = frozenset(("df", "table"))
 
 
 @dataclass
-class _Program:
+class _FrameProgram:
     """A program read from top to bottom: which tables, and which column, each of its names comes from."""
 
     tables: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -95,7 +95,7 @@ class _Program:
 
 def reads_of_program(program: ast.Module) -> Reads:
     """Return what a program reads. Texts that it compares in no way that is known may stand in any column."""
-    seen, conditions, links = _Program(), list[Condition](), list[tuple[Ref, Ref]]()
+    seen, conditions, links = _FrameProgram(), list[CellCondition](), list[tuple[Ref, Ref]]()
     nodes, used, is_plain, is_loose = list(ast.walk(program)), set[int](), True, False
     for statement in nodes:
         if isinstance(statement, ast.Assign):
@@ -119,7 +119,7 @@ def reads_of_program(program: ast.Module) -> Reads:
             held = [each for each in ast.walk(right) if isinstance(each, ast.Constant)]
             ref = seen.ref(left)
             if ref is not None and not seen.of(right) and held:
-                conditions.append(Condition(ref, [str(each.value) for each in held]))
+                conditions.append(CellCondition(ref, [str(each.value) for each in held]))
                 used |= {*map(id, held)}
             elif ref is not None and (other := seen.ref(right)) is not None:
                 links.append((ref, other))
@@ -136,7 +136,7 @@ def reads_of_program(program: ast.Module) -> Reads:
     names = {each.id for each in nodes if isinstance(each, ast.Name)}
     return Reads(
         frozenset(map(str.casefold, {*texts, *attributes, *names})),
-        [*conditions, *([Condition(None, left)] if left else [])],
+        [*conditions, *([CellCondition(None, left)] if left else [])],
         links,
         is_plain=is_plain,
         is_any=any(isinstance(each, ast.BitOr | ast.Or) for each in nodes),
@@ -144,7 +144,7 @@ def reads_of_program(program: ast.Module) -> Reads:
     )
 
 
-def _joined(seen: _Program, call: ast.Call) -> list[tuple[Ref, Ref]]:
+def _joined(seen: _FrameProgram, call: ast.Call) -> list[tuple[Ref, Ref]]:
     """Return the columns by which a call of merge joins two tables; none where it does not tell."""
     assert isinstance(call.func, ast.Attribute)
     frames = [*([] if getattr(call.func.value, "id", "") == "pd" else [call.func.value]), *call.args][:2]

@@ -1,4 +1,4 @@
-"""What an SQL query reads: its names, the values that columns have to equal, and what leads from table to table."""
+"""What an SQL query reads: names, values that columns have to equal, and what it joins."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Self
 
-from chameleon.modules.documents.read_rows import Condition, Reads, Ref
+from chameleon.modules.documents.read_rows import CellCondition, Reads, Ref
 from chameleon.modules.sql.query_faults import KEYWORDS, tokens_of
 
 _OTHER_WORDS = frozenset(
@@ -142,22 +142,22 @@ class _Query:
 def reads_of_query(sql: str) -> Reads:
     """Return what a query reads."""
     query = _Query.of(sql)
-    conditions, links = list[Condition](), list[tuple[Ref, Ref]]()
+    conditions, links = list[CellCondition](), list[tuple[Ref, Ref]]()
     for place, token in enumerate(query.tokens):
         column = query.left(place)
         if token.upper in ("=", "==", "IS"):
             before, after = query.at(place - 1), query.at(place + 1)
             if column is not None and after.is_literal:
-                conditions.append(Condition(column, (after.value,)))
+                conditions.append(CellCondition(column, (after.value,)))
             elif before.is_literal and (other := query.right(place + 1)) is not None:
-                conditions.append(Condition(other, (before.value,)))
+                conditions.append(CellCondition(other, (before.value,)))
             elif column and (other := query.right(place + 1) or query.selected(place + 1)):
                 links.append((column, other))
         elif token.upper == "IN" and column is not None:
             if (other := query.selected(place + 1)) is not None:
                 links.append((column, other))
             elif values := tuple(_listed(query, place + 1)):
-                conditions.append(Condition(column, values))
+                conditions.append(CellCondition(column, values))
     names = {each.value.casefold() for each in query.tokens if each.is_name}
     words = {each.upper for each in query.tokens}
     return Reads(

@@ -34,7 +34,7 @@ class Ref:
 
 
 @dataclass(frozen=True)
-class Condition:
+class CellCondition:
     """Values of which a cell has to equal one; without a column, in any of those that are read."""
 
     ref: Ref | None
@@ -50,7 +50,7 @@ class Reads:
     """
 
     names: frozenset[str]
-    conditions: Sequence[Condition]
+    conditions: Sequence[CellCondition]
     links: Sequence[tuple[Ref, Ref]]
     is_plain: bool
     is_any: bool
@@ -68,7 +68,7 @@ def parts_read(
     used = named | ({first} if reads.names & _FRAMES or len(tables) == 1 else set())
     seen = {name: table for name, table in tables.items() if name in used or not used}
     columns = {name: _columns(table, reads) for name, table in seen.items()}
-    rows = _Rows.of(seen, first).kept(reads, columns) if reads.is_plain else {}
+    rows = _TableRows.of(seen, first).kept(reads, columns) if reads.is_plain else {}
     return {name: (sorted(rows[name]) if rows.get(name) else None, columns[name]) for name in seen}
 
 
@@ -82,17 +82,17 @@ def _called(header: Sequence[str]) -> list[str]:
 
 
 @dataclass(frozen=True)
-class _Rows:
+class _TableRows:
     """Tables by their names in any case, and what their columns are called."""
 
     tables: Mapping[str, tuple[str, Table]]
     header: Mapping[str, Sequence[str]]
 
     @classmethod
-    def of(cls, tables: Mapping[str, Table], first: str) -> _Rows:
+    def of(cls, tables: Mapping[str, Table], first: str) -> _TableRows:
         known = {name.casefold(): (name, table) for name, table in tables.items()}
         if first in tables:
-            known |= {name: (first, tables[first]) for name in _FRAMES - known.keys()}
+            known |= dict.fromkeys(_FRAMES - known.keys(), (first, tables[first]))
         return cls(known, {name: _called(safe_names(table.header)) for name, (_, table) in known.items()})
 
     def places(self, ref: Ref) -> dict[str, int]:

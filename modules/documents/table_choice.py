@@ -18,14 +18,19 @@ from chameleon.modules.tablerag.table_retriever import opened_index, passage_of,
 from chameleon.quoting import Quoted, block, on_one_line, untagged
 from chameleon.retrieval.document import Document
 
+_AND = r"\s*(?:,|&|\+|\band\b)\s*(?:and\s+)?"
+_NUMBERS = rf"\d{{1,3}}(?:{_AND}(?:table\s+)?\d{{1,3}})*"
 _REPLY = re.compile(
     r"\W{0,4}(?:(?:the |my )?(?:table|number|answer|choice)\b\W{0,4})?"
     r"(?:(?P<none>none)|(?:the |\d{1,3} )?(?P<passages>passages?)"
-    r"|(?P<numbers>\d{1,3}(?:\s*(?:,|&|\+|\band\b)\s*(?:and\s+)?(?:table\s+)?\d{1,3})*))\b",
+    rf"(?:{_AND}(?:tables?\s+)?(?P<too>{_NUMBERS}))?"
+    rf"|(?P<numbers>{_NUMBERS})(?:{_AND}(?:the\s+)?(?P<both>passages?))?)\b",
     re.IGNORECASE,
 )
+_WORD = re.compile(r"[^\W_]+")
 _BEGINNING = 500  # characters that are shown of a passage
 _FEWEST_SHARED, _COMPARED = 2, 2_000  # names that two tables share, in so many rows
+_MOST_READ = 100  # rows of a table that is read with passages
 _MOST_CHOSEN = 5  # tables that one question may be answered from
 
 
@@ -82,6 +87,14 @@ def _names(table: Table) -> list[set[str]]:
     return [{cell for cell in cells if any(map(str.isalpha, cell))} for cells in columns]
 
 
+def _tells_more(question: str, tables: Sequence[Candidate], texts: Sequence[tuple[Document, float]]) -> bool:
+    """Tell whether the question names a cell that no passage names: its row may lead to one."""
+    asked = f" {' '.join(_WORD.findall(question.casefold()))} "
+    told = " ".join(f"{text.name} {text.text}".casefold() for text, _ in texts)
+    names = {name for each in tables for column in _names(each.table) for name in column if len(name) > 3}
+    return any(f" {name} " in asked and name not in told for name in names)
+
+
 class TableChoice(LLMModule):
     """Chooses, of what was found, the tables or the passages to answer from. Follows table_retriever."""
 
@@ -98,7 +111,7 @@ class TableChoice(LLMModule):
 
         - `ahead`: a table with so many times the score of all else is taken without a call, unless another
           may belong to it, by the names in a column of each; and so are the passages where one of them has
-          so many times that of the first table.
+          so many times that of the first table, unless the question names a cell that none of them names.
         - `max_tables`: how many tables are shown, each with its caption, its columns and its first rows.
         """
         self.ahead, self.max_tables = ahead, max_tables
@@ -116,7 +129,8 @@ class TableChoice(LLMModule):
         is_alone = is_first and not any(goes_with(tables[0].table, each.table) for each in tables[1:])
         if tables and (not others or (is_alone and tables[0].score >= self.ahead * max(others) > 0)):
             return _chosen(tables[:1], "it is clearly ahead")
-        if not tables or (is_first and texts and texts[0][1] >= self.ahead * tables[0].score > 0):
+        is_ahead = not tables or (is_first and texts and texts[0][1] >= self.ahead * tables[0].score > 0)
+        if is_ahead and not _tells_more(state.input["question"], tables, texts):
             return _read(texts, "they are clearly ahead")
         return dict(super().run(state))
 
@@ -135,14 +149,18 @@ class TableChoice(LLMModule):
             what = f"none of the {len(found)} tables found answers the question"
             what += f", nor does any of the {len(texts)} passages" if texts else ""
             raise Declined(what, hint="Ask with words of the table or text, or index more of them.")
-        if texts and said.get("passages"):
+        told = said.get("numbers") or said.get("too") or ""
+        if texts and said.get("passages") and not told:
             return _read(texts, "the model chose them")
-        numbers = list(dict.fromkeys(map(int, re.findall(r"\d+", said.get("numbers") or ""))))
+        numbers = list(dict.fromkeys(map(int, re.findall(r"\d+", told))))
         if not numbers or not all(1 <= number <= len(found) for number in numbers):
             raise StepRejected("the reply names none of the tables", hint="Reply with a number, or none.")
         if len(numbers) > _MOST_CHOSEN:
             raise StepRejected(f"the reply names {len(numbers)} tables", hint="Reply with the fewest needed.")
-        return _chosen([found[number - 1] for number in numbers], "the model chose it")
+        chosen = [found[number - 1] for number in numbers]
+        if texts and (said.get("passages") or said.get("both")):
+            return _read(texts, "the model chose them", chosen)
+        return _chosen(chosen, "the model chose it")
 
     def update_input(self, input: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         if "table" in output:
@@ -168,8 +186,18 @@ def _passage(document: Document) -> str:
     return f"Passage: {untagged(called)}\n{block('passage', text)}"
 
 
-def _read(found: Sequence[tuple[Document, float]], why: str) -> dict[str, Any]:
-    return {"why": why, "passages": [passage_of(document) for document, _ in found]}
+def _read(
+    found: Sequence[tuple[Document, float]], why: str, tables: Sequence[Candidate] = ()
+) -> dict[str, Any]:
+    shown = [_as_passage(each) for each in tables]
+    return {"why": why, "passages": [*shown, *(passage_of(document) for document, _ in found)]}
+
+
+def _as_passage(found: Candidate) -> dict[str, Any]:
+    """Return a table as a passage, a row a line below the header, that is told as a source by its rows."""
+    text = table_text(found.table, style="pipe", max_rows=_MOST_READ)
+    told = {"of": len(found.table.rows), "columns": list(found.table.header)}
+    return {"title": found.name, "text": text, "source": {**source_of(found.to_json()), **told}}
 
 
 def _chosen(candidates: Sequence[Candidate], why: str) -> dict[str, Any]:

@@ -1,19 +1,21 @@
-"""The sixty questions over several tables, the indexes that they are asked of, and what a model would reply."""
+"""The sixty questions over several tables, and the indexes that they are asked of."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from chameleon import Table
 from chameleon.benchmarks.hybridqa import Hybridqa
 from chameleon.documents.indexing import index_files
+from chameleon.llm.scripted import ScriptedModel
+from chameleon.modules.tablerag.table_retriever import opened_index
 from chameleon.retrieval.document import Document
 from chameleon.retrieval.make import build_index
+from chameleon.table.amounts import read_amount
 from tests.benchmarks.shared_data import rows
 
 HERE = Path(__file__).parent
@@ -36,7 +38,7 @@ def gold_ids(question: Question) -> list[str]:
 
 
 def gold_cites(question: Question) -> dict[str, list[int] | None]:
-    """Return the rows (None for all) by id of the table, and by "file#heading" or "table#title" of a passage."""
+    """Return the rows (None for all) by id of the table, or of a passage by "file#heading" or "id#title"."""
     is_own = corpus_of(question) != SHARED
     return {key.partition("/")[2] if is_own else key: each for key, each in question["cites"].items()}
 
@@ -67,3 +69,55 @@ def shared_documents() -> Iterator[Document]:
                 yield Document(id, given["table"])
             else:
                 yield Document(id, title=passage["title"], text=passage["text"])
+
+
+def is_right(answer: Any, gold: Any) -> bool:
+    """Tell whether an answer is the gold one: a name in any case, a number with or without its unit."""
+    if isinstance(gold, list):
+        said = answer.split(", ") if isinstance(answer, str) else list(answer or ())
+        return sorted(map(str, said)) == sorted(gold)
+    mine, right = read_amount(str(answer)), read_amount(gold)
+    if mine is not None and right is not None:
+        return abs(float(mine.number) - float(right.number)) < 0.0001 * max(1, abs(float(right.number)))
+    return str(answer).casefold() == gold.casefold()
+
+
+def scripted(question: Question, index: str) -> ScriptedModel:
+    """Return a model that chooses the question's tables, plans a program, and replies as is told."""
+    called = [opened_index(index).document(id).name for id in gold_ids(question)]
+
+    def reply(messages: Sequence[tuple[str, str]]) -> str:
+        system, shown = messages[0][1], messages[-1][1]
+        if system.startswith("You find what"):
+            heads = re.findall(r"^Table (\d+): (.*)$", shown.rpartition("Table: none\n")[2], re.MULTILINE)
+            fits = [
+                [n for n, head in heads if head == name or head.startswith(f"{name} (")] for name in called
+            ]
+            chosen = [each[0] for each in fits if each]
+            return ", ".join([*chosen, "passages"] if question["reply"] else chosen)
+        if system.startswith("You plan how"):
+            return '["program_generator", "answer_generator"]'
+        if question["reply"]:
+            return _quoted(question, called[0], shown.rpartition("Now this one.")[2])
+        return question["sql"] if "writing SQL" in system else f"```python\n{question['program']}\n```"
+
+    return ScriptedModel(reply, tools=False)
+
+
+def _quoted(question: Question, table: str, shown: str) -> str:
+    """Fill in a reply from passages: {1} and {2} are numbers of the table and the text, the rest quotes."""
+    read = re.findall(r"^Passage (\d+): (.*)\n<passage>\n((?:.*\n)*?)</passage>", shown, re.MULTILINE)
+    wanted = [*question["cites"]][1].rpartition("#")[2]
+    rows = next(each for each in read if each[1] == table)
+    text = next(each for each in read if each[1].rpartition(" > ")[2] == wanted)
+
+    def filled(place: re.Match[str]) -> str:
+        if place[0] in ("{1}", "{2}"):
+            return (rows if place[0] == "{1}" else text)[0]
+        first, last = int(place[2]), int(place[3] or place[2])
+        said = (
+            rows[2].splitlines()[first] if place[1] == "row" else " ".join(text[2].split()[first - 1 : last])
+        )
+        return f'"{said}"'
+
+    return re.sub(r"\{[12]\}|\{(row|words) (\d+)(?:-(\d+))?\}", filled, question["reply"])
