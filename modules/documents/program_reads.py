@@ -128,7 +128,7 @@ def reads_of_program(program: ast.Module) -> Reads:
     is_plain &= not any(isinstance(e, ast.UnaryOp) and isinstance(e.op, ast.Not | ast.Invert) for e in nodes)
     used |= {id(each) for each in _no_values(nodes)}
     texts = [n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)]
-    left = [
+    unplaced = [
         str(n.value)
         for n in nodes
         if isinstance(n, ast.Constant) and isinstance(n.value, str) and id(n) not in used
@@ -136,7 +136,7 @@ def reads_of_program(program: ast.Module) -> Reads:
     names = {each.id for each in nodes if isinstance(each, ast.Name)}
     return Reads(
         frozenset(map(str.casefold, {*texts, *attributes, *names})),
-        [*conditions, *([CellCondition(None, left)] if left else [])],
+        [*conditions, *([CellCondition(None, unplaced)] if unplaced else [])],
         links,
         is_plain=is_plain,
         is_any=any(isinstance(each, ast.BitOr | ast.Or) for each in nodes),
