@@ -126,9 +126,11 @@ class _Query:
         return Ref(name.select.groups(owner), name.value.casefold())
 
     def right(self, place: int) -> Ref | None:
-        """Return the column that begins at a place."""
-        if not self.at(place).is_name or self.at(place + 1).upper == "(":
+        """Return the column that begins at a place, alone or in a function."""
+        if not self.at(place).is_name:
             return None
+        if self.at(place + 1).upper == "(":  # in a function
+            return self.right(place + 2)
         is_owned = self.at(place + 1).upper == "."
         return self.left(place + 3 if is_owned else place + 1)
 
