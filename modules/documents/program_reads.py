@@ -92,6 +92,26 @@ class _FrameProgram:
             return getattr(node.value, "attr", "") in _OF_ONE or self.is_single(node.value)
         return isinstance(node, ast.Attribute) and self.is_single(node.value)
 
+    def joined(self, call: ast.Call) -> list[tuple[Ref, Ref]]:
+        """Return the columns by which a call of merge joins two tables; none where it does not tell."""
+        owner = getattr(call.func, "value", call.func)
+        frames = [*([] if getattr(owner, "id", "") == "pd" else [owner]), *call.args][:2]
+        told = {each.arg: each.value for each in call.keywords}
+        keys = [_texts(told.get(name, told.get("on"))) for name in ("left_on", "right_on")]
+        if len(frames) < 2:
+            return []
+        one, two = (self.of(each) for each in frames)
+        pairs = zip(*keys, strict=False)
+        return [(Ref([one], a.strip().casefold()), Ref([two], b.strip().casefold())) for a, b in pairs]
+
+
+def parsed(program: str) -> ast.Module:
+    """Return a Python program as a tree; an empty one where it is none."""
+    try:
+        return ast.parse(program)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ast.Module([], [])
+
 
 def reads_of_program(program: ast.Module) -> Reads:
     """Return what a program reads. Texts that it compares in no way that is known may stand in any column."""
@@ -112,7 +132,7 @@ def reads_of_program(program: ast.Module) -> Reads:
         else:
             pairs = []
             if isinstance(node, ast.Call) and getattr(node.func, "attr", "") in ("merge", "join", "map"):
-                joined = _joined(seen, node)
+                joined = seen.joined(node)
                 links += joined
                 is_loose |= not joined
         for left, right in pairs:
@@ -142,21 +162,6 @@ def reads_of_program(program: ast.Module) -> Reads:
         is_any=any(isinstance(each, ast.BitOr | ast.Or) for each in nodes),
         is_loose=is_loose,
     )
-
-
-def _joined(seen: _FrameProgram, call: ast.Call) -> list[tuple[Ref, Ref]]:
-    """Return the columns by which a call of merge joins two tables; none where it does not tell."""
-    assert isinstance(call.func, ast.Attribute)
-    frames = [*([] if getattr(call.func.value, "id", "") == "pd" else [call.func.value]), *call.args][:2]
-    told = {each.arg: each.value for each in call.keywords}
-    keys = [_texts(told.get(name, told.get("on"))) for name in ("left_on", "right_on")]
-    if len(frames) < 2:
-        return []
-    sides = [seen.of(each) for each in frames]
-    return [
-        (Ref([sides[0]], one.strip().casefold()), Ref([sides[1]], two.strip().casefold()))
-        for one, two in zip(*keys, strict=False)
-    ]
 
 
 def _texts(node: ast.AST | None) -> list[str]:

@@ -26,20 +26,22 @@ class _Select:
 
     def groups(self, owner: str = "") -> tuple[tuple[str, ...], ...]:
         """Return the tables that a name may be a column of, the nearest first."""
-        outer = [tuple(each.tables.values()) for each in self._outwards()]
+        outer = [tuple(each.tables.values()) for each in self.outwards()]
         if owner:
-            named = next((each.tables[owner] for each in self._outwards() if owner in each.tables), owner)
-            return (named,), self._inner()
-        return outer[0], self._inner(), *outer[1:]
+            named = next((each.tables[owner] for each in self.outwards() if owner in each.tables), owner)
+            return (named,), self.inner()
+        return outer[0], self.inner(), *outer[1:]
 
-    def _outwards(self) -> Iterator[_Select]:
+    def outwards(self) -> Iterator[_Select]:
+        """Yield this SELECT and those around it."""
         at: _Select | None = self
         while at is not None:
             yield at
             at = at.around
 
-    def _inner(self) -> tuple[str, ...]:
-        return tuple(name for each in self.within for name in (*each.tables.values(), *each._inner()))
+    def inner(self) -> tuple[str, ...]:
+        """Return the tables of the SELECTs within it."""
+        return tuple(name for each in self.within for name in (*each.tables.values(), *each.inner()))
 
 
 @dataclass
@@ -140,6 +142,13 @@ class _Query:
             return None
         return self.right(place + 3 if self.at(place + 2).upper == "DISTINCT" else place + 2)
 
+    def listed(self, place: int) -> Iterator[str]:
+        """Yield the values in brackets at a place."""
+        while self.at(place).upper in ("(", ","):
+            if self.at(place + 1).is_literal:
+                yield self.at(place + 1).value
+            place += 2
+
 
 def reads_of_query(sql: str) -> Reads:
     """Return what a query reads."""
@@ -158,7 +167,7 @@ def reads_of_query(sql: str) -> Reads:
         elif token.upper == "IN" and column is not None:
             if (other := query.selected(place + 1)) is not None:
                 links.append((column, other))
-            elif values := tuple(_listed(query, place + 1)):
+            elif values := tuple(query.listed(place + 1)):
                 conditions.append(CellCondition(column, values))
     names = {each.value.casefold() for each in query.tokens if each.is_name}
     words = {each.upper for each in query.tokens}
@@ -170,10 +179,3 @@ def reads_of_query(sql: str) -> Reads:
         is_any="OR" in words,
         is_loose=bool(words & _UNTIED),
     )
-
-
-def _listed(query: _Query, place: int) -> Iterator[str]:
-    while query.at(place).upper in ("(", ","):
-        if query.at(place + 1).is_literal:
-            yield query.at(place + 1).value
-        place += 2

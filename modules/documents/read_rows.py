@@ -122,9 +122,9 @@ class _TableRows:
         kept = {
             name: _combined(list(each.values()), is_any=reads.is_any) for name, each in found.items() if each
         }
-        return self._led(kept, reads, columns) if kept else {}
+        return self.led(kept, reads, columns) if kept else {}
 
-    def _led(self, kept: Rows, reads: Reads, columns: Mapping[str, Sequence[int]]) -> Rows:
+    def led(self, kept: Rows, reads: Reads, columns: Mapping[str, Sequence[int]]) -> Rows:
         """Return the rows kept, and those of other tables that these lead to by columns that are joined."""
         joins = [
             (table, column, other, place)
@@ -138,15 +138,16 @@ class _TableRows:
         for _ in columns:
             for table, column, other, place in joins:
                 if table in kept and (other not in kept or (told >= {table, other} and not reads.is_any)):
-                    led = self.equal(other, place, self._shared(table, kept[table], [column]))
+                    led = self.equal(other, place, self.shared(table, kept[table], [column]))
                     led &= kept.get(other, led)
                     kept |= {other: led} if led else {}
         for other in [each for each in columns if each not in kept] if reads.is_loose else ():
-            forms = frozenset().union(*(self._shared(each, kept[each], columns[each]) for each in kept))
+            forms = frozenset().union(*(self.shared(each, kept[each], columns[each]) for each in kept))
             kept[other] = set().union(*(self.equal(other, place, forms) for place in columns[other]))
         return kept
 
-    def _shared(self, table: str, rows: set[int], columns: Sequence[int]) -> frozenset[str]:
+    def shared(self, table: str, rows: set[int], columns: Sequence[int]) -> frozenset[str]:
+        """Return what cells of these rows and columns may equal."""
         whole = next(each.rows for name, each in self.tables.values() if name == table)
         return frozenset().union(*(_forms(whole[n][column]) for n in rows for column in columns))
 

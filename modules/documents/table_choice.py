@@ -30,6 +30,7 @@ _REPLY = re.compile(
 _WORD = re.compile(r"[^\W_]+")
 _BEGINNING = 500  # characters that are shown of a passage
 _FEWEST_SHARED, _COMPARED = 2, 2_000  # names that two tables share, in so many rows
+_SHORT = 3  # letters of a name that says little
 _MOST_READ = 100  # rows of a table that is read with passages
 _MOST_CHOSEN = 5  # tables that one question may be answered from
 
@@ -47,6 +48,25 @@ class Candidate:
     def to_json(self) -> dict[str, object]:
         """Return what to tell of it, without its cells."""
         return {"id": self.id, "name": self.name, "score": self.score, "source": dict(self.source)}
+
+    @property
+    def names(self) -> list[set[str]]:
+        """Return the cells with letters of each column, of the first rows."""
+        columns = (
+            [cell.strip().casefold() for cell in each.cells[:_COMPARED]] for each in self.table.columns
+        )
+        return [{cell for cell in cells if any(map(str.isalpha, cell))} for cells in columns]
+
+    def goes_with(self, other: Candidate) -> bool:
+        """Tell whether a column of each table holds the same names, so that rows of one lead to the other."""
+        pairs = ((one, two) for one in self.names for two in other.names)
+        return any(len(one & two) >= max(_FEWEST_SHARED, min(len(one), len(two)) / 2) for one, two in pairs)
+
+    def leads(self, question: str, told: str) -> bool:
+        """Tell whether a question names a cell that is not in what is told: its row may lead to that."""
+        asked = f" {' '.join(_WORD.findall(question.casefold()))} "
+        names = (name for column in self.names for name in column if len(name) > _SHORT)
+        return any(f" {name} " in asked and name not in told for name in names)
 
     @property
     def called(self) -> str:
@@ -74,25 +94,6 @@ def retrieved(
             captioned = table if table.caption.strip() else table.with_caption(document.title)
             tables.append(Candidate(document.id, document.name, score, captioned, dict(document.source)))
     return tables[:most_tables], passages
-
-
-def goes_with(table: Table, other: Table) -> bool:
-    """Tell whether a column of each table holds the same names, so that rows of one lead to the other."""
-    pairs = ((one, two) for one in _names(table) for two in _names(other))
-    return any(len(one & two) >= max(_FEWEST_SHARED, min(len(one), len(two)) / 2) for one, two in pairs)
-
-
-def _names(table: Table) -> list[set[str]]:
-    columns = ([cell.strip().casefold() for cell in each.cells[:_COMPARED]] for each in table.columns)
-    return [{cell for cell in cells if any(map(str.isalpha, cell))} for cells in columns]
-
-
-def _tells_more(question: str, tables: Sequence[Candidate], texts: Sequence[tuple[Document, float]]) -> bool:
-    """Tell whether the question names a cell that no passage names: its row may lead to one."""
-    asked = f" {' '.join(_WORD.findall(question.casefold()))} "
-    told = " ".join(f"{text.name} {text.text}".casefold() for text, _ in texts)
-    names = {name for each in tables for column in _names(each.table) for name in column if len(name) > 3}
-    return any(f" {name} " in asked and name not in told for name in names)
 
 
 class TableChoice(LLMModule):
@@ -126,11 +127,12 @@ class TableChoice(LLMModule):
         if not tables and not texts:
             raise Declined("nothing was found in the index")
         is_first = not state.input.get(HISTORY)  # one that follows another may mean what that was about
-        is_alone = is_first and not any(goes_with(tables[0].table, each.table) for each in tables[1:])
+        is_alone = is_first and not any(tables[0].goes_with(each) for each in tables[1:])
         if tables and (not others or (is_alone and tables[0].score >= self.ahead * max(others) > 0)):
             return _chosen(tables[:1], "it is clearly ahead")
         is_ahead = not tables or (is_first and texts and texts[0][1] >= self.ahead * tables[0].score > 0)
-        if is_ahead and not _tells_more(state.input["question"], tables, texts):
+        told = " ".join(f"{text.name} {text.text}".casefold() for text, _ in texts)
+        if is_ahead and not any(each.leads(state.input["question"], told) for each in tables):
             return _read(texts, "they are clearly ahead")
         return dict(super().run(state))
 

@@ -9,7 +9,7 @@ from typing import Any
 from chameleon import Module, State, Table
 from chameleon.core.module import Traits
 from chameleon.core.prompt import named_tables
-from chameleon.modules.documents.program_reads import reads_of_program
+from chameleon.modules.documents.program_reads import parsed, reads_of_program
 from chameleon.modules.documents.query_reads import reads_of_query
 from chameleon.modules.documents.read_rows import Reads, parts_read
 from chameleon.modules.sql.database import SqlDatabase
@@ -152,8 +152,6 @@ def _reads(state: State) -> Reads | None:
         return reads_of_query(str(state.cache["sql"]))
     if state.cache.get("program") is None:
         return None
-    from chameleon.modules.program.programs import parsed
-
     return reads_of_program(parsed(str(state.cache["program"])))
 
 

@@ -12,7 +12,7 @@ from pydantic import Field, PositiveInt
 
 from chameleon import Declined, State, Table
 from chameleon.core.module import Traits
-from chameleon.modules.documents.table_choice import Candidate, goes_with, retrieved
+from chameleon.modules.documents.table_choice import Candidate, retrieved
 from chameleon.modules.offline.table_reader import TableReader
 from chameleon.modules.offline.words import language_of
 from chameleon.modules.table_ops.unions import has_same_columns, told_apart, union_of
@@ -140,7 +140,7 @@ def _needed(had: Mapping[str, frozenset[str]], found: Sequence[Candidate], most:
     for first, second in combinations(found, 2):
         shared = {*map(str.casefold, first.table.header)} & {*map(str.casefold, second.table.header)}
         count = len(had[first.id] | had[second.id])
-        if count > best and (shared or goes_with(first.table, second.table)):
+        if count > best and (shared or first.goes_with(second)):
             best, told = count, f"{first.called} and {second.called}"
     return told
 

@@ -177,7 +177,9 @@ class Suspect:
         for column in self.table.columns:  # several tables may have one of the same name
             columns.setdefault(column.name, []).extend(column.cells)
         nodes = list(ast.walk(self.program))
-        tables = {id(e.slice) for e in nodes if isinstance(e, ast.Subscript) and _is_tables(e.value)}
+        tables = {
+            id(getattr(e, "slice", e)) for e in nodes if getattr(getattr(e, "value", 0), "id", "") == "tables"
+        }
         for node in nodes:
             called = node.func if isinstance(node, ast.Call) else None
             is_search = isinstance(called, ast.Attribute) and called.attr in _SEARCHING
@@ -220,10 +222,6 @@ class Suspect:
 def _copied(node: ast.AST) -> list[float]:
     values = node.values if isinstance(node, ast.Dict) else getattr(node, "elts", [])
     return [number for number in map(_figure, values) if number is not None]
-
-
-def _is_tables(node: ast.AST) -> bool:
-    return isinstance(node, ast.Name) and node.id == "tables"
 
 
 def _figure(node: ast.AST | None) -> float | None:

@@ -14,6 +14,7 @@ from chameleon import LLMModule, Module, State, StepRejected, Table
 from chameleon.core.module import Traits
 from chameleon.core.prompt import named_tables
 from chameleon.errors import ModuleError
+from chameleon.modules.documents.program_reads import parsed
 from chameleon.modules.documents.table_sources import table_sources
 from chameleon.modules.program.answer_generator import tidy
 from chameleon.modules.program.doubts import doubt, header_is_row, may_copy
@@ -144,14 +145,6 @@ def blocks_in(text: str) -> list[str]:
 def _sets_ans(block: str) -> bool:
     names = (each for each in ast.walk(parsed(block)) if isinstance(each, ast.Name))
     return any(each.id == "ans" and isinstance(each.ctx, ast.Store) for each in names)
-
-
-def parsed(program: str) -> ast.Module:
-    """Return a Python program as a tree; an empty one where it is none."""
-    try:
-        return ast.parse(program)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return ast.Module([], [])
 
 
 class ProgramVerifier(Module):

@@ -74,13 +74,13 @@ def shared_documents() -> Iterator[Document]:
 def is_right(answer: Any, gold: Any) -> bool:
     """Tell whether an answer is the gold one: a name in any case, a number with or without its unit."""
     if isinstance(gold, list):
-        said = answer.split(", ") if isinstance(answer, str) else list(answer or ())
-        return sorted(map(str, said)) == sorted(gold)
-    said = re.sub(r" (EUR|GBP|CHF|°C)$", "", str(answer))
-    mine, right = read_amount(said), read_amount(gold)
-    if mine is not None and right is not None:
-        return abs(float(mine.number) - float(right.number)) < 0.0001 * max(1, abs(float(right.number)))
-    return said.casefold() == gold.casefold()
+        several = answer.split(", ") if isinstance(answer, str) else list(answer or ())
+        return sorted(map(str, several)) == sorted(gold)
+    said, right = re.sub(r" (EUR|GBP|CHF|°C)$", "", str(answer)), str(gold)
+    mine, number = read_amount(said), read_amount(right)
+    if mine is not None and number is not None:
+        return abs(float(mine.number) - float(number.number)) < 0.0001 * max(1, abs(float(number.number)))
+    return said.casefold() == right.casefold()
 
 
 def scripted(question: Question, index: str) -> ScriptedModel:
@@ -100,7 +100,7 @@ def scripted(question: Question, index: str) -> ScriptedModel:
             return '["program_generator", "answer_generator"]'
         if question["reply"]:
             return _quoted(question, called[0], shown.rpartition("Now this one.")[2])
-        return question["sql"] if "writing SQL" in system else f"```python\n{question['program']}\n```"
+        return str(question["sql"]) if "writing SQL" in system else f"```python\n{question['program']}\n```"
 
     return ScriptedModel(reply, tools=False)
 
@@ -114,11 +114,11 @@ def _quoted(question: Question, table: str, shown: str) -> str:
 
     def filled(place: re.Match[str]) -> str:
         if place[0] in ("{1}", "{2}"):
-            return (rows if place[0] == "{1}" else text)[0]
+            return str((rows if place[0] == "{1}" else text)[0])
         first, last = int(place[2]), int(place[3] or place[2])
         said = (
             rows[2].splitlines()[first] if place[1] == "row" else " ".join(text[2].split()[first - 1 : last])
         )
         return f'"{said}"'
 
-    return re.sub(r"\{[12]\}|\{(row|words) (\d+)(?:-(\d+))?\}", filled, question["reply"])
+    return re.sub(r"\{[12]\}|\{(row|words) (\d+)(?:-(\d+))?\}", filled, str(question["reply"]))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import pytest
 
@@ -31,7 +30,7 @@ IN_SECONDS = {"fetaqa-3": "140.72"}
 NAMED_IN_PART = {"library-1", "library-3", "grants-2", "orchard-1"}
 
 
-def of(*kinds: str) -> Any:
+def of(*kinds: str) -> pytest.MarkDecorator:
     """Parametrize a test over the questions of some kinds; those over shared data skip without them."""
     chosen = [each for each in QUESTIONS if each["kind"] in kinds]
     params = [
