@@ -36,7 +36,7 @@ class Hybridqa(TableBenchmark):
     """Questions over a Wikipedia table and the pages that its cells link to (Chen et al., 2020).
 
     Rows are those of the original release (`released_data/dev.json`, whose tables and pages are the
-    repository WikiTables-WithLinks; `dev_reference.json` beside it has the sources), and JSON lines
+    repository WikiTables-WithLinks; `dev_reference.json` has the sources), that file alone, and JSON lines
     (`question`, `answer`, `answer_source`, `table`, `context` as TableRAG has it). Problems without a table
     can be scored, and not run. An answer from neither the table nor a passage counts in the total alone.
     """
@@ -57,7 +57,12 @@ class Hybridqa(TableBenchmark):
         """Yield one row a question; those of the release are told where their answers come from."""
         beside, sources = path.with_name(f"{path.name.partition('.')[0]}_reference.json"), None
         for row in found:
-            if "answer-text" in row:
+            if row.get(self.id_key) in (*SOURCES, "reference") and "question" not in row:
+                sources = _sources(path) if sources is None else sources
+                gold = row if row[self.id_key] == "reference" else {}
+                for id in (each for each in gold if each != self.id_key):
+                    yield {self.id_key: id, "answer": gold[id], "answer_source": sources.get(id)}
+            elif "answer-text" in row:
                 sources = _sources(beside) if sources is None else sources
                 source = sources.get(str(row.get(self.id_key)), row.get("where"))
                 yield {"answer": row["answer-text"], "answer_source": source, **row}

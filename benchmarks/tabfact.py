@@ -16,6 +16,7 @@ from chameleon.benchmarks.scorers.verdicts import (
     WeightedVerdictRule,
 )
 from chameleon.benchmarks.tables.table_benchmark import SIZES, TableBenchmark, text_in, wrong
+from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Problem, Row, Scorer
 from chameleon.evaluation.data import DataFile, beside
 
@@ -55,6 +56,9 @@ class Tabfact(TableBenchmark):
                 yield {"id": f"{name}-{number}", "table": table, **row}
             elif {"query", "label", "table"} <= row.keys() and row["label"] in ("0", "1"):
                 yield {**row, "statement": row["query"], "label": int(row["label"])}
+            elif row.keys() == {"id"}:
+                hint = "Name a file of the release's tokenized_data/, such as test_examples.json."
+                raise InputError("a list of tables has no statements", where=str(path), hint=hint)
             elif self.is_packed(row):
                 channels = self.channels_near(path) if channels is None else channels
                 yield from self.unpacked(str(row["id"]), row["prediction"], channels)

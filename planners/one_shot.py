@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
 
 from pydantic import PositiveInt
 
@@ -11,7 +14,7 @@ from chameleon.core.events import Step
 from chameleon.core.llm_module import AsksModel, Structured
 from chameleon.core.plan_text import parse_plan
 from chameleon.core.planner import Planner, planned, repair_turns
-from chameleon.core.prompt import TableView, slots_of
+from chameleon.core.prompt import Prompt, TableView, slots_of
 from chameleon.core.state import State
 from chameleon.errors import EmptyReply, PlanError
 from chameleon.inventory import Inventory
@@ -21,6 +24,9 @@ from chameleon.planners.told import inputs_of, rules_in_words
 from chameleon.retrieval.embeddings import AUTO
 from chameleon.text import MAX_TEXT_TOKENS
 
+_PLAN_LINE = re.compile(r"^(Modules: \[.*\]\n\n)", re.MULTILINE)
+_LEAD = re.compile(r"^Here are \w+ examples\.\n\n", re.MULTILINE)
+_NAME = re.compile(r"\"(\w+)\"")
 _CUT_OFF = "the reply was cut off"
 
 
@@ -56,8 +62,9 @@ class OneShot(ShowsCards, AsksModel, Planner):
     def propose(self, state: State, inventory: Inventory) -> Sequence[Step]:
         if planned(state):
             return ()
-        cards, others = self.cards(state, inventory, named="others?" in self._template.slots)
-        typed = "types?" in self._template.slots
+        prompt = without_examples(self._template, inventory.left_out)
+        cards, others = self.cards(state, inventory, named="others?" in prompt.slots)
+        typed = "types?" in prompt.slots
         slots = slots_of(state, TableView(max_text_tokens=self.max_text_tokens), typed=typed) | {
             "modules": cards,
             "others": [*others.values()],
@@ -65,9 +72,9 @@ class OneShot(ShowsCards, AsksModel, Planner):
             "inputs": inputs_of(state, self.max_text_tokens),
             "takes_arguments": any(card.arguments for card in cards),
         }
-        if "inputs" in self._template.variables:  # they hold the conversation
+        if "inputs" in prompt.variables:  # they hold the conversation
             slots.pop(HISTORY, None)
-        messages = [*self._template.render(slots), *repair_turns(state)]
+        messages = [*prompt.render(slots), *repair_turns(state)]
         named = [card for card in inventory.cards if card.name in others]
         schema = plan_schema([*cards, *named], inventory.rules.max_steps) if self.structured else None
         try:
@@ -78,3 +85,26 @@ class OneShot(ShowsCards, AsksModel, Planner):
         if reply.truncated:
             raise PlanError(_CUT_OFF, hint="Reply with the list alone.")
         return parse_plan(reply.text, inventory.modules, inventory.takes, inventory.aliases)
+
+
+@lru_cache(maxsize=64)
+def without_examples(prompt: Prompt, modules: frozenset[str]) -> Prompt:
+    """Return a prompt without the examples whose plan names one of these modules.
+
+    An example ends in a line "Modules: […]", and begins behind the one before it or the line that leads to
+    the examples.
+    """
+    if not modules:
+        return prompt
+    sections = tuple((role, _kept(text, modules)) for role, text in prompt.sections)
+    return replace(prompt, sections=sections)
+
+
+def _kept(text: str, modules: frozenset[str]) -> str:
+    lead = _LEAD.search(text)
+    if lead is None:
+        return text
+    *examples, rest = _PLAN_LINE.split(text[lead.end() :])
+    pairs = zip(examples[::2], examples[1::2], strict=True)
+    kept = [body + plan for body, plan in pairs if modules.isdisjoint(_NAME.findall(plan))]
+    return f"{text[: lead.start()]}Here are examples.\n\n{''.join(kept)}{rest}"

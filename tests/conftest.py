@@ -53,32 +53,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="record what prompts say anew")
 
 
-SLOW = (  # folders and files of tests that all start processes, or take many seconds together
-    "served",
-    "cli/test_approve.py",
-    "cli/test_completion.py",
-    "cli/test_terminal.py",
-    "evaluation/test_report_browser.py",
-    "evaluation/test_stopping.py",
-    "faults",
-    "interop/test_mcp_http.py",
-    "interop/test_ray.py",
-    "modules/compose/test_mcp_server.py",
-    "modules/compose/test_nested_runs.py",
-    "modules/search/test_search.py",
-    "modules/vision",
-    "retrieval/test_index_crashes.py",
-    "test_docs_blocks.py",
-    "test_docs_site.py",
-    "test_documents.py",
-    "test_notebooks.py",
-    "test_tools_page.py",
-)
+# Folders and files of tests that all start processes, or take many seconds together.
+SLOW = """
+served faults modules/vision cli/test_approve.py cli/test_completion.py cli/test_terminal.py
+evaluation/test_report_browser.py evaluation/test_stopping.py interop/test_mcp_http.py interop/test_ray.py
+modules/compose/test_mcp_server.py modules/compose/test_nested_runs.py modules/search/test_search.py
+retrieval/test_index_crashes.py test_docs_blocks.py test_docs_site.py test_documents.py test_notebooks.py
+test_tools_page.py
+"""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    here = Path(__file__).parent
-    slow = [here / each for each in SLOW]
+    slow = [Path(__file__).parent / each for each in SLOW.split()]
     for item in items:
         if any(item.path.is_relative_to(each) for each in slow):
             item.add_marker(pytest.mark.slow)
@@ -175,43 +161,35 @@ def _offline(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="session")
-def _stores(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Give each test a path of its own for replies; a folder is made where one is written."""
-    folder = tmp_path_factory.mktemp("stores")
-    return (folder / str(number) / "responses.sqlite" for number in count())
-
-
-@pytest.fixture(scope="session")
-def _config_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("config")
+def _folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Give each test a folder of its own, which is made where something is written."""
+    folder = tmp_path_factory.mktemp("tests")
+    return (folder / str(number) for number in count())
 
 
 @pytest.fixture(autouse=True)
-def _clean_environment(monkeypatch: pytest.MonkeyPatch, _stores: Iterator[Path], _config_dir: Path) -> None:
+def _clean_environment(monkeypatch: pytest.MonkeyPatch, _folders: Iterator[Path]) -> None:
     """Forget the developer's keys and settings, and keep replies in a temporary place."""
     for name in list(os.environ):
         if _PRIVATE_VARIABLE.search(name):
             monkeypatch.delenv(name)
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(_config_dir))  # where a developer's own settings are not
+    folder = next(_folders)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(folder))  # where a developer's own settings are not
     monkeypatch.setenv("CHAMELEON_WEB_CACHE", "off")
     monkeypatch.setenv("CHAMELEON_DOCUMENTS", "off")
-    monkeypatch.setenv("CHAMELEON_STORE", str(next(_stores)))
+    monkeypatch.setenv("CHAMELEON_STORE", str(folder / "responses.sqlite"))
 
 
 @pytest.fixture
 def loopback(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., LoopbackServer]]:
-    """Start OpenAI-compatible servers: `server = loopback(reply, …)` as `LoopbackServer(reply, …)`.
-
-    OPENAI_BASE_URL points to the last one started; all are stopped at the end of the test.
-    """
+    """Start OpenAI-compatible servers: `loopback(reply, …)`; OPENAI_BASE_URL points to the last one."""
     servers: list[LoopbackServer] = []
 
     def start(*args: Any, **options: Any) -> LoopbackServer:
-        server = LoopbackServer(*args, **options)
-        servers.append(server)
-        server.__enter__()
-        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
-        return server
+        servers.append(LoopbackServer(*args, **options))
+        servers[-1].__enter__()
+        monkeypatch.setenv("OPENAI_BASE_URL", servers[-1].url)
+        return servers[-1]
 
     yield start
     for server in servers:

@@ -1,13 +1,7 @@
 """Run every shipped inventory that asks a model: an input for each, and a model double that plays all parts.
 
-    llm = LLM.connect(ScriptedModel(reply))
-    for name in asking_inventories():
-        state = Executor(Inventory.load(name), llm).run(inputs_for(name, tmp_path))
-        assert state.ended.reason == "answered", name
-
-`reply` tells who asks from the prompt alone, so the same function serves a scripted model, a loopback server
-or the chat model of any provider. Most replies are fixed texts that fit the inputs here. Runs stay on this
-machine where the variables of `ENVIRONMENT` are set.
+`reply` goes by the prompt alone, so it serves a scripted model, a loopback server or the chat model of any
+provider. Most replies are fixed texts that fit the inputs here. Runs stay on this machine with `ENVIRONMENT`.
 """
 
 from __future__ import annotations
@@ -24,7 +18,7 @@ from chameleon import Inventory, State, Table
 from chameleon.documents.indexing import index_files
 from chameleon.inventory import shipped_inventories
 from chameleon.table.bars import split_rows
-from tests.e2e import tables
+from tests.e2e import problems
 from tests.modules.reports.pages import page
 from tests.modules.statutes.samples import STATUTES
 
@@ -33,7 +27,7 @@ ENVIRONMENT = {"WIKIPEDIA_ENDPOINT": "http://127.0.0.1:9/w/api.php"}
 
 DEMOS = Path(__file__).parents[1] / "demos" / "data"
 
-RACE = tables.RACE.with_caption("Cyclists in a race")
+RACE = problems.RACE.with_caption("Cyclists in a race")
 TEAMS = Table(
     ["Team", "Home"], [["Velo Nord", "Arvik"], ["Tandem", "Selmark"], ["Ruota", "Brune"]], "Homes of teams"
 )
@@ -51,20 +45,13 @@ def asking_inventories() -> list[str]:
 
 
 def inputs_for(name: str, tmp_path: Path) -> Mapping[str, Any]:
-    """Return an input that the shipped inventory `name` takes, and for which `reply` has the answers.
-
-    Args:
-        name: The name of a shipped inventory that asks a model.
-        tmp_path: The folder of that name from pytest. An index of tables is built beside it once a session.
-
-    Raises:
-        LookupError: There is no input for an inventory of that name yet.
-    """
-    makers = [make for names, make in _INPUTS if re.fullmatch(names, name)]
-    if not makers:
+    """Return an input of a shipped inventory; an index is built next to `tmp_path` once a session."""
+    found = next((each for names, each in _INPUTS if re.fullmatch(names, name)), None)
+    if found is None:
         raise LookupError(f"_INPUTS has no input for the inventory {name}")
     types = Inventory.load(name).input_types
-    return {key: value for key, value in makers[0](tmp_path).items() if key in types}
+    given = found(tmp_path) if callable(found) else found
+    return {key: value for key, value in given.items() if key in types}
 
 
 def _table_index(tmp_path: Path) -> str:
@@ -82,84 +69,64 @@ def _table_index(tmp_path: Path) -> str:
 
 
 def _visitors_input(huts: int, months: int) -> dict[str, Any]:
-    """Return a question about a table of numbers: a row for each hut, a column for each month.
-
-    The first hut has the most, so that lookups may leave out the rows below.
-    """
+    """Return a question about a row for each hut, the first with the most, and a column for each month."""
     names = ["Hut", *(f"Month {month}" for month in range(1, months + 1))]
     rows = [
         [f"Hut {hut}", *(str(150 - 4 * hut + 3 * month) for month in range(1, months + 1))]
         for hut in range(1, huts + 1)
     ]
-    return {
-        "question": "How many visitors did the most popular hut have in the last month?",
-        "table": Table(names, rows, "Visitors to mountain huts"),
-    }
-
-
-def _case_input(tmp_path: Path) -> dict[str, Any]:
-    return {
-        "question": "Section 12(a)(1) applies to the Lark.",
-        "text": "The Lark is a boat of the harbour.",
-        "statutes": STATUTES,
-    }
-
-
-def _document_input(tmp_path: Path) -> dict[str, Any]:
-    passages = [
-        {"title": "Lease > 2 Rent", "text": "2.1 The tenant pays a rent of 450 EUR for each month."},
-        {"title": "Lease > 3 Deposit", "text": "3.1 The tenant pays a deposit of 900 EUR at the start."},
-    ]
-    return {"question": "What rent does the tenant pay for each month?", "passages": passages}
+    question = "How many visitors did the most popular hut have in the last month?"
+    return {"question": question, "table": Table(names, rows, "Visitors to mountain huts")}
 
 
 def _index_input(question: str) -> Callable[[Path], dict[str, Any]]:
     passages = [{"title": "Velo Nord", "text": "Velo Nord is a team from Arvik. It was founded in 1987."}]
     history = [{"question": "Which teams were in the race?", "answer": ["Velo Nord", "Tandem", "Ruota"]}]
-    return lambda tmp_path: {
-        "question": question,
-        "index": _table_index(tmp_path),
-        "passages": passages,
-        "history": history,
-    }
+    given = {"question": question, "passages": passages, "history": history}
+    return lambda tmp_path: given | {"index": _table_index(tmp_path)}
 
 
-def _picture_input(tmp_path: Path) -> dict[str, Any]:
-    question = "What is the adult fare?"
-    if find_spec("PIL"):
-        return {"question": question, "image": str(DEMOS / "ferry.png")}
-    return {"question": question, "text": "Harbour Ferry. Adult fare: $4.50. Child fare: $2.25."}
-
-
-def _science_input(tmp_path: Path) -> dict[str, Any]:
-    return {
-        "question": "Which bowl holds the warmer water?",
-        "choices": ["the left bowl", "the right bowl"],
-        "text": "The water in the left bowl has 60 °C, that in the right bowl has 20 °C.",
-        "metadata": {"grade": 4, "subject": "natural science"},
-    }
-
+_CASE = {
+    "question": "Section 12(a)(1) applies to the Lark.",
+    "text": "The Lark is a boat of the harbour.",
+    "statutes": STATUTES,
+}
+_DOCUMENT = {
+    "question": "What rent does the tenant pay for each month?",
+    "passages": [
+        {"title": "Lease > 2 Rent", "text": "2.1 The tenant pays a rent of 450 EUR for each month."},
+        {"title": "Lease > 3 Deposit", "text": "3.1 The tenant pays a deposit of 900 EUR at the start."},
+    ],
+}
+_CHAINED = {"question": RACE_QUESTION, "table": RACE, "tables": [TEAMS, LATER]}
+_FERRY = {"image": str(DEMOS / "ferry.png")}
+if not find_spec("PIL"):
+    _FERRY = {"text": "Harbour Ferry. Adult fare: $4.50. Child fare: $2.25."}
+_SCIENCE = {
+    "question": "Which bowl holds the warmer water?",
+    "choices": ["the left bowl", "the right bowl"],
+    "text": "The water in the left bowl has 60 °C, that in the right bowl has 20 °C.",
+    "metadata": {"grade": 4, "subject": "natural science"},
+}
+_DUES = page("what was the percentage change in harbour dues from 2010 to 2011?")
 
 # The first pattern that the whole name matches counts; keys that the inventory does not take are left out.
-_INPUTS: Sequence[tuple[str, Callable[[Path], dict[str, Any]]]] = (
-    ("tables(_.*)?|code_interpreter", lambda tmp_path: _visitors_input(20, 14)),
-    ("tabmwp.*", lambda tmp_path: _visitors_input(6, 4)),
-    ("corpus", _index_input("How many points did the best team of the league have?")),
+_INPUTS: Sequence[tuple[str, Mapping[str, Any] | Callable[[Path], Mapping[str, Any]]]] = (
+    ("tables(_.*)?|code_interpreter", _visitors_input(20, 14)),
+    ("tabmwp.*", _visitors_input(6, 4)),
+    ("corpus(_sql)?", _index_input("How many points did the best team of the league have?")),
     ("tablerag_(tabfact|feverous)", _index_input(RACE_STATEMENT)),
     ("tablerag_.*", _index_input(RACE_QUESTION)),
-    ("tabfact.*", lambda tmp_path: {"question": RACE_STATEMENT, "table": RACE}),
+    ("tabfact.*", {"question": RACE_STATEMENT, "table": RACE}),
     (
         "(wikitq|fetaqa|chain_of_table).*",
-        lambda tmp_path: {"question": RACE_QUESTION, "table": RACE, "tables": [TEAMS, LATER]},
+        {"question": RACE_QUESTION, "table": RACE, "tables": [TEAMS, LATER]},
     ),
-    (
-        "finqa.*",
-        lambda tmp_path: page("what was the percentage change in harbour dues from 2010 to 2011?"),
-    ),
-    ("sara.*", _case_input),
-    ("papers.*", _document_input),
-    ("pictures.*|visual_question_answering", _picture_input),
-    ("scienceqa.*", _science_input),
+    ("finqa.*", _DUES),
+    ("sara.*", _CASE),
+    ("papers.*", _DOCUMENT),
+    ("pictures.*|visual_question_answering", {"question": "What is the adult fare?", **_FERRY}),
+    ("scienceqa.*", _SCIENCE),
 )
 
 
@@ -167,15 +134,7 @@ _INPUTS: Sequence[tuple[str, Callable[[Path], dict[str, Any]]]] = (
 
 
 def reply(messages: Sequence[tuple[str, str]], sample: int = 0) -> str:
-    """Return what a sensible model replies, a function of the prompt alone.
-
-    Args:
-        messages: Pairs of role and text, the user's last.
-        sample: The number of the sample; all samples of one prompt are the same.
-
-    Raises:
-        LookupError: No rule of `_REPLIES` is for this prompt.
-    """
+    """Return what a sensible model replies to pairs of role and text; all samples are the same."""
     *before, user = (text for _, text in messages)
     prompt = "\n".join([*before, user])
     instruction = "\n".join([*before, user.partition("\n\n")[0]])
@@ -195,10 +154,7 @@ _PLAN = (
 
 
 def _plan(prompt: str) -> str:
-    """Return a plan of all modules offered, with one way to the answer: a program or a solution.
-
-    Modules that need a picture are left out where none is given.
-    """
+    """Return a plan of all modules offered that have a picture if they need one, with one answer."""
     offered = set(re.findall(r"^- (\w+): ", prompt, re.MULTILINE))
     if not re.search(r"^(Given|About): (picture|.*, picture)", prompt.rpartition("Now this one.")[2], re.M):
         offered -= {"image_captioner", "text_detector"}
@@ -249,6 +205,14 @@ _ADDED = (
     "The datatype is String.\n"
     "Therefore, the answer is: f_add_column(Country). The value: ITA | ESP | RUS | ITA | ESP | ITA"
 )
+_CHAIN = (
+    "f_union() -> f_join() -> f_add_column() -> f_filter_rows() -> f_aggregate() -> "
+    "f_select_row() -> f_select_column() -> f_group_by() -> f_sort_by() -> <END>"
+)
+_RENT = '"a rent of 450 EUR for each month"'
+_SORTED = (
+    'The datatype is Numerical.\nTherefore, the answer is: f_sort(Count), the order is "large to small".'
+)
 _SENTENCE = "Velo Nord had the most cyclists from Italy, Ugo Ferri and Piero Neri."
 
 
@@ -261,17 +225,8 @@ def _code(text: str) -> str:
 _REPLIES: Sequence[tuple[str, str, str | Callable[[str], str]]] = (
     # Planners
     ("", "Modules:", _plan),
-    (  # the first operation that may come next counts
-        "",
-        "Function Chain:",
-        "f_union() -> f_join() -> f_add_column() -> f_filter_rows() -> f_aggregate() -> "
-        "f_select_row() -> f_select_column() -> f_group_by() -> f_sort_by() -> <END>",
-    ),
-    (
-        "help of tools",
-        "Begin with one ```sql",
-        "```sql\nSELECT * FROM w LIMIT 1\n```",
-    ),
+    ("", "Function Chain:", _CHAIN),  # the first operation that may come next counts
+    ("help of tools", "Begin with one ```sql", "```sql\nSELECT * FROM w LIMIT 1\n```"),
     ("help of tools", "</sql_query>", "Answer: 188"),
     ("help of tools", "Begin with one ```python", _code("print(df.iloc[:, -1].max())")),
     ("help of tools", "</python>", "Answer: 188"),
@@ -292,24 +247,17 @@ _REPLIES: Sequence[tuple[str, str, str | Callable[[str], str]]] = (
     (r"f_filter_rows\(\)", "Explanation:", 'Therefore, the answer is: f_filter_rows(Country = "ITA")'),
     (r"f_aggregate\(\)", "Explanation:", "Therefore, the answer is: f_aggregate(sum of Points by Team)"),
     (r"f_group\(\)", "Explanation:", "Therefore, the answer is: f_group(Team)."),
-    (
-        r"f_sort\(\)",
-        "Explanation:",
-        'The datatype is Numerical.\nTherefore, the answer is: f_sort(Count), the order is "large to small".',
-    ),
+    (r"f_sort\(\)", "Explanation:", _SORTED),
     ("", "explain :", "They are from Italy.\nThe answer is : f_row([row 1, row 4, row 6])"),
     ("", "similar words link to columns :", "team -> Team\nThe answer is : f_col([Cyclist, Team, Points])"),
     # SQL: Dater's sub-questions, Text-to-SQL and Binder
     ("", "Sub-questions:", "{how many cyclists are from Italy?} cyclists are from Italy."),
     ("sub-question", "SQL:", "1: SELECT COUNT(*) FROM w WHERE Cyclist LIKE '%(ITA)%'"),
     ("check statements", "SQL:", "SELECT COUNT(*) = 3 FROM w WHERE Cyclist LIKE '%(ITA)%'"),
+    ("over the tables of a database", "SQL:", "SELECT MAX(Points) FROM league_2023"),
     ("", "SQL:", _TEAM_SQL),
     (r"check statements(?s:.)*QA\(", "Program:", f"SELECT COUNT(*) = 3 FROM w WHERE {_FROM_ITALY}"),
-    (
-        r"QA\(",
-        "Program:",
-        f'SELECT QA("ans@which team is named most often?"; SELECT team FROM w WHERE {_FROM_ITALY})',
-    ),
+    (r"QA\(", "Program:", f'SELECT QA("ans@which team most often?"; SELECT team FROM w WHERE {_FROM_ITALY})'),
     ("", "Answers:", "\n".join(f"{number} | {each}" for number, each in enumerate(_COUNTRIES, 1))),
     ("", "Answer:", "velo nord"),
     # Reports, documents and cases
@@ -317,7 +265,7 @@ _REPLIES: Sequence[tuple[str, str, str | Callable[[str], str]]] = (
     ("financial report", "Program:", _CHANGE),
     ("financial report", "Reasoning:", f"The dues rose from 900 to 1250.\nProgram: {_CHANGE}"),
     ("about a paper", "Program:", _code('# Passages: 1\nans = "450 EUR"')),
-    ("about a paper", "Solution:", "It is said there.\nPassages: 1\nThe answer is 450 EUR."),
+    ("about a paper", "Solution:", f"It is said there.\nPassages: 1 {_RENT}\nThe answer is 450 EUR."),
     ("judge cases", "Program:", _code('boat_of_the_harbour = True\nans = "Entailment"')),
     ("judge cases", "Reasoning:", "The Lark is a vessel.\nThe answer is: Entailment"),
     ("judge cases", "The answer is:", "Entailment"),

@@ -29,10 +29,19 @@ class LocalServer:
     def __init__(self, handler: type[BaseHTTPRequestHandler], port: int = 0) -> None:
         self._server = _Server(("127.0.0.1", port), type("Handler", (handler,), {"owner": self}))
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
+        self.stopped = threading.Event()  # ends every delay
 
     @property
     def port(self) -> int:
         return self._server.server_port
+
+    @property
+    def host(self) -> str:
+        return f"127.0.0.1:{self.port}"
+
+    @property
+    def url(self) -> str:
+        return f"http://{self.host}"
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -43,6 +52,7 @@ class LocalServer:
 
     def stop(self) -> None:
         """Close the listening socket; later connections are refused."""
+        self.stopped.set()
         if self._thread.is_alive():
             self._server.shutdown()
             self._thread.join()
@@ -68,15 +78,18 @@ class JsonHandler(BaseHTTPRequestHandler):
         """Return the headers of the request, their names in lower case."""
         return {name.lower(): value for name, value in self.headers.items()}
 
+    def head(self, status: int, headers: Mapping[str, str]) -> None:
+        """Send the status and these headers."""
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+
     def send(self, status: int, body: Any, headers: Mapping[str, str] | None = None) -> None:
         """Answer with these bytes, or with anything else as JSON."""
         data = body if isinstance(body, bytes) else json.dumps(body).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(data)))
-        for name, value in (headers or {}).items():
-            self.send_header(name, value)
-        self.end_headers()
+        length = {"Content-Type": "application/json", "Content-Length": str(len(data))}
+        self.head(status, {**length, **(headers or {})})
         self.wfile.write(data)
 
 
@@ -122,8 +135,7 @@ def free_port() -> int:
 
 def listening(command: Sequence[str], port: int, **options: Any) -> subprocess.Popen[bytes]:
     """Start a server in a process, and return it once it listens at the port."""
-    quiet = subprocess.DEVNULL
-    process = subprocess.Popen(command, stdout=quiet, stderr=quiet, **options)
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **options)
     for _ in range(200):
         with socket.socket() as tried:
             if tried.connect_ex(("127.0.0.1", port)) == 0:

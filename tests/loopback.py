@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 from tests.local_server import JsonHandler, LocalServer, in_turn
+
+Json = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,7 @@ class Fault:
 
 
 Answer = str | Reply | Fault
-ReplyFunction = Callable[[dict[str, Any]], Answer]
+ReplyFunction = Callable[[Json], Answer]
 
 
 class LoopbackServer(LocalServer):
@@ -71,25 +73,17 @@ class LoopbackServer(LocalServer):
         super().__init__(_Handler, port)
         self._reply = reply if callable(reply) else in_turn(reply)
         self.models, self.only_models, self.dies_after = models, only_models, dies_after
-        self.requests: list[dict[str, Any]] = []
+        self.requests: list[Json] = []
         self.headers: list[dict[str, str]] = []
-        self.model_lists = 0
-        self.peak = 0
-        self._working = 0
+        self.model_lists = self.peak = self._working = 0
         self._lock = threading.Lock()
-        self.stopped = threading.Event()  # ends every delay
 
     @property
     def url(self) -> str:
         """The base address, with /v1."""
-        return f"http://127.0.0.1:{self.port}/v1"
+        return f"{super().url}/v1"
 
-    def stop(self) -> None:
-        """Close the listening socket; later connections are refused."""
-        self.stopped.set()
-        super().stop()
-
-    def answer(self, request: dict[str, Any], headers: Mapping[str, str]) -> Answer:
+    def answer(self, request: Json, headers: Mapping[str, str]) -> Answer:
         """Record a request and make up its answer."""
         with self._lock:
             self.requests.append(request)
@@ -125,8 +119,8 @@ class _Handler(JsonHandler):
             return self.send(404, {"detail": "Not Found"})
         self.owner.model_lists += 1
         about = {"object": "model", "owned_by": "tests", "max_model_len": 4_096}
-        listing = [{"id": name, **about} for name in self.owner.models]
-        return self.send(200, {"object": "list", "data": listing})
+        listed = [{"id": name, **about} for name in self.owner.models]
+        return self.send(200, {"object": "list", "data": listed})
 
     def do_POST(self) -> None:
         request = self.body()
@@ -135,106 +129,69 @@ class _Handler(JsonHandler):
         answer = self.owner.answer(request, self.lowered())
         if isinstance(answer, Fault):
             return self._fail(answer)
-        reply = Reply(answer) if isinstance(answer, str) else answer
+        reply, model = Reply(answer) if isinstance(answer, str) else answer, request.get("model", "local")
         if request.get("stream"):
-            usage_wanted = (request.get("stream_options") or {}).get("include_usage")
-            return self._stream(request, reply, bool(usage_wanted))
-        return self.send(200, _completion(request, reply))
+            self.head(200, {"Content-Type": "text/event-stream", "Connection": "close"})
+            self.close_connection = True
+            return self._write(f"data: {event}\n\n" for event in _events(request, reply, model))
+        message = {"role": "assistant", "content": reply.text, "refusal": None, **reply.message}
+        choice: Json = {"index": 0, "message": message, "finish_reason": reply.finish}
+        if reply.logprobs and request.get("logprobs"):
+            told = [{"token": "x", "logprob": p, "bytes": None, "top_logprobs": []} for p in reply.logprobs]
+            choice["logprobs"] = {"content": told, "refusal": None}
+        return self.send(200, chat_completion(model, [choice], **_usage(reply)))
+
+    def _write(self, pieces: Iterator[str], pause: float = 0.0) -> None:
+        with suppress(OSError):  # the client has gone
+            for piece in pieces:
+                self.wfile.write(piece.encode())
+                self.wfile.flush()
+                self.owner.stopped.wait(pause)
 
     def _fail(self, fault: Fault) -> None:
-        if fault.drop:
-            self.send_response(200)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", "1000")
-            self.end_headers()
-            self.wfile.write(b'{"id": "half')
-            self.wfile.flush()
+        if fault.drop or fault.drip:  # it promises more than comes
+            self.head(200, {"Content-Type": "application/json", "Content-Length": "1000"})
             self.close_connection = True
-            self.connection.shutdown(2)
-            return None
-        if fault.drip:
-            self.send_response(200)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(fault.drip + 1))
-            self.end_headers()
-            self.close_connection = True
-            with suppress(OSError):  # the client has gone
-                for _ in range(fault.drip):
-                    self.wfile.write(b" ")
-                    self.wfile.flush()
-                    self.owner.stopped.wait(0.1)
-            return None
+            pieces = [" "] * fault.drip or ['{"id": "half']
+            self._write(iter(pieces), 0.1 if fault.drip else 0.0)
+            return self.connection.shutdown(2) if fault.drop else None
         if fault.broken_json:
             return self.send(200, b'{"id": "x", "choices": [{"mess')
         body = fault.body if isinstance(fault.body, str) else json.dumps(fault.body)
         body = body.replace("{authorization}", self.headers.get("authorization", ""))
         return self.send(fault.status, body.encode(), fault.headers)
 
-    def _stream(self, request: dict[str, Any], reply: Reply, usage_wanted: bool) -> None:
-        self.send_response(200)
-        self.send_header("Content-Type", "text/event-stream")
-        self.send_header("Connection", "close")
-        self.end_headers()
-        text = reply.text or ""
-        pieces = [text[i : i + 8] for i in range(0, len(text), 8)]
-        deltas: list[dict[str, Any]] = [{"role": "assistant", "content": ""}]
-        if thoughts := reply.message.get("reasoning_content"):
-            deltas += [{"reasoning_content": thoughts[i : i + 8]} for i in range(0, len(thoughts), 8)]
-        deltas += [{"content": piece} for piece in pieces]
-        for index, call in enumerate(reply.message.get("tool_calls", ())):
-            args = call["function"]["arguments"]
-            first = {**call, "index": index, "function": {**call["function"], "arguments": ""}}
-            rest = [
-                {"index": index, "function": {"arguments": args[i : i + 5]}} for i in range(0, len(args), 5)
-            ]
-            deltas += [{"tool_calls": [piece]} for piece in (first, *rest)]
-        for delta in deltas:
-            self._event(_chunk(request, [{"index": 0, "delta": delta, "finish_reason": None}]))
-        self._event(_chunk(request, [{"index": 0, "delta": {}, "finish_reason": reply.finish}]))
-        if usage_wanted and reply.usage is not None:
-            self._event({**_chunk(request, []), "usage": _usage(reply)})
-        self.wfile.write(b"data: [DONE]\n\n")
-        self.close_connection = True
 
-    def _event(self, data: dict[str, Any]) -> None:
-        self.wfile.write(b"data: " + json.dumps(data).encode() + b"\n\n")
-        self.wfile.flush()
+def _events(request: Json, reply: Reply, model: str) -> Iterator[str]:
+    """Yield what is streamed, in pieces of eight characters (five of arguments)."""
+
+    def cut(text: str, size: int = 8) -> list[str]:
+        return [text[i : i + size] for i in range(0, len(text), size)]
+
+    deltas: list[Json] = [{"role": "assistant", "content": ""}]
+    deltas += [{"reasoning_content": piece} for piece in cut(reply.message.get("reasoning_content", ""))]
+    deltas += [{"content": piece} for piece in cut(reply.text or "")]
+    for index, call in enumerate(reply.message.get("tool_calls", ())):
+        first = {**call, "index": index, "function": {**call["function"], "arguments": ""}}
+        rest = cut(call["function"]["arguments"], 5)
+        parts = [first, *({"index": index, "function": {"arguments": piece}} for piece in rest)]
+        deltas += [{"tool_calls": [part]} for part in parts]
+    ends = [*({"delta": delta, "finish_reason": None} for delta in deltas)]
+    for end in [*ends, {"delta": {}, "finish_reason": reply.finish}]:
+        yield json.dumps(chat_completion(model, [{"index": 0, **end}], "chat.completion.chunk"))
+    if (request.get("stream_options") or {}).get("include_usage") and reply.usage is not None:
+        yield json.dumps(chat_completion(model, [], "chat.completion.chunk", **_usage(reply)))
+    yield "[DONE]"
 
 
-def _completion(request: dict[str, Any], reply: Reply) -> dict[str, Any]:
-    message = {"role": "assistant", "content": reply.text, "refusal": None, **reply.message}
-    completion: dict[str, Any] = {
-        "id": "chatcmpl-1",
-        "object": "chat.completion",
-        "created": 1,
-        "model": request.get("model", "local"),
-        "choices": [{"index": 0, "message": message, "finish_reason": reply.finish}],
-    }
-    if reply.logprobs and request.get("logprobs"):
-        tokens = [
-            {"token": "x", "logprob": each, "bytes": None, "top_logprobs": []} for each in reply.logprobs
-        ]
-        completion["choices"][0]["logprobs"] = {"content": tokens, "refusal": None}
-    if reply.usage is not None:
-        completion["usage"] = _usage(reply)
-    return completion
+def _usage(reply: Reply) -> Json:
+    return {} if reply.usage is None else {"usage": chat_usage(*reply.usage) | reply.extra}
 
 
-def _chunk(request: dict[str, Any], choices: list[dict[str, Any]]) -> dict[str, Any]:
-    return {
-        "id": "chatcmpl-1",
-        "object": "chat.completion.chunk",
-        "created": 1,
-        "model": request.get("model", "local"),
-        "choices": choices,
-    }
+def chat_completion(model: str, choices: Sequence[Json], kind: str = "chat.completion", **more: Any) -> Json:
+    """Return a reply, or a chunk of one, as OpenAI's chat completions word it."""
+    return {"id": "chatcmpl-1", "object": kind, "created": 1, "model": model, "choices": choices, **more}
 
 
-def _usage(reply: Reply) -> dict[str, Any]:
-    tokens_in, tokens_out = reply.usage or (0, 0)
-    return {
-        "prompt_tokens": tokens_in,
-        "completion_tokens": tokens_out,
-        "total_tokens": tokens_in + tokens_out,
-        **reply.extra,
-    }
+def chat_usage(read: int, written: int) -> Json:
+    return {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}

@@ -1,8 +1,7 @@
 """Every block of README and docs/ runs here, or in the test that is named, or says why it cannot.
 
-Python, `sh` and `console` blocks run page by page, in one folder with `demos`; a script stands in for models.
-The `text` blocks below, up to the next block or heading, are what Python prints, or lines that a command
-prints, in order; "…" is anything.
+Blocks run page by page, in one folder with `demos`; a script stands in for models. The `text` blocks below,
+up to the next block or heading, are what Python prints, or lines that a command prints; "…" is anything.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Mapping, Set
 from pathlib import Path
 from typing import NamedTuple
 
@@ -95,9 +94,7 @@ def _body(match: re.Match[str]) -> str:
 
 
 BLOCKS = {page.relative_to(ROOT).as_posix(): blocks_of(page) for page in PAGES}
-TO_RUN = [
-    name for name, blocks in BLOCKS.items() if any(each.language in RUN and not each.held for each in blocks)
-]
+TO_RUN = [name for name, found in BLOCKS.items() if any(e.language in RUN and not e.held for e in found)]
 
 
 @pytest.fixture
@@ -128,10 +125,8 @@ def test_the_blocks_of_a_page_run_and_print_what_it_says(
                 for name, value in model_of(script, server).items():
                     patched.setenv(name, value)
                 if block.language == "python":
-                    said = run_python(script, names)
-                    assert not printed or without_figures(said) == without_figures(printed), (
-                        f"{script}\n{said}"
-                    )
+                    said = without_figures(run_python(script, names))
+                    assert not printed or said == without_figures(printed), f"{script}\n{said}"
                 else:
                     said = run_shell(script, command, codes={0, 3} if "Declined" in printed else {0})
                     assert re.search(as_pattern(printed), without_figures(said)), f"{script}\n{said}"
@@ -164,15 +159,15 @@ def run_shell(script: str, command: Command, *, codes: Set[int]) -> str:
         done = [command(*shlex.split(line, comments=True)[1:]) for line in lines]
         assert {each.code for each in done} <= codes, f"{script}\n{done}"
         return "".join(each.out + each.err + each.out for each in done)
+    return run_bash(script, environment(), codes)
+
+
+def run_bash(script: str, variables: Mapping[str, str], codes: Set[int] = frozenset({0})) -> str:
+    """Run a script where the programs of this Python are found, and return what it prints."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    ended = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", script],
-        env=environment(PATH=path),
-        text=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        timeout=120,
-    )
+    bash = ["bash", "-euo", "pipefail", "-c", script]
+    both = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    ended = subprocess.run(bash, env={**variables, "PATH": path}, text=True, timeout=120, **both)
     assert ended.returncode in codes, f"{script}\n{ended.stdout}"
     return ended.stdout
 
@@ -204,7 +199,7 @@ REPLIES = {  # what a question or prompt ends with, and what the model says
     "harbour dues from 2010 to 2011": "Program: subtract(1250, 900), divide(#0, 900)",
     "Question: …": "Program: subtract(1250, 900)",
     "Which of them is cheaper?": "Amber Arrow costs 38. The answer is: Amber Arrow",
-    "notice to end the agreement?": "It is ninety days.\nPassages: 1\nThe answer is ninety days.",
+    "notice to end the agreement?": "It is.\nPassages: 1 “ninety days”\nThe answer is ninety days.",
     "</rows>": 'ans = sorted(table["rows"], key=lambda row: 0)[0][0]',
 }
 
@@ -229,16 +224,8 @@ GIVEN = {  # files of the reader's own
     "docs/retrieval.md": {"reports/port.csv": "Year,Dues\n2010,900\n2011,1250\n"},
     "docs/statutes.md": {
         "fees.txt": "\u00a7 12. Fees\n\n(a) A late fee is due.\n\n(h) It is refunded.\n",
-        "cases.jsonl": json.dumps(
-            {
-                "id": "1",
-                "kind": "entailment",
-                "text": "Ann paid a late fee.",
-                "question": "Section 12(a) applies to Ann.",
-                "answer": "Entailment",
-                "section_mentioned": "12(a)",
-            }
-        ),
+        "cases.jsonl": '{"id": "1", "kind": "entailment", "text": "Ann paid a late fee.", "question": '
+        '"Section 12(a) applies to Ann.", "answer": "Entailment", "section_mentioned": "12(a)"}',
         "statutes.json": json.dumps({"12": "\u00a7 12. Fees\n\n(a) A late fee is due.\n"}),
     },
     "docs/table_operations.md": {
@@ -249,11 +236,7 @@ GIVEN = {  # files of the reader's own
 }
 
 
-def test_every_block_has_a_language() -> None:
-    bare = [(each.page, each.text) for blocks in BLOCKS.values() for each in blocks if not each.language]
-    assert not bare
-
-
-def test_what_cannot_run_stands_in_a_page() -> None:
-    texts = [each.text for blocks in BLOCKS.values() for each in blocks]
-    assert all(any(text.startswith(begins) for text in texts) for begins in CANNOT)
+def test_every_block_has_a_language_and_what_cannot_run_is_in_a_page() -> None:
+    blocks = [each for found in BLOCKS.values() for each in found]
+    assert not [(each.page, each.text) for each in blocks if not each.language]
+    assert all(any(each.text.startswith(begins) for each in blocks) for begins in CANNOT)

@@ -15,54 +15,38 @@ from typing import Any
 from tests.test_floors import files, imports, imports_of, run_nodes
 
 ROOT = Path(__file__).parents[1]
-ROOMS = {  # what may be imported beside the core; a room that is not named takes the core alone
-    "chameleon/documents": "papers",
-    "chameleon/evaluation": "programs",
-    "chameleon/interop": "mcp models otlp inspect ray",
-    "chameleon/llm": "models openai",
-    "chameleon/pictures": "pictures ocr easyocr",
-    "chameleon/retrieval": "retrieval embeddings faiss",
-    "chameleon/sandbox": "programs monty",
-    "chameleon/table": "databases corpus programs",
-    "chameleon/web": "web",
-    "benchmarks": "text-metrics binder-metric programs",
-    "modules/compose": "models",
-    "modules/search": "web ddgs",
-    "modules/vision": "vision",
-    "planners": "embeddings",
-}
-NAMES = {  # of packages that are imported by another name
-    "PIL": "pillow",
-    "Stemmer": "pystemmer",
-    "faiss": "faiss-cpu",
-    "markdown_it": "markdown-it-py",
-    "opentelemetry": "opentelemetry-exporter-otlp-proto-http",  # which requires the SDK
-    "pydantic_core": "pydantic",
-    "recognizers_date_time": "recognizers-text-date-time",
-    "recognizers_number": "recognizers-text-number",
-    "anyio": "mcp",  # which requires these
-    "httpx2": "mcp",
-    "mcp_types": "mcp",
-    "referencing": "jsonschema",
-    "uvicorn": "mcp",
-    "yaml": "pyyaml",
-}
-LOADED_LATE = {  # by others, inside functions: what they need as they are loaded is an extra's
-    "chameleon.interop.collector",
-    "chameleon.interop.langchain",
-    "chameleon.interop.inventory_server",
-    "chameleon.llm.openai_chat",
-    "chameleon.llm.scripted",
-    "chameleon.retrieval.sentence_transformer",
-    "chameleon.web.session",
-}
+# What may be imported besides the core; a room that is not named takes the core alone.
+_ROOMS = """
+chameleon/documents: papers; chameleon/evaluation: programs; chameleon/interop: mcp models otlp inspect ray
+chameleon/llm: models openai; chameleon/pictures: pictures ocr easyocr; chameleon/sandbox: programs monty
+chameleon/retrieval: retrieval embeddings faiss; chameleon/table: databases corpus programs
+benchmarks: text-metrics binder-metric programs; modules/compose: models; modules/search: web ddgs
+chameleon/web: web; modules/vision: vision; planners: embeddings
+"""
+# Packages that are imported by another name; the SDK, and what MCP needs, come with the package named here.
+_NAMES = """
+PIL: pillow; Stemmer: pystemmer; faiss: faiss-cpu; markdown_it: markdown-it-py; pydantic_core: pydantic
+recognizers_date_time: recognizers-text-date-time; recognizers_number: recognizers-text-number; yaml: pyyaml
+opentelemetry: opentelemetry-exporter-otlp-proto-http; referencing: jsonschema
+anyio: mcp; httpx2: mcp; mcp_types: mcp; uvicorn: mcp
+"""
+# Loaded by others, inside functions: what they need as they are loaded is an extra's.
+_LATE = """
+interop.collector interop.langchain interop.inventory_server llm.openai_chat llm.scripted
+retrieval.sentence_transformer web.session
+"""
+
+
+def pairs(text: str) -> dict[str, str]:
+    return dict(part.split(": ") for part in re.split("; |\n", text.strip()))
+
+
+ROOMS, NAMES = pairs(_ROOMS), pairs(_NAMES)
+LOADED_LATE = {f"chameleon.{name}" for name in _LATE.split()}
 NOT_IMPORTED = {  # by our own code
-    "emoji": "what Recognizers-Text needs, in a version that it can use",
-    "psycopg": "loaded by SQLAlchemy, by the address",
-    **dict.fromkeys(
-        ("langchain-openai", "langchain-anthropic", "langchain-google-genai", "langchain-ollama"),
-        "loaded by LangChain, by the provider's name",
-    ),
+    "emoji",  # Recognizers-Text needs it, in a version that it can use
+    "psycopg",  # loaded by SQLAlchemy, by the address
+    *(f"langchain-{provider}" for provider in ("openai", "anthropic", "google-genai", "ollama")),
 }
 NOT_SHIPPED = ("test", "docs", "dev")  # extras for the checkout, which no room imports
 _REQUIREMENT = re.compile(r"([\w.-]+)(?:\[([\w,-]+)\])?")
@@ -70,10 +54,7 @@ _REQUIREMENT = re.compile(r"([\w.-]+)(?:\[([\w,-]+)\])?")
 
 @cache
 def extras(*, own: bool = False) -> dict[str, frozenset[str]]:
-    """Return the packages that each extra installs, in lower case; "" is the core.
-
-    `own`: without those of the other extras that it names.
-    """
+    """Return the packages of each extra, "" the core; `own`: without those of other extras that it names."""
     project: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     listed = {"": project["dependencies"], **project["optional-dependencies"]}
 
@@ -116,21 +97,25 @@ def imported_by(name: str) -> set[str]:
 
 def room_of(name: str) -> str:
     parts = name.removeprefix("chameleon.").split(".")
-    room = parts[0] if parts[0] in ("planners", "benchmarks") else "/".join(parts[:2])
-    return room if parts[0] in ("modules", "planners", "benchmarks") else f"chameleon/{parts[0]}"
+    if parts[0] == "modules":
+        return "/".join(parts[:2])
+    return parts[0] if parts[0] in ("planners", "benchmarks") else f"chameleon/{parts[0]}"
 
 
 def used_in(room: str) -> set[str]:
     """Return the packages that a room imports, and those of the files that it imports."""
     own = [name for name in files() if room_of(name) == room]
-    beside = chain.from_iterable(imports()[name] for name in own)
-    return set[str]().union(*map(imported_by, {*own, *beside}))
+    return set[str]().union(*map(imported_by, {*own, *chain(*(imports()[name] for name in own))}))
 
 
-def test_a_room_imports_what_its_extras_install() -> None:
+def test_a_room_imports_what_its_extras_install_and_an_extra_lists_what_its_rooms_use() -> None:
     for room, packages in imported().items():
         allowed = extras()[""].union(*(extras()[extra] for extra in ROOMS.get(room, "").split()))
         assert packages <= allowed, (room, packages - allowed)
+    for extra, packages in extras(own=True).items():
+        rooms = [room for room, named in ROOMS.items() if extra in named.split()]
+        used = set[str]().union(*(used_in(room) for room in rooms or imported()))
+        assert packages - NOT_IMPORTED <= used, (extra, packages - used)
 
 
 def test_what_is_loaded_at_once_needs_the_core_alone() -> None:
@@ -146,33 +131,19 @@ def test_what_is_loaded_at_once_needs_the_core_alone() -> None:
 def test_what_is_installed_is_imported() -> None:
     used = set[str]().union(*imported().values())
     installed = frozenset[str]().union(*extras().values())
-    assert installed - used == NOT_IMPORTED.keys()
+    assert installed - used == NOT_IMPORTED
     for room, named in ROOMS.items():
         for extra in named.split():
             assert extras()[extra] & imported()[room], f"{room} imports nothing of {extra}"
 
 
-def test_an_extra_lists_what_its_rooms_use() -> None:
-    for extra, packages in extras(own=True).items():
-        rooms = [room for room, named in ROOMS.items() if extra in named.split()]
-        used = set[str]().union(*(used_in(room) for room in rooms or imported()))
-        assert packages - NOT_IMPORTED.keys() <= used, (extra, packages - used)
-
-
-def test_a_package_that_is_required_is_in_the_extra_that_is_named() -> None:
-    asked = [
-        [ast.literal_eval(each) for each in (node.args[0], node.args[2])]
-        for file in files().values()
-        for node in ast.walk(ast.parse(file.read_text("utf-8")))
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "require"
-    ]
+def test_every_extra_that_is_named_exists_and_has_the_package_that_is_required() -> None:
+    nodes = chain(*(ast.walk(ast.parse(file.read_text("utf-8"))) for file in files().values()))
+    calls = [each for each in nodes if isinstance(each, ast.Call) and isinstance(each.func, ast.Name)]
+    asked = [call.args for call in calls if call.func.id == "require"]  # type: ignore[attr-defined]
     assert len(asked) > 10
-    for package, extra in asked:
-        assert package.lower() in extras()[extra], (package, extra)
-
-
-def test_every_extra_that_is_spoken_of_exists() -> None:
-    documents = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *files().values()]
-    for file in documents:
+    for package, _, extra in asked:
+        assert ast.literal_eval(package).lower() in extras()[ast.literal_eval(extra)], ast.unparse(package)
+    for file in (ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *files().values()):
         for named in re.findall(r"(?:chameleon-compose|'\.)\[([\w,-]+)\]", file.read_text("utf-8")):
             assert set(named.split(",")) <= {*extras(), *NOT_SHIPPED}, (file, named)

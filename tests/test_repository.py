@@ -1,13 +1,17 @@
-"""What stands around the code does not rot: workflows, scripts, recipes and pages name what there is."""
+"""What is around the code does not rot: workflows, scripts, recipes and pages name what exists."""
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
+import urllib.error
+import urllib.request
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +19,8 @@ import pytest
 import yaml
 
 from chameleon.inventory import shipped_inventories
+from tests.conftest import _PRIVATE_VARIABLE, NetworkForbidden
+from tests.loopback import LoopbackServer
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md", "AGENTS.md")
@@ -31,11 +37,9 @@ def loaded(path: str | Path) -> Any:
     return yaml.safe_load(read(path))
 
 
-def jobs() -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the jobs of all workflows, each with the file that it is in."""
-    for file in WORKFLOWS:
-        for job in loaded(file)["jobs"].values():
-            yield file.name, job
+def jobs() -> list[tuple[str, dict[str, Any]]]:
+    """Return the jobs of all workflows, each with the file that it is in."""
+    return [(file.name, job) for file in WORKFLOWS for job in loaded(file)["jobs"].values()]
 
 
 def commands() -> dict[str, str]:
@@ -56,7 +60,7 @@ def versions() -> list[str]:
     return sorted(found, key=lambda version: int(version.partition(".")[2]))
 
 
-def test_commands_name_files_that_exist() -> None:
+def test_commands_name_files_and_extras_that_exist() -> None:
     for source, text in commands().items():
         paths = named(r"(?<![\w.])(?:tests|scripts|docs|\.ci)(?:/[\w.-]*\w)+", text)
         assert paths, source
@@ -64,14 +68,9 @@ def test_commands_name_files_that_exist() -> None:
         assert not missing, (source, missing)
     for script in SCRIPTS:
         assert (ROOT / script).stat().st_mode & 0o100 or sys.platform == "win32", script
-
-
-def test_extras_that_are_installed_exist() -> None:
-    known = PROJECT["optional-dependencies"].keys()
-    texts = commands() | {page: read(page) for page in PAGES}
-    for source, text in texts.items():
-        for extras in named(r"'\.\[([\w,-]+)\]'", text):
-            assert set(extras.split(",")) <= known, (source, extras)
+    for source, text in (commands() | {page: read(page) for page in (*PAGES, "Dockerfile")}).items():
+        for extras in named(r"(?:'\.\[|EXTRAS=)([\w,-]+)", text):
+            assert set(extras.split(",")) <= PROJECT["optional-dependencies"].keys(), (source, extras)
 
 
 def test_every_smoke_test_is_one_that_exists() -> None:
@@ -132,10 +131,8 @@ def test_recipes_run_what_a_developer_has_and_pages_name_recipes_that_exist() ->
         assert named(r"`just (\w+)", read(page)) <= recipes, page
 
 
-def test_the_image_has_extras_that_exist_and_all_that_the_wheel_is_built_from() -> None:
+def test_the_image_has_all_that_the_wheel_is_built_from() -> None:
     text = read("Dockerfile")
-    for extras in named(r"EXTRAS=([\w,-]+)", text):
-        assert set(extras.split(",")) <= PROJECT["optional-dependencies"].keys(), extras
     assert 'ENTRYPOINT ["chameleon"]' in text and "chameleon" in PROJECT["scripts"]
     assert re.search(r"(?m)^USER [1-9]\d*$", text), "not as root, and by number"
     kept = named(r"(?m)^!(.+)$", read(".dockerignore"))
@@ -162,13 +159,7 @@ def test_all_addresses_of_the_project_are_of_one_repository() -> None:
         if inside := re.search(r"/(?:tree|blob)/main/(.+)", url):
             assert (ROOT / inside[1]).exists(), url
     owner_and_name = home.removeprefix("https://github.com/")
-    texts = [
-        *ROOT.glob("*.md"),
-        *ROOT.glob("docs/**/*.md"),
-        *ROOT.glob(".github/**/*.*"),
-        ROOT / "CITATION.cff",
-    ]
-    for file in texts:
+    for file in chain(*map(ROOT.glob, ("*.md", "docs/**/*.md", ".github/**/*.*", "CITATION.cff"))):
         ours = named(r"github\.com/([\w-]+/chameleon(?:-compose)?)\b(?!-)", read(file))
         assert ours <= {owner_and_name}, file.name
 
@@ -179,3 +170,25 @@ def test_the_citation_is_of_this_version_and_its_inventories_exist() -> None:
     for reference in cited["references"]:
         inventories = re.findall(r"[a-z_]+(?=,| and|\.)", reference["notes"].partition("Inventories ")[2])
         assert inventories and {*inventories} <= {*shipped_inventories()}
+
+
+def test_no_test_reaches_the_network_but_this_machine() -> None:
+    with socket.socket() as ours:
+        for connect in (ours.connect, ours.connect_ex):
+            with pytest.raises(NetworkForbidden, match=r"192\.0\.2\.1"):
+                connect(("192.0.2.1", 80))
+    with pytest.raises(NetworkForbidden, match=r"look up api\.openai\.com"):
+        socket.create_connection(("api.openai.com", 443))
+    with LoopbackServer() as server, urllib.request.urlopen(server.url + "/models") as response:
+        assert response.status == 200
+    with LoopbackServer(models=None) as server, pytest.raises(urllib.error.HTTPError) as caught:
+        urllib.request.urlopen(server.url + "/models")
+    caught.value.close()
+
+
+def test_no_test_sees_the_developers_keys() -> None:
+    assert not [name for name in os.environ if name.endswith("_API_KEY") or name.startswith("OPENAI_")]
+    assert os.environ["CHAMELEON_STORE"].endswith("responses.sqlite")
+    names = "OPENAI_BASE_URL ANTHROPIC_API_KEY GOOGLE_GENAI_USE_VERTEXAI GOOGLE_APPLICATION_CREDENTIALS "
+    for name in f"{names} MISTRAL_BASE_URL OLLAMA_HOST http_proxy NO_PROXY CHAMELEON_MODEL".split():
+        assert _PRIVATE_VARIABLE.search(name), name

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
-import sys
 import tomllib
 from collections.abc import Iterator
 from configparser import ConfigParser
@@ -17,6 +15,7 @@ import pytest
 from tests.e2e.commands import environment
 from tests.hosted import Asked, HostedServer
 from tests.hosted_tools import Calls
+from tests.test_docs_blocks import run_bash
 
 PAGE = Path(__file__).parents[1].joinpath("docs", "tools.md").read_text("utf-8")
 _BLOCK = re.compile(r"(?:`([\w.]+)`:\n\n)?^```(\w+)\n(.*?)^```$", re.M | re.S)
@@ -55,29 +54,17 @@ def folder(tmp_path: Path) -> Path:
 
 def run(script: str, folder: Path, server: HostedServer) -> str:
     """Run a block of the shell as a reader would; packages are installed already."""
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     keys = {"OPENAI_BASE_URL": server.openai_url, "OPENAI_API_KEY": "k", "CHAMELEON_STORE": "off"}
-    done = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", re.sub(r"^pip install .*$", "", script, flags=re.M)],
-        cwd=folder,
-        env=environment(str(folder / "installed"), PATH=path, **keys),
-        text=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        timeout=120,
-    )
-    assert done.returncode == 0, f"{script}\n{done.stdout}"
-    return done.stdout
+    script = re.sub(r"^pip install .*$", "", script, flags=re.M)
+    return run_bash(f"cd {folder}\n{script}", environment(str(folder / "installed"), **keys))
 
 
 def commands(section: str) -> list[tuple[str, str]]:
     """Return the blocks of the shell in a section, each with what is printed below it."""
     blocks = [(language, text) for name, language, text in _BLOCK.findall(SECTIONS[section])]
-    after = [*blocks[1:], ("", "")]
+    pairs = zip(blocks, [*blocks[1:], ("", "")], strict=True)
     return [
-        (text, printed if kind == "text" else "")
-        for (language, text), (kind, printed) in zip(blocks, after, strict=True)
-        if language == "sh"
+        (text, printed if kind == "text" else "") for (lang, text), (kind, printed) in pairs if lang == "sh"
     ]
 
 
@@ -101,13 +88,10 @@ def test_what_the_page_prints_is_printed(section: str, folder: Path, server: Hos
             assert re.fullmatch(as_pattern(printed), without_figures(said)), said
 
 
-def test_the_tools_of_a_package_are_listed_with_it(folder: Path, server: HostedServer) -> None:
+def test_a_package_lists_tools_and_an_inventory_names_them(folder: Path, server: HostedServer) -> None:
     ((script, printed),) = commands("A package of your own")
     listed = run(script, folder, server).splitlines()
     assert printed.split() in [line.split() for line in listed]
-
-
-def test_an_inventory_names_the_tools_of_a_package(folder: Path, server: HostedServer) -> None:
     (folder / "tools.py").unlink()
     (named,) = re.findall(r"`(modules: .*?)`", SECTIONS["A package of your own"])
     (folder / "mine.yaml").write_text(f"name: mine\nplanner: one_shot\n{named}\n", "utf-8")

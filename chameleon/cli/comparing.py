@@ -43,6 +43,7 @@ def compare(options: CompareOptions, *, as_json: bool) -> int:
     The target is a file that exists, else a shipped grid, else a question. Without data the arms of a grid
     are listed. Raises `Interrupted` after Ctrl-C, and `Stopped` before the end, once what is done is shown.
     """
+    options = replace(options, target=options.target.removeprefix("experiments/"))
     target, models = options.target, options.model or []
     kind = _kind_of(target)
     is_grid = kind == "grid"
@@ -203,6 +204,9 @@ class GridRun:
         if self.stopped:
             return arm_figures(arm, lacks="not reached")
         data, problems = self.asked[arm.name]
+        return self._measured(arm, data, problems) | arm.printed(data.benchmark)
+
+    def _measured(self, arm: Arm, data: Data, problems: Sequence[Problem]) -> dict[str, Any]:
         if arm.inventory.needs_model and not (arm.model or self.options.model):
             if data.benchmark.name == OWN:  # of your questions the answers alone count
                 return arm_figures(arm, lacks="it asks a model, and none is named: --model PROVIDER:NAME")

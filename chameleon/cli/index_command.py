@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from chameleon.retrieval.index import Index
 
 _SUMMARIES = "chameleon.modules.documents.summaries"
-_MOST_SHOWN = 20
+_MOST_SHOWN, _MOST_NAMED = 20, 5
 
 
 def index_tables(
@@ -64,10 +64,19 @@ def index_tables(
         spent = spent_in_words(usage, sum(call.cached for call in recorder.calls))
         echo(_held(summary) if output.quiet else f"{in_words(summary)}\n{spent}".rstrip())
     if summary.faults and not output.quiet:
-        faults = [f"  {harmless(f'{one.where}: {one.why}')}" for one in summary.faults]
+        by_reason: dict[str, list[str]] = {}  # a package that is missing is named once
+        for one in summary.faults:
+            by_reason.setdefault(one.why, []).append(one.where)
+        faults = [f"  {harmless(f'{_named(places)}: {why}')}" for why, places in by_reason.items()]
         warnings = counted(len(summary.faults), "warning")
         echo("\n".join([f"{warnings}: not read", *_first(faults)]), err=True)
     return 0 if summary.files or summary.unchanged or summary.vanished else 1
+
+
+def _named(places: Sequence[str]) -> str:
+    """Write "a.docx, b.html and 12 more"."""
+    more = len(places) - _MOST_NAMED
+    return ", ".join(places[:_MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def _summaries_by(options: ModelOptions) -> tuple[Any, str]:

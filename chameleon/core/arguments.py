@@ -18,6 +18,7 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, create_model
 from pydantic.errors import PydanticUserError
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from chameleon.core.state import State
 from chameleon.errors import BadArguments, ChameleonError, InventoryError, PlanError
@@ -55,6 +56,14 @@ class _Schema(GenerateJsonSchema):
         if self.mode == "serialization":
             return {"type": name}
         return {"type": "string", "description": f'"$NAME" of a step that gives a {name}'}
+
+    def encode_default(self, dft: Any) -> Any:
+        """Return a default as JSON. Raises `PydanticSerializationError` for one that is no finite number."""
+        try:
+            json.dumps(to_jsonable_python(dft, inf_nan_mode="constants"), allow_nan=False)
+        except ValueError as problem:
+            raise PydanticSerializationError(str(problem)) from problem
+        return super().encode_default(dft)
 
     def field_title_should_be_set(self, schema: Any) -> bool:
         """Leave out the titles that are made of names: a model is told no name twice."""

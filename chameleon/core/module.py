@@ -29,6 +29,8 @@ _OLD_NAMES = {
     "asks": "requires_approval",
     "at_most": "max_runs",
     "in_turn": "traits.exclusive_group",
+}
+_OLD_NAMES_OF_PLANNERS = {
     "brings": "extra_modules",
     "whole": "returns_full_plan",
     "handles_failure": "replans_after_failure",
@@ -191,8 +193,8 @@ def _check_state(run: Callable[..., Any], owner: str) -> None:
 
 
 def refuse_old_names(part: Any) -> None:
-    """Raise `InventoryError` for an attribute that was renamed: an unread `asks` would run a tool unasked."""
-    for old, new in _OLD_NAMES.items():
+    """Raise `InventoryError` for a renamed attribute of a module or planner, which nothing would read."""
+    for old, new in (_OLD_NAMES if isinstance(part, Module) else _OLD_NAMES_OF_PLANNERS).items():
         if hasattr(part, old):
             what = f"class {type(part).__qualname__} has the attribute {old!r}"
             raise InventoryError(what, hint=f"It is now called {new!r}.")

@@ -140,6 +140,7 @@ def _cells(arm: Mapping[str, Any]) -> dict[str, str]:
         **{name: _written(value, ".4f") for name, value in found.get("figures", {}).items()},
         "± 90 %": _written(found.get("half_width_90"), ".2f", 100),
         TO_FIRST: to_first,
+        **_published(arm, found),
         "declined": _written(found.get("declined")) + of_them_right(found.get("rightly_declined", 0)),
         "failed": _written(found.get("failed")),
         "calls": _written(usage.get("calls")),
@@ -157,6 +158,19 @@ def _cells(arm: Mapping[str, Any]) -> dict[str, str]:
         "calls each": _written(arm["calls_per_question"]),
         NEEDS: ", ".join(arm["needs_a_model"][:-1]),
     }
+
+
+def _published(arm: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, str]:
+    """Write what is printed for an arm, and how far from it ours is, in points."""
+    change, share = arm.get("published_change"), arm.get("published")
+    ours = found.get("difference") if share is None else found.get("accuracy")
+    printed = change if share is None else share
+    if printed is None:
+        return {"published": "", "to published": ""}
+    figures = list(found.get("figures", {}).values())  # of a rule that grades, the first
+    ours = figures[0] if figures and share is not None else ours
+    away = "" if ours is None else f"{100 * ours - printed:+.2f}"
+    return {"published": f"{printed:+.1f}" if share is None else f"{printed:.2f}", "to published": away}
 
 
 def _written(value: float | None, form: str = ",", times: float = 1) -> str:

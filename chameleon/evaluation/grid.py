@@ -6,7 +6,7 @@ import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import Field, ValidationError
 
@@ -18,6 +18,9 @@ from chameleon.inventory.building import spec_error
 from chameleon.inventory.schema import InputType, Name, Strict
 from chameleon.inventory.source import GRID, Source, extended, read_source, under_new_names
 from chameleon.text import nearest
+
+if TYPE_CHECKING:
+    from chameleon.evaluation.benchmark import Benchmark
 
 
 class VariantSpec(Strict):
@@ -40,11 +43,16 @@ class VariantSpec(Strict):
 
 
 class ArmSpec(VariantSpec):
-    """One arm, which may name another `inventory` than the grid, and the `model` and the `data` it has."""
+    """One arm, which may name another `inventory` than the grid, and the `model` and the `data` it has.
+
+    `published` is what is printed of it: a row's `system` in `benchmarks/published`, or for an ablation the
+    change to the first arm, in points.
+    """
 
     inventory: str | None = None
     model: str = ""
     data: str | None = None
+    published: str | float | None = None
 
 
 class GridSpec(Strict):
@@ -67,6 +75,7 @@ class Arm:
     changes: tuple[str, ...] = ()
     model: str = ""
     data: Path | None = None
+    published: str | float | None = None
 
     @classmethod
     def of(cls, spec: GridSpec, name: str, source: Source, below: Source) -> Arm:
@@ -86,7 +95,15 @@ class Arm:
             what = f"the arm {name}: {problem.what}"
             raise InventoryError(what, where=problem.where or source.file, hint=problem.hint) from problem
         data = Path(*source.folders[:1], variant.data) if variant.data else None
-        return cls(name, variant.about, inventory, tuple(_changes(own.data)), variant.model, data)
+        changes, published = tuple(_changes(own.data)), variant.published
+        return cls(name, variant.about, inventory, changes, variant.model, data, published)
+
+    def printed(self, benchmark: Benchmark) -> dict[str, Any]:
+        """Return the figure that is printed for this arm, in percent or points; nothing for none."""
+        if isinstance(self.published, str):
+            row = next((each for each in benchmark.published if each.system == self.published), None)
+            return {} if row is None else {"published": next(iter(row.percent.values()), None)}
+        return {} if self.published is None else {"published_change": self.published}
 
     @property
     def calls(self) -> int | None:
@@ -187,7 +204,7 @@ def _changes(data: Mapping[str, Any]) -> Iterator[str]:
     """Tell "without term_clarifier", "table_filter: use semantic_filter, rows 10", "llm: temperature 0"."""
     if left_out := data.get("without"):
         yield f"without {', '.join(left_out)}"
-    own = {key: value for key, value in data.items() if key not in ("about", "without", "modules")}
+    own = {k: v for k, v in data.items() if k not in ("about", "without", "modules", "published")}
     for name, value in {**(data.get("modules") or {}), **own}.items():
         if isinstance(value, Mapping) and value:
             yield f"{name}: {', '.join(f'{key} {_said(item)}' for key, item in value.items())}"

@@ -74,14 +74,29 @@ class EventReader:
 
     def lines_of(self, result: Result) -> list[bytes]:
         """Return the lines of a problem's run, none if lost. Raises `LogError` if damaged, `InputError`."""
-        path, start = self._folder / EVENTS, result.member
-        if start is None:
+        if result.member is None:
             return []
+        try:
+            return self._packed(result)
+        except LogError:
+            found = recent_lines(self._folder).get(result.id, [])
+            if not found and result.member < (self._folder / EVENTS).stat().st_size:
+                raise
+            return found
+
+    def is_packed(self, result: Result) -> bool:
+        """Return whether a member has the problem: in folders of earlier versions the last ones have none."""
+        with suppress(LogError):
+            return bool(self._packed(result))
+        return False
+
+    def _packed(self, result: Result) -> list[bytes]:
+        path, start = self._folder / EVENTS, result.member or 0
         with _named(path, f"the member at byte {start:,} is damaged"):
-            if start >= path.stat().st_size:
-                return []
-            lines, _ = read_member(path, start)
-        return _by_problem(lines, path).get(result.id, [])
+            found = _by_problem(read_member(path, start)[0], path)
+            if result.id not in found:
+                raise LookupError(f"it lacks problem {result.id}")
+            return found[result.id]
 
     def events_of(self, result: Result) -> tuple[Event, ...]:
         """Return the events of a problem's run that count. Raises as `lines_of` does."""
@@ -111,6 +126,11 @@ def read_member(path: Path, start: int) -> tuple[list[bytes], int]:
     return bytes(text).splitlines(keepends=True), end
 
 
+def recent_lines(folder: Path) -> dict[str, list[bytes]]:
+    """Return the recent lines by problem. Raises `LogError` naming the line that is of none."""
+    return _by_problem(whole_lines(folder / RECENT), folder / RECENT)
+
+
 def unfinished_runs(folder: Path, start: int, done: Container[str]) -> dict[str, RunLines]:
     """Read the runs of problems that are not `done`: their recent lines, else a member that lost its result.
 
@@ -118,7 +138,7 @@ def unfinished_runs(folder: Path, start: int, done: Container[str]) -> dict[str,
     naming a line that is damaged.
     """
     found = _by_problem(_lines_after(folder / EVENTS, start), folder / EVENTS)
-    found |= _by_problem(whole_lines(folder / RECENT), folder / RECENT)
+    found |= recent_lines(folder)
     return {id: RunLines.of(id, each, folder) for id, each in found.items() if id not in done}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -87,8 +88,9 @@ def _common(parts: Mapping[Path, Mapping[str, Any]]) -> dict[str, Any]:
     for path, other in others:
         same = {**other, PART: {**other[PART], "number": settings[PART]["number"]}}
         differs = settings_diff(settings, same)
-        if not differs and settings.get(LIMIT) != other.get(LIMIT):
-            differs = f"limit was {settings.get(LIMIT)}, and now is {other.get(LIMIT)}"
+        was, now = (json.dumps(each.get(LIMIT, "unknown")) for each in (settings, other))
+        if not differs and was != now:
+            differs = f"limit was {was}, and now is {now}"
         if differs:
             hint = f"It is compared with {first}. Merge parts of one evaluation."
             raise LogError(f"the part was made with other settings: {differs}", where=str(path), hint=hint)

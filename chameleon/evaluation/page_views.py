@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import nsmallest
 from html import escape
-from itertools import groupby, islice
+from itertools import groupby, islice, repeat
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -304,11 +304,13 @@ def _as_table(value: Any) -> Table | None:
         return value
     if not isinstance(value, tuple | list) or not all(isinstance(item, Mapping) for item in value):
         return None
-    if len(headers := {tuple(map(str, item)) for item in value}) != 1:
+    headers = {tuple(map(str, item)) for item in value}
+    if len(headers) != 1 or not (header := headers.pop()):
         return None
-    rows = [[value_text(cell) for cell in item.values()] for item in value]
+    rows = [[value_text(cell) for cell in item.values()] for item in value[:_MOST_ROWS]]
     is_short = all(len(cell) <= _SHORTEST_CELL and "\n" not in cell for row in rows for cell in row)
-    return Table(headers.pop(), rows) if is_short else None
+    others = repeat(rows[0], len(value) - len(rows))  # they are counted alone
+    return Table(header, [*rows, *others]) if is_short else None
 
 
 def _is_parted(value: Any, depth: int) -> bool:

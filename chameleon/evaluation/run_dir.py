@@ -24,6 +24,7 @@ from chameleon.evaluation.kept_events import (
     EventReader,
     RunLines,
     read_member,
+    recent_lines,
     unfinished_runs,
     usage_of,
     whole_lines,
@@ -35,7 +36,7 @@ SETTINGS, RESULTS = "settings.json", "results.jsonl"
 FIGURES = "grid.json"  # what `compare` keeps beside the folders of its arms
 PROBLEMS, LIMIT = "problems", "limit"
 # When it began, what a file is called and how far it is to go may differ.
-_NOT_COMPARED = ("started", "data.name", "tables.name", PROBLEMS, LIMIT, "checked")
+_NOT_COMPARED = ("started", "data.name", "tables.name", PROBLEMS, LIMIT)
 _VERSIONS, _RESOLVED, _WEIGHTS = "versions.", "resolved.", ".weights"
 _ELSEWHERE = "Give another folder for the results."
 _AS_BEFORE = "Give all as it was to go on, or another folder for the results."
@@ -164,8 +165,7 @@ class RunDir(AbstractContextManager["RunDir"]):
     def expect(self, problems: int, limit: int | None = None) -> None:
         """Keep how many problems are to be run, and what limited their number."""
         before = read_settings(self.path / SETTINGS)
-        settings = {**before, PROBLEMS: problems} | ({} if limit is None else {LIMIT: limit})
-        if settings != before:
+        if (settings := {**before, PROBLEMS: problems, LIMIT: limit}) != before:
             write_whole(self.path / SETTINGS, json.dumps(settings, indent=2) + "\n")
 
     def close(self) -> None:
@@ -206,16 +206,23 @@ class RunDir(AbstractContextManager["RunDir"]):
         self.done.clear()
         self.answers.clear()
         last = -1  # the place of the last member that has a result
-        for result in self._kept(self.done):
-            last = max(last, -1 if result.member is None else result.member)
+        recent, reader, moved = recent_lines(self.path), EventReader(self.path), dict[str, Result]()
+        for each in self._kept(self.done):
+            result, last = each, max(last, -1 if each.member is None else each.member)
+            if each.id in recent and not reader.is_packed(each):
+                place = self._events.append(gzip.compress(b"".join(recent[each.id]), mtime=0))
+                result = moved[each.id] = replace(each, member=place)
             if result.sequence and result.answered:
                 self.answers[result.id] = result.answer
             self._on_kept(result)
         self._begun = unfinished_runs(self.path, max(last, 0), self.done)
         self._open = {id: run.lines for id, run in self._begun.items()}
+        if moved:
+            self._results.rewrite(json_line(moved.get(each.id, each).to_json()) for each in self._kept())
         self._drop_stale()
         with suppress(OSError, EOFError, ValueError, zlib.error):  # what is damaged stays as it is
-            self._events.cut(read_member(self.path / EVENTS, last)[1] if last >= 0 else 0)
+            if not moved:
+                self._events.cut(read_member(self.path / EVENTS, last)[1] if last >= 0 else 0)
         self.dropped = {id: run.dropped for id, run in self._begun.items() if run.dropped != Usage()}
         for id, run in self._begun.items():
             kept = before_failure(run.events)
@@ -250,6 +257,8 @@ def read_settings(file: Path) -> Mapping[str, Any]:
         is_named = isinstance(settings["benchmark"], str) and "inventory" in settings
         if not is_named or not isinstance(settings.get(PROBLEMS), int | None):
             raise TypeError("no benchmark is named, or no number of problems")
+        if checked := settings.pop("checked", None):  # as an earlier version kept it
+            settings.setdefault(LIMIT, checked["limit"])
     except OSError as problem:
         hint = "Name the folder of an evaluation."
         raise LogError(f"cannot be read: {problem.strerror}", where=str(file), hint=hint) from problem

@@ -19,7 +19,11 @@ from chameleon.usage import Usage
 
 TEMPLATE = "run_page.html.j2"
 _MOST_EVENTS, _MOST_BARS, _MOST_READ = 400, 60, 10_000  # events, bars, rows
+_MOST_TABLES = 8
 _WORDS = {"answered": "Answered", "declined": "Declined", "failed": "Failed", "budget": "Out of budget"}
+
+Marks = Mapping[int, frozenset[int]]
+"""Cells by row: the columns, from 0."""
 
 
 class Bar(NamedTuple):
@@ -40,7 +44,7 @@ class RunView(NamedTuple):
     status: str
     given: Mapping[str, Any]
     read: list[tuple[str, str]]
-    marks: Mapping[int, frozenset[int]]
+    tables: list[tuple[Table, Marks]]
     bars: list[Bar]
     events: list[tuple[str, Any]]
     more: int
@@ -64,11 +68,9 @@ class RunView(NamedTuple):
         shown = list(views(islice(events, _MOST_EVENTS)))
         more = max(0, len(events) - _MOST_EVENTS)
         status = _WORDS.get(state.status, state.status.capitalize())
-        question = value_text(given.pop("question", None) or "")
+        question, tables = value_text(given.pop("question", None) or ""), _tables_in(state)
         bars = list(_bars(events))
-        return cls(
-            state, question, status, given, read, _marks_in(state), bars, shown, more, ", ".join(parts)
-        )
+        return cls(state, question, status, given, read, tables, bars, shown, more, ", ".join(parts))
 
     @property
     def kind(self) -> str:
@@ -151,13 +153,24 @@ def _bars(events: Iterable[Event]) -> Iterator[Bar]:
         yield Bar(name, kind, min(100 * start / whole, 99.6), max(share, 0.4), in_time(event.seconds))
 
 
-def _marks_in(state: State) -> Mapping[int, frozenset[int]]:
-    """Return which cells of the table that was given the answer rests on: columns by row, both from 0."""
-    table = state.started.input.get("table") if state.started else None
+def _tables_in(state: State) -> list[tuple[Table, Marks]]:
+    """Return the tables that were given, or that were found and the answer rests on, each with its cells."""
+    given = dict(state.started.input) if state.started else {}
+    changes = [given, *(each.input_changes for each in state.history if not given.get("table"))]
+    seen = [each for one in changes for each in (one.get("table"), *(one.get("tables") or ()))]
+    tables = {each.caption: each for each in reversed(seen) if isinstance(each, Table)}  # as first seen
+    shown = []
+    for caption, table in reversed(tables.items()):
+        mine = [each for each in state.sources if len(tables) == 1 or each.get("table") == caption]
+        if mine or given.get("table"):
+            shown.append((table, _marks_in(table, mine)))
+    return shown[:_MOST_TABLES]
+
+
+def _marks_in(table: Table, sources: Iterable[Mapping[str, Any]]) -> Marks:
+    """Return which cells of a table the answer rests on: columns by row, both from 0."""
     marks: dict[int, frozenset[int]] = {}
-    if not isinstance(table, Table):
-        return marks
-    for source in state.sources:
+    for source in sources:
         names = source.get("columns") or ()
         columns = frozenset(place for place, name in enumerate(table.header) if name in names)
         for row in source.get("rows") or ():

@@ -129,7 +129,7 @@ class FileKind:
 
 
 INVENTORY = FileKind("inventory", ("", "benchmarks"), "Begin with `name:` and `modules:`.")
-GRID = FileKind("grid", ("grids",), "Begin with `name:`, `inventory:` and `arms:`.")
+GRID = FileKind("grid", ("experiments",), "Begin with `name:`, `inventory:` and `arms:`.")
 
 
 def shipped_inventories() -> list[str]:

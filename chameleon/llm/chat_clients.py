@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 from chameleon.errors import AuthFailed, ChameleonError, MissingPackage, ModelError, NoModel, causes
 from chameleon.lazy import cached_property
 from chameleon.llm.capabilities import section
-from chameleon.llm.deadline import refuse_redirects
+from chameleon.llm.deadline import bound_replies
 from chameleon.llm.providers import (
     DUMMY_KEY,
     OPENAI,
@@ -221,7 +221,7 @@ def make_client(
             raise ModelError(f"{model} cannot be asked with {asked}: {said}") from None
         what = f"no client can be made: {type(error).__name__}: {said}"
         raise ModelError(what, where=f"model {model}") from None
-    refuse_redirects(client)
+    bound_replies(client)
     return client
 
 

@@ -1,10 +1,12 @@
-"""Stop waiting for a model in time, bound what is read of a reply, and follow no redirect."""
+"""Stop waiting for a model in time, stop reading a reply that is too long or late, and follow no redirect."""
 
 from __future__ import annotations
 
+import math
 import os
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
 from contextvars import copy_context
 from functools import partial, reduce
@@ -64,7 +66,10 @@ def within(seconds: float, work: Callable[[], T]) -> T:
     wait([future], timeout=min(max(0.0, seconds), threading.TIMEOUT_MAX / 2))
     if not future.done():
         raise TooLate
-    return future.result()
+    try:
+        return future.result()
+    finally:
+        del future  # an error of its holds this frame
 
 
 def started(work: Callable[[], T]) -> Future[T]:
@@ -72,20 +77,21 @@ def started(work: Callable[[], T]) -> Future[T]:
     future, context = Future[T](), copy_context()
     future.set_running_or_notify_cancel()  # who gives it up cannot cancel what a thread does
 
-    def job() -> None:
+    def job(made: Future[T]) -> None:
         try:
-            finish: Callable[[], None] = partial(future.set_result, context.run(work))
+            finish: Callable[[], None] = partial(made.set_result, context.run(work))
         except BaseException as error:
-            finish = partial(future.set_exception, error)
+            finish = partial(made.set_exception, error)
         _IDLE.append(jobs)  # before the caller wakes up: its next call uses this thread again
         finish()
+        del made, finish  # an error holds this frame
 
     try:
         jobs = _IDLE.pop()
     except IndexError:
         jobs = SimpleQueue()
         threading.Thread(target=_run_jobs, args=(jobs,), name="chameleon-call", daemon=True).start()
-    jobs.put(job)
+    jobs.put(partial(job, future))
     return future
 
 
@@ -94,12 +100,31 @@ def _run_jobs(jobs: Jobs) -> None:
         jobs.get()()
 
 
-def refuse_redirects(chat: Any) -> None:
-    """Have the client's HTTP client follow no redirect: a prompt goes to no server but the one named.
+def bound_replies(chat: Any) -> None:
+    """Bound what the client's HTTP client reads of each reply, and have it follow no redirect.
 
-    A client that keeps it elsewhere stays as it is.
+    A prompt goes to no server but the one named. A client that keeps it elsewhere stays as it is.
     """
     for path in _HTTP_CLIENTS:
         client = reduce(lambda owner, name: getattr(owner, name, None), path, chat)
-        if hasattr(client, "follow_redirects"):
+        if hooks := getattr(client, "event_hooks", None):
             client.follow_redirects = False
+            if _watch not in hooks["response"]:  # clients of one address share it
+                hooks["response"].append(_watch)
+
+
+def _watch(response: Any) -> None:
+    """Bound what is read of a response of httpx, unpacked, and for how long: the client's timeout."""
+    seconds = response.request.extensions.get("timeout", {}).get("read")
+    ends = math.inf if seconds is None else time.monotonic() + seconds
+
+    def watched(read: Callable[..., Iterator[bytes]], *sizes: Any, **options: Any) -> Iterator[bytes]:
+        bound = ReplyBound()
+        for chunk in read(*sizes, **options):
+            bound.count(chunk)
+            if time.monotonic() > ends:
+                raise TooLate
+            yield chunk
+
+    for name in ("iter_raw", "iter_bytes"):
+        setattr(response, name, partial(watched, getattr(response, name)))

@@ -13,9 +13,11 @@ import os
 import re
 import socket
 import ssl
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from email.utils import parsedate_to_datetime
 from functools import cache, partial
 from importlib import resources
 from typing import Any
@@ -185,8 +187,13 @@ def _retry_after(error: Exception) -> float | None:
     """Return the seconds that a server asks to wait, if it does in a form that can be read."""
     replies = (getattr(part, "response", None) for part in causes(error))
     headers: Any = next((each for reply in replies if (each := getattr(reply, "headers", None))), {})
-    with suppress(TypeError, ValueError):
-        milliseconds = headers.get("retry-after-ms")
-        seconds = float(headers.get("retry-after")) if milliseconds is None else float(milliseconds) / 1000
+    with suppress(TypeError, ValueError, OverflowError):
+        milliseconds, value = headers.get("retry-after-ms"), headers.get("retry-after")
+        if milliseconds is not None:
+            seconds = float(milliseconds) / 1000
+        elif ":" in value:
+            seconds = parsedate_to_datetime(value).timestamp() - time.time()
+        else:
+            seconds = float(value)
         return max(0.0, seconds) if math.isfinite(seconds) else None
     return None

@@ -52,12 +52,12 @@ def parse_reply(
     """Parse an `AIMessage`; a reply that is of no use has an `error`.
 
     Token counts and costs that are not known stay None. A reply longer than `MAX_REPLY_CHARS` counts as cut
-    off there.
+    off there; longer calls, with the thoughts that go back with them, are left out.
 
     Args:
         stops: texts that end a reply; it ends before the first of them, which then is why it stopped.
         secrets: what a server may echo, to be taken out of all that it says.
-        has_tools: whether it was given tools; else calls are left out.
+        has_tools: whether it was given tools; else arguments of calls are its text where it has no other.
     """
 
     def clean(text: str) -> str:
@@ -65,11 +65,16 @@ def parse_reply(
 
     metadata: Mapping[str, Any] = message.response_metadata or {}
     said = text_of(message)
+    if not (said or has_tools):
+        said = "\n".join(json.dumps(call["args"], ensure_ascii=False) for call in message.tool_calls)
     calls = calls_in(message, clean) if has_tools else ()
+    blocks = blocks_in(message, clean) if calls else ()
+    if has_long := len(json.dumps([[call.to_json() for call in calls], blocks])) > MAX_REPLY_CHARS:
+        calls, blocks = (), ()
     whole = spoken(said[:MAX_REPLY_CHARS])
     text, is_cut = cut_at(whole, stops)
     text, length = mask_known(text, secrets), len(text) if is_cut else None
-    is_long = len(said) > MAX_REPLY_CHARS and not is_cut
+    is_long = has_long or (len(said) > MAX_REPLY_CHARS and not is_cut)
     finish = "length" if is_long else "stop" if is_cut else _finish(metadata)
     if finish not in ("", "stop", "length", "content_filter"):
         finish = one_line(redact(finish, also=secrets), 40)
@@ -86,7 +91,7 @@ def parse_reply(
         dropped=dropped or {},
         error=fault(pricing.model, anything, finish, why, has_thought=has_thought),
         tool_calls=calls,
-        blocks=blocks_in(message, clean) if calls else (),
+        blocks=blocks,
     )
 
 

@@ -142,32 +142,34 @@ class Pipeline:
             future.set_result(shareable)
 
     def _answer_now(self, requests: Requests, context: CallContext) -> list[Reply]:
-        """Return the recorded reply of one sample, else ask; ask again with more room for what is cut off."""
+        """Return the recorded reply of one sample, else ask; what is cut off is asked for with more room."""
         if len(requests) == 1 and (stored := self._stored(requests[0])) is not None:
             return [stored]
-        replies = self._ask_in_budget(requests, self.connection.fit(requests[0]), context)
-        return [self._with_more_room(*each, context) for each in zip(requests, replies, strict=False)]
-
-    def _with_more_room(self, request: ModelRequest, reply: Reply, context: CallContext) -> Reply:
-        """Ask again, with four times the room each time, for a reply that was cut off; record the last."""
-        if not request.lacks_room(reply):
-            return reply
-        limit = self.connection.fit(request).limit
+        fitted = self.connection.fit(requests[0])
+        replies, limit = self._ask_in_budget(requests, fitted, context), fitted.limit
+        both = [*enumerate(zip(requests, replies, strict=False))]
+        cut = [place for place, (request, reply) in both if request.lacks_room(reply)]
         for widened in range(1, MAX_WIDENED + 1):
-            fitted = self.connection.fit(request, widened)
-            if fitted.limit <= limit:
+            fitted = self.connection.fit(requests[0], widened)
+            if not cut or fitted.limit <= limit:
                 break
-            limit = fitted.limit
+            limit, asked = fitted.limit, [requests[place] for place in cut]
             try:
-                wider = self._ask_in_budget([request], fitted, context)[0]
+                wider = self._ask_in_budget(asked, fitted, context)
             except BudgetExceeded as problem:
-                wider = self._failed([request], problem, Usage())[0]
-            reply = reply.with_more_room(wider, widened)
-            if not request.lacks_room(reply) or reply.widened > widened:
-                break
-        if request.lacks_room(reply):
-            self._record(request, reply)
-        return reply
+                wider = self._failed(asked, problem, Usage())
+            for place, reply in zip(cut, wider, strict=False):
+                replies[place] = replies[place].with_more_room(reply, widened)
+            kept = [replies[place] for place in cut]
+            cut = [
+                place
+                for place, request, reply in zip(cut, asked, kept, strict=True)
+                if request.lacks_room(reply) and reply.widened <= widened
+            ]
+        for request, reply in zip(requests, replies, strict=False):
+            if request.lacks_room(reply):
+                self._record(request, reply)
+        return replies
 
     def _ask_in_budget(self, requests: Requests, fitted: Fitted, context: CallContext) -> list[Reply]:
         """Take a request from the budget before it is made, and book what it really took."""

@@ -10,9 +10,9 @@ from typing import Any
 from chameleon import Declined, LLMModule, State, StepRejected
 from chameleon.core.module import Traits
 from chameleon.modules.documents.paper_retriever import passage_source
-from chameleon.modules.documents.program_reads import parsed
 from chameleon.modules.documents.quotes import fault_of_numbers, fault_of_quotes, quotes_in
 from chameleon.modules.program.programs import ProgramVerifier, program_in
+from chameleon.modules.program.python_text import parsed
 from chameleon.modules.program.solution_generator import solution_in, stated_answer
 from chameleon.quoting import Quoted, block, on_one_line, untagged
 from chameleon.sandbox import ExecResult

@@ -105,14 +105,6 @@ class _FrameProgram:
         return [(Ref([one], a.strip().casefold()), Ref([two], b.strip().casefold())) for a, b in pairs]
 
 
-def parsed(program: str) -> ast.Module:
-    """Return a Python program as a tree; an empty one where it is none."""
-    try:
-        return ast.parse(program)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return ast.Module([], [])
-
-
 def reads_of_program(program: ast.Module) -> Reads:
     """Return what a program reads. Texts that it compares in no way that is known may stand in any column."""
     seen, conditions, links = _FrameProgram(), list[CellCondition](), list[tuple[Ref, Ref]]()

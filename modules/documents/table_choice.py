@@ -21,7 +21,7 @@ from chameleon.retrieval.document import Document
 _AND = r"\s*(?:,|&|\+|\band\b)\s*(?:and\s+)?"
 _NUMBERS = rf"\d{{1,3}}(?:{_AND}(?:table\s+)?\d{{1,3}})*"
 _REPLY = re.compile(
-    r"\W{0,4}(?:(?:the |my )?(?:table|number|answer|choice)\b\W{0,4})?"
+    r"\W{0,4}(?:(?:the |my )?(?:tables?|numbers?|answer|choice)\b\W{0,4})?"
     r"(?:(?P<none>none)|(?:the |\d{1,3} )?(?P<passages>passages?)"
     rf"(?:{_AND}(?:tables?\s+)?(?P<too>{_NUMBERS}))?"
     rf"|(?P<numbers>{_NUMBERS})(?:{_AND}(?:the\s+)?(?P<both>passages?))?)\b",

@@ -9,9 +9,10 @@ from typing import Any
 from chameleon import Module, State, Table
 from chameleon.core.module import Traits
 from chameleon.core.prompt import named_tables
-from chameleon.modules.documents.program_reads import parsed, reads_of_program
+from chameleon.modules.documents.program_reads import reads_of_program
 from chameleon.modules.documents.query_reads import reads_of_query
 from chameleon.modules.documents.read_rows import Reads, parts_read
+from chameleon.modules.program.python_text import parsed
 from chameleon.modules.sql.database import SqlDatabase
 from chameleon.modules.tablerag.cell_locator import Cell, located
 from chameleon.modules.tablerag.table_retriever import source_of

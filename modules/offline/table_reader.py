@@ -59,7 +59,7 @@ class TableReader(Module):
         """
         if state.input.get("tables"):
             from chameleon.modules.documents.table_choice import Candidate
-            from chameleon.modules.offline.index_reader import among
+            from chameleon.modules.offline.among import among
 
             named = named_tables(state.tables, first=1)
             return among(self, state, [Candidate(name, name, 1.0, table, {}) for name, table in named])

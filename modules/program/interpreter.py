@@ -7,7 +7,8 @@ from typing import Annotated
 
 from chameleon import Module, State, StepRejected
 from chameleon.core.module import Traits
-from chameleon.modules.program.programs import changed, in_words, program_inputs, without_loading
+from chameleon.modules.program.programs import in_words, program_inputs
+from chameleon.modules.program.python_text import changed, without_loading
 from chameleon.sandbox import shared_sandbox
 
 _NOTE = "a program that prints what you look for; df is there already, so load nothing"

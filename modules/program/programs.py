@@ -14,10 +14,10 @@ from chameleon import LLMModule, Module, State, StepRejected, Table
 from chameleon.core.module import Traits
 from chameleon.core.prompt import named_tables
 from chameleon.errors import ModuleError
-from chameleon.modules.documents.program_reads import parsed
 from chameleon.modules.documents.table_sources import table_sources
 from chameleon.modules.program.answer_generator import tidy
 from chameleon.modules.program.doubts import doubt, header_is_row, may_copy
+from chameleon.modules.program.python_text import changed, parsed, without_loading
 from chameleon.modules.program.solution_generator import GIVEN
 from chameleon.modules.table_ops.table_query import Answer, Form, verdict_in
 from chameleon.sandbox import ExecResult, importable, shared_sandbox
@@ -30,7 +30,6 @@ _BLOCK = re.compile(
 )
 _THOUSANDS = re.compile(rb"(?<![\w.,])(\d{1,3}),(\d{3}(?:\.\d+)?)(?!\w)")
 _GIVEN = ("table", "tables", "df", "pd", "np")
-_LOADS = re.compile(r"\bread_(?:csv|excel|html|table|json|clipboard)\(")
 _NO_FIGURES = ("nan", "inf", "-inf")
 _NAMES_TABLE = re.compile(rf"\b({'|'.join(_GIVEN)})\b")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
@@ -96,25 +95,6 @@ def naming_choices(program: str, choices: Sequence[str]) -> str:
     places = [(each.lineno, each.col_offset, each.end_col_offset or 0) for each in free]
     texts = [repr(of_name[each.id.casefold()]) for each in free]
     return changed(program, *((*at, text) for at, text in zip(places, texts, strict=True)))
-
-
-def changed(program: str, *changes: tuple[int, int, int, str]) -> str:
-    """Return a program with texts put in at a line and column, in place of what is there up to another."""
-    lines = program.encode().split(b"\n")  # `ast` counts bytes
-    for number, begin, end, text in sorted(changes, reverse=True):
-        line = lines[number - 1]
-        lines[number - 1] = line[:begin] + text.encode() + line[end:]
-    return b"\n".join(lines).decode()
-
-
-def without_loading(program: str) -> str:
-    """Return the program without what loads `df` from a file or page: it is there, and no file is."""
-    lines = program.split("\n")
-    for each in reversed(parsed(program).body):
-        named = isinstance(each, ast.Assign) and ast.unparse(each.targets[0]) == "df"
-        if named and _LOADS.search(ast.unparse(each)):
-            del lines[each.lineno - 1 : each.end_lineno]
-    return "\n".join(lines)
 
 
 def program_in(text: str, is_one: Callable[[str], object] | None = None) -> str:

@@ -17,8 +17,8 @@ from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
 from chameleon import Module, State, Table
-from chameleon.modules.documents.program_reads import parsed
 from chameleon.modules.program.answer_generator import tidy
+from chameleon.modules.program.python_text import parsed
 from chameleon.modules.reports.finqa_program import OVER_ROWS
 from chameleon.modules.reports.program_text import lines_of, number_text, steps_in
 from chameleon.modules.reports.report import Report

@@ -16,8 +16,8 @@ from chameleon import LLMModule, Module, State, StepRejected
 from chameleon.core.module import Traits
 from chameleon.errors import ModuleError
 from chameleon.modules.documents.paper_retriever import passage_source
-from chameleon.modules.documents.program_reads import parsed
 from chameleon.modules.program.programs import program_in, result_of
+from chameleon.modules.program.python_text import parsed
 from chameleon.modules.reports.finqa_program import END, OVER_ROWS, calculated, number_in, tokens_of
 from chameleon.modules.reports.program_text import (
     as_text,

@@ -25,7 +25,7 @@ class Join(TableOperation):
     reads = ("input.question", "input.table", "input.tables", "cache.chain?")
 
     def applied(self, input: Mapping[str, Any], args: Args) -> Table:
-        _, other = other_table(args["table"], input)
+        _, other = _other_table(args["table"], input)
         return self.apply(input["table"], {**args, "other": other})
 
     def apply(self, table: Table, args: Args) -> Table:
@@ -62,7 +62,7 @@ class Join(TableOperation):
 
     def noted(self, input: Mapping[str, Any], args: Args) -> str:
         """Return how many rows agree with none of the other table, and were left out."""
-        table, (_, other) = input["table"], other_table(args["table"], input)
+        table, (_, other) = input["table"], _other_table(args["table"], input)
         left, right = one_column(args["on"][0], table.header), one_column(args["on"][1], other.header)
         alone = sum(not found for found in _partners(table, left, other, right))
         return f"{alone:,} {'row has' if alone == 1 else 'rows have'} no partner" if alone else ""
@@ -80,7 +80,7 @@ class Join(TableOperation):
         if on is None:
             raise StepRejected('it names no columns ("on … = …")')
         table = state.input["table"]
-        name, other = other_table(inside[: on.start()].strip(AROUND), state.input)
+        name, other = _other_table(inside[: on.start()].strip(AROUND), state.input)
         ours, theirs = _columns(inside[on.end() :], table.header, other.header)
         return {"table": name, "on": [table.header[ours], other.header[theirs]]}
 
@@ -93,7 +93,7 @@ class Union(TableOperation):
     reads = ("input.question", "input.table", "input.tables", "cache.chain?")
 
     def applied(self, input: Mapping[str, Any], args: Args) -> Table:
-        others = [other_table(name, input) for name in args["tables"]]
+        others = [_other_table(name, input) for name in args["tables"]]
         return self.apply(input["table"], {**args, "others": others})
 
     def apply(self, table: Table, args: Args) -> Table:
@@ -118,10 +118,10 @@ class Union(TableOperation):
         known = {normal(name): name for name, _ in named_tables(state.input.get("tables", ()))}
         if (alone := known.get(normal(inside))) is not None:
             return {"tables": [alone]}
-        return {"tables": [other_table(each.strip(AROUND), state.input)[0] for each in inside.split(",")]}
+        return {"tables": [_other_table(each.strip(AROUND), state.input)[0] for each in inside.split(",")]}
 
 
-def other_table(name: str, input: Mapping[str, Any]) -> tuple[str, Table]:
+def _other_table(name: str, input: Mapping[str, Any]) -> tuple[str, Table]:
     """Return the name and table meant, up to case, space and quotes. Raises `StepRejected` for none."""
     named = named_tables(input.get("tables", ()))
     for called, table in [*(each for each in named if each[0] == name), *named]:

@@ -28,6 +28,7 @@ _NONE = re.compile(r"\[\s*\]")
 _NO_ROW = "it names no row of the table"
 _ROW = r"(?:rows?\s*)?(\d{1,9})"
 _ROWS = re.compile(rf"{_ROW}(?:\s*(?:to|through|[-–—−])\s*{_ROW})?", re.IGNORECASE)
+_GROUPED = re.compile(r"\d,\d{3}\b")
 _BETWEEN = re.compile(r"[,;]\s*(?:and\s)?|\s(?:and\s|&)", re.IGNORECASE)
 _QUOTES = str.maketrans("", "", "\"'`")
 
@@ -144,6 +145,8 @@ def _rows_in(text: str, shown: range) -> list[int] | str:
     inside = whole_choice(text, *_ROW_CALLS).strip("[] ")
     if inside == _ALL:
         return _ALL
+    if shown.stop >= 1000 and _GROUPED.search(inside):
+        raise StepRejected("it is not plain whether a comma parts two rows or a number's thousands")
     kept: set[int] = set()
     for part in map(str.strip, _BETWEEN.split(inside.translate(_QUOTES))):
         match = _ROWS.fullmatch(part)

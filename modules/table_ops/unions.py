@@ -17,7 +17,7 @@ def has_same_columns(table: Table, other: Table) -> bool:
     return sorted(map(normal, table.header)) == sorted(map(normal, other.header))
 
 
-def told_apart(names: Sequence[str]) -> list[str]:
+def differences(names: Sequence[str]) -> list[str]:
     """Return what tells names apart: "2023" and "2024" of "league 2023" and "league 2024"."""
     words = [_WORD.findall(name) for name in names]
     shared = set.intersection(*({word.casefold() for word in each} for each in words))
@@ -31,7 +31,7 @@ def union_of(named: Sequence[tuple[str, Table]]) -> Table:
     That is a first column "Year", where all are years, or "Table". The caption is what their names share.
     """
     (_, first), *_ = named
-    values = told_apart([name for name, _ in named])
+    values = differences([name for name, _ in named])
     names = ["Year"] if all(map(_YEAR.fullmatch, values)) else []
     column = next(n for n in (*names, "Table", "Source", "Name of the table") if n not in first.header)
     places = [[list(map(normal, each.header)).index(normal(n)) for n in first.header] for _, each in named]

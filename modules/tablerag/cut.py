@@ -39,9 +39,9 @@ class TableCut(Module):
         return self.cut(state) | ({"others": others} if others else {})
 
     def update_input(self, input: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
-        changes: dict[str, Any] = {} if output["whole"] else {"table": kept_of(input["table"], output)}
+        changes: dict[str, Any] = {} if output["whole"] else {"table": _kept(input["table"], output)}
         if others := output.get("others"):
-            changes["tables"] = [kept_of(*pair) for pair in zip(input["tables"], others, strict=True)]
+            changes["tables"] = [_kept(*pair) for pair in zip(input["tables"], others, strict=True)]
         return changes
 
     def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
@@ -53,7 +53,7 @@ class TableCut(Module):
         return {"kept": found}
 
 
-def kept_of(table: Table, output: Mapping[str, Any]) -> Table:
+def _kept(table: Table, output: Mapping[str, Any]) -> Table:
     """Return the rows and columns of a table that a cut keeps."""
     return table if output["whole"] else table.take_rows(output["rows"]).take_columns(output["columns"])
 

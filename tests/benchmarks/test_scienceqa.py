@@ -16,121 +16,80 @@ from chameleon.values import freeze
 from tests.benchmarks.doubles import problems_in, write_files
 from tests.benchmarks.shared_data import Row, needs_data, rows
 
-ROW: Row = {
-    "pid": "7",
-    "question": "Which part of a plant takes up water?",
-    "choices": ["the root", "the leaf", "Root"],
-    "answer": 0,
-    "hint": "",
-    "image": None,
-    "grade": "grade3",
-    "subject": "natural science",
-    "topic": "biology",
-}
+ROW: Row = {"pid": "7", "question": "Which part of a plant takes up water?", "answer": 0, "hint": ""}
+ROW |= {"choices": ["the root", "the leaf", "Root"], "image": None, "grade": "grade3"}
+ROW |= {"subject": "natural science", "topic": "biology"}
 
 
 def problem(**changes: Any) -> Problem:
     return Scienceqa().problem(ROW | changes, {})
 
 
-class TestReader:
-    def test_gold_and_hints_of_it_stay_out_of_the_input(self) -> None:
-        found = problem(hint="A plant drinks.", lecture="secret", solution="secret")
-        assert found.gold == "the root" and found.detail["index"] == 0
-        assert "secret" not in repr(found.input) and "answer" not in found.input
-        assert found.input["text"] == "A plant drinks."
-        about = {"grade": 3, "subject": "natural science", "topic": "biology", "has_image": False}
-        assert found.input["metadata"] == about
-
-    @pytest.mark.parametrize(
-        ("changes", "columns"),
-        [
-            ({}, {"NAT", "NO", "G1-6"}),
-            ({"hint": "x"}, {"NAT", "TXT", "G1-6"}),
-            ({"image": "image.png", "grade": "grade12"}, {"NAT", "IMG", "G7-12"}),
-            ({"image": "i.png", "hint": "x", "subject": "social science"}, {"SOC", "IMG", "TXT", "G1-6"}),
-            ({"grade": "grade1", "subject": "language science"}, {"LAN", "NO", "G1-6"}),
-            ({"grade": "kindergarten", "subject": "art"}, {"NO"}),
-        ],
-    )
-    def test_columns(self, changes: Row, columns: set[str]) -> None:
-        assert set(problem(**changes).columns) == columns
+def test_gold_and_hints_of_it_stay_out_of_the_input() -> None:
+    found = problem(hint="A plant drinks.", lecture="secret", solution="secret")
+    assert found.gold == "the root" and found.detail["index"] == 0
+    assert "secret" not in repr(found.input) and "answer" not in found.input
+    assert found.input["text"] == "A plant drinks."
+    about = {"grade": 3, "subject": "natural science", "topic": "biology", "has_image": False}
+    assert found.input["metadata"] == about
 
 
-class TestTextRule:
-    rule = OptionTextRule()
-
-    @pytest.mark.parametrize(
-        ("text", "right"),
-        [
-            ("So the answer is A.", True),
-            ("The answer is B.", False),
-            ("The answer is A. No, the answer is B.", True),  # the first letter counts
-            ("The answer is Almond.", True),  # oddity: the word need not end there
-            ("THE ROOT", True),
-            ("the leaf", False),
-            ("It is the leaf of it", False),
-            ("nothing in common", True),  # oddity: the first option
-            ("The answer is E.", True),  # no such option: the text has nothing in common either
-        ],
-    )
-    def test_of_a_text(self, text: str, right: bool) -> None:
-        given = problem()
-        assert self.rule.right(self.rule.from_output(text, given), given) is right
-
-    def test_options_that_differ_in_case_alone_are_both_right(self) -> None:
-        given = problem(choices=["Root", "leaf", "root"], answer=0)
-        assert self.rule.right("root", given) and self.rule.right("Root", given)
-
-    def test_none_is_the_first_option(self) -> None:
-        assert self.rule.right(None, problem())
-        assert not self.rule.right(None, problem(answer=1))
+@pytest.mark.parametrize(
+    ("columns", "changes"),
+    [
+        ("NAT NO G1-6", {}),
+        ("NAT TXT G1-6", {"hint": "x"}),
+        ("NAT IMG G7-12", {"image": "image.png", "grade": "grade12"}),
+        ("SOC IMG TXT G1-6", {"image": "i.png", "hint": "x", "subject": "social science"}),
+        ("LAN NO G1-6", {"grade": "grade1", "subject": "language science"}),
+        ("NO", {"grade": "kindergarten", "subject": "art"}),
+    ],
+)
+def test_columns(columns: str, changes: Row) -> None:
+    assert set(problem(**changes).columns) == set(columns.split())
 
 
-def test_index_rule() -> None:
+def test_rules() -> None:
+    rule, given = OptionTextRule(), problem()
+    for text, right in {
+        "So the answer is A.": True,
+        "The answer is B.": False,
+        "The answer is A. No, the answer is B.": True,  # the first letter counts
+        "The answer is Almond.": True,  # oddity: the word need not end there
+        "THE ROOT": True,
+        "the leaf": False,
+        "It is the leaf of it": False,
+        "nothing in common": True,  # oddity: the first option
+        "The answer is E.": True,  # no such option: the text has nothing in common either
+    }.items():
+        assert rule.right(rule.from_output(text, given), given) is right, text
+    twice = problem(choices=["Root", "leaf", "root"])
+    assert rule.right("root", twice) and rule.right("Root", twice)
+    assert rule.right(None, given) and not rule.right(None, problem(answer=1)), "none is the first option"
     rule, given = OptionIndexRule(), problem(answer=1)
-    assert rule.right(rule.from_output("The answer is B.", given), given)
-    assert not rule.right(rule.from_output("The answer is A.", given), given)
+    texts = [f"The answer is {letter}." for letter in "BA"]
+    assert [rule.right(rule.from_output(text, given), given) for text in texts] == [True, False]
     assert rule.right("the leaf", given) and not rule.right("The Leaf", given)
-    drawn = [OptionIndexRule().from_output("I do not know", given) for _ in range(3)]
-    assert len(set(drawn)) == 1  # seeded
+    assert len({OptionIndexRule().from_output("I do not know", given) for _ in range(3)}) == 1, "seeded"
 
 
 def test_where_pictures_may_lie(tmp_path: Path) -> None:
     """By the problem's id beside the data or in a folder of the release, or where the row says."""
     places = ("image.png", "1/image.png", "2.png", "images/test/3/image.png", "images/museum.png")
     write_files(tmp_path, dict.fromkeys(places, "png"))
-    named = dict.fromkeys("01234", "image.png") | {
-        "5": "images/museum.png",
-        "6": "museum.png",
-        "7": "../data/images/museum.png",
-        "8": str(tmp_path / "images/museum.png"),
-        "9": "images/\0",
-        "../test/3": "image.png",
-    }
+    named = dict.fromkeys([*"01234", "../test/3"], "image.png") | {"5": "images/museum.png", "9": "images/\0"}
+    named |= {"6": "museum.png", "7": "../data/images/museum.png", "8": str(tmp_path / "images/museum.png")}
     written = {pid: ROW | {"pid": pid, "image": image} for pid, image in named.items()}
     data = write_files(tmp_path, {"problems.json": written}) / "problems.json"
     found = {each.id: each for each in problems_in("scienceqa", data)}
-    pictures = {id: each.picture for id, each in found.items()}
     assert all(each.input.get("image") == (each.picture and str(each.picture)) for each in found.values())
-    assert {id: each and each.relative_to(tmp_path).as_posix() for id, each in pictures.items()} == {
-        "0": None,  # what lies beside the data as image.png is nobody's
-        "1": "1/image.png",
-        "2": "2.png",
-        "3": "images/test/3/image.png",
-        "4": None,
-        "5": "images/museum.png",
-        **dict.fromkeys([*"6789", "../test/3"]),
-    }
+    pictures = {id: str(each.picture.relative_to(tmp_path)) for id, each in found.items() if each.picture}
+    # What lies beside the data as image.png is nobody's.
+    assert pictures == dict(zip("1235", places[1:], strict=True)) and found.keys() == named.keys()
 
 
 def _gold(row: Row) -> str:
     return str(row["choices"][row["answer"]])
-
-
-def _shown(row: Row) -> str:
-    """The option as prompts show it, on one line."""
-    return " ".join(_gold(row).split())
 
 
 def _letter(row: Row) -> str:
@@ -139,7 +98,7 @@ def _letter(row: Row) -> str:
 
 STATED: dict[str, Callable[[Row], str]] = {
     "text": lambda row: f"The answer is {_gold(row)}.",
-    "bold": lambda row: f"So it follows. The answer is **{_shown(row)}**.",
+    "bold": lambda row: f"So it follows. The answer is **{' '.join(_gold(row).split())}**.",
     "lower case": lambda row: f"the answer is {_gold(row).lower()}.",
     "letter and text": lambda row: f"The answer is {_letter(row)}. {_gold(row)}",
     "corrected": lambda row: f"The answer is Z. No: the answer is ({_letter(row)}).",

@@ -21,28 +21,14 @@ from tests.benchmarks.doubles import problems_in, texts, write_files
 from tests.benchmarks.shared_data import needs_data, rows
 
 SQA, RULE = Sqa(), CellRule()
-TABLE: dict[str, Any] = {
-    "table_id": "table_csv/9_1.csv",
-    "caption": "Kites",
-    "header": ["Kite", "Colour", "Minutes"],
-    "rows": [["Swift", "red", "15"], ["Lark", "blue", "20"], ["Heron", "red", "20"]],
-}
-ROW: dict[str, Any] = {
-    "id": "ns-1",
-    "annotator": 0,
-    "position": 0,
-    "question": "which kites are red?",
-    "table_id": TABLE["table_id"],
-    "answer_coordinates": [[0, 0], [2, 0]],
-    "answer_text": ["Swift", "Heron"],
-}
-NEXT = {
-    **ROW,
-    "position": 1,
-    "question": "which of those flew longest?",
-    "answer_coordinates": [[2, 0]],
-    "answer_text": ["Heron"],
-}
+TABLE: dict[str, Any] = {"table_id": "table_csv/9_1.csv", "caption": "Kites"}
+TABLE["header"] = ["Kite", "Colour", "Minutes"]
+TABLE["rows"] = [["Swift", "red", "15"], ["Lark", "blue", "20"], ["Heron", "red", "20"]]
+ROW: dict[str, Any] = {"id": "ns-1", "annotator": 0, "position": 0, "question": "which kites are red?"}
+ROW |= {"table_id": TABLE["table_id"], "answer_text": ["Swift", "Heron"]}
+ROW["answer_coordinates"] = [[0, 0], [2, 0]]
+NEXT = {**ROW, "position": 1, "question": "which of those flew longest?"}
+NEXT |= {"answer_coordinates": [[2, 0]], "answer_text": ["Heron"]}
 RELEASE = (
     "id\tannotator\tposition\tquestion\ttable_file\tanswer_coordinates\tanswer_text\n"
     "ns-1\t0\t0\twhich kites are red?\ttable_csv/9_1.csv\t['(0, 0)', '(2, 0)']\t['Swift', 'Heron']\n"
@@ -91,32 +77,19 @@ RIGHT: list[Any] = [
 WRONG = [None, "", [], [[0, 0]], ["(0,0)", "(2, 0)"], "Swift", ["Swift", "kite"], "[(0, 0), (2, 0)]", 3, {}]
 
 
-def test_right_and_wrong() -> None:
+def test_right_and_wrong_and_texts_in_the_table() -> None:
     assert [said for said in [*RIGHT, *WRONG] if RULE.right(said, problem())] == RIGHT
     assert RULE.from_run("Swift", {"coordinates": [[2, 0]]}, problem()) == [[2, 0]]
     assert RULE.from_run("Swift", {}, problem()) == "Swift"
-
-
-def test_a_text_without_its_table_is_told() -> None:
     bare = SQA.problem(ROW, {})
     assert RULE.right([[0, 0], [2, 0]], bare)
     with pytest.raises(InputError, match="needs the table"):
         RULE.right("Swift", bare)
-
-
-@pytest.mark.parametrize(
-    ("answer", "cells"),
-    [
-        ("20", [(1, 2)]),
-        (["20", "20"], [(1, 2), (2, 2)]),
-        (["red", "20"], [(0, 1), (1, 2)]),
-        (["20", "20", "20"], None),
-        ("Lark\nHeron", [(1, 0), (2, 0)]),
-        ("no kite", None),
-    ],
-)
-def test_texts_are_found_in_the_table(answer: Any, cells: Any) -> None:
-    assert cells_of(answer, problem().input["table"]) == cells
+    table = problem().input["table"]
+    assert cells_of("20", table) == [(1, 2)] and cells_of(["20", "20"], table) == [(1, 2), (2, 2)]
+    assert cells_of(["red", "20"], table) == [(0, 1), (1, 2)]
+    assert cells_of("Lark\nHeron", table) == [(1, 0), (2, 0)]
+    assert cells_of(["20", "20", "20"], table) is cells_of("no kite", table) is None
 
 
 @given(st.data())
@@ -141,13 +114,12 @@ def test_vectors() -> None:
         gold, said = ([dict(zip(names, row, strict=True)) for row in vector[key]] for key in ("gold", "pred"))
         tally, asked = Tally(SQA.columns, RULE), [SQA.problem(row, {}) for row in gold]
         scored = score(asked, said, SQA.id_of, Field("answer_coordinates"), RULE, last_counts=True)
-        for result in scored.results:
-            assert result is not None
+        for result in filter(None, scored.results):
             tally.add(result)
         sequences = tally.columns[SEQUENCES]
         counts = (tally.all.correct, tally.all.n, sequences.correct, sequences.n)
-        names_of_counts = ("ans_correct", "ans_total", "seq_correct", "seq_total")
-        assert vector["expected"] == dict(zip(names_of_counts, counts, strict=True)), vector["name"]
+        of_counts = ("ans_correct", "ans_total", "seq_correct", "seq_total")
+        assert vector["expected"] == dict(zip(of_counts, counts, strict=True)), vector["name"]
     assert len(vectors) == 11
 
 

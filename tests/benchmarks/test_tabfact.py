@@ -12,25 +12,18 @@ from chameleon import Table
 from chameleon.benchmarks.scorers.squad import TableragAnswerRule
 from chameleon.benchmarks.scorers.verdicts import TableragLabelRule, label_in
 from chameleon.benchmarks.tabfact import Tabfact
+from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Problem
 from tests.benchmarks.doubles import anything, problems_in, texts, write_files
 from tests.benchmarks.shared_data import needs_data, rows
 
 KITES = "1-7.html.csv"
-ROW: dict[str, Any] = {
-    "id": "test-3",
-    "table_id": KITES,
-    "statement": "the red kite flew longest",
-    "cleaned_statement": "the red kite fly longest",
-    "label": 0,
-    "channel": "complex",
-}
-TABLE: dict[str, Any] = {
-    "table_id": KITES,
-    "caption": "kites",
-    "header": ["kite", "minutes"],
-    "rows": [["red", "12"], ["blue", "15"]],
-}
+ROW: dict[str, Any] = {"id": "test-3", "table_id": KITES, "statement": "the red kite flew longest"}
+ROW |= {"cleaned_statement": "the red kite fly longest", "label": 0, "channel": "complex"}
+TABLE: dict[str, Any] = {"table_id": KITES, "caption": "kites", "header": ["kite", "minutes"]}
+TABLE["rows"] = [["red", "12"], ["blue", "15"]]
+TABLERAG: dict[str, Any] = {"id": "tabfact-1", "table_id": "t", "query": "the lark flew 20 minutes"}
+TABLERAG |= {"label": "1", "context": "", "table": TABLE}
 TOKENIZED = {
     KITES: [["the #red kite;1,0# flew 12 minutes", "blue won #kites;-1,-1#"], [1, 0], ["DT", "NN"], "kites"],
     "2-8.html.csv": [["it rained"], [1], "weather"],
@@ -41,8 +34,18 @@ def labelled(gold: str) -> Problem:
     return Problem("1", {}, gold)
 
 
-@pytest.fixture
-def release(tmp_path: Path) -> Path:
+def test_rows() -> None:
+    read = Tabfact().problem(ROW, {KITES: TABLE})
+    assert (read.id, read.gold, read.columns) == ("test-3", "no", ("complex", "small"))
+    assert read.input["question"] == ROW["statement"]
+    assert read.input["table"] == Table(TABLE["header"], TABLE["rows"], "kites")
+    recorded = {"id": None, "table_id": KITES, "statement": "it flew", "gold": 1, "output": "true"}
+    read = Tabfact().problem(recorded, {})
+    assert (read.id, read.gold, read.input) == (f"{KITES}: it flew", "yes", {})
+
+
+def test_the_release(tmp_path: Path) -> None:
+    data = tmp_path / "tokenized_data/test_examples.json"
     files = {
         f"data/all_csv/{KITES}": "kite#minutes\nred#12\nblue\u2028#15\n",
         "data/all_csv/2-8.html.csv": "day#rain\nmonday\n",
@@ -50,52 +53,26 @@ def release(tmp_path: Path) -> Path:
         "data/complex_test_id.json": ["2-8.html.csv"],
         "tokenized_data/test_examples.json": TOKENIZED,
     }
-    return write_files(tmp_path, files)
+    write_files(tmp_path, files)
+    first, second, third = problems_in("tabfact", data)
+    assert first.id == f"{KITES}.0" and first.input["question"] == "the red kite flew 12 minutes"
+    # U+2028 ends a line for Python's splitlines, and none of a file.
+    rows = [["red", "12"], ["blue\u2028", "15"]]
+    assert first.input["table"] == Table(["kite", "minutes"], rows, "kites")
+    assert (second.input["question"], second.gold) == ("blue won kites", "no")
+    assert third.input["table"].rows == (("monday", ""),) and third.input["table"].caption == "weather"
+    assert [each.columns[0] for each in (first, second, third)] == ["simple", "simple", "complex"]
+    with pytest.raises(InputError, match="tokenized_data/"):
+        [*Tabfact().rows([{"id": KITES}], tmp_path / "data/simple_test_id.json")]
 
 
-class TestReader:
-    def test_a_row(self) -> None:
-        read = Tabfact().problem(ROW, {KITES: TABLE})
-        assert (read.id, read.gold, read.columns) == ("test-3", "no", ("complex", "small"))
-        assert read.input["question"] == ROW["statement"]
-        assert read.input["table"] == Table(["kite", "minutes"], [["red", "12"], ["blue", "15"]], "kites")
-
-    def test_a_recorded_row_without_an_id(self) -> None:
-        recorded = {"id": None, "table_id": KITES, "statement": "it flew", "gold": 1, "output": "true"}
-        read = Tabfact().problem(recorded, {})
-        assert (read.id, read.gold, read.input) == (f"{KITES}: it flew", "yes", {})
-
-    def test_the_release(self, release: Path) -> None:
-        first, second, third = problems_in("tabfact", release / "tokenized_data/test_examples.json")
-        assert first.id == f"{KITES}.0" and first.input["question"] == "the red kite flew 12 minutes"
-        # U+2028 ends a line for Python's splitlines, and none of a file.
-        rows = [["red", "12"], ["blue\u2028", "15"]]
-        assert first.input["table"] == Table(["kite", "minutes"], rows, "kites")
-        assert (second.input["question"], second.gold) == ("blue won kites", "no")
-        assert third.input["table"].rows == (("monday", ""),) and third.input["table"].caption == "weather"
-        assert [each.columns[0] for each in (first, second, third)] == ["simple", "simple", "complex"]
-
-    def test_chain_of_tables_packed_file(self, tmp_path: Path) -> None:
-        table = {"table_caption": "kites", "table_text": [["kite"], ["red"]]}
-        row = {"statement": "red won", "label": 1, **table}
-        data = write_files(tmp_path, {"test.jsonl": [row, row]}) / "test.jsonl"
-        first, second = problems_in("tabfact", data)
-        assert (first.id, second.id) == ("test-0", "test-1")
-        assert first.input["table"] == Table(["kite"], [["red"]], "kites") and first.columns == ("small",)
-
-
-TABLERAG: dict[str, Any] = {
-    "id": "tabfact-1",
-    "table_id": "t",
-    "query": "the lark flew 20 minutes",
-    "label": "1",
-    "context": "",
-    "table": {"caption": "kites", "header": ["kite", "minutes"], "rows": [["lark", "20"]]},
-}
-
-
-def test_a_row_of_tablerag(tmp_path: Path) -> None:
-    [read] = problems_in("tabfact", write_files(tmp_path, {"small.jsonl": [TABLERAG]}) / "small.jsonl")
+def test_packed_files_of_chain_of_table_and_of_tablerag(tmp_path: Path) -> None:
+    row = {"statement": "red won", "label": 1, "table_caption": "kites", "table_text": [["kite"], ["red"]]}
+    write_files(tmp_path, {"test.jsonl": [row, row], "small.jsonl": [TABLERAG]})
+    first, second = problems_in("tabfact", tmp_path / "test.jsonl")
+    assert (first.id, second.id) == ("test-0", "test-1")
+    assert first.input["table"] == Table(["kite"], [["red"]], "kites") and first.columns == ("small",)
+    [read] = problems_in("tabfact", tmp_path / "small.jsonl")
     assert (read.id, read.gold, read.columns) == ("tabfact-1", "yes", ("small",))
     assert read.input["question"] == TABLERAG["query"] and read.input["table"].caption == "kites"
 
@@ -103,55 +80,29 @@ def test_a_row_of_tablerag(tmp_path: Path) -> None:
 RULES = {name: rule() for name, rule in Tabfact.scorers.items()}
 
 
-@needs_data
-def test_vectors_of_chain_of_table() -> None:
-    vectors = rows("vectors/tabfact_match.jsonl")
-    for vector in vectors:
-        asked = labelled("yes" if vector["label"] else "no")
-        for name, key in (("chain_of_table", "correct_top"), ("chain_of_table_weighted", "correct_weighted")):
-            assert RULES[name].right(vector["responses"], asked) is vector[key], (vector["id"], name)
-    assert len(vectors) == 10
-
-
 class TestRules:
-    @pytest.mark.parametrize(
-        ("said", "label"),
-        [(said, "yes") for said in ("Yes", "true", "ENTAILED.", "1", 1, 1.0, True, ["yes"])]
-        + [(said, "no") for said in ("no", "False", "refuted", "0", 0, 0.0, False, (0,))],
-    )
-    def test_what_a_label_is_called(self, said: Any, label: str) -> None:
-        right = [RULES["official"].right(said, labelled(each)) for each in ("yes", "no")]
-        assert right == [label == each for each in ("yes", "no")]
-
-    @pytest.mark.parametrize("said", ["Yes.", "entailed", 1, "1", None, [], "yes, it is"])
-    def test_chain_of_table_is_strict(self, said: Any) -> None:
-        assert not any(RULES["chain_of_table"].right(said, labelled(gold)) for gold in ("yes", "no"))
-
-    @pytest.mark.parametrize("said", [True, " TRUE ", "yes", ["Yes", "no", "no"]])
-    def test_what_chain_of_table_takes(self, said: Any) -> None:
+    def test_what_each_rule_calls_a_label(self) -> None:
+        called: dict[str, list[Any]] = {
+            "yes": ["Yes", "true", "ENTAILED.", "1", 1, 1.0, True, ["yes"]],
+            "no": ["no", "False", "refuted", "0", 0, 0.0, False, (0,)],
+        }
+        for label, said in ((label, each) for label, names in called.items() for each in names):
+            right = [RULES["official"].right(said, labelled(each)) for each in ("yes", "no")]
+            assert right == [label == each for each in ("yes", "no")], said
         rule = RULES["chain_of_table"]
-        assert rule.right(rule.from_answer(said, labelled("yes")), labelled("yes"))
-
-    def test_weighted_responses(self) -> None:
+        for said in ("Yes.", "entailed", 1, "1", None, [], "yes, it is"):
+            assert not any(rule.right(said, labelled(gold)) for gold in ("yes", "no"))
+        for said in (True, " TRUE ", "yes", ["Yes", "no", "no"]):
+            assert rule.right(rule.from_answer(said, labelled("yes")), labelled("yes"))
         rule = RULES["chain_of_table_weighted"]
         assert rule.right(["YES", "no", "no", "no"], labelled("no"))  # 4 against 3 + 2 + 1
         assert rule.right(["YES", "no", "NO", "no"], labelled("yes"))  # 4 against 3 + 1 and 2: the first
         assert not RULES["chain_of_table"].right(["YES", "no", "no", "no"], labelled("no"))
-
-    @pytest.mark.parametrize(
-        ("text", "verdict"),
-        [
-            ("it is false, not true", "yes"),
-            ("It is FALSE.", "no"),
-            ("supported by row 1", "yes"),
-            ("falsely supported", "no"),
-            ("", "no"),
-        ],
-    )
-    def test_tabsqlify_looks_for_words(self, text: str, verdict: str) -> None:
-        rule = RULES["tabsqlify"]
-        assert rule.from_output(text, labelled("yes")) == verdict
-        assert rule.right(rule.from_answer(text, labelled("yes")), labelled(verdict))
+        rule, texts = RULES["tabsqlify"], {"it is false, not true": "yes", "It is FALSE.": "no"}
+        texts |= {"supported by row 1": "yes", "falsely supported": "no", "": "no"}
+        for text, verdict in texts.items():
+            assert rule.from_output(text, labelled("yes")) == verdict
+            assert rule.right(rule.from_answer(text, labelled("yes")), labelled(verdict))
 
     @given(anything)
     def test_nothing_is_right_for_both_labels(self, value: Any) -> None:
@@ -166,7 +117,7 @@ GOLD: dict[str, dict[str, str]] = {
 
 
 @needs_data
-def test_vectors_of_tablerag() -> None:
+def test_vectors() -> None:
     """They are of four benchmarks; TabFact has no third label."""
     vectors = rows("vectors/tablerag_eval.jsonl")
     for vector in vectors:
@@ -182,6 +133,12 @@ def test_vectors_of_tablerag() -> None:
                 verdicts.append(rule.right(said, labelled(labels[gold] if labels else gold)))
         assert sum(verdicts) / len(verdicts) == vector["score"], vector["id"]
     assert len(vectors) == 22
+    vectors = rows("vectors/tabfact_match.jsonl")
+    for vector in vectors:
+        asked = labelled("yes" if vector["label"] else "no")
+        for name, key in (("chain_of_table", "correct_top"), ("chain_of_table_weighted", "correct_weighted")):
+            assert RULES[name].right(vector["responses"], asked) is vector[key], (vector["id"], name)
+    assert len(vectors) == 10
 
 
 def test_labels_of_a_run_are_written_as_tablerag_does() -> None:

@@ -1,29 +1,33 @@
-"""Reading TabMWP's problems, its columns and its published results."""
+"""TabMWP: reading its problems, and the rules of three papers with the oddities that are parts of them."""
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import pytest
 
 from chameleon import Table
+from chameleon.benchmarks.scorers.promptpg import PromptPGRule
+from chameleon.benchmarks.scorers.tabmwp_rule import (
+    ChameleonRule,
+    ProgramOfThoughtRule,
+    floatify,
+    most_similar,
+    normalise,
+    read_number,
+    same_number,
+    similarity,
+)
 from chameleon.benchmarks.tabmwp import Tabmwp, inferred_types, read_text_table
+from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Problem
+from tests.benchmarks.doubles import UNKNOWN_CHOICES, WEEKEND, choice, number
 
-ROW: dict[str, Any] = {
-    "pid": "101",
-    "question": "Which kite flew longest?",
-    "choices": ["red", "blue"],
-    "answer": "blue",
-    "unit": None,
-    "table_title": "Minutes in the air",
-    "table": "Kite | Minutes\nred | 12\nblue | 15",
-    "ques_type": "multi_choice",
-    "ans_type": "extractive_text",
-    "grade": 4,
-    "solution": "15 is more than 12.",
-    "split": "dev",
-}
+ROW: dict[str, Any] = {"pid": "101", "question": "Which kite flew longest?", "choices": ["red", "blue"]}
+ROW |= {"answer": "blue", "unit": None, "table_title": "Minutes in the air", "grade": 4, "split": "dev"}
+ROW |= {"table": "Kite | Minutes\nred | 12\nblue | 15", "ques_type": "multi_choice"}
+ROW |= {"ans_type": "extractive_text", "solution": "15 is more than 12."}
 FREE = {"question": "How many minutes?", "choices": None, "answer": "27", "unit": "minutes"}
 
 
@@ -31,7 +35,7 @@ def problem(**changes: Any) -> Problem:
     return Tabmwp().problem({**ROW, **changes}, {})
 
 
-def test_a_row_of_the_release() -> None:
+def test_rows() -> None:
     read = problem()
     assert (read.id, read.gold, read.columns) == ("101", "blue", ("MC", "EXTR", "G1-6"))
     assert ROW["solution"] not in str(read.input)
@@ -42,19 +46,13 @@ def test_a_row_of_the_release() -> None:
         "choices": ["red", "blue"],
         "unit": None,
     }
-    choices = ["red", "blue"]
-    assert read.detail == {"answer": "blue", "ans_type": "extractive_text", "unit": None, "choices": choices}
-
-
-def test_a_row_without_title_types_and_grade() -> None:
+    typed = {"answer": "blue", "ans_type": "extractive_text"}
+    assert read.detail == {**typed, "unit": None, "choices": ["red", "blue"]}
     row = {"pid": 7, "table": ROW["table"], **FREE}
     read = Tabmwp().problem(row, {})
     assert (read.id, read.columns) == ("7", ("FREE", "INT"))
     assert read.input["table"].caption == "" and read.input["choices"] is None
     assert read.input["unit"] == read.detail["unit"] == "minutes"
-
-
-def test_a_recorded_row_without_its_question() -> None:
     recorded = {"pid": "9", "answer": "blue", "ques_type": "multi_choice", "ans_type": "other_text"}
     read = Tabmwp().problem(recorded, {})
     assert (read.input, read.columns) == ({}, ("MC", "OTH"))
@@ -64,21 +62,17 @@ def test_a_recorded_row_without_its_question() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "choices", "types"),
+    ("types", "given"),
     [
-        ("1,204", None, ("free_text", "integer_number")),
-        ("-5", [], ("free_text", "integer_number")),
-        ("5.0", None, ("free_text", "decimal_number")),
-        ("3/4", None, ("free_text", "decimal_number")),
-        ("No", ["No", "Yes"], ("multi_choice", "boolean_text")),
-        ("surplus", ["shortage", "surplus"], ("multi_choice", "boolean_text")),
-        ("RED", ["RED", "GREEN"], ("multi_choice", "extractive_text")),
-        ("green", ["red", "green"], ("multi_choice", "other_text")),
-        ("yes", ["yes", "no", "perhaps"], ("multi_choice", "other_text")),
+        (("free_text", "integer_number"), [("1,204", None), ("-5", [])]),
+        (("free_text", "decimal_number"), [("5.0", None), ("3/4", None)]),
+        (("multi_choice", "boolean_text"), [("No", ["No", "Yes"]), ("surplus", ["shortage", "surplus"])]),
+        (("multi_choice", "extractive_text"), [("RED", ["RED", "GREEN"])]),
+        (("multi_choice", "other_text"), [("green", ["red", "green"]), ("yes", ["yes", "no", "perhaps"])]),
     ],
 )
-def test_inferred_types(answer: str, choices: list[str] | None, types: tuple[str, str]) -> None:
-    assert inferred_types(answer, choices, ROW["table"]) == types
+def test_inferred_types(types: tuple[str, str], given: list[tuple[str, Any]]) -> None:
+    assert {inferred_types(*each, ROW["table"]) for each in given} == {types}
 
 
 def test_text_tables() -> None:
@@ -93,3 +87,133 @@ def test_all_is_rounded_twice() -> None:
     assert percent("ALL", 7169, 7686) == "93.27" and percent("OTH", 0, 0) == percent("ALL", 0, 0) == "–"
     assert percent("ALL", 45, 7686) == "0.58"  # 0.58548… is 0.585 and then 0.58
     assert percent("FREE", 45, 7686) == "0.59"
+
+
+NAN = float("nan")
+HUGE = 10**5000  # Python refuses to write it
+DAYS = choice("Friday", ["Wednesday", "Thursday", "Friday"])
+YES, NO = (choice(gold, ["yes", "no"]) for gold in ("yes", "no"))
+CHAMELEON, POT = ChameleonRule(), ProgramOfThoughtRule()
+
+
+class TestShared:
+    def test_similarity(self) -> None:
+        for first, second, alike in [
+            ("blue kite", "blue kite", 2.0),
+            ("kite", "Kite", 0.0),
+            ("kite kite", "kite", 1 / 2),  # distinct common words, but all words in the length
+            ("a  b", "b", 1 / 3),  # two spaces hold an empty word
+            ("", "", 2.0),
+        ]:
+            assert similarity(first, second) == similarity(second, first) == alike
+
+    def test_the_first_of_equally_similar_choices(self) -> None:
+        clubs = ["rowing club", "swimming class", "swimming team"]
+        assert [most_similar(each, clubs) for each in ("swimming", "chess")] == ["swimming class", clubs[0]]
+
+    def test_numbers(self) -> None:
+        values = [None, " 2.50 ", "1,204", Fraction(3, 4), [], ("east", "west"), [[1], 2]]
+        found = [None, 2.5, "1,204", 0.75, None, "east", "[1]"]
+        values += [{"total": 5, "rest": 1}, {"total": "5"}, {}, {3}, 2j, HUGE]
+        found += [5, "5", None, "{3}", "2j", HUGE]
+        assert list(map(floatify, values)) == found
+        assert [type(floatify(each)) for each in values] == list(map(type, found))
+        assert list(map(read_number, ("3/4", "1,204.5", "15%", "-2.5", "1/2/9"))) == [
+            *(0.75, 1204.5, 0.15, -2.5, 0.5)
+        ]
+        for text in ("", "kite", "1.5/2", "1,000/2", "3/0", "12 kites"):
+            with pytest.raises((ValueError, ArithmeticError)):
+                read_number(text)
+        assert all(map(same_number, (18.04, 3.1, 3.0, 1e-07), (18.0, 3.14, 3.04, 2e-07)))
+        # The binary number lies below 2.675.
+        assert not any(map(same_number, (2.675, NAN, float("inf"), HUGE), (2.68, NAN, 5.0, 5.0)))
+        assert not any(map(same_number, ("7", [7.0], 2j), (7.0, 7.0, 2.0)))
+
+    @pytest.mark.parametrize("rule", [CHAMELEON, POT])
+    def test_gold_answers_that_cannot_be_used(self, rule: Any) -> None:
+        with pytest.raises(InputError, match="'seven' should be a number"):
+            rule.right(7.0, number("seven"))
+        dated = Problem("4", {}, "7", detail={"ans_type": "date", "choices": None})
+        with pytest.raises(InputError, match="'date', is unknown"):
+            rule.right(7.0, dated)
+
+
+@pytest.mark.parametrize(
+    ("problem", "by_both", "by_chameleon", "wrong"),
+    [
+        (number("3.1"), [3.14], [], []),
+        (number("1/3"), [0.333], ["1/3"], ["1/0"]),
+        (number("9,606"), [9606], [], []),
+        (number("18"), [], ["18"], [[18], NAN]),
+        (number("1"), [], [], [True]),
+        (number("1204"), [], ["$1,204"], []),
+        (number("0.15"), [], ["15%"], []),
+        (number("12"), [], [], ["12 kites"]),
+        (number("12", unit="kites"), [], ["12 kites"], ["12 Kites"]),  # the unit in its own case only
+        (number("1", unit="2"), [], ["12"], []),  # wherever it occurs
+        (choice("7", ["5", "7"]), ["7"], [], [7.0, 7]),
+        # "Monday" becomes Saturday, which has no less in common.
+        (WEEKEND, ["Sunday"], [" $sunday ", "on Sunday"], ["Monday", None, ["Sunday"], {"a"}]),
+        (choice("Saturday", ["Saturday", "Sunday"]), [], ["Monday", None], []),
+        (YES, [True], [], []),
+        (NO, [False], [], [True]),
+        (choice("Yes", ["Yes", "No"]), [], [], [True]),
+        (choice("true", ["true", "false"]), [], [], [True]),
+    ],
+)
+def test_what_is_right(
+    problem: Problem, by_both: list[Any], by_chameleon: list[Any], wrong: list[Any]
+) -> None:
+    every = [*by_both, *by_chameleon, *wrong]
+    assert [each for each in every if POT.right(each, problem)] == by_both
+    assert [each for each in every if CHAMELEON.right(each, problem)] == [*by_both, *by_chameleon]
+
+
+def test_what_chameleon_reads_in_a_text() -> None:
+    for text, answer in {
+        "3 + 15 = 18. The answer is 18.\n": 18.0,
+        "The answer is 18": 1.0,  # the last character goes, whatever it is
+        "The answer is 2. No, The answer is 3.": "2. No, The answer is 3",
+        "the answer is 18.": "the answer is 18.",
+        "The answer is 8": "The answer is 8",
+    }.items():
+        assert CHAMELEON.from_output(text, number("1")) == answer
+
+
+def test_what_the_rules_need_and_do_not_read() -> None:
+    for reads in (CHAMELEON.right, lambda text, problem: PromptPGRule().from_output(text, problem)):
+        with pytest.raises(InputError, match="problem 3: the choices"):
+            reads("(A)", UNKNOWN_CHOICES)
+    with pytest.raises(InputError, match="no rule for a model's text"):
+        POT.from_output("The answer is 5.", number("5"))
+    assert CHAMELEON.from_value(["4"], number("4")) == 4.0
+    assert POT.from_value(Fraction(1, 2), number("1/2")) == 0.5
+    assert normalise(2.00049, (), None) == 2.0
+
+
+class TestPromptPG:
+    """What the recorded predictions of the anchors do not show."""
+
+    def test_answers_in_texts(self) -> None:
+        """A letter counts even where it begins a word, as of "At noon" and of "Blue"; "the" is no "The"."""
+        texts = ["(b)", "b. as the table shows", "The answer is (C) Friday.", "Thursday.", "It is Thursday"]
+        days = ["Thursday", "Thursday", "Friday", "Thursday", "Thursday"]
+        assert [PromptPGRule().from_output(text, DAYS) for text in texts] == days
+        texts = ["The answer is Blue", "At noon, Friday", "the answer is C", ""]
+        days = ["Thursday", *["Wednesday"] * 3]
+        assert [PromptPGRule().from_output(text, DAYS) for text in texts] == days
+        texts = ["The table shows that 14 people came in 2019.", "It leaves at 7:25 P.M."]
+        assert [PromptPGRule().from_output(text, number("1")) for text in texts] == ["14", "7:25 P.M."]
+
+    def test_a_letter_beyond_the_choices_is_a_choice_at_random(self) -> None:
+        """ "The answer is Friday" reads as F, and there is no sixth choice."""
+        one, other = PromptPGRule(), PromptPGRule()
+        series = [one.from_output("The answer is Friday", DAYS) for _ in range(40)]
+        assert series == [other.from_output("(E)", DAYS) for _ in range(40)]
+        assert set(series) == set(DAYS.detail["choices"])
+
+    def test_what_is_right(self) -> None:
+        rule, plain = PromptPGRule(), number("18")
+        assert rule.right("12 kites", number("12", unit="kites")) and rule.right("SUNDAY", WEEKEND)
+        assert not any(rule.right(each, plain) for each in (18.04, None, [18], HUGE, "1.2.3", "1/0"))
+        assert rule.right("1/0", number("1/0")) and not rule.right("SUNDAY", UNKNOWN_CHOICES)

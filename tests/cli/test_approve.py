@@ -2,38 +2,35 @@
 
 from __future__ import annotations
 
-import json
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from tests.cli.terminal import at_terminal
-from tests.e2e.commands import environment, spawn
+from tests.e2e.commands import ROOT, Command, environment, spawn
 
-CODE = '''
+CODE = """
 from pathlib import Path
 
 from chameleon import tool
 
-
-@tool
 def read(name: str) -> str:
-    """Reads a text."""
     return "a text"
 
-
-@tool(requires_approval=True)
 def write(text: str) -> str:
-    """Writes a text."""
     Path("written").write_text(text)
     return "written"
-'''
+
+read, write = tool(read, description="Reads."), tool(write, description="Writes.", requires_approval=True)
+"""
 INVENTORY = """
 name: mine
 planner: {use: fixed, plan: [{module: read, args: {name: a}}, {module: write, args: {text: $read}}]}
 modules: {read: "tools:read", write: "tools:write"}
 """
 ASK = ["ask", "q", "-i", "mine.yaml"]
+LOGGED = [*ASK, "--log", "run.jsonl"]
 
 
 @pytest.fixture
@@ -41,6 +38,11 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "tools.py").write_text(CODE)
     (tmp_path / "mine.yaml").write_text(INVENTORY)
     return tmp_path
+
+
+@pytest.fixture
+def run(folder: Path) -> Command:
+    return partial(spawn, cwd=folder)
 
 
 def test_a_plan_is_approved_at_the_terminal(folder: Path) -> None:
@@ -57,73 +59,57 @@ def test_a_step_is_refused_at_the_terminal(folder: Path, mode: str, value: str) 
     assert value in shown and "Declined: write (text:" in shown
 
 
-def test_a_run_is_left_and_goes_on_in_another_process(folder: Path) -> None:
-    code, shown = at_terminal([*ASK, "--log", "run.jsonl"], folder, "l")
+def test_a_run_is_left_and_goes_on_in_another_process(folder: Path, run: Command) -> None:
+    code, shown = at_terminal(LOGGED, folder, "l")
     assert code == 4 and "chameleon approve run.jsonl" in shown
     code, shown = at_terminal(["approve", "run.jsonl"], folder, "y")
     assert code == 0 and "Approved: write" in shown
-    done = spawn(*ASK, "--log", "run.jsonl", cwd=folder)
+    done = run(*LOGGED)
     assert (done.code, done.out) == (0, "written\n")
 
 
-def test_without_a_terminal_a_run_waits_and_says_how_to_go_on(folder: Path) -> None:
-    waits = spawn(*ASK, cwd=folder)
+def test_without_a_terminal_a_run_waits_and_says_how_to_go_on(folder: Path, run: Command) -> None:
+    waits = run(*ASK)
     (log,) = folder.glob("waiting-*.jsonl")
     assert waits.code == 4 and not (folder / "written").exists()
     assert f"Run `chameleon approve {log.name}`, then this command with --log {log.name}" in waits.err
     assert oct(log.stat().st_mode)[-3:] == "600"
-    assert spawn("approve", log.name, cwd=folder).code == 4
-    assert spawn("approve", log.name, "--yes", cwd=folder).code == 0
-    assert spawn(*ASK, "--log", log.name, cwd=folder).code == 0
-    again = spawn("approve", log.name, "--yes", cwd=folder)
+    codes = [run(*line, log.name).code for line in (["approve"], ["approve", "--yes"], [*ASK, "--log"])]
+    assert codes == [4, 0, 0]
+    again = run("approve", log.name, "--yes")
     assert again.code == 1 and "nothing in it waits for approval" in again.err
 
 
-def test_what_is_refused_in_a_log_declines(folder: Path) -> None:
-    assert spawn(*ASK, "--log", "run.jsonl", cwd=folder).code == 4
-    assert spawn("approve", "run.jsonl", "--no", cwd=folder).code == 0
-    done = spawn(*ASK, "--log", "run.jsonl", cwd=folder)
-    assert done.code == 3 and not (folder / "written").exists()
-
-
-def test_no_yes_is_written_where_no_key_can_be_kept(folder: Path) -> None:
-    spawn(*ASK, "--log", "run.jsonl", cwd=folder)
+def test_a_refusal_in_a_log_declines_and_no_yes_is_written_without_a_key(folder: Path, run: Command) -> None:
+    assert run(*LOGGED).code == 4
     (folder / "file").touch()
     log, env = folder / "run.jsonl", environment(XDG_CONFIG_HOME="file")
     before = log.read_bytes()
-    told = spawn("approve", "run.jsonl", "--yes", cwd=folder, env=env)
+    told = run("approve", "run.jsonl", "--yes", env=env)
     assert told.code == 1 and not told.out and log.read_bytes() == before
     assert "no approval can be sealed: no key can be kept" in told.err
-    assert spawn("approve", "run.jsonl", "--no", cwd=folder, env=env).code == 0
+    assert run("approve", "run.jsonl", "--no", env=env).code == 0
+    assert run(*LOGGED).code == 3 and not (folder / "written").exists()
 
 
-def test_json_says_what_waits_and_in_which_log(folder: Path) -> None:
-    told = json.loads(spawn(*ASK, "--json", cwd=folder).out)
+def test_what_waits_is_told_as_json_and_none_refuses_as_evaluations_do(folder: Path, run: Command) -> None:
+    told = run(*ASK, "--json").json
     assert told["waiting"] == [{"module": "write", "args": {"text": "$read"}}] and told["answer"] is None
     assert (folder / told["log"]).exists()
+    assert run(*ASK, "--approve", "none").code == 3
+    done = run("eval", "mine.yaml", f"{ROOT}/demos/data/problems.jsonl", "--limit", "2")
+    assert done.code == 0 and "declined" in done.out.lower() and not (folder / "written").exists(), done.err
+    assert run("approve", "run.jsonl", "--yes", "--no").code == 2
+    assert "there is no such log" in run("approve", "run.jsonl").err and not (folder / "run.jsonl").exists()
 
 
-def test_none_refuses_and_an_evaluation_does_too(folder: Path) -> None:
-    assert spawn(*ASK, "--approve", "none", cwd=folder).code == 3
-    problems = Path(__file__).parents[2] / "demos/data/problems.jsonl"
-    done = spawn("eval", "mine.yaml", str(problems), "--limit", "2", cwd=folder)
-    assert done.code == 0, done.err
-    assert not (folder / "written").exists() and "declined" in done.out.lower()
-
-
-def test_both_answers_at_once_and_a_missing_log_are_refused(folder: Path) -> None:
-    assert spawn("approve", "run.jsonl", "--yes", "--no", cwd=folder).code == 2
-    assert "there is no such log" in spawn("approve", "run.jsonl", cwd=folder).err
-    assert not (folder / "run.jsonl").exists()
-
-
-def test_a_chat_waits_in_its_log_and_goes_on_once_it_is_answered(folder: Path) -> None:
+def test_a_chat_waits_in_its_log_and_goes_on_once_it_is_answered(folder: Path, run: Command) -> None:
     chat = ["chat", "mine.yaml", "--log", "chat.jsonl"]
-    waits = spawn(*chat, cwd=folder, text="one\ntwo\n")
+    waits = run(*chat, text="one\ntwo\n")
     assert waits.code == 4 and not (folder / "written").exists()
     assert "Run `chameleon approve chat.jsonl`" in waits.err and not waits.out
-    assert spawn("approve", "chat.jsonl", "--yes", cwd=folder).code == 0
-    done = spawn(*chat, cwd=folder)
+    assert run("approve", "chat.jsonl", "--yes").code == 0
+    done = run(*chat)
     assert done.code == 0 and done.out == "written\n" and (folder / "written").exists()
 
 

@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -47,31 +46,29 @@ input: {question: str}
 planner: {use: fixed, plan: [said, slow]}
 modules: {said: "chat_tools:said", slow: "chat_tools:slow"}
 """
-Chat = Callable[..., Outcome]
+VISITS = "chat tables_offline --table visits.csv"
+LOG = " --log chat.jsonl"
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("CHAMELEON_MODEL", raising=False)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "other.csv").write_text(TABLE.replace("900", "901"))
     for name, text in (("visits.csv", TABLE), ("chat_tools.py", TOOLS), ("own.yaml", INVENTORY)):
         (tmp_path / name).write_text(text)
     return tmp_path
 
 
 @pytest.fixture
-def chat(command: Command, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Chat:
-    """Run `chameleon chat` with these lines on its standard input."""
+def chat(sh: Command, monkeypatch: pytest.MonkeyPatch) -> Command:
+    """Run a line with further lines on its standard input."""
 
-    def run(*arguments: str, lines: str = "") -> Outcome:
-        monkeypatch.setattr(sys, "stdin", io.StringIO(lines))
-        return command("chat", *arguments)
+    def run(line: str, *asked: str) -> Outcome:
+        monkeypatch.setattr(sys, "stdin", io.StringIO("".join(f"{each}\n" for each in asked)))
+        return sh(line)
 
     return run
-
-
-def answers(shown: Outcome) -> list[str]:
-    return [line for line in shown.out.splitlines() if "  " not in line]
 
 
 def said_before(shown: Outcome) -> str:
@@ -80,95 +77,76 @@ def said_before(shown: Outcome) -> str:
     return "".join(f"{line}\n" for line in shown.err.splitlines() if not line.startswith(of_runs))
 
 
-def spawned(*arguments: str, folder: Path) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "chameleon", "chat", *arguments],
-        cwd=folder,
-        env=environment(str(folder)),
-        text=True,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-
-
-def test_answers_line_by_line_and_goes_on_where_one_is_declined(chat: Chat) -> None:
-    shown = chat("tables_offline", "--table", "visits.csv", lines=f"{MOST}\n\n{ODD}\n  {FEW}  \n")
-    assert shown.code == 0 and answers(shown) == ["Lisbon", "900"] and shown.out == "Lisbon\n900\n"
-    assert shown.err.count("Runs inventory tables_offline") == 1 and said_before(shown) == ""
+def test_answers_line_by_line_and_goes_on_where_one_is_declined(chat: Command) -> None:
+    shown = chat(VISITS, MOST, "", ODD, f"  {FEW}  ")
+    assert shown.code == 0 and shown.out == "Lisbon\n900\n" and said_before(shown) == ""
+    assert shown.err.count("Runs inventory tables_offline") == 1
     assert "Or let a model answer: chameleon chat tables_first --model PROVIDER:NAME" in shown.err
+    assert chat(f"{VISITS} -q", MOST, ODD, FEW).out == "Lisbon\n(declined)\n900\n"
 
 
-def test_quietly_each_question_gives_a_line(chat: Chat) -> None:
-    shown = chat("tables_offline", "--table", "visits.csv", "-q", lines=f"{MOST}\n{ODD}\n{FEW}\n")
-    assert shown.out == "Lisbon\n(declined)\n900\n"
-
-
-def test_commands_show_the_table_and_what_was_said(chat: Chat) -> None:
-    lines = f"{FEW}\n{ODD}\n/table\n/history\n/what\n/exit\n{MOST}\n"
-    shown = chat("tables_offline", "--table", "visits.csv", lines=lines)
-    assert answers(shown)[0] == "900" and "Lisbon     4,200" in shown.out
+def test_commands_show_the_table_and_what_was_said(chat: Command) -> None:
+    shown = chat(VISITS, FEW, ODD, "/table", "/history", "/what", "/exit", MOST)
+    assert shown.out.startswith("900\n") and "Lisbon     4,200" in shown.out and "\nLisbon\n" not in shown.out
     assert said_before(shown).startswith(f"> {FEW}\n900\n> {ODD}\n(declined)\nThere is no command /what.")
 
 
-def test_comes_back_to_what_was_said_and_needs_no_files(chat: Chat) -> None:
-    log = ("--log", "chat.jsonl")
-    chat("tables_offline", "--table", "visits.csv", *log, lines=f"{MOST}\n{ODD}\n")
-    shown = chat(*log, lines=f"{FEW}\n")
-    assert answers(shown) == ["900"]
+def test_comes_back_to_what_was_said_and_needs_no_files(chat: Command) -> None:
+    chat(VISITS + LOG, MOST, ODD)
+    shown = chat(f"chat {LOG}", FEW)
     told = f"Goes on with chat.jsonl, after 2 questions.\n> {MOST}\nLisbon\n> {ODD}\n(declined)\n"
-    assert said_before(shown) == told
+    assert shown.out == "900\n" and said_before(shown) == told
     with ConversationLog("chat.jsonl") as kept:
         assert [turn["answer"] for turn in kept.turns[-1].input["history"]] == ["Lisbon", ""]
+        refused = chat(VISITS + LOG, MOST)
+    assert refused.code == 1 and "another run is writing to it" in refused.complaint
 
 
 @pytest.mark.parametrize(
-    ("arguments", "complaint"),
+    ("line", "complaint"),
     [
-        (("tables_offline", "--table", "other.csv"), "the log belongs to another question or inventory"),
-        (("own.yaml",), "the inventory own takes no table"),
-        (("tables_offline", "--unit", "km"), "the log belongs to another question or inventory"),
+        ("chat tables_offline --table other.csv", "the log belongs to another question or inventory"),
+        ("chat own.yaml", "the inventory own takes no table"),
+        ("chat tables_offline --unit km", "the log belongs to another question or inventory"),
     ],
 )
-def test_a_log_of_another_conversation_is_refused(
-    chat: Chat, folder: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], complaint: str
-) -> None:
-    monkeypatch.syspath_prepend(str(folder))
-    (folder / "other.csv").write_text(TABLE.replace("900", "901"))
-    chat("tables_offline", "--table", "visits.csv", "--log", "chat.jsonl", lines=f"{MOST}\n")
+def test_a_log_of_another_chat_is_refused(chat: Command, folder: Path, line: str, complaint: str) -> None:
+    chat(VISITS + LOG, MOST)
     before = (folder / "chat.jsonl").read_bytes()
-    shown = chat(*arguments, "--log", "chat.jsonl", lines=f"{FEW}\n")
+    shown = chat(line + LOG, FEW)
     assert shown.code == 1 and complaint in shown.err and (folder / "chat.jsonl").read_bytes() == before
 
 
 @pytest.mark.parametrize(
-    ("arguments", "complaint"),
+    ("line", "complaint"),
     [
-        (("tables_offline",), "needs a table. Give one with --table FILE"),
-        ((), "the question comes without anything to answer it from"),
-        (("tables_offline", "--table", "-"), "standard input has the questions"),
+        ("chat tables_offline", "needs a table. Give one with --table FILE"),
+        ("chat", "the question comes without anything to answer it from"),
+        ("chat tables_offline --table -", "standard input has the questions"),
     ],
 )
-def test_what_is_missing_is_told_at_once(chat: Chat, arguments: tuple[str, ...], complaint: str) -> None:
-    shown = chat(*arguments, lines=f"{MOST}\n")
-    assert shown.code in (1, 2) and complaint in " ".join(shown.err.split()) and not shown.out
+def test_what_is_missing_is_told_at_once(chat: Command, line: str, complaint: str) -> None:
+    shown = chat(line, MOST)
+    assert shown.code in (1, 2) and complaint in shown.told and not shown.out
 
 
-def test_a_model_is_told_the_turns_before_and_a_failed_one_does_not_end_it(chat: Chat, folder: Path) -> None:
+def test_a_model_is_told_the_turns_before_and_a_failed_one_ends_nothing(chat: Command, folder: Path) -> None:
     program = 'visitors = {"Lisbon": 4200, "Lyon": 3100, "Oslo": 900}\nans = max(visitors, key=visitors.get)'
     replies = ['["program_generator"]', program, '["solution_generator"]', *[{"text": ""}] * 3]
     (folder / "replies").write_text("".join(f"{json.dumps(reply)}\n" for reply in replies))
-    model = ("--model", f"scripted:{folder}/replies", "--store", "off", "--log", "chat.jsonl")
-    shown = chat("tables", "--table", "visits.csv", *model, lines=f"{MOST}\nAnd then?\n/history\n")
-    assert shown.code == 0 and answers(shown) == ["Lisbon"]
-    assert "> And then?\n(failed)" in shown.err
+    line = f"chat tables --table visits.csv --model scripted:replies --store off {LOG}"
+    shown = chat(line, MOST, "And then?", "/history")
+    assert shown.code == 0 and shown.out == "Lisbon\n" and "> And then?\n(failed)" in shown.err
     with ConversationLog("chat.jsonl") as kept:
         assert f"Question: {MOST}\nAnswer: Lisbon\n" in kept.turns[-1].calls[0].messages[-1][1]
 
 
 @pytest.mark.slow
 def test_ctrl_c_stops_an_answer_and_the_chat_goes_on(folder: Path) -> None:
-    with spawned("own.yaml", "--log", "chat.jsonl", folder=folder) as process:
+    line = [sys.executable, "-m", "chameleon", "chat", "own.yaml", "--log", "chat.jsonl"]
+    streams = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    env = environment(str(folder))
+    with subprocess.Popen(line, cwd=folder, env=env, text=True, **streams) as process:
         assert process.stdin is not None
         process.stdin.write("one\nwait\n")
         process.stdin.flush()
@@ -180,32 +158,23 @@ def test_ctrl_c_stops_an_answer_and_the_chat_goes_on(folder: Path) -> None:
     assert process.returncode == 0 and out == "one after 0\nthree after 2\n"
     said = "> one\none after 0\n> wait\n(failed)\n> three\nthree after 2\n"
     assert said_before(Outcome(0, out, err)) == f"\nchameleon: it was stopped\n{said}"
-    with ConversationLog(folder / "chat.jsonl") as kept:
-        assert [turn.status for turn in kept.turns] == ["answered", "failed", "answered"]
 
 
-def test_goes_on_from_each_line_of_its_log(chat: Chat, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(folder))
+def test_goes_on_from_each_line_of_its_log(chat: Command, folder: Path) -> None:
     questions = ["one", "fail", "three"]
-    chat("own.yaml", "--log", "whole.jsonl", lines="\n".join(questions))
+    chat("chat own.yaml --log whole.jsonl", *questions)
     lines = (folder / "whole.jsonl").read_bytes().splitlines(keepends=True)
     log, told = folder / "part.jsonl", ""
     for kept in range(len(lines)):
         log.write_bytes(b"".join(lines[:kept]) + lines[kept][:30])
         done = sum(b'"event":"run_started"' in line for line in lines[:kept])
-        shown = chat("own.yaml", "--log", "part.jsonl", lines="\n".join(questions[done:]))
+        shown = chat("chat own.yaml --log part.jsonl", *questions[done:])
         assert shown.code == 0, shown
         told += shown.err
         with ConversationLog(log) as found:
             assert [turn.answer for turn in found.turns] == ["one after 0", None, "three after 2"]
     left = "> fail\n(failed)\nThe last question was left unanswered: three\n"
     assert f"after 2 questions.\n> one\none after 0\n{left}" in told
-
-
-def test_two_chats_over_one_log_are_refused(chat: Chat) -> None:
-    with ConversationLog("chat.jsonl"):
-        shown = chat("tables_offline", "--table", "visits.csv", "--log", "chat.jsonl", lines=f"{MOST}\n")
-    assert shown.code == 1 and "another run is writing to it" in shown.complaint
 
 
 @pytest.mark.slow

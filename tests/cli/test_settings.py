@@ -4,113 +4,97 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shlex
 import sys
 from pathlib import Path
 
 import pytest
+from pytest import MonkeyPatch
 
 from tests.cli.terminal import at_terminal
-from tests.e2e.commands import Command
+from tests.e2e.commands import ROOT, Command
 
 TABLE = "city,visitors\nLisbon,4200\nLyon,1900\n"
-ASK = ("ask", "How many visitors did Lyon have?", "--table", "visits.csv")
+BARE = "ask 'How many visitors did Lyon have?'"
+ASK = f"{BARE} --table visits.csv"
+COMMON = 'inventory = "wikitq_offline"\n'
+OFFLINE = "Runs inventory tables_offline; "
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: MonkeyPatch) -> Path:
     """A repository with a table, of a user with a configuration directory of their own."""
     (tmp_path / ".git").mkdir()
     (tmp_path / "visits.csv").write_text(TABLE)
-    monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     return tmp_path
 
 
-def agreed(folder: Path, text: str) -> None:
-    """Write settings that the user has agreed to."""
-    file = folder / "chameleon.toml"
+def settings(folder: Path, text: str, is_agreed: bool = False) -> None:
+    """Write settings, and that the user has agreed to them."""
+    file, kept = folder / "chameleon.toml", folder / "config/chameleon/agreed.json"
     file.write_text(text)
-    kept = folder / "config" / "chameleon" / "agreed.json"
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    content = file.read_bytes() + b"".join(each.read_bytes() for each in folder.glob("*.yaml"))
-    kept.write_text(json.dumps({str(file): hashlib.sha256(content).hexdigest()}))
-
-
-COMMON = 'inventory = "wikitq_offline"\n'
-OF_INDEX = "[index]\nquiet = true\n"
+    if is_agreed:
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        content = file.read_bytes() + b"".join(each.read_bytes() for each in folder.glob("*.yaml"))
+        kept.write_text(json.dumps({str(file): hashlib.sha256(content).hexdigest()}))
 
 
 @pytest.mark.parametrize(
-    ("text", "arguments", "shown"),
+    ("text", "line", "shown"),
     [
         (COMMON, ASK, 'chameleon.toml sets inventory = "wikitq_offline"\n'),
         (COMMON, ASK, "Runs inventory wikitq_offline; it asks no model."),
-        (COMMON, (*ASK, "-i", "tables_offline"), "Runs inventory tables_offline; "),
-        (f'{COMMON}[ask]\ninventory = "tables_offline"\n', ASK, "Runs inventory tables_offline; "),
-        (
-            f'{COMMON}[ask]\ninventory = "tables_offline"\n',
-            ("plan", *ASK[1:]),
-            "Runs inventory wikitq_offline; ",
-        ),
-        (OF_INDEX, ASK, "Runs inventory tables_offline; "),  # a table of a command is no option of that name
-        (OF_INDEX, ("index", "visits.csv", "-o", "made"), "chameleon.toml sets quiet = true\n"),
-        ("quiet = true\n", (*ASK, "--verbose"), "1. table_reader  ["),  # the command line counts
-        ("quiet = true\n", (*ASK, "--trace"), "1. table_reader  ["),
+        (COMMON, f"{ASK} -i tables_offline", OFFLINE),
+        (f'{COMMON}[ask]\ninventory = "tables_offline"\n', ASK, OFFLINE),
+        (f'{COMMON}[plan]\ninventory = "tables_offline"\n', ASK, "Runs inventory wikitq_offline; "),
+        ("[index]\nquiet = true\n", ASK, OFFLINE),  # a table of a command is no option of that name
+        ("[index]\nquiet = true\n", "index visits.csv -o made", "chameleon.toml sets quiet = true\n"),
+        ("quiet = true\n", f"{ASK} --verbose", "1. table_reader  ["),  # the command line counts
+        ("quiet = true\n", f"{ASK} --trace", "1. table_reader  ["),
     ],
 )
-def test_a_file_sets_options_and_the_run_says_so(
-    command: Command, folder: Path, text: str, arguments: tuple[str, ...], shown: str
-) -> None:
-    (folder / "chameleon.toml").write_text(text)
-    outcome = command(*arguments)
+def test_a_file_sets_options_and_is_told(sh: Command, folder: Path, text: str, line: str, shown: str) -> None:
+    settings(folder, text)
+    outcome = sh(line)
     assert outcome.code == 0 and shown in outcome.err
 
 
-def test_quiet_leaves_out_all_but_what_is_set(command: Command, folder: Path) -> None:
-    (folder / "chameleon.toml").write_text("quiet = true\n")
-    assert command(*ASK).err == "chameleon.toml sets quiet = true\n"
-
-
-def test_the_model_is_the_options_then_the_variables_then_the_files(
-    command: Command, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (folder / "chameleon.toml").write_text('model = "openai:a"\ninventory = "tables"\nstore = "off"\n')
-    assert "Model: openai:a, because chameleon.toml names it" in command("doctor").out
+def test_options_go_before_variables_and_files(sh: Command, folder: Path, monkeypatch: MonkeyPatch) -> None:
+    settings(folder, 'model = "openai:a"\ninventory = "tables"\nstore = "off"\n')
+    assert "Model: openai:a, because chameleon.toml names it" in sh("doctor").out
     monkeypatch.setenv("CHAMELEON_MODEL", "openai:b")
-    assert "Model: openai:b, because CHAMELEON_MODEL names it" in command("doctor").out
+    assert "Model: openai:b, because CHAMELEON_MODEL names it" in sh("doctor").out
     (folder / "c").write_text('"[\\"solution_generator\\", \\"answer_generator\\"]"\n"The answer is 1."\n')
-    assert "model scripted:c, because --model names it" in command(*ASK, "--model", "scripted:c").err
+    assert "model scripted:c, because --model names it" in sh(ASK, "--model", "scripted:c").err
 
 
-def test_it_is_looked_for_above_up_to_the_repository(
-    command: Command, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    inner = folder / "docs" / "deep"
+def test_it_is_sought_above_up_to_the_repository(sh: Command, folder: Path, monkeypatch: MonkeyPatch) -> None:
+    inner, own = folder / "docs/deep", folder / "config/chameleon"
     inner.mkdir(parents=True)
+    own.mkdir(parents=True)
     (inner / "visits.csv").write_text(TABLE)
     monkeypatch.chdir(inner)
-    (folder / "chameleon.toml").write_text('store = "off"\n')
-    assert "chameleon.toml sets store" in command(*ASK).err
+    settings(folder, 'store = "off"\n')
+    assert "chameleon.toml sets store" in sh(ASK).err
     (inner / ".git").mkdir()
-    assert "chameleon.toml" not in command(*ASK).err
-    own = folder / "config" / "chameleon"
-    own.mkdir(parents=True)
-    (own / "chameleon.toml").write_text(COMMON)
-    assert 'chameleon.toml sets inventory = "wikitq_offline"' in command(*ASK).err
+    assert "chameleon.toml" not in sh(ASK).err
+    settings(own, COMMON)
+    assert 'chameleon.toml sets inventory = "wikitq_offline"' in sh(ASK).err
+    settings(inner, "quiet = true\n")
+    assert sh(ASK).err == "chameleon.toml sets quiet = true\n"
 
 
-def test_its_paths_are_seen_from_its_folder_and_an_index_gives_way_to_a_table(
-    command: Command, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert command("index", "visits.csv", "-o", "made").code == 0
-    agreed(folder, '[ask]\nindex = "made"\n')
+def test_its_paths_are_seen_from_its_own_folder(sh: Command, folder: Path, monkeypatch: MonkeyPatch) -> None:
+    assert sh("index visits.csv -o made").code == 0
+    settings(folder, '[ask]\nindex = "made"\n', is_agreed=True)
     (folder / "below").mkdir()
     monkeypatch.chdir(folder / "below")
-    assert command("ask", "How many visitors did Lyon have?").out == "1900\n"
-    (folder / "below" / "other.csv").write_text("city,boats\nLyon,7\n")
-    assert command("ask", "How many boats does Lyon have?", "--table", "other.csv").out == "7\n"
-    agreed(folder, '[ask]\ntable = ["visits.csv"]\n')
-    assert command("ask", "How many visitors did Lyon have?").out == "1900\n"
+    assert sh(BARE).out == "1900\n"
+    (folder / "below/other.csv").write_text("city,boats\nLyon,7\n")
+    assert sh("ask 'How many boats does Lyon have?' --table other.csv").out == "7\n"
+    settings(folder, '[ask]\ntable = ["visits.csv"]\n', is_agreed=True)
+    assert sh(BARE).out == "1900\n"
 
 
 @pytest.mark.parametrize(
@@ -139,86 +123,75 @@ def test_its_paths_are_seen_from_its_folder_and_an_index_gives_way_to_a_table(
         (f"workers = 0x{'f' * 5_000}", "the settings cannot be read: Exceeds the limit (4300 digits)"),
     ],
 )
-def test_what_it_may_not_hold_is_told_by_key(command: Command, folder: Path, text: str, words: str) -> None:
-    (folder / "chameleon.toml").write_text(text)
-    told = command(*ASK)
+def test_what_it_may_not_hold_is_told_by_key(sh: Command, folder: Path, text: str, words: str) -> None:
+    settings(folder, text)
+    told, shown = sh(ASK), sh("doctor")
     assert told.code == 1 and told.complaint.startswith(f"{folder}/chameleon.toml: {words}")
-    assert "hush" not in told.err
-    assert command("ask", "--help").code == 0
-    shown = command("doctor")
+    assert "hush" not in told.err and sh("ask --help").code == 0
     assert shown.code == 0 and f"Settings: {folder}/chameleon.toml: {words}" in shown.out
 
 
-def test_doctor_tells_the_file_and_the_variables(
-    command: Command, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert "Settings: there is no chameleon.toml" in command("doctor").out
-    (folder / "chameleon.toml").write_text('model = "openai:x"\n[eval]\nworkers = 3\n')
+def test_doctor_tells_the_file_and_the_variables(sh: Command, folder: Path, monkeypatch: MonkeyPatch) -> None:
+    assert "Settings: there is no chameleon.toml" in sh("doctor").out
+    settings(folder, 'model = "openai:x"\n[eval]\nworkers = 3\n')
     monkeypatch.setenv("CHAMELEON_MODLE", "openai:y")
     monkeypatch.setenv("CHAMELEON_WEB_PRIVATE", "http://me:hush@h")
-    shown = command("doctor").out
+    shown = sh("doctor").out
     assert f'Settings: {folder}/chameleon.toml sets model = "openai:x", eval = {{"workers": 3}}\n' in shown
     assert "CHAMELEON_MODLE=openai:y  nothing: there is no such variable. Did you mean" in shown
     assert "CHAMELEON_WEB_PRIVATE=http://***@h  hosts of this network" in shown and "hush" not in shown
-    told = json.loads(command("doctor", "--json").out)
-    assert told["settings"]["sets"] == {"model": "openai:x", "eval": {"workers": 3}}
+    assert sh("doctor --json").json["settings"]["sets"] == {"model": "openai:x", "eval": {"workers": 3}}
 
 
-def test_an_evaluation_takes_its_limit_from_it(command: Command, folder: Path) -> None:
-    (folder / "chameleon.toml").write_text("[eval]\nworkers = 1\nlimit = 2\n")
-    problems = str(Path(__file__).parents[2] / "demos/data/problems.jsonl")
-    told = command("eval", "tables_offline", problems)
+def test_an_evaluation_takes_its_limit_from_it(sh: Command, folder: Path) -> None:
+    settings(folder, "[eval]\nworkers = 1\nlimit = 2\n")
+    told = sh(f"eval tables_offline {ROOT}/demos/data/problems.jsonl")
     assert told.code == 0 and "Runs 2 problems" in told.err
     assert told.err.startswith("chameleon.toml sets limit = 2, workers = 1\n")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="files have no owner there")
-def test_no_file_of_others_is_read(command: Command, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (folder / "chameleon.toml").write_text("workrs = 2\n")
+def test_no_file_of_others_is_read(sh: Command, folder: Path, monkeypatch: MonkeyPatch) -> None:
+    settings(folder, "workrs = 2\n")
     owner = (folder / "chameleon.toml").stat().st_uid
     monkeypatch.setattr("os.getuid", lambda: owner + 1)
-    assert command(*ASK).code == (1 if owner == 0 else 0)
+    assert sh(ASK).code == (1 if owner == 0 else 0)
 
 
-def test_what_may_run_code_or_touch_files_counts_once_the_user_agrees(command: Command, folder: Path) -> None:
-    (folder / "mine.py").write_text(
-        "import pathlib\npathlib.Path('ran').touch()\ndef go(state) -> str:\n    'x'\n    return 'ran'\n"
-    )
-    (folder / "i.yaml").write_text(
-        "name: i\ninput: {question: str, table: Table}\n"
-        'planner: {use: fixed, plan: [go]}\nmodules: {go: "mine:go"}\n'
-    )
+def test_what_may_run_code_or_touch_files_counts_once_the_user_agrees(sh: Command, folder: Path) -> None:
+    code = "import pathlib\npathlib.Path('ran').touch()\ndef go(state) -> str:\n    'x'\n    return 'ran'\n"
+    plan = "planner: {use: fixed, plan: [go]}\nmodules: {go: 'mine:go'}\n"
+    (folder / "mine.py").write_text(code)
+    (folder / "i.yaml").write_text(f"name: i\ninput: {{question: str, table: Table}}\n{plan}")
     text = 'quiet = true\ninventory = "i.yaml"\n[ask]\nlog = "kept.jsonl"\n[report]\nhtml = "visits.csv"\n'
-    (folder / "chameleon.toml").write_text(text)
-    shown = command(*ASK)
+    settings(folder, text)
+    shown = sh(ASK)
     assert (shown.code, shown.out) == (0, "1900\n")
-    listed = ('inventory = "i.yaml"', 'ask.log = "kept.jsonl"', 'report.html = "visits.csv"')
-    assert all(f"  {each}\n" in shown.err for each in listed), "a yes is for all that is listed"
-    assert "not agreed to: ask.log, inventory, report.html" in " ".join(command("doctor").out.split())
+    for each in ('inventory = "i.yaml"', 'ask.log = "kept.jsonl"', 'report.html = "visits.csv"'):
+        assert f"  {each}\n" in shown.err, "a yes is for all that is listed"
+    assert "not agreed to: ask.log, inventory, report.html" in " ".join(sh("doctor").out.split())
     assert "These settings are not used. Agree to them once at a terminal" in shown.err
     assert not (folder / "ran").exists() and not (folder / "kept.jsonl").exists()
-    agreed(folder, text)
-    shown = command(*ASK)
+    settings(folder, text, is_agreed=True)
+    shown = sh(ASK)
     assert shown.out == "ran\n" and (folder / "kept.jsonl").exists()
     assert shown.err == 'chameleon.toml sets inventory = "i.yaml", log = "kept.jsonl", quiet = true\n'
     with (folder / "i.yaml").open("a") as file:
         file.write("#")
-    assert command(*ASK).out == "1900\n", "an agreement is to one content of the inventory"
-    agreed(folder, text)
-    assert command(*ASK).out == "ran\n"
-    (folder / "chameleon.toml").write_text(f"{text}#")
-    assert command(*ASK).out == "1900\n", "and of the file"
+    assert sh(ASK).out == "1900\n", "an agreement is to one content of the inventory"
+    settings(folder, text, is_agreed=True)
+    assert sh(ASK).out == "ran\n"
+    settings(folder, f"{text}#")
+    assert sh(ASK).out == "1900\n", "and of the file"
 
 
 @pytest.mark.slow
 def test_at_a_terminal_the_user_is_asked_once_for_a_file(folder: Path) -> None:
-    (folder / "chameleon.toml").write_text('[ask]\nlog = "kept.jsonl"\n')
-    ask = [*ASK, "-i", "tables_offline"]
-    settings = {"XDG_CONFIG_HOME": str(folder / "config")}
+    settings(folder, '[ask]\nlog = "kept.jsonl"\n')
+    ask, kept = [*shlex.split(ASK), "-i", "tables_offline"], folder / "kept.jsonl"
     for answer, is_kept in (("n", False), ("y", True)):
-        _, screen = at_terminal(ask, folder, answer, **settings)
+        _, screen = at_terminal(ask, folder, answer, XDG_CONFIG_HOME=f"{folder}/config")
         assert "Use these settings from now on? [y]es, [n]o: " in screen and "1900" in screen
-        assert (folder / "kept.jsonl").exists() is is_kept
-    (folder / "kept.jsonl").unlink()
-    assert "[y]es" not in at_terminal(ask, folder, **settings)[1]
-    assert (folder / "kept.jsonl").exists()
+        assert kept.exists() is is_kept
+    kept.unlink()
+    assert "[y]es" not in at_terminal(ask, folder, XDG_CONFIG_HOME=f"{folder}/config")[1] and kept.exists()

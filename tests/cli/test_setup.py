@@ -1,103 +1,153 @@
-"""The files that a question comes with: from standard input, more than one, of the wrong kind, or none."""
+"""What a question comes with: files of standard input, several, or none; inventories within others."""
 
 from __future__ import annotations
 
 import io
-import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
+from pytest import MonkeyPatch
 
 from tests.e2e.by_cue import ByCue
-from tests.e2e.commands import ROOT, Command
+from tests.e2e.commands import ROOT, Command, Outcome
+from tests.loopback import Start
 
-Pipe = Callable[[bytes], None]
-QUESTION = "What is the adult fare?"
+Ask = Callable[[str, bytes], Outcome]
 SIGN = "Adult fare: $4.50\nChild fare: $2.25\n"
-FERRY = ROOT / "demos" / "data" / "ferry.png"
+ASK = "ask 'What is the adult fare?'"
 
 
 @pytest.fixture
-def piped(monkeypatch: pytest.MonkeyPatch) -> Pipe:
-    def pipe(data: bytes) -> None:
+def ask(sh: Command, monkeypatch: MonkeyPatch) -> Ask:
+    """Ask with these bytes on standard input."""
+
+    def run(options: str, data: bytes) -> Outcome:
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+        return sh(f"{ASK} {options}")
 
-    return pipe
+    return run
 
 
-def test_a_text_is_read_from_standard_input(command: Command, piped: Pipe, tmp_path: Path) -> None:
+def test_a_text_is_read_from_standard_input(ask: Ask) -> None:
     for _ in range(2):  # the text is in the log: the same one goes on with it
-        piped(SIGN.encode())
-        outcome = command("ask", QUESTION, "--text", "-", "--log", str(tmp_path / "run.jsonl"))
+        outcome = ask("--text - --log run.jsonl", SIGN.encode())
         assert outcome.code == 0 and outcome.out == "$4.50\n"
     for data, words in (
         (b"", "standard input: the text is empty"),
         (b"\xff\xfe\xfd", "standard input: is not UTF-16: byte 0xfd in line 1"),
         (b"x" * 1_000_001, "standard input: the text has more than the limit"),
     ):
-        piped(data)
-        outcome = command("ask", QUESTION, "--text", "-")
+        outcome = ask("--text -", data)
         assert outcome.code == 1 and words in outcome.complaint
 
 
-def test_a_picture_is_read_from_standard_input_and_nothing_of_it_stays(
-    command: Command, piped: Pipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_picture_from_stdin_leaves_nothing(ask: Ask, tmp_path: Path, monkeypatch: MonkeyPatch) -> None:
     pytest.importorskip("rapidocr", reason="text needs rapidocr: pip install rapidocr onnxruntime")
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    piped(FERRY.read_bytes())
-    outcome = command("ask", QUESTION, "--image", "-")
+    outcome = ask("--image -", (ROOT / "demos/data/ferry.png").read_bytes())
     assert outcome.code == 0 and outcome.out == "$4.50\n"
     for data, words in ((b"", "is empty"), (b"no picture at all", "is no picture")):
-        piped(data)
-        outcome = command("ask", QUESTION, "--image", "-")
+        outcome = ask("--image -", data)
         assert outcome.code == 1 and words in outcome.complaint and "standard input" in outcome.complaint
     assert list(tmp_path.iterdir()) == []
 
 
-def test_json_says_why_it_ran_what_it_ran(command: Command, tmp_path: Path) -> None:
-    text = tmp_path / "sign.txt"
-    text.write_text(SIGN)
-    for verb in ("ask", "plan"):
-        told = json.loads(command(verb, QUESTION, "--text", str(text), "--json").out)
-        said = command(verb, QUESTION, "--text", str(text)).err
-        assert f"Runs {told['why']}." in said and "pictures_offline" in told["why"]
-
-
-def test_a_question_out_of_reach_is_told_of_the_model_in_a_sentence(command: Command, tmp_path: Path) -> None:
-    text = tmp_path / "sign.txt"
-    text.write_text(SIGN)
-    outcome = command("ask", "Why is the fare so high?", "--text", str(text))
-    assert outcome.code == 3
+def test_what_ran_and_what_would_answer_more_is_told(sh: Command, tmp_path: Path) -> None:
+    (tmp_path / "sign.txt").write_text(SIGN)
+    for line in (f"{ASK} --text sign.txt", f"{ASK} --text sign.txt".replace("ask", "plan")):
+        why = sh(line, "--json").json["why"]
+        assert f"Runs {why}." in sh(line).err and "pictures_offline" in why
+    outcome = sh("ask 'Why is the fare so high?' --text sign.txt")
     (line,) = (line for line in outcome.err.splitlines() if line.startswith("Declined: "))
-    assert "let a model answer: --inventory pictures" in line.lower()
+    assert outcome.code == 3 and "let a model answer: --inventory pictures" in line.lower()
     assert "Or let" not in line or line.index(". ") < line.index("Or let")
 
 
-def test_further_tables_are_joined_by_file_names(tmp_path: Path, loopback: Any, command: Command) -> None:
+def test_further_tables_are_joined_by_file_names(tmp_path: Path, loopback: Start, sh: Command) -> None:
     def chain(text: str) -> str:
         done = text.rpartition("Function Chain:")[2]
         return "<END>" if "f_aggregate" in done else "f_aggregate()" if "f_join" in done else "f_join()"
 
-    model = ByCue(
-        {
-            "Function Chain:": chain,
-            "Use f_join()": "f_join(teams, on Team = Name)",
-            "Use f_aggregate()": "f_aggregate(sum of Points by Country)",
-            "The answer is:": "24",
-        }
-    )
+    calls = "f_join(teams, on Team = Name)", "f_aggregate(sum of Points by Country)"
+    replies = {"Function Chain:": chain, "Use f_join()": calls[0], "Use f_aggregate()": calls[1]}
+    model = ByCue({**replies, "The answer is:": "24"})
     loopback(model)
     (tmp_path / "riders.csv").write_text("Rider,Team,Points\nBrandt,Tarn,20\nEk,Weir,5\nHolm,Tarn,4\n")
     (tmp_path / "teams.csv").write_text("Name,Country\nTarn,Italy\nWeir,Spain\n")
-    files = ["--table", str(tmp_path / "riders.csv"), "--table", str(tmp_path / "teams.csv")]
-    asked = ["ask", "How many points went to teams from Italy?", *files, "-i", "chain_of_table_extended"]
-    outcome = command(*asked, "--trace", "--store", "off")
+    asked = "ask 'How many points went to teams from Italy?' --table riders.csv --table teams.csv"
+    outcome = sh(asked, "-i", "chain_of_table_extended", "--trace", "--store", "off")
     assert outcome.code == 0, outcome.err
-    calls = "f_join(teams, on Team = Name)", "f_aggregate(sum of Points by Country)"
     assert outcome.out == "24\n" and all(call in outcome.err for call in calls)
     joined = model.last["Use f_join()"]
     assert "Other table : teams\n" in joined and "row 1 : Tarn | Italy" in joined
+
+
+INNER = """\
+name: inner
+input: {question: str, table: Table}
+planner: {use: fixed, plan: [table_reader, final_answer]}
+modules: {table_reader: {}, final_answer: {}}
+"""
+OUTER = """\
+name: outer
+input: {question: str, table: Table}
+planner: {use: fixed, plan: [rules]}
+modules: {rules: {inventory: inner.yaml}}
+"""
+SMALL = 'small: {inventory: tables, llm: {model: "openai:gpt-6-luna"}}'
+FILES = {
+    "inner.yaml": INNER,
+    "outer.yaml": OUTER,
+    "top.yaml": OUTER.replace("inner.yaml", "outer.yaml").replace("outer", "top", 1),
+    "cascade.yaml": OUTER.replace("outer", "cascade").replace(
+        "rules: {inventory: inner.yaml}", f"rules: {{inventory: tables_offline, on_error: [small]}}, {SMALL}"
+    ),
+    "visits.csv": 'City,Visitors\nLisbon,"4,200"\nLyon,"3,100"\n',
+}
+VISITS = "ask 'How many more visitors did Lisbon have than Lyon?' --table visits.csv --inventory "
+
+
+@pytest.fixture
+def nested(tmp_path: Path, monkeypatch: MonkeyPatch) -> Path:
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+@pytest.mark.usefixtures("nested")
+def test_the_steps_of_an_inventory_within_are_told_below_its_own(sh: Command) -> None:
+    shown = sh(f"{VISITS} cascade.yaml --trace").err
+    assert shown.startswith("Runs inventory cascade; small asks openai:gpt-6-luna.\nPlan: rules\n")
+    (step,) = sh(f"{VISITS} cascade.yaml --json").json["steps"]
+    assert step["module"] == "rules" and step["output"] == "1,100"
+    assert [each["module"] for each in step["steps"]] == ["table_reader", "final_answer"]
+    assert "steps" not in step["steps"][0] and step["usage"]["calls"] == 0
+    assert "\nModel: small asks openai:gpt-6-luna\n" in sh("check cascade.yaml").out
+    shown = sh("check cascade.yaml --model openai:gpt-4.1").out
+    assert "\nModel: openai:gpt-4.1, because " in shown and "small asks openai:gpt-6-luna" in shown
+
+
+def test_a_run_three_deep_is_shown_indented_and_refused_once_changed(sh: Command, nested: Path) -> None:
+    asked = f"{VISITS} top.yaml --log run.jsonl --trace"
+    shown = sh(asked)
+    lines = [line.partition("  [")[0] for line in shown.err.splitlines()]
+    assert [line for line in lines if line.strip()[:4] in ("Plan", "rule", "1. t", "2. f", "1. r")] == [
+        "Plan: rules",
+        "     rules:",
+        "     Plan: rules",
+        "          rules › rules:",
+        "          Plan: table_reader → final_answer",
+        "            1. table_reader",
+        "            2. final_answer",
+        "       1. rules",
+        "  1. rules",
+    ]
+    assert shown.out == "1,100\n" and sh(asked).out == "1,100\n"
+    (nested / "inner.yaml").write_text(INNER.replace("{table_reader: {}", "{table_reader: {at_least: 0.5}"))
+    assert "the inventory that rules runs has changed since the log began" in sh(asked).err
+    (nested / "inner.yaml").write_text(INNER.replace("final_answer]", "final_anser]"))
+    checked = sh("check outer.yaml")
+    assert checked.code == 1 and "rules" in checked.err and "Did you mean 'final_answer'?" in checked.err

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from tests.cli.terminal import at_terminal, without_codes
-from tests.e2e.commands import spawn
+from tests.e2e.commands import ROOT, Command, spawn
 
 QUESTION = "How many more visitors did Lisbon have than Lyon?"
 OFFLINE = ["ask", QUESTION, "--table", "visits.csv", "--inventory", "tables_offline"]
@@ -18,18 +19,15 @@ import time
 from chameleon import tool
 
 
-@tool
-def one() -> str:
-    """Takes its time."""
-    time.sleep(SECONDS)
-    return "first"
+def slow(name):
+    def said() -> str:
+        time.sleep(SECONDS)
+        return name
+
+    return tool(said, name=name, description="Takes its time.")
 
 
-@tool
-def two() -> str:
-    """Takes as long."""
-    time.sleep(SECONDS)
-    return "second"
+one, two = slow("one"), slow("two")
 
 
 @tool
@@ -53,7 +51,12 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_the_answer_is_first_and_bold_and_the_rest_dim(folder: Path) -> None:
+@pytest.fixture
+def run(folder: Path) -> Command:
+    return partial(spawn, cwd=folder)
+
+
+def test_the_answer_is_first_and_bold_the_rest_dim_and_pipes_get_no_codes(folder: Path, run: Command) -> None:
     code, screen = at_terminal(OFFLINE, folder)
     first, *rest = screen.splitlines()
     assert (code, first) == (0, "\x1b[1m2300\x1b[0m")
@@ -61,14 +64,11 @@ def test_the_answer_is_first_and_bold_and_the_rest_dim(folder: Path) -> None:
     assert rest[2] == "\x1b[2mFrom: visits, all 2 rows, columns city and visitors\x1b[0m"
     assert "\x1b[2mRuns inventory tables_offline; it asks no model. Took " in screen
     assert max(map(len, without_codes(screen).splitlines())) <= 80
-
-
-def test_a_pipe_gets_the_answer_alone_and_no_codes(folder: Path) -> None:
-    done = spawn(*OFFLINE, cwd=folder)
+    done = run(*OFFLINE)
     assert done.out == "2300\n" and "\x1b" not in done.err and "Took " in done.err
     _, screen = at_terminal(OFFLINE, folder, piped=True)
     assert "2300" not in screen and "\x1b[2mFrom: " in screen
-    assert spawn("plan", *OFFLINE[1:], cwd=folder).out == "table_reader → final_answer\n"
+    assert run("plan", *OFFLINE[1:]).out == "table_reader → final_answer\n"
 
 
 @pytest.mark.parametrize("plain", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
@@ -79,42 +79,40 @@ def test_who_wants_no_codes_gets_none(folder: Path, plain: dict[str, str]) -> No
         assert code == 0 and "\x1b" not in screen
 
 
-def test_quiet_is_the_answer_alone_also_at_a_terminal(folder: Path) -> None:
+def test_quiet_is_the_answer_alone_also_at_a_terminal(folder: Path, run: Command) -> None:
     assert at_terminal([*OFFLINE, "--quiet"], folder) == (0, "\x1b[1m2300\x1b[0m\n")
     chat = ["chat", "tables_offline", "-t", "visits.csv", "-q"]
     code, screen = at_terminal(chat, folder, QUESTION, "/exit")
     assert code == 0 and "Runs" not in screen and "From" not in screen and "2300" in screen
-    told = spawn("ask", "How many zebras?", *OFFLINE[2:], "-q", cwd=folder)
+    told = run("ask", "How many zebras?", *OFFLINE[2:], "-q")
     assert told.code == 3 and not told.out and told.err.startswith("Declined: ")
-    assert spawn(*OFFLINE, "-q", "-v", cwd=folder).code == 2
+    assert run(*OFFLINE, "-q", "-v").code == 2
 
 
-def test_verbose_tells_of_each_step_and_each_problem(folder: Path) -> None:
-    assert "1. table_reader  [" in spawn(*OFFLINE, "--verbose", cwd=folder).err
-    problems = str(Path(__file__).parents[2] / "demos/data/problems.jsonl")
-    done = spawn("eval", "tables_offline", problems, "-n", "2", "-v", cwd=folder)
+def test_verbose_tells_of_each_step_and_each_problem(run: Command) -> None:
+    assert "1. table_reader  [" in run(*OFFLINE, "--verbose").err
+    done = run("eval", "tables_offline", f"{ROOT}/demos/data/problems.jsonl", "-n", "2", "-v")
     lines = [line for line in done.err.splitlines() if ", gold " in line]
     assert done.code == 0 and len(lines) == 2 and all(": right, said " in line for line in lines)
-    out = ["index", "visits.csv", "-o", "made"]
-    assert "1 of 1 file: visits.csv" in spawn(*out, "-v", cwd=folder).err
+    assert "1 of 1 file: visits.csv" in run("index", "visits.csv", "-o", "made", "-v").err
 
 
-def test_verbose_shows_what_the_model_was_asked_and_replied(folder: Path) -> None:
-    reply = json.dumps(["solution_generator", "answer_generator"])
-    (folder / "replies").write_text(f"{json.dumps(reply)}\n{json.dumps('The answer is 2300.')}\n")
+def test_verbose_shows_what_the_model_was_asked_and_replied(folder: Path, run: Command) -> None:
+    replies = [json.dumps(["solution_generator", "answer_generator"]), "The answer is 2300."]
+    (folder / "replies").write_text("\n".join(map(json.dumps, replies)))
     question = f"{QUESTION} (sk-abcdef0123456789abcdef)"
     asked = ["ask", question, "-t", "visits.csv", "-i", "tables", "-m", "scripted:replies", "--store", "off"]
-    said = spawn(*asked, "-v", cwd=folder).err
+    said = run(*asked, "-v").err
     assert "     user:\n" in said and "     reply: The answer is 2300.\n" in said
     assert f"{QUESTION} (***)" in said and "sk-abcdef" not in said
-    assert "user:" not in spawn(*asked, "--trace", cwd=folder).err
+    assert "user:" not in run(*asked, "--trace").err
 
 
-def test_what_takes_long_is_told_while_it_does_and_is_gone(folder: Path) -> None:
+def test_what_takes_long_is_told_while_it_does_and_is_gone(folder: Path, run: Command) -> None:
     (folder / "slow.py").write_text(CODE.replace("SECONDS", "1.5"))
     code, screen = at_terminal(MINE, folder)
     assert code == 0 and "one and two" in screen
-    *_, last = screen.partition("\x1b[1mboth")[0].split("\n")
-    assert last.endswith("\x1b[2K") or "\x1b[2K" in last
-    assert "one and two" not in without_codes(screen.partition("\x1b[1mboth")[2]).partition("Plan")[0]
-    assert "one and two" not in spawn(*MINE, cwd=folder).err.partition("Plan: ")[0]
+    before, _, after = screen.partition("\x1b[1mboth")
+    assert "\x1b[2K" in before.split("\n")[-1]
+    assert "one and two" not in without_codes(after).partition("Plan")[0]
+    assert "one and two" not in run(*MINE).err.partition("Plan: ")[0]

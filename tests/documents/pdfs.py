@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -51,8 +52,7 @@ def pdf(
 ) -> bytes:
     """A PDF of these pages, A4, items from the top down; `locked` by a password that nobody knows.
 
-    `bookmarks`: page (from 1), level (from 0) and title of each; `rules`: where lines are drawn on each page,
-    upright ones from the left and level ones from the top.
+    `bookmarks`: page (from 1), level (from 0), title; `rules`: places of lines, from the left and the top.
     """
     written = io.BytesIO()
     lock = StandardEncryption("a secret") if locked else None
@@ -102,8 +102,8 @@ def mixed_by_reportlab(pieces: Sequence[str]) -> bytes:
     written = io.BytesIO()
     canvas = Canvas(written, invariant=1)
     line = canvas.beginText(60, 700)
-    for number, piece in enumerate(pieces):
-        line.setFont(("Helvetica", "Vera")[number % 2], 11)
+    for piece, font in zip(pieces, cycle(("Helvetica", "Vera")), strict=False):
+        line.setFont(font, 11)
         line.textOut(piece)
     canvas.drawText(line)
     canvas.save()
@@ -116,8 +116,8 @@ def mixed_by_fpdf(pieces: Sequence[str]) -> bytes:
     made.add_page()
     made.add_font("Vera", fname=VERA)
     made.set_char_spacing(-0.4)
-    for number, piece in enumerate(pieces):
-        made.set_font(("Helvetica", "Vera")[number % 2], size=11)
+    for piece, font in zip(pieces, cycle(("Helvetica", "Vera")), strict=False):
+        made.set_font(font, size=11)
         made.write(text=piece)
     return bytes(made.output())
 
@@ -130,9 +130,7 @@ def report(
     again: int = 1,
     foot: str = "Page {}",
 ) -> bytes:
-    """A heading, a table with its first rows `again` on each page, and a text below it, by Platypus; `foot`
-    numbers the pages. Cells of more than 20 letters are wrapped where `widths` are given.
-    """
+    """A heading, a table with its first rows `again` on each page, and a text, by Platypus; `widths` wrap."""
     style_of_text, written = getSampleStyleSheet(), io.BytesIO()
     cells = [
         [Paragraph(cell, style_of_text["Normal"]) if widths and len(cell) > 20 else cell for cell in row]
@@ -159,12 +157,3 @@ def table_by_fpdf(rows: Sequence[Sequence[str]]) -> bytes:
         for row in rows:
             table.row(row)
     return bytes(made.output())
-
-
-def picture_pdf() -> bytes:
-    """A page that is a picture, and nothing else."""
-    from PIL import Image
-
-    written = io.BytesIO()
-    Image.new("RGB", (300, 400), "white").save(written, "PDF")
-    return written.getvalue()

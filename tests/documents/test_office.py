@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 import zipfile
+from itertools import count
 from typing import Any
 
 import pytest
@@ -18,13 +19,9 @@ pytest.importorskip("lxml")
 
 _W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 _KINDS = ["p", "bold", "h1", "h3", "list", "table", "cell", "nested"]
-_NUMBERING = (
-    f'<w:abstractNum {_W} w:abstractNumId="77">'
-    '<w:lvl w:ilvl="0"><w:start w:val="1"/><w:numFmt w:val="decimal"/><w:lvlText w:val="%1"/></w:lvl>'
-    '<w:lvl w:ilvl="1"><w:start w:val="1"/><w:numFmt w:val="decimal"/><w:lvlText w:val="%1.%2"/></w:lvl>'
-    '<w:lvl w:ilvl="2"><w:start w:val="1"/><w:numFmt w:val="lowerRoman"/><w:lvlText w:val="(%3)"/></w:lvl>'
-    "</w:abstractNum>"
-)
+_LEVELS = (("decimal", "%1"), ("decimal", "%1.%2"), ("lowerRoman", "(%3)"))
+_LEVEL = '<w:lvl w:ilvl="{}"><w:start w:val="1"/><w:numFmt w:val="{}"/><w:lvlText w:val="{}"/></w:lvl>'
+_NUMBERING = "".join(_LEVEL.format(number, *level) for number, level in enumerate(_LEVELS))
 
 
 def told(data: bytes, name: str) -> list[tuple[str, str]]:
@@ -59,7 +56,7 @@ def test_word_headings_numbers_and_tables() -> None:
 
     document = lease()
     numbering = document.part.numbering_part.element
-    numbering.insert(0, parse_xml(_NUMBERING))
+    numbering.insert(0, parse_xml(f'<w:abstractNum {_W} w:abstractNumId="77">{_NUMBERING}</w:abstractNum>'))
     number = numbering.add_num(77).numId
     for level, text in ((0, "Term"), (1, "It runs for three years."), (2, "or more"), (2, "or less")):
         paragraph = document.add_paragraph(text) if level else document.add_heading(text, 1)
@@ -111,50 +108,33 @@ def test_slides_are_pages_with_titles_tables_and_notes() -> None:
         for cell, text in zip(table.iter_cells(), ["Port", "Fee", "Arvik", str(number)], strict=True):
             cell.text = text
     found = read_passages(saved(show), "show.pptx")
-    assert [(each["title"], each["page"], each["text"].split("\n")[0]) for each in found] == [
-        ("Harbour", 1, "1. Quay"),
-        ("Harbour", 1, "Port | Fee"),
-        ("Harbour", 1, "Speak slowly."),
-        ("Slide 2", 2, "Port | Fee"),
-    ]
-
-
-def odf(kind: str) -> tuple[Any, Any, Any]:
-    opendocument = pytest.importorskip("odf.opendocument")
-    import odf.table
-    import odf.text
-
-    return getattr(opendocument, f"OpenDocument{kind}")(), odf.text, odf.table
+    first = [("Harbour", 1, text) for text in ("1. Quay", "Port | Fee", "Speak slowly.")]
+    lines = [(each["title"], each["page"], each["text"].split("\n")[0]) for each in found]
+    assert lines == [*first, ("Slide 2", 2, "Port | Fee")]
 
 
 def test_open_document_headings_lists_tables_and_notes() -> None:
-    document, text, table = odf("Text")
-    document.text.addElement(text.H(outlinelevel=1, text="Lease"))
-    paragraph = text.P(text="It is ")
-    note = text.Note(noteclass="footnote")
-    note.addElement(text.NoteCitation(text="1"))
-    note.addElement(text.NoteBody())
+    opendocument = pytest.importorskip("odf.opendocument")
+    from odf import table, text
+
+    document = opendocument.OpenDocumentText()
+
+    def added(parent: Any, *children: Any) -> Any:
+        for child in children:
+            parent.addElement(child)
+        return parent
+
+    note = added(text.Note(noteclass="footnote"), text.NoteCitation(text="1"), text.NoteBody())
     note.lastChild.addElement(text.P(text="Mostly."))
-    paragraph.addElement(note)
-    paragraph.addElement(text.S(c=2))
-    paragraph.addElement(text.Span(text="dry."))
-    document.text.addElement(paragraph)
-    items = text.List()
-    item = text.ListItem()
-    item.addElement(text.P(text="1.1 Keys"))
-    items.addElement(item)
-    document.text.addElement(items)
+    paragraph = added(text.P(text="It is "), note, text.S(c=2), text.Span(text="dry."))
+    items = added(text.List(), added(text.ListItem(), text.P(text="1.1 Keys")))
     sheet = table.Table()
     for cells in (["Port", "Fee", "Fee"], ["Arvik", "1", None]):
-        row = table.TableRow()
+        row = added(sheet, table.TableRow()).lastChild
         for cell in cells:
-            columns = 1 + (cell == "1")
-            made = table.TableCell(numbercolumnsspanned=columns) if cell else table.CoveredTableCell()
-            if cell:
-                made.addElement(text.P(text=cell))
-            row.addElement(made)
-        sheet.addElement(row)
-    document.text.addElement(sheet)
+            wide = table.TableCell(numbercolumnsspanned=1 + (cell == "1"))
+            row.addElement(added(wide, text.P(text=cell)) if cell else table.CoveredTableCell())
+    added(document.text, text.H(outlinelevel=1, text="Lease"), paragraph, items, sheet)
     passage, rows = read_passages(saved(document), "lease.odt")
     assert (passage["title"], passage["text"]) == ("Lease", "It is dry.\n\nMostly.\n\n1.1 Keys")
     assert rows["table"].rows == (("Arvik", "1", "1"),)
@@ -179,24 +159,19 @@ def test_books_are_read_in_the_order_of_their_spine(tmp_path: Any) -> None:
 @settings(max_examples=15, deadline=None)
 @given(st.lists(st.sampled_from(_KINDS), min_size=1, max_size=8))
 def test_no_word_of_a_word_document_is_lost(kinds: list[str]) -> None:
-    document, words = lease(), list[str]()
-
-    def word() -> str:
-        words.append(f"Word{len(words)}x")
-        return words[-1]
-
+    document, numbers = lease(), count()
     for kind in kinds:
         if kind in ("table", "cell", "nested"):
             size = 1 if kind == "cell" else 2
             table = document.add_table(size, size)
             for cell in table._cells:
-                cell.text = word()
+                cell.text = f"Word{next(numbers)}x"
             if kind == "nested":
-                table.cell(1, 1).add_table(1, 1).cell(0, 0).text = word()
+                table.cell(1, 1).add_table(1, 1).cell(0, 0).text = f"Word{next(numbers)}x"
         elif kind.startswith("h"):
-            document.add_heading(f"{word()} {word()}", int(kind[1]))
+            document.add_heading(f"Word{next(numbers)}x Word{next(numbers)}x", int(kind[1]))
         else:
             paragraph = document.add_paragraph(style="List Number" if kind == "list" else None)
-            paragraph.add_run(f"{word()} ").bold = kind == "bold"
-    said = " ".join(" ".join(each) for each in told(saved(document), "x.docx")) if words else ""
-    assert set(words) <= set(re.findall(r"\w+", said))
+            paragraph.add_run(f"Word{next(numbers)}x ").bold = kind == "bold"
+    said = " ".join(" ".join(each) for each in told(saved(document), "x.docx"))
+    assert {f"Word{number}x" for number in range(next(numbers))} <= set(re.findall(r"\w+", said))

@@ -13,7 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chameleon.documents.file_documents import file_documents, whole_tables
-from chameleon.documents.reading import cached, read_passages, text_passages
+from chameleon.documents.outline import sections_of
+from chameleon.documents.parts import DocumentPart
+from chameleon.documents.reading import cached, is_document, read_passages, text_passages
 from chameleon.retrieval.document import Document
 from chameleon.table import Table
 from tests.documents.made import contract, filing
@@ -53,56 +55,23 @@ def test_every_row_of_a_long_table_is_in_one_passage() -> None:
     assert len(found) > 5 and all(each["table"].header == ("berth", "feet") for each in found)
 
 
-Shape = tuple[str, ...]
-_MARKDOWN: tuple[Shape, ...] = (
-    ("# {}",),
-    ("### {} {} {}",),
-    ("{} {}", "==="),
-    ("{}", "---"),
-    ("**{} {}**",),
-    ("**{}:** {}",),
-    ("1.1 {} {}", "1.2 {}"),
-    ("1.2 {}. {}",),
-    ("1. {} {}", "2. {}"),
-    ("7 {} {}",),
-    ("12 {}", "{}"),
-    ("Section 4.01 {}. {} {}.",),
-    ("ARTICLE IV", "", "{} {}"),
-    ("Annex 1 to the {}",),
-    ("{} {}.", "{}"),
-    ("- {}", "- 3 {}"),
-    ("| {} | {} |", "|---|---|", "| {} | {} |"),
-    ("{} | {}", "--- | ---", "{} | {} | {}", "{}"),
-    ("Table 1: {}", "", "| {} | {} |", "|---|---|"),
-    ("{} (in thousands):", "| {} | {} |", "|---|---|", "| {} | {} |"),
-    ("```", "# {}", "{}", "```"),
-    ("| {} | {} |", "{}"),
-    (" ".join(["{}"] * 60),),
-    ("# " + " ".join(["{}"] * 60),),
-)
-_HTML: tuple[str, ...] = (
-    "<h1>{}</h1>",
-    "<h3>{} <b>{}</b></h3>",
-    "<h2><div>{}</div>{}</h2>",
-    "<p>{} {}.</p>",
-    "<p>12 {} {}</p>",
-    "<p>1.1 {}</p>",
-    "<p><b>{} {}</b></p>",
-    "<p><b>1. {}</b> {}</p>",
-    "<p>Item 7.</p><p>{}</p>",
-    "<ul><li>3 {}</li><li><b>{}</b></li></ul>",
-    "{}<br>2.1 {}<br>{}",
-    "<table><tr><th>{}<th>{}<tr><td>{}<td>{}</table>",
-    "<table><caption>{}</caption><tr><td>{}<td>{}<tr><td>{}<td>{}</table>",
-    "<table><tr><th colspan=2>{}<tr><th>{}<th>{}<tr><td>{}<td>{}<tr><td colspan=2>{}<tr><td>{}<td>{}</table>",
-    "<table><tr><td>{}<td>$<td>1<tr><td>{}<td><td>{}</table>",
-    "<table><tr><td>{}</table>",
-    "<table role=presentation><tr><td>{}<td>{}<tr><td><table><tr><td>{}</table></table>",
-    "<table><caption>{}</caption><tr><th>{}<th>{}<tr><td>{}<td><table><tr><td>{}</table></table>",
-    "<table><caption>{}</caption><tr><th>{}<th>{}<tr><td>{}<td>"
-    "<table><tr><th>{}<th>{}<tr><td>{}<td>{}</table></table>",
-    "<ix:nonFraction>{}</ix:nonFraction> {}",
-)
+# Shapes of text, parted by ";" or in lines of their own; in Markdown "/" ends a line.
+_MARKDOWN = """# {};### {} {} {};{} {}/===;{}/---;**{} {}**;**{}:** {};1.1 {} {}/1.2 {};1.2 {}. {}
+1. {} {}/2. {};7 {} {};12 {}/{};Section 4.01 {}. {} {}.;ARTICLE IV//{} {};Annex 1 to the {}
+{} {}./{};- {}/- 3 {}
+| {} | {} |/|---|---|/| {} | {} |;{} | {}/--- | ---/{} | {} | {}/{};Table 1: {}//| {} | {} |/|---|---|
+{} (in thousands):/| {} | {} |/|---|---|/| {} | {} |;```/# {}/{}/```;| {} | {} |/{}"""
+SHAPES = [*re.split("[;\n]", _MARKDOWN), " ".join(["{}"] * 60), "# " + " ".join(["{}"] * 60)]
+_CELL = "<table><caption>{}</caption><tr><th>{}<th>{}<tr><td>{}<td>"
+_HTML = """<h1>{}</h1>;<h3>{} <b>{}</b></h3>;<h2><div>{}</div>{}</h2>;<p>{} {}.</p>;<p>12 {} {}</p>
+<p>1.1 {}</p>;<p><b>{} {}</b></p>;<p><b>1. {}</b> {}</p>;<p>Item 7.</p><p>{}</p>
+<ul><li>3 {}</li><li><b>{}</b></li></ul>;{}<br>2.1 {}<br>{};<table><tr><th>{}<th>{}<tr><td>{}<td>{}</table>
+<ix:nonFraction>{}</ix:nonFraction> {};<table><caption>{}</caption><tr><td>{}<td>{}<tr><td>{}<td>{}</table>
+<table><tr><td>{}</table>
+<table><tr><th colspan=2>{}<tr><th>{}<th>{}<tr><td>{}<td>{}<tr><td colspan=2>{}<tr><td>{}<td>{}</table>
+<table><tr><td>{}<td>$<td>1<tr><td>{}<td><td>{}</table>;CELL<table><tr><td>{}</table></table>
+<table role=presentation><tr><td>{}<td>{}<tr><td><table><tr><td>{}</table></table>
+CELL<table><tr><th>{}<th>{}<tr><td>{}<td>{}</table></table>""".replace("CELL", _CELL)
 
 
 def _filled(shapes: Iterable[str]) -> tuple[str, list[str]]:
@@ -120,13 +89,13 @@ def _told(passages: Iterable[Mapping[str, Any]]) -> set[str]:
     return set(re.findall(r"\w+", " ".join(f"{each['title']} {each['text']}" for each in passages)))
 
 
-@given(st.lists(st.sampled_from(_MARKDOWN), min_size=1, max_size=10), st.booleans())
-def test_of_a_text(shapes: list[Shape], parted: bool) -> None:
-    text, words = _filled(line for shape in shapes for line in (*shape, *([""] if parted else [])))
+@given(st.lists(st.sampled_from(SHAPES), min_size=1, max_size=10), st.booleans())
+def test_of_a_text(shapes: list[str], parted: bool) -> None:
+    text, words = _filled(line for shape in shapes for line in (*shape.split("/"), *([""] if parted else [])))
     assert set(words) <= _told(text_passages(f"{text}\n\nEnd.", "x.md"))
 
 
-@given(st.lists(st.sampled_from(_HTML), min_size=1, max_size=10))
+@given(st.lists(st.sampled_from(re.split("[;\n]", _HTML)), min_size=1, max_size=10))
 def test_of_a_page(shapes: list[str]) -> None:
     pytest.importorskip("lxml")
     text, words = _filled(shapes)
@@ -154,52 +123,34 @@ def test_headings_alone_are_text_and_long_ones_are_kept_whole() -> None:
     assert long in whole["text"] and len(whole["title"]) < 310 and whole["title"].endswith(" …")
 
 
-@pytest.mark.parametrize(
-    ("page", "told"),
-    [
-        (
-            "<p><b>Rent</b></p><p>It is <b>900 EUR</b>.</p><p><b>Cats are not.</b></p>",
-            [("Rent", "It is 900 EUR.\n\nCats are not.")],
-        ),
-        ("<h1>T</h1><ul><li>12 Cranes</li></ul><p>3 Cranes</p>", [("T", "12 Cranes\n\n3 Cranes")]),
-        (
-            "<dl><dt>Rent</dt><dd>EUR 9</dd><dt>Keys:</dt><dd>2</dd><dt>Gate</dl><p>End.",
-            [("", "Rent: EUR 9\n\nKeys: 2\n\nGate:\n\nEnd.")],
-        ),
-        (
-            "<p>$5<sup>2</sup> and 10<sup>6</sup> m<sup>2</sup>, the 1<sup>st</sup>",
-            [("", "$5² and 10⁶ m², the 1st")],
-        ),
-        ("<pre>a\n  b</pre><p>1.1 A<br>1.2 B<p>End.", [("", "a\n  b"), ("1.1", "1.1 A"), ("1.2 B", "End.")]),
-        (
-            "<p>Dues were $<ix:nonFraction name=d>1,234</ix:nonFraction> million<ix:hidden>x</ix:hidden>.",
-            [("", "Dues were $1,234 million.")],
-        ),
-        ("<p hidden>a</p><script>b</script><p style='display:none'>c<p>d", [("", "d")]),
-    ],
-)
-def test_what_a_page_shows(page: str, told: list[tuple[str, str]]) -> None:
-    pytest.importorskip("lxml")
-    assert [(each["title"], each["text"]) for each in read_passages(page.encode(), "x.html")] == told
-
-
+PAGES = {
+    "<p><b>Rent</b></p><p>It is <b>900 EUR</b>.</p><p><b>No cats.</b></p>": "Rent=It is 900 EUR.//No cats.",
+    "<h1>T</h1><ul><li>12 Cranes</li></ul><p>3 Cranes</p>": "T=12 Cranes//3 Cranes",
+    "<dl><dt>Rent</dt><dd>9</dd><dt>Keys:</dt><dd>2</dd><dt>Gate</dl><p>End.": "=Rent: 9//Keys: 2//Gate://End.",
+    "<p>$5<sup>2</sup> and 10<sup>6</sup> m<sup>2</sup>, the 1<sup>st</sup>": "=$5² and 10⁶ m², the 1st",
+    "<pre>a\n  b</pre><p>1.1 A<br>1.2 B<p>End.": "=a/  b|1.1=1.1 A|1.2 B=End.",
+    "<p>Dues $<ix:nonFraction name=d>1,234</ix:nonFraction> m<ix:hidden>x</ix:hidden>.": "=Dues $1,234 m.",
+    "<p hidden>a</p><script>b</script><p style='display:none'>c<p>d": "=d",
+}
 _MENU = "<nav>Home News</nav><div role=navigation>Shop</div>"
 _TEXT = "<p>It is long and dry, and it was built by hand in a winter.</p>"
 _BODY = f"<header><h1>Quay</h1></header>{_TEXT}<aside>Note.</aside>"
+_SAID = "Quay=It is long and dry, and it was built by hand in a winter.//Note."
+PAGES |= {  # menus are left out, and no word of the article
+    f"<header>Logo</header>{_MENU}<main>{_BODY}</main><footer>Imprint</footer>": _SAID,
+    f"<header>Logo</header>{_MENU}<div><article>{_BODY}{_MENU}</article></div><aside>Ads</aside>": _SAID,
+    f"{_MENU}<h1>Quay</h1>{_TEXT}<div>Note.</div><footer>Imprint</footer>": _SAID,
+}
 
 
-@pytest.mark.parametrize(
-    "page",
-    [
-        f"<header>Logo</header>{_MENU}<main>{_BODY}</main><footer>Imprint</footer>",
-        f"<header>Logo</header>{_MENU}<div><article>{_BODY}{_MENU}</article></div><aside>Ads</aside>",
-        f"{_MENU}<h1>Quay</h1>{_TEXT}<div>Note.</div><footer>Imprint</footer>",
-    ],
-)
-def test_menus_are_left_out_and_no_word_of_the_article(page: str) -> None:
+@pytest.mark.parametrize("page", PAGES)
+def test_what_a_page_shows(page: str) -> None:
     pytest.importorskip("lxml")
-    (found,) = read_passages(page.encode(), "x.html")
-    assert found["title"] == "Quay" and found["text"].endswith("a winter.\n\nNote.")
+    told = [
+        f"{each['title']}={each['text']}".replace("\n", "/")
+        for each in read_passages(page.encode(), "x.html")
+    ]
+    assert "|".join(told) == PAGES[page]
 
 
 def test_unclosed_elements_of_old_pages_lose_no_word() -> None:
@@ -209,9 +160,7 @@ def test_unclosed_elements_of_old_pages_lose_no_word() -> None:
 
 
 @pytest.mark.parametrize("spoil", [lambda told: told[: len(told) // 2], lambda _: b"[3]", lambda _: b"[]"])
-def test_what_was_read_is_kept_by_digest(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spoil: Callable[[bytes], bytes]
-) -> None:
+def test_what_was_read_is_kept(tmp_path: Path, monkeypatch: Any, spoil: Callable[[bytes], bytes]) -> None:
     pytest.importorskip("lxml")
     monkeypatch.setenv("CHAMELEON_DOCUMENTS", str(tmp_path / "kept"))
     first = read_passages(filing(), "a.html")
@@ -253,3 +202,91 @@ def test_passages_and_whole_tables_for_an_index(tmp_path: Path) -> None:
         assert (passage.id, passage.title, passage.text) == (f"{name}#p1", "Berths", "They are dry.")
         assert table.id == f"{name}#Fees" and len(table.table.rows) == 500
         assert table.name == "x: Fees" and table.source == {"file": name, "heading": "Fees"}
+
+
+def titles(text: str) -> list[tuple[str, str]]:
+    return [(each["title"], each["text"]) for each in text_passages(text, "x.md")]
+
+
+@pytest.mark.parametrize(
+    ("line", "title"),
+    [
+        ("Section 4.01 Organization. The Borrower is organized.", "Section 4.01 Organization"),
+        ("Section 12 The rent is due monthly.", "Section 12"),
+        ("ARTICLE IV\n\nREPRESENTATIONS\n\nAll is well.", "ARTICLE IV REPRESENTATIONS"),
+        ("Annex 1 to the Agreement\n\nList of vessels.", "Annex 1 to the Agreement"),
+        ("Item 8. Income\n\nNOTE 12 — LEASES\n\nLeases cost 4 million.", "Item 8. Income > NOTE 12 — LEASES"),
+        ("Note 3 that is not a heading", ""),
+        ("7.2 Governing Law. The law of Arvik holds.", "7.2 Governing Law"),
+        ("Section 3 applies to all berths.", ""),
+        ("3.5 per cent of the price is paid in May.", ""),
+        ("# Lease #\n\n## In C# ##\n\nText.", "Lease > In C#"),
+        ("Lease\n=====\n\nRent\n----\nIt is 900 EUR.\n\n**Pets**\nDogs.", "Lease > Rent > Pets"),
+        ("1. Lease\n********\n\n1.1. Rent\n=========\n\nIt is 900 EUR.", "1. Lease > 1.1. Rent"),
+        ("1 Fees\n\n1.1 Rent\n\n12 Cranes were bought in May", "1 Fees > 1.1 Rent"),
+    ],
+)
+def test_what_is_a_heading(line: str, title: str) -> None:
+    assert titles(line)[-1][0] == title
+
+
+CLAUSES = [  # a text, and its passages: title and text
+    """\
+## 2 Term
+2.1 It runs for three years,
+or longer.
+2.2 Either party may end it by a notice of
+60 days.
+3. Rent
+3.1 It is 900 EUR, and
+1.5 per cent more each year.
+=> 2 Term > 2.1: 2.1 It runs for three years,
+or longer.
+=> 2 Term > 2.2: 2.2 Either party may end it by a notice of
+60 days.
+=> 3. Rent > 3.1: 3.1 It is 900 EUR, and
+1.5 per cent more each year.""",
+    "1 Fees\n\nThey are told in\nAnnex B\nof the lease.\n=> 1 Fees: They are told in\nAnnex B\nof the lease.",
+    "1.3 Up, see\n1.4 below.\n\n1.4 It ends.\n=> 1.3: 1.3 Up, see\n1.4 below.\n=> 1.4: 1.4 It ends.",
+    "**1. Scope.** It is wide.\n\n- 1.1 It is dry.\n- 1.2 It is wet.\n=> 1 Scope: 1. Scope. It is wide.\n"
+    "=> 1 Scope > 1.1: 1.1 It is dry.\n=> 1 Scope > 1.2: 1.2 It is wet.",
+    "1. Crane A\n2. Crane B\n3. Crane C\n=> : 1. Crane A\n2. Crane B\n3. Crane C",
+    "# Terms\n\n## 1 Fees\n1.1 Setup fee EUR 500\n1.2 Monthly fee EUR 80\n"
+    "=> Terms > 1 Fees > 1.1: 1.1 Setup fee EUR 500\n=> Terms > 1 Fees > 1.2: 1.2 Monthly fee EUR 80",
+]
+
+
+@pytest.mark.parametrize("case", CLAUSES)
+def test_where_clauses_begin(case: str) -> None:
+    text, *parts = case.split("\n=> ")
+    assert titles(text) == [tuple(part.split(": ", 1)) for part in parts]
+
+
+@pytest.mark.parametrize("rule", [":-- | --:", "-|-", "|:-|-:|", "| --- | :---: |", "--- | ---"])
+def test_tables_of_bars_need_no_frame_and_may_have_gaps(rule: str) -> None:
+    (found,) = text_passages(f"Name | Fee\n{rule}\nArvik \\| II | 4 | 5\nTern |", "x.md")
+    assert found["table"] == Table(["Name", "Fee", ""], [["Arvik | II", "4", "5"], ["Tern", "", ""]])
+
+
+def test_a_short_line_above_a_table_is_its_caption_also_of_a_part_that_continues_it() -> None:
+    texts = ("The dues were these.", f"The dues {'rose and fell ' * 12}")
+    for above in ("Table 3: Dues", "(in thousands of crowns)", *texts):
+        found = text_passages(f"# Dues\n\n{above}\n\n| a | b |\n|---|---|\n| x | 1 |", "x.md")
+        wanted = ("Dues", 2) if above in texts else (f"Dues > {above}", 1)
+        assert (found[-1]["title"], len(found)) == wanted
+    tables = [DocumentPart(Table(["Port", "2023"], [["Arvik", str(page)]]), page=page) for page in (1, 2)]
+    other = DocumentPart(Table(["Port", "Boats"], [["Arvik", "3"]]), page=2)
+    (section,) = sections_of([DocumentPart("(in thousands)", page=1), *tables, other])
+    told = [part.content.caption for part in section.parts if isinstance(part.content, Table)]
+    assert told == ["(in thousands)", "(in thousands)", ""]
+
+
+def test_a_text_with_two_headings_or_clauses_is_a_document() -> None:
+    for text, is_one in {
+        "1. Term\n\n1.1 Three years.\n\n1.2 It goes on.": True,
+        "Lease\n=====\n\n**Rent**\n\nIt is 900 EUR.": True,
+        "# Lease\n\nRent: 900 EUR": False,
+        "Platform 3\n\n12 Trains leave today\n\n5 Trains leave tomorrow": False,
+        "x " * 10_001: True,
+    }.items():
+        assert is_document(text) == is_one, text[:40]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -19,10 +18,7 @@ from chameleon.documents.reading import SUFFIXES, kind_of, parts_of, read_passag
 from chameleon.documents.scans import picture_parts
 from chameleon.errors import InputError, MissingPackage
 from chameleon.pictures.pieces import Piece, rectangle
-from tests.documents.pdfs import picture_pdf
 from tests.pictures.drawn import png, text_picture
-
-FORMATS = ["png", "jpg", "jpeg", "tif", "tiff", "webp", "bmp"]
 
 
 @pytest.fixture
@@ -47,54 +43,46 @@ def written(form: str, *widths: int) -> bytes:
     return file.getvalue()
 
 
-@pytest.mark.parametrize("suffix", FORMATS)
-def test_a_picture_is_told_by_its_first_bytes_or_its_name(suffix: str, engine: list[Any]) -> None:
+@pytest.mark.parametrize("suffix", ["png", "jpg", "jpeg", "tif", "tiff", "webp", "bmp"])
+def test_a_picture_is_known_by_its_first_bytes_or_its_name(suffix: str, engine: list[Any]) -> None:
     data = written({"jpg": "jpeg", "tif": "tiff"}.get(suffix, suffix), 80)
     assert f".{suffix}" in SUFFIXES and kind_of(data, "page") == kind_of(b"", f"page.{suffix}") == "picture"
     assert list(parts_of(data, "page")) == [DocumentPart("Berth 80")]
 
 
-def test_a_tiff_is_read_page_by_page_and_large_pages_smaller(engine: list[Any]) -> None:
+def test_tiffs_and_pdfs_are_read_page_by_page_and_large_pages_smaller(engine: list[Any]) -> None:
     found = list(picture_parts(written("tiff", 80, 5_000, 90), "fax.tif"))
     assert found == [
-        DocumentPart("Berth 80", page=1),
-        DocumentPart("Berth 2000", page=2),
-        DocumentPart("Berth 90", page=3),
+        DocumentPart(f"Berth {width}", page=page) for page, width in enumerate((80, 2000, 90), 1)
     ]
     assert engine == [(80, 30), (2_000, 12), (90, 30)]
     assert list(picture_parts(written("webp", 80, 80), "moving.webp")) == [DocumentPart("Berth 80")]
+    pytest.importorskip("pypdfium2")
+    (found,) = parts_of(written("pdf", 300), "scan.pdf")
+    assert found == DocumentPart(f"Berth {engine[-1][0]}", page=1)
 
 
 @pytest.mark.parametrize(
-    ("data", "told"),
+    ("data", "why"),
     [
         (written("png", 80)[:60], "damaged or cut off"),
         (b"Opens at 9.", "is no picture"),
         (png(70_000, 1), "too large"),
     ],
 )
-def test_what_cannot_be_read_is_told_in_a_line(engine: list[Any], data: bytes, told: str) -> None:
-    with pytest.raises(InputError, match=rf"scan\.png.*{told}"):
+def test_what_cannot_be_read_is_refused(engine: list[Any], data: bytes, why: str) -> None:
+    with pytest.raises(InputError, match=rf"scan\.png.*{why}"):
         list(picture_parts(data, "scan.png"))
 
 
-def test_a_page_of_a_pdf_that_is_a_picture_is_read(engine: list[tuple[int, int]]) -> None:
-    pytest.importorskip("pypdfium2")
-    (found,) = parts_of(picture_pdf(), "scan.pdf")
-    assert found == DocumentPart(f"Berth {engine[0][0]}", page=1)
-
-
-@pytest.mark.parametrize("name", ["scan.png", "scan.pdf"])
-def test_without_an_engine_what_to_install_is_told(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    def missing(name: str, languages: Sequence[str]) -> Any:
+@pytest.mark.parametrize("form", ["png", "pdf"])
+def test_without_an_engine_what_to_install_is_named(monkeypatch: pytest.MonkeyPatch, form: str) -> None:
+    def missing(*_: object) -> Any:
         raise MissingPackage("none", hint="pip install rapidocr")
 
     monkeypatch.setattr("chameleon.pictures.engines.shared_engine", missing)
-    data = picture_pdf() if name.endswith("pdf") else written("png", 80)
-    with pytest.raises(
-        MissingPackage, match=rf"{name}: .*(no engine|its pages are pictures).*pip install rapidocr"
-    ):
-        list(parts_of(data, name))
+    with pytest.raises(MissingPackage, match=rf"scan.{form}: .*pip install rapidocr"):
+        list(parts_of(written(form, 80), f"scan.{form}"))
 
 
 @pytest.mark.skipif(find_spec("rapidocr") is None, reason="rapidocr is not installed")

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parents[2]
-
-
 OF_A_RUN = (
     *("Runs ", "Plan", "Another plan", "Fallback plan", "Model: "),
     *("Took ", "Dropped", "Summaries by ", "     "),
@@ -26,6 +26,15 @@ class Outcome:
     code: int
     out: str
     err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+    @property
+    def told(self) -> str:
+        """What is on stderr, without the frames and the breaks of lines."""
+        return " ".join(self.err.replace("│", " ").split())
 
     @property
     def complaint(self) -> str:

@@ -1,4 +1,4 @@
-"""Word problems over small tables, made from a seed: no two are alike, and tables come in several kinds."""
+"""A race, and word problems over tables of several kinds: made from a seed, no two alike."""
 
 from __future__ import annotations
 
@@ -55,3 +55,22 @@ def _mean(chance: random.Random, number: int) -> Problem:
 
 
 _KINDS: tuple[Callable[[random.Random, int], Problem], ...] = (_prices, _results, _timetable, _mean)
+
+
+def table(text: str, caption: str = "") -> Table:
+    header, *rows = (line.split(" | ") for line in text.strip().splitlines())
+    return Table(header, rows, caption)
+
+
+RACE = table(
+    """
+Rank | Cyclist | Team | Points
+1 | Ugo Ferri (ITA) | Velo Nord | 40
+2 | Iker Sola (ESP) | Tandem | 30
+3 | Lev Orlov (RUS) | Tandem | 25
+4 | Dario Bo (ITA) | Ruota | 20
+5 | Jon Arana (ESP) | Ruota | 15
+6 | Piero Neri (ITA) | Velo Nord | 11
+""",
+    "A race of ours",
+)

@@ -18,27 +18,19 @@ from tests.modules.reports.pages import PASSAGES, page
 
 CHANGE = "what was the percentage change in harbour dues from 2010 to 2011?"
 PROGRAM = "subtract(1250, 900), divide(#0, 900)"
-REPLIES = {
-    "zero_shot": PROGRAM,
-    "few_shot": f"Program: {PROGRAM}",
-    "cot": f"The dues were 900 and 1250.\nProgram: {PROGRAM}",
+MODES = {
+    "zero_shot": ("finqa_zero_shot", PROGRAM),
+    "few_shot": ("finqa_few_shot", f"Program: {PROGRAM}"),
+    "cot": ("finqa", f"The dues were 900 and 1250.\nProgram: {PROGRAM}"),
 }
-MODES = {"zero_shot": "finqa_zero_shot", "few_shot": "finqa_few_shot", "cot": "finqa"}
 needs_embeddings = pytest.mark.skipif(automatic() == NONE, reason="no embeddings are installed here")
 
 
-def inventory(name: str, **retriever: Any) -> Inventory:
-    """A shipped inventory whose retriever has these parameters."""
-    changed = {"report_retriever": retriever} if retriever else {}
-    return Inventory.parse({"name": "mine", "extends": name, "modules": changed})
-
-
-def run(
-    loopback: Start, reply: Any, name: str, question: str = CHANGE, **retriever: Any
-) -> tuple[State, Any]:
-    server = loopback(reply)
-    executor = Executor(inventory(name, **retriever), LLM.connect("openai:local"))
-    return executor.run(page(question)), server
+def run(loopback: Start, reply: Any, name: str, **retriever: Any) -> tuple[State, Any]:
+    """Ask a shipped inventory whose retriever has these parameters."""
+    server, changed = loopback(reply), {"report_retriever": retriever}
+    inventory = Inventory.parse({"name": "mine", "extends": name, "modules": changed})
+    return Executor(inventory, LLM.connect("openai:local")).run(page(CHANGE)), server
 
 
 def asked(server: LoopbackServer) -> str:
@@ -50,14 +42,13 @@ def asked(server: LoopbackServer) -> str:
 @pytest.mark.parametrize(
     ("mode", "by"),
     [
-        ("zero_shot", "lexical"),
-        ("few_shot", "bm25"),
+        *(("zero_shot", "lexical"), ("few_shot", "bm25"), ("cot", "lexical")),
         pytest.param("cot", "hybrid", marks=needs_embeddings),
-        ("cot", "lexical"),
     ],
 )
 def test_every_mode_and_every_retriever(loopback: Start, mode: str, by: str) -> None:
-    state, server = run(loopback, lambda request: REPLIES[mode], MODES[mode], by=by, k=3)
+    inventory, reply = MODES[mode]
+    state, server = run(loopback, [reply], inventory, by=by, k=3)
     assert state.answer == "38.89%" and state.usage.calls == 1
     assert state.cache["finqa_program"] == PROGRAM and state.cache["program_result"] == 0.38889
     retrieved = state.cache["retrieved"]
@@ -88,7 +79,6 @@ def test_a_program_that_does_not_work_is_asked_for_again(loopback: Start) -> Non
 
 
 def test_an_evaluation(loopback: Start, command: Command, tmp_path: Path) -> None:
-    """`chameleon eval` on two reports: both official figures, RAG-CoT's, and their intervals."""
     data = tmp_path / "dev.json"
     both = {"question": "what were dues and fares in 2011?", "program": "add(1250, 310)", "exe_ans": 1560.0}
     data.write_text(json.dumps([ROW, {**ROW, "id": "second", "qa": {**ROW["qa"], **both}}]))
@@ -111,7 +101,6 @@ def test_an_evaluation(loopback: Start, command: Command, tmp_path: Path) -> Non
 
 
 def test_the_ceiling(loopback: Start, command: Command, tmp_path: Path) -> None:
-    """With the gold facts nothing else of the report reaches the model."""
     data = tmp_path / "dev.json"
     data.write_text(json.dumps([ROW]))
     server = loopback(lambda request: f"Program: {PROGRAM}")

@@ -9,12 +9,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from pytest import LogCaptureFixture, MonkeyPatch
 
 from chameleon import State
 from chameleon.core.log import EventLog
 from chameleon.llm import ResponseStore
 from chameleon.table import to_text
-from tests.e2e.commands import Command, Outcome
+from tests.e2e.commands import Command
 from tests.e2e.problems import make_problems
 from tests.e2e.rule_model import PROGRAM, SOLUTION, RuleModel
 from tests.e2e.running import outline, tabmwp
@@ -39,7 +40,7 @@ ECHOES: dict[str, Callable[[str], Answer]] = {
 
 
 @pytest.fixture(params=["sk-", ""])
-def key(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+def key(request: pytest.FixtureRequest, monkeypatch: MonkeyPatch) -> str:
     """A random key of a known or of no particular shape, in the environment as users set it."""
     value: str = request.param + secrets.token_hex(20)
     monkeypatch.setenv("OPENAI_API_KEY", value)
@@ -57,7 +58,7 @@ def sent(server: LoopbackServer) -> set[str]:
 
 @pytest.mark.parametrize("echo", ECHOES.values(), ids=ECHOES)
 def test_what_echoes_the_key_reaches_nobody(
-    loopback: Start, key: str, echo: Callable[[str], Answer], tmp_path: Path, caplog: pytest.LogCaptureFixture
+    loopback: Start, key: str, echo: Callable[[str], Answer], tmp_path: Path, caplog: LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
     server = loopback(RuleModel({"planner": [BY_SOLUTION], "solution_generator": [echo(key)] * 2}))
@@ -94,29 +95,15 @@ def test_the_command_line_does_not_show_the_key(
 ) -> None:
     table, log = tmp_path / "table.csv", tmp_path / "run.jsonl"
     table.write_text(to_text(PROBLEM["table"], "csv"))
-
-    def ask(*more: str) -> Outcome:
-        asked = ("ask", PROBLEM["question"], "--table", str(table), "--inventory", "tabmwp", option, *more)
-        return command(*asked, "--log", str(log), "--store", "off")
-
+    asked = ("ask", PROBLEM["question"], "--table", str(table), "--store", "off")
+    ask = (*asked, "--inventory", "tabmwp", option, "--log", str(log))
     server = loopback(RuleModel({"planner": [ECHOES["a message"](key)]}))
-    failed = ask()
+    failed = command(*ask)
     assert failed.code == 1 and "refused the key (401)" in failed.out + failed.err
     log.unlink()
     loopback(RuleModel({"planner": [Reply(json.dumps(PROGRAM))]}))
-    good = ask()
-    assert good.code == 0
-    assert sent(server) == {f"Bearer {key}"}
-    doctor = command("doctor")
-    assert "OPENAI_API_KEY" in doctor.out
-    assert_clean(key, failed, good, doctor, log.read_text())
-
-
-def test_a_list_of_models_that_echoes_the_key_is_cleaned(
-    loopback: Start, key: str, command: Command, tmp_path: Path
-) -> None:
+    good, doctor = command(*ask), command("doctor")
+    assert good.code == 0 and sent(server) == {f"Bearer {key}"} and "OPENAI_API_KEY" in doctor.out
     loopback(RuleModel(), models=[f"model-{key}"], only_models=True)
-    (tmp_path / "t.csv").write_text("a,b\n1,2\n")
-    asked = ("ask", "What is b?", "--table", str(tmp_path / "t.csv"), "--store", "off")
-    for outcome in (command(*asked), command(*asked, "--model", "openai:none"), command("doctor")):
-        assert_clean(key, outcome.out, outcome.err)
+    listed = (command(*asked), command(*asked, "--model", "openai:none"), command("doctor"))
+    assert_clean(key, failed, good, doctor, *listed, log.read_text())

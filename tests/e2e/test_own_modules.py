@@ -36,33 +36,24 @@ class FirstRow(Module):
         return {**cache, "knowledge": "One row was kept.", "kept": 1, "gone": None}
 
 
-class Knows(Module):
-    """Knows."""
-
-    reads = "cache.knowlege"
-    writes = "cache.knowledge"
-
-    def run(self, state: Any) -> str:
-        return "x"
-
-
 @tool
 def waits() -> dict[str, int]:
     """Tells how long buses wait."""
     return {"minutes": 10}
 
 
-def planned(inventory: str) -> dict[str, Any]:
-    """Return a fixed plan with the module where no model plans."""
-    plan = {"wikitq_pot": ["program_generator", "program_executor", "table_answer"]}
-    plan |= {"wikitq_text_to_sql": ["sql_generator", "sql_executor"], "wikitq_end_to_end": ["table_query"]}
-    return {"planner": {"use": "fixed", "plan": ["bus_facts", *plan[inventory]]}} if inventory in plan else {}
-
-
 @pytest.mark.parametrize(
-    "inventory", ["tables", "tabmwp", "pictures", "wikitq_pot", "wikitq_text_to_sql", "wikitq_end_to_end"]
+    ("inventory", "plan"),  # a fixed one where no model plans
+    [
+        ("tables", ""),
+        ("tabmwp", ""),
+        ("pictures", ""),
+        ("wikitq_pot", "program_generator program_executor table_answer"),
+        ("wikitq_text_to_sql", "sql_generator sql_executor"),
+        ("wikitq_end_to_end", "table_query"),
+    ],
 )
-def test_what_it_finds_changes_the_answer(loopback: Start, inventory: str) -> None:
+def test_what_it_finds_changes_the_answer(loopback: Start, inventory: str, plan: str) -> None:
     def reply(request: dict[str, Any]) -> str:
         prompt = request["messages"][-1]["content"]
         if prompt.rstrip().endswith("Modules:"):
@@ -74,7 +65,8 @@ def test_what_it_finds_changes_the_answer(loopback: Start, inventory: str) -> No
         return said.get(inventory, f"The answer is {time}.")
 
     loopback(reply)
-    mine = {"name": "mine", "extends": inventory, "modules": {"bus_facts": BusFacts}, **planned(inventory)}
+    planner = {"planner": {"use": "fixed", "plan": ["bus_facts", *plan.split()]}} if plan else {}
+    mine = {"name": "mine", "extends": inventory, "modules": {"bus_facts": BusFacts}, **planner}
     given = {"text": "It arrives at 12:25."} if inventory == "pictures" else {"table": STOPS}
     state = Executor(Inventory.parse(mine), LLM.connect("openai:local")).run({"question": "When?", **given})
     assert "12:35" in str(state.answer) and "bus_facts" in state.plan, state.ended

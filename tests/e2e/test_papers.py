@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import re
 import sys
 import zipfile
@@ -12,20 +11,32 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pytest import MonkeyPatch
 
 from tests.documents.made import contract, filing
 from tests.e2e.commands import Command
+from tests.loopback import Start
 
 pytest.importorskip("pypdfium2")
 pytest.importorskip("lxml")
 NOTICE = "Supply Agreement > 2 Term > 2.2, page 2"
+MODEL = ("--model", "openai:local", "--store", "off")
+LONG = "".join(f"{n} Berth {n}\n\nThe berth is dry at low tide.\n\n" for n in range(1, 900))
+FILING = b"""<html><body><p><b>Item 8. Income</b></p><table>
+<tr><td></td><td colspan=5>Year ended June 30,</td></tr>
+<tr><td>(in thousands)</td><td colspan=2>2023</td><td></td><td colspan=2>2022</td></tr>
+<tr><td>Harbour dues<sup>(1)</sup></td><td>$</td><td>8,140</td><td></td><td>$</td><td>7,915</td></tr>
+<tr><td>Dredging</td><td></td><td>(312</td><td>)</td><td></td><td>(290</td></tr>
+<tr><td>Margin</td><td></td><td>35.2</td><td>%</td><td></td><td>32.3%</td></tr></table></body></html>"""
 
 
 @pytest.fixture
-def papers(tmp_path: Path) -> Path:
+def ask(tmp_path: Path, command: Command, monkeypatch: MonkeyPatch) -> Command:
+    """Ask about a text of a folder that has an agreement and a report."""
     (tmp_path / "agreement.pdf").write_bytes(contract())
     (tmp_path / "report.html").write_bytes(filing())
-    return tmp_path
+    monkeypatch.chdir(tmp_path)
+    return lambda file, question, *more: command("ask", question, "--text", file, *more)
 
 
 def zip_of(name: str) -> bytes:
@@ -35,16 +46,16 @@ def zip_of(name: str) -> bytes:
     return file.getvalue()
 
 
-def _finding(words: str, answer: str) -> Callable[[dict[str, Any]], str]:
-    """A model that looks for the passage with these words, and answers from it."""
+def finding(words: str) -> Callable[[dict[str, Any]], str]:
+    """A model that looks for the passage with these words, and answers with them."""
 
     def reply(request: dict[str, Any]) -> str:
         shown = request["messages"][-1]["content"].partition("Now this one.")[2]
         passages = re.findall(r"^Passage (\d+):.*?\n<passage>\n(.*?)\n</passage>", shown, re.M | re.S)
-        numbers = [number for number, text in passages if words in text]
-        if not numbers:
+        cited = [f'{n} "{" ".join(text.split()[:5])}"' for n, text in passages if words in text]
+        if not cited:
             return "It is not told.\nPassages: none"
-        return f"The passage says so.\nPassages: {', '.join(numbers)}\nThe answer is {answer}."
+        return f"The passage says so.\nPassages: {', '.join(cited)}\nThe answer is {words}."
 
     return reply
 
@@ -62,21 +73,19 @@ def _finding(words: str, answer: str) -> Callable[[dict[str, Any]], str]:
     ],
 )
 def test_a_paper_is_answered_from_few_passages_with_the_place(
-    papers: Path, loopback: Any, command: Command, file: str, question: str, answer: str, place: str
+    ask: Command, loopback: Start, file: str, question: str, answer: str, place: str
 ) -> None:
-    server = loopback(_finding(answer, answer))
-    asked = ["ask", question, "--text", str(papers / file), "--model", "openai:local", "--store", "off"]
-    done = command(*asked)
+    server = loopback(finding(answer))
+    done = ask(file, question, *MODEL)
     assert done.code == 0 and done.out == f"{answer}\n" and f"From: {file}, " in done.err, done.err
     assert f"{place}\n" in done.err and "inventory papers;" in done.err
     (request,) = server.requests
     assert len(request["messages"][-1]["content"]) < 20_000
 
 
-def test_passages_that_do_not_tell_are_declined(papers: Path, loopback: Any, command: Command) -> None:
-    loopback(_finding("no such words", ""))
-    asked = ["ask", "Which bank keeps the prices?", "--text", str(papers / "agreement.pdf")]
-    done = command(*asked, "--model", "openai:local", "--store", "off")
+def test_passages_that_do_not_tell_are_declined(ask: Command, loopback: Start) -> None:
+    loopback(finding("no such words"))
+    done = ask("agreement.pdf", "Which bank keeps the prices?", *MODEL)
     assert done.code == 3 and "do not answer the question" in done.err
     assert "Nearest: agreement.pdf, " in done.err
 
@@ -88,73 +97,50 @@ def test_passages_that_do_not_tell_are_declined(papers: Path, loopback: Any, com
         ("report.html", "What were the berth fees in 2024?", "Item 8. Income"),
     ],
 )
-def test_without_a_model_the_nearest_passages_are_shown(
-    papers: Path, command: Command, file: str, question: str, place: str
-) -> None:
-    asked = ["ask", question, "--text", str(papers / file)]
-    done = command(*asked)
+def test_without_a_model_the_nearest_are_shown(ask: Command, file: str, question: str, place: str) -> None:
+    done, told = ask(file, question), ask(file, question, "--json").json
     assert done.code == 3 and not done.out and "--inventory papers" in done.err
     nearest = [line for line in done.err.splitlines() if line.startswith("Nearest: ")]
     assert 1 <= len(nearest) <= 8 and nearest[0].startswith(f"Nearest: {file}, ") and place in nearest[0]
-    told = json.loads(command(*asked, "--json").out)
     assert told["answer"] is None and told["declined"] and "sources" not in told
     first = told["nearest"][0]
     assert first["file"] == file and first["text"] and len(told["nearest"]) == len(nearest)
     assert place in f"{first['heading']}, page {first.get('page')}"
 
 
-LONG = "".join(f"{n} Berth {n}\n\nThe berth is dry at low tide.\n\n" for n in range(1, 900))
-
-
 @pytest.mark.parametrize(
-    ("name", "text", "place"),
+    ("name", "text", "code", "told"),
     [
-        ("lease.md", "# Lease\n\n## 3 Rent\n\nRent: 900 EUR\n\n## 4 Keys\n\nTwo keys.\n", "Lease > 3 Rent"),
-        ("long.txt", f"{LONG}900 Rent\n\nRent: 900 EUR\n", "900 Rent"),
+        ("a.md", "# Lease\n\n## 3 Rent\n\nRent: 900 EUR\n\n## 4 Keys\n\nTwo.\n", 3, "a.md, Lease > 3 Rent\n"),
+        ("long.txt", f"{LONG}900 Rent\n\nRent: 900 EUR\n", 3, "Nearest: long.txt, 900 Rent\n"),
+        ("short.txt", "Rent: 900 EUR\n", 0, "900 EUR\n"),
     ],
 )
 def test_markdown_and_long_texts_are_papers_and_a_short_one_is_none(
-    tmp_path: Path, command: Command, name: str, text: str, place: str
+    tmp_path: Path, ask: Command, name: str, text: str, code: int, told: str
 ) -> None:
     (tmp_path / name).write_text(text)
-    done = command("ask", "What is the rent?", "--text", str(tmp_path / name))
-    assert done.code == 3 and f"Nearest: {name}, {place}\n" in done.err, done.out
-    (tmp_path / "short.txt").write_text("Rent: 900 EUR\n")
-    done = command("ask", "What is the rent?", "--text", str(tmp_path / "short.txt"))
-    assert done.code == 0 and done.out == "900 EUR\n" and "From:" not in done.err
+    done = ask(name, "What is the rent?")
+    assert done.code == code and told in done.out + done.err and "From:" not in done.err
 
 
-FILING = """<html><body><p><b>Item 8. Income</b></p><table>
-<tr><td></td><td colspan=5>Year ended June 30,</td></tr>
-<tr><td>(in thousands)</td><td colspan=2>2023</td><td></td><td colspan=2>2022</td></tr>
-<tr><td>Harbour dues<sup>(1)</sup></td><td>$</td><td>8,140</td><td></td><td>$</td><td>7,915</td></tr>
-<tr><td>Dredging</td><td></td><td>(312</td><td>)</td><td></td><td>(290</td></tr>
-<tr><td>Margin</td><td></td><td>35.2</td><td>%</td><td></td><td>32.3%</td></tr></table></body></html>"""
-
-
-def test_a_model_sees_the_caption_and_is_told_where_words_do_not_match(
-    papers: Path, loopback: Any, command: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_model_sees_captions_and_is_told(ask: Command, loopback: Start, monkeypatch: MonkeyPatch) -> None:
     monkeypatch.setattr("chameleon.modules.documents.paper_retriever.automatic", lambda: "none")
-    server = loopback(_finding("Hollin Ropeworks", "Hollin Ropeworks"))
-    asked = ["ask", "Who sells?", "--text", str(papers / "agreement.pdf")]
-    done = command(*asked, "--model", "openai:local", "--store", "off")
+    server = loopback(finding("Hollin Ropeworks"))
+    done = ask("agreement.pdf", "Who sells?", *MODEL)
     assert done.code == 0 and done.out == "Hollin Ropeworks\n"
     (request,) = server.requests
     assert "these are its first passages" in request["messages"][-1]["content"]
-    asked = ["ask", "How high were berth fees?", "--text", str(papers / "report.html")]
-    command(*asked, "--model", "openai:local", "--store", "off")
+    ask("report.html", "How high were berth fees?", *MODEL)
     shown = server.requests[-1]["messages"][-1]["content"]
     assert "Item 8. Income > Income, in thousands of crowns\n<passage>\n| 2023" in shown
 
 
-def test_arithmetic_is_done_by_a_program_in_the_sandbox(
-    papers: Path, loopback: Any, command: Command
-) -> None:
-    program = '# Passages: 1\nfees = 8915\nhire = 1204\nans = f"{(fees + hire) * 1000} crowns"'
+def test_arithmetic_is_done_by_a_program_in_the_sandbox(ask: Command, loopback: Start) -> None:
+    program = '# Passages: 7\nfees = 8915\nhire = 1204\nans = f"{(fees + hire) * 1000} crowns"'
     server = loopback(["```python\n# Passages: 1\nans = fees\n```", f"```python\n{program}\n```"])
-    asked = ["ask", "What were berth fees and crane hire in 2024?", "--text", str(papers / "report.html")]
-    done = command(*asked, "--inventory", "papers_pot", "--model", "openai:local", "--store", "off")
+    question = "What were berth fees and crane hire in 2024?"
+    done = ask("report.html", question, "--inventory", "papers_pot", *MODEL)
     assert done.code == 0, done.out + done.err
     assert done.out == "10119000 crowns\n" and "From: report.html, " in done.err
     assert len(server.requests) == 2
@@ -174,22 +160,24 @@ def test_arithmetic_is_done_by_a_program_in_the_sandbox(
         ("lease.pdf", b"", "the PDF is empty"),
     ],
 )
-def test_other_formats_are_named_with_what_to_do(
-    tmp_path: Path, command: Command, name: str, data: bytes, words: str
-) -> None:
+def test_other_formats_are_named(tmp_path: Path, ask: Command, name: str, data: bytes, words: str) -> None:
     (tmp_path / name).write_bytes(data)
-    done = command("ask", "What is the rent?", "--text", str(tmp_path / name))
+    done = ask(name, "What is the rent?")
     assert done.code == 1 and words in done.complaint and name in done.complaint
 
 
-def test_a_pdf_is_known_by_its_content(
-    papers: Path, tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("source", "data", "told"),
+    [
+        ("agreement.txt", contract(), "agreement.txt, "),
+        ("-", contract(), "standard input, "),
+        ("-", FILING, "standard input, Item 8. Income\n"),
+    ],
+)
+def test_a_pdf_and_a_page_are_known_by_their_content(
+    tmp_path: Path, ask: Command, monkeypatch: MonkeyPatch, source: str, data: bytes, told: str
 ) -> None:
-    (tmp_path / "agreement.txt").write_bytes(contract())
-    for source, told in ((str(tmp_path / "agreement.txt"), "agreement.txt"), ("-", "standard input")):
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(contract())))
-        done = command("ask", "What is the deposit?", "--text", source)
-        assert done.code == 3 and f"Nearest: {told}, " in done.err
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(FILING.encode())))
-    done = command("ask", "What was the margin in 2022?", "--text", "-")
-    assert "Nearest: standard input, Item 8. Income\n" in done.err
+    (tmp_path / "agreement.txt").write_bytes(data)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+    done = ask(source, "What was the margin in 2022, or the deposit?")
+    assert done.code == 3 and f"Nearest: {told}" in done.err

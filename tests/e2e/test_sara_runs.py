@@ -19,29 +19,14 @@ from tests.modules.statutes.samples import FEES, STATUTES
 STRATEGIES = ("mentioned_only", "entire_section", "references")
 MODES = ("cot", "few_shot", "zero_shot")
 MODEL = ("--model", "openai:local", "--workers", "2")
-CASES = [
-    {
-        "id": "s12_a_1_pos",
-        "kind": "entailment",
-        "text": "The Lark is a boat of the harbour.",
-        "question": "Section 12(a)(1) applies to the Lark.",
-        "answer": "Entailment",
-    },
-    {
-        "id": "s12_b_1_A_neg",
-        "kind": "entailment",
-        "text": "The Swan is not registered.",
-        "question": "Section 12(b)(1)(A) applies to the Swan.",
-        "answer": "Contradiction",
-    },
-    {
-        "id": "tax_case_1",
-        "kind": "numeric",
-        "text": "Ann is the master of the Heron, which is registered.",
-        "question": "How much does Ann have to pay in 2017?",
-        "answer": "$40000",
-    },
-]
+_CASES = """
+s12_a_1_pos | entailment | The Lark is a boat of ours. | Section 12(a)(1) applies to the Lark. | Entailment
+s12_b_1_A_neg | entailment | The Swan is not here. | Section 12(b)(1)(A) applies to the Swan. | Contradiction
+tax_case_1 | numeric | Ann is master of the registered Heron. | How much does Ann pay in 2017? | $40000
+"""
+KEYS = ("id", "kind", "text", "question", "answer")
+CASES = [dict(zip(KEYS, line.split(" | "), strict=True)) for line in _CASES.strip().splitlines()]
+ASK = ["--text", "fees.txt", "--inventory", "sara", "--model", "openai:local"]
 
 
 class Reader:
@@ -75,27 +60,22 @@ def data(tmp_path: Path) -> Path:
 
 
 def test_cases_without_statutes_do_not_begin(loopback: Start, command: Command, tmp_path: Path) -> None:
-    """The text of a case is its facts, and no statute to look things up in."""
     server = loopback(Reader())
     cases, out = write_rows(tmp_path / "cases.jsonl", CASES), tmp_path / "out"
     outcome = command("eval", "sara", str(cases), *MODEL, "--out", str(out))
     assert outcome.code == 1 and not out.exists() and not server.requests
-    told = " ".join(outcome.err.split())
-    assert "3 cases have no statutes beside them, such as s12_a_1_pos" in told
-    assert "statute_retriever is given none" in told
-    assert "Put statutes.json (names to texts) beside the cases" in told
+    assert "3 cases have no statutes beside them, such as s12_a_1_pos" in outcome.told
+    assert "statute_retriever is given none" in outcome.told
+    assert "Put statutes.json (names to texts) beside the cases" in outcome.told
 
 
-def test_three_strategies_by_three_ways_to_ask(
-    loopback: Start, command: Command, data: Path, tmp_path: Path
-) -> None:
-    """One call a case in each of the nine arms."""
+def test_strategies_by_ways_to_ask(loopback: Start, command: Command, data: Path, tmp_path: Path) -> None:
     reader = Reader()
     server = loopback(reader)
     options = ("--out", str(tmp_path / "out"), "--store", "off", "--json")
     done = command("grid", "sara_strategies", str(data), *MODEL, *options)
     assert done.code == 0, done.err
-    arms = [arm["arm"] for arm in json.loads(done.out)["arms"]]
+    arms = [arm["arm"] for arm in done.json["arms"]]
     assert arms == [f"{strategy}_{mode}" for strategy in STRATEGIES for mode in MODES]
     for arm in arms:
         results = read_lines(tmp_path / "out" / arm / "results.jsonl")
@@ -106,31 +86,30 @@ def test_three_strategies_by_three_ways_to_ask(
     assert reader.asked == Counter({(mode, case["text"]): 3 for mode in MODES for case in CASES})
 
 
-def test_a_question_about_a_statute_of_ones_own(loopback: Start, command: Command, tmp_path: Path) -> None:
-    """`--text` is the statute; the answer comes with the provision that it rests on."""
-    law = tmp_path / "fees.txt"
-    law.write_text(FEES, "utf-8")
+@pytest.fixture
+def _fees(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "fees.txt").write_text(FEES, "utf-8")
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.usefixtures("_fees")
+def test_a_question_about_a_statute_of_ones_own(loopback: Start, command: Command) -> None:
     server = loopback(["The answer is: No fee is refunded (section 12(i))."])
-    question = "Is a fee refunded under section 12(i)?"
-    done = command("ask", question, "--text", str(law), "--inventory", "sara", "--model", "openai:local")
+    done = command("ask", "Is a fee refunded under section 12(i)?", *ASK)
     assert done.code == 0, done.err
     assert done.out.startswith("No fee is refunded") and "§12(i)" in done.err
     asked = server.requests[0]["messages"][-1]["content"]
     assert "(i) Refunds" in asked and "Late payment" not in asked
 
 
-def test_a_rejected_reply_of_the_store_says_how_to_ask_again(
-    loopback: Start, command: Command, tmp_path: Path
-) -> None:
-    (tmp_path / "fees.txt").write_text(FEES, "utf-8")
-    server = loopback(["It is hard to say."])
-    asked = ("ask", "Section 12(a) applies to the Lark.", "--text", str(tmp_path / "fees.txt"))
-    asked = (*asked, "--inventory", "sara", "--model", "openai:local")
+@pytest.mark.usefixtures("_fees")
+def test_a_rejected_reply_of_the_store_says_how_to_ask_again(loopback: Start, command: Command) -> None:
+    server, asked = loopback(["It is hard to say."]), ("ask", "Section 12(a) applies to the Lark.", *ASK)
     first, calls = command(*asked), len(server.requests)
     again = command(*asked)
     assert first.code == again.code == 1 and len(server.requests) == calls
     assert "--store" not in first.err and "--store record asks the model again" in again.err
-    assert "--store record" in json.loads(command(*asked, "--json").out)["error"]["hint"]
+    assert "--store record" in command(*asked, "--json").json["error"]["hint"]
     loopback(["The answer is: Entailment"])
     assert command(*asked, "--store", "record").out == "Entailment\n"
     assert command(*asked).code == 0, "what was recorded then counts from now on"

@@ -1,7 +1,4 @@
-"""ScienceQA end to end: planned over real HTTP, with a picture, a search and a model that sees.
-
-Orders in a picture, its caption, a passage or what was found stay inside blocks or after a label of ours.
-"""
+"""ScienceQA end to end over real HTTP, with a picture, a search and a model that sees."""
 
 from __future__ import annotations
 
@@ -12,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pytest import MonkeyPatch
 
 from chameleon import LLM, Executor, Inventory, State
 from chameleon.evaluation.benchmark import Judgement, Problem
@@ -49,16 +47,13 @@ QUESTION: dict[str, Any] = {
 }
 
 
+KNOWN = {"Knowledge:": "South is at the bottom of a map whose top is north.", "Query:": "Lundby latitude"}
+
+
 def seeing(plan: list[str], caption: str = "a map with three towns along a coast") -> ByCue:
-    return ByCue(
-        {
-            "Modules:": json.dumps({"modules": plan}),
-            "Caption:": caption,
-            "Knowledge:": "South is at the bottom of a map whose top is north.",
-            "Query:": "Lundby latitude",
-            "Solution:": "Lundby is the lowest label. The answer is B.",
-        }
-    )
+    solution = "Lundby is the lowest label. The answer is B."
+    plans = json.dumps({"modules": plan})
+    return ByCue({**KNOWN, "Modules:": plans, "Caption:": caption, "Solution:": solution})
 
 
 def drawn(file: Path, texts: Mapping[str, tuple[int, int]]) -> str:
@@ -73,13 +68,6 @@ def drawn(file: Path, texts: Mapping[str, tuple[int, int]]) -> str:
     return str(file)
 
 
-@pytest.fixture
-def picture(tmp_path: Path) -> str:
-    """A map with the towns' names, the northern one on top."""
-    towns = {"Harwick": (40, 30), "Sorrento Bay": (200, 150), "Lundby": (90, 290)}
-    return drawn(tmp_path / "map.png", towns)
-
-
 def run(
     model: ByCue, loopback: Start, tmp_path: Path, planner: str = PROMPTED, **given: Any
 ) -> tuple[State, list[dict[str, Any]]]:
@@ -91,37 +79,35 @@ def run(
 
 @pytest.mark.parametrize("planner", [PROMPTED, STRUCTURED])
 def test_a_planned_run_sees_reads_knows_and_searches(
-    planner: str, loopback: Start, picture: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    planner: str, loopback: Start, tmp_path: Path, monkeypatch: MonkeyPatch
 ) -> None:
+    towns = {"Harwick": (40, 30), "Sorrento Bay": (200, 150), "Lundby": (90, 290)}
+    picture = drawn(tmp_path / "map.png", towns)
     with WebServer({"/search": searxng}) as web:
         monkeypatch.setenv("SEARXNG_URL", web.url)
         model = seeing(PLAN)
         state, requests = run(model, loopback, tmp_path, planner, image=picture)
-    assert state.ended is not None and state.ended.reason == "answered", state.ended
-    assert state.answer == "Lundby"
+    assert state.answer == "Lundby", state.ended
     assert list(state.executed_names) == PLAN
     assert not [record.error for record in state.history if record.error]
     context = model.last["Solution:"].rpartition("Context:")[2]
     assert "Image caption: a map with three towns along a coast" in context
+    assert "Knowledge: South is at the bottom" in context
+    assert "Lundby latitude" not in context, "the query has done its work"
     read = context.partition("Detected text:\n<detected_text>\n")[2].partition("\n</detected_text>\n")[0]
     assert [re.fullmatch(r"[\[ ]\(\[\[.+\]\], '(.+)'\)[,\]]", line)[1] for line in read.splitlines()] == TOWNS
-    assert "Knowledge: South is at the bottom" in context
-    assert f"1. {PAGES[0]['title']} ({PAGES[0]['url']}): {PAGES[0]['text']}" in context.splitlines()
-    assert f"2. {PAGES[1]['title']} ({PAGES[1]['url']}): {PAGES[1]['text']}" in context.splitlines()
-    assert "Lundby latitude" not in context  # the query has done its work
+    for number, page in enumerate(PAGES[:2], 1):
+        assert f"{number}. {page['title']} ({page['url']}): {page['text']}" in context.splitlines()
     assert [asked.query["q"] for asked in web.asked] == ["Lundby latitude"]
     assert "About: grade 4, social science, picture" in model.last["Modules:"]
     assert all("\nAbout: grade 4, social science\n" in model.last[f"{cue}:"] for cue in ("Query", "Solution"))
     schema = requests[0].get("response_format", {}).get("json_schema", {}).get("schema", {})
     names = schema.get("properties", {}).get("modules", {}).get("items", {}).get("enum")
     assert names == (PLAN if planner == STRUCTURED else None)
-    boxes = state.cache["text_boxes"]
-    assert [piece["text"] for piece in boxes] == TOWNS
+    assert [piece["text"] for piece in state.cache["text_boxes"]] == TOWNS
 
 
-def test_what_is_missing_is_skipped_and_told(
-    loopback: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_lacks_is_skipped_and_told(loopback: Start, tmp_path: Path, monkeypatch: MonkeyPatch) -> None:
     plan = ["query_generator", "bing_search", "solution_generator", "answer_generator"]
     model = seeing(plan)
     state, _ = run(model, loopback, tmp_path)  # no search server is configured

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
+from pytest import LogCaptureFixture, MonkeyPatch
 
 from chameleon import LLM, Executor, Inventory, Table, tool
 from chameleon.core.llm_module import _IN_FORM
@@ -14,8 +15,7 @@ from chameleon.llm import ResponseStore
 from chameleon.llm.store import Mode
 from chameleon.planners.one_shot import OneShot
 from tests.hosted import Asked, HostedServer
-from tests.llm.asking import Start
-from tests.llm.tool_talk import calling
+from tests.llm.asking import Start, calling
 from tests.loopback import Answer, Fault, Reply
 
 TABLE = Table(["Team", "Points"], [["Red", "9"], ["Blue", "7"], ["Ash", "12"]])
@@ -65,7 +65,7 @@ def test_a_plan_is_held_to_the_modules(loopback: Start) -> None:
     ],
 )
 def test_what_nobody_knows_is_tried_once(
-    refusal: Answer | None, told: str, loopback: Start, caplog: pytest.LogCaptureFixture
+    refusal: Answer | None, told: str, loopback: Start, caplog: LogCaptureFixture
 ) -> None:
     plan = "solution_generator -> answer_generator"
 
@@ -99,27 +99,22 @@ CALLS = [
     {"module": "weather", "args": {"city": "Oslo"}},
     {"module": "convert", "args": {"celsius": "$weather.temp", "to": "F"}},
 ]
+HELD, IN_WORDS = (
+    json.dumps({"steps": CALLS}),
+    'weather(city: "Oslo") → convert(celsius: "$weather.temp", to: "F")',
+)
 
 
 @pytest.mark.parametrize("takes", [True, False])
-def test_weather_and_convert_where_schemas_are_taken_and_where_they_are_ignored(
-    takes: bool, loopback: Start
-) -> None:
-    def reply(request: dict[str, Any]) -> str:
-        is_held = takes and "response_format" in request
-        in_words = 'weather(city: "Oslo") → convert(celsius: "$weather.temp", to: "F")'
-        return json.dumps({"steps": CALLS}) if is_held else in_words
-
-    server = loopback(reply)
+def test_weather_and_convert_with_schemas_taken_or_ignored(takes: bool, loopback: Start) -> None:
+    server = loopback(lambda request: HELD if takes and "response_format" in request else IN_WORDS)
     inventory = Inventory.of([weather, convert], OneShot(structured="auto"))
     state = Executor(inventory, LLM.connect("openai:local")).run({"question": "How warm is Oslo, in F?"})
     assert state.answer == 39.2, state.ended
     assert len(server.requests) == 1 and server.requests[0]["temperature"] == 0
 
 
-def test_plans_that_came_to_nothing_are_asked_for_anew_and_replayed_all_the_same(
-    loopback: Start, tmp_path: Path
-) -> None:
+def test_plans_that_came_to_nothing_are_asked_for_anew_and_replayed(loopback: Start, tmp_path: Path) -> None:
     plans = ['["wether"]', '["wether"]', '["weather"]', '["weather"]', '["weather"]']
     server = loopback(lambda request: plans.pop(0))
     inventory = Inventory.of([weather], OneShot(structured=False))
@@ -161,7 +156,7 @@ def test_operations_and_their_arguments_are_held_to_what_the_table_has(loopback:
 
 @pytest.mark.parametrize("refuses", [False, True])
 def test_a_run_is_replayed_in_the_form_that_it_was_recorded_in(
-    refuses: bool, loopback: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    refuses: bool, loopback: Start, tmp_path: Path, monkeypatch: MonkeyPatch
 ) -> None:
     def reply(request: dict[str, Any]) -> Answer:
         return REFUSED if refuses and "response_format" in request else in_form(request)
@@ -182,7 +177,7 @@ def test_a_run_is_replayed_in_the_form_that_it_was_recorded_in(
     assert held == ([True, False, False] if refuses else [True, False]), "a refusal is asked for once"
 
 
-def test_claude_that_thinks_is_asked_in_text(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_claude_that_thinks_is_asked_in_text(monkeypatch: MonkeyPatch) -> None:
     pytest.importorskip("langchain_anthropic")
 
     def reply(asked: Asked) -> str:

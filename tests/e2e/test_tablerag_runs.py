@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from chameleon import LLM, Executor, Inventory, State, Table
+from chameleon import LLM, Executor, Inventory, State
 from chameleon.modules.tablerag.llm_filter import without_pandas
 from tests.e2e.by_cue import ByCue
+from tests.e2e.problems import table
 from tests.loopback import Start
 
 pytestmark = pytest.mark.skipif(bool(without_pandas()), reason="no pandas in a sandbox here")
@@ -17,14 +18,14 @@ pytestmark = pytest.mark.skipif(bool(without_pandas()), reason="no pandas in a s
 # The end of the prompts of filter, both clarifiers and the answerer, and how often each is sent.
 ONCE = {"Program:": 5, "Terms:": 1, "Description:": 1, "": 5}
 
-TRAINS = Table(
-    ["Train", "To", "Leaves", "Fare"],
-    [
-        ["Polar Star", "Ostrand", "21:40", "49"],
-        ["Mill Owl", "Selmark", "23:05", "29"],
-        ["Amber Arrow", "Ostrand", "22:15", "38"],
-        ["Night Heron", "Varn", "20:30", "38"],
-    ],
+TRAINS = table(
+    """
+Train | To | Leaves | Fare
+Polar Star | Ostrand | 21:40 | 49
+Mill Owl | Selmark | 23:05 | 29
+Amber Arrow | Ostrand | 22:15 | 38
+Night Heron | Varn | 20:30 | 38
+""",
     "Night trains from Tarn City",
 )
 TO_OSTRAND = "```python\nfiltered_table = df[df['To'] == 'Ostrand'][['Train', 'To', 'Fare']]\n```"

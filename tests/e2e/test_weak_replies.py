@@ -7,23 +7,23 @@ from typing import Any
 
 import pytest
 
-from chameleon import LLM, Executor, Inventory, State, Step, Table
+from chameleon import LLM, Executor, Inventory, State, Step
 from chameleon.core.planner import check_plan
 from chameleon.errors import PlanError
 from chameleon.inventory import shipped_inventories
 from chameleon.llm import ScriptedModel
-from tests.e2e.problems import make_problems
+from tests.e2e.problems import make_problems, table
 from tests.e2e.rule_model import RuleModel
 from tests.e2e.running import tabmwp
 from tests.loopback import Answer, Fault, Start
 
-VISITS = Table(
-    ["City", "Country", "Visitors", "Football class"],
-    [
-        ["Lisbon", "Portugal", "4,200", "2"],
-        ["Porto", "Portugal", "2,900", "1"],
-        ["Lyon", "France", "3,100", "2"],
-    ],
+VISITS = table(
+    """
+City | Country | Visitors | Football class
+Lisbon | Portugal | 4,200 | 2
+Porto | Portugal | 2,900 | 1
+Lyon | France | 3,100 | 2
+"""
 )
 PROGRAM = '["program_generator", "program_verifier", "program_executor", "answer_generator"]'
 SOLUTION = '["solution_generator", "answer_generator"]'
@@ -89,12 +89,7 @@ def ask(inventory: str, replies: Sequence[str], question: str = MOST, **given: A
     ],
 )
 def test_what_a_reply_comes_to(
-    inventory: str,
-    question: str,
-    choices: tuple[str, ...] | None,
-    replies: list[str],
-    answer: Any,
-    calls: int,
+    inventory: str, question: str, choices: Any, replies: list[str], answer: Any, calls: int
 ) -> None:
     state = ask(inventory, replies, question, **({"choices": choices} if choices else {}))
     found = list(state.answer) if isinstance(state.answer, tuple) else state.answer
@@ -124,9 +119,7 @@ def test_a_model_that_knows_no_answer_declines(inventory: str, replies: list[str
         ("pictures", ["The answer is 2."], "2"),
     ],
 )
-def test_a_plan_that_cannot_answer_is_refused_with_what_lacks(
-    inventory: str, further: list[str], answer: Any
-) -> None:
+def test_a_plan_that_cannot_answer_is_refused(inventory: str, further: list[str], answer: Any) -> None:
     loaded = Inventory.load(inventory)
     given = {"table": VISITS} if "table" in loaded.input_types else {"text": "Two."}
     model = LLM.connect(ScriptedModel(['["answer_generator"]'] * 2 + further))

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from chameleon import LLM, Budget, Declined, Executor, Inventory, LLMModule, Module, State, StepRejected
@@ -26,6 +27,7 @@ KEYS = ("input.question", "input.a", "cache.a", "cache.b", "cache.c")
 GIVEN = {"question": "How many?", "a": [1, {"b": 2}]}
 PLANNERS = ("fixed", "rules", "one_shot", "then", "replanning", "replanning then", "then replanning")
 
+quick = settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
 _PLANNER_PROMPT = Prompt.parse("# user\n{% for card in modules %}{{ card.name }} {% endfor %}\nModules:")
 _TOOL_PROMPT = Prompt.parse("---\nslots: ['question?']\n---\n# user\nQuestion: {{ question }} {{ context }}")
 
@@ -95,9 +97,8 @@ class Case:
 
     def model(self) -> ScriptedModel:
         """A model that replies by the messages alone, so that a resumed run hears the same."""
-        return ScriptedModel(
-            lambda messages: self.replies[zlib.crc32(repr(messages).encode()) % len(self.replies)]
-        )
+        replies = self.replies
+        return ScriptedModel(lambda messages: replies[zlib.crc32(repr(messages).encode()) % len(replies)])
 
     def executor(self, *, parallel: bool, model: ScriptedModel | None = None) -> Executor:
         llm = LLM.connect(model or self.model())
@@ -108,30 +109,16 @@ optional = [f"{key}?" for key in KEYS]
 keys = st.sampled_from([*KEYS, *optional, *optional, "cache.a|cache.b?", "cache.*", "history"])
 reads = st.none() | st.lists(keys, max_size=2).map(tuple)
 writes = st.lists(st.sampled_from(KEYS[1:]), max_size=2, unique=True).map(tuple)
-behaviours = st.sampled_from(
-    ["works"] * 8
-    + [
-        "rejects 1",
-        "rejects 2",
-        "rejects 9",
-        "crashes",
-        "declines",
-        "returns a set",
-        "writes what it may not",
-    ]
-)
+faults = ["crashes", "declines", "returns a set", "writes what it may not"]
+behaviours = st.sampled_from(["works"] * 8 + ["rejects 1", "rejects 2", "rejects 9", *faults])
 modules = st.builds(Tool, reads, writes, behaviours) | st.builds(Asker, reads, st.booleans())
 names = st.sampled_from(NAMES)
 plans = st.lists(names, min_size=1, max_size=5)
-replies = st.lists(
-    plans.map(json.dumps) | st.sampled_from(["no plan", "3", "even", '["yak"]']), min_size=1, max_size=4
-).map(tuple)
+texts = plans.map(json.dumps) | st.sampled_from(["no plan", "3", "even", '["yak"]'])
+replies = st.lists(texts, min_size=1, max_size=4).map(tuple)
 policies = st.sampled_from(["stop", "skip", "skip", "fallback"]) | st.lists(names, min_size=1, max_size=2)
-repairs = st.dictionaries(
-    names,
-    st.builds(RepairSpec, redo=names, attempts=st.integers(1, 3), temperature_step=st.just(0.1)),
-    max_size=5,
-)
+redos = st.builds(RepairSpec, redo=names, attempts=st.integers(1, 3), temperature_step=st.just(0.1))
+repairs = st.dictionaries(names, redos, max_size=5)
 
 
 @st.composite
@@ -189,10 +176,8 @@ def timeless(events: Sequence[Event]) -> list[Event]:
     """The events without the seconds that they took."""
     stripped: list[Event] = []
     for event in events:
-        calls = tuple(replace(call, seconds=0.0) for call in getattr(event, "calls", ()))
-        if isinstance(event, Plan | StepRecord):
-            event = replace(event, seconds=0.0, calls=calls)
-        elif isinstance(event, RunEnded):
-            event = replace(event, calls=calls)
+        if isinstance(event, Plan | StepRecord | RunEnded):
+            spent = {} if isinstance(event, RunEnded) else {"seconds": 0.0}
+            event = replace(event, calls=tuple(replace(call, seconds=0.0) for call in event.calls), **spent)
         stripped.append(event)
     return stripped

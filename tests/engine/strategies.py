@@ -16,45 +16,26 @@ from chameleon.usage import Call, Usage
 # Any text that Python can hold: half a surrogate pair comes out of badly decoded files.
 texts = st.text(st.characters(exclude_categories=()), max_size=8)
 keys = texts | st.sampled_from(["$", "$$", "$table", "$path", "$output", "$$output", "event", "error"])
-tables = st.integers(1, 3).flatmap(
-    lambda width: st.builds(
-        Table,
-        st.lists(texts, min_size=width, max_size=width),
-        st.lists(st.lists(texts, min_size=width, max_size=width), max_size=3),
-        texts,
-    )
-)
-scalars = (
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats(allow_nan=False, allow_infinity=False)
-    | texts
-    | tables
-    | st.sampled_from([Path("a/b.csv"), Path("/tmp"), Path()])
-)
+rows = st.integers(1, 3).map(lambda width: st.lists(texts, min_size=width, max_size=width))
+tables = rows.flatmap(lambda row: st.builds(Table, row, st.lists(row, max_size=3), texts))
+numbers = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+paths = st.sampled_from([Path("a/b.csv"), Path("/tmp"), Path()])
+scalars = st.none() | st.booleans() | numbers | texts | tables | paths
 anything = st.recursive(
     scalars,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(keys, inner, max_size=3),
     max_leaves=8,
 )
 mappings = st.dictionaries(keys, anything, max_size=3).map(values.freeze)
-failures = st.builds(Failure, texts, texts, texts)
-usages = st.builds(
-    Usage, st.integers(0, 3), st.none() | st.integers(0, 9), st.none(), st.none() | st.just(0.5)
-)
-calls = st.builds(
-    Call,
-    model=texts,
-    messages=st.lists(st.tuples(texts, texts), max_size=2).map(tuple),
-    params=st.dictionaries(texts, st.integers() | texts, max_size=2),
-    text=texts,
-    finish=texts,
-    sample=st.integers(0, 9),
-    usage=usages,
-    cached=st.booleans(),
-    error=texts,
-)
+no_failure = st.none() | st.builds(Failure, texts, texts, texts)
+outputs = anything.map(values.freeze)
+flags = st.booleans()
+few, flags = st.integers(0, 9), st.booleans()
+reasons = st.sampled_from(["answered", "declined", "failed", "budget"])
+usages = st.builds(Usage, few, st.none() | few, st.none(), st.none() | st.just(0.5))
+messages = st.lists(st.tuples(texts, texts), max_size=2).map(tuple)
+params = st.dictionaries(texts, st.integers() | texts, max_size=2)
+calls = st.builds(Call, texts, messages, params, texts, texts, few, usages, cached=flags, error=texts)
 many_calls = st.lists(calls, max_size=2).map(tuple)
 redos = st.builds(Redo, st.integers(1, 9), st.sampled_from([0.0, 0.1]), st.booleans())
 steps = st.builds(Step, texts, st.none() | mappings, st.none() | redos)
@@ -63,23 +44,8 @@ seconds = st.integers(0, 10**6).map(lambda micro: micro / 10**6)
 events: st.SearchStrategy[Event] = (
     st.builds(RunStarted, texts, mappings, mappings)
     | st.builds(Plan, st.lists(steps, max_size=3).map(tuple), texts, texts, kinds, texts, seconds, many_calls)
-    | st.builds(
-        StepRecord,
-        steps,
-        anything.map(values.freeze),
-        mappings,
-        mappings,
-        st.none() | failures,
-        seconds,
-        many_calls,
-        st.booleans(),
-    )
-    | st.builds(
-        RunEnded,
-        st.sampled_from(["answered", "declined", "failed", "budget"]),
-        st.none() | failures,
-        many_calls,
-    )
+    | st.builds(StepRecord, steps, outputs, mappings, mappings, no_failure, seconds, many_calls, flags)
+    | st.builds(RunEnded, reasons, no_failure, many_calls)
 )
 
 RUN: list[Event] = [

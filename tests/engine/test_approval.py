@@ -1,4 +1,4 @@
-"""Steps that ask for approval: for a plan or one by one, refused, waiting, resumed, within, limited."""
+"""Steps that require approval: for a plan or one by one, refused, waiting, resumed, within, limited."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ import asyncio
 import contextlib
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from chameleon import LLM, Executor, Inventory, State, tool
-from chameleon.core.events import Approval, Event, RunEnded, Step, StepRecord
+from chameleon.core.events import Approval, RunEnded, Step, StepRecord
 from chameleon.core.log import EventLog, event_from_json, event_to_json
 from chameleon.core.module import copy_with
 from chameleon.errors import InventoryError, LogError, NotApproved
@@ -22,77 +21,78 @@ from chameleon.planners.fixed import Fixed
 from chameleon.planners.react import React
 from chameleon.run.approval import Request, refuse
 from chameleon.signing import config_dir
+from tests.engine.doubles import QUESTION, failing
 
-QUESTION = {"question": "q"}
 READ, WRITE = {"module": "read", "args": {"name": "a"}}, {"module": "write", "args": {"text": "$read"}}
+WRITE_X = {"module": "write", "args": {"text": "x"}}
 
 
 class Tools:
-    """A tool that is free and one that asks, which keep what they did."""
+    """A tool that is free and one that requires approval, which keep what they did."""
 
     def __init__(self) -> None:
         self.done: list[str] = []
 
         @tool
         def read(name: str) -> str:
-            """Reads a text."""
             self.done.append(f"read {name}")
             return "from \x1b[31m\u202estrangers"
 
         @tool(requires_approval=True, max_runs=2)
         def write(text: str) -> str:
-            """Writes a text."""
             self.done.append("write")
             return "written"
 
         self.both = [read, write]
 
-    def executor(self, *plan: Any, approve: Any = None, **options: Any) -> Executor:
-        return Executor(Inventory.of(self.both, Fixed(plan or (READ, WRITE))), approve=approve, **options)
+    def executor(self, *plan: Any, depth: int = 0, **options: Any) -> Executor:
+        return Executor(nested(Inventory.of(self.both, Fixed(plan or (READ, WRITE))), depth), **options)
 
 
-def yes(request: Request) -> bool:
-    return True
+class Person:
+    """Gives these answers, then yes, and notes what is asked for."""
+
+    def __init__(self, *answers: Any) -> None:
+        self.answers, self.asked = list(answers), list[str]()
+
+    def __call__(self, request: Request) -> Any:
+        self.asked.append(str(request))
+        return self.answers.pop(0) if self.answers else True
 
 
-def test_a_plan_is_asked_for_once_before_anything_runs() -> None:
-    tools, asked = Tools(), list[str]()
-
-    def approve(request: Request) -> bool:
-        asked.append(str(request))
-        assert not tools.done
-        return True
-
-    state = tools.executor(READ, WRITE, WRITE, approve=approve).run(QUESTION)
-    told = 'write\n  text: "$read" (what comes of $read)'
-    assert (state.answer, asked, tools.done) == ("written", [f"{told}\n{told}"], ["read a", "write", "write"])
+def nested(inventory: Inventory, depth: int) -> Inventory:
+    for number in range(depth):
+        inventory = Inventory.of({f"inner{number}": inventory}, Fixed([f"inner{number}"]))
+    return inventory
 
 
-def test_each_step_is_asked_for_with_its_values_where_that_is_wanted() -> None:
-    tools, asked = Tools(), list[str]()
-
-    def approve(request: Request) -> bool:
-        asked.append(str(request))
-        return len(asked) < 2
-
-    state = tools.executor(READ, WRITE, WRITE, approve=approve, approve_each=True).run(QUESTION)
-    assert asked == ['write\n  text: "$read" = "from \\u001b[31m\\u202estrangers"'] * 2
-    assert tools.done == ["read a", "write"]
-    assert state.ended is not None and state.ended.reason == "declined"
+def calls(*made: tuple[str, dict[str, str]]) -> dict[str, Any]:
+    return {"tool_calls": [{"name": name, "args": args} for name, args in made]}
 
 
-@pytest.mark.parametrize("each", [False, True])
-def test_what_is_refused_does_not_run_and_the_run_declines(each: bool) -> None:
-    tools = Tools()
-    state = tools.executor(WRITE | {"args": {"text": "x"}}, approve=refuse, approve_each=each).run(QUESTION)
-    assert not tools.done
-    assert state.ended is not None and state.ended.reason == "declined" and state.ended.error is not None
-    assert str(state.ended.error) == 'module write: write (text: "x") was not approved'
-    with pytest.raises(NotApproved):
-        tools.executor(READ, WRITE, approve=refuse).run(QUESTION, raise_errors=True)
+UNKNOWN = 'write\n  text: "$read" (what comes of $read)'
+KNOWN = 'write\n  text: "$read" = "from \\u001b[31m\\u202estrangers"'
 
 
-def test_a_run_without_an_answer_waits_and_goes_on_from_its_log(tmp_path: Any) -> None:
+@pytest.mark.parametrize(
+    ("each", "answers", "asked", "done"),
+    [
+        (False, [True], [f"{UNKNOWN}\n{UNKNOWN}"], ["read a", "write", "write"]),
+        (False, [False], [f"{UNKNOWN}\n{UNKNOWN}"], []),
+        (True, [True, False], [KNOWN, KNOWN], ["read a", "write"]),
+    ],
+)
+def test_a_plan_is_asked_for_before_it_runs_or_each_step_with_its_values(
+    each: bool, answers: list[bool], asked: list[str], done: list[str]
+) -> None:
+    tools, person = Tools(), Person(*answers)
+    state = tools.executor(READ, WRITE, WRITE, approve=person, approve_each=each).run(QUESTION)
+    assert (person.asked, tools.done) == (asked, done)
+    assert state.status == ("answered" if all(answers) else "declined")
+    assert all(answers) or 'module write: write (text: "$read") was not approved' in state.why
+
+
+def test_a_run_without_an_answer_waits_and_goes_on_from_its_log(tmp_path: Path) -> None:
     tools = Tools()
     with EventLog(tmp_path / "run.jsonl") as log:
         state = tools.executor().run(QUESTION, log)
@@ -109,43 +109,34 @@ def test_a_run_without_an_answer_waits_and_goes_on_from_its_log(tmp_path: Any) -
         state.after(state.answer_approval("no", "")).answer_approval("yes", "")
 
 
-def waiting_log(path: Path, tools: Tools) -> EventLog:
-    """A log with a run that waits, and the yes of this user."""
+def approved_log(path: Path, tools: Tools) -> EventLog:
+    """Return a log with a run that waits, and the yes of this user."""
     with EventLog(path) as log:
         tools.executor().run(QUESTION, log)
         log.append(State.fold(log).answer_approval("yes", "somebody"))
     return EventLog(path)
 
 
-def forged(path: Path, seal: str = "00") -> None:
-    """Have somebody else write a yes, as a line without a seal."""
-    lines = path.read_text().splitlines()
-    path.write_text("\n".join([*lines[:-1], re.sub(r'"seal": ?"\w+"', f'"seal":"{seal}"', lines[-1]), ""]))
-
-
-def changed(path: Path) -> None:
-    """Change what is before the yes."""
-    text = path.read_text()
-    path.write_text(re.sub(r'"note": ?""', '"note":"other"', text, count=1))
-    assert path.read_text() != text
-
-
-def of_another(path: Path) -> None:
-    """Have the log come from another user, whose key is another."""
-    (config_dir() / "seal.key").write_bytes(bytes(32))
-
-
-@pytest.mark.parametrize("attack", [forged, lambda path: forged(path, "é"), changed, of_another])
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (r'"seal": ?"\w+"', '"seal":"00"'),
+        (r'"seal": ?"\w+"', '"seal":"é"'),
+        (r'"note": ?""', '"note":"other"'),  # what is before the yes
+        ("", ""),  # the log is of another user, whose key is another
+    ],
+)
 def test_a_yes_counts_only_as_this_user_gave_it(
-    attack: Callable[[Path], None],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
+    old: str, new: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     tools, path = Tools(), tmp_path / "run.jsonl"
-    waiting_log(path, tools).close()
-    attack(path)
+    approved_log(path, tools).close()
+    if old:
+        assert re.search(old, path.read_text())
+        path.write_text(re.sub(old, new, path.read_text(), count=1))
+    else:
+        (config_dir() / "seal.key").write_bytes(bytes(32))
     with EventLog(path) as log:
         assert tools.executor().run(QUESTION, log).waiting and "write" not in tools.done
         assert "the approval does not count" in caplog.text
@@ -163,31 +154,26 @@ def test_a_key_that_is_cut_is_replaced(key: bytes, tmp_path: Path, monkeypatch: 
     config_dir().mkdir()
     (config_dir() / "seal.key").write_bytes(key)
     tools = Tools()
-    with waiting_log(tmp_path / "run.jsonl", tools) as log:
+    with approved_log(tmp_path / "run.jsonl", tools) as log:
         assert tools.executor().run(QUESTION, log).answer == "written"
     assert [file.name for file in config_dir().iterdir()] == ["seal.key"]
 
 
 def test_where_nobody_attends_no_yes_of_a_log_counts(tmp_path: Path) -> None:
     tools = Tools()
-    with waiting_log(tmp_path / "run.jsonl", tools) as log:
-        state = tools.executor(approve=refuse).run(QUESTION, log)
-    assert state.ended is not None and state.ended.reason == "declined" and "write" not in tools.done
-    inner = Inventory.of(tools.both, Fixed((READ, WRITE)))
-    outer = Inventory.of({"inner": inner}, Fixed(["inner"]))
-    events = list(Executor(outer).stream(QUESTION))
+    with approved_log(tmp_path / "run.jsonl", tools) as log:
+        assert tools.executor(approve=refuse).run(QUESTION, log).status == "declined"
+    events = list(tools.executor(depth=1).stream(QUESTION))
     events.append(State.fold(events).answer_approval("yes", ""))
-    state = Executor(outer, approve=refuse).run(QUESTION, events)
-    assert state.answer is None and "write" not in tools.done
+    assert tools.executor(depth=1, approve=refuse).run(QUESTION, events).answer is None
+    assert "write" not in tools.done
 
 
-def test_all_of_what_is_approved_can_be_seen() -> None:
-    texts = {"long": "ok " + "." * 2_500 + "; rm -rf /", "blanks": f"ok{' ' * 1_900}rm -rf /"}
-    for text in texts.values():
-        step = Step("write", {"text": text})
-        request = Request((step,), State(), Tools().executor().inventory)
-        assert "rm -rf /" in str(request) and len(str(request)) < 2_200
-        assert text[:2_000].rstrip() in request.whole or "⟨1,900 blanks⟩" in request.whole
+@pytest.mark.parametrize("text", ["ok " + "." * 2_500 + "; rm -rf /", f"ok{' ' * 1_900}rm -rf /"])
+def test_all_of_what_is_approved_can_be_seen(text: str) -> None:
+    request = Request((Step("write", {"text": text}),), State(), Tools().executor().inventory)
+    assert "rm -rf /" in str(request) and len(str(request)) < 2_200
+    assert text[:2_000].rstrip() in request.whole or "⟨1,900 blanks⟩" in request.whole
 
 
 def test_arguments_of_which_references_make_gigabytes_are_not_written_out() -> None:
@@ -196,19 +182,15 @@ def test_arguments_of_which_references_make_gigabytes_are_not_written_out() -> N
     state = State(plan=("read", "write"), history=(read,), pending=(step,))
     request = Request((step,), state, Tools().executor().inventory)
     for shown in (str(request), request.whole):
-        assert shown.count("(the value of its arguments is larger than 16 MB)") == 2
-        assert len(shown) < 200_000
+        assert shown.count("larger than 16 MB") == 2 and len(shown) < 200_000
 
 
 @pytest.mark.parametrize("said", [None, True, False])
 @pytest.mark.parametrize("each", [False, True])
 @pytest.mark.parametrize("depth", [0, 1, 3])
 def test_every_prefix_of_a_log_comes_to_the_same_end(said: bool | None, each: bool, depth: int) -> None:
-    tools = Tools()
-    inventory = Inventory.of(tools.both, Fixed((READ, WRITE, READ, WRITE)))
-    for number in range(depth):
-        inventory = Inventory.of({f"inner{number}": inventory}, Fixed([f"inner{number}"]))
-    executor = Executor(inventory, approve=lambda request: said, approve_each=each)
+    plan = (READ, WRITE, READ, WRITE)
+    executor = Tools().executor(*plan, depth=depth, approve=lambda request: said, approve_each=each)
     events = list(executor.stream(QUESTION))
     written = [event_to_json(event) for event in events]
     assert [event_to_json(event_from_json(each)) for each in written] == written
@@ -224,9 +206,7 @@ def test_every_prefix_of_a_log_comes_to_the_same_end(said: bool | None, each: bo
 
 def test_an_answer_reaches_the_inventory_that_waits_within() -> None:
     tools = Tools()
-    inner = Inventory.of(tools.both, Fixed((READ, WRITE)))
-    middle = Inventory.of({"inner": inner}, Fixed(["inner"]))
-    executor = Executor(Inventory.of({"outer": middle}, Fixed(["outer"])))
+    executor = tools.executor(depth=2)
     events = list(executor.stream(QUESTION))
     waiting = State.fold(events)
     assert [step.module for step in waiting.waiting] == ["write"] and not tools.done
@@ -236,130 +216,79 @@ def test_an_answer_reaches_the_inventory_that_waits_within() -> None:
 
 def test_what_waits_within_loses_nothing_that_ran_beside_it() -> None:
     tools = Tools()
-    inner = Inventory.of(tools.both, Fixed((READ, WRITE)))
+    inner = tools.executor().inventory
     both = Inventory.of({"first": inner, "second": inner}, Fixed(["first", "second"]))
-    state = Executor(both, approve=yes).run(QUESTION)
-    assert tools.done == ["read a", "write"] * 2 and state.answer == "written"
+    assert Executor(both, approve=Person()).run(QUESTION).answer == "written"
+    assert tools.done == ["read a", "write"] * 2
 
 
 def test_react_is_told_of_a_refusal_and_asks_again_for_the_same_step() -> None:
-    tools, answers = Tools(), iter([False, True])
-    call = {"tool_calls": [{"name": "write", "args": {"text": "x"}}]}
-    told = list[str]()
-
-    def reply(messages: Any) -> Any:
-        told.append(messages[-1][1])
-        return "done" if len(told) == 3 else call
-
-    executor = Executor(
-        Inventory.of(tools.both, React(native=True)),
-        LLM.connect(ScriptedModel(reply)),
-        approve=lambda request: next(answers),
-    )
-    assert executor.run(QUESTION).answer == "done"
-    assert tools.done == ["write"] and "the user did not allow it" in told[1]
+    tools, call = Tools(), calls(("write", {"text": "x"}))
+    model = ScriptedModel([call, call, "done"], tools=True)
+    inventory = Inventory.of(tools.both, React(native=True))
+    assert Executor(inventory, LLM.connect(model), approve=Person(False)).run(QUESTION).answer == "done"
+    assert tools.done == ["write"] and "the user did not allow it" in model.requests[1][-1][1]
 
 
 def test_what_was_refused_does_not_count_as_a_run() -> None:
-    tools, answers = Tools(), iter([False, True, True, True])
+    tools = Tools()
     plan = [{"module": "write", "args": {"text": str(number)}} for number in range(4)]
-    inventory = Inventory(
-        name="t",
-        planner=Fixed(plan),
-        modules={tool.name: tool for tool in tools.both},
-        on_error={"write": "skip"},
-    )
-    Executor(inventory, approve=lambda request: next(answers), approve_each=True).run(QUESTION)
+    modules = {tool.name: tool for tool in tools.both}
+    inventory = Inventory("t", Fixed(plan), modules, on_error={"write": "skip"})
+    Executor(inventory, approve=Person(False), approve_each=True).run(QUESTION)
     assert len(tools.done) == 2
 
 
 def test_approval_may_be_async_and_its_answer_is_yes_no_or_none() -> None:
-    tools = Tools()
-
     async def later(request: Request) -> bool:
         await asyncio.sleep(0)
         return True
 
-    assert asyncio.run(tools.executor(approve=later).arun(QUESTION)).answer == "written"
-    assert tools.executor(approve=later).run(QUESTION).answer == "written"
+    assert asyncio.run(Tools().executor(approve=later).arun(QUESTION)).answer == "written"
+    assert Tools().executor(approve=later).run(QUESTION).answer == "written"
     with pytest.raises(InventoryError, match="approve gave 'perhaps'"):
-        tools.executor(approve=lambda request: "perhaps").run(QUESTION)
+        Tools().executor(approve=Person("perhaps")).run(QUESTION)
 
 
-@pytest.mark.parametrize(
-    "forge",
-    [
-        lambda state: Approval(state.pending[:1], "yes"),  # of a step that does not ask
-        lambda state: Approval((), "yes"),
-    ],
-)
-def test_an_answer_in_a_log_covers_the_steps_that_it_names_alone(forge: Callable[[State], Event]) -> None:
+@pytest.mark.parametrize("steps", [1, 0])  # a step that requires none, and no step
+def test_an_answer_in_a_log_covers_the_steps_that_it_names_alone(steps: int) -> None:
     tools = Tools()
     events = list(tools.executor().stream(QUESTION))[:2]
-    forged = forge(State.fold(events))
     with contextlib.suppress(LogError):
-        tools.executor().run(QUESTION, [*events, forged])
+        tools.executor().run(QUESTION, [*events, Approval(State.fold(events).pending[:steps], "yes")])
     assert "write" not in tools.done
 
 
 def test_a_plan_that_takes_the_place_of_another_is_asked_for_anew() -> None:
-    tools, asked = Tools(), list[int]()
-
-    @tool
-    def fails() -> str:
-        """Fails."""
-        raise ValueError("no")
-
-    def approve(request: Request) -> bool:
-        asked.append(len(request.steps))
-        return True
-
-    inventory = Inventory(
-        name="two",
-        planner=Fixed(["fails", {"module": "write", "args": {"text": "x"}}]),
-        modules={"fails": fails, "write": tools.both[1], "other": copy_with(tools.both[1], name="other")},
-        on_error={"fails": ["other"]},
-    )
-    state = Executor(inventory, approve=approve).run(QUESTION)
-    assert asked == [1, 1] and not tools.done, state
+    tools, person = Tools(), Person()
+    modules = {"fails": tool(failing(ValueError("no")), name="fails"), "write": tools.both[1]}
+    modules |= {"other": copy_with(tools.both[1], name="other")}
+    inventory = Inventory("two", Fixed(["fails", WRITE_X]), modules, on_error={"fails": ["other"]})
+    Executor(inventory, approve=person).run(QUESTION)
+    assert [text.splitlines()[0] for text in person.asked] == ["write", "other"] and not tools.done
 
 
 def test_a_reference_to_what_runs_again_is_not_shown_with_its_old_value() -> None:
-    tools, shown = Tools(), list[str]()
-    calls = [
-        {"tool_calls": [{"name": "read", "args": {"name": "a"}}]},
-        {
-            "tool_calls": [
-                {"name": n, "args": a} for n, a in (("read", {"name": "b"}), ("write", {"text": "$read"}))
-            ]
-        },
-        "done",
-    ]
-
-    def approve(request: Request) -> bool:
-        shown.append(str(request))
-        return True
-
+    tools, person = Tools(), Person()
+    second = calls(("read", {"name": "b"}), ("write", {"text": "$read"}))
+    model = ScriptedModel([calls(("read", {"name": "a"})), second, "done"], tools=True)
     inventory = Inventory.of(tools.both, React(native=True))
-    Executor(inventory, LLM.connect(ScriptedModel(calls)), approve=approve).run(QUESTION)
-    assert shown == ['write\n  text: "$read" (what comes of $read)']
+    Executor(inventory, LLM.connect(model), approve=person).run(QUESTION)
+    assert person.asked == [UNKNOWN]
 
 
 @pytest.mark.parametrize("depth", [0, 2])
-def test_a_yes_is_for_one_call_also_where_that_failed(tmp_path: Any, depth: int) -> None:
+def test_a_yes_is_for_one_call_also_where_that_failed(tmp_path: Path, depth: int) -> None:
     paid = list[str]()
 
     @tool(requires_approval=True)
     def pay(amount: str) -> str:
-        """Pays."""
         paid.append(amount)
         raise ValueError("no answer")
 
-    inventory = Inventory.of([pay], Fixed([{"module": "pay", "args": {"amount": "1"}}]))
-    for number in range(depth):
-        inventory = Inventory.of({f"inner{number}": inventory}, Fixed([f"inner{number}"]))
+    inventory = nested(Inventory.of([pay], Fixed([{"module": "pay", "args": {"amount": "1"}}])), depth)
     with EventLog(tmp_path / "run.jsonl") as log:
-        Executor(inventory, approve=yes).run(QUESTION, log)
+        Executor(inventory, approve=Person()).run(QUESTION, log)
     for _ in range(2):
         with EventLog(tmp_path / "run.jsonl") as log:
             log.forget_failure()
@@ -370,12 +299,10 @@ def test_a_yes_is_for_one_call_also_where_that_failed(tmp_path: Any, depth: int)
 
 def test_at_most_holds_over_all_inventories_within() -> None:
     tools = Tools()
-    inner = Inventory.of(tools.both, Fixed([{"module": "write", "args": {"text": "x"}}]))
-    deep = Inventory.of({"inner": inner}, Fixed(["inner"]))
-    executor = Executor(Inventory.of({"deep": deep}, Fixed(["deep"] * 3)), approve=yes)
+    deep = tools.executor(WRITE_X, depth=1).inventory
+    executor = Executor(Inventory.of({"deep": deep}, Fixed(["deep"] * 3)), approve=Person())
     events = list(executor.stream(QUESTION))
-    assert tools.done == ["write", "write"]
-    assert "at most 2 times in a run" in str(State.fold(events).ended)
+    assert tools.done == ["write", "write"] and "at most 2 times" in State.fold(events).why
     for count in range(len(events)):
         executor.run(QUESTION, events[:count])
         assert len(tools.done) <= 4

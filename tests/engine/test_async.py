@@ -4,57 +4,46 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import wait as wait_for
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from chameleon import LLM, Budget, Executor, Inventory, LLMModule, Module, State, Step, bridge
+from chameleon import LLM, Budget, Executor, LLMModule, Module, State, Step, bridge
 from chameleon.core.events import Event
 from chameleon.core.log import EventLog
-from chameleon.core.planner import Planner
-from chameleon.errors import InputError
-from chameleon.llm import ResponseStore, ScriptedModel
-from chameleon.planners.fixed import Fixed
-from tests.engine.doubles import QUESTION, Ask, Does, executor, why
-from tests.engine.random_runs import GIVEN, PLANNERS, cases, end, timeless
+from chameleon.inventory.schema import RepairSpec
+from chameleon.llm import ScriptedModel
+from tests.engine.doubles import QUESTION, Ask, Does, Proposes, executor, failing, inventory_of, why
+from tests.engine.random_runs import GIVEN, PLANNERS, cases, end, quick, timeless
 from tests.llm.asking import Start
 from tests.loopback import Reply
 
 MANY = 64
-quick = settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
-
-
-async def all_of(events: AsyncIterator[Event]) -> list[Event]:
-    return [event async for event in events]
-
-
-class MeetsInLoop(Module):
-    """Ends once all runs are in it at the same time, in one loop."""
-
-    def __init__(self, together: asyncio.Barrier) -> None:
-        self.together = together
-
-    async def run(self, state: State) -> str:
-        async with asyncio.timeout(20):
-            await self.together.wait()
-        return "met"
 
 
 class Awaits(Module):
-    """Waits in a loop, then does what its function says."""
+    """Waits in a loop for what its function comes to."""
 
-    def __init__(self, function: Callable[[], Any]) -> None:
+    def __init__(self, function: Callable[[], Awaitable[Any]]) -> None:
         self.function = function
 
     async def run(self, state: State) -> Any:
         await asyncio.sleep(0)
-        return self.function()
+        return await self.function()
+
+
+async def one() -> int:
+    return 1
+
+
+def our_threads() -> int:
+    return sum(thread.name.startswith("chameleon") for thread in threading.enumerate())
 
 
 @pytest.mark.parametrize("parallel", [False, True])
@@ -64,7 +53,11 @@ class Awaits(Module):
 def test_a_run_in_a_loop_has_the_same_events(planner: str, parallel: bool, data: st.DataObject) -> None:
     case = data.draw(cases(planner, calls=st.none() if parallel else st.none() | st.integers(1, 4)))
     one_by_one = list(case.executor(parallel=False).stream(GIVEN))
-    events = asyncio.run(all_of(case.executor(parallel=parallel).astream(GIVEN)))
+
+    async def streamed() -> list[Event]:
+        return [event async for event in case.executor(parallel=parallel).astream(GIVEN)]
+
+    events = asyncio.run(streamed())
     if not parallel:
         assert timeless(events) == timeless(one_by_one)
     assert end(State.fold(events)) == end(State.fold(one_by_one))
@@ -97,28 +90,24 @@ def test_a_run_that_is_cancelled_goes_on_from_its_log(planner: str, data: st.Dat
 def test_a_run_that_is_cancelled_while_a_module_waits_goes_on_from_its_file(tmp_path: Path) -> None:
     waits = [True]
 
-    class Stuck(Module):
-        """Waits for ever, the first time."""
+    async def stuck() -> str:
+        while waits:
+            await asyncio.sleep(0.01)
+        return "free"
 
-        async def run(self, state: State) -> str:
-            while waits:
-                await asyncio.sleep(0.01)
-            return "free"
+    runner = executor({"first": lambda state: "done", "stuck": Awaits(stuck)})
 
-    runner = executor({"first": lambda state: "done", "stuck": Stuck()})
+    async def broken_off(log: EventLog) -> None:
+        task = asyncio.create_task(runner.arun(QUESTION, log))
+        while len(log.events) < 3:
+            await asyncio.sleep(0.01)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
 
-    async def broken_off() -> list[Event]:
-        with EventLog(tmp_path / "log.jsonl") as log:
-            task = asyncio.create_task(runner.arun(QUESTION, log))
-            while len(log.events) < 3:
-                await asyncio.sleep(0.01)
-            task.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await task
-            return list(log)
-
-    kept = asyncio.run(broken_off())
-    assert [getattr(event, "step", Step("")).module for event in kept] == ["", "", "first"]
+    with EventLog(tmp_path / "log.jsonl") as log:
+        asyncio.run(broken_off(log))
+        assert State.fold(log).executed_names == ("first",)
     waits.clear()
     with EventLog(tmp_path / "log.jsonl") as log:
         assert runner.run(QUESTION, log).answer == "free"
@@ -126,19 +115,17 @@ def test_a_run_that_is_cancelled_while_a_module_waits_goes_on_from_its_file(tmp_
 
 def test_many_runs_are_in_an_async_module_at_once() -> None:
     async def together() -> tuple[list[State], int]:
-        runner = executor({"meets": MeetsInLoop(asyncio.Barrier(MANY))})
-        states = await asyncio.gather(*(runner.arun(QUESTION) for _ in range(MANY)))
-        return states, threading.active_count()
+        runner = executor({"meets": Awaits(asyncio.Barrier(MANY).wait)})
+        runs = asyncio.gather(*(runner.arun(QUESTION) for _ in range(MANY)))
+        return await asyncio.wait_for(runs, 20), threading.active_count()
 
     before = threading.active_count()
     states, threads = asyncio.run(together())
-    assert {state.answer for state in states} == {"met"}
+    assert {state.answer for state in states} == {*range(MANY)}
     assert threads <= before + MANY // 4
 
 
 def test_no_thread_waits_for_a_model(loopback: Start) -> None:
-    counted: list[int] = []
-
     def reply(request: dict[str, Any]) -> Reply:
         if server.peak == MANY:
             released.set()
@@ -147,50 +134,46 @@ def test_no_thread_waits_for_a_model(loopback: Start) -> None:
 
     released = threading.Event()
     server = loopback(reply)
-    runner = Executor(Inventory("mine", Fixed(["ask"]), {"ask": Ask()}), LLM.connect("openai:local"))
+    runner = Executor(inventory_of({"ask": Ask()}), LLM.connect("openai:local"))
 
-    async def together() -> list[State]:
+    async def together() -> tuple[int, list[State]]:
         runs = [asyncio.create_task(runner.arun({"question": str(n)})) for n in range(MANY)]
         while server.peak < MANY:
             await asyncio.sleep(0.01)
-        counted.append(sum(thread.name.startswith("chameleon") for thread in threading.enumerate()))
-        return await asyncio.gather(*runs)
+        return our_threads(), await asyncio.gather(*runs)
 
-    assert {state.answer for state in asyncio.run(together())} == {"42"}
-    ours = sum(thread.name.startswith("chameleon") for thread in threading.enumerate())
-    assert server.peak == MANY and counted[0] <= max(ours, 8)
+    counted, states = asyncio.run(together())
+    assert {state.answer for state in states} == {"42"}
+    assert server.peak == MANY and counted <= max(our_threads(), 8)
 
 
 class AsksTwice(LLMModule):
     """Asks two questions, one after the other, in a coroutine."""
 
     async def run(self, state: State) -> str:
-        replies = [await self.model.aask([("user", name)]) for name in ("a", "b")]
-        return " ".join(reply.text for reply in replies)
+        return " ".join([(await self.model.aask([("user", name)])).text for name in ("a", "b")])
 
 
 class AsksSeveral(Ask):
     """Asks several questions at once, and several samples of one."""
 
     def run(self, state: State) -> str:
-        each = self.model.ask_each(["a", "b", "c"])
-        many = self.model.ask_many("d", 3)
-        return " ".join(reply.text for reply in (*each, *many))
+        replies = [*self.model.ask_each(["a", "b", "c"]), *self.model.ask_many("d", 3)]
+        return " ".join(reply.text for reply in replies)
 
 
 @pytest.mark.parametrize("calls", [None, 1, 2, 4])
-@pytest.mark.parametrize("kind", [AsksTwice, AsksSeveral])
+@pytest.mark.parametrize(("kind", "needs"), [(AsksTwice, 2), (AsksSeveral, 6)])
 def test_calls_of_a_module_are_booked_and_bounded_in_a_loop_as_without_one(
-    kind: type[LLMModule], calls: int | None
+    kind: type[LLMModule], needs: int, calls: int | None
 ) -> None:
     def runner() -> Executor:
         llm = LLM.connect(ScriptedModel(lambda messages: messages[-1][1]))
-        return Executor(Inventory("mine", Fixed(["ask"]), {"ask": kind()}), llm, budget=Budget(calls=calls))
+        return Executor(inventory_of({"ask": kind()}), llm, budget=Budget(calls=calls))
 
     plain, looped = runner().run(QUESTION), asyncio.run(runner().arun(QUESTION))
-    assert plain.ended is not None and looped.ended is not None
-    assert (looped.answer, looped.ended.reason) == (plain.answer, plain.ended.reason)
-    assert looped.usage.calls == plain.usage.calls == min(calls or 9, 2 if kind is AsksTwice else 6)
+    assert (looped.answer, looped.status) == (plain.answer, plain.status)
+    assert looped.usage.calls == plain.usage.calls == min(calls or 9, needs)
 
 
 def test_a_synchronous_question_in_a_loop_does_not_wait_for_the_same_one_there(loopback: Start) -> None:
@@ -206,102 +189,69 @@ def test_a_synchronous_question_in_a_loop_does_not_wait_for_the_same_one_there(l
     assert asyncio.run(both()) == ["ok", "ok"]
 
 
-def test_nor_does_it_pass_by_what_is_recorded(loopback: Start, tmp_path: Path) -> None:
-    server = loopback(lambda request: Reply("ok", delay=0.2))
-    llm = LLM.connect("openai:local", store=ResponseStore(tmp_path / "replies.sqlite"))
-    assert llm.ask("same").text == "ok"
-    flights, request = llm._pipeline._flights, llm._request("same", {})
-    flights[(request.identity,)] = (Future(), threading.get_ident())  # as one that this loop waits for
-    assert llm.ask("same").cached and len(server.requests) == 1
-
-
 @pytest.mark.parametrize("failure", [StopIteration(), SystemExit(3), KeyError("x")])
 @pytest.mark.parametrize("is_async", [False, True])
-def test_whatever_a_module_raises_ends_the_run_in_a_loop_as_without_one(
-    failure: BaseException, is_async: bool
-) -> None:
-    def fail() -> None:
+def test_whatever_a_module_raises_ends_the_run_as_without_a_loop(failure: Any, is_async: bool) -> None:
+    async def fail() -> None:
         raise failure
 
-    modules: dict[str, Any] = {"bad": Awaits(fail) if is_async else lambda state: fail()}
-    plain = executor(modules).run(QUESTION)
-    assert why(asyncio.run(executor(modules).arun(QUESTION))) == why(plain)
-    assert executor({"good": Awaits(lambda: 1)}).run(QUESTION).answer == 1  # the loop that they share goes on
+    runner = executor({"bad": Awaits(fail) if is_async else failing(failure)})
+    assert why(asyncio.run(runner.arun(QUESTION))) == why(runner.run(QUESTION))
+    assert executor({"good": Awaits(one)}).run(QUESTION).answer == 1  # the loop that they share goes on
 
 
 def test_a_callback_that_fails_is_no_fault_of_the_run(caplog: pytest.LogCaptureFixture) -> None:
     def bad(piece: str | None) -> None:
         raise ValueError("my own bug")
 
-    llm = LLM.connect(ScriptedModel(["fine"]))
-    state = Executor(Inventory("mine", Fixed(["ask"]), {"ask": Ask()}), llm).run(QUESTION, on_text=bad)
-    assert state.answer == "fine" and "my own bug" in caplog.text
+    runner = Executor(inventory_of({"ask": Ask()}), LLM.connect(ScriptedModel(["fine"])))
+    assert runner.run(QUESTION, on_text=bad).answer == "fine" and "my own bug" in caplog.text
 
 
 def test_everything_works_where_a_loop_runs() -> None:
-    runner = executor({"one": Awaits(lambda: 1), "two": lambda state: 2})
+    runner = executor({"one": Awaits(one), "two": lambda state: 2})
     assert [state.answer for state in runner.batch([QUESTION] * 3, workers=2)] == [2, 2, 2]
 
     async def inside() -> list[Any]:
-        found = [runner.run(QUESTION).answer, (await runner.arun(QUESTION)).answer]
-        found += [state.answer for state in runner.batch([QUESTION] * 2, workers=2)]
-        return found + [state.answer async for state in runner.amap([QUESTION] * 2)]
+        found = [runner.run(QUESTION), await runner.arun(QUESTION), *runner.batch([QUESTION] * 2, workers=2)]
+        return found + [state async for state in runner.amap([QUESTION] * 2)]
 
-    assert asyncio.run(inside()) == [2] * 6
+    assert [state.answer for state in asyncio.run(inside())] == [2] * 6
 
 
 def test_inputs_of_a_batch_may_come_one_by_one_and_a_bad_one_is_a_state_that_failed() -> None:
     runner = executor({"echo": lambda state: state.input["question"]})
-
     inputs = ({"question": {1, 2} if number == 3 else str(number)} for number in range(5))
 
     async def answers() -> list[Any]:
         return [state.answer or why(state) async for state in runner.amap(inputs, workers=2)]
 
     found = asyncio.run(answers())
-    assert found[:3] + found[4:] == ["0", "1", "2", "4"]
-    assert "set" in found[3]
-    with pytest.raises(InputError):
-        asyncio.run(runner.arun({"question": {1}}))
+    assert "set" in found.pop(3) and found == ["0", "1", "2", "4"]
 
 
 def test_a_coroutine_that_waits_for_synchronous_code_is_told_to_await() -> None:
-    inner = executor({"one": Awaits(lambda: 1)})
-    state = executor({"outer": Awaits(lambda: why(inner.run(QUESTION)))}).run(QUESTION)
-    assert "Await `arun`" in state.answer
+    async def waits() -> str:
+        return why(executor({"one": Awaits(one)}).run(QUESTION))
+
+    assert "Await `arun`" in executor({"outer": Awaits(waits)}).run(QUESTION).answer
 
 
-def test_a_planner_of_ones_own_does_not_hold_up_the_loop() -> None:
+def test_planners_of_ones_own_and_steps_side_by_side_do_not_hold_up_the_loop() -> None:
     both = threading.Barrier(2)
 
-    class Meets(Planner):
-        """Proposes once two runs are in it."""
+    def meet(state: State) -> list[Step]:
+        return [] if state.plans or both.wait(20) < 0 else [Step("one")]
 
-        def propose(self, state: State, inventory: Inventory) -> list[Step]:
-            if state.plans:
-                return []
-            both.wait(20)
-            return [Step("one")]
-
-    runner = executor({"one": lambda state: 1}, Meets())
+    runner = executor({"one": lambda state: 1}, Proposes(meet))
 
     async def two() -> list[State]:
         return await asyncio.gather(runner.arun(QUESTION), runner.arun(QUESTION))
 
     assert [state.answer for state in asyncio.run(two())] == [1, 1]
-
-
-def test_steps_side_by_side_wait_at_the_same_time() -> None:
-    both = threading.Barrier(2)
-    side = [Does(lambda state: both.wait(20), reads=(), writes=(f"cache.{name}",)) for name in "ab"]
-    runner = executor({"a": side[0], "b": side[1], "end": lambda state: sorted(state.cache.values())})
+    side = {name: Does(lambda state: both.wait(20), reads=(), writes=(f"cache.{name}",)) for name in "ab"}
+    runner = executor({**side, "end": lambda state: sorted(state.cache.values())})
     assert asyncio.run(runner.arun(QUESTION)).answer == (0, 1)
-
-
-def heard_of(run: Callable[[Callable[[str | None], None]], State]) -> tuple[str, list[str | None]]:
-    """Return the answer, and the pieces that were told."""
-    heard: list[str | None] = []
-    return run(heard.append).answer, heard
 
 
 def test_what_work_tells_is_heard_before_its_end_also_where_that_came_at_once() -> None:
@@ -319,36 +269,19 @@ def test_what_work_tells_is_heard_before_its_end_also_where_that_came_at_once() 
 @pytest.mark.parametrize("is_async", [False, True])
 def test_the_last_reply_is_told_as_it_comes(loopback: Start, is_async: bool) -> None:
     server = loopback(lambda request: "first" if len(server.requests) % 2 else "It is forty-two, I think.")
-    modules = {"ask": Ask(), "again": Ask(), "end": Does(lambda state: state.cache["again"])}
-    runner = Executor(Inventory("mine", Fixed(list(modules)), modules), LLM.connect("openai:local"))
-
-    def run(on_text: Callable[[str | None], None]) -> State:
-        return (
-            asyncio.run(runner.arun(QUESTION, on_text=on_text))
-            if is_async
-            else runner.run(QUESTION, on_text=on_text)
-        )
-
-    answer, heard = heard_of(run)
-    assert answer == "".join(map(str, heard)) == "It is forty-two, I think."
-    assert len(heard) > 2
+    modules = {"ask": Ask(), "again": Ask(), "end": lambda state: state.cache["again"]}
+    runner, heard = Executor(inventory_of(modules), LLM.connect("openai:local")), list[str | None]()
+    if is_async:
+        state = asyncio.run(runner.arun(QUESTION, on_text=heard.append))
+    else:
+        state = runner.run(QUESTION, on_text=heard.append)
+    assert state.answer == "".join(map(str, heard)) == "It is forty-two, I think." and len(heard) > 2
     assert [request.get("stream") for request in server.requests] == [None, True]
 
 
 def test_a_reply_that_is_rejected_is_taken_back() -> None:
-    replies = iter(["bad", "good"])
-    llm = LLM.connect(ScriptedModel(lambda messages: next(replies)))
-    from chameleon.inventory.schema import RepairSpec
-
-    inventory = Inventory(
-        "mine", Fixed(["ask"]), {"ask": Ask()}, repair={"ask": RepairSpec(redo="ask", attempts=2)}
-    )
-    answer, heard = heard_of(lambda on_text: Executor(inventory, llm).run(QUESTION, on_text=on_text))
-    assert (answer, heard) == ("good", ["bad", None, "good"])
-
-
-def test_a_log_that_is_given_again_tells_nothing_anew() -> None:
-    def events() -> Iterator[Event]:
-        yield from executor({"one": lambda state: 1}).stream(QUESTION)
-
-    assert asyncio.run(executor({"one": lambda state: 2}).arun(QUESTION, events())).answer == 1
+    inventory = inventory_of({"ask": Ask()}, repair={"ask": RepairSpec(redo="ask", attempts=2)})
+    heard = list[str | None]()
+    runner = Executor(inventory, LLM.connect(ScriptedModel(["bad", "good"])))
+    assert runner.run(QUESTION, on_text=heard.append).answer == "good"
+    assert heard == ["bad", None, "good"]

@@ -1,4 +1,4 @@
-"""Who may import whom, how light `import chameleon` is, and which names are public."""
+"""Who may import whom, how light imports are, which names are public, what is said of missing packages."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ import subprocess
 import sys
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import chameleon
+from chameleon.errors import MissingPackage, require
 from tests.test_floors import public_names
 
 ROOT = Path(chameleon.__file__).resolve().parent.parent
@@ -22,9 +24,7 @@ HEAVY = (
 )  # fmt: skip
 MODEL_AND_DATA = {*HEAVY[:12]}
 
-pytestmark = pytest.mark.skipif(
-    not (ROOT / "modules").is_dir(), reason="the parts lie inside the package here"
-)
+pytestmark = pytest.mark.skipif(not (ROOT / "modules").is_dir(), reason="the parts are in the package here")
 
 
 @cache
@@ -54,13 +54,25 @@ def test_what_happens_next_is_pure(file: str) -> None:
     """No clock, file, thread or model: a driver of any kind can stand above it."""
     impure = {"time", "datetime", "random", "os", "io", "threading", "asyncio", "logging"}
     above = {"core.log", "core.llm_module", "llm", "run.executor", "run.steps", "web"}
-    path = ROOT / "chameleon" / f"{file}.py"
-    imported, called = used_in(path)
-    assert not imported & {*impure, *(f"chameleon.{name}" for name in above)} and not called & {
-        "open",
-        "print",
-        "input",
-    }
+    imported, called = used_in(ROOT / "chameleon" / f"{file}.py")
+    assert not imported & {*impure, *(f"chameleon.{name}" for name in above)}
+    assert not called & {"open", "print", "input"}
+
+
+def loaded(code: str, folder: Path) -> set[str]:
+    """Return what a fresh interpreter in that folder has loaded after the code."""
+    shown = "lambda: print(*sys.modules, sep='\\n')"
+    script = f"import atexit, sys; atexit.register({shown}); sys.path.insert(0, {str(ROOT)!r})\n{code}"
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=folder, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    return {*done.stdout.splitlines()}
+
+
+LOADS = "for name in ('tabmwp', 'tables_offline'): __import__('chameleon').Inventory.load(name).check()"
+FAILS = """from chameleon import Inventory, errors
+try: Inventory.load('scienceqa').check()
+except errors.InventoryError: pass"""
 
 
 @pytest.mark.slow
@@ -69,25 +81,12 @@ def test_what_happens_next_is_pure(file: str) -> None:
     [
         ("import chameleon", {*HEAVY, "chameleon.core.state"}),
         ("from chameleon import Executor, Module, Table, ask", MODEL_AND_DATA),
-        (
-            "for name in ('tabmwp', 'tables_offline'): __import__('chameleon').Inventory.load(name).check()",
-            MODEL_AND_DATA,
-        ),
-        (
-            "from chameleon import Inventory, errors\n"
-            "try: Inventory.load('scienceqa').check()\n"
-            "except errors.InventoryError: pass",
-            MODEL_AND_DATA,
-        ),
+        (LOADS, MODEL_AND_DATA),
+        (FAILS, MODEL_AND_DATA),
     ],
 )
 def test_importing_is_light(code: str, heavy: set[str], tmp_path: Path) -> None:
-    """Ask a fresh interpreter in that folder what it has loaded."""
-    script = f"import sys; sys.path.insert(0, {str(ROOT)!r})\n{code}\nprint(*sys.modules, sep='\\n')"
-    command = [sys.executable, "-c", script]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=60, check=False)
-    assert done.returncode == 0, done.stderr
-    assert not heavy.intersection(done.stdout.splitlines())
+    assert not heavy & loaded(code, tmp_path)
 
 
 MODEL_LAYER = {f"chameleon.llm.{file}" for file in ("client", "connection", "message", "pipeline", "store")}
@@ -108,15 +107,8 @@ NOT_LISTED = {*MODEL_LAYER, *READ_ALONE, *UNUSED, "sqlite3", "chameleon.table", 
 )
 def test_a_command_loads_what_it_needs(arguments: list[str], unused: set[str], tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("city,people\nParis,2\nRome,3\n")
-    loaded = "lambda: print(*sys.modules, sep='\\n')"
-    script = f"import atexit, sys; atexit.register({loaded}); sys.path.insert(0, {str(ROOT)!r})\n"
-    script += f"sys.argv[1:] = {arguments}\nfrom chameleon.cli import main\nmain()"
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, cwd=tmp_path, timeout=60, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    assert "chameleon.cli.app" in done.stdout
-    assert not unused.intersection(done.stdout.splitlines())
+    names = loaded(f"sys.argv[1:] = {arguments}\nfrom chameleon.cli import main\nmain()", tmp_path)
+    assert "chameleon.cli.app" in names and not unused & names
 
 
 def test_the_public_names_are_few_and_each_is_there() -> None:
@@ -124,8 +116,7 @@ def test_the_public_names_are_few_and_each_is_there() -> None:
     assert len(names) <= 22 and len(set(names)) == len(names)
     for name in names:
         public = getattr(chameleon, name)
-        assert public.__name__ == name
-        assert public.__doc__, f"{name} has no docstring"
+        assert public.__name__ == name and public.__doc__, f"{name} has no docstring"
     with pytest.raises(AttributeError, match="has no attribute 'Nothing'"):
         chameleon.Nothing  # noqa: B018
 
@@ -133,6 +124,28 @@ def test_the_public_names_are_few_and_each_is_there() -> None:
 def test_nothing_is_evaluated_or_executed_outside_the_sandbox() -> None:
     for part in ("chameleon", "modules", "planners"):
         for file in (ROOT / part).rglob("*.py"):
-            if "sandbox" in file.parts:
-                continue
-            assert not used_in(file)[1] & {"eval", "exec", "compile", "__import__"}, file
+            used = used_in(file)[1] & {"eval", "exec", "compile", "__import__"}
+            assert not used or "sandbox" in file.parts, file
+
+
+def failure(module: str, *, imports: bool = False) -> str:
+    with pytest.raises(MissingPackage, match=r"^here: tides need the package the-package, which ") as caught:
+        require("the-package", "tides need", "web", module=module, where="here", imports=imports)
+    assert str(caught.value).endswith('. pip install "chameleon-compose[web]"')
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("module", ["no_package", "no_package.part", "no_package.part.of_it", "json.no_part"])
+def test_a_package_is_missing_whichever_of_its_parts_is_asked_for(module: str) -> None:
+    assert "which is not installed" in failure(module)
+    require("json", "tides need", "web", module="json.decoder", imports=True)
+
+
+@pytest.mark.parametrize("body", ["import no_tide", "raise ImportError('tide')", "raise OSError('tide')"])
+def test_a_broken_package_is_told_with_the_reason(body: str, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    name = f"broken_{len(body)}"
+    (tmp_path / f"{name}.py").write_text(body)
+    require("the-package", "tides need", "web", module=name)
+    told = failure(name, imports=True)
+    assert "which cannot be loaded (" in told and "tide" in told.partition("loaded (")[2]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import math
 import os
-import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +15,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from chameleon import Executor, tool
 from chameleon.core.events import Dropped, Event, Nested, Plan, RunEnded, RunStarted, Step, StepRecord
 from chameleon.core.line_file import LineFile
 from chameleon.core.log import FORMAT, EventLog, event_from_json, event_to_json, json_line, read_line
 from chameleon.core.state import State
 from chameleon.errors import InputError, LogError
-from chameleon.planners.fixed import Fixed
 from chameleon.table import Table
+from tests.engine.doubles import QUESTION, executor
 from tests.engine.strategies import RUN, events, write_log
 
 json_values = st.recursive(
@@ -30,7 +29,7 @@ json_values = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
     max_leaves=6,
 )
-BEGINS = {"event": "run_started", "format": FORMAT}
+BEGINS = {"event": "run_started", "format": FORMAT, "inventory": "mine"}
 
 
 class TestEventsAsJson:
@@ -44,23 +43,18 @@ class TestEventsAsJson:
         table = Table(["fruit"], [["a fruit that occurs once"]])
         line = json.dumps(event_to_json(StepRecord(Step("look"), table, {"table": table}, {"seen": table})))
         assert line.count("a fruit that occurs once") == 1
-        read = event_from_json(json.loads(line))
-        assert isinstance(read, StepRecord)
+        read: Any = event_from_json(json.loads(line))
         assert read.input_changes["table"] == read.cache_changes["seen"] == table
 
     @pytest.mark.parametrize(
         "data",
         [
-            {},
-            [],
-            None,
-            {"event": "stopped"},
-            {"event": "step"},
-            {**BEGINS, "inventory": "mine", "input": []},
+            *({}, [], None, {"event": "stopped"}, {"event": "step"}),
+            {**BEGINS, "input": []},
             {"event": "run_ended", "reason": "failed", "error": {"sort": "x"}},
             {"event": "plan", "steps": [{"name": "a"}], "by": "", "note": "", "refused": "", "seconds": 0},
-            {**BEGINS, "inventory": "mine", "input": {"t": {"$table": {"header": [1], "rows": []}}}},
-            {**BEGINS, "inventory": "mine", "input": {"t": {"$path": 5}}},
+            {**BEGINS, "input": {"t": {"$table": {"header": [1], "rows": []}}}},
+            {**BEGINS, "input": {"t": {"$path": 5}}},
         ],
     )
     def test_what_is_no_event_is_told(self, data: Any) -> None:
@@ -107,11 +101,11 @@ class TestEventLog:
 
     def test_survives_a_crash_wherever_it_comes(self, tmp_path: Path) -> None:
         whole = write_log(tmp_path, RUN).read_bytes()
-        lines = whole.splitlines(keepends=True)
         path = tmp_path / "cut.jsonl"
-        for end in {*range(0, len(whole), 7), *(whole.index(line) + len(line) for line in lines)}:
+        ends = {at for at in range(len(whole) + 1) if at % 7 == 0 or whole[:at].endswith(b"\n")}
+        for end in ends:
             path.write_bytes(whole[:end])
-            kept = sum(1 for number in range(len(lines)) if sum(map(len, lines[: number + 1])) <= end)
+            kept = whole[:end].count(b"\n")
             with EventLog(path) as log:
                 assert log.events == RUN[:kept]
                 for event in RUN[kept:]:
@@ -121,10 +115,7 @@ class TestEventLog:
     @pytest.mark.parametrize(
         "garbage",
         [
-            b"{}",
-            b"\xff\xfe\x00",
-            b"",
-            b"[" * 100_000,
+            *(b"{}", b"\xff\xfe\x00", b"", b"[" * 100_000),
             b'{"event": "step", "module": "x", "output": {"$table": {"header": [], "rows": []}}}',
         ],
     )
@@ -134,8 +125,7 @@ class TestEventLog:
     ) -> None:
         path = write_log(tmp_path, RUN)
         lines = path.read_bytes().splitlines()
-        lines.insert(position, garbage)
-        damaged = b"".join(line + b"\n" for line in lines)
+        damaged = b"".join(line + b"\n" for line in [*lines[:position], garbage, *lines[position:]])
         path.write_bytes(damaged)
         with pytest.raises(LogError) as error:
             EventLog(path)
@@ -143,27 +133,18 @@ class TestEventLog:
         assert path.read_bytes() == damaged, "a log that cannot be read is left as it is"
 
     @pytest.mark.parametrize(
-        ("old", "told"), [(b"begun", "names no format"), (b"new", "has the format 'new'")]
+        ("begun", "told"),
+        [(b'"begun"', "names no format"), (b'"run_started","format":"new"', "has the format 'new'")],
     )
-    def test_of_another_format_is_refused(self, tmp_path: Path, old: bytes, told: str) -> None:
+    def test_of_another_format_is_refused(self, tmp_path: Path, begun: bytes, told: str) -> None:
         path = write_log(tmp_path, RUN)
-        begun = b'"begun"' if old == b"begun" else b'"run_started","format":"new"'
         path.write_bytes(path.read_bytes().replace(b'"run_started","format":"chameleon-log-1"', begun))
-        with pytest.raises(
-            LogError, match=f"^{path}: the log {told}, and this version reads chameleon-log-1. "
-        ):
+        with pytest.raises(LogError, match=f"^{path}: the log {told}, and this version reads"):
             EventLog(path)
 
     def test_keeps_whole_lines_when_many_threads_append(self, tmp_path: Path) -> None:
-        with EventLog(tmp_path / "log.jsonl") as log:
-            writers = [
-                threading.Thread(target=lambda n=n: [log.append(Plan((), f"{n}")) for _ in range(50)])
-                for n in range(8)
-            ]
-            for writer in writers:
-                writer.start()
-            for writer in writers:
-                writer.join()
+        with EventLog(tmp_path / "log.jsonl") as log, ThreadPoolExecutor(8) as pool:
+            assert [*pool.map(log.append, [Plan((), "by")] * 400)] == [None] * 400
         with EventLog(tmp_path / "log.jsonl") as log:
             assert len(log.events) == 400
 
@@ -195,9 +176,7 @@ class TestEventLog:
 
     @settings(max_examples=30)
     @given(st.binary(max_size=40), st.integers(0, len(RUN)))
-    def test_opens_or_tells_whatever_stands_at_its_end(
-        self, tmp_path_factory: Any, tail: bytes, kept: int
-    ) -> None:
+    def test_opens_or_tells_whatever_its_end_is(self, tmp_path_factory: Any, tail: bytes, kept: int) -> None:
         path = write_log(tmp_path_factory.mktemp("log"), RUN[:kept])
         whole = path.read_bytes() + tail
         path.write_bytes(whole)
@@ -205,12 +184,19 @@ class TestEventLog:
             with EventLog(path) as log:
                 assert log.events == RUN[:kept]
         except LogError as error:
-            assert tail and str(path) in str(error)
-            assert path.read_bytes() == whole
+            assert tail and str(path) in str(error) and path.read_bytes() == whole
 
-
-def whole(file: LineFile) -> list[bytes]:
-    return [line for _, line in file.whole_lines() if line.endswith(b"\n")]
+    def test_says_when_its_run_began_and_one_that_does_not_is_read_as_before(self) -> None:
+        state = executor({"two": lambda state: 2}).run(QUESTION)
+        assert state.started is not None and abs(state.started.at - time.time()) < 60
+        written = event_to_json(state.started)
+        assert written["at"] == state.started.at and event_from_json(written) == state.started
+        del written["at"]
+        old = event_from_json(written)
+        assert isinstance(old, RunStarted) and old.at == 0 and old == state.started
+        assert "at" not in event_to_json(old)
+        with pytest.raises(LogError, match="time"):
+            event_from_json({**written, "at": -1})
 
 
 contents = st.binary(max_size=6).map(lambda line: line.replace(b"\n", b""))
@@ -228,7 +214,7 @@ def test_lines_come_back_and_an_unfinished_one_is_cut_off(
     assert all(path.read_bytes()[start:].startswith(line) for start, line in places if line.endswith(b"\n"))
     assert path.read_bytes() == b"".join(lines)
     file.append(b"new\n")
-    assert whole(file) == [*lines, b"new\n"]
+    assert [line for _, line in file.whole_lines()] == [*lines, b"new\n"]
     file.close()
 
 
@@ -243,24 +229,3 @@ def test_lines_are_replaced_whole(tmp_path: Path) -> None:
         LineFile(path)
     file.close()
     LineFile(path).close()
-
-
-def test_a_log_says_when_its_run_began_and_one_that_does_not_is_read_as_before(tmp_path: Path) -> None:
-    executor = Executor([two], planner=Fixed(["two"]))
-    with EventLog(tmp_path / "run.jsonl") as log:
-        state = executor.run({"question": "?"}, log)
-    assert state.started is not None and abs(state.started.at - time.time()) < 60
-    written = json.loads((tmp_path / "run.jsonl").read_bytes().splitlines()[0])
-    assert written["at"] == state.started.at and event_from_json(written) == state.started
-    del written["at"]
-    old = event_from_json(written)
-    assert isinstance(old, RunStarted) and old.at == 0 and old == state.started
-    assert "at" not in event_to_json(old)
-    with pytest.raises(LogError, match="time"):
-        event_from_json({**written, "at": -1})
-
-
-@tool
-def two() -> int:
-    """Return two."""
-    return 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import unicodedata
+from contextlib import suppress
 
 import pytest
 from hypothesis import given
@@ -56,11 +57,7 @@ WORDS = "Größe, Çay, приве́т, 潮汐, naïve — “fine”"
         ("привет".encode("cp1251"), "text/html; charset='windows-1251'", "привет"),
         ("潮汐".encode("shift_jis"), "text/html; charset=Shift_JIS", "潮汐"),
         (b"<meta charset=windows-1251>" + "привет".encode("cp1251"), "text/html", "привет"),
-        (
-            b'<meta http-equiv="Content-Type" content="text/html; charset=euc-jp">' + "潮汐".encode("euc-jp"),
-            "text/html",
-            "潮汐",
-        ),
+        (b"<meta content='text/html; charset=euc-jp'>" + "潮汐".encode("euc-jp"), "text/html", "潮汐"),
         ("Größe".encode(), "text/html; charset=no-such-charset", "Größe"),
         (b"abc\\u0041", "text/html; charset=unicode_escape", "abc\\u0041"),
         (b"eJw=", "text/html; charset=zip", "eJw="),
@@ -73,42 +70,26 @@ def test_encodings_are_recognised(body: bytes, kind: str, text: str) -> None:
     assert page_text(body, kind)[1] == text
 
 
-HOSTILE = {
-    "nested elements": b"<div>" * 200_000 + b"x",
-    "nested formatting": b"<a><b><i><p>" * 90_000,
-    "fonts": b"".join(b"<p><font a=%d>" % n for n in range(60_000)),
-    "attributes": b"<p " + b" ".join(b"a%d=1" % n for n in range(100_000)) + b">x",
-    "open comments": b"<!--" * 250_000,
-    "open tags": b"<a" * 500_000,
-    "open quotes": b"<a href='" * 110_000,
-    "open sections": b"<![CDATA[" * 110_000,
-    "script ends": b"<script>" + b"</scrip" * 140_000,
-    "tables": b"<table><tr><td>" * 70_000,
-    "entities": b"&#1114112;&#0;&nbsp;&amp" * 40_000,
-    "hidden": b"<p hidden>" * 100_000,
-    "null bytes": bytes(300_000),
-    "spaces": b" \n" * 500_000,
-}
+REPEATED = [
+    *("<div>", "<a><b><i><p>", "<!--", "<a", "<a href='", "<![CDATA[", "<script></scrip", "<table><tr><td>"),
+    *("&#1114112;&#0;&nbsp;&amp", "<p hidden>", "\0", " \n", "<p><font a={n}>", "<p a{n}=1 "),
+]
 
 
-@pytest.mark.parametrize("kind", HOSTILE)
-def test_hostile_pages_take_no_more_time_than_others(kind: str) -> None:
+@pytest.mark.parametrize("piece", REPEATED)
+def test_hostile_pages_take_no_more_time_than_others(piece: str) -> None:
     """A megabyte, half of what the client lets through, in a time that grows with the length alone."""
+    page = "".join(piece.replace("{n}", str(n)) for n in range(1_000_000 // len(piece))).encode()
     begun = time.process_time()
-    page_text(HOSTILE[kind][:1_000_000])
+    page_text(page[:1_000_000])
     assert time.process_time() - begun < 2.5
 
 
 @given(st.binary(max_size=300), st.text(max_size=40))
 def test_any_bytes_of_any_kind_are_text_or_a_web_error(body: bytes, kind: str) -> None:
-    try:
-        title, text = page_text(body, kind)
-    except WebError:
-        return
-    for shown in (title, text):
-        assert all(
-            c == "\n" or not unicodedata.category(c).startswith("C") or c in "\u200c\u200d" for c in shown
-        )
+    with suppress(WebError):
+        shown = {*"".join(page_text(body, kind))} - {*"\n\u200c\u200d"}
+        assert not [sign for sign in shown if unicodedata.category(sign).startswith("C")]
 
 
 @given(st.text(st.characters(categories=["L", "N", "P", "Zs"], exclude_characters="<&"), max_size=200))
@@ -119,9 +100,8 @@ def test_what_is_no_markup_is_kept_word_for_word(text: str) -> None:
 
 @given(st.text(max_size=200))
 def test_markup_of_any_kind_becomes_text(text: str) -> None:
-    shown = page_text(f"<p>{text}</p><p>the end".encode("utf-8", "replace"))[1]
-    assert all(c == "\n" or c.isprintable() or c in "\u200c\u200d" for c in shown)
-    assert "\n" not in page_text(f"<title>{text}</title>".encode("utf-8", "replace"))[0]
+    title, shown = page_text(f"<title>{text}</title><p>{text}</p><p>the end".encode("utf-8", "replace"))
+    assert all(c == "\n" or c.isprintable() or c in "\u200c\u200d" for c in shown) and "\n" not in title
 
 
 def test_hidden_characters_go_and_joiners_stay() -> None:

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import pytest
 
-from chameleon import LLM, Inventory, State, tool
+from chameleon import LLM, Inventory, State
 from chameleon.core.plan_text import parse_plan
 from chameleon.core.planner import check_plan
 from chameleon.errors import PlanError
@@ -27,40 +27,12 @@ Write = Callable[[list[Call], Random], str]
 Mangle = Callable[[str, Random], str]
 
 
-@tool
-def convert(amount: float, to: Literal["C", "F"] = "F") -> float:
-    "Converts a temperature."
-    return amount
-
-
-@tool
-def weather(city: str, days: int = 1) -> dict[str, float]:
-    "Returns the weather of a city."
-    return {"temp": 20.0}
-
-
-@tool
-def search(query: str, sites: list[str] | None = None, options: dict[str, Any] | None = None) -> str:
-    "Finds text."
-    return query
-
-
-@tool
-def now() -> str:
-    "Returns the time."
-    return "12:00"
-
-
-@tool
-def recall(note: str = "", most: int = 0) -> str:
-    "Returns what was noted."
-    return note
-
-
-@tool
-def summary_writer(state: State) -> str:
-    "Sums up what was found."
-    return "sum"
+def convert(amount: float, to: Literal["C", "F"] = "F") -> float: ...
+def weather(city: str, days: int = 1) -> dict[str, float]: ...
+def search(query: str, sites: list[str] | None = None, options: dict[str, Any] | None = None) -> str: ...
+def now() -> str: ...
+def recall(note: str = "", most: int = 0) -> str: ...
+def summary_writer(state: State) -> str: ...
 
 
 INVENTORY = Inventory.of([convert, weather, search, now, recall, summary_writer])
@@ -74,26 +46,23 @@ TEXTS = [
 
 
 def meant(chance: Random, number: Any) -> list[Call]:
-    """A plan whose values are each there once, so that it shows where one is lost."""
+    """Return a plan whose values are each there once, so that it shows where one is lost."""
 
     def text() -> str:
         return chance.choice(TEXTS).format(n=f"v{next(number)}")
 
     def one() -> Call:
-        match chance.randrange(6):
-            case 0:
-                return "convert", {"amount": chance.choice([next(number), -next(number), next(number) + 0.5])}
-            case 1:
-                return "convert", {"amount": "$weather.temp", "to": chance.choice("CF")}
-            case 2:
-                return "weather", {"city": text(), "days": next(number)}
-            case 3:
-                more = {"sites": [text(), text()], "options": {"deep": [True, None], "of": {"name": text()}}}
-                return "search", {"query": text(), **(more if chance.random() < 0.5 else {})}
-            case 4:
-                args = {"note": text(), "most": next(number)}
-                return "recall", {key: value for key, value in args.items() if chance.random() < 0.7}
-        return chance.choice(["now", "summary_writer"]), {}
+        more = {"sites": [text(), text()], "options": {"deep": [True, None], "of": {"name": text()}}}
+        noted = {"note": text(), "most": next(number)}
+        calls: list[Call] = [
+            ("convert", {"amount": chance.choice([next(number), -next(number), next(number) + 0.5])}),
+            ("convert", {"amount": "$weather.temp", "to": chance.choice("CF")}),
+            ("weather", {"city": text(), "days": next(number)}),
+            ("search", {"query": text(), **(more if chance.random() < 0.5 else {})}),
+            ("recall", {key: value for key, value in noted.items() if chance.random() < 0.7}),
+            (chance.choice(["now", "summary_writer"]), {}),
+        ]
+        return chance.choice(calls)
 
     return [("weather", {"city": text()}), *(one() for _ in range(chance.randint(1, 3)))]
 
@@ -129,20 +98,19 @@ def lines(plan: list[Call], form: Callable[[Call], str], start: str = "{n}. ") -
     return "\n".join(start.format(n=n) + form(call) for n, call in enumerate(plan, 1))
 
 
-def behind(call: Call) -> str:
-    return f"{call[0]} {json.dumps(call[1])}" if call[1] else call[0]
+def in_react(name: str, args: dict[str, Any]) -> str:
+    return f"Action: {name}\nAction Input: {json.dumps(args)}"
 
 
-def values(args: dict[str, Any], form: str) -> str:
-    return "".join(form.format(key, value) for key, value in args.items())
+def spelled(plan: list[Call], form: str, each: str) -> str:
+    args = ["".join(each.format(key, value) for key, value in args.items()) for _, args in plan]
+    return "\n".join(form.format(n, plan[n - 1][0]) + text for n, text in enumerate(args, 1))
 
 
 FORMS: dict[str, Write] = {
     "JSON": lambda plan, chance: dumped(objects(plan, chance), chance),
     "structured": lambda plan, chance: dumped({"modules": objects(plan, chance)}, chance),
-    "steps": lambda plan, chance: dumped(
-        {"thought": "[y]", "plan": {"steps": objects(plan, chance)}}, chance
-    ),
+    "steps": lambda plan, chance: dumped({"why": "[y]", "plan": {"steps": objects(plan, chance)}}, chance),
     "by name": lambda plan, chance: dumped([{name: args} if args else name for name, args in plan], chance),
     "Python": lambda plan, chance: repr(objects(plan, chance)),
     "tags": lambda plan, chance: "\n".join(
@@ -154,32 +122,25 @@ FORMS: dict[str, Write] = {
     "arrows": lambda plan, chance: " -> ".join(as_call(call, json.dumps) for call in plan),
     "labelled": lambda plan, chance: f"Plan: {', then '.join(as_call(call) for call in plan)}",
     "numbered": lambda plan, chance: lines(plan, as_call),
-    "numbered objects": lambda plan, chance: lines(plan, behind),
+    "numbered objects": lambda plan, chance: lines(plan, lambda call: f"{call[0]} {json.dumps(call[1])}"),
     "numbered steps": lambda plan, chance: lines(plan, lambda call: json.dumps(as_object(call, chance))),
     "bullets": lambda plan, chance: lines(plan, lambda call: f"`{as_call(call, json.dumps)}`", "- "),
     "remarks": lambda plan, chance: lines(plan, lambda call: f"**{as_call(call)}** - because", "* "),
     "steps with remarks": lambda plan, chance: lines(plan, lambda call: f"{as_call(call)}: so", "Step {n}: "),
-    "ReAct": lambda plan, chance: lines(
-        plan, lambda call: f"Action: {call[0]}\nAction Input: {json.dumps(call[1])}", ""
-    ),
+    "ReAct": lambda plan, chance: lines(plan, lambda call: in_react(*call), ""),
 }
 # Forms of which no reader can know that it has all arguments: meant, or refused.
 LOOSE: dict[str, Write] = {
-    "YAML": lambda plan, chance: "\n".join(
-        f"- module: {name}\n  args:" + values(args, "\n    {}: {}") for name, args in plan
-    ),
-    "bullets below": lambda plan, chance: "\n".join(
-        f"- {name}" + values(args, "\n    {} = {}") for name, args in plan
-    ),
+    "YAML": lambda plan, chance: spelled(plan, "- module: {1}\n  args:", "\n    {}: {}"),
+    "bullets below": lambda plan, chance: spelled(plan, "- {1}", "\n    {} = {}"),
     "next to the list": lambda plan, chance: (
-        json.dumps([name for name, _ in plan])
-        + "".join(f"\n{n}:{values(a, ' {} = {}')}" for n, a in plan if a)
+        f"{json.dumps([name for name, _ in plan])}\n{spelled(plan, '{1}:', ' {} = {}')}"
     ),
     "Action, bare": lambda plan, chance: "\n".join(
         f"Action: {name}\nAction{chance.choice([' ', '_', ''])}Input: {next(iter(args.values()), '')}"
         for name, args in plan
     ),
-    "prose": lambda plan, chance: lines(plan, lambda call: call[0] + values(call[1], " with {} {}")),
+    "prose": lambda plan, chance: spelled(plan, "{}. {}", " with {} {}"),
     "brackets": lambda plan, chance: lines(plan, lambda call: re.sub(r"\((.*)\)", r"[\1]", as_call(call))),
     "synonyms": lambda plan, chance: json.dumps(
         [{"module": name, chance.choice(["inputs", "payload", "Args", "with"]): args} for name, args in plan]
@@ -192,9 +153,7 @@ HARMLESS: list[Mangle] = [
     lambda text, chance: f"The plan:\n\n{text}\n",
     lambda text, chance: f"```json\n{text}\n```",
     lambda text, chance: f"{text}\n\nThat is all (I think).",
-    lambda text, chance: re.sub(
-        "[_]writer|_generator", lambda n: n[0].replace("_", chance.choice(" -_")), text
-    ),
+    lambda text, chance: re.sub("[_](?=writer|generator)", lambda _: chance.choice(" -_"), text),
     lambda text, chance: text.replace("\n", "\r\n") if "a\nz" not in text else text,
 ]
 MORE = "summary_writer for all"
@@ -216,9 +175,7 @@ MANGLES: list[Mangle] = [
     lambda text, chance: text.replace("weather", chance.choice(["Weather", "wether", "**weather**"]), 1),
     lambda text, chance: text.replace("\n", chance.choice(["\n\n", "\nthen ", "\nand ", ",\n", " ", ""]), 1),
     lambda text, chance: " ".join(text.split()),
-    lambda text, chance: chance.choice(["Plan: {}", "I think {}\nDone.", "{} because it fits"]).replace(
-        "{}", text
-    ),
+    lambda text, chance: chance.choice(["Plan: %s", "I think %s\nDone.", "%s because it fits"]) % text,
     lambda text, chance: f"{text}\n{chance.choice(['Then ', 'and ', '- ', ''])}{MORE}",
     lambda text, chance: text.replace('"args"', '"then": "now", "args"', 1),
     lambda text, chance: text.replace(": so", chance.choice(["", ": so, then", " - so"]), 1),
@@ -346,49 +303,41 @@ A, B, C, *_ = NAMES
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        (f'["{A}"]\n["{B}"]', "several lists of modules that differ"),
+        (f'["{A}"]\n["{B}"]', "several lists"),
+        (f"{A} -> {B}\n\n{C} -> {A}", "several lists"),
         (f'["{A}", "{B}"] -> {C}', f"{C} is named outside the plan"),
-        (f'["{A}"]\nThen {A}', f"{A} is named outside the plan"),
-        (f"We need {A} first.\nModules: {A}, {B}", f"{A} is named outside the plan"),
-        (f'["{A}"]\nsolutiongenerator', "'solutiongenerator' may be a step that is misspelt"),
+        (f"1. {A}: then {B}\n2. {C}", f"{B} is named outside the plan"),
+        (f"{A}\nrow_look", "'row_look' may be a step that is misspelt. Did you mean 'row_lookup'?"),
         (f'{{"module": "{A}", "next": {{"module": "{B}"}}}}', f"the object of {A} has a key 'next'"),
-        (f'{{"plan": ["{A}"], "output": "{B}"}}', f"the object of {A} has a key 'output'"),
         (f'{{"function": {{"name": "{A}"}}, "note": "then {B}"}}', f"the object of {A} has a key 'note'"),
-        (f'{{"module": "{A}", "module": "{B}"}}', "what begins with .* cannot be read"),
+        (f'{{"module": "{A}", "module": "{B}"}}', "cannot be read"),
         (f'["{A}", 3]', "part 2 of the list names no module"),
+        ('["now", "\\udb80\\udc00"]', "part 2 of the list names no module"),
         (f'["{A}", "answer generater"]', "no module 'answer generater'. Did you mean 'answer_generator'?"),
         (f"{A}\n↓\n{B}", "'↓' cannot be read as a step"),
-        (f"{A} -> {B}\n\n{C} -> {A}", "several lists of modules that differ"),
-        (f"1. {A}: then {B}\n2. {C}", f"{B} is named outside the plan"),
-        (f"1) {A}\na) {B}\n2) {C}", "'a\\) …' cannot be read as a step"),
+        (f"1) {A}\na) {B}\n2) {C}", "'a) …' cannot be read as a step"),
+        (f"{A} -> colum_lookup", "'… -> colum_lookup' cannot be read as steps"),
         (f"2. {A}\n3. {B}", "the numbers of the list do not follow each other from 1"),
-        (f"{A} -> colum_lookup", "'… -> colum_lookup' cannot be read as steps. Write"),
-        (f"{A}\nrow_look", "'row_look' may be a step that is misspelt. Did you mean 'row_lookup'?"),
         ("Action: recall\nAction Input: Oslo", "'Action Input: Oslo' cannot be read as a step"),
         ("recall\n\nwith the note Oslo", "'with the note Oslo' may be the arguments of a step"),
         ("- recall: note Oslo\n- now", "'note Oslo' may be the arguments of a step"),
         ('convert(amount=3)\n\nto: "C"', "'to:' outside the plan may be a part of a call"),
-        ("now\n\ndays=3", "'=' outside the plan may be a part of a call"),
-        ("v3'])\nnow", "']' outside the plan may be a part of a call"),
+        ('["now"]\nwith [{"note": "x"}]', "'[' outside the plan"),
         ("convert(amount=3, # to='C'\n)", "the arguments of convert cannot be read"),
         ('search(query="a", sites=["b" "c"])', "the arguments of search cannot be read"),
         ('convert(amount=weather(city="Rome"))', "the arguments of convert cannot be read"),
-        ('convert({"amount": 3})', "the arguments of convert cannot be read"),
         ("I thought of a search (of pages):\nnow()", "the arguments of search cannot be read"),
         ('{"module": "weather", "args": {"city": "Rome"}, "days": 3}', "are given twice, or are no object"),
         ('{"module": "weather", "args": ["Rome"]}', "are given twice, or are no object"),
-        ('["now"]\nwith [{"note": "x"}]', r"'\[' outside the plan may be a part of a call"),
-        ('["recall"]\nwith {"recall": {"note": "x"}}', "several lists of modules that differ"),
+        ('{"module": "convert", "args": {"amount": 1e999}}', "convert.amount is inf"),
         ('{"module": "now", "args": {"zone": "UTC"}}', "now is given arguments, and takes none"),
-        ('weather(city="Rome") -> nope(x=1)', "there is no module 'nope'. There are: "),
-        ('weather {"citty": "Rome"}', "weather takes no argument 'citty'. Did you mean 'city'?"),
-        ('["now", "\\udb80\\udc00"]', "part 2 of the list names no module"),
+        ('weather(city="Rome") -> nope(x=1)', "there is no module 'nope'"),
     ],
 )
 def test_a_plan_of_which_a_part_might_be_lost_is_refused_with_the_fault(text: str, fault: str) -> None:
     with pytest.raises(PlanError) as caught:
         calls_in(text) if A not in text else parse_plan(text, NAMES)
-    assert re.search(fault.replace("?", r"\?"), str(caught.value)), str(caught.value)
+    assert fault in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -399,8 +348,7 @@ def test_a_plan_of_which_a_part_might_be_lost_is_refused_with_the_fault(text: st
         '{"convert": {"amount": 3, "to": "C",}}',
         '**convert**(amount=3, to="C")',
         "1. convert with {'amount': 3, 'to': 'C'}",
-        '{"module": "Convert", "params": {"amount": 3, "to": "C"}, "note": "for [Rome], not then"}',
-        'Answer: {"name": "convert", "kwargs": {"amount": 3, "to": "C"}, "why": "no need"}',
+        'Answer: {"module": "Convert", "params": {"amount": 3, "to": "C"}, "note": "for [Rome], not then"}',
         '**Action**: convert\n**Action Input**: {"amount": 3, "to": "C"}\nObservation:',
         '{"question": "3 degrees?", "confidence": 0.9, "plan": [{"convert": {"amount": 3, "to": "C"}}]}',
         "a) Not yet :)\nconvert(amount=3, to='C')",
@@ -415,9 +363,8 @@ def test_what_models_write_is_read(text: str) -> None:
 
 
 def test_an_object_among_the_arguments_that_looks_like_a_call_is_an_argument() -> None:
-    inner = {"module": "weather", "args": {"city": "Rome"}}
-    text = json.dumps([{"module": "search", "args": {"query": "x", "options": inner}}])
-    assert calls_in(text) == [("search", {"query": "x", "options": inner})]
+    args = {"query": "x", "options": {"module": "weather", "args": {"city": "Rome"}}}
+    assert calls_in(json.dumps([{"module": "search", "args": args}])) == [("search", args)]
 
 
 NATIVE: list[Callable[[str, dict[str, Any], Random], tuple[str, Any]]] = [
@@ -434,9 +381,8 @@ NATIVE: list[Callable[[str, dict[str, Any], Random], tuple[str, Any]]] = [
 
 def test_calls_by_a_providers_tools_are_taken_as_meant_or_refused() -> None:
     chance, number, results, said = Random("native"), count(1000), Counter[str](), list[tuple[str, Any]]()
-    script = lambda messages: {"tool_calls": [{"name": name, "args": args} for name, args in said]}  # noqa: E731
-    planner = React(native=True).with_llm(LLM.connect(ScriptedModel(script)))
-    state = State({"question": "?"})
+    model = ScriptedModel(lambda _: {"tool_calls": [{"name": name, "args": args} for name, args in said]})
+    planner, state = React(native=True).with_llm(LLM.connect(model)), State({"question": "?"})
     for _ in range(400):
         plan = meant(chance, number)
         wrong = chance.randrange(2 * len(plan))

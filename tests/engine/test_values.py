@@ -6,7 +6,6 @@ import copy
 import enum
 import json
 import pickle
-from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -26,12 +25,15 @@ class OldColour(str, enum.Enum):  # noqa: UP042 - its str() is the member's name
     RED = "red"
 
 
+LOOP: list[Any] = []
+LOOP.append(LOOP)
+
+
 @given(anything)
 def test_come_back_from_json_frozen(value: Any) -> None:
     frozen = values.freeze(value)
     read = values.from_json(json.loads(json.dumps(values.to_json(frozen))))
-    assert read == frozen
-    assert _types(read) == _types(frozen)
+    assert read == frozen and repr(read) == repr(frozen)
 
 
 class TestFreezing:
@@ -45,18 +47,13 @@ class TestFreezing:
             ({"x": (float("-inf"),)}, "output.x[0] is -inf"),
             ({"a": {5: 1}}, "output.a has the key 5"),
             ({"n": [10**5000]}, "output.n[0] is a number of more than 4,000 digits"),
+            (LOOP, f"output{'[0]' * 65} is nested more than 64 levels"),
         ],
     )
     def test_names_the_key_path_of_what_a_log_cannot_hold(self, value: Any, told: str) -> None:
         with pytest.raises(ModuleError) as error:
             values.freeze(value, "output")
         assert error.value.what.startswith(told)
-
-    def test_refuses_what_never_ends(self) -> None:
-        loop: list[Any] = []
-        loop.append(loop)
-        with pytest.raises(ModuleError, match="nested more than 64 levels"):
-            values.freeze(loop)
 
     @pytest.mark.parametrize("value", [Colour.RED, OldColour.RED, {OldColour.RED: [Colour.RED]}])
     def test_keeps_of_an_enum_what_a_log_keeps(self, value: Any) -> None:
@@ -67,8 +64,9 @@ class TestFreezing:
         np, pd = pytest.importorskip("numpy"), pytest.importorskip("pandas")
         given = [np.int64(3), np.float64(0.5), np.longdouble(2), np.bool_(True), np.array(4), np.array("x")]
         given += [pd.Timestamp("2024-01-02"), np.datetime64("2024-01-02"), pd.NaT, np.datetime64("NaT")]
-        told = "(3, 0.5, 2.0, True, 4, 'x', '2024-01-02T00:00:00', '2024-01-02', None, None)"
-        assert repr(values.freeze({"of": given})["of"]) == told
+        frozen = values.freeze({"of": given})["of"]
+        assert frozen == (3, 0.5, 2.0, True, 4, "x", "2024-01-02T00:00:00", "2024-01-02", None, None)
+        assert {*map(type, frozen)} == {int, float, bool, str, type(None)}
         for value in (np.float32("nan"), np.timedelta64(3, "ns"), np.array(None), np.array([1]), pd.Series()):
             with pytest.raises(ModuleError) as error:
                 values.freeze(value)
@@ -79,14 +77,6 @@ class TestFreezing:
         assert list(merged.items()) == [("b", 2), ("c", 3), ("a", 4), ("d", 5)]
         with pytest.raises(TypeError):
             merged["a"] = 0  # type: ignore[index]
-
-
-def _types(value: Any) -> Any:
-    if isinstance(value, tuple):
-        return [_types(item) for item in value]
-    if isinstance(value, Mapping):
-        return {key: _types(item) for key, item in value.items()}
-    return type(value)
 
 
 def test_values_can_be_read_copied_pickled_and_written_but_not_changed() -> None:

@@ -28,18 +28,13 @@ modules: {tool: {use: "tools:Tool"}}
 
 def model_rows(count: int) -> list[Row]:
     """`count` rows with ids from "0" on; the answers are made up: the first choice where there are any."""
-    return [
-        {
-            "pid": str(number),
-            "question": problem["question"],
-            "table": "\n".join(" | ".join(row) for row in [problem["table"].header, *problem["table"].rows]),
-            "table_title": problem["table"].caption,
-            "choices": problem.get("choices"),
-            "unit": problem.get("unit"),
-            "answer": problem.get("choices", ["12"])[0],
-        }
-        for number, problem in enumerate(make_problems(count))
-    ]
+    rows: list[Row] = []
+    for number, asked in enumerate(make_problems(count)):
+        table, lines = asked["table"], [asked["table"].header, *asked["table"].rows]
+        row = {"pid": str(number), "question": asked["question"], "table_title": table.caption}
+        row |= {"table": "\n".join(map(" | ".join, lines)), "answer": asked.get("choices", ["12"])[0]}
+        rows.append({**row, "choices": asked.get("choices"), "unit": asked.get("unit")})
+    return rows
 
 
 class Asking:

@@ -24,24 +24,15 @@ class Browser:
         self._profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         to_browser, self._write = os.pipe()
         self._read, from_browser = os.pipe()
-        options = [
-            "--headless=new",
-            f"--user-data-dir={self._profile.name}",
-            "--no-first-run",
-            "--disable-gpu",
-            "--disable-dev-shm-usage",
-            "--disable-background-networking",
-            "--remote-debugging-pipe",
-            *(["--no-sandbox"] if os.geteuid() == 0 else []),
-        ]
+        options = "--headless=new --no-first-run --disable-gpu --disable-dev-shm-usage"
+        options += " --remote-debugging-pipe --disable-background-networking"
+        options += " --no-sandbox" if os.geteuid() == 0 else ""
+        profile = f"--user-data-dir={self._profile.name}"
         # The browser reads its commands from descriptor 3 and writes to 4; a shell puts them there.
         redirect = f'exec "$0" "$@" 3<&{to_browser} 4>&{from_browser}'
-        self._process = subprocess.Popen(
-            ["bash", "-c", redirect, str(PROGRAM), *options, "about:blank"],
-            pass_fds=(to_browser, from_browser),
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
+        command = ["bash", "-c", redirect, str(PROGRAM), profile, *options.split(), "about:blank"]
+        pipes, none = (to_browser, from_browser), subprocess.DEVNULL
+        self._process = subprocess.Popen(command, pass_fds=pipes, stdout=none, stderr=none)
         os.close(to_browser)
         os.close(from_browser)
         self._numbers, self._buffer = itertools.count(1), b""

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from chameleon import Executor, Inventory, Module, State, Step
+from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.data import find_benchmark
 from chameleon.evaluation.evaluate import Evaluation
 from chameleon.evaluation.run_dir import RunDir
@@ -44,15 +45,19 @@ def first_price(state: State) -> str:
 
 
 def evaluate(
-    path: Path, answer: Callable[[State], Any] = first_price, *, retry: bool = False, workers: int = 1
+    path: Path,
+    answer: Callable[[State], Any] = first_price,
+    *,
+    retry: bool = False,
+    problems: list[Problem] = PROBLEMS,
+    **options: Any,
 ) -> None:
-    """Run all problems into the folder, going on where it stands."""
+    """Evaluate into the folder, from wherever it stands."""
     with RunDir(path, SETTINGS) as folder:
         if retry:
             folder.forget_failures()
-        scorer = BENCHMARK.scorers["chameleon"]()
-        executor = Executor(inventory(answer))
-        Evaluation(executor, scorer, BENCHMARK, run_dir=folder, workers=workers).run(PROBLEMS)
+        scorer, executor = BENCHMARK.scorers["chameleon"](), Executor(inventory(answer))
+        Evaluation(executor, scorer, BENCHMARK, run_dir=folder, **options).run(problems)
 
 
 @contextmanager

@@ -18,8 +18,8 @@ class Keep(Module):
     reads = ("input.table",)
     writes = ("input.table", "cache.kept")
 
-    def __init__(self, rows: int = 1, lost: str = "", tells: bool = True) -> None:
-        self.rows, self.lost, self.tells = rows, lost, tells
+    def __init__(self, rows: int = 1, lost: str = "") -> None:
+        self.rows, self.lost = rows, lost
 
     def run(self, state):
         table = state.input["table"]
@@ -33,8 +33,6 @@ class Keep(Module):
         return {"table": input["table"].take_rows(output["rows"])}
 
     def update_cache(self, cache, output):
-        if not self.tells:
-            return {}
         return {"kept": {"rows": output["rows"], "columns": [0, 1]}}
 '''
 INVENTORY = """\
@@ -59,28 +57,22 @@ arms:
 """
 HEADER = ["Boat", "Port"]
 BOATS = [["Swift", "Ostrand"], ["Heron", "Tarn"], ["Otter", "Varn"]]
-ANSWERS = ("Swift", "Otter", "Heron", "7")
 
 
-def rows(answers: tuple[str, ...] = ANSWERS) -> list[dict[str, Any]]:
-    """Questions in WikiTQ's form, each over a table of its own; the last answer is in no cell."""
-    return [
-        {"id": f"nt-{number}", "question": f"Which boat is number {number}?", "table_id": f"boats-{number}"}
-        | {"answer": [answer]}
-        for number, answer in enumerate(answers)
-    ]
+def make(folder: Path, grid: str = GRID) -> tuple[str, str]:
+    """Write grid, inventory, tool, questions and tables; the paths of the grid and of the questions.
 
-
-def make(folder: Path, grid: str = GRID, inventory: str = INVENTORY) -> tuple[str, str]:
-    """Write grid, inventory, tool, questions and tables; the paths of the grid and of the questions."""
+    Questions are in WikiTQ's form, each over a table of its own; the last answer is in no cell.
+    """
     write(folder, TOOLS, "tools.py")
-    write(folder, inventory, "sieve.yaml")
-    tables = [
-        {"table_id": row["table_id"], "caption": f"Fleet {number}", "header": HEADER, "rows": BOATS}
-        for number, row in enumerate(rows())
-    ]
+    write(folder, INVENTORY, "sieve.yaml")
+    questions, tables = list[dict[str, Any]](), list[dict[str, Any]]()
+    for n, answer in enumerate(("Swift", "Otter", "Heron", "7")):
+        asked = {"question": f"Which boat is number {n}?", "table_id": f"boats-{n}"}
+        questions.append({"id": f"nt-{n}", "answer": [answer], **asked})
+        tables.append({"table_id": f"boats-{n}", "caption": f"Fleet {n}", "header": HEADER, "rows": BOATS})
     write_rows(folder / "tables.jsonl", tables)
-    return str(write(folder, grid, "grid.yaml")), str(write_rows(folder / "questions.jsonl", rows()))
+    return str(write(folder, grid, "grid.yaml")), str(write_rows(folder / "questions.jsonl", questions))
 
 
 def last_boat(request: dict[str, Any]) -> str:

@@ -11,13 +11,10 @@ NUMBER = r"\d+"
 ANCHOR = rf"run{NUMBER}(-problem{NUMBER})?|table{NUMBER}|show{NUMBER}-\w+"
 OURS = {
     "html": {"lang": "en"},
-    "meta": {
-        "charset": "utf-8",
-        "http-equiv": "Content-Security-Policy",
-        "name": r"[a-z-]+",
-        "content": ".*",
-    },
+    "meta": {"charset": "utf-8", "name": r"[a-z-]+", "content": ".*"}
+    | {"http-equiv": "Content-Security-Policy"},
     "details": {"open": ""},
+    "th": {"scope": "(col|row)"},
     "link": {"rel": "icon", "href": "data:,"},
     "nav": {"aria-label": "Contents"},
     "a": {"href": f"#({ANCHOR})"},

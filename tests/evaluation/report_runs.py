@@ -38,19 +38,11 @@ PNG = base64.b64decode(
 
 
 def settings(inventory: str, model: str | None = None, **other: Any) -> dict[str, Any]:
-    return {
-        "benchmark": "tabmwp",
-        "scorer": "chameleon",
-        "inventory": inventory,
-        "without": [],
-        "model": model,
-        "data": {"name": "made.jsonl.gz", "sha256": "0f" * 32},
-        "digests": {"inventory": "ab" * 32},
-        "versions": {"chameleon-compose": "0.1.0", "python": "3.11.7"},
-        "seeds": {"scorer": 123},
-        "started": "2026-11-21T01:30:00+00:00",
-        **other,
-    }
+    made_by = {"benchmark": "tabmwp", "scorer": "chameleon", "inventory": inventory, "without": []}
+    made_by |= {"model": model, "data": {"name": "made.jsonl.gz", "sha256": "0f" * 32}}
+    made_by |= {"digests": {"inventory": "ab" * 32}, "seeds": {"scorer": 123}}
+    versions = {"chameleon-compose": "0.1.0", "python": "3.11.7"}
+    return {**made_by, "versions": versions, "started": "2026-11-21T01:30:00+00:00", **other}
 
 
 def write_run(
@@ -104,55 +96,46 @@ def hostile_run(path: Path, picture: Path | None = None) -> Run:
 
 def _hostile_problems(picture: Path | None) -> Iterator[tuple[Problem, Sequence[Event], bool]]:
     cells = [[HOSTILE, "7"], [LONG, STEERING], [UNBROKEN, "1\n2"]]
+    wide = [[f"{row}/{n}" for n in range(500)] for row in range(20)]
     tables = {
         "small": Table([HOSTILE, LONG], cells, HOSTILE),
         "long": Table(["number", "square"], [[str(n), str(n * n)] for n in range(1_000)]),
-        "wide": Table(
-            [f"column {n}" for n in range(500)], [[f"{row}/{n}" for n in range(500)] for row in range(20)]
-        ),
+        "wide": Table([f"column {n}" for n in range(500)], wide),
         "wider": Table([str(n) for n in range(600)], [["x"] * 600] * 60),
     }
     for id, table in tables.items():
         yield _hostile_problem(id, table, None), _hostile_events(table), id == "wide"
-    declined = RunEnded("declined", Failure("Declined", HOSTILE, HOSTILE, HOSTILE))
     table = tables["small"]
-    yield _hostile_problem(HOSTILE, table, picture), [_begun(table), declined], False
+    events = _hostile_events(table)
+    declined = RunEnded("declined", Failure("Declined", HOSTILE, HOSTILE, HOSTILE))
+    yield _hostile_problem(HOSTILE, table, picture), [events[0], declined], False
     failed = RunEnded("failed", Failure("ModelError", LONG, HOSTILE, LONG), (_hostile_call(),))
-    yield _hostile_problem(LONG, table, picture), [*_hostile_events(table)[:-1], failed], False
+    yield _hostile_problem(LONG, table, picture), [*events[:-1], failed], False
 
 
 def _hostile_problem(id: str, table: Table, picture: Path | None) -> Problem:
     return Problem(id, {"question": HOSTILE, "table": table}, HOSTILE, ("FREE", HOSTILE), picture=picture)
 
 
-def _begun(table: Table) -> RunStarted:
-    given = {"question": HOSTILE + UNBROKEN, "table": table, "choices": (HOSTILE, LONG), HOSTILE: LONG}
-    return RunStarted(HOSTILE, given)
-
-
 def _hostile_events(table: Table) -> list[Event]:
-    step, other = Step(HOSTILE, {HOSTILE: LONG}), Step(UNBROKEN)
-    call = _hostile_call()
+    step, other, call = Step(HOSTILE, {HOSTILE: LONG}), Step(UNBROKEN), _hostile_call()
+    given = {"question": HOSTILE + UNBROKEN, "table": table, "choices": (HOSTILE, LONG), HOSTILE: LONG}
+    output = {HOSTILE: (table, LONG), "nested": {"a": {"b": {"c": HOSTILE}}}}
     return [
-        _begun(table),
+        RunStarted(HOSTILE, given),
         Plan((step, other), HOSTILE, HOSTILE, refused=HOSTILE, calls=(call,)),
         Plan((step, other, step), LONG, LONG, calls=(replace(call, error=HOSTILE, text=""),)),
         StepRecord(step, table, {"table": table}, {HOSTILE: HOSTILE}, calls=(call, call)),
         StepRecord(other, error=Failure("ModuleError", HOSTILE, HOSTILE, HOSTILE)),
         Plan((step,), HOSTILE, HOSTILE, "repair"),
-        StepRecord(
-            step, {HOSTILE: (table, LONG), "nested": {"a": {"b": {"c": HOSTILE}}}}, {}, {LONG: HOSTILE}
-        ),
+        StepRecord(step, output, {}, {LONG: HOSTILE}),
         RunEnded("answered"),
     ]
 
 
 def _hostile_call() -> Call:
-    messages = (
-        ("system", f"{HOSTILE}\n" + "The same demonstration.\n" * 400),
-        (HOSTILE, LONG),
-        ("user", HOSTILE),
-    )
+    system = ("system", f"{HOSTILE}\n" + "The same demonstration.\n" * 400)
+    messages = (system, (HOSTILE, LONG), ("user", HOSTILE))
     return Call(HOSTILE, messages, {HOSTILE: LONG}, HOSTILE, HOSTILE, usage=Usage(1, None, None, None))
 
 

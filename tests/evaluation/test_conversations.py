@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -11,16 +13,90 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from chameleon import State
+from chameleon import Executor, Inventory, State
+from chameleon.benchmarks.sqa import Sqa
+from chameleon.errors import Declined, ModelError
 from chameleon.evaluation.benchmark import Problem
-from chameleon.evaluation.problems import in_turn
+from chameleon.evaluation.evaluate import Evaluation
+from chameleon.evaluation.problems import Problems, in_turn
 from chameleon.evaluation.results import SEQUENCES, Result, Tally
+from chameleon.evaluation.run_dir import RunDir
+from chameleon.planners.fixed import Fixed
 from tests.e2e.commands import Command
+from tests.engine.doubles import Does
 from tests.engine.files import write
-from tests.evaluation.conversations import SQA, TABLE, answering, answers, evaluate, expected, problems, row
 from tests.evaluation.folders import cut
-from tests.evaluation.rows import read_lines, write_rows
+from tests.evaluation.rows import read_lines, read_results, write_rows
 from tests.loopback import LoopbackServer
+
+SQA = Sqa()
+SETTINGS = {"benchmark": "sqa", "scorer": "official", "inventory": "mine"}
+TABLE = {"table_id": "t", "caption": "Kites", "header": ["Kite", "Minutes"], "rows": [["Lark", "20"]]}
+Answering = Callable[[State], Any]
+
+
+def row(sequence: str, position: int, does: str = "says") -> dict[str, Any]:
+    """A question that is to be answered, declined or failed: "says", "declines" or "fails"."""
+    asked = {"id": sequence, "annotator": 0, "position": position, "table_id": "t"}
+    gold = {"answer_coordinates": [[0, 0]], "answer_text": [f"gold {position}"]}
+    return {**asked, **gold, "question": f"{does} {sequence} {position}"}
+
+
+def problems(conversations: Sequence[Sequence[str]]) -> list[Problem]:
+    """Conversations, told by what becomes of each question; the last questions of all come first."""
+    rows = [
+        row(str(at), position, does)
+        for at, questions in enumerate(conversations)
+        for position, does in enumerate(questions)
+    ]
+    return [SQA.problem(each, {"t": TABLE}) for each in sorted(rows, key=lambda each: -each["position"])]
+
+
+def answering(state: State) -> Any:
+    """An answer that depends on all of the history; or none, as the question says."""
+    does, *_ = str(state.input["question"]).split()
+    if does == "declines":
+        raise Declined("it is out of reach")
+    if does == "fails":
+        raise ModelError("the server failed (500)")
+    turns = [f"{turn['question']}={turn['answer']}" for turn in state.input["history"]]
+    return [state.input["question"], *turns]
+
+
+def expected(problems: Sequence[Problem]) -> dict[str, Any]:
+    """What `answering` comes to for each problem, None where nothing was answered."""
+    found: dict[str, Any] = {}
+    turns: dict[str, list[str]] = {}
+    for problem in sorted(problems, key=lambda each: each.position):
+        before = turns.setdefault(problem.sequence, [])
+        said = str(problem.input["question"])
+        answer = found[problem.id] = [said, *before] if said.startswith("says") else None
+        before.append(f"{said}={' | '.join(answer or [])}")
+    return found
+
+
+def evaluate(
+    asked: Sequence[Problem],
+    answer: Answering = answering,
+    *,
+    path: Path | None = None,
+    retry: bool = False,
+    **options: Any,
+) -> dict[str, Any]:
+    """The answers by problem, None for what is not answered; of a folder those that it holds at the end."""
+    modules = {"note": Does(lambda state: "noted"), "answer": Does(answer)}
+    executor = Executor(Inventory("mine", Fixed(["note", "answer"]), modules))
+    results: list[Result] = []
+    with RunDir(path, SETTINGS) if path else nullcontext() as folder:
+        if folder and retry:
+            folder.forget_failures()
+        kept = {"run_dir": folder, "on_result": results.append}
+        Evaluation(executor, SQA.scorers["official"](), SQA, **kept, **options).run(asked)
+    found = [Result.from_json(line) for line in read_results(path)] if path else results
+    answers = {each.id: each.answer if each.answered else None for each in found}
+    assert len(answers) == len(found)
+    return answers
+
 
 does = st.sampled_from(["says", "says", "declines", "fails"])
 conversations = st.lists(st.lists(does, min_size=1, max_size=4), min_size=1, max_size=5)
@@ -32,14 +108,13 @@ MIXED = problems([["says", "says", "says"], ["declines", "says"], ["fails", "say
 @given(conversations)
 def test_eight_workers_come_to_what_one_does(asked: list[list[str]]) -> None:
     every = problems(asked)
-    alone, side_by_side = (answers(evaluate(every, workers=workers)) for workers in (1, 8))
-    assert alone == side_by_side == expected(every)
+    assert evaluate(every) == evaluate(every, workers=8) == expected(every)
 
 
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("conversations") / "whole"
-    assert answers(evaluate(MIXED, path=path)) == expected(MIXED)
+    assert evaluate(MIXED, path=path) == expected(MIXED)
     return path
 
 
@@ -47,7 +122,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_cut_anywhere_it_ends_the_same(undisturbed: Path, first: float, second: float, workers: int) -> None:
     with cut(undisturbed, first, second) as path:
-        assert answers(evaluate(MIXED, path=path, workers=workers)) == expected(MIXED)
+        assert evaluate(MIXED, path=path, workers=workers) == expected(MIXED)
 
 
 class Counting:
@@ -67,42 +142,52 @@ class Counting:
 
 def test_what_follows_a_failure_is_asked_again_where_it_is_told_otherwise(tmp_path: Path) -> None:
     every = problems([["says"] * 3, ["says"] * 3])
-    first = answers(evaluate(every, Counting("0 1", "1 0"), path=tmp_path))
+    first = evaluate(every, Counting("0 1", "1 0"), path=tmp_path)
     assert [id for id, answer in first.items() if answer is None] == ["0/0/1", "1/0/0"]
-    still = Counting("1 0")
-    again = answers(evaluate(every, still, path=tmp_path, retry=True))
+    still, at_last = Counting("1 0"), Counting()
+    again = evaluate(every, still, path=tmp_path, retry=True)
     assert sorted(still.asked) == ["says 0 1", "says 0 2", "says 1 0"], "the others are told the same"
-    at_last = Counting()
-    assert answers(evaluate(every, at_last, path=tmp_path, retry=True)) == expected(every)
+    assert evaluate(every, at_last, path=tmp_path, retry=True) == expected(every)
     assert at_last.asked == ["says 1 0", "says 1 1", "says 1 2"]
     assert again["1/0/0"] is None and again["0/0/2"] == expected(every)["0/0/2"]
 
 
-def test_problems_that_stand_alone_come_as_they_are_met() -> None:
+def test_problems_that_stand_alone_come_first_and_lacks_are_found() -> None:
     alone = [Problem(name, {"question": "?"}, None) for name in "ab"]
     every = [*problems([["says", "says"]]), *alone]
     assert [[each.id for each in one] for one in in_turn(every)] == [["a"], ["b"], ["0/0/0", "0/0/1"]]
-
-
-def test_gold_answers_are_told_where_that_is_asked_for() -> None:
-    every = problems([["fails", "says"]])
-    assert answers(evaluate(every, gold_history=True))["0/0/1"] == ["says 0 1", "fails 0 0=gold 0"]
-    assert not any("gold" in str(answer) for answer in answers(evaluate(every)).values())
-
-
-def result(sequence: str, position: int, correct: bool) -> Result:
-    return Result(f"{sequence}/{position}", "", False, correct, sequence=sequence, position=position)
+    blind, asked = {"has_picture": True}, {"question": "?"}
+    every = [Problem("a", {}, None), Problem("b", asked, None, detail=blind)]
+    found = Problems(lambda: iter([*every, Problem("c/0", asked, None, (), blind, sequence="c")]))
+    assert found.without_question == ["a"] and found.blind == ["b", "c/0"]
+    assert found.has_conversations
 
 
 @given(st.lists(st.tuples(st.sampled_from("abcd"), st.booleans())))
 def test_a_conversation_is_right_where_all_its_questions_are(verdicts: list[tuple[str, bool]]) -> None:
     tally = Tally(SQA.columns)
     for position, (sequence, correct) in enumerate(verdicts):
-        tally.add(result(sequence, position, correct))
+        tally.add(Result(str(position), "", False, correct, sequence=sequence, position=position))
     names = {sequence for sequence, _ in verdicts}
     wrong = {sequence for sequence, correct in verdicts if not correct}
     count = tally.columns[SEQUENCES]
     assert (count.n, count.correct) == (len(names), len(names - wrong))
+
+
+places = st.tuples(st.sampled_from(["", "a", "b", "c"]), st.integers(0, 3))
+mixed = st.lists(places, unique=True, max_size=12).map(
+    lambda found: [Problem(f"{of}/{at}", {}, "7", sequence=of, position=at) for of, at in found]
+)
+
+
+@given(mixed, st.none() | st.integers(1, 13))
+def test_all_that_a_limit_leaves_are_read_again(every: list[Problem], limit: int | None) -> None:
+    problems = Problems(lambda: iter(every), limit)
+    expected = list(islice((each for group in in_turn(every) for each in group), limit))
+    assert list(problems) == expected and len(problems) == len(expected) == len(problems.ids)
+    assert all(problem.id in problems.ids for problem in expected)
+    again = [each for group in in_turn(problems) for each in group]
+    assert again == expected, "a conversation that is cut short comes last"
 
 
 INVENTORY = """\
@@ -188,9 +273,7 @@ def test_a_limit_counts_questions_from_the_beginning_of_conversations(conversing
     assert conversing.run()["correct"] == 3
 
 
-def test_gold_history_is_another_setting_and_needs_conversations(
-    conversing: Conversing, command: Command, tmp_path: Path
-) -> None:
+def test_gold_history_needs_conversations(conversing: Conversing, command: Command, tmp_path: Path) -> None:
     assert conversing.run("--gold-history")["n"] == 3
     assert 'history was "gold", and now is null' in conversing.run()["err"]
     assert "gold 0" in json.dumps(conversing.server.requests)
@@ -203,5 +286,4 @@ def test_gold_history_is_another_setting_and_needs_conversations(
 def test_an_inventory_without_history_is_told_of(conversing: Conversing) -> None:
     write(conversing.place, INVENTORY.replace(', history: "list?"', ""), "mine.yaml")
     done = conversing.run()
-    assert "takes no history: each question of a conversation is asked alone" in done["err"]
-    assert done["correct"] == 2
+    assert "takes no history" in done["err"] and done["correct"] == 2

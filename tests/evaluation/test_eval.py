@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import sys
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from chameleon.benchmarks.fetaqa import Fetaqa
 from chameleon.benchmarks.scorers import binder_rule, text_overlap
+from chameleon.benchmarks.wikitq import Wikitq
+from chameleon.cli.evaluating import running
+from chameleon.cli.terminal import Progress
+from chameleon.core.events import Failure
 from chameleon.errors import MissingPackage
-from chameleon.evaluation.data import find_benchmark
+from chameleon.evaluation.results import Result, Spending, Tally
+from chameleon.table.formats import places
+from chameleon.usage import Call, Usage
 from tests.e2e.commands import Command
+from tests.e2e.rule_model import RuleModel
+from tests.engine.files import write
+from tests.evaluation.asking import MINE, PRICED, Start, model_rows
 from tests.evaluation.rows import make_rows, read_events, read_lines, write_rows
 from tests.evaluation.test_graded import ROWS as GRADED
+
+Patch = pytest.MonkeyPatch
 
 COUNTS = ["benchmark", "n", "correct", "accuracy", "answered", "answered_accuracy", "breakdown"]
 COLUMNS = ["ALL", "FREE", "MC", "INT", "DEC", "EXTR", "BOOL", "OTH", "G1-6", "G7-8"]
@@ -27,8 +41,9 @@ def problems(tmp_path: Path) -> str:
     return str(write_rows(tmp_path / "problems.jsonl.gz", make_rows(12)))
 
 
-def test_json_has_the_shape_of_the_issue(command: Command, problems: str) -> None:
-    outcome = command("eval", "tables_offline", problems, "--json")
+def test_json_and_results_have_their_shape(command: Command, problems: str, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    outcome = command("eval", "tables_offline", problems, "--json", "--out", str(out))
     found = json.loads(outcome.out)
     assert outcome.code == 0 and outcome.out.count("\n") == 1
     assert list(found) == [*COUNTS, "usage", "seconds"]
@@ -37,99 +52,171 @@ def test_json_has_the_shape_of_the_issue(command: Command, problems: str) -> Non
     assert found["accuracy"] == 8 / 12 and found["answered_accuracy"] == 1.0
     assert found["breakdown"]["ALL"] == {"n": 12, "correct": 8, "accuracy": 8 / 12}
     assert found["breakdown"]["OTH"] == {"n": 0, "correct": 0, "accuracy": None}
-    for part in (("FREE", "MC"), ("INT", "DEC", "EXTR", "BOOL", "OTH"), ("G1-6", "G7-8")):
-        assert sum(found["breakdown"][name]["n"] for name in part) == 12
-        assert sum(found["breakdown"][name]["correct"] for name in part) == 8
+    for line in read_lines(out / "results.jsonl"):
+        assert list(line)[:8] == ["id", "answer", "declined", "correct", "plan", "seconds", "usage", "error"]
+        reason = line["error"]["kind"] if line["error"] else None
+        assert (line["answer"] is None) == line["declined"] == (reason == "Declined")
+        assert line["declined"] != line["correct"]
+        assert line["plan"] == ["table_reader", "final_answer"] and list(line["usage"]) == USAGE
+    assert {line["event"] for line in read_events(out)} == {"run_started", "plan", "step", "run_ended"}
 
 
-def test_the_table_is_all_that_stdout_holds(command: Command, problems: str) -> None:
+def test_stdout_holds_a_table_that_fits(command: Command, problems: str, monkeypatch: Patch) -> None:
     outcome = command("eval", "tables_offline", problems)
     title, above, header, rule, percent, right, of, below, answered = outcome.out.splitlines()
     assert above == below == "" and not set(rule) - {"─", " "}
     assert title == "tabmwp, scored by the rule of chameleon"
     assert header.split() == COLUMNS
-    assert percent.split() == [
-        "right,", "%", "66.67", "50.00", "100.00", "0.00", "100.00", "100.00", "–", "–", "60.00", "100.00",
-    ]  # fmt: skip
-    assert right.split() == ["right", "8", "4", "4", "0", "4", "4", "0", "0", "6", "2"]
-    assert of.split() == ["of", "12", "8", "4", "4", "4", "4", "0", "0", "10", "2"]
+    shares = "66.67 50.00 100.00 0.00 100.00 100.00 – – 60.00 100.00"
+    assert " ".join(percent.split()) == f"right, % {shares}"
+    assert " ".join(right.split()) == "right 8 4 4 0 4 4 0 0 6 2"
+    assert " ".join(of.split()) == "of 12 8 4 4 4 4 0 0 10 2"
     assert len({len(line) for line in (header, rule, percent, right, of)}) == 1
     assert answered == "Answered 8, right 100.00 % of them; declined 4, failed 0."
-    told = (
-        r"Runs 12 problems of tabmwp with inventory tables_offline; it asks no model\.\nTook [\d.]+ m?s\.\n"
-    )
-    assert re.fullmatch(told, outcome.err)
-
-
-def test_results_keep_what_the_issue_names(command: Command, problems: str, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    assert command("eval", "tables_offline", problems, "--out", str(out)).code == 0
-    for line in read_lines(out / "results.jsonl"):
-        assert list(line)[:8] == ["id", "answer", "declined", "correct", "plan", "seconds", "usage", "error"]
-        assert list(line["usage"]) == USAGE
-        reason = line["error"]["kind"] if line["error"] else None
-        assert (line["answer"] is None) == line["declined"] == (reason == "Declined")
-        assert line["declined"] != line["correct"]
-        assert line["plan"] == ["table_reader", "final_answer"]
-    kinds = {line["event"] for line in read_events(out)}
-    assert kinds == {"run_started", "plan", "step", "run_ended"}
+    told = "Runs 12 problems of tabmwp with inventory tables_offline; it asks no model.\n"
+    assert re.fullmatch(rf"{told}Took [\d.]+ m?s\.\n", outcome.err)
+    monkeypatch.setenv("COLUMNS", "60")
+    first, second = command("eval", "tables_offline", problems).out.split("\n\n")[1:-1]
+    assert max(map(places, [*first.splitlines(), *second.splitlines()])) <= 60
+    assert f"{first.splitlines()[0]} {second.splitlines()[0]}".split() == COLUMNS
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("code", "options", "told"),
     [
-        (("--retry-failed",), "--retry-failed has nothing to try again. Name the folder with --out."),
-        (("--scorer", "pott"), "tabmwp has no scorer 'pott'. Did you mean 'pot'?"),
-        (("--without", "row_lokup"), "there is no module 'row_lokup' to leave out"),
-        (("--without", "final_answer"), "final_answer cannot be left out: a plan must end with it"),
+        (1, ("--retry-failed",), "--retry-failed has nothing to try again. Name the folder with --out."),
+        (1, ("--scorer", "pott"), "tabmwp has no scorer 'pott'. Did you mean 'pot'?"),
+        (1, ("--without", "row_lokup"), "there is no module 'row_lokup' to leave out"),
+        (1, ("--without", "final_answer"), "final_answer cannot be left out: a plan must end with it"),
+        (2, ("--workers", "0"), "--workers"),
+        (2, ("--limit", "0"), "--limit"),
+        (2, ("--max-cost", "-1"), "--max-cost"),
     ],
 )
-def test_faults_are_one_line(command: Command, problems: str, options: tuple[str, ...], told: str) -> None:
+def test_faults_are_told(
+    command: Command, problems: str, code: int, options: tuple[str, ...], told: str
+) -> None:
     outcome = command("eval", "tables_offline", problems, *options)
-    assert outcome.code == 1 and not outcome.out and told in outcome.complaint
+    assert outcome.code == code and not outcome.out
+    assert told in (outcome.complaint if code == 1 else outcome.err)
 
 
-@pytest.mark.parametrize("option", [("--workers", "0"), ("--limit", "0"), ("--max-cost", "-1")])
-def test_numbers_out_of_range_are_bad_usage(command: Command, problems: str, option: tuple[str, str]) -> None:
-    outcome = command("eval", "tables_offline", problems, *option)
-    assert outcome.code == 2 and option[0] in outcome.err
-
-
-def test_no_model_is_told_before_anything_is_made(command: Command, problems: str, tmp_path: Path) -> None:
+def test_what_cannot_be_run_is_told_first(command: Command, problems: str, tmp_path: Path) -> None:
     out = tmp_path / "out"
     outcome = command("eval", "tabmwp", problems, "--out", str(out))
     assert outcome.code == 1 and "the inventory tabmwp asks a model" in outcome.complaint
-    assert not out.exists()
-
-
-def test_recorded_answers_cannot_be_run(command: Command, tmp_path: Path) -> None:
     row = {"pid": "1", "answer": "7", "ques_type": "free_text", "ans_type": "integer_number"}
     outcome = command("eval", "tables_offline", str(write_rows(tmp_path / "d.jsonl", [row])))
     assert "This file holds recorded answers: `chameleon score` scores them." in outcome.complaint
-
-
-def test_an_input_that_does_not_fit_fails_alone(command: Command, tmp_path: Path) -> None:
+    assert not out.exists()
     rows = make_rows(3)
     rows[1]["question"] = "  "
     data, out = str(write_rows(tmp_path / "d.jsonl", rows)), tmp_path / "run"
-    asked = ("eval", "tables_offline", data, "--out", str(out))
-    outcome = command(*asked)
-    assert outcome.code == 0 and "failed 1." in outcome.out
-    failed = {line["id"]: line["error"] for line in read_lines(out / "results.jsonl")}["1001"]
-    assert failed["kind"] == "InputError" and failed["message"] == "the question is empty"
-    again = command(*asked, "--retry-failed")
-    assert again.code == 0 and "failed 1." in again.out
+    for options in ((), ("--retry-failed",)):
+        outcome = command("eval", "tables_offline", data, "--out", str(out), *options)
+        assert outcome.code == 0 and "failed 1." in outcome.out
+        failed = {line["id"]: line["error"] for line in read_lines(out / "results.jsonl")}["1001"]
+        assert failed["kind"] == "InputError" and failed["message"] == "the question is empty"
 
 
-def without_caches(monkeypatch: pytest.MonkeyPatch, package: str) -> None:
+FAILING = """
+from chameleon import Module
+
+class Tool(Module):
+    '''Fails for reasons of its own.'''
+    def run(self, state):
+        raise ValueError(state.input["question"])
+"""
+REASONS = [*["it broke"] * 4, *["\x1b[31mred"] * 3, *["no ink"] * 2, "rare"]
+
+
+def test_frequent_reasons_of_failures_and_right_guesses_are_told(command: Command, tmp_path: Path) -> None:
+    write(tmp_path, FAILING, "tools.py")
+    rows = [{**row, "question": reason} for row, reason in zip(make_rows(10), REASONS, strict=True)]
+    outcome = command("eval", str(write(tmp_path, MINE)), str(write_rows(tmp_path / "d.jsonl", rows)))
+    assert outcome.code == 1, "nothing but failures"
+    answered, *reasons = outcome.out.split("\n\n")[-1].splitlines()
+    assert answered == "Answered 0, right – % of them; declined 0, failed 10."
+    assert [reason.split(":")[0] for reason in reasons] == [f"Failed, {n} times" for n in (4, 3, 2)]
+    assert all(text in line for text, line in zip(("it broke", "red", "no ink"), reasons, strict=True))
+    assert "\x1b" not in outcome.out
+    rows = [{**row, "choices": [row["answer"], "x"]} for row in make_rows(6)]
+    data = str(write_rows(tmp_path / "d.jsonl", rows))
+    given = [{"pid": row["pid"], "prediction": None if n < 4 else "x"} for n, row in enumerate(rows)]
+    outcome = command("score", "tabmwp", data, str(write_rows(tmp_path / "p.jsonl", given)))
+    answered, guessed = outcome.out.split("\n\n")[-1].splitlines()
+    assert answered == "Answered 2, right 0.00 % of them; declined 4, failed 0."
+    assert guessed == "Of those without a prediction, 4 are right: the rule guesses the first choice."
+
+
+def test_calls_and_replies_of_the_store_are_told(loopback: Start, command: Command, tmp_path: Path) -> None:
+    server = loopback(RuleModel())
+    data = str(write_rows(tmp_path / "d.jsonl", model_rows(2)))
+    asked = ("eval", str(write(tmp_path, PRICED)), data, "--model", "openai:local")
+    first, calls = command(*asked), len(server.requests)
+    told = next(line for line in first.out.splitlines() if line.startswith("Model: "))
+    assert told.startswith(f"Model: {calls} calls, ") and "$" in told and "store" not in told
+    assert f"\nModel: {calls} from the response store.\n" in command(*asked).out
+    assert json.loads(command(*asked, "--json").out)["usage"]["calls"] == 0
+    assert len(server.requests) == calls
+
+
+CALL = Call("openai:local", (), {}, usage=Usage(calls=1, cost=0.005))
+
+
+def result(number: int, correct: bool = False, error: Failure | None = None) -> Result:
+    return Result(str(number), "7", False, correct, error=error)
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_terminal_gets_a_bar(monkeypatch: Patch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "120")
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    with Progress("problem", 60) as progress:
+        progress.show(60, lambda: "accuracy 0.667\x1b[31m")
+    shown = terminal.getvalue()
+    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown)
+    assert "60/60" in text and "accuracy 0.667" in text and "━" in text and "\x1b[31m" not in shown
+
+
+def test_elsewhere_a_line_now_and_then_says_what_is_known(monkeypatch: Patch) -> None:
+    now, stderr = [0.0], io.StringIO()
+    monkeypatch.setattr("chameleon.cli.terminal.time.monotonic", lambda: now[0])
+    monkeypatch.setattr(sys, "stderr", stderr)
+    tally, spending = Tally(()), Spending()
+    with Progress("problem", 2000) as progress:
+        for number in range(220):
+            now[0] += 0.25
+            tally.add(result(number, correct=number % 2 == 0))
+            spending.add([CALL, CALL])
+            progress.show(tally.all.n, lambda: running(tally, spending.usage))
+    lines = stderr.getvalue().splitlines()
+    assert len(lines) == 5
+    assert lines[0] == "40 of 2,000 problems: accuracy 0.500, 80 calls, $0.40"
+    assert lines[-1] == "200 of 2,000 problems: accuracy 0.500, 400 calls, $2.00"
+    tally = Tally(())
+    assert running(tally, Usage()) == "accuracy –"
+    tally.add(result(1, correct=True))
+    tally.add(result(2, error=Failure("ModelError", "it broke")))
+    told = running(tally, Usage(calls=4, cost=None))
+    assert told == "accuracy 0.500, failed 1, 4 calls, cost unknown"
+
+
+def without_caches(monkeypatch: Patch, package: str) -> None:
     """Let a package be missing that scorers may have loaded."""
     for each in (text_overlap._bleu, text_overlap._rouge, binder_rule._recognisers):
         monkeypatch.setattr(sys.modules[each.__module__], each.__name__, cache(each.__wrapped__))
     monkeypatch.setitem(sys.modules, package, None)
 
 
-def test_without_its_scorers_package_an_evaluation_does_not_begin(
-    monkeypatch: pytest.MonkeyPatch, command: Command, tmp_path: Path
+def test_without_its_scorers_package_nothing_begins(
+    monkeypatch: Patch, command: Command, tmp_path: Path
 ) -> None:
     """Whatever its first problem would need."""
     without_caches(monkeypatch, "sacrebleu.metrics.bleu")
@@ -139,17 +226,15 @@ def test_without_its_scorers_package_an_evaluation_does_not_begin(
 
 
 @pytest.mark.parametrize(
-    ("benchmark", "scorer", "package", "extra"),
+    ("scorer", "package", "extra"),
     [
-        ("fetaqa", "official", "sacrebleu.metrics.bleu", "text-metrics"),
-        ("fetaqa", "stemmed", "rouge_score.rouge_scorer", "text-metrics"),
-        ("wikitq", "binder", "recognizers_number", "binder-metric"),
+        (Fetaqa.scorers["official"], "sacrebleu.metrics.bleu", "text-metrics"),
+        (Fetaqa.scorers["stemmed"], "rouge_score.rouge_scorer", "text-metrics"),
+        (Wikitq.scorers["binder"], "recognizers_number", "binder-metric"),
     ],
 )
-def test_each_scorer_says_what_it_lacks(
-    benchmark: str, scorer: str, package: str, extra: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_each_scorer_says_what_it_lacks(scorer: Any, package: str, extra: str, monkeypatch: Patch) -> None:
     without_caches(monkeypatch, package)
     with pytest.raises(MissingPackage) as caught:
-        find_benchmark(benchmark).scorers[scorer]().check()
+        scorer().check()
     assert extra in caught.value.hint

@@ -1,20 +1,31 @@
-"""Evaluations that ask a model: what is kept of failures, what stops one, what it spends, and `--without`."""
+"""Evaluations that ask a model: failures, stops, costs, `--without`, and evaluations in parts."""
 
 from __future__ import annotations
 
 import gzip
 import json
 import secrets
+import shutil
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from chameleon.errors import ChameleonError, InputError, LogError
+from chameleon.evaluation.benchmark import Problem
+from chameleon.evaluation.merging import merge
+from chameleon.evaluation.problems import PartOfProblems, Problems, in_turn
+from chameleon.evaluation.run import read_run
+from chameleon.evaluation.run_dir import RunDir, read_settings
 from tests.e2e.commands import Outcome
 from tests.e2e.rule_model import PROGRAM
 from tests.evaluation.asking import PRICED, Asking
-from tests.evaluation.rows import read_events
-from tests.loopback import Answer, Fault, Reply
+from tests.evaluation.rows import read_events, read_results
+from tests.evaluation.test_conversations import problems
+from tests.loopback import Fault, Reply
 
 Make = Callable[..., Asking]
 BROKEN = Fault(500)
@@ -57,20 +68,11 @@ def test_a_wrong_key_stops_at_once_and_goes_on_later(asking: Make) -> None:
     assert stopped.code == 1 and stop == "Stopped after 0 of 12: the same command resumes."
     assert "failed for a reason that would fail all others" in told and "refused the key (401)" in told
     assert counts(stopped)["n"] == 0 and counts(stopped)["usage"]["calls"] == len(made.server.requests)
-    assert not (made.out / "results.jsonl").read_bytes()
-    assert made.model.asked.count("planner") <= 8
+    assert not made.results and made.model.asked.count("planner") <= 8
     made.model._first.clear()
     assert made.run("--workers", "4").code == 0
     assert len(made.results) == 12 and not made.failed
     assert made.model.asked.count("planner") == 12, "no plan was asked for twice"
-
-
-def test_a_model_that_is_not_there_stops_at_once(asking: Make) -> None:
-    made = asking(models=("another",), only_models=True)
-    stopped = made.run()
-    assert stopped.code == 1 and counts(stopped)["n"] == 0
-    assert "would fail all others" in stopped.err and "another" in stopped.err.splitlines()[-1]
-    assert len(made.server.requests) == 1
 
 
 def test_twenty_failures_in_a_row_stop(asking: Make) -> None:
@@ -103,10 +105,8 @@ def test_max_cost_stops_and_goes_on(asking: Make) -> None:
     # A step may ask several times; each worker ends the one that it is at.
     assert 0.03 <= found["usage"]["cost"] < 0.03 + 3 * workers * dearest
     assert stopped.code == 1 and found["n"] < 24 and found["n"] == len(made.results)
-    assert stopped.err.splitlines()[-2:] == [
-        f"Stopped after {found['n']} of 24.",
-        "chameleon: the cost has reached --max-cost 0.03. A larger one resumes.",
-    ]
+    stop, told = stopped.err.splitlines()[-2:]
+    assert stop == f"Stopped after {found['n']} of 24." and "has reached --max-cost 0.03." in told
     assert_all_is_counted(stopped, made)
     again = made.run("--max-cost", "0.03", *several)
     assert again.code == 1 and counts(again)["n"] == found["n"] and len(made.server.requests) == len(asked)
@@ -119,9 +119,8 @@ def test_max_cost_stops_and_goes_on(asking: Make) -> None:
 def test_a_cost_that_is_not_known_is_told(asking: Make) -> None:
     made = asking(count=6)
     stopped = made.run("--max-cost", "1")
-    assert stopped.code == 1 and not stopped.out
+    assert stopped.code == 1 and not stopped.out and "prices" in stopped.err
     assert "the provider reports no cost, so the limit on the cost cannot be kept" in stopped.err
-    assert "prices" in stopped.err
     assert not made.results, "it is seen after the first step, not after the first problem"
     done = made.run()
     usage = counts(done)["usage"]
@@ -144,51 +143,203 @@ def test_what_failures_cost_still_counts_when_they_are_tried_again(asking: Make)
 
 def test_a_planner_that_names_modules_all_the_same_runs_without_them(asking: Make) -> None:
     """Its demonstrations name every module, so the model does."""
-    gone = {"row_lookup", "knowledge_retrieval"}
-    made = asking(count=9)
-    whole = made.out
+    gone, made = {"row_lookup", "knowledge_retrieval"}, asking(count=9)
     assert made.run().code == 0 and gone <= {step["module"] for step in made.events("step")}
-    before, made.out = len(made.model.asked), whole.with_name("without")
+    before, made.out = len(made.model.asked), made.out.with_name("without")
     outcome = made.run("--without", "row_lookup", "--without", "knowledge_retrieval")
     assert outcome.code == 0 and counts(outcome)["n"] == 9
     assert not gone & {step["module"] for step in made.events("step")}
     assert not gone & set(made.model.asked[before:])
     lost = [plan for plan in made.events("plan") if "without" in plan["note"]]
     assert lost and not any(plan["refused"] for plan in lost)
-    settings = json.loads((made.out / "settings.json").read_text())
-    assert settings["without"] == sorted(gone)
+    assert json.loads((made.out / "settings.json").read_text())["without"] == sorted(gone)
     told = made.run("--without", "row_lookup")
     assert told.code == 1 and "without was" in told.err
     assert made.run("--without", "knowledge_retrieval,row_lookup").code == 0
 
 
-def test_fixed_plans_run_without_modules(asking: Make) -> None:
-    plan = "[program_generator, program_verifier, program_executor, answer_generator]"
-    text = f"name: mine\nextends: tabmwp\nplanner: {{use: fixed, plan: {plan}}}\n"
-    made = asking(count=2, inventory=text)
-    outcome = made.run("--without", "program_verifier")
-    assert outcome.code == 0, outcome.err
-    ran = {step["module"] for step in made.events("step")}
-    assert "program_verifier" not in ran and "program_executor" in ran
-    assert all(result["plan"][-1] == "answer_generator" for result in made.results.values())
-
-
-ECHOES: dict[str, Callable[[str], Answer]] = {
-    "a reply": lambda key: Reply(f"You sent {key}. The answer is {key}."),
-    "an error": lambda key: Fault(500, {"error": {"message": f"bad key {key}"}}),
-}
-
-
-@pytest.mark.parametrize("echo", ECHOES.values(), ids=ECHOES)
-def test_no_file_of_the_folder_holds_the_key(
-    asking: Make, monkeypatch: pytest.MonkeyPatch, echo: Callable[[str], Answer]
-) -> None:
+def test_no_file_of_the_folder_holds_the_key(asking: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     key = f"sk-{secrets.token_hex(20)}"
     monkeypatch.setenv("OPENAI_API_KEY", key)
-    made = asking({name: [echo(key)] for name in ("planner", "solution_generator", *PROGRAM)}, count=9)
+    error = Fault(500, {"error": {"message": f"bad key {key}"}})
+    echoes = [Reply(f"You sent {key}. The answer is {key}."), error]
+    made = asking(dict.fromkeys(("planner", "solution_generator", *PROGRAM), echoes), count=9)
     outcome = made.run()
     assert {headers["authorization"] for headers in made.server.headers} == {f"Bearer {key}"}
     files = {file.name: file.read_bytes() for file in made.out.rglob("*") if file.is_file()}
     files["events.jsonl.gz"] = gzip.decompress(files["events.jsonl.gz"])
     assert len(files) == 4 and b"run_ended" in files["events.jsonl.gz"]
     assert all(key.encode() not in text for text in files.values()) and key not in outcome.out + outcome.err
+
+
+def in_parts(made: Asking, of: int) -> list[Path]:
+    """Run every part into a folder of its own."""
+    parts = [made.out.parent / f"part-{number}" for number in range(1, of + 1)]
+    for number, part in enumerate(parts, 1):
+        outcome = into(made, part, "--part", f"{number}/{of}")
+        assert outcome.code == 0, outcome.err
+    return parts
+
+
+def into(made: Asking, folder: Path, *options: str) -> Outcome:
+    """Run the same evaluation into another folder."""
+    whole, made.out = made.out, folder
+    outcome = made.run(*options)
+    made.out = whole
+    return outcome
+
+
+def steady(value: Any) -> Any:
+    """Drop what differs from run to run, and bring rows into the order of their ids."""
+    if isinstance(value, dict):
+        return {key: steady(each) for key, each in value.items() if key not in ("seconds", "started")}
+    return sorted(map(steady, value), key=str) if isinstance(value, list) else value
+
+
+@given(st.lists(st.text(max_size=8), unique=True, max_size=30), st.integers(1, 20))
+def test_every_problem_is_in_one_part_and_conversations_stay_together(ids: list[str], of: int) -> None:
+    parts = [PartOfProblems(number, of) for number in range(1, of + 1)]
+    for id in ids:
+        assert sum(part.has(Problem(id, {}, None)) for part in parts) == 1
+        talk = [Problem(f"{id}-{turn}", {}, None, sequence=f"s{id}") for turn in range(3)]
+        assert sorted([part.has(each) for each in talk] for part in parts)[-1] == [True] * 3
+        assert sum(part.has(each) for part in parts for each in talk) == 3
+
+
+@pytest.mark.parametrize("text", ["", "3", "0/4", "5/4", "3/0", "-1/4", "1/2/3", "a/b", "1/1000000", "٣/٤"])
+def test_what_is_no_part_is_refused(text: str) -> None:
+    with pytest.raises(InputError, match="no part"):
+        PartOfProblems.read(text)
+
+
+def test_sixteen_parts_make_the_whole(asking: Make) -> None:
+    made = asking(count=24, inventory=PRICED)
+    assert made.run("--workers", "3").code == 0
+    parts = in_parts(made, 16)
+    sizes = [len(read_results(part)) for part in parts]
+    assert sum(sizes) == 24 and max(sizes) < 8 and 0 in sizes, "some of the parts are empty"
+    out = made.out.parent / "merged"
+    merged = made.command("merge", *map(str, reversed(parts)), "--out", str(out))
+    assert merged.code == 0 and "Merged 16 parts: 24 results" in merged.err
+
+    assert steady(read_results(out)) == steady(read_results(made.out))
+    events = [[(row["id"], row["event"]) for row in read_events(folder)] for folder in (made.out, out)]
+    one, other = (sorted(each, key=lambda event: event[0]) for each in events)
+    assert one == other
+    settings = [read_settings(folder / "settings.json") for folder in (made.out, out)]
+    assert steady(settings[0]) == steady(settings[1])
+    shown = [counts(made.command("report", str(folder), "--json")) for folder in (made.out, out)]
+    one, other = (each["runs"][0] for each in shown)
+    assert all(one[key] == other[key] for key in ("breakdown", "failed", "n"))
+    assert one["usage"]["calls"] == other["usage"]["calls"] > 24
+    before = len(made.server.requests)
+    assert into(made, out).code == 0, "it goes on as one run would, with nothing left to do"
+    assert len(made.server.requests) == before and len(read_results(out)) == 24
+
+
+def test_a_part_that_is_not_finished_goes_on_in_the_whole(asking: Make) -> None:
+    made = asking(count=12)
+    parts = in_parts(made, 3)
+    lost = read_results(parts[1])
+    (parts[1] / "results.jsonl").write_text("", "utf-8")
+    events = (parts[1] / "events.jsonl.gz").read_bytes()
+    (parts[1] / "events.jsonl.gz").write_bytes(events[: len(events) // 2])
+    out = made.out.parent / "merged"
+    merged = made.command("merge", *map(str, parts), "-o", str(out))
+    assert merged.code == 0 and " of 12, unfinished: `chameleon eval` without --part" in merged.err
+    assert len(read_results(out)) == 12 - len(lost) > 0
+    went_on = into(made, out)
+    assert went_on.code == 0 and counts(went_on)["n"] == 12 == len(read_results(out))
+
+
+def test_a_part_of_other_settings_is_refused(asking: Make) -> None:
+    made = asking(count=6)
+    parts, out = in_parts(made, 3), made.out.parent / "merged"
+    file = parts[1] / "settings.json"
+    settings = file.read_text("utf-8")
+    changes: list[tuple[dict[str, Any], str]] = [
+        ({"model": "openai:other"}, "model was"),
+        ({"data": {"name": "asking.jsonl", "sha256": "0"}}, "the content of data"),
+        ({"part": {"number": 2, "of": 4}}, "part.of was"),
+        ({"versions": {"python": "2.7"}}, "versions.python was"),
+        ({"resolved": {"reader": {"engine": "another"}}}, "reader, which this machine decides"),
+        ({"limit": 2}, "limit was null, and now is 2"),
+    ]
+    for change, told in changes:
+        file.write_text(json.dumps({**json.loads(settings), **change}), "utf-8")
+        with pytest.raises(LogError, match=told) as caught:
+            merge(parts, out)
+        assert caught.value.where == str(parts[1]) and not out.exists()
+    outcome = made.command("merge", *map(str, parts), "--out", str(out))
+    assert outcome.code == 1 and "limit was" in outcome.err and "Traceback" not in outcome.err
+    assert not list(made.out.parent.glob(".merged*")), "nothing is left behind"
+
+
+def test_parts_that_are_not_all_there_are_refused(asking: Make) -> None:
+    made = asking(count=6)
+    parts, out = in_parts(made, 3), made.out.parent / "merged"
+    assert made.run().code == 0
+    copy = shutil.copytree(parts[0], made.out.parent / "copy")
+    for given_parts, told in [
+        (parts[:2], "of 3 parts these are missing or named twice: 3"),
+        ([*parts, copy], "these are missing or named twice: 1"),
+        ([*parts, made.out], "it is a whole evaluation, and no part"),
+        ([*parts, made.out.parent], "settings.json: cannot be read"),
+        ([], "of 1 parts these are missing or named twice: 1"),
+    ]:
+        with pytest.raises(ChameleonError, match=told):
+            merge(given_parts, out)
+    with pytest.raises(InputError, match="there is something already"):
+        merge(parts, made.out)
+    assert len(read_results(made.out)) == 6
+    settings = read_settings(parts[2] / "settings.json")
+    with RunDir(parts[2], settings), pytest.raises(LogError, match="another run is writing to it"):
+        merge(parts, out)
+    assert not out.exists()
+    out.mkdir()
+    merge(parts, out)
+    assert read_run(out).n == 6 and not read_run(out).unfinished
+
+
+def test_a_part_that_is_damaged_is_refused(asking: Make) -> None:
+    made = asking(count=6)
+    parts, out = in_parts(made, 2), made.out.parent / "merged"
+    events = parts[1] / "events.jsonl.gz"
+    whole = events.read_bytes()
+    events.write_bytes(whole[:20] + b"?" + whole[21:])
+    with pytest.raises(LogError, match="the member at byte 0 is damaged"):
+        merge(parts, out)
+    events.unlink()
+    with pytest.raises(InputError, match="the events cannot be read"):
+        merge(parts, out)
+    assert not events.exists() and not out.exists()
+
+
+def test_the_folder_of_a_part_takes_no_other_part(asking: Make) -> None:
+    made = asking(count=6)
+    assert made.run("--part", "1/3").code == 0
+    other = made.run("--part", "2/3")
+    assert other.code == 1 and "part.number was 1, and now is 2" in other.err
+    assert "part was" in made.run().err
+    arguments = made.arguments("--part", "1/3")
+    bare = made.command(*[each for each in arguments if each not in ("--out", str(made.out))])
+    assert bare.code == 1 and "--out" in bare.err
+    assert "is no part" in made.run("--part", "4/3").err
+
+
+def test_the_highest_cost_is_for_all_parts(asking: Make) -> None:
+    made = asking(count=24, inventory=PRICED)
+    spent = counts(made.run())["usage"]["cost"]
+    stopped = into(made, made.out.parent / "part", "--part", "1/2", "--max-cost", str(spent / 4))
+    assert stopped.code == 1 and f"--max-cost {spent / 8:g}" in stopped.err
+
+
+def test_a_limit_counts_all_parts_and_conversations_stay_whole() -> None:
+    every = problems([["says"] * 3] * 8)
+    whole = [each.id for each in Problems(lambda **_: iter(every), 20)]
+    parts = [Problems(lambda **_: iter(every), 20, part=PartOfProblems(number, 5)) for number in range(1, 6)]
+    found = [[each.id for each in part] for part in parts]
+    assert sorted(id for ids in found for id in ids) == sorted(whole)
+    assert len(whole) == 20 == sum(map(len, parts))
+    for part, ids in zip(parts, found, strict=True):
+        assert [each.id for group in in_turn(part) for each in group] == ids

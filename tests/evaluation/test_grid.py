@@ -1,16 +1,28 @@
-"""Grid files: what arms become, and what is told of a file that does not fit."""
+"""Grid files: what arms become, what is measured of them without a model, and what does not fit."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from chameleon import Inventory
+from chameleon import Executor, Inventory, State, Table
+from chameleon.core.events import Failure, Plan, RunStarted, Step, StepRecord
 from chameleon.errors import ChameleonError
+from chameleon.evaluation.arms import has_gold, left_of, measure_arm
+from chameleon.evaluation.benchmark import Benchmark, Problem
+from chameleon.evaluation.compare import ArmTable, difference
+from chameleon.evaluation.data import DataFile, find_benchmark, read_problems
 from chameleon.evaluation.grid import Grid, fixed_plan
+from chameleon.inventory.resolve import shipped
 from chameleon.inventory.source import shipped_grids
+from chameleon.text import estimated_tokens
 from tests.engine.files import TOOL, write
+from tests.evaluation.grid_runs import BOATS, HEADER, make
+from tests.evaluation.grid_runs import GRID as SIEVES
 
 BASE = """\
 name: base
@@ -66,43 +78,27 @@ def test_an_arm_is_the_inventory_with_what_is_common_and_its_own_keys_over_it(fo
     assert entry.samples == 3 and entry.llm is not None
     assert (entry.llm.temperature, entry.llm.max_tokens) == (0, 40)
     assert fixed_plan(alone) == ["answer_generator"] and fixed_plan(first) != fixed_plan(alone)
+    changes = [(), ('solution_generator: llm {"temperature": 0}',), ("without solution_generator",)]
+    assert [arm.changes for arm in grid.arms.values()] == changes
+    assert [arm.calls for arm in grid.arms.values()] == [3, 3, 0]
+    assert list(grid.only(["alone", "first"]).arms) == ["first", "alone"]
+    with pytest.raises(ChameleonError, match="Did you mean 'colder'"):
+        grid.only(["colde"])
+    write(folder, BASE.replace("samples: 3", "samples: 8"), "other.yaml")
+    other = Grid.load(folder / "grid.yaml", inventory=str(folder / "other.yaml"))
+    assert other.inventory.endswith("other.yaml") and [arm.calls for arm in other.arms.values()] == [8, 8, 0]
 
 
-def test_an_arm_without_anything_is_the_inventory_itself(folder: Path) -> None:
+def test_an_arm_without_anything_is_the_inventory_and_leaves_out_what_all_do(folder: Path) -> None:
     same = load(folder, "name: same\ninventory: base.yaml\narms: {it: {}}").arms["it"].inventory.spec
     below = Inventory.load(folder / "base.yaml").spec
     assert below is not None and same == below.model_copy(update={"name": "same_it"})
-
-
-def test_the_modules_left_out_are_those_of_all_arms_and_the_arms_own(folder: Path) -> None:
+    assert load(folder, "name: planned\ninventory: tabmwp\narms: {it: {}}").arms["it"].calls is None
     arms = "arms: {one: {without: [wiki_clarifier]}, other: {}}"
     text = f"name: tried\ninventory: tablerag_tabfact\ncommon: {{without: [term_clarifier]}}\n{arms}"
     one, other = load(folder, text).arms.values()
     assert one.inventory.left_out == {"term_clarifier", "wiki_clarifier"}
     assert other.inventory.left_out == {"term_clarifier"}
-
-
-def test_what_an_arm_changes_is_told_in_words_and_its_calls_where_the_plan_is_fixed(folder: Path) -> None:
-    arms = load(folder).arms.values()
-    colder = 'solution_generator: llm {"temperature": 0}'
-    assert [arm.changes for arm in arms] == [(), (colder,), ("without solution_generator",)]
-    assert [arm.calls for arm in arms] == [3, 3, 0]
-    assert load(folder, "name: planned\ninventory: tabmwp\narms: {it: {}}").arms["it"].calls is None
-
-
-def test_old_keys_of_an_arm_are_read_with_a_warning(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
-    old = GRID.replace("llm: {temperature: 0}", "at_most: 2, asks: approval")
-    made = load(folder, old).arms["colder"].inventory.modules["solution_generator"]
-    assert (made.max_runs, made.requires_approval) == (2, True)
-    assert "grid.yaml:10: 'at_most' is now 'max_runs'" in caplog.text
-    told = fault(folder, old.replace("at_most: 2", "at_most: x"))
-    assert told.startswith(f"{folder / 'grid.yaml'}:10") and "max_runs" in told
-
-
-def test_another_inventory_takes_the_place_of_the_grids(folder: Path) -> None:
-    write(folder, BASE.replace("samples: 3", "samples: 8"), "other.yaml")
-    grid = Grid.load(write(folder, GRID, "grid.yaml"), inventory=str(folder / "other.yaml"))
-    assert grid.inventory.endswith("other.yaml") and [arm.calls for arm in grid.arms.values()] == [8, 8, 0]
 
 
 def test_tools_and_prompts_are_found_beside_the_grid_and_beside_the_inventory(tmp_path: Path) -> None:
@@ -111,69 +107,181 @@ def test_tools_and_prompts_are_found_beside_the_grid_and_beside_the_inventory(tm
     write(tmp_path, TOOL.replace("return 1", "return 2"), "grid_tool.py")
     base = 'name: base\nplanner: {use: fixed, plan: [it]}\nmodules: {it: {use: "below_tool:Tool"}}'
     write(tmp_path / "below", base, "base.yaml")
-    text = (
-        "name: tools\ninventory: below/base.yaml\narms:\n  one: {}\n"
-        '  two: {modules: {it: {use: "grid_tool:Tool"}}}'
-    )
-    one, two = load(tmp_path, text).arms.values()
-    assert [one.inventory.modules["it"].run(None), two.inventory.modules["it"].run(None)] == [1, 2]  # type: ignore[arg-type]
+    two = '{modules: {it: {use: "grid_tool:Tool"}}}'
+    arms = load(tmp_path, f"name: tools\ninventory: below/base.yaml\narms:\n  one: {{}}\n  two: {two}").arms
+    assert [arm.inventory.modules["it"].run(None) for arm in arms.values()] == [1, 2]  # type: ignore[arg-type]
 
 
-def test_arms_are_picked_by_name(folder: Path) -> None:
-    grid = load(folder)
-    assert list(grid.only(["alone", "first"]).arms) == ["first", "alone"]
-    with pytest.raises(ChameleonError, match=r"no arm 'colde'\. Did you mean 'colder'"):
-        grid.only(["colde"])
+FAULTS = [
+    (f"{GRID}armss: {{}}", 13, "unknown key 'armss'. Did you mean 'arms'?"),
+    (GRID.replace("about:", "abut:"), 8, "abut'. Did you mean 'about'?"),
+    (GRID.replace("about:", "name:"), 8, "unknown key 'arms.colder.name'"),
+    (GRID.partition("arms:")[0], 0, "the key 'arms' is missing"),
+    (GRID.partition("arms:")[0] + "arms: {}", 5, "at least 1 item"),
+    (GRID.replace("alone:", "first:"), 11, "the key 'first' occurs twice"),
+    (GRID.replace("base.yaml", "tablerag_tabfct"), 2, "Did you mean 'tablerag_tabfact'?"),
+    (GRID.replace("[solution_generator]", "[solution]"), 12, "the arm alone: there is no module 'solution'"),
+    ("- name", 0, "a grid is a mapping."),
+]
 
 
-FAULTS = {
-    "an unknown key": (f"{GRID}armss: {{}}", 13, "unknown key 'armss'. Did you mean 'arms'?"),
-    "an unknown key of an arm": (GRID.replace("about:", "abut:"), 8, "abut'. Did you mean 'about'?"),
-    "a name of its own": (GRID.replace("about:", "name:"), 8, "unknown key 'arms.colder.name'"),
-    "no arms": (GRID.partition("arms:")[0], 0, "the key 'arms' is missing"),
-    "arms that are none": (GRID.partition("arms:")[0] + "arms: {}", 5, "at least 1 item"),
-    "an arm that stands twice": (GRID.replace("alone:", "first:"), 11, "the key 'first' occurs twice"),
-    "no inventory of that name": (
-        *(GRID.replace("base.yaml", "tablerag_tabfct"), 2),
-        "there is no inventory 'tablerag_tabfct'. Did you mean 'tablerag_tabfact'?",
-    ),
-    "a module that is not there to be left out": (
-        *(GRID.replace("[solution_generator]", "[solution]"), 12),
-        "the arm alone: there is no module 'solution' to leave out. Did you mean 'solution_generator'?",
-    ),
-    "no mapping": ("- name", 0, "a grid is a mapping. Begin with `name:`, `inventory:` and `arms:`."),
-}
-
-
-@pytest.mark.parametrize("name", FAULTS)
-def test_a_fault_is_told_with_its_place(name: str, folder: Path) -> None:
-    text, line, what = FAULTS[name]
+@pytest.mark.parametrize(("text", "line", "what"), FAULTS)
+def test_a_fault_is_told_with_its_place(text: str, line: int, what: str, folder: Path) -> None:
     told = fault(folder, text)
     where = f"{folder / 'grid.yaml'}:{line}" if line else str(folder / "grid.yaml")
     assert told.startswith(where) and what in told, told
 
 
-def test_a_fault_below_is_told_with_its_own_place(folder: Path) -> None:
+def test_a_fault_below_and_a_grid_that_is_not_there_are_told(folder: Path) -> None:
     write(folder, BASE.replace("samples: 3", "sampels: 3"), "base.yaml")
     told = fault(folder, GRID)
     assert told.startswith(f"{folder / 'base.yaml'}:5") and "the arm first: " in told
+    for name, what in {"tablerg": "Did you mean 'tablerag'", "no/such.yaml": "no such grid file"}.items():
+        with pytest.raises(ChameleonError, match=what):
+            Grid.load(name)
 
 
-def test_a_grid_that_is_not_there_is_told_with_the_nearest() -> None:
-    with pytest.raises(ChameleonError, match=r"no grid 'tablerg'\. Did you mean 'tablerag'"):
-        Grid.load("tablerg")
-    with pytest.raises(ChameleonError, match="no such grid file"):
-        Grid.load("no/such.yaml")
+def test_old_keys_of_an_arm_are_read_with_a_warning(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
+    old = GRID.replace("llm: {temperature: 0}", "at_most: 2, asks: approval")
+    made = load(folder, old).arms["colder"].inventory.modules["solution_generator"]
+    assert (made.max_runs, made.requires_approval) == (2, True)
+    assert "'at_most' is now 'max_runs'" in caplog.text
+    told = fault(folder, old.replace("at_most: 2", "at_most: x"))
+    assert told.startswith(str(folder / "grid.yaml")) and "max_runs" in told
 
 
-@pytest.mark.parametrize("name", shipped_grids())
-def test_shipped_grids_are_whole(name: str) -> None:
-    grid = Grid.load(name)
-    assert grid.name == name and grid.about.endswith(".") and len(grid.arms) > 1
-    assert all(fixed_plan(arm.inventory) and arm.calls for arm in grid.arms.values())
+def test_shipped_grids_are_whole_and_two_do_for_all_tasks() -> None:
+    benchmarks = [find_benchmark(name) for name in shipped("benchmarks")]
+    for name in shipped_grids():
+        grid = Grid.load(name)
+        assert grid.name == name and grid.about.endswith(".") and len(grid.arms) > 1
+        for arm in grid.arms.values():  # what is printed of it is a row of a benchmark
+            assert not arm.published or any(arm.printed(each) for each in benchmarks)
+    for inventory in ("tablerag_feverous", "tablerag_hybridqa", "tablerag_sqa"):
+        for name in ("tablerag", "tablerag_retrieval"):
+            assert len(Grid.load(name, inventory=inventory).arms) > 10
 
 
-@pytest.mark.parametrize("inventory", ["tablerag_feverous", "tablerag_hybridqa", "tablerag_sqa"])
-def test_a_shipped_grid_does_for_all_four_tasks(inventory: str) -> None:
-    for name in ("tablerag", "tablerag_retrieval"):
-        assert len(Grid.load(name, inventory=inventory).arms) > 10
+TABLE = Table(HEADER, BOATS, "Fleet")
+
+
+def state_of(*records: StepRecord, table: Table | None = TABLE) -> State:
+    state = State().after(RunStarted("mine", {"question": "Which?", **({"table": table} if table else {})}))
+    state = state.after(Plan(tuple(record.step for record in records), "test"))
+    for record in records:
+        state = state.after(record)
+    return state
+
+
+def cut(rows: list[int], columns: list[int]) -> StepRecord:
+    part = TABLE.take_rows(rows).take_columns(columns)
+    kept = {"rows": tuple(rows), "columns": tuple(columns)}
+    return StepRecord(Step("cut"), 1, {"table": part}, {"kept": kept})
+
+
+def found_in_index(table: Table) -> StepRecord:
+    return StepRecord(Step("find"), 1, {"table": table}, {"retrieved": ({"id": "x"},)})
+
+
+PROBLEM = Problem("1", {"question": "Which?", "table": TABLE}, ["Heron"])
+CELLS = [frozenset({(1, 0)}), frozenset({(0, 1), (2, 1)})]
+UNTOLD = StepRecord(Step("cut"), 1, {"table": TABLE.take_rows([1])})  # nobody says what is left
+
+
+@pytest.mark.parametrize(
+    ("records", "expected"),
+    [
+        ([], True),
+        ([cut([0, 1], [0, 1])], True),
+        ([cut([1, 2], [0, 1])], True),
+        ([cut([1], [0, 1])], False),  # of the second group none is left
+        ([cut([0, 1, 2], [0])], False),
+        ([UNTOLD], None),
+        ([found_in_index(TABLE.with_caption("another name"))], True),
+        ([found_in_index(Table(HEADER, BOATS[:2]))], False),
+        ([found_in_index(TABLE), cut([1], [0, 1])], False),
+    ],
+)
+def test_gold_cells_are_left_or_lost(records: list[StepRecord], expected: bool | None) -> None:
+    assert has_gold(state_of(*records), PROBLEM, CELLS) is expected
+    assert has_gold(state_of(*records), PROBLEM, None) is has_gold(state_of(*records), PROBLEM, []) is None
+
+
+def test_a_run_without_a_table_has_lost_them() -> None:
+    failed = state_of(StepRecord(Step("cut"), error=Failure("ModuleError", "it broke")))
+    left = [left_of(each, PROBLEM, CELLS, None) for each in (state_of(table=None), failed)]
+    assert left == [{"gold_kept": False}] * 2
+
+
+cells = st.frozensets(st.tuples(st.integers(0, 2), st.integers(0, 1)), min_size=1)
+some = st.lists(st.integers(0, 2), unique=True, min_size=1).map(sorted)
+
+
+@given(st.lists(cells, min_size=1, max_size=4), some)
+def test_more_rows_never_lose_a_cell(groups: list[frozenset[tuple[int, int]]], rows: list[int]) -> None:
+    part = has_gold(state_of(cut(rows, [0, 1])), PROBLEM, groups)
+    assert part is all(any(row in rows for row, _ in each) for each in groups)
+    assert has_gold(state_of(cut([0, 1, 2], [0, 1])), PROBLEM, groups) is True
+
+
+def measured(folder: Path, one: str = "{}") -> dict[str, dict[str, Any]]:
+    """The arms of the grid, the first but one of them changed."""
+    path, questions = make(folder, SIEVES.replace("one: {}", f"one: {one}"))
+    benchmark: Benchmark = find_benchmark("wikitq")
+    problems = list(read_problems(benchmark, DataFile(questions)))
+    return {arm.name: measure_arm(arm, benchmark, problems) for arm in Grid.load(path).arms.values()}
+
+
+def test_an_arm_is_measured_over_all_problems(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[set[str]] = []
+    run = Executor.run
+    monkeypatch.setattr(Executor, "run", lambda self, given: seen.append(set(given)) or run(self, given))
+    arms = measured(tmp_path).values()
+    assert seen and all(given <= {"question", "table"} for given in seen), "no gold answer comes to a module"
+    assert all((arm["needs_a_model"], arm["problems"]) == (["table_answerer"], 4) for arm in arms)
+    tables = [arm["table"] for arm in arms]
+    # The answers stand in the rows 0, 2 and 1, and that of the fourth question in none.
+    shares, known = [1.0, 0.3333, 0.6667], [3, 3, 3]
+    for key, values in {"gold_kept": shares, "cells": shares, "gold_known": known, "rows": [3, 1, 2]}.items():
+        assert [each[key] for each in tables] == values
+    assert tables[1]["tokens"] == estimated_tokens("| Boat | Port |\n|---|---|\n| Swift | Ostrand |")
+
+
+def test_an_arm_that_cannot_run_or_asks_before_the_answer_is_not_measured(tmp_path: Path) -> None:
+    for lost, told in {"package": "the package sieve is missing", "Fleet": "it cannot be kept"}.items():
+        one = measured(tmp_path, f"{{modules: {{keep: {{lost: {lost}}}}}}}")["one"]
+        assert one["problems"] == 0 and told in one["lacks"]
+    arms = measured(tmp_path, "{modules: {keep: {use: llm_filter}}}")
+    assert arms["one"]["needs_a_model"] == ["keep", "table_answerer"] and arms["two"]["problems"] == 4
+    assert (arms["one"]["problems"], arms["one"]["table"], arms["one"]["lacks"]) == (0, None, None)
+    [planned] = Grid.load(write(tmp_path, "name: planned\ninventory: tabmwp\narms: {it: {}}")).arms.values()
+    found = measure_arm(planned, find_benchmark("tabmwp"), [])
+    assert (found["needs_a_model"], found["problems"]) == (["the planner"], 0)
+
+
+def test_the_table_is_estimated_as_shown_and_a_failure_has_lost_its_answer(tmp_path: Path) -> None:
+    arms = measured(tmp_path, "{modules: {table_formatter: {format: html}, keep: {rows: 3}}}")
+    rows = "".join(f"<tr><td>{boat}</td><td>{port}</td></tr>" for boat, port in BOATS)
+    assert arms["one"]["table"]["tokens"] > estimated_tokens(rows) > arms["whole"]["table"]["tokens"]
+    one = measured(tmp_path, "{modules: {keep: {lost: Fleet 1, rows: 3}}}")["one"]
+    assert (one["problems"], one["failed"], one["lacks"]) == (4, 1, None)
+    assert "it cannot be kept" in one["failed_first_for"]
+    [answers, lost] = ArmTable([one], {}).notes
+    assert "Answers need a model" in answers
+    assert lost.startswith("one: 1 of 4 problems came to no table, the first since module keep: ")
+    assert one["table"]["gold_kept"] == 0.6667 and one["table"]["n"] == 3
+
+
+verdicts = st.dictionaries(st.sampled_from("abcdefgh"), st.booleans())
+
+
+@given(verdicts, verdicts)
+def test_differences_are_over_pairs(ours: dict[str, bool], first: dict[str, bool]) -> None:
+    found = difference(ours, first)
+    pairs = [ours[id] - first[id] for id in sorted(ours.keys() & first.keys())]
+    if not pairs:
+        assert found == (None, None)
+        return
+    mean = sum(pairs) / len(pairs)
+    variance = sum((pair - mean) ** 2 for pair in pairs) / len(pairs)
+    assert found == pytest.approx((mean, 1.645 * (variance / len(pairs)) ** 0.5), abs=1e-9)

@@ -1,28 +1,31 @@
-"""What `chameleon stats` and `chameleon report` print, and the tables that they are made of."""
+"""What `chameleon stats` and `chameleon report` print, and the figures that they are made of."""
 
 from __future__ import annotations
 
-import gc
 import json
-import tracemalloc
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from chameleon.cli.reporting import print_report, print_stats
 from chameleon.cli.scoring import in_blocks
 from chameleon.core.events import Failure, RunEnded, RunStarted
-from chameleon.core.log import json_line
 from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.data import find_benchmark
-from chameleon.evaluation.results import Result
 from chameleon.evaluation.run import Run, read_run, told_apart
 from chameleon.evaluation.run_dir import RunDir
+from chameleon.evaluation.stats import END, START, PlanStats
 from chameleon.evaluation.system_table import Comparison
 from chameleon.table.formats import places
 from tests.evaluation.report_runs import offline_run, settings, write_run
+
+Patch = pytest.MonkeyPatch
 
 Out = pytest.CaptureFixture[str]
 
@@ -33,54 +36,51 @@ def paths(runs: tuple[Run, Run]) -> list[Path]:
 
 
 @pytest.fixture(autouse=True)
-def _terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+def _terminal(monkeypatch: Patch) -> None:
     monkeypatch.setenv("COLUMNS", "100")
 
 
+def report(paths: list[Path], capsys: Out, **options: Any) -> str:
+    print_report(paths, **{"html": None, "problems": 10, "as_json": False, **options})
+    return capsys.readouterr().out
+
+
 def report_json(paths: list[Path], capsys: Out) -> dict[str, Any]:
-    print_report(paths, published=True, html=None, problems=10, as_json=True)
-    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    found: dict[str, Any] = json.loads(report(paths, capsys, published=True, as_json=True))
     return found
 
 
-def test_the_table_has_the_runs_and_then_the_published_rows(paths: list[Path], capsys: Out) -> None:
-    print_report(paths, html=None, problems=10, as_json=False)
-    assert "GPT-4" not in capsys.readouterr().out
-    print_report(paths, published=True, html=None, problems=10, as_json=False)
-    lines = capsys.readouterr().out.splitlines()
-    assert " ".join(lines[2].split()) == "system n ALL FREE MC INT DEC EXTR BOOL OTH G1-6 G7-8"
+def test_the_table_has_the_runs_then_the_published_rows(paths: list[Path], capsys: Out) -> None:
+    assert "GPT-4" not in report(paths, capsys)
+    lines = report(paths, capsys, published=True).splitlines()
+    rows = [" ".join(line.split()) for line in lines]
+    assert rows[2] == "system n ALL FREE MC INT DEC EXTR BOOL OTH G1-6 G7-8"
     published = "Chameleon (GPT-4) 7,686 98.78 98.95 98.29 99.34 97.42 98.58 98.56 93.33 98.95 98.54"
-    rows = [line.split() for line in lines]
-    assert rows.index(published.split()) > next(
-        i for i, row in enumerate(rows) if row[:2] == ["offline", "24"]
-    )
-    assert max(map(places, lines)) <= 100
-
-
-def test_cells_are_those_of_the_results(paths: list[Path], capsys: Out) -> None:
-    found = report_json(paths, capsys)
-    table = found["tables"][0]
+    ours = next(place for place, row in enumerate(rows) if row.startswith("offline 24"))
+    assert rows.index(published) > ours and max(map(places, lines)) <= 100
+    table = report_json(paths, capsys)["tables"][0]
     assert table["columns"] == ["ALL", *find_benchmark("tabmwp").columns]
     for path in paths:
         row = next(row for row in table["rows"] if row["system"] == path.name)
         results = list(read_run(path).results)
         assert row["n"] == len(results) and not row["published"] and row["date"] == "2026-11-21"
         for column in table["columns"]:
-            of_column = [r.correct for r in results if column == "ALL" or column in r.columns]
-            expected = round(100 * sum(of_column) / len(of_column), 2) if of_column else None
-            assert row["percent"][column] == (
-                None if expected is None else pytest.approx(expected, abs=0.006)
-            )
+            right = [r.correct for r in results if column == "ALL" or column in r.columns]
+            share = pytest.approx(100 * sum(right) / len(right), abs=0.006) if right else None
+            assert row["percent"][column] == share
     assert [row["published"] for row in table["rows"]].count(True) == len(find_benchmark("tabmwp").published)
+    spent = "".join(line for line in report(paths, capsys).splitlines() if line.startswith("  Spent"))
+    assert "no model calls" in spent and " tokens" in spent and "$" not in spent
+    usage = report_json(paths, capsys)["runs"][1]["usage"]
+    assert usage["calls"] > 12 and usage["cost"] is None
 
 
 @pytest.mark.parametrize(("total", "told"), [(1_200, "5 of 1,200, unfinished"), (5, "")])
 def test_a_run_that_has_not_ended_says_so(total: int, told: str, tmp_path: Path, capsys: Out) -> None:
-    path = offline_run(tmp_path / "some", 5).path
+    path, page = offline_run(tmp_path / "some", 5).path, tmp_path / "page.html"
     with RunDir(path, read_run(path).settings) as folder:
         folder.expect(total)
-    print_report([path], html=tmp_path / "page.html", problems=1, as_json=False)
-    text = " ".join((capsys.readouterr().out + (tmp_path / "page.html").read_text("utf-8")).split())
+    text = " ".join((report([path], capsys, html=page, problems=1) + page.read_text("utf-8")).split())
     found = report_json([path], capsys)
     (line,) = (row for row in found["tables"][0]["rows"] if not row["published"])
     run = found["runs"][0]
@@ -89,68 +89,31 @@ def test_a_run_that_has_not_ended_says_so(total: int, told: str, tmp_path: Path,
     assert text.count(told) >= 4 if told else "unfinished" not in text  # in table and facts, twice
 
 
-def test_cost_that_nobody_stated_is_left_out_and_not_nothing(paths: list[Path], capsys: Out) -> None:
-    print_report(paths, html=None, problems=10, as_json=False)
-    printed = capsys.readouterr().out
-    spent = "".join(line for line in printed.splitlines() if line.startswith("  Spent"))
-    assert "no model calls" in spent and " tokens" in spent and "$" not in spent
-    usage = report_json(paths, capsys)["runs"][1]["usage"]
-    assert usage["calls"] > 12 and usage["cost"] is None
-
-
-def test_what_is_said_of_a_run_is_wrapped_and_tells_why_problems_failed(
-    tmp_path: Path, capsys: Out, monkeypatch: pytest.MonkeyPatch
+def test_facts_are_wrapped_and_tell_why_problems_failed(
+    tmp_path: Path, capsys: Out, monkeypatch: Patch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "70")
-    problem = Problem("p", {"question": "?"}, "7")
     reasons = ["the server failed (500)"] * 3 + ["no ink"] * 2
     ends = [RunEnded("failed", Failure("ModelError", reason)) for reason in reasons]
     begun = RunStarted("tabmwp", {"question": "?"})
-    made = ((replace(problem, id=f"p{n}"), (begun, end), False) for n, end in enumerate(ends))
+    made = ((Problem(f"p{n}", {"question": "?"}, "7"), (begun, end), False) for n, end in enumerate(ends))
     digests = {f"digest {n}": "0f" * 8 for n in range(9)}
     write_run(tmp_path / "run", settings("tabmwp", digests=digests), made)
-    print_report([tmp_path / "run"], html=None, problems=10, as_json=False)
-    printed = capsys.readouterr().out
-    lines = printed.splitlines()
-    assert max(map(places, lines)) <= 70
-    failed = next(number for number, line in enumerate(lines) if line.split()[:1] == ["Failed"])
-    assert [line.strip() for line in lines[failed : failed + 3]] == [
-        "Failed     5 (100.00 %)",
-        "3 times: the server failed (500)",
-        "2 times: no ink",
-    ]
+    printed = report([tmp_path / "run"], capsys)
+    lines = [line.strip() for line in printed.splitlines()]
+    assert max(map(places, printed.splitlines())) <= 70
+    failed = lines.index("Failed     5 (100.00 %)")
+    assert lines[failed + 1 : failed + 3] == ["3 times: the server failed (500)", "2 times: no ink"]
     assert all(f"{name} {digest}" in " ".join(printed.split()) for name, digest in digests.items())
 
 
-def test_a_run_that_is_read_holds_no_results(tmp_path: Path) -> None:
-    def held(count: int) -> int:
-        path = tmp_path / str(count)
-        RunDir(path, settings("tables_offline")).close()
-        rows = (Result(str(number), "x" * 200, False, True).to_json() for number in range(count))
-        (path / "results.jsonl").write_bytes(b"".join(map(json_line, rows)))
-        tracemalloc.start()
-        try:
-            assert read_run(path).n == count
-            gc.collect()
-            return tracemalloc.get_traced_memory()[0]
-        finally:
-            tracemalloc.stop()
-
-    held(10)  # what is loaded with the first
-    assert held(2_000) < held(10) + 2_000 * 400, "but for its id, its place and its verdict"
-
-
-def test_runs_of_one_name_are_told_apart(paths: list[Path]) -> None:
-    run = read_run(paths[0])
-    other = replace(run, path=Path("elsewhere") / "offline")
-    assert [each.name for each in told_apart([run, other])] == [str(run.path), "elsewhere/offline"]
-
-
-def test_runs_of_several_benchmarks_have_a_table_each(paths: list[Path]) -> None:
+def test_runs_of_one_name_are_told_apart_and_benchmarks_have_a_table_each(paths: list[Path]) -> None:
     class Another(type(find_benchmark("tabmwp"))):  # type: ignore[misc]
         name, columns, published = "another", ("ONLY",), ()
 
     first = read_run(paths[0])
+    elsewhere = replace(first, path=Path("elsewhere") / "offline")
+    assert [each.name for each in told_apart([first, elsewhere])] == [str(first.path), "elsewhere/offline"]
     second = replace(first, settings={**first.settings, "benchmark": "another"}, benchmark=Another())
     tables = Comparison.of([first, second, first])
     assert [table.benchmark.name for table in tables] == ["tabmwp", "another"]
@@ -161,13 +124,10 @@ def test_runs_of_several_benchmarks_have_a_table_each(paths: list[Path]) -> None
 def test_stats_stand_side_by_side_with_the_published_use(paths: list[Path], capsys: Out) -> None:
     print_stats(paths, as_json=False)
     printed = capsys.readouterr().out
-    header = printed.splitlines()[0]
+    header, *lines = printed.splitlines()
     assert header.split()[:3] == ["run", "offline", "model"] and "Chameleon (GPT-4)" in header
-    reader, generator = (
-        next(line for line in printed.splitlines() if line.startswith(f"{name}, %")).split()
-        for name in ("table_reader", "program_generator")
-    )
-    assert "100.00" in reader and generator[-2:] == ["71.99", "70.84"]
+    shares = {line.partition(",")[0]: line.split()[2:] for line in lines if ", %" in line}
+    assert "100.00" in shares["table_reader"] and shares["program_generator"][-2:] == ["71.99", "70.84"]
     assert "table_reader → final_answer" in printed
     print_stats(paths, as_json=True)
     found = json.loads(capsys.readouterr().out)["runs"]
@@ -179,10 +139,8 @@ def test_stats_stand_side_by_side_with_the_published_use(paths: list[Path], caps
 
 def test_hostile_names_and_settings_cannot_steer_the_terminal(hostile: Run, capsys: Out) -> None:
     print_stats([hostile.path], as_json=False)
-    print_report([hostile.path], html=None, problems=10, as_json=False)
-    printed = capsys.readouterr().out
-    assert all(line.isprintable() for line in printed.splitlines())
-    assert len(printed) < 30_000
+    printed = report([hostile.path], capsys)
+    assert all(line.isprintable() for line in printed.splitlines()) and len(printed) < 30_000
     assert "<script>window.ran = 1</script>" in printed
 
 
@@ -192,10 +150,34 @@ def test_blocks_keep_every_column_and_the_width(width: int) -> None:
     columns += [(f"column {n}", [str(n), str(n) * 8, "–"]) for n in range(20)]
     columns.append(("text", ["x" * 500, "\x1b[31mred", "a\nb"]))
     text = in_blocks(columns, ["text"], width)
-    assert max(map(places, text.splitlines())) <= width
+    assert max(map(places, text.splitlines())) <= width and "\x1b" not in text
     blocks = text.split("\n\n")
     assert all(len(block.splitlines()) == 5 for block in blocks)
     headers = " ".join(block.splitlines()[0] for block in blocks)
     assert all(f"column {n}" in headers for n in range(20)) and headers.endswith("text")
     assert (len(blocks) == 1) == (width == 400)
-    assert "\x1b" not in text
+
+
+names = st.sampled_from(["row_lookup", "program_generator", "answer_generator", "a b", ""])
+plans = st.lists(st.lists(names, max_size=6), max_size=30)
+
+
+def stats(listed: Sequence[Sequence[str]]) -> PlanStats:
+    return PlanStats(Counter(map(tuple, listed)))
+
+
+@given(plans)
+def test_stats_equal_a_plain_recount_in_any_order(listed: list[list[str]]) -> None:
+    found, n = stats(listed).to_json(top=3), len(listed)
+    assert json.dumps(found) == json.dumps(stats(sorted(listed)).to_json(top=3))
+    every = {name for plan in listed for name in plan}
+    assert found["modules"] == {name: sum(name in plan for plan in listed) / n for name in every}
+    assert found["mean_length"] == (pytest.approx(sum(map(len, listed)) / n) if n else None)
+    often = Counter(map(tuple, listed))
+    assert found["programs"] == len(often)
+    assert [each["count"] for each in found["top_programs"]] == [count for _, count in often.most_common(3)]
+    pairs = Counter(pair for plan in listed for pair in zip([START, *plan], [*plan, END], strict=True))
+    counts = {(a, b): each["count"] for a, after in found["transitions"].items() for b, each in after.items()}
+    assert counts == pairs and found["without_plan"] == listed.count([])
+    for after in stats(listed).probabilities.values():
+        assert sum(after.values()) == pytest.approx(1)

@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from chameleon.benchmarks.tabmwp import Tabmwp
-from chameleon.sandbox import ExecResult, shared_sandbox
+from chameleon.sandbox import shared_sandbox
 from tests.benchmarks.shared_data import DATA, anchors, needs_data
 from tests.conftest import thorough
 from tests.e2e.commands import Command, Outcome
@@ -27,13 +29,11 @@ class Scoring:
 
     def __init__(self, command: Command, place: Path) -> None:
         self.command, self.place = command, place
+        self.predictions = place / "predictions.jsonl"
         self.data = str(write_rows(place / "problems.jsonl", ROWS))
 
-    def file(self, rows: Sequence[Mapping[str, Any]]) -> str:
-        return str(write_rows(self.place / "predictions.jsonl", rows))
-
     def __call__(self, rows: Sequence[Mapping[str, Any]] | str, *options: str) -> Outcome:
-        path = rows if isinstance(rows, str) else self.file(rows)
+        path = rows if isinstance(rows, str) else str(write_rows(self.predictions, rows))
         return self.command("score", "tabmwp", self.data, path, "--json", *options)
 
     def counts(self, rows: Sequence[Mapping[str, Any]] | str, *options: str) -> tuple[int, int, int]:
@@ -52,158 +52,93 @@ def score(command: Command, tmp_path: Path) -> Scoring:
     return Scoring(command, tmp_path)
 
 
-VALUES: dict[str, list[Row]] = {
-    "prediction": [{"pid": row["pid"], "prediction": row["answer"]} for row in ROWS],
-    "executed_recorded": [{"pid": row["pid"], "executed_recorded": row["answer"]} for row in ROWS],
-    "executed": [{"id": row["pid"], "executed": row["answer"]} for row in ROWS],
-    "numbers as ids": [{"pid": int(row["pid"]), "prediction": row["answer"]} for row in ROWS],
-    "another order": [{"pid": row["pid"], "prediction": row["answer"]} for row in reversed(ROWS)],
-}
+def predicted(key: str = "prediction", id: str = "pid", kind: Any = str) -> list[Row]:
+    return [{id: kind(row["pid"]), key: row["answer"]} for row in ROWS]
 
 
-@pytest.mark.parametrize("rows", VALUES.values(), ids=VALUES)
-def test_predictions_under_the_names_that_files_use(score: Scoring, rows: list[Row]) -> None:
-    for scorer in ("chameleon", "promptpg"):
-        assert score.counts(rows, "--scorer", scorer) == (9, 9, 9)
-
-
-@pytest.mark.parametrize("indent", [None, 2])
-def test_an_object_of_predictions_by_id(score: Scoring, indent: int | None) -> None:
+def test_predictions_under_the_names_that_files_use(score: Scoring) -> None:
+    forms = [predicted(), predicted("executed_recorded"), predicted("executed", "id"), predicted(kind=int)]
+    for rows in [*forms, predicted()[::-1]]:
+        for scorer in ("chameleon", "promptpg"):
+            assert score.counts(rows, "--scorer", scorer) == (9, 9, 9)
     path = score.place / "by_id.json"
-    path.write_text(json.dumps({row["pid"]: row["answer"] for row in ROWS}, indent=indent))
-    assert score.counts(str(path)) == (9, 9, 9)
-    path.write_text(json.dumps({row["pid"]: {"mine": row["answer"]} for row in ROWS}, indent=indent))
+    for indent in (None, 2):
+        path.write_text(json.dumps({row["pid"]: row["answer"] for row in ROWS}, indent=indent))
+        assert score.counts(str(path)) == (9, 9, 9)
+    path.write_text(json.dumps({row["pid"]: {"mine": row["answer"]} for row in ROWS}))
     assert score.counts(str(path), "--field", "mine") == (9, 9, 9)
 
 
-def test_texts_below_a_key(score: Scoring) -> None:
+def test_texts_below_a_key_and_texts_that_are_null(score: Scoring) -> None:
     rows = [{"pid": r["pid"], "few": {"output": f"I think so. The answer is {r['answer']}."}} for r in ROWS]
     for scorer in ("chameleon", "promptpg"):
         assert score.counts(rows, "--field", "few.output", "--scorer", scorer)[:2] == (9, 9)
     told = score(rows, "--field", "few.output", "--scorer", "pot")
-    expected = "this scorer has no rule for a model's text. Score predictions or programs, or take another"
-    assert told.complaint.startswith(expected)
-
-
-@pytest.mark.parametrize(
-    ("field", "told"),
-    [
-        ("predicton", "has no field 'predicton'. Did you mean 'prediction'?"),
-        ("few.outptu", "has no field 'few.outptu'. Did you mean 'few.output'?"),
-        ("few", "has no field 'few'. There are: few.output, pid, prediction."),
-        ("none.output", "has no field 'none.output'"),
-        ("", "has no field ''"),
-        (".", "has no field '.'"),
-        ("few.output.deeper", "has no field 'few.output.deeper'"),
-    ],
-)
-def test_a_field_that_is_not_there_is_told(score: Scoring, field: str, told: str) -> None:
-    complaint = score(
-        [{"pid": row["pid"], "prediction": "7", "few": {"output": "7"}} for row in ROWS], "--field", field
-    ).complaint
-    assert complaint.startswith("the prediction for problem 1000 ") and told in complaint
-
-
-def test_what_our_results_declined_is_never_right(score: Scoring) -> None:
-    """Chameleon's rule takes the first choice for nothing; that is for other systems' files alone."""
-    rows = [{"pid": r["pid"], "answer": None, "declined": True, "error": {"kind": "Declined"}} for r in ROWS]
-    assert score.counts(rows) == (9, 0, 0)
-    first = sum(bool(row["choices"]) and row["choices"][0] == row["answer"] for row in ROWS)
-    assert score.counts([{"pid": row["pid"], "prediction": None} for row in ROWS]) == (9, first, 0)
-
-
-def test_missing_and_unknown_ids_are_told(score: Scoring) -> None:
-    outcome = score([*VALUES["prediction"][2:], *({"pid": f"x{n}", "prediction": 1} for n in range(3))])
-    assert counts(outcome) == (9, 7, 7)
-    predictions = score.place / "predictions.jsonl"
-    assert outcome.err.splitlines() == [
-        f"2 problems without a row in {predictions}: wrong.",
-        f"3 rows of {predictions} of no problem of the data: not looked at.",
-    ]
-
-
-NO_PROBLEM = "a row of the predictions names no problem. Its fields: name, prediction."
-OTHERS = (
-    "no row of the predictions belongs to a problem of the data. "
-    "A row belongs to the problem with the same 'pid'."
-)
-TWICE = [{"pid": "1000", "prediction": "1"}, {"pid": 1000, "prediction": "2"}]
-
-
-@pytest.mark.parametrize(
-    ("rows", "told"),
-    [
-        ([{"pid": f"x{ROWS[0]['pid']}", "prediction": 1}], OTHERS),
-        ([{"name": "1000", "prediction": "1"}] * 2, NO_PROBLEM),
-        (TWICE, "two predictions for problem 1000"),
-    ],
-)
-def test_rows_of_no_problem_and_of_one_twice_are_refused(score: Scoring, rows: list[Row], told: str) -> None:
-    assert told in score(rows).complaint
-
-
-def test_a_text_that_is_null_is_no_prediction(score: Scoring) -> None:
+    assert told.complaint.startswith("this scorer has no rule for a model's text.")
+    told = score([{"pid": ROWS[0]["pid"], "output": 7}], "--field", "output")
+    assert told.complaint == f"output of {ROWS[0]['pid']} is an int, not a text"
     rows = [{"pid": row["pid"], "output": f"The answer is {row['answer']}."} for row in ROWS]
     rows[0]["output"] = rows[3]["output"] = None  # free questions, so that no rule guesses a choice
     for scorer in ("chameleon", "promptpg"):
         assert score.counts(rows, "--field", "output", "--scorer", scorer) == (9, 7, 7)
 
 
-RUNS = [
-    {"pid": row["pid"], "run": run, "prediction": row["answer"] if run == "good" else "none", "n": 7}
-    for run, rows in (("good", ROWS[:6]), ("bad", ROWS[3:]))
-    for row in rows
-]
+def test_what_we_declined_is_never_right_and_a_field_that_is_not_there_is_told(score: Scoring) -> None:
+    """Chameleon's rule takes the first choice for nothing; that is for other systems' files alone."""
+    rows = [{"pid": r["pid"], "answer": None, "declined": True, "error": {"kind": "Declined"}} for r in ROWS]
+    assert score.counts(rows) == (9, 0, 0)
+    first = sum(bool(row["choices"]) and row["choices"][0] == row["answer"] for row in ROWS)
+    assert score.counts([{"pid": row["pid"], "prediction": None} for row in ROWS]) == (9, first, 0)
+    rows = [{**row, "few": {"output": "7"}} for row in predicted()]
+    for field, told in {
+        "predicton": ". Did you mean 'prediction'?",
+        "few.outptu": ". Did you mean 'few.output'?",
+        "few": ". There are: few.output, pid, prediction.",
+        **dict.fromkeys(["none.output", "", ".", "few.output.deeper"], ""),
+    }.items():
+        complaint = score(rows, "--field", field).complaint
+        assert complaint.startswith("the prediction for problem 1000 ")
+        assert f"has no field {field!r}{told}" in complaint
 
 
-def test_where_picks_a_run_of_several(score: Scoring) -> None:
-    assert "two predictions for problem" in score(RUNS).complaint
-    assert score.counts(RUNS, "--where", "run=good")[:2] == (9, 6)
-    assert score.counts(RUNS, "--where", "run=bad", "--given")[0] == 6
-    told = score(RUNS, "--where", "run=god").complaint
+def test_missing_and_unknown_ids_are_told_and_ids_that_occur_twice_refused(score: Scoring) -> None:
+    outcome = score([*predicted()[2:], *({"pid": f"x{n}", "prediction": 1} for n in range(3))])
+    assert counts(outcome) == (9, 7, 7)
+    missing, unknown = outcome.err.splitlines()
+    assert missing == f"2 problems without a row in {score.predictions}: wrong."
+    assert unknown == f"3 rows of {score.predictions} of no problem of the data: not looked at."
+    pid = {"pid": f"x{ROWS[0]['pid']}", "prediction": 1}
+    assert "belongs to the problem with the same 'pid'." in score([pid]).complaint
+    told = "a row of the predictions names no problem. Its fields: name, prediction."
+    assert told in score([{"name": "1000", "prediction": "1"}] * 2).complaint
+    twice = [{"pid": "1000", "prediction": "1"}, {"pid": 1000, "prediction": "2"}]
+    assert "two predictions for problem 1000" in score(twice).complaint
+
+
+def test_where_picks_a_run_of_several_and_given_leaves_out_what_has_no_prediction(score: Scoring) -> None:
+    runs = [{**row, "run": "good"} for row in predicted()[:6]]
+    runs += [{**row, "run": "bad", "prediction": "none"} for row in predicted()[3:]]
+    assert "two predictions for problem" in score(runs).complaint
+    assert score.counts(runs, "--where", "run=good")[:2] == (9, 6)
+    assert score.counts(runs, "--where", "run=bad", "--given")[0] == 6
+    told = score(runs, "--where", "run=god").complaint
     assert "no row of the predictions that have run=god belongs to a problem of the data" in told
-    assert "--where 'good' is no KEY=VALUE" in score(RUNS, "--where", "good").complaint
-
-
-def test_given_leaves_out_what_has_no_prediction(score: Scoring) -> None:
-    rows = [{"pid": row["pid"], "mine": row["answer"]} for row in ROWS[:4]]
-    rows += [{"pid": ROWS[4]["pid"], "mine": None}, {"pid": ROWS[5]["pid"], "other": "7"}]
+    assert "--where 'good' is no KEY=VALUE" in score(runs, "--where", "good").complaint
+    rows = [*predicted("mine")[:4], {"pid": ROWS[4]["pid"], "mine": None}, predicted("other")[5]]
     outcome = score(rows, "--given", "--field", "mine")
     assert counts(outcome) == (4, 4, 4)
     assert outcome.err.endswith("predictions.jsonl: left out.\n") and outcome.err.startswith("5 problems")
     assert "has no field 'mien'. Did you mean 'mine'?" in score(rows, "--given", "--field", "mien").complaint
 
 
-ODD: list[Any] = [
-    [], {}, [["7"]], {"a": 1}, True, False, 10**400, -0.0, 1e308, float("nan"), float("inf"), "", " ",
-    "\ud800", "\0", "<script>", "1/0", "1/", "/", "1,,", "%", "$", "9" * 5000, "\x1b[31m7", None, [None],
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("scorer", ["chameleon", "pot", "promptpg"])
-def test_predictions_of_odd_types_are_wrong_and_no_more(score: Scoring, scorer: str) -> None:
-    rows = [row for row in make_rows(3 * len(ODD)) if not row["choices"] and row["unit"] is None]
-    write_rows(score.place / "problems.jsonl", rows)
-    odd = [{"pid": row["pid"], "prediction": value} for row, value in zip(rows, ODD, strict=True)]
-    assert score.counts(odd, "--scorer", scorer)[:2] == (len(ODD), 0)
-    texts = [{"pid": row["pid"], "output": 7} for row in rows]
-    told = score(texts, "--field", "output", "--scorer", scorer).complaint
-    assert told == f"output of {rows[0]['pid']} is an int, not a text"
-
-
-PROGRAMS: dict[str, tuple[Any, str]] = {
-    "7": ("ans = 7", "a value"),
-    "none": ("x = 7", "no_answer"),
-    "broken": ("ans = (", "SyntaxError"),
-    "zero": ("ans = 1 / 0", "ZeroDivisionError"),
-    "reads": ("ans = open('/etc/passwd').read()", ""),
-    "exits": ("import sys; sys.exit(7)", ""),
-    "large": ("ans = 10 ** 5000", ""),
-    "NUL": ("ans = 7\0", ""),
-    "surrogate": ("ans = '\ud800'", ""),
-    "empty": ("", ""),
-    "number": (7, "no program"),
-    "null": (None, "no program"),
+PROGRAMS: dict[Any, str] = {  # what a program comes to, if that is told
+    "ans = 7": "a value",
+    "x = 7": "no_answer",
+    "ans = (": "SyntaxError",
+    "ans = 1 / 0": "ZeroDivisionError",
+    **{7: "no program", None: "no program"},
+    **dict.fromkeys(["ans = open('/etc/passwd').read()", "import sys; sys.exit(7)", "ans = 10 ** 5000"], ""),
+    **dict.fromkeys(["ans = 7\0", "ans = '\ud800'", ""], ""),
 }
 
 
@@ -216,19 +151,18 @@ def program_ends(outcome: Outcome) -> dict[str, int]:
 
 
 def test_hostile_programs_are_wrong_and_the_others_go_on(score: Scoring) -> None:
-    rows = [
-        {"pid": name, "table": "a | b", "question": "?", "choices": None, "answer": "7", "program": program}
-        for name, (program, _) in PROGRAMS.items()
-    ]
+    row: Row = {"table": "a | b", "question": "?", "choices": None, "answer": "7"}
+    rows = [{"pid": str(number), **row, "program": each} for number, each in enumerate(PROGRAMS)]
     write_rows(score.place / "problems.jsonl", rows)
     outcome = score(score.data, "--field", "program")
     n, correct, _ = counts(outcome)
     assert n == len(rows) and correct <= 2
     ends = program_ends(outcome)
     assert sum(ends.values()) == len(rows) and ends["no program"] == 2
-    assert all(end in ends for _, end in PROGRAMS.values() if end)
+    assert all(end in ends for end in PROGRAMS.values() if end)
 
 
+YES_NO, COLORS = ["yes", "no"], ["red", "blue"]
 # What a module answers, the gold answer, and choices: some are right by one rule alone.
 ANSWERS: dict[str, tuple[Any, str, list[str] | None]] = {
     "int": (12, "12", None),
@@ -238,30 +172,25 @@ ANSWERS: dict[str, tuple[Any, str, list[str] | None]] = {
     "list": ([12, 3], "12", None),
     "object": ({"total": 12}, "12", None),
     "empty list": ([], "12", None),
-    "true": (True, "yes", ["yes", "no"]),
-    "false": (False, "yes", ["yes", "no"]),
-    "choice": ("12", "12", ["5", "12"]),
-    "choice in capitals": ("BLUE", "blue", ["red", "blue"]),
-    "letter": ("(b)", "blue", ["red", "blue"]),
+    **{"true": (True, "yes", YES_NO), "false": (False, "yes", YES_NO), "choice": ("12", "12", ["5", "12"])},
+    **{"choice in capitals": ("BLUE", "blue", COLORS), "letter": ("(b)", "blue", COLORS)},
 }
 KNOWS = f"""
 from chameleon import Module
 
-ANSWERS = {ANSWERS!r}
-
 class Tool(Module):
     "Answers what it knows."
     def run(self, state):
-        return ANSWERS[state.input["question"]][0]
+        return {ANSWERS!r}[state.input["question"]][0]
 """
 
 
 @pytest.mark.parametrize("scorer", Tabmwp.scorers)
 def test_eval_and_score_come_to_the_same_verdict_on_every_answer(score: Scoring, scorer: str) -> None:
     write(score.place, KNOWS, "tools.py")
+    row = {"table": "kind | number\nkites | 3", "unit": None}
     rows = [
-        {"pid": name, "question": name, "table": "kind | number\nkites | 3", "answer": gold}
-        | {"choices": choices, "unit": None}
+        {"pid": name, "question": name, "answer": gold, "choices": choices, **row}
         for name, (_, gold, choices) in ANSWERS.items()
     ]
     write_rows(score.place / "problems.jsonl", rows)
@@ -269,9 +198,8 @@ def test_eval_and_score_come_to_the_same_verdict_on_every_answer(score: Scoring,
     ran = score.command(*asked, "--out", str(score.place / "out"))
     results = score.place / "out/results.jsonl"
     whole, again = json.loads(ran.out), json.loads(score(str(results), "--scorer", scorer).out)
-    assert list(whole) == list(again)
+    assert list(whole) == list(again) and whole["answered"] == len(ANSWERS)
     assert {**whole, "usage": 0, "seconds": 0} == {**again, "usage": 0, "seconds": 0}
-    assert whole["answered"] == len(ANSWERS)
     right = {line["id"] for line in read_lines(results) if line["correct"]}
     assert {"int", "choice", "text"} <= right and not right & {"empty list", "false"}
     if scorer == "pot":  # its rule makes a program's "12" a number before it compares
@@ -284,35 +212,18 @@ def figures(prefix: str) -> dict[str, int]:
     return {name.removeprefix(start): value for name, (value, _) in found if name.startswith(start)}
 
 
-def right(outcome: Outcome) -> dict[str, int]:
-    """The right answers of each column that has problems."""
-    assert outcome.code == 0, outcome.err
-    columns = json.loads(outcome.out)["breakdown"]
-    return {name: count["correct"] for name, count in columns.items() if count["n"]}
-
-
-class RunOnce:
-    """A sandbox that runs each program once, however often it is asked for."""
-
-    def __init__(self) -> None:
-        self.ended: dict[str, ExecResult] = {}
-
-    def run(self, program: str, *, timeout: float) -> ExecResult:
-        if program not in self.ended:
-            self.ended[program] = shared_sandbox().run(program, timeout=timeout)
-        return self.ended[program]
-
-
 @thorough
 @needs_data
 def test_codex_programs_give_the_recorded_figures(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    sandbox, data = RunOnce(), str(DATA / "tabmwp/codex_pot.jsonl.gz")
-    monkeypatch.setattr("chameleon.evaluation.score.shared_sandbox", lambda: sandbox)
+    once, data = SimpleNamespace(run=cache(shared_sandbox().run)), str(DATA / "tabmwp/codex_pot.jsonl.gz")
+    monkeypatch.setattr("chameleon.evaluation.score.shared_sandbox", lambda: once)
     for scorer in ("pot", "chameleon"):
         outcome = command("score", "tabmwp", data, data, "--field", "program", "--scorer", scorer, "--json")
-        assert right(outcome) == figures(f"codex_pot.rerun.{scorer}_scorer")
+        found = json.loads(outcome.out)
+        right = {name: count["correct"] for name, count in found["breakdown"].items() if count["n"]}
+        assert right == figures(f"codex_pot.rerun.{scorer}_scorer")
         expected = figures("codex_pot.rerun.outcome")
         ends = program_ends(outcome)
         without_value = {name: count for name, count in ends.items() if name != "a value"}
         assert without_value == {"no_answer" if name == "no_ans" else name: n for name, n in expected.items()}
-        assert json.loads(outcome.out)["answered"] == 6685 - figures("codex_pot.rerun")["none"]
+        assert found["answered"] == 6685 - figures("codex_pot.rerun")["none"]

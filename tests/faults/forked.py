@@ -19,15 +19,13 @@ import psutil
 from tests.e2e.commands import environment
 
 SECONDS = 20.0
-LOADED = (
-    *("aiohttp", "lxml.html", "rich.traceback", "chameleon.llm.openai_chat", "chameleon.evaluation.run"),
-    *(
-        f"chameleon.cli.{name}"
-        for name in ("app", "asking", "checking", "evaluating", "index_command", "measuring", "reporting")
-    ),
-    *("chameleon.documents", "chameleon.modules.vision", "chameleon.benchmarks.tabmwp"),
-    *("chameleon.modules.offline.table_reader", "chameleon.modules.program.programs"),
-)
+LOADED = """aiohttp lxml.html rich.traceback chameleon.llm.openai_chat chameleon.evaluation.run
+    chameleon.cli.app chameleon.cli.asking chameleon.cli.checking chameleon.cli.evaluating
+    chameleon.cli.index_command chameleon.cli.measuring chameleon.cli.reporting chameleon.documents
+    chameleon.modules.vision chameleon.benchmarks.tabmwp chameleon.modules.offline.table_reader
+    chameleon.modules.program.programs"""
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+STREAMS = ((os.devnull, os.O_RDONLY), (".out", _NEW), (".err", _NEW))
 
 
 @dataclass(frozen=True)
@@ -45,13 +43,8 @@ class Forked:
     """The process that waits, until the end of the block."""
 
     def __enter__(self) -> Self:
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.faults.forked"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env=environment(),
-            text=True,
-        )
+        command, pipe = [sys.executable, "-m", "tests.faults.forked"], subprocess.PIPE
+        self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, env=environment(), text=True)
         return self
 
     def __exit__(self, *exc: object) -> None:
@@ -60,21 +53,13 @@ class Forked:
         self._process.wait()
         self._process.stdout.close()
 
-    def run(
-        self,
-        arguments: Sequence[str],
-        folder: Path,
-        *,
-        stdin: Path | None = None,
-        changes: Mapping[str, str] | None = None,
-    ) -> Ended:
+    def run(self, arguments: Sequence[str], folder: Path, changes: Mapping[str, str]) -> Ended:
         """Run a command in `folder`, which also gets its output; it is killed after `SECONDS`."""
         assert self._process.stdin and self._process.stdout
         order = {
             "arguments": ["chameleon", *arguments],
             "folder": str(folder),
-            "stdin": str(stdin or os.devnull),
-            "environment": environment(**(changes or {})),
+            "environment": environment(**changes),
         }
         print(json.dumps(order), file=self._process.stdin, flush=True)
         told: dict[str, Any] = json.loads(self._process.stdout.readline())
@@ -84,7 +69,7 @@ class Forked:
 
 def serve() -> None:
     """Fork for each line of standard input; return in a process that is to run a command."""
-    for module in LOADED:
+    for module in LOADED.split():
         import_module(module)
     gc.freeze()
     orders, answers = os.fdopen(os.dup(0), "r"), os.dup(1)
@@ -94,7 +79,7 @@ def serve() -> None:
         if not (process := os.fork()):
             os.close(answers)
             os.chdir(order["folder"])
-            for number, (name, mode) in enumerate(_streams(order["stdin"])):
+            for number, (name, mode) in enumerate(STREAMS):
                 opened = os.open(name, mode, 0o600)
                 os.dup2(opened, number)
                 os.close(opened)
@@ -106,11 +91,6 @@ def serve() -> None:
         told = {"code": code, "seconds": time.monotonic() - begun, "peak": peak}
         os.write(answers, f"{json.dumps(told)}\n".encode())
     os._exit(0)
-
-
-def _streams(stdin: str) -> list[tuple[str, int]]:
-    new = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
-    return [(stdin, os.O_RDONLY), (".out", new), (".err", new)]
 
 
 def _wait(process: int, until: float) -> tuple[int, int]:

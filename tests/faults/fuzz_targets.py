@@ -1,4 +1,4 @@
-"""What is fuzzed: readers of plans, replies, tables, YAML, logs, run folders and servers."""
+"""What is fuzzed: readers of plans, replies, tables, YAML, logs and servers; inputs are mutated by a seed."""
 
 from __future__ import annotations
 
@@ -9,21 +9,24 @@ import io
 import json
 import shutil
 import sqlite3
+import sys
 import tempfile
 import zipfile
 from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from random import Random
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, AnyStr
 
 from chameleon import Inventory
 from chameleon.core.llm_module import LLMModule
 from chameleon.core.log import EventLog, event_from_json, read_line
 from chameleon.core.state import State
 from chameleon.errors import ChameleonError
-from chameleon.evaluation.run import read_run
-from chameleon.evaluation.run_dir import RunDir
 from chameleon.inventory.building import spec_of
 from chameleon.inventory.source import GRID, INVENTORY, read_source, shipped_inventories
 from chameleon.llm.openai_chat import _collected
@@ -34,58 +37,115 @@ from chameleon.table import Table
 from chameleon.table.readers import read_tables
 from chameleon.table.replies import as_subtable, parse_table
 from tests.benchmarks.shared_data import DATA, rows
-from tests.evaluation.folders import SETTINGS, evaluate
-from tests.faults.fuzz import TOKENS, Target, bent, mutated, written
+from tests.evaluation.folders import evaluate
+
+MAX_CHARS = 100_000
+TIMES = (1, 1, 1, 1, 2, 3, 60, 5000)
+NUMBERS = (0, -1, 1, 2**31, 2**63, 2**64, 10**400, 10**5000, 0.1, -0.0, 1e308, float("nan"), float("inf"))
+
+
+@dataclass(frozen=True)
+class Target:
+    """What is fuzzed: an input is drawn, then read, which may raise `errors` alone."""
+
+    draw: Callable[[Random], Any]
+    read: Callable[[Any], object]
+    errors: tuple[type[BaseException], ...] = (ChameleonError,)
+
+
+def mutated(random: Random, examples: Sequence[AnyStr], tokens: Sequence[AnyStr]) -> AnyStr:
+    """Return an example with parts of it left out, repeated or replaced: by a token, or of another one."""
+    text = random.choice(examples)
+    for _ in range(random.choice((0, 1, 1, 2, 3, 6))):
+        start, end = sorted(random.randint(0, len(text)) for _ in range(2))
+        end = random.choice((start, min(end, start + 8), end))
+        other = random.choice(examples)
+        begin = random.randint(0, len(other))
+        piece = random.choice((random.choice(tokens), text[start:end], other[begin : begin + 40], text[:0]))
+        text = (text[:start] + (piece * random.choice(TIMES))[:MAX_CHARS] + text[end:])[:MAX_CHARS]
+    return text
+
+
+def wild(random: Random, texts: Sequence[str], depth: int = 0) -> Any:
+    """Return any value that JSON can hold, now and then one that it should not."""
+    if random.random() < 0.01:
+        levels = random.choice((50, 300, 700))
+        return json.loads("[" * levels + "]" * levels)
+    kind = random.randrange(4 if depth > 3 else 6)
+    if kind < 4:
+        text = random.choice(("", random.choice(texts), mutated(random, texts, TOKENS)))
+        return random.choice((random.choice((None, True, False)), random.choice(NUMBERS), text, text))
+    items = [wild(random, texts, depth + 1) for _ in range(random.randrange(4))]
+    return items if kind == 4 else {random.choice(texts)[:50]: item for item in items}
+
+
+def bent(random: Random, data: Any, texts: Sequence[str]) -> Any:
+    """Return data with some of its parts left out or replaced by others."""
+    if random.random() < 0.04:
+        return wild(random, texts)
+    if isinstance(data, dict):
+        return {key: bent(random, value, texts) for key, value in data.items() if random.random() > 0.03}
+    return [bent(random, value, texts) for value in data] if isinstance(data, list) else data
+
+
+def written(data: Any, write: Callable[[Any], str] = repr) -> bytes:
+    """Return data as bytes, integers of any length among them."""
+    digits = sys.get_int_max_str_digits()
+    sys.set_int_max_str_digits(0)
+    try:
+        return data if isinstance(data, bytes) else write(data).encode("utf-8", "surrogatepass")
+    except RecursionError:
+        return b"[" * 5000
+    finally:
+        sys.set_int_max_str_digits(digits)
+
+
+TOKENS = (
+    *("[", "]", "{", "}", "(", ")", '"', "'", "`", "```", "\n", "\n\n", "\r", "\t", " ", ",", ":", "|", "->"),
+    *("#", "%", "$", "-", "*", "\\", "/", "<", ">", "&", "=", ".", "1.", "0", "9", "1e999", "NaN", "null"),
+    *("\0", "\x1b[31m", "\u202e", "\ud800", "\ufeff", "ß", "İ", "²", "½", "٣", "๓", "𝟘", "Ⅷ", "é", "中"),
+    *("The answer is ", "Answer: ", "SELECT ", "f_row(", "row 1", "yes", "no", "and ", "\\boxed{", "&#0;"),
+)
 
 TABLE = Table(["Year", "Venue (city)", "Points"], [["2019", "Oslo", "1,200"], ["2020", "Lima | x", "–"]])
-REPLIES = [
-    "The answer is 12.",
-    "So 3 + 4 = 7.\nFinal answer: $1,234.50 (rounded)",
-    "(B)",
-    "\\boxed{\\text{red}}",
-    "Yes, it does.",
-    "Entailment",
-    "f_row([row 1, row 2])",
-    "f_col([Year, Points])\nThe answer is f_col",
-    "f_add_column(Country). The values are: NO | PE",
-    "f_group(Venue (city))",
-    "f_sort(Points), the order is 'large to small'.",
-    "f_filter(Year > 2019)",
-    "f_join(Year, Year)",
-    "f_aggregate(sum, Points)",
-    "f_select_row(row 1) -> f_sort_by(x) -> <END>",
-    "```python\nans = table['rows'][0]\n```",
-    "SELECT `Year` FROM w WHERE `Points` > 3;",
-    'SELECT QA("map@is it a city?"; `Venue (city)`) FROM w WHERE QA("ans@who?"; `Year`) = 1',
-    "1: SELECT x FROM w\n2: SELECT y FROM w;",
-    "subtract(5, 3), divide(#0, const_100)",
-    "Program: divide(subtract(5735, 5829), 5829)",
-    '{"terms": {"Oslo": "a city", "Lima": "another"}}',
-    '{"next": "select_row"}',
-    '{"rows": [1, 2], "columns": ["Year"], "answer": "x"}',
-    '["row_lookup", "solution_generator", "answer_generator"]',
-    '{"plan": [{"module": "row_lookup"}, {"name": "answer_generator", "arguments": {}}]}',
-    "1. row_lookup\n2. solution_generator\n3. answer_generator",
-    "Plan: row_lookup -> solution_generator -> answer_generator",
-    "| Year | Points |\n|---|---|\n| 2019 | 1,200 |",
-    "/*\ncol : Year | Points\nrow 1 : 2019 | 1,200\n*/",
-    'Here:\n```csv\nYear,"Poi""nts"\n2019,1\n```',
-    "Year\tPoints\n2019\t1\n2020\t2",
-    "Passage 1 says 3 [1]. The answer is 3. Sources: [1], [2]",
-]
-
-
-def replies() -> list[str]:
-    """Return replies of our own, and recorded ones where they lie beside the checkout."""
-    if not (DATA / "tabfact").is_dir():
-        return REPLIES
-    recorded = [str(row["output"]) for row in rows("tabfact/recorded.jsonl")[:300]]
-    return [*REPLIES * 9, *recorded]
-
-
-def as_json(data: Any) -> bytes:
-    """Return data as JSON, also what JSON cannot hold."""
-    return written(data, json.dumps)
+# One reply a line, in which \n is a break.
+_REPLIES = r"""
+The answer is 12.
+So 3 + 4 = 7.\nFinal answer: $1,234.50 (rounded)
+(B)
+\boxed{\text{red}}
+Yes, it does.
+Entailment
+f_row([row 1, row 2])
+f_col([Year, Points])\nThe answer is f_col
+f_add_column(Country). The values are: NO | PE
+f_group(Venue (city))
+f_sort(Points), the order is 'large to small'.
+f_filter(Year > 2019)
+f_join(Year, Year)
+f_aggregate(sum, Points)
+f_select_row(row 1) -> f_sort_by(x) -> <END>
+```python\nans = table['rows'][0]\n```
+SELECT `Year` FROM w WHERE `Points` > 3;
+SELECT QA("map@is it a city?"; `Venue (city)`) FROM w WHERE QA("ans@who?"; `Year`) = 1
+1: SELECT x FROM w\n2: SELECT y FROM w;
+subtract(5, 3), divide(#0, const_100)
+Program: divide(subtract(5735, 5829), 5829)
+{"terms": {"Oslo": "a city", "Lima": "another"}}
+{"next": "select_row"}
+{"rows": [1, 2], "columns": ["Year"], "answer": "x"}
+["row_lookup", "solution_generator", "answer_generator"]
+{"plan": [{"module": "row_lookup"}, {"name": "answer_generator", "arguments": {}}]}
+1. row_lookup\n2. solution_generator\n3. answer_generator
+Plan: row_lookup -> solution_generator -> answer_generator
+| Year | Points |\n|---|---|\n| 2019 | 1,200 |
+/*\ncol : Year | Points\nrow 1 : 2019 | 1,200\n*/
+Here:\n```csv\nYear,"Poi""nts"\n2019,1\n```
+Passage 1 says 3 [1]. The answer is 3. Sources: [1], [2]
+"""
+REPLIES = [line.replace("\\n", "\n") for line in _REPLIES.strip().splitlines()]
+REPLIES.append("Year\tPoints\n2019\t1\n2020\t2")
+as_json = partial(written, write=json.dumps)  # also what JSON cannot hold
 
 
 def folder() -> Path:
@@ -95,12 +155,11 @@ def folder() -> Path:
     return Path(made)
 
 
-def draws(examples: Sequence[str]) -> Callable[[Random], str]:
-    return lambda random: mutated(random, examples, TOKENS)
-
-
 def modules() -> Target:
-    """Everything that asks a model, in all inventories that are shipped, once each."""
+    """Everything that asks a model, in all inventories that are shipped, once each; with recorded replies."""
+    examples = REPLIES
+    if (DATA / "tabfact").is_dir():
+        examples = [*REPLIES * 9, *(str(row["output"]) for row in rows("tabfact/recorded.jsonl")[:300])]
     every = [module for name in shipped_inventories() for module in Inventory.load(name).modules.values()]
     asking = {type(module): module for module in every if isinstance(module, LLMModule)}
     given = {"question": "Which year had more points?", "table": TABLE, "other": TABLE, "choices": ("a", "b")}
@@ -108,12 +167,10 @@ def modules() -> Target:
 
     def read(text: str) -> None:
         for module in asking.values():
-            try:
+            with suppress(ChameleonError):
                 module.interpret(text, state)
-            except ChameleonError:
-                continue
 
-    return Target(draws(replies()), read)
+    return Target(lambda random: mutated(random, examples, TOKENS), read)
 
 
 def table_replies() -> Target:
@@ -121,18 +178,18 @@ def table_replies() -> Target:
         as_subtable(parse_table(text, TABLE), TABLE)
         parse_table(text)
 
-    return Target(draws(REPLIES), read)
+    return Target(lambda random: mutated(random, REPLIES, TOKENS), read)
 
 
 def table_texts() -> Target:
     """Texts that are read in this process, whatever they are."""
-    examples = [text.encode() for text in REPLIES]
-    examples += [
+    examples = [
         b'[{"a": 1, "b": [2]}, {"c": {"d": null}}]',
         b'{"a": 1}\n{"b": 2}\n',
         b"a;b\n1;2\n",
         b"\xff\xfea\0",
     ]
+    examples += [text.encode() for text in REPLIES]
     examples += [path.read_bytes() for path in sorted((DATA / "everyday/tables").glob("*.csv"))]
     tokens = [token.encode("utf-8", "surrogatepass") for token in TOKENS]
 
@@ -145,12 +202,9 @@ def table_texts() -> Target:
 
 def table_files() -> Target:
     """Pages, workbooks and databases: they are read in a process of their own, where any error is told."""
-    page = (
-        b"<h2>T</h2><table><tr><th colspan=2>A<sup>1</sup></th></tr><tr><td rowspan=3>1<td>2 &amp; 3</table>"
-    )
-    tokens = [b"<td>", b"<table>", b"</table>", b'colspan="999"', b'rowspan="0"', b"<sup>", b"<!--", b"&#x0;"]
-    tokens += [b'<row r="99999">', b'<c r="XFD1" t="s"><v>9</v></c>', b"\0", b"\xff", b"]]>", b"&x;"]
-    tokens += [b"<c>", b"</row>", b"1"]
+    page = b"<h2>T</h2><table><tr><th colspan=2>A<sup>1</sup></th></tr><tr><td rowspan=3>1<td>2 &amp;</table>"
+    tokens = b"""<td> <table> </table> colspan="999" rowspan="0" <sup> <!-- &#x0; <row_r="99999"> ]]> &x; <c>
+    <c_r="XFD1"_t="s"><v>9</v></c> \0 \xff </row> 1""".replace(b"_", b" ").split()
     book, base = io.BytesIO(), sqlite3.connect(":memory:")
     made = import_module("openpyxl").Workbook()
     for row in (["A", "B"], [1, 2.5], ["x", None], ["=A1", True]):
@@ -158,8 +212,7 @@ def table_files() -> Target:
     made.save(book)
     parts = {name: zipfile.ZipFile(book).read(name) for name in zipfile.ZipFile(book).namelist()}
     base.executescript(
-        "CREATE TABLE t (a, b TEXT); INSERT INTO t VALUES (1, 'x'), (NULL, x'ff');"
-        "CREATE VIEW v AS SELECT * FROM t;"
+        "CREATE TABLE t (a, b); INSERT INTO t VALUES (1, x'ff'); CREATE VIEW v AS SELECT * FROM t"
     )
     database = base.serialize()
 
@@ -195,44 +248,33 @@ def yaml() -> Target:
     def read(text: str) -> None:
         path.write_text(text, "utf-8", errors="surrogatepass")
         for kind in (INVENTORY, GRID):
-            try:
+            with suppress(ChameleonError):
                 kind.read(path)
-            except ChameleonError:
-                continue
         spec_of(read_source(str(path)))
 
     return Target(lambda random: mutated(random, examples, tokens), read)
 
 
-def run_files() -> dict[str, bytes]:
-    with tempfile.TemporaryDirectory() as place:
-        evaluate(Path(place) / "run")
-        return {path.name: path.read_bytes() for path in (Path(place) / "run").iterdir()}
-
-
 def bent_lines(random: Random, lines: Sequence[bytes]) -> bytes:
     """Return lines of JSON, of which some are other JSON, left out, repeated, or torn."""
-    new = [
-        as_json(bent(random, json.loads(line), REPLIES)) if random.random() < 0.3 else line for line in lines
-    ]
-    whole = b"\n".join(line.rstrip(b"\n") for line in new if random.random() > 0.03) + b"\n"
+    kept = (line for line in lines if random.random() > 0.03)
+    drawn = ((each, random.random() < 0.3) for each in kept)
+    new = (as_json(bent(random, json.loads(each), REPLIES)) if is_bent else each for each, is_bent in drawn)
+    whole = b"\n".join(line.rstrip(b"\n") for line in new) + b"\n"
     return mutated(random, [whole], [b"\n", b"{", b'"', b"\xff", b"1"]) if random.random() < 0.2 else whole
 
 
 def logs() -> Target:
     path = folder() / "log.jsonl"
-    lines = gzip.decompress(run_files()["events.jsonl.gz"]).splitlines()
+    evaluate(path.parent / "run")
+    lines = gzip.decompress((path.parent / "run/events.jsonl.gz").read_bytes()).splitlines()
     first = [line for line in lines if json.loads(line)["id"] == json.loads(lines[0])["id"]]
-    events = [
-        as_json({key: value for key, value in json.loads(line).items() if key != "id"}) for line in first
-    ]
+    events = [as_json({k: v for k, v in json.loads(line).items() if k != "id"}) for line in first]
 
     def read(data: bytes) -> None:
         for line in data.splitlines(keepends=True):
-            try:
+            with suppress(ValueError, RecursionError, ChameleonError):
                 event_from_json(read_line(line))
-            except (ValueError, RecursionError, ChameleonError):
-                continue
         path.unlink(missing_ok=True)
         path.write_bytes(data)
         log = EventLog(path)
@@ -240,43 +282,6 @@ def logs() -> Target:
         State.fold(log.events)
 
     return Target(lambda random: bent_lines(random, events), read)
-
-
-def run_folders() -> Target:
-    path, whole = folder(), run_files()
-    lines = gzip.decompress(whole["events.jsonl.gz"])
-    whole["recent.jsonl"] = lines.replace(b'{"id":"', b'{"id":"more')
-
-    def draw(random: Random) -> dict[str, bytes]:
-        changed = random.choice(list(whole))
-        content = whole[changed]
-        if changed == "events.jsonl.gz":
-            return whole | {changed: mutated(random, [content], [b"\x1f\x8b", b"\0", b"\xff", b"\n"])}
-        parts = [content.replace(b"\n", b"")] if changed == "settings.json" else content.splitlines()
-        return whole | {changed: bent_lines(random, parts)}
-
-    def read(files: dict[str, bytes]) -> None:
-        for name, data in files.items():
-            (path / name).write_bytes(data)
-        try:
-            run = read_run(path)
-            list(run.with_events(list(run.results)))
-        except ChameleonError:
-            pass
-        RunDir(path, SETTINGS).close()
-
-    return Target(draw, read)
-
-
-class _Streamed:
-    """As much of a response as is read of one that comes in pieces."""
-
-    def __init__(self, lines: Sequence[bytes]) -> None:
-        self.content = self._lines(lines)
-
-    async def _lines(self, lines: Sequence[bytes]) -> AsyncIterator[bytes]:
-        for line in lines:
-            yield line
 
 
 def servers() -> Target:
@@ -295,20 +300,20 @@ def servers() -> Target:
         lines = [b"data: " + line + b"\n" for line in (*pieces, b"[DONE]") if random.random() > 0.1]
         return as_json(bent(random, reply, REPLIES)), lines
 
+    async def one_by_one(lines: Sequence[bytes]) -> AsyncIterator[bytes]:
+        for line in lines:
+            yield line
+
     def read(given: tuple[bytes, list[bytes]]) -> None:
-        streamed: Any = _Streamed(given[1])
-        for answered in (
-            lambda: json.loads(given[0]),
-            lambda: asyncio.run(_collected(streamed, lambda piece: None)),
-        ):
-            try:
-                for said in messages_in(answered()):
+        streamed: Any = SimpleNamespace(content=one_by_one(given[1]))
+        wholes = (json.loads, given[0]), (lambda pieces: asyncio.run(_collected(pieces, print)), streamed)
+        for answered, sent in wholes:
+            with suppress(ValueError, RecursionError, ConnectionError, StatusError, ChameleonError):
+                for said in messages_in(answered(sent)):
                     parse_reply(said, Pricing("openai:gpt-4o"), stops=("\n\n",), secrets=("sk-1",))
-            except (ValueError, RecursionError, ConnectionError, StatusError, ChameleonError):
-                continue
 
     return Target(draw, read)
 
 
-_EVERY = (modules, table_replies, table_texts, table_files, yaml, logs, run_folders, servers)
+_EVERY = (modules, table_replies, table_texts, table_files, yaml, logs, servers)
 TARGETS = {made.__name__: made for made in _EVERY}

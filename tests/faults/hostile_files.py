@@ -11,7 +11,7 @@ import sqlite3
 import struct
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,46 +20,36 @@ from tests.faults.hostile import EVIL, OFFLINE, Hostile
 from tests.pictures.drawn import png
 
 Content = str | bytes | Callable[[], str | bytes]
-_SHEETS = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
-_RELATIONS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
-_PACKAGE = "http://schemas.openxmlformats.org/package/2006"
-_NAMES = [f'<c r="{name}1" t="inlineStr"><is><t>{name}</t></is></c>' for name in "AB"]
+Cases = Mapping[str, tuple[str, Content, str]]
+"""A name, a file's name, what it holds, and what is told of it."""
+
 _INDEX = ("index", "data", "--out", "made.index")
-_HEADER = f'<row r="1">{"".join(_NAMES)}</row>'
+_SHEETS = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+_PASSWD = '<!DOCTYPE x [<!ENTITY e SYSTEM "file:///etc/passwd">]>'
 
 
-def zipped(parts: dict[str, Iterable[str]]) -> bytes:
-    """Pack parts, each written piece by piece."""
+def zipped(parts: Mapping[str, str]) -> bytes:
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, pieces in parts.items():
-            with archive.open(name, "w") as part:
-                for piece in pieces:
-                    part.write(piece.encode())
+        for name, text in parts.items():
+            archive.writestr(name, text)
     return file.getvalue()
 
 
-def workbook(rows: Iterable[str], strings: Iterable[str] = (), sheet: str = "Sheet1") -> bytes:
-    """A workbook with one sheet of these rows."""
-    targets = {"worksheet": "worksheets/sheet1.xml", "sharedStrings": "sharedStrings.xml"}
-    relations = "".join(
-        f'<Relationship Id="rId{n}" Type="{_RELATIONS}/{kind}" Target="{target}"/>'
-        for n, (kind, target) in enumerate(targets.items(), 1)
-    )
-    linked = f'<Relationships xmlns="{_PACKAGE}/relationships">{relations}</Relationships>'
-    data = [f'<worksheet xmlns="{_SHEETS}"><sheetData>{_HEADER}', *rows, "</sheetData></worksheet>"]
-    whole = f'<Relationship Id="r" Type="{_RELATIONS}/officeDocument" Target="xl/workbook.xml"/>'
-    sheets = f'<sheets><sheet name="{sheet}" sheetId="1" r:id="rId1"/></sheets>'
-    return zipped(
-        {
-            "[Content_Types].xml": [f'<Types xmlns="{_PACKAGE}/content-types"/>'],
-            "_rels/.rels": [f'<Relationships xmlns="{_PACKAGE}/relationships">{whole}</Relationships>'],
-            "xl/workbook.xml": [f'<workbook xmlns="{_SHEETS}" xmlns:r="{_RELATIONS}">{sheets}</workbook>'],
-            "xl/_rels/workbook.xml.rels": [linked],
-            "xl/worksheets/sheet1.xml": data,
-            "xl/sharedStrings.xml": [f'<sst xmlns="{_SHEETS}">', *strings, "</sst>"],
-        }
-    )
+def workbook(rows: str = "", strings: str = "", title: str = "Sheet1") -> bytes:
+    """A workbook with one sheet, of which rows after its header and strings are given as XML."""
+    import openpyxl
+
+    book, file = openpyxl.Workbook(), io.BytesIO()
+    book.active.title = title
+    book.active.append(["A", "B"])
+    book.save(file)
+    with zipfile.ZipFile(file) as made:
+        parts = {name: made.read(name).decode() for name in made.namelist()}
+    sheet = "xl/worksheets/sheet1.xml"
+    parts[sheet] = parts[sheet].replace("</sheetData>", f"{rows}</sheetData>")
+    parts["xl/sharedStrings.xml"] = f'<sst xmlns="{_SHEETS}">{strings}</sst>'
+    return zipped(parts)
 
 
 def cell(row: int, place: str, text: str = "x") -> str:
@@ -69,13 +59,11 @@ def cell(row: int, place: str, text: str = "x") -> str:
 
 def database(*statements: str, values: tuple[object, ...] = ()) -> bytes:
     """An SQLite file made by these statements; the last has the values."""
-    with TemporaryDirectory() as folder:
-        file = Path(folder, "a.sqlite")
-        with closing(sqlite3.connect(file)) as connection:
-            for statement in statements:
-                connection.execute(statement, values if statement is statements[-1] else ())
-            connection.commit()
-        return file.read_bytes()
+    with closing(sqlite3.connect(":memory:")) as connection:
+        for statement in statements:
+            connection.execute(statement, values if statement is statements[-1] else ())
+        connection.commit()
+        return connection.serialize()
 
 
 def parquet(query: str) -> bytes:
@@ -100,39 +88,35 @@ def pdf(*objects: bytes) -> bytes:
     return made + head + table + trailer
 
 
+def page(content: bytes, *objects: bytes, about: bytes = b"") -> bytes:
+    """A PDF of one page; the fifth object is the first of these."""
+    kid = b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]/Contents 4 0 R%b>>" % about
+    pages = b"<</Type/Pages/Kids[3 0 R]/Count 1>>"
+    return pdf(b"<</Type/Catalog/Pages 2 0 R>>", pages, kid, content, *objects)
+
+
+def stream(content: bytes, about: bytes = b"") -> bytes:
+    return b"<<%b/Length %d>>\nstream\n%b\nendstream" % (about, len(content), content)
+
+
 def forms(levels: int = 12) -> bytes:
     """A page whose form calls the next one ten times, and so on."""
-    page = b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]/Contents 4 0 R/Resources<</XObject<</F 5 0 R>>>>>>"
-    objects = [
-        b"<</Type/Catalog/Pages 2 0 R>>",
-        b"<</Type/Pages/Kids[3 0 R]/Count 1>>",
-        page,
-        _stream(b"/F Do"),
-    ]
-    for level in range(levels):
-        next_one = b"/Resources<</XObject<</F %d 0 R>>>>" % (6 + level)
-        objects.append(_stream(b"/F Do " * 10, b"/Type/XObject/Subtype/Form/BBox[0 0 9 9]" + next_one))
-    return pdf(*objects, _stream(b"BT (x) Tj ET", b"/Type/XObject/Subtype/Form/BBox[0 0 9 9]"))
+    form, named = b"/Type/XObject/Subtype/Form/BBox[0 0 9 9]", b"/Resources<</XObject<</F %d 0 R>>>>"
+    made = [stream(b"/F Do " * 10, form + named % (6 + level)) for level in range(levels)]
+    return page(stream(b"/F Do"), *made, stream(b"BT (x) Tj ET", form), about=named % 5)
 
 
 def packed_twice() -> bytes:
     """A page whose content unpacks to 200 MB."""
     once = zlib.compressobj(9)
     inner = b"".join(once.compress(b" " * (1 << 20)) for _ in range(200)) + once.flush()
-    data = zlib.compress(inner, 9)
-    content = b"<</Length %d/Filter[/FlateDecode/FlateDecode]>>\nstream\n%b\nendstream" % (len(data), data)
-    page = b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]/Contents 4 0 R>>"
-    return pdf(b"<</Type/Catalog/Pages 2 0 R>>", b"<</Type/Pages/Kids[3 0 R]/Count 1>>", page, content)
-
-
-def _stream(content: bytes, about: bytes = b"") -> bytes:
-    return b"<<%b/Length %d>>\nstream\n%b\nendstream" % (about, len(content), content)
+    return page(stream(zlib.compress(inner, 9), b"/Filter[/FlateDecode/FlateDecode]"))
 
 
 def document(text: str) -> bytes:
     """A Word document of this text in XML."""
     space = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
-    return zipped({"word/document.xml": [text.replace("SPACE", space)]})
+    return zipped({"word/document.xml": text.replace("SPACE", space)})
 
 
 def _table(name: str, content: Content, code: int, told: str, *options: str) -> Hostile:
@@ -140,137 +124,86 @@ def _table(name: str, content: Content, code: int, told: str, *options: str) -> 
     return Hostile(arguments, code, told, {name: content})
 
 
-def _indexed(name: str, content: Content, code: int, told: str) -> Hostile:
-    files = {f"data/{name}": content, "data/good.csv": "Team,Points\nA,5\nB,3\n"}
-    return Hostile(_INDEX, code, told, files)
+def _indexed(name: str, content: Content, told: str) -> Hostile:
+    return Hostile(_INDEX, 0, told, {f"data/{name}": content, "data/good.csv": _ROWS})
 
 
 _MEMORY_OR_TIME = r"takes more than [\d,]+ (MB of memory|seconds)"
 _CELLS, _LONG = "more than 5,000,000 cells", "a cell is longer than 131,072 characters"
 _ROWS = "Team,points\nA,5\nB,3\n"
+_HEAD = "<table><tr><th>a<th>b"  # of a page's table
+_DIFFERENCE, _DECLINED = "difference between points", "Declined"
+_MANY_FIELDS = " ".join(f"a{n}=1" for n in range(8_000))
+_ENDLESS = (
+    *("CREATE TABLE z (a, b)", "INSERT INTO z VALUES (1, 2)"),
+    "CREATE VIEW t AS WITH RECURSIVE r (a) AS (SELECT 1 UNION ALL SELECT a FROM r) SELECT * FROM r",
+)
+_STEERING = (f'CREATE TABLE "t{EVIL}" ("p{EVIL}", "b"";--")', f'INSERT INTO "t{EVIL}" VALUES (1, 2)')
+_FULL = ("CREATE TABLE t (a)", "INSERT INTO t VALUES (?)")
+EVIL_TITLE, _LONG_CELLS = "\u202eevil\x9b", "SELECT repeat('x', 100000) a, 1 b FROM range(2000)"
+_NO_UTF8 = "CREATE TABLE t (caXX, b)"
+_NO_STRING = '<row r="2"><c r="A2" t="s"><v>99999999999</v></c></row>'
+_NO_VALUE = '<row r="2"><c r="A2" t="str"><f>1/0</f></c></row>'
+_PAGE_THAT_STEERS = f"<table><caption>&#x1b;{EVIL}<tr><th>&#x9b;a<th>b<tr><td>&#xd800;5<td>2"
 
-_DECLINED_TABLES: dict[str, tuple[str, Content]] = {
+_DECLINED_TABLES: Cases = {
     "a sheet that steers": (
         "a.xlsx",
-        lambda: workbook([cell(2, "A2", "&#x202e;")], sheet="&#x202e;evil&#x9b;"),
+        lambda: workbook(cell(2, "A2", "&#x202e;"), title=EVIL_TITLE),
+        _DECLINED,
     ),
-    "numbers that are none": ("a.json", '[{"a": NaN, "b": 1e999}, {"a": -Infinity}]'),
-    "half surrogates": ("a.json", '[{"\\ud800":"\\udfff","b":1},{"\\ud800":"x","b":2}]'),
-    "a row of blanks": ("a.csv", lambda: f"a,b\n{' ' * 5_000_000}x,1\n"),
-    "formulas": ("a.csv", "Team,points\n=cmd|'/c calc'!A0,5\n@SUM(1),=HYPERLINK(\"http://x\")\n"),
-    "spans that are no numbers": (
-        "a.html",
-        '<table><tr><th colspan="-1">a<th colspan="nan">b<tr><td rowspan="1e9">1<td>2',
-    ),
-    "a page that steers": (
-        "a.html",
-        f"<table><caption>&#x1b;{EVIL}<tr><th>&#x9b;a<th>b<tr><td>&#xd800;5<td>2",
-    ),
-    "many attributes": (
-        "a.html",
-        lambda: f"<table {' '.join(f'a{n}=1' for n in range(8_000))}><tr><th>a<th>b<tr><td>1<td>2",
-    ),
-    "columns of a database that steer": (
-        "a.sqlite",
-        lambda: database(
-            f'CREATE TABLE "t{EVIL}" ("p{EVIL}", "b"";--")', f'INSERT INTO "t{EVIL}" VALUES (1, 2)'
-        ),
-    ),
+    "numbers that are none": ("a.json", '[{"a": NaN, "b": 1e999}, {"a": -Infinity}]', _DECLINED),
+    "half surrogates": ("a.json", '[{"\\ud800":"\\udfff","b":1},{"\\ud800":"x","b":2}]', _DECLINED),
+    "a row of blanks": ("a.csv", lambda: f"a,b\n{' ' * 5_000_000}x,1\n", _DECLINED),
+    "formulas": ("a.csv", "Team,points\n=cmd|'/c calc'!A0,5\n@SUM(1),=HYPERLINK(\"http://x\")\n", _DECLINED),
+    "spans of no number": ("a.html", f'{_HEAD}<th colspan="nan"><tr><td rowspan="1e9">1<td>2', _DECLINED),
+    "a page that steers": ("a.html", _PAGE_THAT_STEERS, _DECLINED),
+    "many attributes": ("a.html", f"<table {_MANY_FIELDS}>{_HEAD}<tr><td>1<td>2", _DECLINED),
+    "columns of a database that steer": ("a.sqlite", lambda: database(*_STEERING), _DECLINED),
+    "entities of a page": ("a.html", f"{_PASSWD}{_HEAD}&e;<tr><td>1<td>2", "(?s)^(?!.*root:)"),
+    "5,000 digits": ("a.csv", f"Team,points\nA,{'9' * 5_000}\nB,1e999999999\n", _DECLINED),
+    "a view without an end": ("a.sqlite", lambda: database(*_ENDLESS), "there are also 't'"),
 }
-_REFUSED_TABLES: dict[str, tuple[str, Content, str]] = {
-    "a row far down": ("a.xlsx", lambda: workbook([cell(999_999_999, "A999999999")]), _CELLS),
-    "rows far right": ("a.xlsx", lambda: workbook(cell(n, f"NTP{n}") for n in range(2, 20_002)), _CELLS),
-    "a column beyond all": ("a.xlsx", lambda: workbook([cell(2, "ZZZZZZZZ2")]), _CELLS),
-    "many strings": (
+_REFUSED_TABLES: Cases = {
+    "rows far right": (
         "a.xlsx",
-        lambda: workbook([], ("<si/>" * 1_000 for _ in range(5_000))),
-        f"has a header but no rows|{_MEMORY_OR_TIME}",
+        lambda: workbook("".join(cell(n, f"NTP{n}") for n in range(2, 20_002))),
+        _CELLS,
     ),
-    "a string of 30 MB": ("a.xlsx", lambda: workbook([cell(2, "A2", "z" * 30_000_000)]), _LONG),
-    "a string that is not there": (
-        "a.xlsx",
-        lambda: workbook(['<row r="2"><c r="A2" t="s"><v>99999999999</v></c></row>']),
-        "cannot be read",
-    ),
-    "a formula without a value": (
-        "a.xlsx",
-        lambda: workbook(['<row r="2"><c r="A2" t="str"><f>1/0</f></c></row>']),
-        "without a saved value",
-    ),
-    "half a workbook": ("a.xlsx", lambda: workbook([])[:-100], "cannot be read as a spreadsheet"),
-    "10,000 keys": ("a.json", lambda: json.dumps([{f"k{n}": 1} for n in range(9_999)]), _CELLS),
+    "a column beyond all": ("a.xlsx", lambda: workbook(cell(2, "ZZZZZZZZ2")), _CELLS),
+    "many strings": ("a.xlsx", lambda: workbook(strings="<si/>" * 5_000_000), f"no rows|{_MEMORY_OR_TIME}"),
+    "a string of 30 MB": ("a.xlsx", lambda: workbook(cell(2, "A2", "z" * 30_000_000)), _LONG),
+    "a string that is not there": ("a.xlsx", lambda: workbook(_NO_STRING), "cannot be read"),
+    "a formula without a value": ("a.xlsx", lambda: workbook(_NO_VALUE), "without a saved value"),
     "lists that go down": ("a.json", "[" * 100_000, "nested too deeply"),
-    "a number of 5,000 digits": ("a.json", f'[{{"a": {"9" * 5_000}}}]', "4,300 digits"),
     "many objects of nothing": ("a.json", lambda: f"[{'{},' * 50_000}{{}}]", "no text"),
-    "UTF-16 without its mark": ("a.csv", _ROWS.encode("utf-16-be"), "NUL byte"),
     "half of UTF-16": ("a.csv", b"\xff\xfea", "is not UTF-16"),
-    "NUL": ("a.csv", "Team,points\nA\0,5\n", "NUL byte"),
     "an encoding of mainframes": ("a.csv", _ROWS.encode("cp500"), "is not UTF-8"),
-    "100,000 columns": ("a.csv", lambda: "c,1,2,3,4," * 20_000 + "\n1\n", "columns, more than 10,000"),
     "a cell of 30 MB": ("a.csv", lambda: f"a,b\n{'z' * 30_000_000},1\n", _LONG),
     "a quote that never closes": ("a.csv", lambda: 'a,b\n"' + "z,\n" * 1_000_000, "a quote is never closed"),
     "gigabytes in a gzip": ("a.csv.gz", lambda: gzip.compress(b"\0" * 80_000_000, 1), "unpacks to more than"),
-    "half a gzip": ("a.csv.gz", lambda: gzip.compress(_ROWS.encode() * 999)[:-20], "damaged gzip"),
-    "cells that span all": (
-        "a.html",
-        "<table><tr><th>a<th>b" + '<tr><td colspan="1000" rowspan="65534">x' * 1_000,
-        _CELLS,
-    ),
+    "cells that span all": ("a.html", _HEAD + '<tr><td colspan="1000" rowspan="65534">x' * 1_000, _CELLS),
     "tables in tables": ("a.html", "<table><tr><td>" * 20_000, "holds no table"),
-    "many small letters": ("a.html", "<table><tr><th>a<th>b<tr><td>" + "x<sup>1</sup>" * 100_000, _LONG),
-    "a schema that is no UTF-8": (
-        "a.sqlite",
-        lambda: database("CREATE TABLE t (caXX, b)").replace(b"caXX", b"ca\xff\xfe"),
-        "cannot be read",
-    ),
+    "many small letters": ("a.html", f"{_HEAD}<tr><td>{'x<sup>1</sup>' * 100_000}", _LONG),
+    "a schema that is no UTF-8": ("a.sqlite", lambda: database(_NO_UTF8).replace(b"XX", b"\xff\xfe"), "read"),
     "gigabytes in a Parquet file": (
         "a.parquet",
-        lambda: parquet("SELECT repeat('x', 100000) a, 1 b FROM range(2000)"),
-        f"has more text|{_MEMORY_OR_TIME}",
+        lambda: parquet(_LONG_CELLS),
+        f"more text|{_MEMORY_OR_TIME}",
     ),
     "endless Parquet rows": ("a.parquet", lambda: parquet("SELECT 1 a, 2 b FROM range(20000000)"), _CELLS),
-    "a Parquet file that lies": ("a.parquet", b"PAR1" + b"\xff" * 104 + b"PAR1", "cannot be read"),
-    "a database that lies": ("a.duckdb", b"\0" * 8 + b"DUCK" + b"\xff" * 5_000, "cannot be read"),
 }
 TABLES: dict[str, Hostile] = {
-    **{what: _table(name, content, 3, "Declined") for what, (name, content) in _DECLINED_TABLES.items()},
+    **{what: _table(name, content, 3, told) for what, (name, content, told) in _DECLINED_TABLES.items()},
     **{what: _table(name, content, 1, told) for what, (name, content, told) in _REFUSED_TABLES.items()},
-    "objects that go down": _indexed("a.json", '{"a":' * 100_000, 0, "nested too deeply"),
-    "a value of 30 MB": _indexed("a.json", lambda: json.dumps([{"a": "z" * 30_000_000}]), 0, _LONG),
-    "keys that steer": _table(
-        "a.json", json.dumps([{f"a{EVIL}": 1, f"b{EVIL}": EVIL}] * 2), 3, "null", "--json"
-    ),
-    "UTF-16": _table("a.csv", _ROWS.encode("utf-16"), 0, "difference between points"),
-    "a mark in the middle": _table("a.csv", "Team,points\nA,5\n\ufeffB,3\n", 0, "difference between points"),
-    "columns that steer": _table(
-        "a.csv", f"Team{EVIL},points{EVIL}\nA,5\nB{EVIL},3\n", 3, "Declined", "--trace"
-    ),
-    "5,000 digits": _table("a.csv", f"Team,points\nA,{'9' * 5_000}\nB,1e999999999\n", 3, "Declined"),
-    "entities of a page": _table(
-        "a.html",
-        '<!DOCTYPE x [<!ENTITY e SYSTEM "file:///etc/passwd">]><table><tr><th>&e;<th>b<tr><td>1<td>2',
-        3,
-        "(?s)^(?!.*root:)",
-    ),
-    "many tables of a page": _indexed(
-        "a.html", lambda: "<table><tr><th>a<th>b<tr><td>1<td>2</table>" * 500, 0, "made.index"
-    ),
-    "a view without an end": _table(
-        "a.sqlite",
-        lambda: database(
-            "CREATE TABLE z (a, b)",
-            "INSERT INTO z VALUES (1, 2)",
-            "CREATE VIEW t AS WITH RECURSIVE r (a) AS (SELECT 1 UNION ALL SELECT a FROM r) SELECT * FROM r",
-        ),
-        3,
-        "there are also 't'",
-    ),
-    "a text of 30 MB in a database": _indexed(
-        "a.sqlite",
-        lambda: database("CREATE TABLE t (a)", "INSERT INTO t VALUES (?)", values=("z" * 30_000_000,)),
-        0,
-        _LONG,
-    ),
+    "UTF-16": _table("a.csv", _ROWS.encode("utf-16"), 0, _DIFFERENCE),
+    "a mark in the middle": _table("a.csv", "Team,points\nA,5\n\ufeffB,3\n", 0, _DIFFERENCE),
+    "keys that steer": _table("a.json", json.dumps([{f"a{EVIL}": 1, "b": EVIL}] * 2), 3, "null", "--json"),
+    "columns that steer": _table("a.csv", _ROWS.replace("A", EVIL), 3, _DECLINED, "--trace"),
+    "objects that go down": _indexed("a.json", '{"a":' * 100_000, "nested too deeply"),
+    "a value of 30 MB": _indexed("a.json", lambda: json.dumps([{"a": "z" * 30_000_000}]), _LONG),
+    "many tables of a page": _indexed("a.html", f"{_HEAD}<tr><td>1<td>2</table>" * 500, "made.index"),
+    "a text of 30 MB": _indexed("a.sqlite", lambda: database(*_FULL, values=("z" * 30_000_000,)), _LONG),
 }
 
 
@@ -282,27 +215,25 @@ def _text(name: str, content: Content, code: int, told: str, *options: str) -> H
 def _odd_folder(folder: Path) -> None:
     data = folder / "data"
     data.mkdir()
-    (data / "good.csv").write_text(_ROWS)
     os.mkfifo(data / "pipe.csv")
     with closing(socket.socket(socket.AF_UNIX)) as heard:
         heard.bind(os.path.relpath(data / "socket.csv"))
-    (data / "root").symlink_to("/")
-    (data / "device.csv").symlink_to("/dev/zero")
-    (data / "loop").symlink_to(data, target_is_directory=True)
-    (data / "self.csv").symlink_to("self.csv")
-    (data / "secret.csv").symlink_to("/etc/passwd")
-    (data / f"{EVIL.replace('/', '')}\n.csv").write_text(_ROWS)
-    Path(os.fsdecode(os.fsencode(data) + b"/\xff\xfe.csv")).write_text(_ROWS)
+    links = {"root": "/", "device.csv": "/dev/zero", "loop": str(data), "self.csv": "self.csv"}
+    for name, target in (links | {"secret.csv": "/etc/passwd"}).items():
+        (data / name).symlink_to(target)
+    for name in (b"good.csv", f"{EVIL.replace('/', '')}\n.csv".encode(), b"\xff\xfe.csv"):
+        Path(os.fsdecode(os.fsencode(data) + b"/" + name)).write_text(_ROWS)
 
 
+_WITH_PASSWD = f"{_PASSWD}<w:p SPACE><w:t>&e;</w:t></w:p>"
 _SPAN = '<w:tcPr><w:gridSpan w:val="999999999"/></w:tcPr>'
 _WIDE = f"<w:tr><w:tc>{_SPAN}<w:p><w:r><w:t>Dry</w:t></w:r></w:p></w:tc></w:tr>"
+_LAUGHS = "".join(f'<!ENTITY a{n} "{f"&a{n - 1};" * 10}">' for n in range(1, 12))
+_LAUGHTER = f'<!DOCTYPE x [<!ENTITY a0 "ha">{_LAUGHS}]><w:p SPACE><w:r><w:t>&a11;</w:t></w:r></w:p>'
+_OWN_PARENT = (b"<</Type/Catalog/Pages 2 0 R>>", b"<</Type/Pages/Kids[2 0 R]/Count 99999999>>")
 
 _READ_TEXTS: dict[str, tuple[str, Content]] = {
-    "wide cells of a Word document": (
-        "a.docx",
-        lambda: document(f"<x SPACE><w:tbl>{_WIDE * 2_500}</w:tbl></x>"),
-    ),
+    "wide cells": ("a.docx", lambda: document(f"<x SPACE><w:tbl>{_WIDE * 2_500}</w:tbl></x>")),
     "elements in elements": ("a.html", "<div>" * 100_000 + "points"),
     "small letters of a page": ("a.html", "<p>points " + "x<sup>1</sup>" * 30_000),
     "a page that steers": ("a.html", f"<h1>{EVIL}points&#x1b;</h1><p>points{EVIL}&#x202e;"),
@@ -313,48 +244,26 @@ _READ_TEXTS: dict[str, tuple[str, Content]] = {
     "a heading without an end": ("a.md", "# " + "points " * 100_000),
     "quotes in quotes": ("a.md", "# a\n\n" + ">" * 50_000 + " points"),
 }
-_REFUSED_TEXTS: dict[str, tuple[str, Content, str]] = {
+_REFUSED_TEXTS: Cases = {
     "forms in forms": ("a.pdf", forms, _MEMORY_OR_TIME),
     "a page that is packed twice": ("a.pdf", packed_twice, f"a.pdf.*({_MEMORY_OR_TIME}|no text)"),
     "half a PDF": ("a.pdf", lambda: forms(1)[:-200], "a.pdf"),
     "a PDF of nothing": ("a.pdf", b"%PDF-1.7\n" + b"\xff" * 1_000, "a.pdf"),
-    "a page that is its own parent": (
-        "a.pdf",
-        pdf(b"<</Type/Catalog/Pages 2 0 R>>", b"<</Type/Pages/Kids[2 0 R]/Count 99999999>>"),
-        "a.pdf",
-    ),
-    "laughs in a Word document": (
-        "a.docx",
-        lambda: document(
-            '<!DOCTYPE x [<!ENTITY a0 "ha">'
-            + "".join(f'<!ENTITY a{n} "{f"&a{n - 1};" * 10}">' for n in range(1, 12))
-            + "]><w:p SPACE><w:r><w:t>&a11;</w:t></w:r></w:p>"
-        ),
-        "a.docx",
-    ),
+    "a page that is its own parent": ("a.pdf", pdf(*_OWN_PARENT), "a.pdf"),
+    "laughs in a Word document": ("a.docx", lambda: document(_LAUGHTER), "a.docx"),
     "a Word document of 100 MB": ("a.docx", lambda: document(" " * 120_000_000), "limit"),
     "a Word document that goes down": ("a.docx", lambda: document("<a>" * 50_000), "broken"),
-    "a file in a Word document": (
-        "a.docx",
-        lambda: document(
-            '<!DOCTYPE x [<!ENTITY e SYSTEM "file:///etc/passwd">]><w:p SPACE><w:t>&e;</w:t></w:p>'
-        ),
-        "(?s)a.docx(?!.*root:)",
-    ),
+    "a file in a Word document": ("a.docx", lambda: document(_WITH_PASSWD), "(?s)a.docx(?!.*root:)"),
     "a text that is none": ("a.txt", bytes(range(256)) * 100, "a.txt"),
 }
+_ROOT = ("index", "root", "--out", "made.index")
+_LINK = "/proc/self/fd"
 DOCUMENTS: dict[str, Hostile] = {
     **{what: _text(name, content, 3, "Declined|Nearest") for what, (name, content) in _READ_TEXTS.items()},
     **{what: _text(name, content, 1, told) for what, (name, content, told) in _REFUSED_TEXTS.items()},
     "a text that steers": _text("a.txt", f"points {EVIL}\n" * 100, 3, "null", "--json"),
     "a folder of odd things": Hostile(_INDEX, 0, "3 tables", make=_odd_folder),
-    "a folder that is the root by a link": Hostile(
-        ("index", "root", "--out", "made.index"),
-        1,
-        "root",
-        make=lambda folder: (folder / "root").symlink_to("/proc/self/fd"),
-    ),
-    "a device for a table": Hostile(("ask", "Who?", "--table", "/dev/zero"), 1, "/dev/zero"),
+    "the root by a link": Hostile(_ROOT, 1, "root", make=lambda to: (to / "root").symlink_to(_LINK)),
 }
 
 
@@ -364,40 +273,25 @@ def _tiff(*entries: tuple[int, int, int, int]) -> bytes:
     return b"II*\0\x08\0\0\0" + struct.pack("<H", len(entries)) + made + struct.pack("<I", 8)
 
 
-_REFUSED_PICTURES: dict[str, tuple[str, Content, str]] = {
-    "pixels without an end": ("a.png", lambda: png(60_000, 60_000), "too large to be unpacked"),
-    "a line of pixels": ("a.png", lambda: png(2_000_000_000, 1), "too large to be unpacked"),
-    "a header that lies": ("a.png", lambda: png(5_000, 5_000), "damaged or cut off"),
-    "a GIF that lies": ("a.gif", b"GIF89a\xff\xff\xff\xff\x80\0\0" + b"\xff" * 1_000, "a.gif"),
-    "a BMP that lies": (
-        "a.bmp",
-        b"BM" + struct.pack("<IIIIiiHHIIiiII", 99, 0, 54, 40, 10**9, -(10**9), 1, 24, 0, 0, 0, 0, 0, 0),
-        "a.bmp",
-    ),
-    "a WebP that lies": ("a.webp", b"RIFF\xff\xff\xff\xffWEBPVP8L" + b"\xff" * 1_000, "a.webp"),
-    "a JPEG of headers": ("a.jpg", b"\xff\xd8" + b"\xff\xe1\xff\xff" * 5_000, "a.jpg"),
-    "a TIFF that lies": (
-        "a.tiff",
-        _tiff((256, 3, 1, 10), (257, 3, 1, 10), (270, 2, 1 << 30, 8), (273, 4, 1 << 28, 8)),
-        "a.tiff",
-    ),
-    "a TIFF without an end": ("a.tiff", _tiff((256, 4, 1, 1 << 30), (257, 4, 1, 1 << 30)), "a.tiff"),
-    "a text in a PNG": ("a.png", lambda: png(20, 20)[:33] + _text_chunk() + png(20, 20)[33:], "."),
-    "a drawing": (
-        "a.svg",
-        f"<svg xmlns='http://www.w3.org/2000/svg'><text>{EVIL}</text></svg>",
-        "no picture",
-    ),
-    "a program": ("a.eps", b"%!PS-Adobe-3.0 EPSF-3.0\n{} loop", "is no picture"),
-    "an empty one": ("a.png", b"", "is no picture"),
+def _png_of_text() -> bytes:
+    data, whole = b"zTXta\0\0" + zlib.compress(b" " * 80_000_000, 9), png(20, 20)
+    chunk = struct.pack(">I", len(data) - 4) + data + struct.pack(">I", zlib.crc32(data))
+    return whole[:33] + chunk + whole[33:]
+
+
+_BMP = struct.pack("<IIIIiiHHIIiiII", 99, 0, 54, 40, 10**9, -(10**9), 1, 24, 0, 0, 0, 0, 0, 0)
+_TIFF = _tiff((256, 3, 1, 10), (257, 3, 1, 10), (270, 2, 1 << 30, 8), (273, 4, 1 << 28, 8))
+_PICTURES: dict[str, tuple[str, Content]] = {
+    "a GIF that lies": ("a.gif", b"GIF89a\xff\xff\xff\xff\x80\0\0" + b"\xff" * 1_000),
+    "a BMP that lies": ("a.bmp", b"BM" + _BMP),
+    "a WebP that lies": ("a.webp", b"RIFF\xff\xff\xff\xffWEBPVP8L" + b"\xff" * 1_000),
+    "a JPEG of headers": ("a.jpg", b"\xff\xd8" + b"\xff\xe1\xff\xff" * 5_000),
+    "a TIFF that lies": ("a.tiff", _TIFF),
+    "a TIFF without an end": ("a.tiff", _tiff((256, 4, 1, 1 << 30), (257, 4, 1, 1 << 30))),
+    "a text in a PNG": ("a.png", _png_of_text),
+    "a drawing that steers": ("a.svg", f"<svg xmlns='http://www.w3.org/2000/svg'><text>{EVIL}</text></svg>"),
 }
 _PICTURE = ("ask", "What is the fare?", "-i", "pictures_offline", "--image")
 PICTURES = {
-    what: Hostile((*_PICTURE, name), 1, told, {name: content})
-    for what, (name, content, told) in _REFUSED_PICTURES.items()
+    what: Hostile((*_PICTURE, name), 1, name, {name: content}) for what, (name, content) in _PICTURES.items()
 }
-
-
-def _text_chunk() -> bytes:
-    data = b"zTXta\0\0" + zlib.compress(b" " * 80_000_000, 9)
-    return struct.pack(">I", len(data) - 4) + data + struct.pack(">I", zlib.crc32(data))

@@ -36,7 +36,7 @@ def with_json(whole: dict[str, Any], **parts: str) -> str:
 
 
 def _run(
-    command: tuple[str, ...], code: int, told: str, settings: str = "", result: str = "", events: str = ""
+    command: str, code: int, told: str, settings: str = "", result: str = "", events: str = ""
 ) -> Hostile:
     files: dict[str, str | bytes] = {
         "run/settings.json": settings or json.dumps(_SETTINGS),
@@ -44,7 +44,8 @@ def _run(
     }
     if events:
         files["run/events.jsonl.gz"] = gzip.compress(f"{events}\n".encode("utf-8", "surrogatepass"), mtime=0)
-    return Hostile((command[0], "run", *command[1:]), code, told, files)
+    name, *options = command.split()
+    return Hostile((name, "run", *options), code, told, files)
 
 
 def _log(code: int, told: str, *lines: str) -> Hostile:
@@ -52,12 +53,13 @@ def _log(code: int, told: str, *lines: str) -> Hostile:
     return Hostile(arguments, code, told, {"log.jsonl": "".join(f"{line}\n" for line in lines)})
 
 
-_PAGE = ("report", "--html", "page.html")
-_BAD_RESULT, _BAD_EVENT = "line 1 is no result", "is not an event"
-_EVENT = partial(with_json, {"id": "1", **_BEGUN})
-
-_STEERING_PLAN = with_json(_RESULT, plan=json.dumps([EVIL, EVIL]))
-_STEERING_PAGE = (with_json(_RESULT, answer=json.dumps(EVIL)), _EVENT(input=json.dumps({"question": EVIL})))
+_PAGE, _NO_EVENT = "report --html page.html", "is not an event"
+_WHOLE = (_SETTINGS, _RESULT, {"id": "1"} | _BEGUN, _BEGUN, _PLAN, _STEP)
+_set, _made, _event, _started, _planned, _stepped = (partial(with_json, each) for each in _WHOLE)
+_STEERS = json.dumps(EVIL)
+_STEERING_PLAN = _made(plan=json.dumps([EVIL, EVIL]))
+_ASKED = json.dumps({"question": EVIL})
+_BAD_TABLE = '{"question": "a", "table": {"$table": {"header": ["a"], "rows": 5, "caption": []}}}'
 _BAD_RESULTS = [
     ("answer", _DEEP),
     *(("seconds", value) for value in ("9" * 5_000, "NaN", "1e999", _HUGE)),
@@ -68,78 +70,69 @@ _BAD_RESULTS = [
     ("member", _HUGE),
     ("member", "[1]"),
 ]
-_BAD_TABLE = '{"question": "a", "table": {"$table": {"header": ["a"], "rows": 5, "caption": []}}}'
-_STARTED, _PLANNED = json.dumps(_BEGUN), json.dumps(_PLAN)
 _BAD_LOGS = {
-    "wrong types": (_STARTED, with_json(_PLAN, by="5", note="[1]")),
-    "what goes down": (with_json(_BEGUN, input=_DEEP),),
-    "a step that goes down": (_STARTED, _PLANNED, with_json(_STEP, output=_DEEP)),
-    "steps of wrong types": (_STARTED, with_json(_PLAN, steps="[5, null]")),
-    "seconds of wrong types": (_STARTED, _PLANNED, with_json(_STEP, seconds='"x"')),
+    "wrong types": (_started(), _planned(by="5", note="[1]")),
+    "what goes down": (_started(input=_DEEP),),
+    "a step that goes down": (_started(), _planned(), _stepped(output=_DEEP)),
+    "steps of wrong types": (_started(), _planned(steps="[5, null]")),
+    "seconds of wrong types": (_started(), _planned(), _stepped(seconds='"x"')),
     "NUL": ("\0" * 1_000,),
     "one long line": ("{" * 3_000_000,),
     "numbers": ("9" * 5_000,),
 }
 
+
+def _resulted(**parts: str) -> Hostile:
+    return _run("report --json", 1, "line 1 is no result", result=_made(**parts))
+
+
 RUNS: dict[str, Hostile] = {
-    "settings that go down": _run(("report",), 1, "settings", settings=_DEEP),
-    "settings of wrong types": _run(
-        ("report",), 1, "settings|benchmark", settings='{"benchmark": [1], "inventory": 5}'
-    ),
-    "settings that steer": _run(("report",), 0, "mine", with_json(_SETTINGS, model=json.dumps(EVIL))),
-    "problems that are none": _run(
-        ("stats",), 1, "settings|problems", settings=with_json(_SETTINGS, problems='"many"')
-    ),
-    **{
-        f"a result whose {name} is {value[:20]}": _run(
-            ("report", "--json"), 1, _BAD_RESULT, result=with_json(_RESULT, **{name: value})
-        )
-        for name, value in _BAD_RESULTS
-    },
-    "a plan that steers": _run(("stats",), 0, "2J", result=_STEERING_PLAN),
-    "a plan that steers, as JSON": _run(("stats", "--json"), 0, "2J", result=_STEERING_PLAN),
-    "events that go down": _run(_PAGE, 1, _BAD_EVENT, events=_EVENT(input=_DEEP)),
-    "a table that lies in an event": _run(_PAGE, 1, _BAD_EVENT, events=_EVENT(input=_BAD_TABLE)),
-    "a page that steers": _run(_PAGE, 0, "Page", "", *_STEERING_PAGE),
-    "a member that lies elsewhere": _run(_PAGE, 1, "cannot be read", result=with_json(_RESULT, member="99")),
-    **{f"a log of {what}": _log(1, _BAD_EVENT, *lines) for what, lines in _BAD_LOGS.items()},
-    "a log of another format": _log(1, "format", with_json(_BEGUN, format=json.dumps(EVIL))),
+    "settings that go down": _run("report", 1, "settings", _DEEP),
+    "settings of wrong types": _run("report", 1, "settings|bench", '{"benchmark": [1], "inventory": 5}'),
+    "settings that steer": _run("report", 0, "mine", _set(model=_STEERS)),
+    "problems that are none": _run("stats", 1, "settings|problems", _set(problems='"many"')),
+    **{f"a result whose {name} is {value[:20]}": _resulted(**{name: value}) for name, value in _BAD_RESULTS},
+    "a plan that steers": _run("stats", 0, "2J", result=_STEERING_PLAN),
+    "a plan that steers, as JSON": _run("stats --json", 0, "2J", result=_STEERING_PLAN),
+    "events that go down": _run(_PAGE, 1, _NO_EVENT, events=_event(input=_DEEP)),
+    "a table that lies in an event": _run(_PAGE, 1, _NO_EVENT, events=_event(input=_BAD_TABLE)),
+    "a page that steers": _run(_PAGE, 0, "Page", "", _made(answer=_STEERS), _event(input=_ASKED)),
+    "a member that lies elsewhere": _run(_PAGE, 1, "cannot be read", result=_made(member="99")),
+    **{f"a log of {what}": _log(1, _NO_EVENT, *lines) for what, lines in _BAD_LOGS.items()},
+    "a log of another format": _log(1, "format", _started(format=_STEERS)),
 }
 
 
-def _scored(row: str, code: int, told: str, *options: str) -> Hostile:
-    arguments = ("score", "tabmwp", DATA, "predictions.jsonl", *options)
+def _scored(row: str, code: int, told: str, field: str) -> Hostile:
+    arguments = ("score", "tabmwp", DATA, "predictions.jsonl", "--field", field)
     return Hostile(arguments, code, told, {"predictions.jsonl": f"{row}\n"})
 
 
-def _prediction(value: Any, code: int, told: str, field: str = "prediction", raw: str = "") -> Hostile:
-    row = with_json({"pid": "1"}, **{field: raw or json.dumps(value)})
-    return _scored(row, code, told, "--field", field)
-
-
-_SCORED = "[Rr]ight"
-
+_RIGHT, _FILE, _NONE = "[Rr]ight", "predictions.jsonl", "has no field"
+_ENDLESS = "ans = 'x'\nwhile True:\n    ans += 'x' * 10**8"
+_VALUES: dict[str, tuple[str, str, int, str]] = {
+    "400 digits": ("prediction", _HUGE, 0, _RIGHT),
+    "5,000 digits": ("prediction", "9" * 5_000, 1, _FILE),
+    "no number": ("prediction", "NaN", 0, _RIGHT),
+    "no end": ("prediction", "-Infinity", 0, _RIGHT),
+    "a list of lists": ("prediction", '[[1], {"a": null}]', 0, _RIGHT),
+    "what goes down": ("prediction", _DEEP, 1, _FILE),
+    "half a surrogate": ("prediction", json.dumps("\ud800"), 0, _RIGHT),
+    "a text that steers": ("prediction", _STEERS, 0, _RIGHT),
+    "brackets": ("prediction", json.dumps("(" * 10_000), 0, _RIGHT),
+    "a sentence without an end": ("output", json.dumps("The answer is " * 20_000), 0, _RIGHT),
+    "an output that is a number": ("output", "5", 1, "not a text"),
+    "a program of 400 digits": ("program", '"ans = 10**400"', 0, _RIGHT),
+    "a program without an end": ("program", json.dumps(_ENDLESS), 0, _RIGHT),
+    "a program that is none": ("program", "[1]", 0, "no program"),
+}
 PREDICTIONS: dict[str, Hostile] = {
-    "400 digits": _prediction(int(_HUGE), 0, _SCORED),
-    "5,000 digits": _prediction(None, 1, "predictions.jsonl", raw="9" * 5_000),
-    "no number": _prediction(None, 0, _SCORED, raw="NaN"),
-    "no end": _prediction(None, 0, _SCORED, raw="-Infinity"),
-    "a list of lists": _prediction([[1], {"a": None}], 0, _SCORED),
-    "what goes down": _prediction(None, 1, "predictions.jsonl", raw=_DEEP),
-    "half a surrogate": _prediction("\ud800", 0, _SCORED),
-    "a text that steers": _prediction(EVIL, 0, _SCORED),
-    "brackets": _prediction("(" * 10_000, 0, _SCORED),
-    "an output of a sentence without an end": _prediction("The answer is " * 20_000, 0, _SCORED, "output"),
-    "an output that is a number": _prediction(5, 1, "not a text", "output"),
-    "a program of 400 digits": _prediction("ans = 10**400", 0, _SCORED, "program"),
-    "a program without an end": _prediction(
-        "ans = 'x'\nwhile True:\n    ans += 'x' * 10**8", 0, _SCORED, "program"
-    ),
-    "a program that is none": _prediction([1], 0, "no program", "program"),
-    "a row that is a list": _scored("[1]", 1, "predictions.jsonl"),
-    "a row whose id is a list": _scored('{"pid": [1], "prediction": 5}', 1, "predictions|id"),
-    "a field that steers": _scored(
-        '{"pid": "1", "prediction": 5}', 1, "has no field", "--field", f"a{EVIL}.b"
-    ),
-    "a field of dots": _scored('{"pid": "1", "prediction": 5}', 1, "has no field", "--field", "." * 10_000),
+    **{
+        what: _scored(with_json({"pid": "1"}, **{field: value}), code, told, field)
+        for what, (field, value, code, told) in _VALUES.items()
+    },
+    "a row that is a list": _scored("[1]", 1, _FILE, "prediction"),
+    "a row whose id is a list": _scored('{"pid": [1], "prediction": 5}', 1, "predictions|id", "prediction"),
+    "a field that steers": _scored('{"pid": "1", "prediction": 5}', 1, _NONE, f"a{EVIL}.b"),
+    "a field of dots": _scored('{"pid": "1", "prediction": 5}', 1, _NONE, "." * 10_000),
 }

@@ -14,12 +14,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.e2e.commands import Outcome, environment
+from tests.e2e.commands import Command, Outcome, environment
 from tests.evaluation.rows import Row, read_results, write_rows
 
+MODEL = ("--model", "openai:local")
 TABLE = "Name | Value\nfirst | 1\nsecond | 2"
 WORDS = "name: words\nextends: tabmwp_cot\nllm: {retries: 0}\n"
 PROGRAMS = "name: programs\nextends: tabmwp_pot\nllm: {retries: 0}\n"
+_ROW = {"table": TABLE, "table_title": None, "choices": None, "unit": None}
 _ASKED = re.compile(r"What is number (\d+)\?")
 
 
@@ -44,20 +46,15 @@ class Case:
         self.count, self.out = count, place / "out"
         self.inventory = place / "inventory.yaml"
         self.inventory.write_text(inventory)
-        rows = [
-            {
-                **{"pid": str(n), "question": f"What is number {n}?", "answer": str(1000 + n)},
-                **{"table": TABLE, "table_title": None, "choices": None, "unit": None},
-            }
-            for n in range(count)
-        ]
-        self.data = write_rows(place / "data.jsonl", rows)
+        asked = (
+            {"pid": str(n), "question": f"What is number {n}?", "answer": str(1000 + n)} for n in range(count)
+        )
+        self.data = write_rows(place / "data.jsonl", ({**_ROW, **row} for row in asked))
 
     def arguments(self, *options: str, store: str = "off") -> list[str]:
         """Evaluate into the folder with two workers, unless told otherwise."""
         asked = ["eval", str(self.inventory), str(self.data), "--benchmark", "tabmwp", "--out", str(self.out)]
-        model = ["--model", "openai:local"]
-        return [*asked, *model, "--workers", "2", "--store", store, "--json", *options]
+        return [*asked, *MODEL, "--workers", "2", "--store", store, "--json", *options]
 
     @property
     def results(self) -> list[Row]:
@@ -65,12 +62,17 @@ class Case:
 
     def check(self, *, whole: bool = True) -> None:
         """Require that each result is there once, right and with its own answer; with `whole` all of them."""
-        ids = [each["id"] for each in self.results]
+        ids = [int(each["id"]) for each in self.results]
         assert len(ids) == len(set(ids)), "a result is counted twice"
-        wrong = [each for each in self.results if str(each["answer"]) != str(1000 + int(each["id"]))]
-        assert not wrong, wrong[:2]
+        assert [str(each["answer"]) for each in self.results] == [str(1000 + id) for id in ids]
         assert all(each["correct"] and not each["error"] for each in self.results)
         assert not whole or len(ids) == self.count
+
+    def finish(self, command: Command, *options: str, store: str = "off") -> None:
+        """Go on, and require that all is there."""
+        outcome = command(*self.arguments(*options, store=store))
+        assert outcome.code == 0, outcome.err
+        self.check()
 
 
 def question(place: Path, *options: str, inventory: str = WORDS) -> list[str]:
@@ -78,20 +80,15 @@ def question(place: Path, *options: str, inventory: str = WORDS) -> list[str]:
     (place / "inventory.yaml").write_text(inventory)
     (place / "table.csv").write_text(TABLE.replace(" | ", ","))
     files = ["--table", str(place / "table.csv"), "--inventory", str(place / "inventory.yaml")]
-    return ["ask", "What is number 7?", *files, "--model", "openai:local", *options]
+    return ["ask", "What is number 7?", *files, *MODEL, *options]
 
 
 @contextmanager
 def started(*arguments: str, env: dict[str, str] | None = None) -> Iterator[subprocess.Popen[str]]:
     """Run `python -m chameleon ARGUMENTS…` beside the test, and end it with the test."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "chameleon", *arguments],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=env or environment(),
-    )
+    command, none, pipe = [sys.executable, "-m", "chameleon", *arguments], subprocess.DEVNULL, subprocess.PIPE
+    env = env or environment()
+    process = subprocess.Popen(command, stdin=none, stdout=pipe, stderr=pipe, text=True, env=env)
     try:
         yield process
     finally:
@@ -107,15 +104,9 @@ def ended(process: subprocess.Popen[str], seconds: float = 60) -> Outcome:
 
 def run_code(code: str, *arguments: str, env: dict[str, str] | None = None) -> Outcome:
     """Run Python code as a process of its own, with these arguments after `chameleon`."""
-    done = subprocess.run(
-        [sys.executable, "-c", f"import sys\nsys.argv[0] = 'chameleon'\n{code}", *arguments],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-        env=env or environment(),
-    )
+    command = [sys.executable, "-c", f"import sys\nsys.argv[0] = 'chameleon'\n{code}", *arguments]
+    options = {"stdin": subprocess.DEVNULL, "capture_output": True, "text": True, "timeout": 60}
+    done = subprocess.run(command, env=env or environment(), check=False, **options)
     return Outcome(done.returncode, done.stdout, done.stderr)
 
 
@@ -127,16 +118,18 @@ def wait_until(is_so: Callable[[], bool], process: subprocess.Popen[str] | None 
         time.sleep(0.005)
 
 
-def told(outcome: Outcome) -> str:
-    """Return the last line on stderr of a command that failed: ours, and no fault of ours."""
-    assert outcome.code == 1, (outcome.code, outcome.err)
+def told_or_right(outcome: Outcome) -> str:
+    """Return the last line on stderr of a command that failed, which is ours; "" where it went well."""
     assert "Traceback" not in outcome.err and "a fault of ours" not in outcome.err, outcome.err
+    if not outcome.code:
+        return ""
     lines = outcome.err.splitlines()
-    assert lines and lines[-1].startswith("chameleon: "), outcome.err
+    assert outcome.code == 1 and lines and lines[-1].startswith("chameleon: "), outcome
     return lines[-1].removeprefix("chameleon: ")
 
 
-def told_or_right(outcome: Outcome) -> str:
-    """Return the line of a command that failed; "" where it went well. Nothing else may come of it."""
-    assert "Traceback" not in outcome.err and "a fault of ours" not in outcome.err, outcome.err
-    return told(outcome) if outcome.code else ""
+def told(outcome: Outcome) -> str:
+    """Return the line of a command that failed."""
+    line = told_or_right(outcome)
+    assert line, outcome
+    return line

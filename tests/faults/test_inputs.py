@@ -11,7 +11,7 @@ import shlex
 import subprocess
 import sys
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,7 +21,7 @@ from tests.faults.forked import SECONDS, Ended, Forked
 from tests.faults.hostile import COMMAND_LINES, INVENTORIES, LEAGUE, OFFLINE, QUESTION, REPLIES, Hostile
 from tests.faults.hostile_files import DOCUMENTS, PICTURES, TABLES
 from tests.faults.hostile_runs import PREDICTIONS, RUNS
-from tests.loopback import LoopbackServer
+from tests.loopback import Start
 
 KINDS = {
     "reply": REPLIES,
@@ -65,9 +65,7 @@ def faults_of(ended: Ended) -> Iterator[str]:
 
 
 @pytest.mark.parametrize(("kind", "what"), CASES, ids=[": ".join(case) for case in CASES])
-def test_a_hostile_input_ends_well(
-    kind: str, what: str, forked: Forked, loopback: Callable[..., LoopbackServer], tmp_path: Path
-) -> None:
+def test_a_hostile_input_ends(kind: str, what: str, forked: Forked, loopback: Start, tmp_path: Path) -> None:
     case: Hostile = KINDS[kind][what]
     case.lay(tmp_path)
     if case.reply is not None:

@@ -1,15 +1,21 @@
-"""What the machine lacks ends a run, whatever was made of the error, and with it an evaluation."""
+"""What the machine lacks ends a run, whatever was made of the error; a forked process answers."""
 
 from __future__ import annotations
 
 import errno
 import os
+import signal
 import sqlite3
 import tempfile
+import threading
+import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
+from pytest import MonkeyPatch
 
+from chameleon import Executor, Table
 from chameleon.errors import InputError, MachineError, lack_of
 from tests.e2e.commands import Command
 from tests.engine.doubles import failing, run, why
@@ -21,31 +27,32 @@ def os_error(number: int) -> OSError:
 
 def made_of(cause: BaseException) -> InputError:
     """Return what a reader makes of an error."""
-    try:
-        raise InputError("the table cannot be read") from cause
-    except InputError as problem:
-        return problem
+    problem = InputError("the table cannot be read")
+    problem.__cause__ = cause
+    return problem
 
 
 def full_database() -> sqlite3.Error:
-    with pytest.raises(sqlite3.OperationalError) as caught, sqlite3.connect(":memory:") as connection:
+    with (
+        pytest.raises(sqlite3.OperationalError) as caught,
+        closing(sqlite3.connect(":memory:")) as connection,
+    ):
         connection.execute("PRAGMA max_page_count = 1")
         connection.execute("CREATE TABLE filled (text)")
-    connection.close()
     return caught.value
 
 
-LACKS = {
-    "handles": (os_error(errno.EMFILE), "as many files open as it may. Use fewer workers, or raise"),
-    "handles, of a reader": (made_of(os_error(errno.EMFILE)), "as many files open as it may"),
-    "room": (os_error(errno.ENOSPC), "there is no room left on the disk. Make room"),
-    "room in a database": (full_database(), "there is no room left on the disk"),
-    "memory": (os_error(errno.ENOMEM), "the machine has no memory left"),
-    "threads": (RuntimeError("can't start new thread"), "can start no more threads. Use fewer workers."),
-}
-
-
-@pytest.mark.parametrize(("problem", "told"), LACKS.values(), ids=LACKS)
+@pytest.mark.parametrize(
+    ("problem", "told"),
+    [
+        (os_error(errno.EMFILE), "as many files open as it may. Use fewer workers"),
+        (made_of(os_error(errno.EMFILE)), "as many files open"),
+        (os_error(errno.ENOSPC), "no room left on the disk. Make room"),
+        (full_database(), "no room left on the disk"),
+        (os_error(errno.ENOMEM), "no memory left"),
+        (RuntimeError("can't start new thread"), "no more threads. Use fewer workers"),
+    ],
+)
 def test_no_other_step_makes_good_what_the_machine_lacks(problem: Exception, told: str) -> None:
     modules = {"needs": failing(problem), "other": lambda state: "7"}
     for policy in ("stop", "skip", "fallback", ["other"]):
@@ -64,16 +71,40 @@ def test_other_failures_are_taken_for_no_lack() -> None:
     assert run(modules, on_error={"a": "skip"}).answer == 7
 
 
-def test_an_index_stops_where_no_file_can_be_opened(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
-) -> None:
+def test_an_index_stops_without_handles(tmp_path: Path, monkeypatch: MonkeyPatch, command: Command) -> None:
     """Files that were left out would be missed in every answer."""
-    (tmp_path / "data").mkdir()
-    (tmp_path / "data" / "one.csv").write_text("a,b\n1,2\n3,4\n")
+    (tmp_path / "one.csv").write_text("a,b\n1,2\n3,4\n")
+    fails = failing(os_error(errno.EMFILE))
+    monkeypatch.setattr("chameleon.documents.indexing.file_documents", lambda *given: fails(given[0]))
+    outcome = command("index", str(tmp_path), "--out", str(tmp_path / "index"))
+    assert outcome.code == 1 and "as many files open" in outcome.complaint
 
-    def lacking(*_: object) -> None:
-        raise os_error(errno.EMFILE)
 
-    monkeypatch.setattr("chameleon.documents.indexing.file_documents", lacking)
-    outcome = command("index", str(tmp_path / "data"), "--out", str(tmp_path / "index"))
-    assert outcome.code == 1 and "as many files open as it may" in outcome.complaint
+GIVEN = {"question": "What is the total Price?", "table": Table(["Item", "Price"], [["a", "1"], ["b", "2"]])}
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@pytest.mark.parametrize("is_new", [True, False])
+def test_a_child_of_busy_threads_answers(is_new: bool) -> None:
+    """As under `gunicorn --preload`."""
+    executor, is_over = Executor("tables_offline"), threading.Event()
+
+    def ask() -> None:
+        while not is_over.is_set():
+            executor.run(GIVEN)
+
+    threads = [threading.Thread(target=ask, daemon=True) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    codes = []
+    for _ in range(15):
+        time.sleep(0.013)
+        if not (child := os.fork()):
+            signal.alarm(10)
+            own = Executor("tables_offline") if is_new else executor
+            os._exit(0 if own.run(GIVEN).answer == "3" else 3)
+        codes.append(os.waitpid(child, 0)[1])
+    is_over.set()
+    for thread in threads:
+        thread.join(10)
+    assert codes == [0] * 15

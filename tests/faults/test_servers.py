@@ -7,12 +7,12 @@ import socket
 import struct
 import threading
 import time
-from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
+from pytest import MonkeyPatch
 
 from chameleon.llm import LLM
 from tests.e2e.commands import Command
@@ -21,35 +21,10 @@ from tests.local_server import JsonHandler, LocalServer
 from tests.loopback import Fault, Start
 
 HASTY = "name: hasty\nextends: tabmwp_cot\nllm: {retries: 1, timeout: 0.4}\n"
-WAYS = {"whole": (), "streamed": ("--stream",)}
-streamed_or_not = pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
-
-
-class Raw(LocalServer):
-    """A server that sends bytes of its own to whoever asks; `asked` counts the requests."""
-
-    def __init__(self, send: Callable[[socket.socket, Raw], None]) -> None:
-        super().__init__(_RawHandler)
-        self.send, self.asked, self.stopped = send, 0, threading.Event()
-
-    def stop(self) -> None:
-        self.stopped.set()
-        super().stop()
-
-
-class _RawHandler(JsonHandler):
-    owner: Raw
-
-    def do_POST(self) -> None:
-        self.body()
-        self.owner.asked += 1
-        self.close_connection = True
-        with suppress(OSError):  # the client has gone
-            self.owner.send(self.connection, self.owner)
-
-
 OK = b"HTTP/1.1 200 OK\r\n"
 EVENTS = OK + b"Content-Type: text/event-stream\r\nConnection: close\r\n\r\n"
+JSON = OK + b"Content-Type: application/json\r\n"
+PAGE = b"Content-Type: text/html\r\nConnection: close\r\n\r\n<html>Please sign in to the network</html>"
 
 
 def piece(text: str) -> bytes:
@@ -66,21 +41,19 @@ class Broken(NamedTuple):
     waits: bool = False
     resets: bool = False
 
-    def send(self, client: socket.socket, server: Raw) -> None:
+    def send(self, client: socket.socket, stopped: threading.Event) -> None:
         client.sendall(self.start)
-        while self.again and not server.stopped.wait(self.pause):
+        while self.again and not stopped.wait(self.pause):
             client.sendall(self.again)
         if self.waits:
-            server.stopped.wait(20)
+            stopped.wait(20)
         if self.resets:
-            server.stopped.wait(0.1)
+            stopped.wait(0.1)
             client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             client.close()
 
 
-JSON = OK + b"Content-Type: application/json\r\n"
 HALF = EVENTS + piece("The answer")
-PAGE = b"Content-Type: text/html\r\nConnection: close\r\n\r\n<html>Please sign in to the network</html>"
 BROKEN = {
     "resets": Broken(resets=True),
     "resets midway": Broken(HALF, resets=True),
@@ -98,45 +71,32 @@ BROKEN = {
 }
 
 
-@pytest.fixture
-def raw(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Raw]]:
-    """Start a server that sends what it is told to; OPENAI_BASE_URL points to it."""
-    servers: list[Raw] = []
-
-    def start(send: Callable[[socket.socket, Raw], None]) -> Raw:
-        servers.append(Raw(send))
-        servers[-1].__enter__()
-        monkeypatch.setenv("OPENAI_BASE_URL", f"http://127.0.0.1:{servers[-1].port}/v1")
-        return servers[-1]
-
-    yield start
-    for server in servers:
-        server.stop()
-
-
-@pytest.fixture
-def no_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("chameleon.llm.pipeline.Pipeline._wait_before_retry", lambda *_: 0.01)
-
-
-@pytest.mark.usefixtures("no_wait")
-@streamed_or_not
+@pytest.mark.parametrize("way", [(), ("--stream",)], ids=["whole", "streamed"])
 @pytest.mark.parametrize("broken", BROKEN)
 def test_a_broken_server_ends_a_question_in_one_line(
-    raw: Callable[..., Raw], command: Command, tmp_path: Path, broken: str, way: tuple[str, ...]
+    command: Command, monkeypatch: MonkeyPatch, tmp_path: Path, broken: str, way: tuple[str, ...]
 ) -> None:
-    server, begun = raw(BROKEN[broken].send), time.monotonic()
-    outcome = command(*question(tmp_path, "--store", "off", *way, inventory=HASTY))
+    monkeypatch.setattr("chameleon.llm.pipeline.Pipeline._wait_before_retry", lambda *_: 0.01)
+    asked, stopped, begun = list[Any](), threading.Event(), time.monotonic()
+
+    class Breaks(JsonHandler):
+        def do_POST(self) -> None:
+            asked.append(self.body())
+            self.close_connection = True
+            with suppress(OSError):  # the client has gone
+                BROKEN[broken].send(self.connection, stopped)
+
+    with LocalServer(Breaks) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", f"http://127.0.0.1:{server.port}/v1")
+        outcome = command(*question(tmp_path, "--store", "off", *way, inventory=HASTY))
+        stopped.set()
     assert "openai:local" in outcome.err and "exception was never retrieved" not in outcome.err
-    assert "Traceback" not in outcome.err and "a fault of ours" not in outcome.err, outcome.err
-    assert outcome.code == 1 and time.monotonic() - begun < 20
-    assert 1 <= server.asked <= 3, "once, and once more; in pieces the server may be asked without options"
-    assert not outcome.out, "half a reply is none"
+    assert "Traceback" not in outcome.err and "a fault of ours" not in outcome.err and outcome.code == 1
+    assert time.monotonic() - begun < 20 and not outcome.out, "half a reply is none"
+    assert 1 <= len(asked) <= 3, "once, and once more; in pieces the server may be asked without options"
 
 
-def test_a_long_time_to_wait_ends_with_the_runs_own(
-    loopback: Start, command: Command, tmp_path: Path
-) -> None:
+def test_a_long_time_to_wait_ends_with_the_run(loopback: Start, command: Command, tmp_path: Path) -> None:
     server, begun = loopback([Fault(429, headers={"Retry-After": "1e9"})]), time.monotonic()
     brief = f"{HASTY}budget: {{seconds: 1}}\n"
     outcome = command(*question(tmp_path, "--store", "off", inventory=brief))
@@ -151,10 +111,9 @@ def test_a_reply_that_nobody_asked_for_answers_no_later_question() -> None:
     def completion(text: str) -> bytes:
         choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
         body = json.dumps({"id": "1", "model": "local", "object": "chat.completion", "choices": [choice]})
-        head = f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
-        return OK + head.encode() + body.encode()
+        return JSON + f"Content-Length: {len(body)}\r\n\r\n{body}".encode()
 
-    class Twice(_RawHandler):
+    class Twice(JsonHandler):
         def do_POST(self) -> None:
             number = asked_for(self.body())
             with suppress(OSError):  # the client has gone
@@ -173,23 +132,23 @@ def test_a_reply_that_nobody_asked_for_answers_no_later_question() -> None:
             time.sleep(0.1)
 
 
-@pytest.mark.parametrize("kind", ["dies", "hangs"])
+@pytest.mark.parametrize("dies_after", [6, None], ids=["dies", "hangs"])
 def test_an_evaluation_stops_with_its_server_and_goes_on_with_the_next(
-    loopback: Start, command: Command, tmp_path: Path, kind: str
+    loopback: Start, command: Command, tmp_path: Path, dies_after: int | None
 ) -> None:
     case = Case(tmp_path, 16, WORDS.replace("retries: 0", "retries: 0, timeout: 0.5"))
-    if kind == "dies":
-        server = loopback(reply, dies_after=6)
-    else:
-        server = loopback(lambda request: reply(request) if asked_for(request) < 6 else Fault(delay=20))
+
+    def model(request: dict[str, Any]) -> Any:
+        return reply(request) if dies_after or asked_for(request) < 6 else Fault(delay=20)
+
+    server = loopback(model, dies_after=dies_after)
     stopped = command(*case.arguments())
-    if kind == "dies":
+    if dies_after:
         assert "try" in told(stopped) and "Stopped after" in stopped.err
     right = [each for each in case.results if each["correct"]]
     assert len(right) == 6 and all(each["error"] for each in case.results if not each["correct"])
     asked = len(server.requests)
     server.stop()
     second = loopback(reply, port=server.port)
-    assert command(*case.arguments("--retry-failed")).code == 0
-    case.check()
+    case.finish(command, "--retry-failed")
     assert len(second.requests) == 10 and asked <= 6 + 16

@@ -1,4 +1,4 @@
-"""Stores and indexes that are damaged, foreign or gone: the right answer, or a line that names them."""
+"""Stores that are damaged, foreign or gone: the right answer, or a line that names them."""
 
 from __future__ import annotations
 
@@ -7,141 +7,116 @@ import random
 import shutil
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from tests.e2e.commands import Command
+from tests.conftest import PROFILE
+from tests.e2e.commands import Command, environment, spawn
 from tests.faults.running import Case, question, reply, told_or_right
 from tests.loopback import LoopbackServer, Start
 
 COUNT = 12
+Keep = Callable[[Path], None]
 _CHANCE = random.Random(23)
-PLACES = [_CHANCE.random() for _ in range(14)]
+PLACES = [_CHANCE.random() for _ in range(14 if PROFILE == "thorough" else 3)]
 
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """A store of the replies to all problems, made anew by each session."""
-    from chameleon import Executor, Inventory
-    from chameleon.evaluation.data import find_benchmark
-    from chameleon.llm import LLM, ResponseStore
-    from tests.evaluation.rows import read_lines
-
     place = tmp_path_factory.mktemp("recorded")
-    case, benchmark = Case(place, COUNT), find_benchmark("tabmwp")
-    store = ResponseStore(place / "store.sqlite")
+    case, store = Case(place, COUNT), place / "store.sqlite"
     with LoopbackServer(reply) as server:
-        llm = LLM.connect("openai:local", store=store, base_url=server.url, api_key="k")
-        executor = Executor(Inventory.load(str(case.inventory)), llm)
-        for row in read_lines(case.data):
-            problem = benchmark.problem(row, {})
-            taken = {k: v for k, v in problem.input.items() if k in executor.inventory.input_types}
-            assert executor.run(taken).answer == row["answer"]
-    store.close()
-    return store.path.read_bytes()
+        env = environment(CHAMELEON_STORE=str(store), OPENAI_BASE_URL=server.url)
+        assert spawn(*case.arguments(store="auto"), env=env).code == 0
+    case.check()
+    return store.read_bytes()
 
 
-def flipped(place: float) -> Callable[[Path, bytes], None]:
-    def flip(path: Path, whole: bytes) -> None:
-        at = int(place * len(whole))
-        path.write_bytes(whole[:at] + bytes([whole[at] ^ 0xFF]) + whole[at + 1 :])
-
-    return flip
+@pytest.fixture
+def keep_in(monkeypatch: pytest.MonkeyPatch) -> Keep:
+    return lambda store: monkeypatch.setenv("CHAMELEON_STORE", str(store))
 
 
-def cut(share: float) -> Callable[[Path, bytes], object]:
-    return lambda path, whole: path.write_bytes(whole[: int(share * len(whole))])
+def harm(store: Path, kind: str, where: float, whole: bytes) -> None:
+    """Lay a damaged store, or what is none."""
+    at = int(where * len(whole))
+    if kind == "folder":
+        store.mkdir()
+    elif kind == "another program's":
+        with closing(sqlite3.connect(store)) as connection:
+            connection.execute("CREATE TABLE bookmarks (url)")
+    else:
+        flipped = whole[:at] + bytes([whole[at] ^ 0xFF]) + whole[at + 1 :]
+        store.write_bytes({"cut": whole[:at], "flipped": flipped, "text": b"my notes, " * 900}[kind])
 
 
-def foreign(path: Path, _: bytes) -> None:
-    with sqlite3.connect(path) as connection:
-        connection.execute("CREATE TABLE bookmarks (url)")
-    connection.close()
-
-
-HARMS: dict[str, Callable[[Path, bytes], object]] = {
-    **{f"flipped {number}": flipped(place) for number, place in enumerate(PLACES)},
-    **{f"cut at {share}": cut(share) for share in (0.001, 0.1, 0.5, 0.99)},
-    "empty": cut(0),
-    "a text": lambda path, _: path.write_text("my notes, " * 900),
-    "another program's": foreign,
-    "a folder": lambda path, _: path.mkdir(),
-}
-REFUSED = ("a text", "another program's", "a folder")
-
-
-@pytest.mark.parametrize("harm", HARMS)
+@pytest.mark.parametrize(
+    ("kind", "where"),
+    [
+        *(("flipped", place) for place in PLACES),
+        *(("cut", share) for share in (0.0, 0.001, 0.1, 0.5, 0.99)),
+        *((kind, 0.0) for kind in ("text", "another program's", "folder")),
+    ],
+)
 def test_a_damaged_store_is_named_or_does_no_harm(
-    loopback: Start,
-    command: Command,
-    recorded: bytes,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    harm: str,
+    loopback: Start, command: Command, recorded: bytes, tmp_path: Path, keep_in: Keep, kind: str, where: float
 ) -> None:
     case, server, store = Case(tmp_path / "case", COUNT), loopback(reply), tmp_path / "store.sqlite"
-    HARMS[harm](store, recorded)
-    before = store.read_bytes() if store.is_file() else b""
-    monkeypatch.setenv("CHAMELEON_STORE", str(store))
+    harm(store, kind, where, recorded)
+    before, is_ours = store.read_bytes() if store.is_file() else b"", kind in ("flipped", "cut")
+    keep_in(store)
     outcome = command(*case.arguments(store="auto"))
     if line := told_or_right(outcome):
         assert str(store) in line and ("Move" in line or "name another" in line)
         assert "problem" not in outcome.err or not case.out.exists() or not wrong(case)
-        assert not server.requests or harm.startswith(("flipped", "cut")), "told before anything is paid"
+        assert not server.requests or is_ours, "told before anything is paid"
     else:
         case.check()
         assert len(server.requests) <= COUNT
-    if harm in REFUSED:
+    if not is_ours:
         assert line and (store.read_bytes() if store.is_file() else b"") == before, "somebody else's is kept"
-    monkeypatch.setenv("CHAMELEON_STORE", str(tmp_path / "another.sqlite"))  # as it says
-    assert command(*case.arguments(store="auto")).code == 0
-    case.check()
+    keep_in(tmp_path / "another.sqlite")  # as it says
+    case.finish(command, store="auto")
 
 
 def wrong(case: Case) -> list[str]:
     return [each["id"] for each in case.results if not each["correct"]]
 
 
-def test_a_store_that_is_deleted_while_it_is_used_costs_no_answer(
-    loopback: Start, command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    case, store = Case(tmp_path / "case", COUNT), tmp_path / "stores" / "store.sqlite"
-    monkeypatch.setenv("CHAMELEON_STORE", str(store))
-    asked: list[int] = []
+def test_a_deleted_store_is_no_loss(loopback: Start, command: Command, tmp_path: Path, keep_in: Keep) -> None:
+    case, stores = Case(tmp_path / "case", COUNT), tmp_path / "stores"
+    keep_in(stores / "store.sqlite")
 
     def model(request: dict[str, object]) -> str:
-        asked.append(1)
-        if len(asked) == 5:
-            shutil.rmtree(store.parent, ignore_errors=True)
+        if len(server.requests) == 5:
+            shutil.rmtree(stores, ignore_errors=True)
         return reply(request)
 
     server = loopback(model)
     told_or_right(command(*case.arguments(store="auto")))
     assert not case.out.exists() or not wrong(case)
-    assert command(*case.arguments(store="auto")).code == 0
-    case.check()
+    case.finish(command, store="auto")
     assert len(server.requests) <= COUNT + 4
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs file modes")
-def test_what_a_run_keeps_is_for_its_owner_alone(
-    loopback: Start, command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_kept_is_private(loopback: Start, command: Command, tmp_path: Path, keep_in: Keep) -> None:
     loopback(reply)
-    case, log = Case(tmp_path / "case", 3), tmp_path / "log.jsonl"
-    monkeypatch.setenv("CHAMELEON_STORE", str(tmp_path / "stores" / "store.sqlite"))
+    case, log, stores = Case(tmp_path / "case", 3), tmp_path / "log.jsonl", tmp_path / "stores"
+    keep_in(stores / "store.sqlite")
     before = os.umask(0o022)
     try:
-        assert command(*case.arguments(store="auto")).code == 0
-        lines = (case.out / "results.jsonl").read_text().splitlines(keepends=True)
-        failed = lines[0].replace('"error":null', '"error":{"kind":"ModelError","message":"x"}')
-        (case.out / "results.jsonl").write_text("".join([failed, *lines[1:]]))
+        case.finish(command, store="auto")
+        first, *lines = (case.out / "results.jsonl").read_text().splitlines(keepends=True)
+        failed = first.replace('"error":null', '"error":{"kind":"ModelError","message":"x"}')
+        (case.out / "results.jsonl").write_text("".join([failed, *lines]))
         command(*case.arguments("--retry-failed", store="auto"))  # writes its files anew
         assert command(*question(tmp_path, "--log", str(log))).code == 0
     finally:
         os.umask(before)
-    kept = [case.out, *case.out.rglob("*"), log, tmp_path / "stores", *(tmp_path / "stores").iterdir()]
+    kept = [case.out, *case.out.rglob("*"), log, stores, *stores.iterdir()]
     assert len(kept) >= 7
-    open_to_others = {str(path): oct(path.stat().st_mode) for path in kept if path.stat().st_mode & 0o077}
-    assert not open_to_others
+    assert not {str(path): oct(path.stat().st_mode) for path in kept if path.stat().st_mode & 0o077}

@@ -50,17 +50,11 @@ class OtlpReceiver(LocalServer):
         self.bodies, self.headers = list[bytes](), list[dict[str, str]]()
 
     @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
-
-    @property
     def spans(self) -> list[Received]:
         """Every span, in the order in which they came."""
-        found = []
-        for body in self.bodies:
-            for resource in ExportTraceServiceRequest.FromString(body).resource_spans:
-                found += [_read(span) for scope in resource.scope_spans for span in scope.spans]
-        return found
+        told = [ExportTraceServiceRequest.FromString(body) for body in self.bodies]
+        scopes = [scope for each in told for part in each.resource_spans for scope in part.scope_spans]
+        return [_read(span) for scope in scopes for span in scope.spans]
 
     @property
     def traces(self) -> list[Received]:
@@ -78,31 +72,21 @@ class _Handler(JsonHandler):
         if self.headers.get("Content-Encoding") == "gzip":
             body = gzip.decompress(body)
         known = self.path == "/v1/traces"
-        self.owner.headers.append({name.lower(): value for name, value in self.headers.items()})
+        self.owner.headers.append(self.lowered())
         if known and self.owner.status == 200:
             self.owner.bodies.append(body)
-        self.send_response(self.owner.status if known else 404)
-        self.send_header("Content-Length", str(10**12) if self.owner.body else "0")
-        self.send_header("Location", "/elsewhere")
-        self.end_headers()
+        length = str(10**12) if self.owner.body else "0"
+        self.head(self.owner.status if known else 404, {"Content-Length": length, "Location": "/elsewhere"})
         while self.owner.body == "endless":
             self.wfile.write(b"x" * 65_536)
 
 
 def _read(span: Any) -> Received:
-    return Received(
-        span.trace_id.hex(),
-        span.span_id.hex(),
-        span.parent_span_id.hex(),
-        span.name,
-        span.kind,
-        span.start_time_unix_nano,
-        span.end_time_unix_nano,
-        span.status.code,
-        span.status.message,
-        _values(span.attributes),
-        [(event.name, event.time_unix_nano, _values(event.attributes)) for event in span.events],
-    )
+    ids = span.trace_id.hex(), span.span_id.hex(), span.parent_span_id.hex()
+    times, told = (span.start_time_unix_nano, span.end_time_unix_nano), span.status
+    events = [(event.name, event.time_unix_nano, _values(event.attributes)) for event in span.events]
+    values = _values(span.attributes)
+    return Received(*ids, span.name, span.kind, *times, told.code, told.message, values, events)
 
 
 def _values(attributes: Any) -> dict[str, Any]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,18 +15,26 @@ from tests.e2e.rule_model import RuleModel
 from tests.evaluation.asking import model_rows
 from tests.evaluation.rows import make_rows, write_rows
 from tests.evaluation.test_graded import evaluate
-from tests.loopback import LoopbackServer
+from tests.loopback import Start
 
 inspect_log = pytest.importorskip("inspect_ai.log")
+
+
+def exported(command: Command, out: Path, file: Path) -> tuple[Any, Any, list[tuple[Any, Any]]]:
+    """Export a folder; return the log, the run, and each sample with its result."""
+    told = command("export", str(out), "--inspect", str(file))
+    assert told.code == 0 and f"problems to {file}" in told.err
+    log, run = inspect_log.read_eval_log(str(file)), read_run(out)
+    results = {result.id: result for result in run.results}
+    assert {sample.id for sample in log.samples} == results.keys()
+    return log, run, [(sample, results[sample.id]) for sample in log.samples]
 
 
 @pytest.mark.parametrize("kind", ["eval", "json"])
 def test_header_and_samples_say_what_the_run_says(command: Command, tmp_path: Path, kind: str) -> None:
     data, out = write_rows(tmp_path / "problems.jsonl.gz", make_rows(12)), tmp_path / "out"
     assert command("eval", "tables_offline", str(data), "--out", str(out)).code == 0
-    file = tmp_path / f"run.{kind}"
-    assert f"Wrote 12 problems to {file}" in command("export", str(out), "--inspect", str(file)).err
-    log, run = inspect_log.read_eval_log(str(file)), read_run(out)
+    log, run, samples = exported(command, out, tmp_path / f"run.{kind}")
     assert (log.status, log.eval.task, log.eval.model) == ("success", "tabmwp", "none/none")
     assert log.eval.dataset.name == "problems.jsonl.gz"
     assert log.eval.task_args == {"inventory": "tables_offline", "scorer": "chameleon"}
@@ -34,9 +42,7 @@ def test_header_and_samples_say_what_the_run_says(command: Command, tmp_path: Pa
     (score,) = log.results.scores
     assert score.metrics["accuracy"].value == 8 / 12
     assert score.metrics["accuracy, FREE"].value == 4 / 8 and "accuracy, OTH" not in score.metrics
-    results = {result.id: result for result in run.results}
-    assert {sample.id for sample in log.samples} == results.keys()
-    for sample, result in ((sample, results[sample.id]) for sample in log.samples):
+    for sample, result in samples:
         verdict = sample.scores["chameleon"]
         assert verdict.value == ("C" if result.correct else "I")
         assert verdict.metadata["verdict"] == ("declined" if result.declined else "right")
@@ -46,20 +52,15 @@ def test_header_and_samples_say_what_the_run_says(command: Command, tmp_path: Pa
         assert [event.function for event in sample.events][:1] == ["table_reader"]
 
 
-def test_calls_are_messages_model_events_and_usage(
-    command: Command, tmp_path: Path, loopback: Callable[..., LoopbackServer]
-) -> None:
+def test_calls_are_messages_model_events_and_usage(command: Command, tmp_path: Path, loopback: Start) -> None:
     loopback(RuleModel())
     data, out = str(write_rows(tmp_path / "problems.jsonl", model_rows(3))), tmp_path / "out"
     given = ["--model", "openai:local", "--out", str(out), "--allow-dropped"]
     assert command("eval", "tabmwp", data, *given).code == 0
-    assert command("export", str(out), "--inspect", f"{tmp_path}/run.eval").code == 0
-    log, run = inspect_log.read_eval_log(f"{tmp_path}/run.eval"), read_run(out)
+    log, run, samples = exported(command, out, tmp_path / "run.eval")
     assert log.eval.model == "openai/local"
     assert log.stats.model_usage["openai/local"].input_tokens == run.tally.usage.input_tokens > 0
-    results = {result.id: result for result in run.results}
-    assert {sample.id for sample in log.samples} == results.keys()
-    for sample, result in ((sample, results[sample.id]) for sample in log.samples):
+    for sample, result in samples:
         calls = [event for event in sample.events if event.event == "model"]
         assert len(calls) == result.usage.calls > 0
         assert sample.model_usage["openai/local"].output_tokens == result.usage.output_tokens
@@ -78,10 +79,6 @@ def test_graded_and_failed_problems_are_told_as_such(tmp_path: Path) -> None:
     figures = run.tally.figures(run.tally.all)
     assert log.results.scores[0].metrics["ROUGE-1"].value == figures["ROUGE-1"]
     assert log.results.completed_samples == 2
-
-
-def test_another_kind_of_file_and_of_folder_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="is called NAME"):
-        write_inspect_log(tmp_path, tmp_path / "run.txt")
-    with pytest.raises(InputError, match="no folder of an evaluation"):
-        write_inspect_log(tmp_path, tmp_path / "run.eval")
+    for name, said in (("run.txt", "is called NAME"), ("run.eval", "no folder of an evaluation")):
+        with pytest.raises(InputError, match=said):
+            write_inspect_log(tmp_path, tmp_path / name)

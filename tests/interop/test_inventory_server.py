@@ -10,8 +10,9 @@ import re
 import subprocess
 import sys
 import threading
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 
@@ -23,52 +24,43 @@ import jsonschema
 from mcp.client import Client
 from mcp.shared.exceptions import MCPError
 
-from chameleon import Budget, Executor, Inventory, Module, State, Table, tool
+from chameleon import Budget, Executor, Inventory, State, Table, tool
 from chameleon.core.log import event_from_json
 from chameleon.errors import Declined, InventoryError
 from chameleon.interop.inventory_server import MAX_WAITING, MOST_AT_ONCE, MOST_TRACES, InventoryServer
 from chameleon.planners.fixed import Fixed
 from tests.e2e.commands import ROOT, environment, spawn
+from tests.interop.raw_server import PNG
 
 LEAGUE = ROOT / "demos/data/league.csv"
-HOW_MANY = "How many points does Kingsmere Town have?"
 CSV = "Team,Points\nKingsmere Town,47\nHarrow,12\n"
 IN_JSON = ('[["Team", "Points"], ["Kingsmere Town", 47]]', '[{"Team": "Kingsmere Town", "Points": 47}]')
-Session = Callable[[Client], Awaitable[None]]
+HOW_MANY = {"question": "How many points does Kingsmere Town have?"}
+ASKED = {**HOW_MANY, "table": CSV}
+BARE = {"question": "?"}
 
 
 def served(*executors: Executor, **options: Any) -> InventoryServer:
     return InventoryServer(executors or [Executor("tables_offline")], **options)
 
 
-def of(*tools: Any, name: str = "mine", input: Any = None, **options: Any) -> Executor:
-    """Return an executor that runs these tools, one after the other."""
-    made = [each if isinstance(each, Module) else tool(each) for each in tools]
-    inventory = Inventory(
-        name, Fixed([each.name for each in made]), {each.name: each for each in made}, input_types=input or {}
-    )
-    return Executor(inventory, **options)
-
-
-def meet(server: InventoryServer, session: Session, mode: str = "auto") -> None:
-    """Let a client of this revision ask the server, in memory."""
-
-    async def talk() -> None:
-        async with Client(server.server(), mode=mode) as client:
-            await session(client)
-
-    asyncio.run(talk())
+def of(*tools: Any, name: str = "mine", **options: Any) -> Executor:
+    """Return an executor that runs these functions as tools, one after the other."""
+    for each in tools:
+        each.__doc__ = "Does as it is called."
+    made = {each.__name__: tool(each) for each in tools}
+    settings = {key: options.pop(key) for key in ("about", "input_types") if key in options}
+    return Executor(Inventory(name, Fixed([*made]), made, **settings), **options)
 
 
 def results(server: InventoryServer, name: str, *given: dict[str, Any]) -> list[Any]:
     """Let a client call a tool with each of these arguments, and return the results."""
-    found = []
 
-    async def session(client: Client) -> None:
-        found.extend([await client.call_tool(name, {"question": "?", **each}) for each in given or ({},)])
+    async def talk() -> list[Any]:
+        async with Client(server.server()) as client:
+            return [await client.call_tool(name, {**BARE, **each}) for each in given or ({},)]
 
-    meet(server, session)
-    return found
+    return asyncio.run(talk())
 
 
 def text_of(result: Any) -> str:
@@ -83,103 +75,95 @@ def hello() -> str:
 
 @pytest.mark.parametrize(("mode", "table"), [("auto", CSV), ("legacy", CSV), *(("auto", t) for t in IN_JSON)])
 def test_an_inventory_is_a_tool_of_both_revisions(mode: str, table: str) -> None:
-    async def session(client: Client) -> None:
-        (listed,) = (await client.list_tools()).tools
-        assert listed.name == "tables_offline" and listed.description == inventory.about
-        assert listed.input_schema["required"] == ["question", "table"]
-        assert listed.input_schema["properties"].keys() == inventory.input_types.keys()
-        said: list[str] = []
+    said: list[str] = []
 
-        async def hear(done: float, total: float | None, message: str | None) -> None:
-            said.append(f"{done:g} {message}")
+    async def hear(done: float, total: float | None, message: str | None) -> None:
+        said.append(f"{done:g} {message}")
 
-        given = {"question": HOW_MANY, "table": table}
-        result = await client.call_tool("tables_offline", given, progress_callback=hear)
-        assert not result.is_error and text_of(result) == "47"
-        told = result.structured_content
-        jsonschema.validate(told, listed.output_schema)
-        assert told["answer"] == "47" and told["ended"] == "answered"
-        assert told["plan"] == ["table_reader", "final_answer"] and told["usage"]["calls"] == 0
-        assert told["sources"][0]["rows"] == [1]
-        assert said == [
-            "2 plan: table_reader → final_answer",
-            "3 table_reader is done",
-            "4 final_answer is done",
-            "5 answered",
-        ]
+    async def talk() -> tuple[Any, Any]:
+        async with Client(served().server(), mode=mode) as client:
+            (listed,) = (await client.list_tools()).tools
+            given = {**HOW_MANY, "table": table}
+            return listed, await client.call_tool("tables_offline", given, progress_callback=hear)
 
+    listed, result = asyncio.run(talk())
     inventory = Inventory.load("tables_offline")
-    meet(served(), session, mode)
+    assert listed.name == "tables_offline" and listed.description == inventory.about
+    assert listed.input_schema["required"] == ["question", "table"]
+    assert listed.input_schema["properties"].keys() == inventory.input_types.keys()
+    assert not result.is_error and text_of(result) == "47"
+    told = result.structured_content
+    jsonschema.validate(told, listed.output_schema)
+    assert (told["answer"], told["ended"], told["usage"]["calls"]) == ("47", "answered", 0)
+    assert told["plan"] == ["table_reader", "final_answer"] and told["sources"][0]["rows"] == [1]
+    steps = ["plan: table_reader → final_answer", "table_reader is done", "final_answer is done", "answered"]
+    assert said == [f"{number} {step}" for number, step in enumerate(steps, 2)]
 
 
 def test_the_trace_is_a_resource_that_folds_to_the_run() -> None:
-    async def session(client: Client) -> None:
-        result = await client.call_tool("tables_offline", {"question": HOW_MANY, "table": CSV})
-        uri = result.structured_content["trace"]
-        (listed,) = (await client.list_resources()).resources
-        assert str(listed.uri) == uri and listed.mime_type == "application/jsonl"
-        (content,) = (await client.read_resource(uri)).contents
+    async def talk() -> None:
+        async with Client(served().server()) as client:
+            uri = (await client.call_tool("tables_offline", ASKED)).structured_content["trace"]
+            (listed,) = (await client.list_resources()).resources
+            assert str(listed.uri) == uri and listed.mime_type == "application/jsonl"
+            (content,) = (await client.read_resource(uri)).contents
         state = State.fold(event_from_json(json.loads(line)) for line in content.text.splitlines())
         assert state.answer == "47" and isinstance(state.input["table"], Table)
 
-    meet(served(), session)
+    asyncio.run(talk())
 
 
 def test_the_last_traces_are_kept_and_of_a_shared_server_none_is_listed() -> None:
-    async def session(client: Client) -> None:
-        traces = []
-        for _ in range(MOST_TRACES + 2):
-            result = await client.call_tool("mine", {"question": "?"})
-            traces.append(result.structured_content["trace"])
-        assert not (await client.list_resources()).resources
-        assert (await client.read_resource(traces[2])).contents
-        with pytest.raises(MCPError, match="the last 100 are kept"):
-            await client.read_resource(traces[1])
+    async def talk() -> None:
+        async with Client(served(of(hello), lists_runs=False).server()) as client:
+            told = [await client.call_tool("mine", BARE) for _ in range(MOST_TRACES + 2)]
+            traces = [each.structured_content["trace"] for each in told]
+            assert not (await client.list_resources()).resources
+            assert (await client.read_resource(traces[2])).contents
+            with pytest.raises(MCPError, match="the last 100 are kept"):
+                await client.read_resource(traces[1])
 
-    meet(served(of(hello), lists_runs=False), session)
+    asyncio.run(talk())
 
 
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"tabel": CSV}, "the inventory tables_offline takes no tabel. Did you mean 'table'?"),
-        ({}, "the inventory tables_offline needs a table. Give 'table' in the input."),
-        ({"question": 3, "table": CSV}, "question is an int, and the inventory takes a str."),
-        ({"table": "league.csv"}, "table is one line, and no table. Give the table as CSV text"),
+        ({"tabel": CSV}, "Did you mean 'table'?"),
+        ({}, "needs a table"),
+        ({"question": 3, "table": CSV}, "question is an int"),
+        ({"table": "league.csv"}, "table is one line, and no table"),
     ],
 )
 def test_wrong_arguments_are_refused(given: dict[str, Any], said: str) -> None:
     (result,) = results(served(), "tables_offline", given)
-    assert result.is_error and text_of(result).startswith(said)
+    assert result.is_error and said in text_of(result)
 
 
 def test_a_name_that_no_tool_has_is_refused() -> None:
     with pytest.raises(ExceptionGroup) as caught:
         results(served(), "tables_ofline")
-    assert caught.group_contains(MCPError, match=r"no tool 'tables_ofline'\. Did you mean 'tables_offline'\?")
+    assert caught.group_contains(MCPError, match=r"Did you mean 'tables_offline'\?")
 
 
 def test_what_fails_is_an_error_and_what_declines_a_result() -> None:
     def decline() -> str:
-        """Declines."""
         raise Declined("nobody knows", hint="Ask another.")
 
     def fail() -> str:
-        """Fails."""
         raise RuntimeError("broken: OPENAI_API_KEY=sk-aaaaaaaaaaaaaaaaaaaaaaaa")
 
-    failure = "module fail: RuntimeError: broken: OPENAI_API_KEY=*** (test_inventory_server.py"
-    for executor, ended, said in (
-        (of(decline), "declined", "declined: nobody knows. Ask another."),
-        (of(fail), "failed", failure),
-        (of(fail, budget=Budget(steps=0)), "budget", "steps"),
+    why = "nobody knows. Ask another."
+    for executor, ended, said, declined in (
+        (of(decline), "declined", f"declined: {why}", (True, why)),
+        (of(fail), "failed", "RuntimeError: broken: OPENAI_API_KEY=*** (test_inv", (None, None)),
+        (of(fail, budget=Budget(steps=0)), "budget", "steps", (None, None)),
     ):
         (result,) = results(served(executor), "mine")
-        told, has_declined = result.structured_content, ended == "declined"
-        assert result.is_error != has_declined and said in text_of(result)
+        told = result.structured_content
+        assert result.is_error == (ended != "declined") and said in text_of(result)
         assert (told["ended"], told["answer"]) == (ended, None)
-        why = (True, "nobody knows. Ask another.") if has_declined else (None, None)
-        assert (told.get("declined"), told.get("why")) == why
+        assert (told.get("declined"), told.get("why")) == declined
 
 
 def test_a_step_that_needs_approval_does_not_run_and_what_a_run_went_on_without_is_reported() -> None:
@@ -202,19 +186,17 @@ def test_a_step_that_needs_approval_does_not_run_and_what_a_run_went_on_without_
 def test_tables_are_read_below_the_folders_alone(tmp_path: Path) -> None:
     inside, outside = tmp_path / "in", tmp_path / "out.csv"
     (inside / "deep").mkdir(parents=True)
-    outside.write_text(CSV)
-    for name in ("deep/league.csv", ".hidden.csv"):
-        (inside / name).write_text(CSV)
+    for file in (outside, inside / "deep/league.csv", inside / ".hidden.csv"):
+        file.write_text(CSV)
     (inside / "link.csv").symlink_to(outside)
     (inside / "good.csv").symlink_to(inside / "deep/league.csv")
-
     server = served(folders=[inside])
     said = server.tools["tables_offline"].tool.input_schema["properties"]["table"]["description"]
-    assert f"the path of a file below {inside}" in said
+    assert f"below {inside}" in said
     good = ["deep/league.csv", "good.csv", str(inside / "deep/league.csv"), "deep/../good.csv"]
     hostile = ["../out.csv", str(outside), "link.csv", ".hidden.csv", "deep", "none.csv", "\0", "a" * 9_999]
     hostile += ["~/x.csv", "/dev/zero", "postgresql://user:secret@127.0.0.1/x", "deep/%2e%2e/x"]
-    asked = [{"question": HOW_MANY, "table": path} for path in (*good, *hostile)]
+    asked = [{**HOW_MANY, "table": path} for path in (*good, *hostile)]
     found = results(server, "tables_offline", *asked)
     for result in found[: len(good)]:
         assert text_of(result) == "47" and result.structured_content["sources"][0]["table"] == "league"
@@ -222,27 +204,23 @@ def test_tables_are_read_below_the_folders_alone(tmp_path: Path) -> None:
         assert result.is_error and "there is no such file to be read" in text_of(result)
 
 
-PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
-
-
 def test_a_picture_is_content_and_a_file_for_as_long_as_the_run() -> None:
     pytest.importorskip("PIL")
     seen: list[Path] = []
 
     def size(state: State) -> int:
-        """Measures."""
         seen.append(state.input["image"])
         return int(state.input["image"].stat().st_size)
 
-    server = served(of(size, input={"question": "str", "image": "path"}))
+    server = served(of(size, input_types={"question": "str", "image": "path"}))
     schema = server.tools["mine"].tool.input_schema
     assert schema["properties"]["image"]["required"] == ["mimeType", "data"]
     pictures: dict[str, Any] = {
-        str(len(base64.b64decode(PIXEL))): {"mimeType": "image/png", "data": PIXEL},
+        str(len(base64.b64decode(PNG))): {"mimeType": "image/png", "data": PNG},
         "the data of image is no base64.": {"mimeType": "image/png", "data": "%%"},
-        'image lacks data. Give {"mimeType": "image/png", "data": "…"}': {"mimeType": "image/png"},
+        "image lacks data.": {"mimeType": "image/png"},
         "image ": {"mimeType": "image/png", "data": "QUJD"},
-        "image is a path, and files are not read here. Give the content.": "/etc/passwd",
+        "image is a path, and files are not read here.": "/etc/passwd",
     }
     found = results(server, "mine", *({"image": each} for each in pictures.values()))
     assert [result.is_error for result in found] == [False, *[True] * 4]
@@ -252,12 +230,12 @@ def test_a_picture_is_content_and_a_file_for_as_long_as_the_run() -> None:
 
 
 def test_two_calls_run_side_by_side_and_one_that_is_cancelled_stops() -> None:
+    met, ran = [0], threading.Event()
+
     async def talk() -> None:
-        met, both = [0], asyncio.Event()
-        stopped, ran = asyncio.Event(), threading.Event()
+        both, stopped = asyncio.Event(), asyncio.Event()
 
         async def meet_other() -> str:
-            """Waits for the other."""
             met[0] += 1
             if met[0] == 2:
                 both.set()
@@ -265,7 +243,6 @@ def test_two_calls_run_side_by_side_and_one_that_is_cancelled_stops() -> None:
             return "met"
 
         async def wait() -> str:
-            """Waits for ever."""
             both.set()
             try:
                 await asyncio.sleep(60)
@@ -273,25 +250,19 @@ def test_two_calls_run_side_by_side_and_one_that_is_cancelled_stops() -> None:
                 stopped.set()
             return "never"
 
-        def beside() -> str:
-            """Runs beside it."""
-            return "beside"
-
         def after(state: State) -> str:
-            """Runs after both."""
             ran.set()
             return "after"
 
-        server = served(of(meet_other, name="pair"), of(wait, beside, after, name="slow"))
+        server = served(of(meet_other, name="pair"), of(wait, hello, after, name="slow"))
         async with Client(server.server(), mode="legacy") as own:
-            results = await asyncio.gather(*(own.call_tool("pair", {"question": "?"}) for _ in range(2)))
+            results = await asyncio.gather(*(own.call_tool("pair", BARE) for _ in range(2)))
             assert [text_of(each) for each in results] == ["met", "met"]
             both.clear()
-            task = asyncio.create_task(own.call_tool("slow", {"question": "?"}))
+            task = asyncio.create_task(own.call_tool("slow", BARE))
             await asyncio.wait_for(both.wait(), 5)
             task.cancel()
             await asyncio.wait_for(stopped.wait(), 5)
-            listed = []
             for _ in range(100):
                 if len(listed := (await own.list_resources()).resources) == 3:
                     break
@@ -299,8 +270,7 @@ def test_two_calls_run_side_by_side_and_one_that_is_cancelled_stops() -> None:
             assert listed[0].name == "run of slow"
             (content,) = (await own.read_resource(listed[0].uri)).contents
             events = [json.loads(line)["event"] for line in content.text.splitlines()]
-            assert events == ["run_started", "plan"]
-            assert not ran.is_set()
+            assert events == ["run_started", "plan"] and not ran.is_set()
 
     asyncio.run(talk())
 
@@ -310,15 +280,14 @@ def test_too_many_questions_are_refused() -> None:
         end = asyncio.Event()
 
         async def answer() -> str:
-            """Answers at the end."""
             await asyncio.wait_for(end.wait(), 5)
             return "done"
 
         async with Client(served(of(answer)).server(), mode="legacy") as own:
             most = MOST_AT_ONCE + MAX_WAITING
-            calls = [asyncio.create_task(own.call_tool("mine", {"question": "?"})) for _ in range(most + 1)]
+            calls = [asyncio.create_task(own.call_tool("mine", BARE)) for _ in range(most + 1)]
             (refused,), _ = await asyncio.wait(calls, return_when=asyncio.FIRST_COMPLETED)
-            assert "too many questions wait for their turn" in str(refused.exception())
+            assert "too many questions" in str(refused.exception())
             end.set()
             assert [text_of(await each) for each in calls if each is not refused] == ["done"] * most
 
@@ -326,11 +295,8 @@ def test_too_many_questions_are_refused() -> None:
 
 
 def test_names_and_texts_of_strangers_are_made_harmless() -> None:
-    first = of(hello, name="../mine\x1b[31m tool")
-    modules = {"hello": tool(hello)}
-    server = served(
-        first, Executor(Inventory("a" * 200, Fixed(["hello"]), modules, about="Ask\x1b[2J\nme\u202e"))
-    )
+    named = {"name": "a" * 200, "about": "Ask\x1b[2J\nme\u202e"}
+    server = served(of(hello, name="../mine\x1b[31m tool"), of(hello, **named))
     assert [*server.tools] == ["_mine_31m_tool", "a" * 64]
     about = server.tools["a" * 64].tool.description
     assert about and not re.search("[\x1b\n\u202e]", about)
@@ -343,7 +309,6 @@ def test_names_and_texts_of_strangers_are_made_harmless() -> None:
 @pytest.mark.parametrize(
     ("value", "text", "data"),
     [
-        ("x", "x", "x"),
         (3.5, "3.5", 3.5),
         (["a", "b"], "a\nb", ["a", "b"]),
         ({"text": "hello", "box": [1, 2]}, "hello", {"text": "hello", "box": [1, 2]}),
@@ -352,7 +317,6 @@ def test_names_and_texts_of_strangers_are_made_harmless() -> None:
 )
 def test_an_answer_is_text_and_json(value: Any, text: str, data: Any) -> None:
     def give() -> Any:
-        """Gives."""
         return value
 
     (result,) = results(served(of(give)), "mine")
@@ -370,36 +334,27 @@ def shout(question: str = "") -> str:
     print("printed in a run"); os.write(1, b"written in a run\\n"); os.system("echo of a child")
     return "HELLO"
 """
+SAID = ("printed on import", "written on import", "printed in a run", "written in a run", "a child")
 
 
 @pytest.mark.slow
 def test_over_stdio_nothing_but_the_protocol_is_on_stdout(tmp_path: Path) -> None:
-    (tmp_path / "own.py").write_text(NOISY)
-    (tmp_path / "league.csv").write_text(CSV)
-    (tmp_path / "noisy.yaml").write_text(
-        'name: noisy\nplanner: {use: fixed, plan: [shout]}\nmodules: {shout: "own:shout"}\n'
-    )
-    arguments = ["-m", "chameleon", "serve", "--mcp", "noisy.yaml", "tables_offline"]
+    inventory = 'name: noisy\nplanner: {use: fixed, plan: [shout]}\nmodules: {shout: "own:shout"}\n'
+    for name, text in {"own.py": NOISY, "league.csv": CSV, "noisy.yaml": inventory}.items():
+        (tmp_path / name).write_text(text)
     client = {"capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
-    of_league = {"question": HOW_MANY, "table": "league.csv"}
+    of_league = {"name": "tables_offline", "arguments": {**HOW_MANY, "table": "league.csv"}}
     asked: list[dict[str, Any]] = [
         {"id": 1, "method": "initialize", "params": {"protocolVersion": "2025-06-18", **client}},
         {"method": "notifications/initialized"},
-        {"id": 2, "method": "tools/call", "params": {"name": "noisy", "arguments": {"question": "?"}}},
-        {"id": 3, "method": "tools/call", "params": {"name": "tables_offline", "arguments": of_league}},
+        {"id": 2, "method": "tools/call", "params": {"name": "noisy", "arguments": BARE}},
+        {"id": 3, "method": "tools/call", "params": of_league},
     ]
-    with subprocess.Popen(
-        [sys.executable, *arguments],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        cwd=tmp_path,
-        env=environment(),
-        text=True,
-    ) as process:
-        assert process.stdin and process.stdout and process.stderr
-        for each in asked:
-            process.stdin.write(json.dumps({"jsonrpc": "2.0", **each}) + "\n")
+    command = [sys.executable, "-m", "chameleon", "serve", "--mcp", "noisy.yaml", "tables_offline"]
+    pipes: Any = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    with subprocess.Popen(command, cwd=tmp_path, env=environment(), text=True, **pipes) as process:
+        assert process.stdin and process.stdout
+        process.stdin.writelines(json.dumps({"jsonrpc": "2.0", **each}) + "\n" for each in asked)
         process.stdin.flush()
         replies = [json.loads(process.stdout.readline()) for _ in range(3)]
         out, err = process.communicate(timeout=20)  # closes its stdin
@@ -407,9 +362,7 @@ def test_over_stdio_nothing_but_the_protocol_is_on_stdout(tmp_path: Path) -> Non
     results = {each["id"]: each["result"] for each in replies}
     assert results[1]["protocolVersion"] == "2025-06-18"
     assert [results[each]["content"][0]["text"] for each in (2, 3)] == ["HELLO", "47"]
-    said = ("printed on import", "written on import", "printed in a run", "written in a run", "a child")
-    assert all(where in err for where in said)
-    assert "Serves inventory noisy; it asks no model." in err
+    assert all(where in err for where in (*SAID, "Serves inventory noisy; it asks no model."))
 
 
 @pytest.fixture
@@ -420,10 +373,8 @@ def url() -> Iterator[str]:
     try:
         assert process.stderr
         with closing(process.stderr):
-            said = iter(process.stderr.readline, "")
-            yield next(
-                found[1] for line in said if (found := re.match(r"At (http://127\.0\.0\.1:\d+/mcp)", line))
-            )
+            found = (re.match(r"At (http://127\.0\.0\.1:\d+/mcp)", line) for line in process.stderr)
+            yield next(each[1] for each in found if each)
     finally:
         process.terminate()
         process.wait(10)
@@ -431,26 +382,22 @@ def url() -> Iterator[str]:
 
 @pytest.mark.slow
 def test_over_http_on_this_machine_and_for_no_page_of_another(url: str) -> None:
-    import http.client
-
     async def talk() -> None:
         for mode in ("auto", "legacy"):
             async with Client(url, mode=mode) as client:
                 (listed,) = (await client.list_tools()).tools
                 assert "path" not in listed.input_schema["properties"]["table"]["description"]
-                result = await client.call_tool("tables_offline", {"question": HOW_MANY, "table": CSV})
-                assert text_of(result) == "47"
-                assert not (await client.list_resources()).resources
+                result = await client.call_tool("tables_offline", ASKED)
+                assert text_of(result) == "47" and not (await client.list_resources()).resources
                 assert (await client.read_resource(result.structured_content["trace"])).contents
-                refused = {"question": HOW_MANY, "table": str(LEAGUE)}
+                refused = {**HOW_MANY, "table": str(LEAGUE)}
                 assert (await client.call_tool("tables_offline", refused)).is_error
 
     asyncio.run(talk())
-    port = int(url.split(":")[2].partition("/")[0])
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
+    kind = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
     for headers, status in (({"Host": "evil.example"}, 421), ({"Origin": "http://evil.example"}, 403)):
-        with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=10)) as connection:
-            kind = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+        with closing(HTTPConnection(url.split("/")[2], timeout=10)) as connection:
             connection.request("POST", "/mcp", body, {**kind, **headers})
             assert connection.getresponse().status == status
 
@@ -467,5 +414,4 @@ def test_over_http_on_this_machine_and_for_no_page_of_another(url: str) -> None:
 )
 def test_wrong_usage_is_told_before_anything_is_served(arguments: list[str], code: int, said: str) -> None:
     done = spawn("serve", *arguments, env=environment(CHAMELEON_MODEL="", COLUMNS="200"))
-    assert done.code == code and said in done.err and not done.out
-    assert os.linesep in done.err
+    assert done.code == code and said in done.err and not done.out and os.linesep in done.err

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,6 @@ from chameleon.interop.ray import OnRay
 from chameleon.llm import LLM
 from chameleon.table import Table
 from tests.e2e.commands import Command
-from tests.e2e.conftest import command as command
 from tests.engine.files import write
 from tests.evaluation.asking import PRICED
 from tests.evaluation.conftest import asking as asking
@@ -51,6 +50,7 @@ name: steps
 planner: {use: fixed, plan: [first, second]}
 modules: {first: {use: "first:Tool"}, second: {use: "second:Tool"}}
 """
+OnCluster = Callable[[Executor], OnRay]
 
 
 @pytest.fixture(autouse=True)
@@ -77,16 +77,17 @@ def cluster() -> Iterator[Any]:
 
 
 @pytest.fixture
+def on_ray(cluster: Any) -> OnCluster:
+    return lambda executor: OnRay(executor, cluster.address, runs=4)
+
+
+@pytest.fixture
 def note(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return the file in which the tools note that they run: process and question."""
     (tmp_path / "note.txt").touch()
     monkeypatch.setenv("CHAMELEON_NOTE", str(tmp_path / "note.txt"))
     monkeypatch.setenv("WEATHER_KEY", "w-1")
     return tmp_path / "note.txt"
-
-
-def on_ray(cluster: Any, executor: Executor) -> OnRay:
-    return OnRay(executor, cluster.address, runs=4)
 
 
 def steps(place: Path, asks: str = "") -> str:
@@ -96,10 +97,10 @@ def steps(place: Path, asks: str = "") -> str:
     return str(write(place, STEPS, "steps.yaml"))
 
 
-def test_batch_comes_to_what_threads_come_to(cluster: Any) -> None:
+def test_batch_comes_to_what_threads_come_to(on_ray: OnCluster) -> None:
     asked = ("Which city has the most rain?", "Why is it so?", 7)
     executor, inputs = Executor("tables_offline"), [{"question": each, "table": TABLE} for each in asked * 4]
-    with on_ray(cluster, executor) as remote:
+    with on_ray(executor) as remote:
         states = [*executor.batch(inputs, 2), *remote.batch(inputs, 4)]
     outcomes = [(each.answer, each.plan, each.ended and each.ended.reason) for each in states]
     assert outcomes[:12] == outcomes[12:]
@@ -135,9 +136,9 @@ def test_a_lost_node(cluster: Any, moment: int, command: Command, tmp_path: Path
     assert set(kinds.values()) == {1} and len(kinds) == 144 * 5, "each event is there once"
 
 
-def test_a_deadly_problem_fails_and_a_stopped_one_resumes(cluster: Any, tmp_path: Path, note: Path) -> None:
+def test_a_deadly_problem_fails_a_stopped_one_resumes(on_ray: OnCluster, tmp_path: Path, note: Path) -> None:
     stop: Any = Mock(is_set=lambda: "wait" in note.read_text())
-    with on_ray(cluster, Executor(steps(tmp_path))) as remote:
+    with on_ray(Executor(steps(tmp_path))) as remote:
         lost = remote.run({"question": "die"})
         events = list(remote.stream({"question": "wait"}, stop=stop))
         assert note.read_text().count("wait") == 1, "no further step began"
@@ -146,9 +147,7 @@ def test_a_deadly_problem_fails_and_a_stopped_one_resumes(cluster: Any, tmp_path
     assert Counter(line.split()[1] for line in note.read_text().splitlines()) == {"die": 3, "wait": 2}
 
 
-def test_a_key_goes_along_and_is_not_logged(
-    cluster: Any, asking: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_key_goes_along_unlogged(cluster: Any, asking: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     made = asking(count=12, inventory=PRICED)
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     assert made.run(*cluster.options).code == 0
@@ -164,37 +163,39 @@ def test_a_key_goes_along_and_is_not_logged(
     assert limited.code == 1 and "the cost has reached --max-cost" in limited.err and len(made.results) < 12
 
 
-def test_what_cannot_run_is_refused(cluster: Any, command: Command, tmp_path: Path, note: Path) -> None:
-    with pytest.raises(InventoryError, match="made in Python"):
-        on_ray(cluster, Executor(replace(Inventory.load("tables_offline"), source=None)))
-    with pytest.raises(ModelError, match="a key that is given in Python"):
-        on_ray(cluster, Executor("tables", LLM.connect("openai:gpt-4.1-mini", api_key=KEY)))
+def test_what_cannot_run(
+    cluster: Any, on_ray: OnCluster, command: Command, tmp_path: Path, note: Path
+) -> None:
+    made_in_python = Executor(replace(Inventory.load("tables_offline"), source=None))
+    given_a_key = Executor("tables", LLM.connect("openai:gpt-4.1-mini", api_key=KEY))
+    for executor, kind in ((made_in_python, InventoryError), (given_a_key, ModelError)):
+        with pytest.raises(kind, match="in Python"):
+            on_ray(executor)
     executor = Executor(steps(tmp_path))
     (tmp_path / "first.py").unlink()
-    with on_ray(cluster, executor) as remote, pytest.raises(MachineError, match=r"cannot run this: .*first"):
+    with on_ray(executor) as remote, pytest.raises(MachineError, match=r"cannot run this: .*first"):
         remote.run({"question": "x"})
     data, out = str(write_rows(tmp_path / "rows.jsonl", make_rows(3))), tmp_path / "out"
-    wrong = command("eval", "tables_offline", data, "--on", "spark")
-    assert wrong.code == 2 and "say ray or ray:ADDRESS" in wrong.err
-    lost = command("eval", "tables_offline", data, "--on", "ray:ray://127.0.0.1:9")
-    assert lost.code == 1 and "the cluster cannot be reached" in lost.err and "Traceback" not in lost.err
+    for place, code, said in (("spark", 2, "ray:ADDRESS"), ("ray:ray://127.0.0.1:9", 1, "cannot be reached")):
+        wrong = command("eval", "tables_offline", data, "--on", place)
+        assert wrong.code == code and said in wrong.err and "Traceback" not in wrong.err
     ask = ("eval", steps(tmp_path, "approval"), data, "-b", "tabmwp", "-o", str(out))
     asks = command(*ask, *cluster.options)
     assert asks.code == 0 and [row["declined"] for row in read_results(out)] == [True] * 3, asks.err
     assert not note.read_text(), "steps that ask are refused"
 
 
-def test_gpus_variables_and_other_versions(cluster: Any, tmp_path: Path, note: Path) -> None:
+def test_gpus_variables_and_versions(cluster: Any, on_ray: OnCluster, tmp_path: Path, note: Path) -> None:
     executor = Executor(steps(tmp_path))
-    with on_ray(cluster, executor) as remote:
+    with on_ray(executor) as remote:
         assert list(remote.run({"question": "x"}).answer) == [None, "w-1", None]
     node = cluster.add_node(num_cpus=1, num_gpus=1)
-    with on_ray(cluster, executor) as remote:
+    with on_ray(executor) as remote:
         assert list(remote.run({"question": "x"}).answer)[:2] == ["0", "w-1"]
     cluster.remove_node(node)
     (tmp_path / "jinja2-2.0.dist-info").mkdir()
     write(tmp_path, "Metadata-Version: 2.1\nName: Jinja2\nVersion: 2.0\n", "jinja2-2.0.dist-info/METADATA")
     cluster.add_node(num_cpus=1, num_gpus=1, env_vars={"PYTHONPATH": str(tmp_path)})
     differs = r"a worker's settings differ: versions\.jinja2 was \"3[^\"]*\", and now is \"2\.0\""
-    with on_ray(cluster, executor) as remote, pytest.raises(MachineError, match=differs):
+    with on_ray(executor) as remote, pytest.raises(MachineError, match=differs):
         remote.run({"question": "x"})

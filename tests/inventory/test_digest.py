@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from chameleon import LLM, Executor, Inventory
-from chameleon.core.events import RunStarted
 from chameleon.core.log import EventLog
 from chameleon.errors import LogError
 from chameleon.llm import ScriptedModel
@@ -27,19 +26,17 @@ def shouting(name: str = "shouting", module: str = "shout") -> Executor:
 
 
 @pytest.mark.parametrize(
-    ("executor", "given", "begin", "told"),
+    ("made", "question", "begin", "told"),
     [
-        (shouting(), {"question": "how?"}, 0, "belongs to another question or inventory"),
-        (shouting("other"), WHY, 0, "belongs to another question or inventory"),
-        (shouting(), WHY, 1, "no beginning"),
-        (shouting(module="cry"), WHY, 0, "has a step 'shout', and the inventory shouting has no such module"),
+        (shouting(), "how?", 0, "belongs to another question or inventory"),
+        (shouting("other"), "why?", 0, "belongs to another question or inventory"),
+        (shouting(), "why?", 1, "no beginning"),
+        (shouting(module="cry"), "why?", 0, "has a step 'shout', and the inventory shouting has no such"),
     ],
 )
-def test_the_log_of_another_run_is_refused(
-    executor: Executor, given: dict[str, Any], begin: int, told: str
-) -> None:
+def test_the_log_of_another_run_is_refused(made: Executor, question: str, begin: int, told: str) -> None:
     with pytest.raises(LogError, match=told):
-        executor.run(given, list(shouting().stream(WHY))[begin:])
+        made.run({"question": question}, list(shouting().stream(WHY))[begin:])
 
 
 INVENTORY = """
@@ -89,61 +86,49 @@ def test_a_log_goes_on_but_for_an_inventory_or_prompt_that_has_changed(
 
 
 def looking() -> Executor:
-    types = {"question": "str", "image": "path?", "note": "str?"}
-    return executor(
-        {
-            "look": lambda state: Path(state.input["image"]).read_text(),
-            "say": lambda state: state.cache["look"],
-        },
-        input_types=types,
-    )
+    modules = {"look": lambda state: Path(state.input["image"]).read_text(), "say": lambda s: s.cache["look"]}
+    return executor(modules, input_types={"question": "str", "image": "path?", "note": "str?"})
 
 
 @pytest.fixture
-def asked(tmp_path: Path) -> dict[str, Any]:
-    (tmp_path / "v.png").write_text("five")
-    return {"question": "How many?", "image": str(tmp_path / "v.png")}
+def picture(tmp_path: Path) -> Path:
+    return write(tmp_path, "five", "v.png")
 
 
-def test_a_file_that_has_changed_under_its_name_is_refused(asked: dict[str, Any], tmp_path: Path) -> None:
-    file, path = Path(asked["image"]), tmp_path / "run.jsonl"
-    with EventLog(path) as log:
-        assert looking().run(asked, log).answer == "five"
-    with EventLog(path) as log:  # the file is as it was, whenever it was written
-        os.utime(file, (1, 1))
-        assert looking().run(asked, log).answer == "five"
+def test_a_file_that_has_changed_under_its_name_is_refused(picture: Path, tmp_path: Path) -> None:
+    asked, path = {"question": "How many?", "image": str(picture)}, tmp_path / "run.jsonl"
+    for written in (None, (1, 1)):  # the file is as it was, whenever it was written
+        os.utime(picture, written)
+        with EventLog(path) as log:
+            assert looking().run(asked, log).answer == "five"
     whole = [*looking().stream(asked)]
-    file.write_text("nine")
+    picture.write_text("nine")
     for kept in (1, 4):
         with pytest.raises(LogError):
             looking().run(asked, whole[:kept])
     before = path.read_bytes()
     with EventLog(path) as log, pytest.raises(LogError, match="the image has changed") as refused:
         looking().run(asked, log)
-    assert str(file) in str(refused.value) and "another question" in refused.value.what
-    assert path.read_bytes() == before
-    file.unlink()
+    assert str(picture) in str(refused.value) and path.read_bytes() == before
+    picture.unlink()
     with EventLog(path) as log, pytest.raises(LogError, match="the image has changed"):
         looking().run(asked, log)
 
 
-def test_inputs_without_files_are_as_before_and_texts_name_no_file(tmp_path: Path) -> None:
-    (tmp_path / "v.png").write_text("five")
-    quiet = executor({"say": lambda state: "yes"}, input_types={"question": "str", "note": "str?"})
-    begun = next(iter(quiet.stream({"question": "How many?", "note": str(tmp_path / "v.png")})))
-    assert isinstance(begun, RunStarted) and begun.settings == quiet.settings
+def begun(given: dict[str, Any], **options: Any) -> Any:
+    """Return the settings of the run that the log begins with, and those of its executor."""
+    quiet = executor({"say": lambda state: "yes"}, **options)
+    first: Any = next(iter(quiet.stream({"question": "How many?"} | given)))
+    return first.settings, quiet.settings
 
 
-def test_a_path_counts_in_an_inventory_without_types(tmp_path: Path) -> None:
-    (tmp_path / "v.png").write_text("five")
-    free = executor({"say": lambda state: "yes"})
-    begun = next(iter(free.stream({"question": "How many?", "scan": tmp_path / "v.png"})))
-    assert isinstance(begun, RunStarted) and len(begun.settings["files"]["scan"]) == 64
+def test_texts_name_no_file_and_a_path_counts_in_an_inventory_without_types(picture: Path) -> None:
+    settings, alone = begun({"note": str(picture)}, input_types={"question": "str", "note": "str?"})
+    assert settings == alone
+    assert len(begun({"scan": picture})[0]["files"]["scan"]) == 64
 
 
 def test_a_device_and_a_pipe_are_not_read(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    free = executor({"say": lambda state: "yes"})
     for place in (tmp_path / "pipe", Path("/dev/zero"), tmp_path, tmp_path / "nowhere"):
-        begun = next(iter(free.stream({"question": "How many?", "scan": place})))
-        assert isinstance(begun, RunStarted) and begun.settings["files"]["scan"] == "absent"
+        assert begun({"scan": place})[0]["files"]["scan"] == "absent"

@@ -2,46 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from chameleon import Executor, Inventory, Module
+from chameleon import Inventory, Module, State
 from chameleon.errors import ChameleonError, InventoryError, MissingPackage
 from chameleon.inventory import Obstacle
-from chameleon.planners.fixed import Fixed
-from tests.engine.doubles import QUESTION, Does, failing, why
+from tests.engine.doubles import Does, failing, inventory_of, run, why
 from tests.engine.files import write
 
-
-class NoKey(ChameleonError):
-    """A class of the user's own."""
+NO_KEY = type("NoKey", (ChameleonError,), {})("SHOP_KEY is not set", hint="Set it.")
 
 
-NO_KEY = NoKey("SHOP_KEY is not set", hint="Set it.")
+def checking(problem: Exception) -> Module:
+    """Return a module whose check raises this."""
+    return Does(lambda state: "never", check=lambda: failing(problem)(State()))
 
 
-def checking(check: Callable[[Any], Any], **declared: Any) -> Module:
-    """Make a module whose check does this."""
-    return Does(lambda state: "never", check=lambda: check(None), **declared)
-
-
-def inventory(modules: dict[str, Module], **options: Any) -> Inventory:
-    return Inventory("mine", Fixed(list(modules)), modules, **options)
-
-
-def obstacle(module: Module, **options: Any) -> Obstacle:
-    """Return the one obstacle of an inventory with this module, under the name of shop."""
-    (found,) = inventory({"shop": module, "says": Does(lambda state: "yes")}, **options).obstacles()
+def obstacle(problem: Exception, **options: Any) -> Obstacle:
+    """Return the one obstacle of an inventory with a module whose check raises this."""
+    (found,) = inventory_of({"shop": checking(problem), "says": lambda state: "yes"}, **options).obstacles()
     return found
 
 
 def test_all_is_told_at_once_and_what_a_run_does_without_apart() -> None:
-    scales = checking(failing(MissingPackage("scales is not installed", hint="pip install scales")))
-    modules = {"shop": checking(failing(NO_KEY)), "scales": scales, "says": Does(lambda state: "yes")}
-    mine = inventory(modules, on_error={"scales": "skip"})
+    scales = checking(MissingPackage("scales is not installed", hint="pip install scales"))
+    modules = {"shop": checking(NO_KEY), "scales": scales, "says": lambda state: "yes"}
+    mine = inventory_of(modules, on_error={"scales": "skip"})
     shop, weighs = mine.obstacles()
     assert (shop.part, shop.module, shop.stops) == ("modules.shop", "shop", True)
     assert (weighs.part, weighs.module, weighs.stops) == ("modules.scales", "scales", False)
@@ -54,28 +43,25 @@ def test_all_is_told_at_once_and_what_a_run_does_without_apart() -> None:
 
 
 def test_a_policy_that_needs_the_module_itself_does_not_help() -> None:
-    assert obstacle(checking(failing(NO_KEY)), on_error={"shop": ["shop"]}).stops
-    assert not obstacle(checking(failing(NO_KEY)), on_error={"shop": ["says"]}).stops
+    assert obstacle(NO_KEY, on_error={"shop": ["shop"]}).stops
+    assert not obstacle(NO_KEY, on_error={"shop": ["says"]}).stops
 
 
 def test_a_check_at_fault_is_told_with_its_module_and_file() -> None:
-    broken = str(obstacle(checking(failing(KeyError("drawer")))).error)
+    broken = str(obstacle(KeyError("drawer")).error)
     assert "the check of the module shop failed: KeyError: 'drawer' (doubles.py, line " in broken
     assert "raises a ChameleonError" in broken
 
 
 def test_a_module_without_a_run_method_fails_its_step_with_what_to_write() -> None:
-    class NoRun(Module):
-        """Does nothing."""
-
-    state = Executor(inventory({"shop": NoRun()})).run(QUESTION)
-    assert why(state) == "module shop: NoRun has no run method. Write `def run(self, state)` in the class."
+    told = why(run({"shop": type("NoRun", (Module,), {})()}))
+    assert told == "module shop: NoRun has no run method. Write `def run(self, state)` in the class."
 
 
 @pytest.mark.parametrize("reads", ["cache.shop", "cache.prices"])
 def test_a_key_that_nobody_gives_is_told_with_those_that_are_there(reads: str) -> None:
-    shop = Does(lambda state: 1, writes="cache.price")
-    (found,) = inventory({"shop": shop, "last": Does(lambda state: 1, reads=reads)}).obstacles()
+    modules = {"shop": Does(str, writes="cache.price"), "last": Does(str, reads=reads)}
+    (found,) = inventory_of(modules).obstacles()
     assert found.part == "planner" and "Before it there is " in str(found.error)
     assert f"step 2 of the plan shop → last: last reads {reads}, and nothing before" in str(found.error)
 

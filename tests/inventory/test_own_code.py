@@ -1,4 +1,4 @@
-"""Code and prompts of one's own beside an inventory, in a folder outside the project."""
+"""Code and prompts of one's own: beside an inventory, in the current folder, or in a distribution."""
 
 from __future__ import annotations
 
@@ -11,8 +11,15 @@ import pytest
 
 from chameleon import Executor, Inventory
 from chameleon.errors import InventoryError, MissingPackage, PromptError
+from tests.e2e.commands import environment, spawn
 from tests.engine.files import TOOL, fault, write
 from tests.inventory.faults import GOOD
+from tests.inventory.installed import weather_tools
+
+__all__ = ["weather_tools"]
+
+QUESTION = {"question": "?"}
+IN_TOOLS = "tools:Tool"
 
 
 def load(folder: Path, use: str, files: Mapping[str, str]) -> Inventory:
@@ -23,29 +30,25 @@ def load(folder: Path, use: str, files: Mapping[str, str]) -> Inventory:
     return Inventory.load(write(folder, text))
 
 
-QUESTION = {"question": "?"}
-
-
 @pytest.mark.parametrize(
-    ("use", "files"),
+    ("use", "code", "other"),
     [
-        ("tools:Tool", {"tools.py": TOOL}),
-        ("tools.py:Tool", {"tools.py": TOOL}),
-        ("json:Tool", {"json.py": TOOL}),
-        ("tools:Tool", {"tools.py": "from .sib import Tool", "sib.py": TOOL}),
-        ("my_pkg.tools:Tool", {"my_pkg/tools.py": "from .other import Tool", "my_pkg/other.py": TOOL}),
-        ("my_pkg:Tool", {"my_pkg/__init__.py": "from .other import Tool", "my_pkg/other.py": TOOL}),
-        (
-            "my_pkg.deep.tools:Tool",
-            {"my_pkg/deep/tools.py": "from ..other import Tool", "my_pkg/other.py": TOOL},
-        ),
-        ("my.files/tools.py:Tool", {"my.files/tools.py": "from .sib import Tool", "my.files/sib.py": TOOL}),
+        ("tools:Tool", TOOL, "sib.py"),
+        ("tools.py:Tool", TOOL, "sib.py"),
+        ("json:Tool", TOOL, "sib.py"),
+        ("tools:Tool", "from .sib import Tool", "sib.py"),
+        ("my_pkg.tools:Tool", "from .other import Tool", "my_pkg/other.py"),
+        ("my_pkg:Tool", "from .other import Tool", "my_pkg/other.py"),
+        ("my_pkg.deep.tools:Tool", "from ..other import Tool", "my_pkg/other.py"),
+        ("my.files/tools.py:Tool", "from .sib import Tool", "my.files/sib.py"),
     ],
 )
-def test_code_beside_the_inventory_is_found(use: str, files: Mapping[str, str], tmp_path: Path) -> None:
+def test_code_beside_the_inventory_is_found(use: str, code: str, other: str, tmp_path: Path) -> None:
+    file = use.partition(":")[0]
+    file = file if file.endswith(".py") else f"{file.replace('.', '/')}.py"
+    files = {"my_pkg/__init__.py" if file == "my_pkg.py" else file: code, other: TOOL}
     before = list(sys.path)
-    assert Executor(load(tmp_path, use, files)).run(QUESTION).answer == 1
-    assert sys.path == before
+    assert Executor(load(tmp_path, use, files)).run(QUESTION).answer == 1 and sys.path == before
 
 
 INSTALLERS = ["setuptools._distutils.spawn:spawn", "pip._internal.utils.subprocess:call_subprocess"]
@@ -58,55 +61,36 @@ def test_the_standard_library_and_installers_have_no_tools(use: str, tmp_path: P
         load(tmp_path, use, {})
 
 
-@pytest.mark.parametrize(
-    ("use", "told"),
-    [
-        ("weather", "no module 'weather'. One of a file next to the inventory is \"FILE:weather\"."),
-        (
-            "row_lokup",
-            "Did you mean 'row_lookup'? One of a file next to the inventory is \"FILE:row_lokup\".",
-        ),
-        ("wea ther", "no module 'wea ther'. There are: "),
-    ],
-)
-def test_a_tool_without_its_file_is_told_how_to_name_it(use: str, told: str, tmp_path: Path) -> None:
-    with pytest.raises(InventoryError) as missing:
-        load(tmp_path, use, {"tools.py": TOOL})
-    assert told in str(missing.value) and f"{tmp_path}/mine.yaml:4: " in str(missing.value)
-
-
 def test_files_of_the_same_name_in_two_folders_are_two(tmp_path: Path) -> None:
     for number in (1, 2):
         code = TOOL.replace("return 1", f"from .sib import N; return N + {number}")
-        files = {"tools.py": code, "sib.py": f"N = {number}0"}
-        (folder := tmp_path / str(number)).mkdir()
-        assert Executor(load(folder, "tools:Tool", files)).run(QUESTION).answer == 11 * number
+        inventory = load(tmp_path / str(number), IN_TOOLS, {"tools.py": code, "sib.py": f"N = {number}0"})
+        assert Executor(inventory).run(QUESTION).answer == 11 * number
 
 
-AS_A_PART = "Import it as a part of the same package: from"
+AS_A_PART = "not installed, but is next to it. Import it as a part of the same package: from"
 
 
 @pytest.mark.parametrize(
     ("use", "code", "told"),
     [
+        ("weather", TOOL, "no module 'weather'. One of a file next to the inventory is \"FILE:weather\"."),
+        ("row_lokup", TOOL, "Did you mean 'row_lookup'? One of a file next to the inventory is"),
+        ("wea ther", TOOL, "no module 'wea ther'. There are: "),
         ("tools:Tol", TOOL, "tools defines no 'Tol'. Did you mean 'Tool'?"),
         ("tools:os", "import os", "'tools:os' is a module, not a class"),
-        ("tools:Tool", "class Tool:\n    pass", "Tool is not a subclass of Module"),
-        ("tools:Tool", "class Tool(", "'tools:Tool' fails when imported: SyntaxError"),
-        ("tools:Tool", "1 / 0", "'tools:Tool' fails when imported: ZeroDivisionError: division by zero"),
-        ("tools:Tool", "import sys; sys.exit(0)", "'tools:Tool' ends Python when it is imported"),
-        ("tools:Tool", f"{TOOL}    def __init__(self): exit(0)", "cannot be made: SystemExit: 0"),
+        (IN_TOOLS, "class Tool:\n    pass", "Tool is not a subclass of Module"),
+        (IN_TOOLS, "class Tool(", "'tools:Tool' fails when imported: SyntaxError"),
+        (IN_TOOLS, "1 / 0", "'tools:Tool' fails when imported: ZeroDivisionError: division by zero"),
+        (IN_TOOLS, "import sys; sys.exit(0)", "'tools:Tool' ends Python when it is imported"),
+        (IN_TOOLS, f"{TOOL}    def __init__(self): exit(0)", "cannot be made: SystemExit: 0"),
         ("toolz:Tool", TOOL, "no module 'toolz' (nor is there a file toolz.py next to the inventory)"),
-        ("tools:Tool", TOOL + "    reads = 'cash.a'", "reads of the class Tool has the key 'cash.a'"),
-        ("tools:Tool", f"{TOOL}    def __init__(self, x: 'Non' = 1): pass", "name 'Non' is not defined"),
-        ("tools:Tool", "from sib import X", f"not installed, but is next to it. {AS_A_PART} .sib import …"),
-        ("tools:Tool", "import parts.one", f"not installed, but is next to it. {AS_A_PART} .parts import …"),
-        (
-            "tools:Tool",
-            "from .bis import X",
-            "fails when imported: ModuleNotFoundError: No module named '.bis'",
-        ),
-        ("tools:Tool", "from .sib import Y", "ImportError: cannot import name 'Y' from '.sib'"),
+        (IN_TOOLS, TOOL + "    reads = 'cash.a'", "reads of the class Tool has the key 'cash.a'"),
+        (IN_TOOLS, f"{TOOL}    def __init__(self, x: 'Non' = 1): pass", "name 'Non' is not defined"),
+        (IN_TOOLS, "from sib import X", f"{AS_A_PART} .sib import …"),
+        (IN_TOOLS, "import parts.one", f"{AS_A_PART} .parts import …"),
+        (IN_TOOLS, "from .bis import X", "fails when imported: ModuleNotFoundError: No module named '.bis'"),
+        (IN_TOOLS, "from .sib import Y", "ImportError: cannot import name 'Y' from '.sib'"),
         ("my.tools.py:Tool", "", "my.tools.py cannot be imported. Give it a name without"),
     ],
 )
@@ -114,15 +98,15 @@ def test_code_that_does_not_fit_is_told(use: str, code: str, told: str, tmp_path
     files = {"tools.py": code, "sib.py": "X = 1", "my.tools.py": TOOL, "parts/one.py": ""}
     with pytest.raises(InventoryError) as error:
         load(tmp_path, use, files)
-    assert told in str(error.value)
-    assert str(error.value).startswith(f"{tmp_path / 'mine.yaml'}:4: modules.tool: ")
-    assert "pip" not in str(error.value) and "chameleon_user" not in str(error.value)
+    message = str(error.value)
+    assert told in message and message.startswith(f"{tmp_path / 'mine.yaml'}:4: modules.tool: ")
+    assert "pip" not in message and "chameleon_user" not in message
 
 
 def test_code_that_needs_a_package_is_told_with_the_pip_line(tmp_path: Path) -> None:
     told = "needs the package 'surely_not_installed'. pip install surely_not_installed"
     with pytest.raises(MissingPackage, match=told):
-        load(tmp_path, "tools:Tool", {"tools.py": "import surely_not_installed.parts"})
+        load(tmp_path, IN_TOOLS, {"tools.py": "import surely_not_installed.parts"})
 
 
 def test_planners_must_propose(tmp_path: Path) -> None:
@@ -132,19 +116,12 @@ def test_planners_must_propose(tmp_path: Path) -> None:
 
 
 TYPED = """
-import dataclasses, datetime, enum, pathlib
+import dataclasses, datetime, pathlib
 from chameleon import Module
 
-class Kind(enum.Enum):
-    FAST = "fast"
-
-@dataclasses.dataclass
-class Point:
-    x: int
-    y: int
+Point = dataclasses.make_dataclass("Point", [("x", int), ("y", int)])
 
 class Tool(Module):
-    '''A tool.'''
     def __init__(self, given: ANNOTATION):
         self.given = given
     def run(self, state):
@@ -153,78 +130,123 @@ class Tool(Module):
 
 
 @pytest.mark.parametrize(
-    ("annotation", "value", "expected"),
+    ("annotation", "value", "shown"),
     [
         ("float", "3", "3.0"),
         ("tuple[str, ...]", "[a, b]", "('a', 'b')"),
         ("pathlib.Path", "a/b.csv", repr(Path("a/b.csv"))),
-        ("Kind", "fast", "<Kind.FAST: 'fast'>"),
         ("Point", "{x: 1, y: 2}", "Point(x=1, y=2)"),
         ("datetime.date", "2024-05-06", "datetime.date(2024, 5, 6)"),
     ],
 )
-def test_parameters_take_the_annotated_type(
-    annotation: str, value: str, expected: str, tmp_path: Path
-) -> None:
+def test_parameters_take_the_annotated_type(annotation: str, value: str, shown: str, tmp_path: Path) -> None:
     files = {"tools.py": TYPED.replace("ANNOTATION", annotation)}
-    inventory = load(tmp_path, f"tools:Tool', given: {value}, when: '", files)
-    assert Executor(inventory).run(QUESTION).answer.endswith(expected)
+    inventory = load(tmp_path, f"{IN_TOOLS}', given: {value}, when: '", files)
+    assert Executor(inventory).run(QUESTION).answer.endswith(shown)
 
 
-class TestCodeInTheCurrentFolder:
-    def data(self, use: str) -> dict[str, Any]:
-        planner = {"use": "fixed", "plan": ["tool"]}
-        return {"name": "mine", "planner": planner, "modules": {"tool": {"use": use}}}
-
-    def test_is_found_for_an_inventory_that_lies_in_no_folder(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        write(tmp_path, TOOL, "tools_here.py")
-        monkeypatch.chdir(tmp_path)
-        for use in ("tools_here:Tool", "tools_here.py:Tool"):
-            assert Executor(Inventory.parse(self.data(use))).run(QUESTION).answer == 1
-
-    def test_never_hides_a_package_or_what_lies_beside_the_inventory(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        (beside := tmp_path / "beside").mkdir()
-        write(beside, TOOL.replace("return 1", "return 2"), "tools_here.py")
-        write(tmp_path, TOOL, "tools_here.py")
-        write(tmp_path, TOOL, "json.py")
-        monkeypatch.chdir(tmp_path)
-        inventory = Inventory.parse(self.data("tools_here:Tool"), beside)
-        assert Executor(inventory).run(QUESTION).answer == 2
-        with pytest.raises(InventoryError, match="json defines no 'Tool'"):
-            Inventory.parse(self.data("json:Tool"))
-        with pytest.raises(InventoryError, match="no module 'tools_here'"):
-            (empty := tmp_path / "empty").mkdir()
-            Inventory.parse(self.data("tools_here:Tool"), empty)
+def parsed(use: str, folder: Path | None = None) -> Inventory:
+    planner = {"use": "fixed", "plan": ["tool"]}
+    return Inventory.parse({"name": "mine", "planner": planner, "modules": {"tool": {"use": use}}}, folder)
 
 
-class TestPromptsBesideTheInventory:
-    def load(self, folder: Path, prompt: str | bytes) -> Inventory:
-        (folder / "own").mkdir(exist_ok=True)
-        write(folder / "own", prompt, "look.md")
-        return Inventory.load(write(folder, f"{GOOD}  row_lookup: {{prompt: own/look}}"))
+def test_code_in_the_current_folder_hides_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("beside", "empty"):
+        (tmp_path / name).mkdir()
+    write(tmp_path / "beside", TOOL.replace("return 1", "return 2"), "tools_here.py")
+    for name in ("tools_here.py", "json.py"):
+        write(tmp_path, TOOL, name)
+    monkeypatch.chdir(tmp_path)
+    for use in ("tools_here:Tool", "tools_here.py:Tool"):
+        assert Executor(parsed(use)).run(QUESTION).answer == 1, "an inventory in no folder finds it"
+    assert Executor(parsed("tools_here:Tool", tmp_path / "beside")).run(QUESTION).answer == 2
+    with pytest.raises(InventoryError, match="json defines no 'Tool'"):
+        parsed("json:Tool")
+    with pytest.raises(InventoryError, match="no module 'tools_here'"):
+        parsed("tools_here:Tool", tmp_path / "empty")
 
-    def test_are_found(self, tmp_path: Path) -> None:
-        inventory = self.load(tmp_path, "---\nslots: [question]\n---\n# user\nHello {{ question }}")
+
+def with_prompt(folder: Path, prompt: str | bytes) -> Inventory:
+    (folder / "own").mkdir(exist_ok=True)
+    write(folder / "own", prompt, "look.md")
+    return Inventory.load(write(folder, f"{GOOD}  row_lookup: {{prompt: own/look}}"))
+
+
+def test_a_prompt_beside_the_inventory_is_found(tmp_path: Path) -> None:
+    inventory = with_prompt(tmp_path, "---\nslots: [question]\n---\n# user\nHello {{ question }}")
+    inventory.check()
+    row_lookup: Any = inventory.modules["row_lookup"]
+    assert row_lookup._template.render({"question": "you"}) == [("user", "Hello you")]
+
+
+@pytest.mark.parametrize(
+    ("prompt", "told"),
+    [
+        ("# user\nok\n{% if %}", "line 2 of its section # user"),
+        ("no section", "Begin with a line `# system` or `# user`"),
+        ("---\nslots: question\n---\n# user\nx", "slots is not a list of texts"),
+        ("---\n[: }\n---\n# user\nx", "the front matter is not YAML"),
+        (b"# user\n\xff", "the file is not UTF-8 text (byte 7)"),
+    ],
+)
+def test_a_broken_prompt_is_told_by_check(prompt: str | bytes, told: str, tmp_path: Path) -> None:
+    inventory = with_prompt(tmp_path, prompt)
+    with pytest.raises(PromptError) as error:
         inventory.check()
-        row_lookup: Any = inventory.modules["row_lookup"]
-        assert row_lookup._template.render({"question": "you"}) == [("user", "Hello you")]
+    assert told in str(error.value) and "look.md" in str(error.value)
 
-    @pytest.mark.parametrize(
-        ("prompt", "told"),
-        [
-            ("# user\nok\n{% if %}", "line 2 of its section # user"),
-            ("no section", "Begin with a line `# system` or `# user`"),
-            ("---\nslots: question\n---\n# user\nx", "slots is not a list of texts"),
-            ("---\n[: }\n---\n# user\nx", "the front matter is not YAML"),
-            (b"# user\n\xff", "the file is not UTF-8 text (byte 7)"),
-        ],
-    )
-    def test_that_are_broken_are_told_by_check(self, prompt: str | bytes, told: str, tmp_path: Path) -> None:
-        inventory = self.load(tmp_path, prompt)
-        with pytest.raises(PromptError) as error:
-            inventory.check()
-        assert told in str(error.value) and "look.md" in str(error.value)
+
+NUMBERS = """
+from chameleon import tool
+
+BOTH = [tool(lambda x: x + 1, name="one"), tool(lambda x: x + 2, name="two")]
+"""
+
+
+def toolkit(folder: Path, entry: str) -> Inventory:
+    write(folder, NUMBERS, "numbers_of_mine.py")
+    modules = f"modules: {{mine: {{use: 'numbers_of_mine:BOTH', {entry}}}}}"
+    return Inventory.load(write(folder, f"name: t\nplanner: one_shot\n{modules}\n", "t.yaml"))
+
+
+def test_a_list_brings_its_tools_by_their_names(tmp_path: Path) -> None:
+    assert list(toolkit(tmp_path, "on_error: skip").modules) == ["one", "two"]
+    entry = "prefix: my_, tools: [two], max_runs: {two: 2}, requires_approval: true, on_error: skip"
+    made = toolkit(tmp_path, entry)
+    ((name, tool),) = made.modules.items()
+    assert (name, tool.name, tool.max_runs, tool.requires_approval) == ("my_two", "my_two", 2, True)
+    assert made.on_error == {name: "skip"}
+    assert {tool.max_runs for tool in toolkit(tmp_path, "max_runs: 3").modules.values()} == {3}
+
+
+@pytest.mark.parametrize(
+    ("entry", "told"),
+    [
+        ("tools: [tow]", "there is no tool 'tow'. Did you mean 'two'?"),
+        ("max_runs: {tow: 1}", "there is no tool 'tow'"),
+        ("description: Both", "an entry of several tools has no 'description'"),
+        ("prefx: a_", "has no parameter 'prefx'. Did you mean 'prefix'?"),
+    ],
+)
+def test_what_does_not_fit_a_list_is_told_with_its_place(tmp_path: Path, entry: str, told: str) -> None:
+    with pytest.raises(InventoryError) as caught:
+        toolkit(tmp_path, entry)
+    assert told in str(caught.value) and "t.yaml:3: modules.mine" in str(caught.value)
+
+
+TRIP = "name: trip\nplanner: {use: always, module: weather}\nmodules: {weather: {place: Bern}}\n"
+
+
+def test_an_inventory_names_what_a_distribution_brings(weather_tools: Path, tmp_path: Path) -> None:
+    inventory = Inventory.load(write(tmp_path, TRIP))
+    assert inventory.check() is None
+    assert Executor(inventory).run(QUESTION).answer == "sun in Bern"
+
+
+@pytest.mark.slow
+def test_a_process_of_its_own_finds_what_a_distribution_brings(weather_tools: Path, tmp_path: Path) -> None:
+    trip, there = str(write(tmp_path, TRIP)), environment(str(weather_tools.parent))
+    done = spawn("ask", "How is it?", "--inventory", trip, env=there)
+    assert done.code == 0 and "sun in Bern" in done.out
+    checked = spawn("check", trip, env=there)
+    assert checked.code == 0 and "this one imports or starts always, weather." in checked.out

@@ -1,14 +1,20 @@
-"""What Chameleon ships fits together: inventories load, modules keep their contract, prompts render."""
+"""What is shipped fits together: inventories load and are as printed, modules keep their contract."""
 
 from __future__ import annotations
 
 import inspect
 import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 
 from chameleon import Inventory, LLMModule, Module, Table
 from chameleon.core.access import Access
+from chameleon.core.llm_module import AsksModel, asking_of
 from chameleon.core.module import InnerRun, split_keys
 from chameleon.core.state import State
 from chameleon.errors import ChameleonError, InventoryError
@@ -16,32 +22,17 @@ from chameleon.inventory import InventorySpec, shipped_inventories
 from chameleon.inventory.resolve import find_class, shipped
 from chameleon.values import freeze
 
-STATE = State(
-    input=freeze(
-        {
-            "question": "How much is a pear?",
-            "table": Table(["fruit", "price"], [["pear", "$3"], ["fig", "$1"]], "Prices"),
-            "choices": ["$1", "$3"],
-            "unit": "$",
-            "text": "A pear costs more than a fig.",
-            "image": "pear.png",
-        }
-    ),
-    cache=freeze(
-        {
-            "knowledge": "A price is what one pays.",
-            "table_description": "Two fruits.",
-            "program": "ans = 3",
-            "solution": "The answer is 3.",
-            "program_result": 3,
-            "verified": {},
-            "detected_text": "pear $3",
-            "image_caption": "a pear on a table",
-            "query": "price of a pear",
-            "cloze": ["A pear is {How much is a pear?}."],
-        }
-    ),
-)
+INPUT = {
+    "question": "How much is a pear?",
+    "table": Table(["fruit", "price"], [["pear", "$3"], ["fig", "$1"]], "Prices"),
+    "choices": ["$1", "$3"],
+    "unit": "$",
+    "text": "A pear costs more than a fig.",
+    "image": "pear.png",
+}
+TEXTS = ("knowledge", "table_description", "solution", "detected_text", "image_caption", "query")
+CACHE = dict.fromkeys(TEXTS, "A pear costs $3.") | {"program": "ans = 3", "program_result": 3, "verified": {}}
+STATE = State(input=freeze(INPUT), cache=freeze({**CACHE, "cloze": ["A pear is {How much is a pear?}."]}))
 MODULES = sorted(shipped("modules"))
 KEYS = ("BING_SEARCH_KEY", "BRAVE_API_KEY", "OPENAI_API_KEY", "TAVILY_API_KEY")
 SECRET = "sk-a-key-that-nobody-may-see"
@@ -74,28 +65,23 @@ class TestEveryModule:
 
     def test_has_a_prompt_that_renders_if_it_asks_a_model(self, name: str) -> None:
         module = find_class(name, "modules")()
-        if not isinstance(module, LLMModule):
-            return
-        module._template.check()
-        messages = module._template.render(module.slots(Access.of(module).view(STATE)))
-        assert messages[-1][0] == "user"
-        assert STATE.input["question"] in messages[-1][1]
+        if isinstance(module, LLMModule):
+            module._template.check()
+            role, text = module._template.render(module.slots(Access.of(module).view(STATE)))[-1]
+            assert role == "user" and STATE.input["question"] in text
 
 
 @pytest.mark.parametrize("name", shipped_inventories())
-class TestEveryInventory:
-    def test_loads_checks_and_has_prompts_that_render(self, name: str) -> None:
-        inventory = Inventory.load(name)
-        try:
-            inventory.check()
-        except InventoryError as problem:  # an extra that is not installed, or no search that is configured
-            told = str(problem)
-            assert "cannot run here" in told and ("pip install" in told or "docs/web_search.md" in told)
-        assert (inventory.name, inventory.about[-1]) == (name, ".")
-        for module in inventory.modules.values():
-            if isinstance(module, LLMModule):
-                seen = Access.of(module).view(STATE)
-                assert module._template.render(module.slots(seen))
+def test_every_inventory_loads_checks_and_has_prompts_that_render(name: str) -> None:
+    inventory = Inventory.load(name)
+    try:
+        inventory.check()
+    except InventoryError as problem:  # an extra that is not installed, or no search that is configured
+        assert re.search(r"cannot run here.*(pip install|docs/web_search\.md)", str(problem), re.S)
+    assert (inventory.name, inventory.about[-1]) == (name, ".")
+    for module in inventory.modules.values():
+        if isinstance(module, LLMModule):
+            assert module._template.render(module.slots(Access.of(module).view(STATE)))
 
 
 def test_the_schema_is_exported_as_json() -> None:
@@ -104,3 +90,40 @@ def test_the_schema_is_exported_as_json() -> None:
     assert set(schema["required"]) == {"name", "planner", "modules"}
     assert schema["additionalProperties"] is False
     assert set(schema["properties"]) == set(InventorySpec.model_fields)
+
+
+DOCS = Path(__file__).parents[2] / "docs"
+PRINTED = yaml.safe_load(Path(__file__).with_name("as_printed.yaml").read_text("utf-8"))
+HEAD = "| inventory | key | ours | printed | why |\n|---|---|---|---|---|\n"
+VIEW = {"table_style": "style", "max_rows": "max_rows", "max_cell": "max_cell"}
+ROW = re.compile(r"\| `(\w+)` \| `([\w.]+)` \| ([^|]+) \| ([^|]+) \| [^|]+ \|")
+
+
+def setting(name: str, key: str) -> Any:
+    """Return what a key comes to in the inventory as loaded: "modules.select_row.samples"."""
+    found: Any = Inventory.load(name)
+    for part in key.split("."):
+        if part == "llm_params":
+            found = asking_of(found).params
+        elif part in VIEW and isinstance(found, AsksModel):
+            found = getattr(found.table_view, VIEW[part])
+        else:
+            found = found[part] if isinstance(found, Mapping) else getattr(found, part)
+    return list(found) if isinstance(found, tuple) else found
+
+
+@pytest.mark.parametrize("page", ["chameleon", "tables", "statutes", "tablerag"])
+def test_departures_are_as_the_page_says(page: str) -> None:
+    text = (DOCS / f"{page}.md").read_text("utf-8")
+    lines = text.partition(HEAD)[2].partition("\n\n")[0].splitlines()
+    assert lines
+    for line in lines:
+        name, key, ours, printed = ROW.fullmatch(line).groups()  # type: ignore[union-attr]
+        assert str(setting(name, key)) == ours != printed, line
+
+
+@pytest.mark.parametrize("group", PRINTED, ids=lambda group: group["of"][0])
+def test_settings_are_as_printed(group: dict[str, Any]) -> None:
+    for name in group["of"]:
+        settings = {key: value for key, value in group.items() if key != "of"}
+        assert {key: setting(name, key) for key in settings} == settings, name

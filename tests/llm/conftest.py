@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from chameleon.llm import LLM, ResponseStore
-from tests.hosted import RULES, HostedServer
+from chameleon.llm import ResponseStore
+from tests.hosted import HostedServer
+from tests.hosted_apis import RULES
 from tests.llm.asking import Host
 
 ALIASES = {  # models that nobody knows, and whose rules they have
@@ -23,7 +25,7 @@ ALIASES = {  # models that nobody knows, and whose rules they have
 def _unknown_models(monkeypatch: pytest.MonkeyPatch) -> None:
     for provider, names in ALIASES.items():
         for name, known in names.items():
-            monkeypatch.setitem(RULES[provider], name, RULES[provider][known])  # type: ignore[arg-type]
+            monkeypatch.setitem(RULES[provider], name, RULES[provider][known])
 
 
 @pytest.fixture
@@ -34,27 +36,9 @@ def store(tmp_path: Path) -> ResponseStore:
 @pytest.fixture
 def hosted() -> Iterator[Host]:
     """Start servers: `server = hosted(reply, …)` as `HostedServer(reply, …)`; stop them after the test."""
-    servers: list[HostedServer] = []
+    with ExitStack() as stack:
 
-    def start(*args: Any, **options: Any) -> HostedServer:
-        servers.append(HostedServer(*args, **options).__enter__())
-        return servers[-1]
+        def start(*args: Any, **options: Any) -> HostedServer:
+            return stack.enter_context(HostedServer(*args, **options))
 
-    yield start
-    for server in servers:
-        server.stop()
-
-
-@pytest.fixture
-def openai_itself(hosted: Host, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[LLM, HostedServer]]:
-    """Connect to a model at api.openai.com, which a server here stands in for as its proxy."""
-
-    def start(model: str, **params: Any) -> tuple[LLM, HostedServer]:
-        server = hosted()
-        monkeypatch.setenv("HTTP_PROXY", server.url)
-        monkeypatch.setenv("OPENAI_BASE_URL", "http://api.openai.com/v1")
-        # LangChain shares connections, and with them a proxy, among clients of one address and timeout.
-        timeout = float(server.url.rpartition(":")[2])
-        return LLM.connect(model, api_key="k", timeout=timeout, retries=0, **params), server
-
-    return start
+        yield start

@@ -1,44 +1,70 @@
-"""`LLM` against a server: what is sent, what comes back, and models beside it."""
+"""`LLM` against a server: what is sent, what comes back, and models beside it, made by users or scripted."""
 
 from __future__ import annotations
 
-import asyncio
+import subprocess
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from langchain_core.language_models import FakeListChatModel
+from langchain_openai import ChatOpenAI
+from pydantic import PrivateAttr, SecretStr, create_model
 
-from chameleon.errors import AuthFailed, ChameleonError, ModelError, PromptError
-from chameleon.llm import LLM, ResponseStore
-from tests.llm.asking import Host, Start, connect, local
+import chameleon.llm
+import chameleon.llm.chat_clients
+from chameleon.errors import (
+    AuthFailed,
+    ChameleonError,
+    InputError,
+    MissingPackage,
+    ModelError,
+    NoModel,
+    ParameterRefused,
+    PromptError,
+    ScriptExhausted,
+)
+from chameleon.llm import LLM, ResponseStore, ScriptedModel
+from chameleon.usage import Usage
+from tests.llm.asking import Host, Json, Start, connect, failing, local, scripted, without_waits
 from tests.loopback import Fault, Reply
 
 
-def test_another_model_shares_the_store_and_its_client_is_made_once(
-    loopback: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    import chameleon.llm.chat_clients as module
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The models whose clients are made, slowly."""
+    names: list[str] = []
+    make = chameleon.llm.chat_clients.make_client
 
-    made: list[str] = []
-    make = module.make_client
-    monkeypatch.setattr(module, "make_client", lambda name, *args: (made.append(name), make(name, *args))[1])
+    def slowly(name: str, *args: Any) -> Any:
+        names.append(name)
+        threading.Event().wait(0.02)
+        return make(name, *args)
+
+    monkeypatch.setattr(chameleon.llm.chat_clients, "make_client", slowly)
+    return names
+
+
+def test_a_client_is_made_once_for_a_store(loopback: Start, store: ResponseStore, made: list[str]) -> None:
     server = loopback(lambda request: request["model"])
-    llm = connect(server, "openai:first", store=ResponseStore(tmp_path / "replies.sqlite"), seed=3)
+    llm = connect(server, "openai:first", store=store, seed=3)
     other = llm.with_model("second")
     assert (other.name, other.params, other.address) == ("openai:second", llm.params, llm.address)
-    assert [each.ask("hi").text for each in (llm, other, llm.with_model("openai:second"))] == [
-        "first",
-        "second",
-        "second",
-    ]
+    texts = [each.ask("hi").text for each in (llm, other, llm.with_model("openai:second"))]
+    assert texts == ["first", "second", "second"]
     assert other.with_model("first").ask("hi").cached and llm.with_model("second").ask("hi").cached
     assert [request["model"] for request in server.requests] == ["first", "second"]
-    assert sorted(set(made)) == ["openai:first", "openai:second"]
     before = len(made)
     llm.with_model("second").with_model("first").with_params(seed=3).ask("hi")
-    assert len(made) == before
+    assert sorted(set(made)) == ["openai:first", "openai:second"] and len(made) == before
+    made.clear()
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(lambda _: llm.with_model("third"), range(8)))
+    assert made == ["openai:third"]
 
 
 def test_what_one_model_refuses_another_is_still_asked_with(hosted: Host) -> None:
@@ -50,9 +76,7 @@ def test_what_one_model_refuses_another_is_still_asked_with(hosted: Host) -> Non
     assert set(other.with_model("o9-mini").dropped()) == {"temperature"}
 
 
-def test_a_model_of_another_provider_gets_no_key_of_this_one(
-    hosted: Host, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_another_provider_gets_no_key_of_this_one(hosted: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     llm = connect(hosted(), "openai:gpt-4.1-mini")
     with pytest.raises(ChameleonError, match="ANTHROPIC_API_KEY"):
         llm.with_model("anthropic:claude-opus-5")
@@ -63,39 +87,15 @@ def test_a_model_of_another_provider_gets_no_key_of_this_one(
         sibling.with_model("anthropic:claude-opus-4-8")
 
 
-def test_many_threads_make_the_client_of_another_model_once(
-    loopback: Start, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    import chameleon.llm.chat_clients as module
-
-    made: list[str] = []
-
-    def slowly(name: str, *args: Any) -> Any:
-        made.append(name)
-        threading.Event().wait(0.05)
-        return make(name, *args)
-
-    make, llm = module.make_client, connect(loopback(), "openai:first")
-    monkeypatch.setattr(module, "make_client", slowly)
-    with ThreadPoolExecutor(8) as threads:
-        list(threads.map(lambda _: llm.with_model("second"), range(8)))
-    assert made == ["openai:second"]
-
-
-def test_sends_messages_and_parameters_and_reads_the_reply(loopback: Start) -> None:
+def test_sends_messages_and_reads_the_reply(loopback: Start) -> None:
     server = loopback([Reply("Paris", usage=(12, 3))])
-    reply = local(temperature=0.5).ask(
-        [("system", "Be brief."), ("user", "Capital?")], max_tokens=9, stop="END"
-    )
-    assert (reply.text, reply.finish, reply.cached, reply.attempts) == ("Paris", "stop", False, 1)
-    assert (reply.usage.calls, reply.usage.input_tokens, reply.usage.output_tokens) == (1, 12, 3)
-    assert reply.model == "openai:local" and not reply.truncated
-    sent = server.requests[0]
-    assert sent["messages"] == [
-        {"role": "system", "content": "Be brief."},
-        {"role": "user", "content": "Capital?"},
-    ]
-    assert (sent["model"], sent["temperature"], sent["stop"]) == ("local", 0.5, ["END"])
+    asked = [("system", "Be brief."), ("user", "Capital?\ud800 \ud83d\ude00")]
+    reply = local(temperature=0.5).ask(asked, stop="END")
+    assert (reply.text, reply.model, reply.usage.input_tokens) == ("Paris", "openai:local", 12)
+    (sent,) = server.requests
+    told = [(message["role"], message["content"]) for message in sent["messages"]]
+    assert told == [("system", "Be brief."), ("user", "Capital?\ufffd \U0001f600")]
+    assert sent["stop"] == ["END"] and not reply.truncated
 
 
 def test_a_view_has_its_own_parameters_and_shares_the_client(loopback: Start) -> None:
@@ -105,57 +105,23 @@ def test_a_view_has_its_own_parameters_and_shares_the_client(loopback: Start) ->
     llm.ask("hi")
     assert [(sent["temperature"], sent.get("seed")) for sent in server.requests] == [(1, None), (0, 3)]
     assert llm.params == {"temperature": 0, "seed": 3}
-    assert repr(llm) == "LLM('openai:local', temperature=0, seed=3)"
-
-
-def test_coroutines_do_not_block_the_event_loop(loopback: Start) -> None:
-    loopback(lambda request: Reply(request["messages"][-1]["content"], delay=0.3))
-    llm = local()
-
-    async def ask_two_and_count() -> tuple[list[str], int]:
-        ticks = 0
-        asked = [asyncio.create_task(llm.aask(text)) for text in ("a", "b")]
-        while not all(task.done() for task in asked):
-            ticks += 1
-            await asyncio.sleep(0.01)
-        return [task.result().text for task in asked], ticks
-
-    texts, ticks = asyncio.run(ask_two_and_count())
-    assert texts == ["a", "b"] and ticks >= 5
 
 
 def test_cost_comes_from_the_provider_or_from_given_prices_and_is_else_unknown(loopback: Start) -> None:
-    loopback([Reply("a", extra={"cost": 0.0012}), Reply("b"), Reply("c"), Reply("d", usage=None)])
-    assert local().ask("a").usage.cost == 0.0012
-    assert local().ask("b").usage.cost is None
-    assert local(prices=(1.0, 10.0)).ask("c").usage.cost == pytest.approx((11 * 1 + 7 * 10) / 1e6)
+    loopback([Reply("a", extra={"cost": 0.0012}), "b", "c", Reply("d", usage=None)])
+    costs = [local(**given).ask("hi").usage.cost for given in ({}, {}, {"prices": (1.0, 10.0)})]
+    assert costs == [0.0012, None, pytest.approx((11 * 1 + 7 * 10) / 1e6)]
     unknown = local(prices=(1.0, 10.0)).ask("d").usage
     assert (unknown.calls, unknown.input_tokens, unknown.output_tokens, unknown.cost) == (1, None, None, None)
 
 
-def test_a_server_that_echoes_the_key_does_not_leak_it(
-    loopback: Start, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    key = "sk-loopback-0123456789abcdef"
-    loopback([Fault(401, {"error": {"message": "bad header {authorization}"}})])
-    monkeypatch.setenv("OPENAI_API_KEY", key)
-    with pytest.raises(AuthFailed) as by_environment:
-        local().ask("hi")
-    monkeypatch.delenv("OPENAI_API_KEY")
-    plain = "plainpassword"
-    with pytest.raises(AuthFailed) as by_parameter:
-        LLM.connect("openai:local", retries=0, api_key=plain).ask("hi")
-    for caught in (by_environment, by_parameter):
-        assert "bad header" in str(caught.value)
-        assert key not in str(caught.value) and plain not in str(caught.value)
-        assert caught.value.__cause__ is None and caught.value.__context__ is None
-    assert plain not in repr(LLM.connect("openai:local", api_key=plain))
-
-
-def test_lone_surrogates_reach_the_server_as_replacement_characters(loopback: Start) -> None:
-    server = loopback()
-    local().ask("a\ud800b \ud83d\ude00")
-    assert server.requests[0]["messages"][0]["content"] == "a\ufffdb \U0001f600"
+def test_a_key_that_is_echoed_is_told_nowhere(loopback: Start) -> None:
+    key = "plainpassword"
+    loopback([failing("bad header {authorization}", 401)])
+    with pytest.raises(AuthFailed, match="bad header") as caught:
+        local(api_key=key).ask("hi")
+    assert key not in str(caught.value) and key not in repr(local(api_key=key))
+    assert caught.value.__cause__ is None and caught.value.__context__ is None
 
 
 @pytest.mark.parametrize(
@@ -166,7 +132,7 @@ def test_lone_surrogates_reach_the_server_as_replacement_characters(loopback: St
         ("x", {"seed": object()}, ModelError, "seed is an object, not JSON"),
         ("x", {"api_key": "x"}, ModelError, "api_key is a setting of the connection"),
         ("x", {"reasoning": "deep"}, ModelError, "deep.*medium"),
-        ("x", {"max_tokens": "9"}, ModelError, "max_tokens is '9'. Give a number"),
+        ("x", {"max_tokens": "9"}, ModelError, "max_tokens is '9'"),
     ],
 )
 def test_wrong_roles_and_parameters_fail_before_anything_is_sent(
@@ -179,7 +145,7 @@ def test_wrong_roles_and_parameters_fail_before_anything_is_sent(
 
 
 def test_different_questions_are_asked_at_once_and_answered_in_their_order(loopback: Start) -> None:
-    def reply(request: dict[str, list[dict[str, str]]]) -> Reply:
+    def reply(request: Json) -> Reply:
         number = int(request["messages"][0]["content"])
         return Reply(str(number * number), delay=0.2 - number / 50)
 
@@ -187,3 +153,154 @@ def test_different_questions_are_asked_at_once_and_answered_in_their_order(loopb
     replies = LLM.connect("openai:local").ask_each([str(number) for number in range(8)])
     assert [reply.text for reply in replies] == [str(number * number) for number in range(8)]
     assert server.peak > 1
+
+
+KEY = SecretStr("a-key-of-the-user-0123456789")
+
+
+def test_settings_of_a_given_client_belong_on_that_client() -> None:
+    with pytest.raises(ModelError, match="base_url must be set on the chat model itself"):
+        LLM.connect(ChatOpenAI(model="m", api_key=KEY), base_url="http://127.0.0.1:1")
+    with pytest.raises(NoModel, match="dict is no chat model"):
+        LLM.connect({"model": "m"})
+
+
+def test_a_user_made_client_is_retried_by_us_alone(loopback: Start) -> None:
+    server = loopback([Fault(500)])
+    chat = ChatOpenAI(model="local", api_key=KEY, base_url=server.url, max_retries=4)
+    with pytest.raises(ModelError, match="server failed"):
+        without_waits(LLM.connect(chat, retries=1)).ask("hi")
+    assert len(server.requests) == 2
+
+
+def test_classes_of_ones_own_are_not_made_anew_and_keep_their_server(loopback: Start) -> None:
+    server = loopback(["mine"])
+
+    class Tiered(ChatOpenAI):
+        _tag: str = PrivateAttr("none")
+
+        def __init__(self, tier: str) -> None:
+            super().__init__(model=f"local-{tier}", api_key=KEY, max_completion_tokens=50)
+
+        def _get_request_payload(self, *args: Any, **options: Any) -> dict[str, Any]:
+            return {**super()._get_request_payload(*args, **options), "user": self._tag}
+
+    chat = Tiered("large")
+    chat._tag = "mine"
+    loopback(["another"])  # OPENAI_BASE_URL names this one now
+    assert LLM.connect(chat).ask("hi", temperature=0.5, max_tokens=100).text == "mine"
+    (sent,) = server.requests
+    assert (sent["model"], sent["user"], sent["temperature"]) == ("local-large", "mine", 0.5)
+    assert sent["max_tokens"] == 100 and "max_completion_tokens" not in sent  # one limit replaces the other
+
+
+@pytest.mark.parametrize("asked", [{}, {"temperature": 0}])
+def test_what_a_client_is_set_to_is_dropped_as_well(hosted: Host, asked: Json) -> None:
+    anthropic, server = pytest.importorskip("langchain_anthropic"), hosted()
+    made = {"base_url": server.url, "api_key": KEY, "temperature": 0.4}
+    chat = anthropic.ChatAnthropic(model="claude-opus-5", **made)
+    reply = LLM.connect(chat).ask("hi", **asked)
+    assert reply.text == "ok" and set(reply.dropped) == {"temperature"} and not server.refused
+    with pytest.raises(ParameterRefused):
+        LLM.connect(chat, allow_dropped=False).ask("hi", **asked)
+
+
+def test_a_key_that_a_refusal_echoes_is_told_nowhere(loopback: Start) -> None:
+    secret = KEY.get_secret_value()
+    server = loopback([failing(f"Unsupported value: 'temperature' with key {secret}"), "ok"])
+    reply = LLM.connect(ChatOpenAI(model="m", base_url=server.url, api_key=KEY)).ask("hi", temperature=0)
+    assert set(reply.dropped) == {"temperature"} and secret not in str(reply.dropped)
+
+
+@pytest.mark.parametrize("words", ["n must be 1, got 5.", "Unrecognized request argument supplied: n"])
+def test_samples_that_cannot_be_had_together_are_asked_for_one_by_one(loopback: Start, words: str) -> None:
+    server = loopback(lambda request: failing(words) if request.get("n", 1) > 1 else "ok")
+    llm = connect(server, "openai:local")
+    assert [each.text for each in llm.ask_many("hi", 5)] == ["ok"] * 5
+    assert len(server.requests) == 6
+    assert all(not each.dropped for each in llm.ask_many("again", 3)) and len(server.requests) == 9
+
+
+class Named(FakeListChatModel):
+    model_name: str = "one"
+    llm: Any = None
+
+
+def test_settings_of_a_users_own_client_tell_its_recorded_replies_apart(store: ResponseStore) -> None:
+    texts = [LLM.connect(Named(responses=[text]), store=store).ask("q").text for text in "aba"]
+    assert texts == ["a", "b", "a"] and len(store) == 2
+
+
+@pytest.mark.parametrize("key", ["model_id", "repo_id", "model_path"])
+def test_clients_that_keep_their_models_name_elsewhere_are_told_apart(key: str) -> None:
+    wrapped = Named(responses=["x"], model_name="", llm=SimpleNamespace(**{key: "tiny"}))
+    assert LLM.connect(wrapped).name.partition(":")[2] == "tiny"
+
+
+def test_replies_of_no_named_client_are_not_kept(
+    store: ResponseStore, caplog: pytest.LogCaptureFixture
+) -> None:
+    texts = [LLM.connect(FakeListChatModel(responses=[text]), store=store).ask("q").text for text in "ab"]
+    assert texts == ["a", "b"] and len(store) == 0 and "are not recorded" in caplog.text
+
+
+FIELDS = ["api_base", "openai_api_base", "azure_endpoint", "base_url", "endpoint_url", "host", "server_url"]
+
+
+@pytest.mark.parametrize("field", [*FIELDS, "url"])
+def test_clients_of_two_servers_are_told_apart(store: ResponseStore, field: str) -> None:
+    client: Any = create_model("Client", __base__=Named, **{field: (str, "")})
+    for name in "ab":
+        llm = LLM.connect(client(responses=[name], **{field: f"http://{name}.test/v1"}), store=store)
+        assert llm.ask("q").text == name
+
+
+def test_replies_come_in_order_and_run_out() -> None:
+    model = ScriptedModel(["a", {"text": "b", "finish": "length", "input_tokens": 3, "output_tokens": 1}])
+    llm, messages = LLM.connect(model), [("system", "s"), ("user", "2"), ("assistant", "so far")]
+    assert llm.name == "scripted:script" and llm.ask("1").text == "a"
+    second = llm.ask(messages)
+    assert (second.text, second.truncated, second.usage) == ("b", True, Usage(1, 3, 1, None, None, None))
+    with pytest.raises(ScriptExhausted, match="holds 2 replies, and reply 3 was asked for"):
+        llm.ask("3")
+    assert model.requests[1] == messages
+    llm = scripted(lambda messages: messages[-1][1].upper())
+    assert [llm.ask(text).text for text in ("a", "b")] == ["A", "B"]
+
+
+def test_a_file_of_json_lines_is_a_script(tmp_path: Path) -> None:
+    script = tmp_path / "replies.jsonl"
+    script.write_text('"one"\n\n{"text": "two", "finish": "length"}\n', encoding="utf-8")
+    llm = LLM.connect(f"scripted:{script}")
+    assert [llm.ask("x").text, llm.ask("y").finish] == ["one", "length"]
+    for text, said in (('"one"\n{"reply": "two"}\n', "line 2"), ('"one', "line 1")):
+        script.write_text(text, encoding="utf-8")
+        with pytest.raises(InputError, match=said):
+            LLM.connect(f"scripted:{script}")
+    for path, said in ((tmp_path / "missing.jsonl", "no such script"), (tmp_path, "Is a directory")):
+        with pytest.raises(InputError, match=said):
+            LLM.connect(f"scripted:{path}")
+
+
+def test_replies_of_a_script_are_not_kept(tmp_path: Path, store: ResponseStore) -> None:
+    script, told = tmp_path / "replies.jsonl", []
+    for reply in ("one", "two", "one"):
+        script.write_text(f'"{reply}"\n', encoding="utf-8")
+        told.append(LLM.connect(f"scripted:{script}", store=store).ask("x").text)
+    assert told == ["one", "two", "one"]
+    assert not LLM.connect(f"scripted:{script}", store=store).ask("x").cached
+
+
+def test_without_langchain_the_pip_line_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("chameleon.errors.find_spec", lambda name: None)
+    monkeypatch.delitem(vars(chameleon.llm), "ScriptedModel", raising=False)  # kept since its first use
+    with pytest.raises(MissingPackage, match=r"pip install .*\[models\]"):
+        _ = chameleon.llm.ScriptedModel
+
+
+@pytest.mark.slow
+def test_importing_is_light() -> None:
+    command = [sys.executable, "-c", "import sys, chameleon.llm; print(*sys.modules)"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).parents[2], check=True)
+    heavy = {"langchain", "langchain_core", "openai", "httpx", "httpx2", "pydantic", "asyncio"}
+    assert not heavy & {*done.stdout.split()}

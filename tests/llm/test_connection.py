@@ -1,29 +1,32 @@
-"""The client finds out what a model takes, keeps to it, and tells what it was asked without."""
+"""What a model takes is found out, kept to and told; nobody waits, reads or asks without an end."""
 
 from __future__ import annotations
 
+import gzip
 import threading
-from collections.abc import Callable, Mapping
+import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from functools import partial
 from typing import Any
 
 import pytest
 
 from chameleon.errors import ChameleonError, ModelError, ParameterRefused
+from chameleon.llm import LLM
+from chameleon.llm.pace import Pace, pace_of
 from chameleon.usage import Budget, Meter, recording
-from tests.llm.asking import Host, Json, Start, connect, refusals, too_large, unsupported
+from tests.llm.asking import Host, Json, Start, connect, failing, refusals, too_large
 from tests.loopback import Answer, Fault, Reply
 
-ASKED: Mapping[str, Any] = {"temperature": 0, "top_p": 0.5, "stop": ["X"], "max_tokens": 60, "logprobs": True}
+ASKED: Json = {"temperature": 0, "top_p": 0.5, "stop": ["X"], "max_tokens": 60, "logprobs": True}
 GONE = {"temperature", "top_p", "logprobs"}
+MINIMAL: Json = {"temperature": 0, "max_tokens": 60, "reasoning": "minimal", "stop": ["X"]}
 
 
-def outcome(ask: Callable[[], Any]) -> str:
+def outcome(llm: LLM, question: str, **asked: Any) -> str:
     """The reply's text, or the error's words."""
     try:
-        return str(ask().text)
+        return llm.ask(question, **asked).text
     except ChameleonError as error:
         return str(error)
 
@@ -35,16 +38,10 @@ def outcome(ask: Callable[[], Any]) -> str:
         ("openai:gpt-9-mini", ASKED, GONE),
         ("openai:gpt-9-luna", ASKED, GONE),
         ("anthropic:claude-opus-9", {**ASKED, "seed": 3}, {*GONE, "seed"}),
-        (
-            "google_genai:gemini-9-flash",
-            {"temperature": 0, "max_tokens": 60, "reasoning": "minimal", "stop": ["X"]},
-            {"reasoning"},
-        ),
+        ("google_genai:gemini-9-flash", MINIMAL, {"reasoning"}),
     ],
 )
-def test_each_parameter_is_refused_once_and_not_sent_again(
-    hosted: Host, model: str, asked: Json, gone: set[str]
-) -> None:
+def test_a_parameter_is_refused_but_once(hosted: Host, model: str, asked: Json, gone: set[str]) -> None:
     server = hosted(lambda asked: "an answer X and more")
     llm = connect(server, model)
     first = llm.ask("hi", **asked)
@@ -63,22 +60,18 @@ def test_each_parameter_is_refused_once_and_not_sent_again(
 def test_other_limits_of_one_parameter_are_found_one_after_the_other(loopback: Start) -> None:
     def reply(request: Json) -> Answer:
         if "max_tokens" in request:
-            message = "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."
-            return Fault(400, {"error": {"message": message, "param": "max_tokens", "code": None}})
+            return failing("'max_tokens': use 'max_completion_tokens' instead.", param="max_tokens")
         limit = request["max_completion_tokens"]
         return too_large(limit) if limit > 16_384 else Reply("half", finish="length")
 
     server = loopback(reply)
-    reply_of = connect(server, "openai:local").ask("hi", max_tokens=5_000)
+    told = connect(server, "openai:local").ask("hi", max_tokens=5_000)
     limits = [request.get("max_completion_tokens", "no") for request in server.requests]
-    assert limits == ["no", 5_000, 20_000, 16_384]
-    assert reply_of.truncated and not reply_of.dropped
+    assert limits == ["no", 5_000, 20_000, 16_384] and told.truncated and not told.dropped
 
 
 @pytest.mark.parametrize(("model", "requests"), [("o4-mini", 0), ("o9-mini", 1)])
-def test_nothing_is_dropped_where_a_method_needs_all_parameters(
-    hosted: Host, model: str, requests: int
-) -> None:
+def test_nothing_is_dropped_where_all_is_needed(hosted: Host, model: str, requests: int) -> None:
     server = hosted()
     llm = connect(server, f"openai:{model}", allow_dropped=False)
     for _ in range(2):
@@ -92,51 +85,45 @@ def test_nothing_is_dropped_where_a_method_needs_all_parameters(
 
 
 @pytest.mark.parametrize(
-    ("model", "stop", "text", "sent"),
+    ("model", "stop", "sent"),
     [
-        *[
-            (model, stop, "", [each for each in stop if each.strip()])
-            for model in ("openai:gpt-4.1-mini", "openai:o4-mini", "anthropic:claude-opus-5")
-            for stop in (["\n\n"], [" "], ["\t", "END"])
-        ],
-        ("openai:o9-mini", ["STOP"], " one two 6 ", []),  # it refuses a stop
-        ("openai:gpt-4.1-mini", list("12345678"), " one two ", list("1234")),
+        ("openai:gpt-4.1-mini", ["\n\n"], []),
+        ("openai:gpt-4.1-mini", ["\t", "END"], ["END"]),
+        ("openai:gpt-4.1-mini", ["END", *"1234567"], ["END", *"123"]),
+        ("openai:o4-mini", [" ", "END"], []),  # it takes none, as is known
+        ("openai:o9-mini", ["END"], []),  # it refuses a stop
+        ("anthropic:claude-opus-5", [" "], []),
+        ("anthropic:claude-opus-5", ["\t", "END"], ["END"]),
     ],
 )
-def test_replies_are_cut_here_at_stops_that_a_server_does_not_take(
-    hosted: Host, model: str, stop: list[str], text: str, sent: list[str]
-) -> None:
-    said = " one two 6 STOP" if text else "\n\n one \n\n\ttwo END"
-    server = hosted(lambda asked: said)
+def test_replies_are_cut_here_at_every_stop(hosted: Host, model: str, stop: Any, sent: Any) -> None:
+    server = hosted(lambda asked: "one \n\n\tEND 1 2 3 4 5 6 7")
     llm = connect(server, model, allow_dropped=False, stop=stop)
     for question in ("hi", "hi again"):
         reply = llm.ask(question)
-        assert (reply.finish, dict(reply.dropped)) == ("stop", {})
-        assert reply.text == text if text else reply.text.strip() == "one"
-    if "o4" not in model:  # it takes none, as is known
-        body = server.requests[-1].body
-        assert (body.get("stop") or body.get("stop_sequences") or []) == sent
+        assert (reply.text.strip(), reply.finish, dict(reply.dropped)) == ("one", "stop", {})
+    body = server.requests[-1].body
+    assert (body.get("stop") or body.get("stop_sequences") or []) == sent
     assert len(server.refused) == ("o9" in model)
 
 
-@pytest.mark.parametrize("prompt", [500, 9_000])
-def test_room_for_thinking_gives_way_to_a_small_context(loopback: Start, prompt: int) -> None:
-    words = "maximum context length is 8192 tokens and your request has more"
-
+@pytest.mark.parametrize(
+    ("prompt", "told", "limits"),
+    [
+        (500, "ok", [256, 256 + 16_384, 256 + 4_096, 256 + 4_096, 256 + 4_096]),
+        (9_000, "does not fit the context", [256] * 4),  # no room at all
+    ],
+)
+def test_thinking_gives_way_to_context(loopback: Start, prompt: int, told: str, limits: list[int]) -> None:
     def small(request: Json) -> Answer:
         if prompt + request["max_tokens"] > 8_192:
-            return Fault(400, {"error": {"message": f"max_tokens is too large. This model's {words}"}})
+            return failing("max_tokens is too large. This model's maximum context length is 8192 tokens")
         return Reply("ok", usage=(prompt, 9), extra={"completion_tokens_details": {"reasoning_tokens": 8}})
 
     server = loopback(small)
     llm = connect(server, "openai:a-thinker", max_tokens=256)
-    texts = [outcome(partial(llm.ask, str(number))) for number in range(4)]
-    limits = [request["max_tokens"] for request in server.requests]
-    if prompt == 500:
-        assert texts == ["ok"] * 4
-        assert limits == [256, 256 + 16_384, 256 + 4_096, 256 + 4_096, 256 + 4_096]
-    else:  # no room at all
-        assert all("does not fit the context" in text for text in texts) and limits == [256] * 4
+    assert all(told in outcome(llm, str(number)) for number in range(4))
+    assert [request["max_tokens"] for request in server.requests] == limits
 
 
 @pytest.mark.parametrize(
@@ -149,13 +136,10 @@ def test_room_for_thinking_gives_way_to_a_small_context(loopback: Start, prompt:
         ("google_genai:gemini-2.5-flash", 0, 1),
         ("google_genai:gemini-3.8-flash", 0, 1),
         ("openai:gpt-9-mini", 1, 2),  # nobody knows it; it refuses the name of its limit
-        ("openai:gpt-9-luna", 1, 2),
         ("openai:o9-mini", 2, 1),  # and it says that it thought up to the limit
     ],
 )
-def test_a_model_that_thinks_answers_at_once_or_once_it_is_known(
-    hosted: Host, model: str, refused: int, served: int
-) -> None:
+def test_a_model_that_thinks_answers_once_known(hosted: Host, model: str, refused: int, served: int) -> None:
     server = hosted(["an answer"], thinking=800)
     llm = connect(server, model)
     with recording(Meter(Budget(tokens=100_000))) as recorder:
@@ -169,56 +153,38 @@ def test_a_model_that_thinks_answers_at_once_or_once_it_is_known(
     assert len(server.requests) == refused + served + 1
 
 
-def together(parties: int) -> Callable[[], None]:
-    """Wait until so many requests are in work at once, or for half a second."""
-    barrier = threading.Barrier(parties)
-
-    def wait() -> None:
-        with suppress(threading.BrokenBarrierError):
-            barrier.wait(0.5)
-
-    return wait
-
-
 @pytest.mark.parametrize(
-    ("asked", "fault"),
+    ("name", "value", "fault"),
     [
-        ({"temperature": 0}, unsupported("temperature")),
-        ({"max_tokens": 20_000}, too_large(20_000)),
+        ("temperature", 0, failing("Unsupported parameter: 'temperature'", param="temperature")),
+        ("max_tokens", 20_000, too_large(20_000)),
     ],
 )
-def test_what_is_refused_of_many_at_once(loopback: Start, asked: Json, fault: Fault) -> None:
-    wait = together(4)
-    (name, value), *_ = asked.items()
+def test_what_is_refused_of_many_at_once(loopback: Start, name: str, value: int, fault: Fault) -> None:
+    together = threading.Barrier(4)
 
     def reply(request: Json) -> Answer:
         if request.get(name) != value:
             return "ok"
-        wait()
+        with suppress(threading.BrokenBarrierError):
+            together.wait(0.5)
         return fault
 
     llm = connect(loopback(reply), "openai:local")
     llm.ask("hi", **{name: 1})
     with ThreadPoolExecutor(4) as threads:
-        assert [*threads.map(lambda n: outcome(lambda: llm.ask(f"q{n}", **asked)), range(4))] == ["ok"] * 4
+        assert [*threads.map(lambda n: outcome(llm, f"q{n}", **{name: value}), range(4))] == ["ok"] * 4
 
 
 @pytest.mark.parametrize(
-    "error",
+    "fault",
     [
-        {"message": "Unrecognized request argument supplied: reasoning_effort"},
-        {
-            "message": "Unsupported value. Supported values are: 'low' and 'high'.",
-            "param": "reasoning_effort",
-            "code": None,
-        },
+        failing("Unrecognized request argument supplied: reasoning_effort"),
+        failing("Unsupported value. Supported values are: 'low' and 'high'.", param="reasoning_effort"),
     ],
 )
-def test_a_server_that_refuses_every_effort_is_asked_without(loopback: Start, error: Json) -> None:
-    def reply(request: Json) -> Answer:
-        return Fault(400, {"error": error}) if "reasoning_effort" in request else "ok"
-
-    server = loopback(reply)
+def test_a_server_that_refuses_every_effort_is_asked_without(loopback: Start, fault: Fault) -> None:
+    server = loopback(lambda request: fault if "reasoning_effort" in request else "ok")
     assert set(connect(server, "openai:local").ask("hi", reasoning="low").dropped) == {"reasoning"}
     assert ["reasoning_effort" in request for request in server.requests] == [True, False]
 
@@ -233,9 +199,7 @@ def test_a_server_that_refuses_every_effort_is_asked_without(loopback: Start, er
         ("google_genai:gemini-9-flash", "xhigh", None),
     ],
 )
-def test_an_effort_that_the_model_or_its_client_does_not_know(
-    hosted: Host, model: str, effort: str, sent: str | None
-) -> None:
+def test_an_effort_that_is_not_known(hosted: Host, model: str, effort: str, sent: str | None) -> None:
     server = hosted()
     llm = connect(server, model)
     reply = llm.ask("hi", reasoning=effort)
@@ -243,29 +207,66 @@ def test_an_effort_that_the_model_or_its_client_does_not_know(
     assert server.requests[-1].body.get("reasoning_effort") == sent
 
 
-@pytest.mark.parametrize("limit", [{}, {"max_tokens": 60}])
-@pytest.mark.parametrize(
-    "model",
-    [
-        "openai:gpt-6-luna",
-        "anthropic:claude-haiku-4-5",
-        "anthropic:claude-opus-4-8",
-        "anthropic:claude-opus-5",
-        "anthropic:claude-opus-9",
-        "google_genai:gemini-2.5-flash",
-    ],
-)
-def test_a_model_that_can_be_kept_from_thinking_is(hosted: Host, model: str, limit: Json) -> None:
+KEPT = "openai:gpt-6-luna anthropic:claude-haiku-4-5 anthropic:claude-opus-4-8 anthropic:claude-opus-5"
+
+
+@pytest.mark.parametrize("model", f"{KEPT} anthropic:claude-opus-9 google_genai:gemini-2.5-flash".split())
+def test_a_model_that_can_be_kept_from_thinking_is(hosted: Host, model: str) -> None:
     server = hosted(thinking=800)
-    reply = connect(server, model, allow_dropped=False).ask("hi", reasoning="none", **limit)
-    assert (reply.text, dict(reply.dropped), len(server.requests)) == ("ok", {}, 1)
-    assert server.tokens().reasoning == 0
+    llm = connect(server, model, allow_dropped=False, reasoning="none")
+    for limit in ({}, {"max_tokens": 60}):
+        reply = llm.ask("hi", **limit)
+        assert (reply.text, dict(reply.dropped)) == ("ok", {})
+    assert len(server.requests) == 2 and server.tokens().reasoning == 0
 
 
-def test_a_value_out_of_range_costs_no_other_value(hosted: Host) -> None:
-    server = hosted()
-    llm = connect(server, "openai:gpt-4.1-mini")
+def test_a_value_out_of_range_costs_no_other_value(loopback: Start) -> None:
+    above = failing("Invalid 'temperature': decimal above maximum value. Expected <= 2", param="temperature")
+    server = loopback(lambda request: above if request["temperature"] > 2 else "ok")
+    llm = connect(server, "openai:local")
     with suppress(ModelError):
         llm.ask("hi", temperature=2.1)
-    assert not llm.ask("hi", temperature=0).dropped
-    assert server.requests[-1].body["temperature"] == 0
+    assert not llm.ask("hi", temperature=0).dropped and server.requests[-1]["temperature"] == 0
+
+
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+PACKED = gzip.compress(b" " * 4_000_000)
+
+
+def test_the_longest_wait_counts_and_ends_and_a_model_at_an_address_has_one_pace() -> None:
+    times = [100.0]
+    pace, turns = Pace(lambda: times[-1]), []
+    assert [pace.turn() for _ in range(500)] == [0] * 500
+    for seconds in (3, 7, 5):
+        pace.wait(seconds)
+    for time_now in (100.0, 106.0, 108.0):
+        times.append(time_now)
+        turns.append(pace.turn())
+    assert turns == [7, 1, 0]
+    assert pace_of("openai:m", "a") is pace_of("openai:m", "a") is not pace_of("openai:m", "b")
+    assert pace_of("openai:m", "a", ("key",)) is not pace_of("openai:m", "a")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("headers", [{"Retry-After": "0.4"}, {}])
+def test_clients_of_one_model_wait_together(loopback: Start, headers: dict[str, str]) -> None:
+    begun: list[float] = []
+    lock, is_refused = threading.Lock(), threading.Event()
+
+    def reply(request: dict[str, Any]) -> Answer:
+        with lock:
+            begun.append(time.monotonic())
+            if len(begun) > 1:
+                return "ok"
+            is_refused.set()
+            return Fault(429, headers=headers)
+
+    loopback(reply)
+    first, second = LLM.connect("openai:local"), LLM.connect("openai:local")
+    asking = threading.Thread(target=first.ask, args=["hi"])
+    asking.start()
+    is_refused.wait(10)
+    time.sleep(0.1)  # until the refusal is read
+    assert second.ask("hi again").text == "ok"
+    asking.join()
+    assert min(begun[1:]) - begun[0] >= (0.4 if headers else 0.25)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import gzip
 import socket
 import threading
 import time
+from contextlib import suppress
 
 import pytest
 
@@ -52,7 +54,29 @@ def test_work_that_is_given_up_ends_no_thread_that_others_wait_for() -> None:
     assert [deadline.within(5.0, lambda: 3) for _ in range(50)] == [3] * 50
 
 
-def test_a_reply_without_an_end_is_read_up_to_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_of_a_call_that_failed_is_kept() -> None:
+    gone = threading.Event()
+
+    class Failed(Exception):
+        def __del__(self) -> None:
+            gone.set()
+
+    def fail() -> None:
+        raise Failed
+
+    gc.disable()
+    try:
+        with suppress(Failed):
+            deadline.within(5.0, fail)
+        assert gone.wait(10)
+    finally:
+        gc.enable()
+
+
+@MODELS
+def test_a_reply_without_an_end_is_read_up_to_a_bound(
+    monkeypatch: pytest.MonkeyPatch, model: str, address: str
+) -> None:
     cut = threading.Event()
 
     def flood(connection: socket.socket) -> None:
@@ -65,8 +89,9 @@ def test_a_reply_without_an_end_is_read_up_to_a_bound(monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(deadline, "MAX_REPLY_BYTES", 2_000_000)
     with talking(flood) as server:
-        with pytest.raises(ModelError, match="openai:local: the reply is longer than 2 MB"):
-            local(base_url=server, retries=2).ask("hi")
+        monkeypatch.setenv(address, server)
+        with pytest.raises(ModelError, match=f"{model}: the reply is longer than 2 MB"):
+            LLM.connect(model, api_key="k", retries=2).ask("hi")
         assert cut.wait(10)
 
 
@@ -79,7 +104,8 @@ def test_a_packed_reply_is_bounded_by_what_it_unpacks_to(monkeypatch: pytest.Mon
         local(base_url=server).ask("hi")
 
 
-def test_nobody_reads_on_after_the_timeout() -> None:
+@MODELS
+def test_nobody_reads_on_after_the_timeout(monkeypatch: pytest.MonkeyPatch, model: str, address: str) -> None:
     cut = threading.Event()
 
     def pour(connection: socket.socket) -> None:
@@ -91,8 +117,9 @@ def test_nobody_reads_on_after_the_timeout() -> None:
             cut.set()
 
     with talking(pour) as server:
+        monkeypatch.setenv(address, server)
         with pytest.raises(ModelError, match=r"did not answer in time$"):
-            local(base_url=server, timeout=0.2).ask("hi")
+            LLM.connect(model, api_key="k", timeout=0.2, retries=0).ask("hi")
         try:
             assert cut.wait(10)
         finally:

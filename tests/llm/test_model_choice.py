@@ -1,44 +1,40 @@
-"""Which model is used, and why: `--model`, the variable, the inventory, then what there is access to."""
+"""Which model is used, and why; how models are named, and how their clients are made."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import pytest
 
-from chameleon.errors import ModelError, NoModel
+from chameleon.errors import AuthFailed, MissingPackage, ModelError, NoModel
 from chameleon.llm import LLM, ResponseStore, choose_model
 from chameleon.llm.capabilities import default_model, section, switch_off
-from chameleon.llm.model_choice import offered_models
-from chameleon.llm.providers import providers
-from tests.llm.asking import Start, local, talking
+from chameleon.llm.model_choice import ModelChoice, offered_models
+from chameleon.llm.providers import belongs_to_connection, full_name, own_server, providers
+from tests.llm.asking import Start, failing, local, talking
 from tests.loopback import Fault
 
 KEY = {"OPENAI_API_KEY": "k"}
+AT_OPENAI = {**KEY, "OPENAI_BASE_URL": "https://api.openai.com/v1"}
+CLAUDE = {**KEY, "CHAMELEON_MODEL": "anthropic:claude"}
 LUNA = str(default_model("openai"))
+
+
+def at(address: str, **options: ResponseStore) -> ModelChoice:
+    """What is chosen where the address of a server is all that is known."""
+    return choose_model(None, None, {"OPENAI_BASE_URL": address}, **options)
 
 
 @pytest.mark.parametrize(
     ("flag", "inventory", "environ", "model", "why"),
     [
-        ("gpt-x", "ollama:m", {"CHAMELEON_MODEL": "anthropic:claude"}, "openai:gpt-x", "the caller names it"),
-        (
-            None,
-            "ollama:m",
-            {"CHAMELEON_MODEL": "anthropic:claude", **KEY},
-            "anthropic:claude",
-            "CHAMELEON_MODEL",
-        ),
+        ("gpt-x", "ollama:m", CLAUDE, "openai:gpt-x", "the caller names it"),
+        (None, "ollama:m", CLAUDE, "anthropic:claude", "CHAMELEON_MODEL"),
         ("", "ollama:m", KEY, "ollama:m", "the inventory's llm.model"),
         (None, None, KEY, LUNA, "OPENAI_API_KEY is set"),
-        (None, None, {**KEY, "OPENAI_BASE_URL": "https://api.openai.com/v1"}, LUNA, "OPENAI_API_KEY is set"),
-        (
-            None,
-            None,
-            {},
-            None,
-            "no key such as OPENAI_API_KEY is set",
-        ),
+        (None, None, AT_OPENAI, LUNA, "OPENAI_API_KEY is set"),
+        (None, None, {}, None, "no key such as OPENAI_API_KEY is set"),
         (None, None, {"NVIDIA_API_KEY": "k"}, None, "no default is known for NVIDIA_API_KEY"),
     ],
 )
@@ -54,56 +50,43 @@ def test_every_key_chooses_a_model_that_is_not_switched_off() -> None:
         choice = choose_model(None, None, {providers()[provider].keys[0]: "k"})
         assert (choice.model, choice.ends) == (default_model(provider), "")
     ends = choose_model("gpt-4.1-mini", None, {})
-    assert ends.ends == switch_off("openai:gpt-4.1-mini") and "2027-01-14" in ends.ends
-    assert str(ends) == f"{ends.why}; {ends.ends}"
+    assert ends.ends == switch_off("openai:gpt-4.1-mini") and str(ends) == f"{ends.why}; {ends.ends}"
 
 
 def test_a_server_is_asked_for_its_models(loopback: Start) -> None:
-    one = loopback(models=["qwen3:8b"])
-    choice = choose_model(None, None, {"OPENAI_BASE_URL": one.url})
-    assert (
-        choice.model == "openai:qwen3:8b" and "the only model of the server at http://127.0.0.1" in choice.why
-    )
-    assert LLM.connect(str(choice.model)).ask("hi").text == "ok"
+    one = at(loopback(models=["qwen3:8b"]).url)
+    assert one.model == "openai:qwen3:8b" and "the only model" in one.why
+    assert LLM.connect(str(one.model)).ask("hi").text == "ok"
     many = loopback(models=["nomic-embed-text", "llama3", "qwen3"])
     choice = choose_model(None, None, {"OPENAI_BASE_URL": many.url, "OPENAI_API_KEY": "k"})
     assert choice.model == "openai:llama3" and "the first chat model of 3" in choice.why
+    address = many.url.replace("//", "//user:pa55word@")  # a password works and is not shown
+    assert [*offered_models(address)] == many.models and "pa55word" not in at(address).why
 
 
-def test_a_replay_takes_the_model_recorded_last_and_asks_no_server(
-    loopback: Start, store: ResponseStore
-) -> None:
+def test_a_replay_takes_the_model_recorded_last(loopback: Start, store: ResponseStore) -> None:
     server = loopback()
-    environ = {"OPENAI_BASE_URL": server.url}
     with pytest.raises(NoModel, match="no recorded reply to replay"):
-        choose_model(None, None, environ, replay=store)
+        at(server.url, replay=store)
     LLM.connect("openai:first", store=store).ask("hi")
     LLM.connect("openai:second", store=store).ask("hi")
     LLM.connect("openai:elsewhere", store=store, base_url=loopback().url).ask("hi")
-    choice = choose_model(None, None, environ, replay=store)
+    choice = at(server.url, replay=store)
     assert choice.model == "openai:second" and "recorded it last" in choice.why
     assert choose_model(None, None, {}, replay=store).model == "openai:elsewhere"
-    assert choose_model("named", None, environ, replay=store).model == "openai:named"
+    assert choose_model("named", None, {}, replay=store).model == "openai:named"
     assert server.model_lists == 0
 
 
 def test_a_server_that_lists_nothing_is_an_error_with_what_to_do(loopback: Start) -> None:
     for server in (loopback(models=None), loopback(models=["nomic-embed-text"])):
         with pytest.raises(NoModel) as caught:
-            choose_model(None, None, {"OPENAI_BASE_URL": server.url})
+            at(server.url)
         assert caught.value.hint
     server.stop()
-    with pytest.raises(NoModel, match=r"the server at http://127.* cannot be reached \(connection refused\)"):
-        choose_model(None, None, {"OPENAI_BASE_URL": server.url})
-    with pytest.raises(NoModel, match="begins with http"):
-        choose_model(None, None, {"OPENAI_BASE_URL": "localhost:8000/v1"})
-
-
-def test_a_password_in_the_address_works_and_is_not_shown(loopback: Start) -> None:
-    server = loopback(models=["m"])
-    address = server.url.replace("//", "//user:pa55word@")
-    assert [*offered_models(address)] == ["m"]
-    assert "pa55word" not in choose_model(None, None, {"OPENAI_BASE_URL": address}).why
+    for address, said in ((server.url, r"reached \(connection refused\)"), ("localhost:80", "http")):
+        with pytest.raises(NoModel, match=said):
+            at(address)
 
 
 def test_an_unknown_model_is_answered_with_what_the_server_offers(loopback: Start) -> None:
@@ -120,33 +103,108 @@ def test_a_500_about_a_model_or_a_schema_is_not_tried_again(loopback: Start) -> 
     with pytest.raises(NoModel, match=r"openai:local is not a model of this server.*llama3, qwen3"):
         local(retries=4).ask("hi")
     assert len(server.requests) == 1
-    schema_error = {"error": {"message": "response_format: Input should be 'text' or 'json_object'"}}
-    server = loopback([Fault(500, schema_error)], models=["local"])
+    server = loopback([failing("response_format: Input should be 'text'", 500)], models=["local"])
     with pytest.raises(ModelError, match="does not take this output schema"):
         local(retries=4).ask("hi", schema={"type": "object", "properties": {}})
     assert len(server.requests) == 1
-    server = loopback([Fault(500), "ok"], models=["local"])
-    assert local(retries=4).ask("hi").text == "ok" and len(server.requests) == 2
+
+
+NO_HTTP = {
+    "ssh": b"SSH-2.0-OpenSSH_9.6\r\n",
+    "deep": b"HTTP/1.1 200 OK\r\nContent-Length: 400000\r\n\r\n" + b"[" * 400_000,
+    "headers": b"HTTP/1.1 200 OK\r\n" + b"".join(b"X-%d: y\r\n" % n for n in range(200)) + b"\r\n{}",
+    "chunks": b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nnonsense",
+    "list": b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]",
+}
+
+
+@pytest.mark.parametrize("kind", NO_HTTP)
+def test_what_does_not_speak_http_is_one_error(kind: str) -> None:
+    with (
+        talking(lambda connection: connection.sendall(NO_HTTP[kind])) as url,
+        pytest.raises(NoModel) as caught,
+    ):
+        at(url)
+    assert caught.value.hint
+    for address in ("http://127.0.0.1:9/ v1", "http://127.0.0.1:9/v1\n", "http://[::1/v1"):
+        with pytest.raises(NoModel):
+            offered_models(address)
+
+
+SERVER = {"OPENAI_BASE_URL": "http://localhost:11434/v1"}
 
 
 @pytest.mark.parametrize(
-    "said",
+    ("name", "environ", "expected"),
     [
-        b"SSH-2.0-OpenSSH_9.6\r\n",
-        b"HTTP/1.1 200 OK\r\nContent-Length: 400000\r\n\r\n" + b"[" * 400_000,
-        b"HTTP/1.1 200 OK\r\n" + b"".join(b"X-%d: y\r\n" % n for n in range(200)) + b"\r\n{}",
-        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nnonsense",
-        b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]",
+        ("gpt-4.1-mini", {}, "openai:gpt-4.1-mini"),
+        (" google-genai:gemini-x ", {}, "google_genai:gemini-x"),
+        ("ollama:llama3:8b", {}, "ollama:llama3:8b"),
+        ("ft:gpt-4o:org::id", {}, "openai:ft:gpt-4o:org::id"),
+        ("llama3:8b", SERVER, "openai:llama3:8b"),
+        ("claude-opus-5", SERVER, "openai:claude-opus-5"),
+        ("claude-opus-5", {}, "Did you mean anthropic:claude-opus-5"),
+        ("antropic:claude", {}, "Did you mean anthropic:claude"),
+        ("zzz:q", {}, "There are: anthropic, "),
+        ("openai:", {}, "names no model"),
     ],
-    ids=["ssh", "deep", "headers", "chunks", "list"],
 )
-def test_what_does_not_speak_http_is_one_error(said: bytes) -> None:
-    with talking(lambda connection: connection.sendall(said)) as address, pytest.raises(NoModel) as caught:
-        choose_model(None, None, {"OPENAI_BASE_URL": address})
-    assert caught.value.hint
+def test_names_in_full_or_the_nearest(name: str, environ: Mapping[str, str], expected: str) -> None:
+    if " " not in expected:
+        assert full_name(name, environ) == expected
+        return
+    with pytest.raises(NoModel, match=expected):
+        full_name(name, environ)
 
 
-@pytest.mark.parametrize("address", ["http://127.0.0.1:9/ v1", "http://127.0.0.1:9/v1\n", "http://[::1/v1"])
-def test_an_address_that_is_none_is_one_error(address: str) -> None:
-    with pytest.raises(NoModel):
-        offered_models(address)
+@pytest.mark.parametrize(
+    ("model", "kind", "said"),
+    [
+        ("groq:llama", MissingPackage, "pip install 'langchain>=1,<2' 'langchain-groq'"),
+        ("openai:gpt-4.1-mini", AuthFailed, "OPENAI_API_KEY"),
+        ("google_genai:gemini", AuthFailed, "GOOGLE_API_KEY or GEMINI_API_KEY"),
+    ],
+)
+def test_what_lacks_is_told(
+    monkeypatch: pytest.MonkeyPatch, model: str, kind: type[Exception], said: str
+) -> None:
+    monkeypatch.setenv("GROQ_API_KEY", "k")
+    with pytest.raises(kind, match=said):
+        LLM.connect(model)
+
+
+def test_every_provider_that_langchain_has_built_in_is_known() -> None:
+    from langchain.chat_models import base
+
+    assert set(providers()) <= set(base._BUILTIN_PROVIDERS)
+
+
+def test_settings_of_the_connection_are_told_from_parameters_of_requests() -> None:
+    settings = ("api_key", "base_url", "openai_api_key", "default_headers", "azure_endpoint")
+    params = ("temperature", "max_tokens", "stop", "top_p", "seed", "reasoning_effort", "num_ctx")
+    assert all(map(belongs_to_connection, settings)) and not any(map(belongs_to_connection, params))
+
+
+VARIABLES = [
+    *(("anthropic", "ANTHROPIC_BASE_URL"), ("anthropic", "ANTHROPIC_API_URL"), ("groq", "GROQ_API_BASE")),
+    *(("google_genai", "GOOGLE_GEMINI_BASE_URL"), ("mistralai", "MISTRAL_BASE_URL")),
+    ("ollama", "OLLAMA_HOST"),
+]
+
+
+@pytest.mark.parametrize(("provider", "variable"), VARIABLES)
+def test_addresses_of_the_environment_tell_servers_apart(provider: str, variable: str) -> None:
+    assert own_server(provider, {}, {}) == ""
+    assert own_server(provider, {}, {variable: "http://user:word@one:8000/v1/"}) == "http://one:8000/v1"
+    assert own_server(provider, {}, {variable: "two:11434"}) == "http://two:11434"
+    assert own_server(provider, {"base_url": "http://three"}, {variable: "two:1"}) == "http://three"
+
+
+def test_a_pipeline_of_hugging_face_gives_its_continuation_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    import langchain.chat_models as models
+
+    given: dict[str, Any] = {}
+    monkeypatch.setattr(models, "init_chat_model", lambda name, **arguments: given.update(arguments))
+    for own in ({}, {"max_new_tokens": 9}):
+        LLM.connect("huggingface:tiny/plans", **({"pipeline_kwargs": own} if own else {}))
+        assert given["pipeline_kwargs"] == {"return_full_text": False, **own}

@@ -1,7 +1,9 @@
-"""How replies of all kinds are read."""
+"""How replies of all kinds are read, whole and while they come."""
 
 from __future__ import annotations
 
+import time
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,31 +14,35 @@ from langchain_core.messages import AIMessage
 from chameleon.errors import EmptyReply, Refused
 from chameleon.llm.parse_reply import MAX_REPLY_CHARS, parse_reply
 from chameleon.llm.prices import Pricing
+from chameleon.llm.reply_stream import ReplyStream
+from chameleon.text import MASK
 from chameleon.usage import Usage
 
 
+def read(content: Any, metadata: Any = None, stops: Any = (), **fields: Any) -> Any:
+    message = AIMessage(content=content, response_metadata=metadata or {}, **fields)
+    return parse_reply(message, Pricing("m"), stops=stops)
+
+
 def test_a_reply_has_a_bound() -> None:
-    for text, finish in [("a" * MAX_REPLY_CHARS, "stop"), ("a" * (MAX_REPLY_CHARS + 1), "length")]:
-        message = AIMessage(text, response_metadata={"finish_reason": "stop"})
-        found = parse_reply(message, Pricing("m"))
-        assert (len(found.text), found.finish) == (MAX_REPLY_CHARS, finish)
-    cut = AIMessage("a\n" + "b" * MAX_REPLY_CHARS)
-    assert parse_reply(cut, Pricing("m"), stops=["\n"]).finish == "stop"
+    for length, stops, finish in ((0, (), "stop"), (1, (), "length"), (1, ["a"], "stop")):
+        found = read("b" * 9 + "a" * (MAX_REPLY_CHARS - 9 + length), {"finish_reason": "stop"}, stops)
+        assert (len(found.text), found.finish) == (9 if stops else MAX_REPLY_CHARS, finish)
+    long, thought = {"a": "x" * MAX_REPLY_CHARS}, {"type": "thinking", "thinking": "x" * MAX_REPLY_CHARS}
+    for args, number, content in [(long, 1, ""), ({}, 30_000, ""), ({}, 1, [thought])]:
+        calls = [{"name": "t", "args": args, "id": str(each)} for each in range(number)]
+        found = parse_reply(AIMessage(content, tool_calls=calls), Pricing("m"), has_tools=True)
+        assert found.finish == "length" and not found.tool_calls and not found.blocks
 
 
-def read(content: Any, metadata: dict[str, Any] | None = None, **fields: Any) -> Any:
-    return parse_reply(AIMessage(content=content, response_metadata=metadata or {}, **fields), Pricing("m"))
+def test_arguments_of_a_call_that_was_not_offered_are_its_text() -> None:
+    assert read("", tool_calls=[{"name": "t", "args": {"a": "ä"}, "id": "1"}]).text == '{"a": "ä"}'
 
 
 def test_blocks_are_joined_and_reasoning_is_left_out() -> None:
-    blocks = [
-        {"type": "reasoning", "reasoning": "hmm"},
-        {"type": "thinking", "thinking": "hmm"},
-        {"type": "text", "text": "The answer"},
-        " is ",
-        {"type": "text", "text": "4"},
-    ]
-    assert read(blocks).text == "The answer is 4"
+    thoughts = [{"type": kind, kind: "hmm"} for kind in ("reasoning", "thinking")]
+    said = [{"type": "text", "text": "The answer"}, " is ", {"type": "text", "text": "4"}]
+    assert read([*thoughts, *said]).text == "The answer is 4"
 
 
 @pytest.mark.parametrize(
@@ -64,17 +70,19 @@ def test_thoughts_in_the_text_are_left_out(content: str, text: str) -> None:
     assert read(content).text == text
 
 
+INCOMPLETE = {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}
+
+
 @pytest.mark.parametrize(
     ("metadata", "finish"),
     [
-        ({"finish_reason": "stop"}, "stop"),
         ({"finish_reason": "STOP"}, "stop"),
         ({"finish_reason": "MAX_TOKENS"}, "length"),
         ({"stop_reason": "max_tokens"}, "length"),
         ({"stop_reason": "end_turn"}, "stop"),
         ({"stopReason": "max_tokens"}, "length"),
         ({"done_reason": "length"}, "length"),
-        ({"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}, "length"),
+        (INCOMPLETE, "length"),
         ({"status": "completed", "incomplete_details": None}, "stop"),
         ({"finish_reason": "SAFETY"}, "content_filter"),
         ({}, ""),
@@ -84,10 +92,21 @@ def test_providers_words_for_the_end_are_made_one(metadata: dict[str, Any], fini
     assert read("x", metadata).finish == finish
 
 
-def test_refusals_are_faults() -> None:
-    assert isinstance(read("par", {"stop_reason": "refusal"}).error, Refused)
-    assert isinstance(read("", {}, additional_kwargs={"refusal": "no"}).error, Refused)
-    assert read("fine").error is None
+CUT = ["error", "abort", "insufficient_system_resource", "network_error", "pause_turn"]
+
+
+@pytest.mark.parametrize(
+    ("found", "kind"),
+    [
+        (read("par", {"stop_reason": "refusal"}), Refused),
+        (read("", {}, additional_kwargs={"refusal": "no"}), Refused),
+        *((read("Nor", {"finish_reason": word}), EmptyReply) for word in CUT),  # it did not end by itself
+        (read("fine"), type(None)),
+        (read("North", {"finish_reason": "null"}), type(None)),
+    ],
+)
+def test_what_is_of_no_use_is_an_error(found: Any, kind: type[Exception]) -> None:
+    assert type(found.error) is kind
 
 
 @given(st.integers(0, 9), st.integers(0, 9), st.sampled_from(["", "text"]))
@@ -100,10 +119,80 @@ def test_unknown_usage_is_never_zero(tokens_in: int, tokens_out: int, text: str)
     assert read(text).usage == Usage(1, None, None, None, None, None)
 
 
+SECRET = "sk-0123456789abcdef"
+PARTS = ["<think>", "</think>", "<", "think", "END", "EN", "D", " ", "\n\n", "so", SECRET, SECRET[:9]]
+PIECES = st.lists(st.sampled_from(PARTS) | st.text("ab<E \n", max_size=4), max_size=12)
+
+
+def told(pieces: list[str], end: str, stops: tuple[str, ...] = ()) -> list[str | None]:
+    heard: list[str | None] = []
+    stream = ReplyStream(heard.append, stops, [SECRET])
+    for piece in pieces:
+        stream.piece(piece)
+    stream.end(end)
+    return heard
+
+
+def since_last(heard: list[str | None]) -> str:
+    begun = max((place + 1 for place, piece in enumerate(heard) if piece is None), default=0)
+    return "".join(map(str, heard[begun:]))
+
+
+@given(PIECES, st.sampled_from([(), ("END",), ("\n\n", "END"), (" ",)]))
+def test_the_pieces_add_up_to_the_reply(pieces: list[str], stops: tuple[str, ...]) -> None:
+    rest = {"response_metadata": {"finish_reason": "stop"}, "usage_metadata": None, "additional_kwargs": {}}
+    message = SimpleNamespace(content="".join(pieces), tool_calls=(), **rest)
+    reply = parse_reply(message, Pricing("openai:m"), stops=stops, secrets=[SECRET])
+    heard = told(pieces, reply.text, stops)
+    assert since_last(heard) == reply.text
+    assert SECRET not in "".join(map(str, heard))
+
+
+@given(st.lists(st.text("ab c", min_size=1, max_size=3), max_size=8))
+def test_a_plain_reply_is_told_once(pieces: list[str]) -> None:
+    assert None not in told(pieces, "".join(pieces))
+
+
 @pytest.mark.parametrize(
-    "word", ["error", "abort", "insufficient_system_resource", "network_error", "pause_turn"]
+    ("pieces", "end", "heard"),
+    [
+        (["<thi", "nk>a", "</think> b", "c"], "bc", "b|c"),
+        (["one E", "ND two"], "one ", "one| "),
+        (["thoughts", "</think>", "so"], "so", "thoughts|None|so"),
+        (["Well: <think>", "a", "</think> b"], "Well:  b", "Well: | b"),
+        (["Sure. <tho", "ught>a</thought> b", "c"], "Sure.  bc", "Sure. | bc"),
+        (["[THINK]a", "[/THINK]b"], "b", "b"),
+        (["b<|im", "_end|>x"], "b", "b"),
+    ],
 )
-def test_a_reply_that_did_not_end_by_itself_is_of_no_use(word: str) -> None:
-    found = read("Nor", {"finish_reason": word})
-    assert isinstance(found.error, EmptyReply) and word in str(found.error)
-    assert read("North", {"finish_reason": "null"}).error is None
+def test_what_may_become_another_thing_is_held_back(pieces: list[str], end: str, heard: str) -> None:
+    made: list[str | None] = []
+    stream = ReplyStream(made.append, ["END"] if "END" in "".join(pieces) else [])
+    for piece in pieces:
+        stream.piece(piece)
+    stream.end(end)
+    assert "|".join(map(str, made)) == heard
+
+
+def test_a_secret_is_masked_in_pieces() -> None:
+    heard = told(["see ", SECRET[:5], SECRET[5:], " ok"], f"see {MASK} ok")
+    assert "".join(map(str, heard)) == f"see {MASK} ok"
+
+
+def test_pieces_of_an_attempt_that_was_given_up_come_too_late() -> None:
+    heard: list[str | None] = []
+    stream = ReplyStream(heard.append)
+    first = stream.begin()
+    first("one ")
+    second = stream.begin()
+    first("late")
+    second("two ")
+    stream.close()
+    second("late")
+    assert heard == [None, "one ", None, "two "]
+
+
+def test_a_long_reply_takes_time_in_proportion() -> None:
+    begun, pieces = time.process_time(), ["word "] * 60_000
+    assert "".join(map(str, told(pieces, "".join(pieces)))) == "".join(pieces)
+    assert time.process_time() - begun < 10

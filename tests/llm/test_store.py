@@ -1,13 +1,13 @@
-"""The response store: what it keeps, for whom, and what it says when it cannot."""
+"""The response store: what it keeps and for whom; and tools as they are asked, kept, logged and scripted."""
 
 from __future__ import annotations
 
+import json
 import os
-import random
+import pickle
 import sqlite3
-import subprocess
-import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +15,26 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from chameleon.errors import ReplayMiss, StoreError
-from chameleon.llm import LLM, ResponseStore, ScriptedModel
+from chameleon.errors import InputError, ModelError, PromptError, ReplayMiss, StoreError
+from chameleon.llm import LLM, Reply, ResponseStore, ScriptedModel
 from chameleon.llm.message import ModelRequest
+from chameleon.llm.tools import CallingText, ResultText, ToolCall
+from chameleon.usage import Call, Meter, recording
 from chameleon.web.cache import PageCache
-from tests.loopback import LoopbackServer, Reply
+from tests.llm import asking
+from tests.llm.asking import (
+    QUESTION,
+    TOOLS,
+    TWO,
+    WEATHER,
+    Host,
+    Json,
+    Start,
+    connect,
+    continued,
+    local,
+    scripted,
+)
 
 any_text = st.text(st.characters(), max_size=60)  # lone surrogates, controls and all
 any_json = st.recursive(
@@ -27,12 +42,11 @@ any_json = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(any_text, inner, max_size=3),
     max_leaves=6,
 )
+messages = st.tuples(st.sampled_from(["system", "user", "assistant"]), any_text)
 requests = st.builds(
     ModelRequest,
     model=st.sampled_from(["openai:a", "openai:b"]),
-    messages=st.lists(
-        st.tuples(st.sampled_from(["system", "user", "assistant"]), any_text), min_size=1, max_size=3
-    ).map(tuple),
+    messages=st.lists(messages, min_size=1, max_size=3).map(tuple),
     params=st.dictionaries(st.sampled_from(["temperature", "stop", "x"]), any_json, max_size=2),
     sample=st.integers(0, 3),
     schema=st.none() | st.dictionaries(any_text, any_json, max_size=2),
@@ -49,34 +63,26 @@ def test_what_is_recorded_is_replayed(
     tmp_path_factory: pytest.TempPathFactory, recorded: list[tuple[ModelRequest, dict[str, Any]]]
 ) -> None:
     path = tmp_path_factory.mktemp("store") / "r.sqlite"
-    store = ResponseStore(path)
-    latest = {}
-    for request, reply in recorded:
-        store.put(request, reply)
-        latest[request.key] = (request, reply)
-    store.close()
-    replaying = ResponseStore(path, "replay") if recorded else ResponseStore(path)
-    for request, reply in latest.values():
-        assert replaying.get(request) == reply
-    assert len(replaying) == len(latest)
-    replaying.close()
+    with closing(ResponseStore(path)) as store:
+        for request, reply in recorded:
+            store.put(request, reply)
+    latest = {request.key: (request, reply) for request, reply in recorded}
+    with closing(ResponseStore(path, "replay" if recorded else "auto")) as replaying:
+        assert all(replaying.get(request) == reply for request, reply in latest.values())
+        assert len(replaying) == len(latest)
 
 
 @given(a=requests, b=requests)
 def test_requests_share_a_key_only_if_they_are_equal(a: ModelRequest, b: ModelRequest) -> None:
-    same = (a.model, a.messages, a.settings) == (b.model, b.messages, b.settings)
     if a.key == b.key:
-        assert same
-    assert (
-        a.key
-        == ModelRequest(a.model, a.messages, dict(reversed(list(a.params.items()))), a.sample, a.schema).key
-    )
+        assert (a.model, a.messages, a.settings) == (b.model, b.messages, b.settings)
+    turned = dict(reversed(list(a.params.items())))
+    assert a.key == ModelRequest(a.model, a.messages, turned, a.sample, a.schema).key
 
 
 def test_equal_settings_written_differently_are_one_request() -> None:
     one = ModelRequest.of("m", "hi", {"temperature": 0, "stop": ["\n"], "seed": None})
-    other = ModelRequest.of("m", [("user", "hi")], {"stop": "\n", "temperature": 0.0})
-    assert one.key == other.key
+    assert one.key == ModelRequest.of("m", [("user", "hi")], {"stop": "\n", "temperature": 0.0}).key
     assert one.key != ModelRequest.of("m", "hi", {"temperature": 0.1, "stop": "\n"}).key
 
 
@@ -92,17 +98,26 @@ def test_modes(tmp_path: Path) -> None:
     off = ResponseStore(tmp_path / "never.sqlite", "off")
     off.put(a_request(), {})
     assert off.get(a_request()) is None and len(off) == 0 and not off.path.exists()
-    with pytest.raises(StoreError, match="'cache' is not a mode"):
-        ResponseStore(path, "cache")  # type: ignore[arg-type]
+    wrong = [(path, "cache", "'cache' is not a mode"), (tmp_path / "none", "replay", "no recording")]
+    for where, mode, said in wrong:
+        with pytest.raises(StoreError, match=said):
+            ResponseStore(where, mode)
 
 
-def test_the_file_is_private_and_complete_when_closed(store: ResponseStore, tmp_path: Path) -> None:
+def test_the_file_is_private_and_complete_when_closed_and_may_be_read_only(
+    store: ResponseStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     store.put(a_request(), {"text": "x"})
     assert store.path.stat().st_mode & 0o077 == 0
     store.close()
     copy = tmp_path / "copy.sqlite"
     copy.write_bytes(store.path.read_bytes())
     assert ResponseStore(copy, "replay").get(a_request()) == {"text": "x"}
+    monkeypatch.setattr(os, "access", lambda path, mode: mode == os.R_OK)
+    shipped = ResponseStore(store.path)
+    assert shipped.get(a_request()) == {"text": "x"}
+    with pytest.raises(StoreError, match="readonly"):
+        shipped.put(a_request("new"), {})
 
 
 def test_a_miss_names_the_settings_that_differ_or_shows_the_nearest_prompt(store: ResponseStore) -> None:
@@ -111,8 +126,7 @@ def test_a_miss_names_the_settings_that_differ_or_shows_the_nearest_prompt(store
             ResponseStore(store.path, "replay").get(request)
         return str(caught.value)
 
-    asked = "How many dogs are there? Answer:"
-    assert "no reply is recorded for the prompt “user: hi”" in missed(a_request())
+    assert "user: hi" in missed(a_request())
     store.put(a_request(params={"temperature": 0.5}), {})
     store.put(a_request(params={"temperature": 0.5, "top_p": 1}, sample=1), {})
     message = missed(a_request(params={"temperature": 0}))
@@ -120,7 +134,7 @@ def test_a_miss_names_the_settings_that_differ_or_shows_the_nearest_prompt(store
     assert str(store.path) in message
     other = missed(a_request(model="openai:z", params={"temperature": 0.5}))
     assert "model openai:a (asked: openai:z)" in other
-    lead = "An example that all prompts share. " * 50
+    lead, asked = "An example that all prompts share. " * 50, "How many dogs are there? Answer:"
     store.put(a_request(lead + asked.replace("dogs", "cats")), {})
     store.put(a_request("Quite another thing, of about the same length. " * 40), {})
     message = missed(a_request(lead + asked))
@@ -128,125 +142,30 @@ def test_a_miss_names_the_settings_that_differ_or_shows_the_nearest_prompt(store
     assert len(message) < 700
 
 
-def test_files_that_are_no_store_are_refused_by_name(tmp_path: Path) -> None:
-    text = tmp_path / "notes.txt"
-    text.write_text("not a database, " * 100)
-    foreign = tmp_path / "foreign.sqlite"
-    with sqlite3.connect(foreign) as connection:
-        connection.execute("CREATE TABLE bookmarks (url)")
-    connection.close()
-    for path in (text, foreign):
-        before = path.read_bytes()
-        for mode in ("auto", "record", "replay"):
-            with pytest.raises(StoreError, match=path.name):
-                ResponseStore(path, mode)
-        assert path.read_bytes() == before
-    with pytest.raises(StoreError, match="no recording to replay"):
-        ResponseStore(tmp_path / "missing.sqlite", "replay")
-    with pytest.raises(StoreError, match=tmp_path.name):
-        ResponseStore(tmp_path)
-
-
 @pytest.mark.parametrize("kind", [ResponseStore, PageCache])
 def test_an_address_of_a_database_is_refused_without_its_password(kind: Callable[[str], object]) -> None:
-    with pytest.raises(StoreError, match=r"postgresql:… is an address\. Name a file") as caught:
+    with pytest.raises(StoreError, match="postgresql:… is an address") as caught:
         kind("postgresql://ann:pa55word@127.0.0.1/chest")
     assert "pa55word" not in str(caught.value)
 
 
-def test_damage_is_reported_by_name_and_before_the_model_is_paid(store: ResponseStore) -> None:
-    for number in range(200):
-        store.put(a_request(f"question {number}"), {"text": "x" * 200})
-    store.close()
-    data = bytearray(store.path.read_bytes())
-    data[4096:] = random.Random(7).randbytes(len(data) - 4096)
-    store.path.write_bytes(data)
-    model = ScriptedModel(["paid"])
-    with pytest.raises(StoreError, match=r"r\.sqlite"):
-        LLM.connect(model, store=ResponseStore(store.path)).ask("question 7")
-    assert not model.requests
+def test_a_full_disk_loses_no_paid_reply(store: ResponseStore, caplog: pytest.LogCaptureFixture) -> None:
+    full = "CREATE TRIGGER full BEFORE INSERT ON replies BEGIN SELECT RAISE(FAIL, 'disk is full'); END"
+    with closing(sqlite3.connect(store.path)) as connection:
+        connection.execute(full)
+    llm = scripted(["a", "b"], store=store)
+    assert [llm.ask("1").text, llm.ask("2").text] == ["a", "b"]
+    (record,) = caplog.records
+    assert "disk is full" in record.message
 
 
-def test_a_read_only_recording_replays_and_refuses_to_record(
-    store: ResponseStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store.put(a_request(), {"text": "x"})
-    store.close()
-    monkeypatch.setattr(os, "access", lambda path, mode: mode == os.R_OK)
-    shipped = ResponseStore(store.path)
-    assert shipped.get(a_request()) == {"text": "x"}
-    with pytest.raises(StoreError, match="readonly"):
-        shipped.put(a_request("new"), {})
-
-
-@pytest.mark.slow
-def test_many_processes_open_and_fill_a_new_store(tmp_path: Path) -> None:
-    path = tmp_path / "r.sqlite"
-    program = (
-        "import sys\n"
-        "from chameleon.llm import ResponseStore\n"
-        "from chameleon.llm.message import ModelRequest\n"
-        "store = ResponseStore(sys.argv[1])\n"
-        "for n in range(40):\n"
-        "    store.put(ModelRequest('m', (('user', f'{sys.argv[2]} {n}'),)), {'text': sys.argv[2]})\n"
-    )
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
-    running = [
-        subprocess.Popen([sys.executable, "-c", program, str(path), str(number)], env=environment)
-        for number in range(2)
-    ]
-    assert [process.wait(60) for process in running] == [0] * 2
-    assert len(ResponseStore(path)) == 80
-
-
-@pytest.mark.slow
-def test_a_killed_process_loses_no_reply_that_it_has_recorded(tmp_path: Path) -> None:
-    code = (
-        "import os, sys, threading; from chameleon.llm import ResponseStore\n"
-        "from chameleon.llm.message import ModelRequest\n"
-        "store = ResponseStore(sys.argv[1])\n"
-        "def record(thread):\n"
-        "    for number in range(10_000):\n"
-        "        request = ModelRequest.of('m', f'{thread} {number}', {})\n"
-        "        store.put(request, {'text': 'x', 'finish': 'stop'})\n"
-        "        os.write(1, (request.key + '\\n').encode())\n"
-        "for thread in range(8): threading.Thread(target=record, args=(thread,)).start()\n"
-    )
-    path = tmp_path / "replies.sqlite"
-    child = subprocess.Popen([sys.executable, "-c", code, str(path)], stdout=subprocess.PIPE)
-    assert child.stdout is not None
-    told = [child.stdout.readline() for _ in range(500)]
-    child.kill()
-    told += child.stdout.readlines()
-    child.stdout.close()
-    child.wait()
-    with sqlite3.connect(path) as connection:
-        kept = {key for (key,) in connection.execute("SELECT key FROM replies")}
-    connection.close()
-    assert len(told) >= 500 and {line.strip().decode() for line in told if len(line) == 65} <= kept
-
-
-def test_a_home_that_cannot_be_written_to_only_switches_recording_off(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    (tmp_path / ".cache").write_text("a file in the way")
-    monkeypatch.delenv("CHAMELEON_STORE")
-    monkeypatch.setenv("HOME", str(tmp_path))
-    assert ResponseStore.default().mode == "off"
-    assert "replies are not recorded" in caplog.text
-    with pytest.raises(StoreError):
-        ResponseStore.default("record")
-
-
-def test_servers_that_offer_a_model_of_one_name_do_not_share_replies(
-    loopback: Callable[..., LoopbackServer], store: ResponseStore
-) -> None:
+def test_servers_of_one_models_name_do_not_share_replies(loopback: Start, store: ResponseStore) -> None:
     for name in ("one", "two"):
-        loopback(lambda request, name=name: name)
+        loopback([name])
         llm = LLM.connect("openai:local", store=store)
         assert [llm.ask("hi").text, llm.ask("hi").cached] == [name, True]
     assert len(store) == 2
-    with_login = loopback([Reply("three")])
+    with_login = loopback(["three"])
     address = with_login.url.replace("//", "//user:pa55word@")
     assert LLM.connect("openai:local", store=store, base_url=address).ask("hi").text == "three"
     assert LLM.connect("openai:local", store=store, base_url=with_login.url + "/").ask("hi").cached
@@ -255,9 +174,8 @@ def test_servers_that_offer_a_model_of_one_name_do_not_share_replies(
 
 
 def test_a_replay_elsewhere_takes_what_one_server_alone_has_said(store: ResponseStore) -> None:
-    store.put(a_request(address="http://one/v1"), {"text": "one"})
-    store.put(a_request("other", address="http://one/v1"), {"text": "one"})
-    store.put(a_request("other", address="http://two/v1"), {"text": "two"})
+    for text, server in (("hi", "one"), ("other", "one"), ("other", "two")):
+        store.put(a_request(text, address=f"http://{server}/v1"), {"text": server})
     assert store.get(a_request()) is None
     replay = ResponseStore(store.path, "replay")
     for address in ("", "http://three/v1"):
@@ -265,3 +183,132 @@ def test_a_replay_elsewhere_takes_what_one_server_alone_has_said(store: Response
         with pytest.raises(ReplayMiss, match="base_url"):
             replay.get(a_request("other", address=address))
     assert replay.get(a_request("other", address="http://two/v1")) == {"text": "two"}
+
+
+NOW = {"tool_calls": [{"name": "now", "args": {}}]}
+
+
+@pytest.mark.parametrize(
+    ("tool", "said"),
+    [
+        ({"name": "my tool"}, "'my tool' is not the name of a tool"),
+        ({"name": "x" * 65}, "is not the name of a tool"),
+        ({}, "None is not the name of a tool"),
+        ({"name": "a", "parameters": {"type": "string"}}, "no schema of an object"),
+        ({"name": "a", "parameters": {"type": "object", "x": object()}}, "not described in JSON"),
+        (WEATHER, "two tools have the name 'weather'"),
+    ],
+)
+def test_a_tool_that_is_none_fails_before_anything_is_sent(loopback: Start, tool: Json, said: str) -> None:
+    server = loopback()
+    with pytest.raises(ModelError, match=said):
+        local().ask("hi", tools=[WEATHER, tool])
+    with pytest.raises(ModelError, match="tools and an output schema"):
+        local().ask("hi", tools=TOOLS, schema={"type": "object"})
+    assert not server.requests
+
+
+@pytest.mark.parametrize("message", [("tool", "12:00"), ("user", ResultText("12:00", "c1", "now"))])
+def test_results_of_another_role_fail_before_they_are_sent(message: Any) -> None:
+    model = ScriptedModel(["x"], tools=True)
+    with pytest.raises(PromptError, match="the role tool is a ResultText"):
+        LLM.connect(model).ask([QUESTION, message], tools=TOOLS)
+    assert not model.requests
+
+
+def test_keys_of_requests_without_tools_are_what_they_were() -> None:
+    settings: Json = {"sample": 2, "schema": {"type": "object"}}
+    recorded = ModelRequest.of("openai:m", [QUESTION], {"temperature": 0.0}, **settings)
+    assert recorded.key == "eeb8d16e9936e2a258bb6da044a7471cb712b16e6b7c9ba0fc29c8cf6da405b2"
+    asked: list[Json] = [{}, {"tools": TOOLS}, {"tools": TOOLS[:1]}]
+    others = [ModelRequest.of("openai:m", [QUESTION], {"temperature": 0.0}, **each) for each in asked]
+    assert len({each.key for each in others}) == len({each.identity for each in others}) == 3
+
+
+def test_messages_are_texts() -> None:
+    call = [ToolCall("weather", {"city": "Kraków"}, "c1")]
+    line = '{"name": "weather", "args": {"city": "Kraków"}}'
+    for each, text in (
+        (CallingText("I look.", call, [{"type": "thinking"}]), f"I look.\n{line}"),
+        (CallingText("", call), line),
+        (ResultText("31", "c1", "weather"), "31"),
+    ):
+        again = pickle.loads(pickle.dumps(each))
+        assert each == text and (again, vars(again)) == (each, vars(each))
+
+
+def test_a_reply_is_recorded_replayed_and_logged(hosted: Host, tmp_path: Path) -> None:
+    server = hosted(asking.in_turn(TWO, "Rome."))
+
+    def run(mode: Any) -> tuple[list[Call], Reply]:
+        llm = connect(server, "anthropic:claude-opus-5", store=ResponseStore(tmp_path / "r.sqlite", mode))
+        with recording(Meter()) as recorder:
+            first = llm.ask([QUESTION], tools=TOOLS)
+            assert llm.ask(continued(first, "31", "12"), tools=TOOLS).text == "Rome."
+        return recorder.calls, first
+
+    calls, first = run("record")
+    _, replayed = run("replay")
+    assert len(server.served) == 2 and replayed.cached
+    assert (replayed.tool_calls, replayed.blocks) == (first.tool_calls, first.blocks)
+    assert all(Call.from_json(json.loads(json.dumps(call.to_json()))) == call for call in calls)
+    assert calls[0].params["tools"] == ["weather", "now"] and calls[0].blocks == first.blocks and first.blocks
+    called = {"name": "weather", "args": {"city": "Rome"}, "id": first.tool_calls[0].id}
+    assert calls[0].tool_calls[0] == called
+    said = str.__str__(CallingText(first.text, first.tool_calls))
+    assert calls[1].messages[1:] == (("assistant", said), ("tool", "31"), ("tool", "12"))
+    assert not {"tool_calls", "blocks"} & calls[1].to_json().keys()
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"tool_calls": 3},
+        {"tool_calls": ["x"]},
+        {"tool_calls": [{"name": "a", "args": []}]},
+        {"tool_calls": [{"name": "a", "args": {}, "id": 3}]},
+        {"tool_calls": [{"name": "a", "args": {}, "id": "1", "more": ""}]},
+        {"tool_calls": [{"name": "a", "args": {}}]},
+        {"blocks": {}},
+        {"blocks": [None]},
+    ],
+)
+def test_what_is_kept_may_be_damaged(damage: Json) -> None:
+    written = Call("openai:m", (("user", "hi"),), {}).to_json()
+    with pytest.raises((TypeError, ValueError)):
+        Call.from_json({**written, **damage})
+    with pytest.raises(StoreError, match="damaged"):
+        Reply.from_record("openai:m", {"text": "", "finish": "stop", **damage})
+
+
+def test_a_script_calls_tools() -> None:
+    calls = [{"name": "weather", "args": {"city": "Rome"}}, {"name": "now", "args": "noon?"}]
+    model = ScriptedModel([{"tool_calls": calls, "text": "I look."}, "Rome."])
+    llm = LLM.connect(model)
+    assert llm.offers("tools")
+    reply = llm.ask([QUESTION], tools=TOOLS)
+    assert [call.id for call in reply.tool_calls] == ["call_1", "call_2"]
+    assert "no JSON object" in reply.tool_calls[1].fault and reply.tool_calls[1].fault.endswith(": noon?")
+    assert llm.ask(continued(reply, "31", "no"), tools=TOOLS).text == "Rome."
+    assert [role for role, _ in model.requests[1]] == ["user", "assistant", "tool", "tool"]
+    said = model.requests[1][1][1]
+    assert isinstance(said, CallingText) and said.calls[0].args == {"city": "Rome"}
+    assert said.startswith('I look.\n{"name": "weather"') and model.requests[1][2] == ("tool", "31")
+
+
+def test_a_function_and_a_file_call_tools(tmp_path: Path) -> None:
+    def script(messages: list[tuple[str, str]]) -> Any:
+        role, text = messages[-1]
+        return f"It is {text}." if role == "tool" else NOW
+
+    file = tmp_path / "replies.jsonl"
+    file.write_text(f'{json.dumps(NOW)}\n"It is 12:00."\n', encoding="utf-8")
+    for llm in (asking.scripted(script), LLM.connect(f"scripted:{file}")):
+        assert llm.offers("tools")
+        reply = llm.ask("hi", tools=TOOLS)
+        assert reply.text == "" and reply.tool_calls == (ToolCall("now", {}, "call_1"),)
+        assert llm.ask(continued(reply, "12:00", before=[("user", "hi")]), tools=TOOLS).text == "It is 12:00."
+    for bad in ("[]", '[{"name": 3, "args": {}}]', '"now"'):
+        file.write_text(f'{{"tool_calls": {bad}}}', encoding="utf-8")
+        with pytest.raises(InputError, match="line 1"):
+            LLM.connect(f"scripted:{file}")

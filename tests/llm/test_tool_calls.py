@@ -1,4 +1,4 @@
-"""Tools that models call: asked by every client, answered and sent back."""
+"""Tools that models call: asked by every client, answered and sent back, or refused."""
 
 from __future__ import annotations
 
@@ -8,43 +8,46 @@ from typing import Any
 
 import pytest
 
-from chameleon.errors import EmptyReply, ModelError
+from chameleon.errors import EmptyReply, ModelError, ToolsRefused
 from chameleon.llm import LLM, Reply
 from chameleon.usage import Meter, recording
 from tests.hosted_tools import SEALED, SIGNED, Calls
-from tests.llm.asking import Host, Start, connect, local, refusals
-from tests.llm.tool_talk import QUESTION, TOOLS, TWO, WEATHER, calling, continued, in_turn
+from tests.llm.asking import (
+    QUESTION,
+    TOOLS,
+    TWO,
+    WEATHER,
+    Host,
+    Json,
+    Start,
+    calling,
+    connect,
+    continued,
+    failing,
+    in_turn,
+    local,
+    refusals,
+    scripted,
+    use_langchain,
+)
+from tests.loopback import Fault
 from tests.loopback import Reply as Answer
 
-MODELS = [
-    "openai:gpt-4.1-mini",
-    "openai:gpt-5-mini",
-    "openai:o4-mini",
-    "openai:gpt-6-luna",
-    "anthropic:claude-haiku-4-5",
-    "anthropic:claude-opus-5",
-    "anthropic:claude-haiku-5-5",
-    "google_genai:gemini-2.5-flash",
-    "google_genai:gemini-3.8-flash",
-]
-
-
-def ask_langchain(monkeypatch: pytest.MonkeyPatch, is_wanted: bool) -> None:
-    """Use LangChain's client instead of ours where that is wanted."""
-    if is_wanted:
-        pytest.importorskip("langchain_openai")
-        monkeypatch.setattr("chameleon.llm.chat_clients._why_langchain", lambda *_: "a test asks for it")
+OPENAI = ["openai:gpt-4.1-mini", "openai:gpt-5-mini", "openai:o4-mini", "openai:gpt-6-luna"]
+CLAUDE = ["anthropic:claude-haiku-4-5", "anthropic:claude-opus-5", "anthropic:claude-haiku-5-5"]
+MODELS = [*OPENAI, *CLAUDE, "google_genai:gemini-2.5-flash", "google_genai:gemini-3.8-flash"]
+HI = ("user", "hi")
 
 
 @pytest.mark.parametrize(
     ("model", "way"),
     [(model, way) for model in MODELS for way in ("sync", "async")]
-    + [(model, "langchain") for model in MODELS if model.startswith("openai:")],
+    + [(model, "langchain") for model in OPENAI],
 )
-def test_a_model_calls_two_tools_at_once_twice_and_answers(
+def test_tools_called_and_answered(
     hosted: Host, monkeypatch: pytest.MonkeyPatch, model: str, way: str
 ) -> None:
-    ask_langchain(monkeypatch, way == "langchain")
+    use_langchain(monkeypatch, way == "langchain")
     server = hosted(in_turn(TWO, Calls([("now", {})]), "Rome."))
     llm = connect(server, model)
 
@@ -55,10 +58,8 @@ def test_a_model_calls_two_tools_at_once_twice_and_answers(
 
     assert llm.offers("tools")
     first = ask([("system", "Be brief."), QUESTION])
-    assert [(call.name, call.args, call.fault) for call in first.tool_calls] == [
-        ("weather", {"city": "Rome"}, ""),
-        ("weather", {"city": "Oslo"}, ""),
-    ]
+    called = [(call.name, call.args, call.fault) for call in first.tool_calls]
+    assert called == [("weather", {"city": city}, "") for city in ("Rome", "Oslo")]
     assert first.text == "I look both up." and first.finish == "stop" and not first.truncated
     messages = continued(first, "31 °C", "", before=[("system", "Be brief."), QUESTION])
     second = ask(messages)
@@ -78,12 +79,9 @@ def test_the_thoughts_of_claude_go_back_as_they_came(hosted: Host) -> None:
     assert reply.blocks[0] == {"type": "thinking", "thinking": "", "signature": SIGNED}
     json.dumps(reply.blocks)
     llm.ask(continued(reply, "31", "12"), tools=TOOLS)
-    content = server.requests[-1].body["messages"][1]["content"]
+    content, results = (server.requests[-1].body["messages"][place]["content"] for place in (1, 2))
     assert [block["type"] for block in content] == ["thinking", "text", "tool_use", "tool_use"]
-    results = server.requests[-1].body["messages"][2]["content"]
-    assert [(each["type"], each["tool_use_id"]) for each in results] == [
-        ("tool_result", call.id) for call in reply.tool_calls
-    ]
+    assert [each["tool_use_id"] for each in results] == [call.id for call in reply.tool_calls]
     with pytest.raises(ModelError, match="Expected `thinking`"):
         llm.ask(continued(Reply(reply.text, tool_calls=reply.tool_calls), "31", "12"), tools=TOOLS)
 
@@ -97,24 +95,14 @@ def test_long_conversations_with_claude_stay_whole(hosted: Host) -> None:
     assert llm.ask(messages, tools=TOOLS).text == "Rome." and not server.refused
 
 
-def test_the_signatures_of_gemini_go_back_as_they_came(hosted: Host) -> None:
-    server = hosted(in_turn(TWO, "Rome."))
-    llm = connect(server, "google_genai:gemini-3.8-flash")
-    llm.ask(continued(llm.ask([QUESTION], tools=TOOLS), "31", "12"), tools=TOOLS)
-    parts = server.requests[-1].body["contents"][1]["parts"]
-    assert [part.get("thoughtSignature") for part in parts if "functionCall" in part] == [SEALED, None]
-
-
 @pytest.mark.parametrize("is_given", [False, True])
-def test_a_model_of_openais_that_nobody_knows_is_asked_in_the_way_that_it_tells(
-    hosted: Host, is_given: bool
-) -> None:
+def test_an_unknown_model_is_asked_by_the_api_that_it_names(hosted: Host, is_given: bool) -> None:
     openai = pytest.importorskip("langchain_openai")
     server = hosted(in_turn(TWO, "Rome."))
     chat = openai.ChatOpenAI(model="gpt-9-luna", base_url=server.openai_url, api_key="k")
     llm = LLM.connect(chat, retries=0) if is_given else connect(server, "openai:gpt-9-luna")
-    reply = llm.ask([QUESTION], tools=TOOLS, reasoning="low", max_tokens=100)
-    llm.ask(continued(reply, "31", "12"), tools=TOOLS, reasoning="low", max_tokens=100)
+    asked: dict[str, Any] = {"tools": TOOLS, "reasoning": "low", "max_tokens": 100}
+    llm.ask(continued(llm.ask([QUESTION], **asked), "31", "12"), **asked)
     assert [seen.path.rpartition("/v1")[2] for seen in server.served] == ["/responses"] * 2
     assert server.served[0].body["reasoning"] == {"effort": "low"}
     assert [count for said, count in refusals(server).items() if said.startswith("Function tools")] == [1]
@@ -124,31 +112,25 @@ def test_openais_model_that_thinks_is_asked_by_the_api_that_lets_it(hosted: Host
     server = hosted(in_turn("plain", TWO, "Rome.", "plain"))
     llm = connect(server, "openai:gpt-6-luna", max_tokens=500)
     llm.ask([QUESTION])
-    reply = llm.ask([QUESTION], tools=TOOLS)
-    llm.ask(continued(reply, "31", "12"), tools=TOOLS)
+    llm.ask(continued(llm.ask([QUESTION], tools=TOOLS), "31", "12"), tools=TOOLS)
     llm.ask([QUESTION])
     chat, responses = "/v1/chat/completions", "/v1/responses"
     assert [seen.path for seen in server.requests] == [chat, chat, responses, responses, chat]
     asked = server.requests[3].body
     assert asked["store"] is False and asked["max_output_tokens"] > 500
     kinds = [item.get("type", "message") for item in asked["input"]]
-    assert (
-        kinds[1:] == ["reasoning", "message", "function_call", "function_call"] + ["function_call_output"] * 2
-    )
+    assert kinds[1:] == ["reasoning", "message", *["function_call"] * 2, *["function_call_output"] * 2]
     assert asked["input"][1]["encrypted_content"] == SEALED
 
 
 @pytest.mark.parametrize("model", ["local", "gpt-4.1-mini"])
-def test_our_client_sends_what_langchains_sends(
-    loopback: Start, monkeypatch: pytest.MonkeyPatch, model: str
-) -> None:
-    pytest.importorskip("langchain_openai")
+def test_ours_sends_what_theirs_does(loopback: Start, monkeypatch: pytest.MonkeyPatch, model: str) -> None:
     calls = calling(("weather", '{"city": "Oslo", "ü": [1.5, null]}'), ("now", ""), text="I look.")
     server = loopback([calls, "ok"] * 2, models=None)
     bodies = []
     for theirs in (False, True):
         server.requests.clear()
-        ask_langchain(monkeypatch, theirs)
+        use_langchain(monkeypatch, theirs)
         llm = LLM.connect(f"openai:{model}", retries=0)
         reply = llm.ask([QUESTION], tools=TOOLS)
         assert [dict(call.args) for call in reply.tool_calls] == [{"city": "Oslo", "ü": [1.5, None]}, {}]
@@ -156,21 +138,19 @@ def test_our_client_sends_what_langchains_sends(
         bodies.append([{k: v for k, v in each.items() if k != "stream"} for each in server.requests])
     assert bodies[0] == bodies[1]
     assert bodies[0][0]["tools"][0] == {"type": "function", "function": WEATHER}
-    assert "parallel_tool_calls" not in bodies[0][0] and "tool_choice" not in bodies[0][0]
+    assert not {"parallel_tool_calls", "tool_choice"} & bodies[0][0].keys()
 
 
 @pytest.mark.parametrize("theirs", [False, True])
-def test_calls_that_come_in_pieces_are_put_together(
-    loopback: Start, monkeypatch: pytest.MonkeyPatch, theirs: bool
-) -> None:
-    ask_langchain(monkeypatch, theirs)
+def test_pieces_of_calls_make_one(loopback: Start, monkeypatch: pytest.MonkeyPatch, theirs: bool) -> None:
+    use_langchain(monkeypatch, theirs)
     args = [json.dumps({"city": "Reykjavík", "days": [1, 2, 3]}), json.dumps({"city": "Oslo"})]
     loopback([calling(("weather", args[0]), ("weather", args[1]), text="I look both up.")])
     heard: list[str | None] = []
     with recording(Meter(), heard.append):
         reply = local().ask([QUESTION], tools=TOOLS)
-    assert [json.dumps(call.args) for call in reply.tool_calls] == args
-    assert [call.id for call in reply.tool_calls] == ["c0", "c1"]
+    called = [(call.id, json.dumps(call.args)) for call in reply.tool_calls]
+    assert called == [*zip(("c0", "c1"), args, strict=True)]
     assert "".join(each for each in heard if each) == reply.text == "I look both up."
 
 
@@ -178,58 +158,47 @@ def test_calls_of_servers_that_say_little_of_them_are_told_apart(loopback: Start
     given = [(None, None), ("", {"a": 1}), ("x", "{}"), ("x", "")]
     calls = [{"id": id, "function": {"name": "now", "arguments": args}} for id, args in given]
     loopback([Answer(None, message={"tool_calls": calls})])
-    reply = local().ask("hi", tools=TOOLS)
     expected = [("call_1", {}), ("call_2", {"a": 1}), ("x", {}), ("call_4", {})]
-    assert [(each.id, each.args) for each in reply.tool_calls] == expected
+    assert [(each.id, each.args) for each in local().ask("hi", tools=TOOLS).tool_calls] == expected
 
 
 def test_what_a_server_tells_beside_its_calls_goes_back_to_it(loopback: Start) -> None:
     called = {"id": "c1", "type": "function", "function": {"name": "now", "arguments": "{}"}}
     called["extra_content"] = {"google": {"thought_signature": "abc"}}
-    answer = Answer(
-        None, "tool_calls", message={"tool_calls": [called], "reasoning_content": "It asks for noon."}
-    )
+    answer = Answer(None, "tool_calls", message={"tool_calls": [called], "reasoning_content": "At noon?"})
     for hear in (None, lambda piece: None):  # whole, and in pieces
         server = loopback([answer, "noon"])
         with recording(Meter(), hear):
-            reply = local().ask("hi", tools=TOOLS)
-            local().ask(continued(reply, "12:00", before=[("user", "hi")]), tools=TOOLS)
+            local().ask(continued(local().ask("hi", tools=TOOLS), "12:00", before=[HI]), tools=TOOLS)
         sent = server.requests[1]["messages"][1]
-        assert sent["reasoning_content"] == "It asks for noon." and sent["content"] is None
+        assert sent["reasoning_content"] == "At noon?" and sent["content"] is None
         assert sent["tool_calls"] == [called]
 
 
-@pytest.mark.parametrize("theirs", [False, True])
+UNREAD = {'{"city": "Ro': "Unterminated string", "Rome": "Expecting value", '{"city": NaN}': "is not JSON"}
+KINDS: list[Any] = ["[1]", '"text"', "[" * 100_000, [], 0]
+
+
 @pytest.mark.parametrize(
-    ("args", "fault"),
-    [
-        ('{"city": "Ro', "Unterminated string"),
-        ("Rome", "Expecting value"),
-        ('{"city": NaN}', "is not JSON"),
-    ],
+    ("args", "fault", "theirs"),
+    [(args, fault, theirs) for args, fault in UNREAD.items() for theirs in (False, True)]
+    + [(args, "no JSON object", False) for args in KINDS],
 )
 def test_arguments_that_are_no_json_object_are_told_and_lose_no_other_call(
-    loopback: Start, monkeypatch: pytest.MonkeyPatch, args: str, fault: str, theirs: bool
+    loopback: Start, monkeypatch: pytest.MonkeyPatch, args: Any, fault: str, theirs: bool
 ) -> None:
-    ask_langchain(monkeypatch, theirs)
+    use_langchain(monkeypatch, theirs)
     server = loopback([calling(("weather", args), ("now", "{}")), "ok"])
     llm = local()
     reply = llm.ask("hi", tools=TOOLS)
-    assert reply.error is None
     found = {call.name: call for call in reply.tool_calls}
-    assert found["now"].fault == "" and found["weather"].args == {}
-    assert found["weather"].fault.startswith("its arguments are no JSON object (")
-    if not theirs:  # LangChain keeps the words only
-        assert fault in found["weather"].fault
-    llm.ask(continued(reply, *["again"] * 2, before=[("user", "hi")]), tools=TOOLS)
+    assert reply.error is None and found["now"].fault == "" and found["weather"].args == {}
+    said = found["weather"].fault
+    assert ("no JSON object" if theirs else fault) in said and len(
+        said
+    ) < 400  # LangChain keeps the words only
+    llm.ask(continued(reply, *["again"] * 2, before=[HI]), tools=TOOLS)
     assert len(server.requests) == 2
-
-
-@pytest.mark.parametrize("args", ["[1]", '"text"', "3", "[" * 100_000, [], 0])
-def test_arguments_of_another_kind_are_faults(loopback: Start, args: Any) -> None:
-    loopback([calling(("weather", args))])
-    (call,) = local().ask("hi", tools=TOOLS).tool_calls
-    assert call.args == {} and call.fault and len(call.fault) < 400
 
 
 def test_calls_that_are_cut_off_are_asked_for_with_more_room(loopback: Start) -> None:
@@ -245,26 +214,95 @@ def test_secrets_and_stop_texts_in_calls(loopback: Start) -> None:
     args = json.dumps({"city": f"Key {key} END", key: [key], "lone": "\ud800"})
     loopback([calling(("weather", args), text="I END here.")])
     reply = local(api_key=key).ask("hi", tools=TOOLS, stop=["END"])
-    assert reply.text == "I "
     (call,) = reply.tool_calls
-    assert key not in json.dumps(call.to_json()) and str(call.args["city"]).endswith(" END")
-    assert call.args["lone"] == "\ufffd"
+    assert reply.text == "I " and key not in json.dumps(call.to_json())
+    assert str(call.args["city"]).endswith(" END") and call.args["lone"] == "\ufffd"
 
 
 def test_replies_without_tools_or_calls(loopback: Start) -> None:
-    loopback([calling(("reply", '{"a": 1}'), text="Well.")])
+    loopback([calling(("reply", '{"a": 1}'), text="Well."), ""])
     reply = local().ask("hi")
     assert (reply.text, reply.tool_calls) == ("Well.", ())
-    loopback([""])
     with pytest.raises(EmptyReply):
         local().ask("hi", tools=TOOLS)
 
 
-def test_names_that_a_model_made_up_can_go_back(hosted: Host) -> None:
-    odd = Calls([("multi_tool use.parallel", {"uses": 2}), ("", {})])
-    for model in ("openai:gpt-4.1-mini", "anthropic:claude-haiku-4-5"):
-        server = hosted(in_turn(odd, "ok"))
-        llm = connect(server, model)
-        reply = llm.ask([QUESTION], tools=TOOLS)
-        assert [call.name for call in reply.tool_calls] == ["multi_tool use.parallel", ""]
-        assert llm.ask(continued(reply, "no such tool", "no such tool"), tools=TOOLS).text == "ok"
+@pytest.mark.parametrize("model", ["openai:gpt-4.1-mini", "anthropic:claude-haiku-4-5"])
+def test_names_that_a_model_made_up_can_go_back(hosted: Host, model: str) -> None:
+    llm = connect(hosted(in_turn(Calls([("multi_tool use.parallel", {"uses": 2}), ("", {})]), "ok")), model)
+    reply = llm.ask([QUESTION], tools=TOOLS)
+    assert [call.name for call in reply.tool_calls] == ["multi_tool use.parallel", ""]
+    assert llm.ask(continued(reply, "no such tool", "no such tool"), tools=TOOLS).text == "ok"
+
+
+TAKES_NONE = [
+    (400, {"error": {"message": "registry.ollama.ai/library/gemma3:4b does not support tools"}}),
+    (400, {"error": "registry.ollama.ai/library/llama3:8b does not support tools"}),
+    (400, {"message": '"auto" tool choice requires --enable-auto-tool-choice to be set', "code": 400}),
+    (404, {"error": {"message": "No endpoints found that support tool use. To learn more, visit: …"}}),
+    (500, {"error": {"code": 500, "message": "tools param requires --jinja flag", "type": "server_error"}}),
+    (500, {"error": {"code": 500, "message": "Unsupported param: tools", "type": "server_error"}}),
+    (400, {"error": {"message": "Function calling is not enabled for models/gemma-3-12b-it", "code": 400}}),
+    (400, {"error": {"message": "`tool calling` is not supported with this model"}}),
+    (400, {"error": {"message": "deepseek-reasoner does not support Function Calling"}}),
+    (400, {"error": {"message": "Unsupported parameter: 'tools' is not supported with this model."}}),
+    (400, {"error": {"message": "Unrecognized request argument supplied: tools"}}),
+    (422, {"detail": [{"loc": ["body", "tools"], "msg": "Extra inputs are not permitted"}]}),
+]
+OTHERS = [
+    "tool call validation failed: parameters for tool now did not match schema: [`/a`: expected array]",
+    "Failed to call a function. Please adjust your prompt. See 'failed_generation' for more details.",
+    "Invalid schema for function 'now': schema must be a JSON Schema of 'type: \"object\"'",
+    "An assistant message with 'tool_calls' must be followed by tool messages",
+]
+
+
+@pytest.mark.parametrize(("status", "body"), TAKES_NONE)
+def test_a_server_that_takes_no_tools_is_told_as_such(loopback: Start, status: int, body: Json) -> None:
+    server = loopback([Fault(status, body), "plain"], models=["local"])
+    llm = local(retries=3)
+    with pytest.raises(ToolsRefused, match="does not take tools to call") as caught:
+        llm.ask("hi", tools=TOOLS)
+    assert caught.value.hint and len(server.requests) == 1
+    assert llm.ask("hi").text == "plain"
+
+
+@pytest.mark.parametrize("said", OTHERS)
+def test_other_errors_about_tools_are_no_refusals(loopback: Start, said: str) -> None:
+    loopback([failing(said)])
+    with pytest.raises(ModelError) as caught:
+        local().ask("hi", tools=TOOLS)
+    assert type(caught.value) is ModelError
+
+
+def test_a_refusal_is_remembered_and_said(loopback: Start, caplog: pytest.LogCaptureFixture) -> None:
+    loopback()
+    llm = LLM.connect("openai:gpt-4.1-mini")
+    assert llm.offers("tools")
+    llm.learn("tools", works=False)
+    assert not llm.offers("tools") and not llm.with_params(temperature=0).offers("tools")
+    assert llm.offers("schema") and "openai:gpt-4.1-mini refused tools" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("model", "offers"),
+    [
+        ("openai:local", "try"),
+        ("openai:gpt-3.5-turbo", "try"),  # by its name, at an address of the user's own
+        ("openai:gpt-6-luna", "known"),
+        ("anthropic:claude-mythos-5", "known"),
+        ("google_genai:gemini-9-flash", "known"),
+    ],
+)
+def test_what_is_known_of_tools(loopback: Start, model: str, offers: str) -> None:
+    llm = connect(loopback(), model)
+    assert llm.offers("tools") == offers
+    llm.learn("tools", works=True)
+    assert llm.offers("tools") == "known"
+
+
+def test_a_client_that_cannot_be_given_tools_refuses_them() -> None:
+    llm = scripted(["a"])
+    assert not llm.offers("tools")
+    with pytest.raises(ToolsRefused, match="scripted:script cannot be given tools"):
+        llm.ask("hi", tools=TOOLS)

@@ -67,7 +67,7 @@ def test_turns_pictures_as_their_exif_says(orientation: int, tmp_path: Path) -> 
         assert colour_at(picture.image, 0.2, 0.8) == WHITE
 
 
-def test_lays_transparency_on_white(tmp_path: Path) -> None:
+def test_lays_transparency_on_white_and_takes_the_first_frame_of_an_animation(tmp_path: Path) -> None:
     rgba = Image.new("RGBA", (10, 10), (*RED, 0))
     rgba.paste((*BLUE, 255), (0, 0, 5, 10))
     rgba.save(tmp_path / "rgba.png")
@@ -82,27 +82,22 @@ def test_lays_transparency_on_white(tmp_path: Path) -> None:
     Image.new("RGB", (10, 10), RED).save(tmp_path / "key.png", transparency=RED)
     for name in ("la.png", "key.png"):
         assert colour_at(read(tmp_path / name), 0.5, 0.5) == WHITE
-
-
-@pytest.mark.parametrize(
-    ("drawn", "ground"), [("white", "black"), ("yellow", "black"), ("red", "white"), ("black", "white")]
-)
-def test_lays_what_is_light_on_black(drawn: str, ground: str, tmp_path: Path) -> None:
-    """White writing on nothing would not be seen on white."""
-    layer = Image.new("RGBA", (100, 50), (255, 255, 255, 0))
-    layer.paste(drawn, (10, 10, 40, 20))
-    layer.save(tmp_path / "layer.png")
-    assert read(tmp_path / "layer.png").getpixel((80, 40)) == ImageColor.getrgb(ground)
-    layer.paste("black", (60, 30, 70, 40))  # what is dark and light keeps the ground that most programs show
-    layer.save(tmp_path / "layer.png")
-    assert read(tmp_path / "layer.png").getpixel((80, 40)) == WHITE
-
-
-def test_takes_the_first_frame_of_an_animation(tmp_path: Path) -> None:
     frames = [Image.new("RGB", (8, 8), colour) for colour in (RED, BLUE)]
     for name in ("moving.gif", "moving.png", "moving.webp"):
         frames[0].save(tmp_path / name, save_all=True, append_images=frames[1:], lossless=True)
         assert near(colour_at(read(tmp_path / name), 0.5, 0.5), RED), name
+
+
+def test_lays_what_is_light_on_black(tmp_path: Path) -> None:
+    """White writing on nothing would not be seen on white."""
+    for drawn, ground in {"white": "black", "yellow": "black", "red": "white", "black": "white"}.items():
+        layer = Image.new("RGBA", (100, 50), (255, 255, 255, 0))
+        layer.paste(drawn, (10, 10, 40, 20))
+        layer.save(tmp_path / "layer.png")
+        assert read(tmp_path / "layer.png").getpixel((80, 40)) == ImageColor.getrgb(ground), drawn
+        layer.paste("black", (60, 30, 70, 40))  # dark and light keep the ground that most programs show
+        layer.save(tmp_path / "layer.png")
+        assert read(tmp_path / "layer.png").getpixel((80, 40)) == WHITE
 
 
 @pytest.mark.parametrize(
@@ -115,9 +110,7 @@ def test_takes_the_first_frame_of_an_animation(tmp_path: Path) -> None:
         ("1", [0, 255, 255], [0, 255, 255]),
     ],
 )
-def test_brings_deep_grey_to_eight_bits(
-    mode: str, pixels: list[float], grey: list[int], tmp_path: Path
-) -> None:
+def test_brings_grey_to_eight_bits(mode: str, pixels: list[float], grey: list[int], tmp_path: Path) -> None:
     image = Image.new(mode, (3, 1))
     for place, value in enumerate(pixels):
         image.putpixel((place, 0), value)
@@ -126,21 +119,18 @@ def test_brings_deep_grey_to_eight_bits(
     assert [found.getpixel((place, 0))[0] for place in range(3)] == pytest.approx(grey, abs=1)  # type: ignore[index]
 
 
-def test_converts_colours_for_print(tmp_path: Path) -> None:
+def test_converts_colours_for_print_and_scales_huge_pictures_down(tmp_path: Path) -> None:
     for suffix in ("jpg", "tiff"):
         Image.new("CMYK", (16, 16), (0, 255, 255, 0)).save(tmp_path / f"red.{suffix}")
         assert near(colour_at(read(tmp_path / f"red.{suffix}"), 0.5, 0.5), RED, off=40)
-
-
-@pytest.mark.parametrize("suffix", ["jpg", "png"])
-def test_scales_huge_pictures_down_and_tells_their_size(suffix: str, tmp_path: Path) -> None:
-    path = tmp_path / f"huge.{suffix}"
-    halves(3000, 1000).save(path)
-    picture = read_picture(path, max_side=600)
-    assert picture.size == (3000, 1000) and picture.image.size == (600, 200)
-    assert picture.scale == (5.0, 5.0)
-    assert near(colour_at(picture.image, 0.2, 0.5), RED) and near(colour_at(picture.image, 0.8, 0.5), BLUE)
-    assert read_picture(path, max_side=4000).image.size == (3000, 1000)
+    for path in (tmp_path / "huge.jpg", tmp_path / "huge.png"):
+        halves(3000, 1000).save(path)
+        picture = read_picture(path, max_side=600)
+        assert (picture.size, picture.image.size, picture.scale) == ((3000, 1000), (600, 200), (5.0, 5.0))
+        assert near(colour_at(picture.image, 0.2, 0.5), RED) and near(
+            colour_at(picture.image, 0.8, 0.5), BLUE
+        )
+        assert read_picture(path, max_side=4000).image.size == (3000, 1000)
 
 
 @pytest.mark.parametrize("suffix", ["png", "jpg", "gif", "bmp", "tiff", "webp", "ppm", "tga", "jp2", "pcx"])
@@ -156,38 +146,33 @@ def test_a_picture_that_is_cut_off_anywhere_is_refused(suffix: str, tmp_path: Pa
 
 
 def test_refuses_broken_files_naming_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, told in {
-        "http://127.0.0.1/a.png": r"is an address.*Download it first",
-        "file:///etc/hostname": r"is an address.*Download it first",
-        "data:image/png;base64,AA": r"is an address.*Download it first",
-        "nul\0.png": "no such picture",
-        str(tmp_path / "none.png"): "no such picture",
-        str(tmp_path): "not a file",
-    }.items():
-        with pytest.raises(InputError, match=told):
-            read_picture(name)
     os.mkfifo(tmp_path / "pipe.png")
-    with pytest.raises(InputError, match="not a file"):
-        read_picture(tmp_path / "pipe.png")
+    for name, why in {
+        **dict.fromkeys(
+            ("http://127.0.0.1/a.png", "file:///etc/hostname", "data:image/png;base64,AA"),
+            r"is an address.*Download it first",
+        ),
+        **{"nul\0.png": "no such picture", str(tmp_path / "none.png"): "no such picture"},
+        **{str(tmp_path): "not a file", str(tmp_path / "pipe.png"): "not a file"},
+    }.items():
+        with pytest.raises(InputError, match=why):
+            read_picture(name)
     halves(200, 200).save(tmp_path / "whole.png")
     broken = bytearray(png(900, 900))
     broken[broken.index(b"IDAT") + 9] ^= 1
-    for name, data, told in (
+    for name, data, why in (
         ("empty.png", b"", "is no picture"),
         ("note.txt", b"Opens at 9.", "is no picture"),
         ("script.eps", b"%!PS-Adobe-3.0 EPSF-3.0\n", "is no picture"),
-        ("checksum.png", bytes(broken), "damaged or cut off"),
-        ("cut.png", (tmp_path / "whole.png").read_bytes()[:200], "damaged or cut off"),
-        ("promises.png", png(5000, 5000), "damaged or cut off"),
         ("page.svg", b"<svg xmlns='http://www.w3.org/2000/svg'/>", "is no picture"),
-        ("bomb.png", png(60_000, 60_000), "too large to be unpacked.*89 million"),
+        ("checksum.png", bytes(broken), "damaged or cut off"),
+        ("promises.png", png(5000, 5000), "damaged or cut off"),
         ("smaller.png", png(10_000, 9_500), "too large to be unpacked.*89 million"),
-        ("line.png", png(2_000_000_000, 1), "too large to be unpacked.*89 million"),
         ("long.png", png(1, 70_000), "1 × 70,000 pixels, too large.*65,535 a side"),
     ):
         (tmp_path / name).write_bytes(data)
         for look in (read_picture, check_picture):
-            with pytest.raises(InputError, match=rf"{name}.*{told}") as caught:
+            with pytest.raises(InputError, match=rf"{name}.*{why}") as caught:
                 look(tmp_path / name)
             assert caught.value.hint
     monkeypatch.setattr(opening, "MAX_BYTES", 10)
@@ -203,10 +188,7 @@ def test_a_corrupt_tiff_prints_no_warning(tmp_path: Path) -> None:
     at = data.index(struct.pack("<HH", 0x010E, 2)) + 4
     data[at : at + 4] = struct.pack("<I", 1 << 20)  # its length
     (tmp_path / "a.tiff").write_bytes(data)
-    with (
-        pytest.warns(UserWarning, match="Tag data larger than file"),
-        Image.open(tmp_path / "a.tiff") as image,
-    ):
+    with pytest.warns(UserWarning, match="Tag data larger"), Image.open(tmp_path / "a.tiff") as image:
         image.load()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -235,14 +217,9 @@ def sizes(path: str) -> Iterator[tuple[int, int]]:
     yield read_picture(path, max_side=64).image.size
 
 
-def test_says_what_to_install_without_pillow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    halves().save(tmp_path / "a.png")
-    monkeypatch.setitem(sys.modules, "PIL", None)
-    with pytest.raises(MissingPackage, match=r"pip install .*\[pictures\]"):
-        read_picture(tmp_path / "a.png")
-
-
-def test_an_attachment_is_known_by_the_digest_of_the_file(tmp_path: Path) -> None:
+def test_attachments_are_known_by_digest_without_pillow(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     halves().save(tmp_path / "a.png")
     halves(400, 300).save(tmp_path / "b.jpg")
     drawing, photograph = (Attachment.of(read_picture(tmp_path / name)) for name in ("a.png", "b.jpg"))
@@ -250,3 +227,6 @@ def test_an_attachment_is_known_by_the_digest_of_the_file(tmp_path: Path) -> Non
     assert str(drawing) == f"[picture sha256:{digest} 40x20]"
     assert (drawing.mime_type, photograph.mime_type) == ("image/png", "image/jpeg")
     assert base64.b64decode(drawing.base64) == drawing.data and drawing.data.startswith(b"\x89PNG")
+    monkeypatch.setitem(sys.modules, "PIL", None)
+    with pytest.raises(MissingPackage, match=r"pip install .*\[pictures\]"):
+        read_picture(tmp_path / "a.png")

@@ -1,9 +1,7 @@
 """Receipts, price lists, timetables and signs, drawn and turned, with questions and their answers.
 
-    python -m tests.pictures.tilted -4 0 4
-
-asks every question of every picture, turned by these angles and read by RapidOCR, and prints how many are
-answered rightly, declined and answered wrongly.
+`python -m tests.pictures.tilted -4 0 4` asks every question of every picture, turned by these angles and read
+by RapidOCR, and prints how many are answered rightly, declined and answered wrongly.
 """
 
 from __future__ import annotations
@@ -30,27 +28,19 @@ Row = Sequence[str]
 
 @dataclass(frozen=True)
 class Drawing:
-    """A page of rows with cells in columns.
-
-    - `columns`: where each column begins, in pixels; a negative one is where its cells end.
-    - `questions`: with their answers, None for what a reader without a model must decline.
-    - `ground`: white, paper (grey with noise) or photo (paper lit unevenly, seen from one
-      side, blurred).
-    - `font`: a file of DejaVu's, where the machine has it.
-    - `below`: level text under the turned page.
-    """
+    """A page of rows with cells in columns."""
 
     kind: str
     name: str
-    columns: Sequence[int]
+    columns: Sequence[int]  # where each begins, in pixels; a negative one is where its cells end
     rows: Sequence[Row]
-    questions: Mapping[str, str | None]
-    ground: str = "white"
+    questions: Mapping[str, str | None]  # with their answers, None for what must be declined
+    ground: str = "white"  # or paper (grey with noise), or photo (lit unevenly, seen from one side, blurred)
     title: str = ""
     size: int = 24
     pitch: int = 40
-    font: str = ""
-    below: Sequence[str] = ()
+    font: str = ""  # a file of DejaVu's, where the machine has it
+    below: Sequence[str] = ()  # level text under the turned page
 
     def picture(self, angle: float) -> Image.Image:
         """The page, turned counter-clockwise by `angle` degrees."""

@@ -6,39 +6,30 @@ from pathlib import Path
 
 import pytest
 
-from chameleon import LLM, Inventory, State, Table
+from chameleon import LLM, State, Table
 from chameleon.core.events import Plan
 from chameleon.core.llm_module import Asking, configure
 from chameleon.errors import InventoryError
 from chameleon.llm import ScriptedModel
 from chameleon.planners.dynamic import Dynamic
-from tests.engine.doubles import Does
+from tests.engine.doubles import inventory_of
 from tests.llm.asking import Start
 from tests.loopback import Reply
 
+MODULES = dict.fromkeys(("select_row", "sort_by", "table_query"), str)
 FOLLOWS = {"start": ["select_row", "sort_by"], "select_row": ["sort_by", "end"], "sort_by": ["end"]}
 
 
-@pytest.mark.parametrize(
-    ("follows", "words"),
-    [
-        ({"select_row": ["end"]}, "has no `start`"),
-        ({"start": []}, "has no `start`"),
-        ({"start": ["a"], "a": ["b"], "b": ["a"]}, "no chain can end"),
-    ],
-)
-def test_a_grammar_without_sense_is_refused(follows: dict[str, list[str]], words: str) -> None:
-    with pytest.raises(InventoryError, match=words):
+@pytest.mark.parametrize("follows", [{"a": ["end"]}, {"start": []}, {"start": ["a"], "a": ["b"], "b": ["a"]}])
+def test_a_grammar_without_sense_is_refused(follows: dict[str, list[str]]) -> None:
+    with pytest.raises(InventoryError, match=r"has no `start`|no chain can end"):
         Dynamic(follows, ["table_query"])
 
 
 def test_a_module_that_is_not_there_is_told_once() -> None:
-    planner = Dynamic(FOLLOWS, ["table_qery"])
-    modules = {name: Does(str) for name in ("select_row", "sort_by", "table_query")}
     with pytest.raises(InventoryError) as told:
-        Inventory("mine", planner, modules).check()
-    assert str(told.value).count("there is no module 'table_qery'") == 1
-    assert "Did you mean 'table_query'?" in str(told.value)
+        inventory_of(MODULES, Dynamic(FOLLOWS, ["table_qery"])).check()
+    assert str(told.value).count("there is no module 'table_qery'. Did you mean 'table_query'?") == 1
 
 
 @pytest.mark.parametrize(
@@ -53,17 +44,10 @@ def test_samples_vote_with_what_they_are_worth(
     loopback: Start, tmp_path: Path, weights: str, logprobs: bool, chosen: str
 ) -> None:
     sure, unsure = Reply("f_select_row()", logprobs=(-0.01,)), Reply("f_sort_by()", logprobs=(-5.0,))
-
-    def reply(request: dict[str, int]) -> Reply:
-        return sure if request["seed"] == 1 else unsure
-
-    loopback(reply)
+    loopback(lambda request: sure if request["seed"] == 1 else unsure)
     planner = Dynamic(FOLLOWS, ["table_query"], samples=3, weights=weights)  # type: ignore[arg-type]
     llm = LLM.connect("openai:local", seed=1, logprobs=logprobs)
     assert proposed(planner, llm, tmp_path).names == (chosen,)
-
-
-SORTED_OR_ENDED = {"start": ["sort_by", "end"], "sort_by": ["end"]}
 
 
 @pytest.mark.parametrize(
@@ -76,17 +60,16 @@ SORTED_OR_ENDED = {"start": ["sort_by", "end"], "sort_by": ["end"]}
     ],
 )
 def test_a_chain_says_whether_the_model_chose_its_end(replies: list[str], note: str, tmp_path: Path) -> None:
-    planner = Dynamic(SORTED_OR_ENDED, ["table_query"], samples=len(replies))
+    sorted_or_ended = {"start": ["sort_by", "end"], "sort_by": ["end"]}
+    planner = Dynamic(sorted_or_ended, ["table_query"], samples=len(replies))
     plan = proposed(planner, LLM.connect(ScriptedModel(replies)), tmp_path)
-    assert plan.names == ("table_query",)
-    assert plan.note == f"the chain ends: {note}"
+    assert plan.names == ("table_query",) and plan.note == f"the chain ends: {note}"
 
 
 def proposed(planner: Dynamic, llm: LLM, folder: Path) -> Plan:
-    """What the planner proposes for a table that no operation has changed yet."""
+    """Return what the planner proposes for a table that no operation has changed yet."""
     (folder / "plan.md").write_text("# user\nNext?\n", "utf-8")
     planner.prompt = "plan"
     configure(planner, Asking(folders=(folder,)))
-    modules = {name: Does(str) for name in ("select_row", "sort_by", "table_query")}
     state = State(input={"question": "?", "table": Table(["a"], [["1"]])})
-    return planner.with_llm(llm).propose(state, Inventory("mine", planner, modules))
+    return planner.with_llm(llm).propose(state, inventory_of(MODULES, planner))

@@ -17,7 +17,6 @@ from chameleon.planners.one_shot import OneShot
 from chameleon.planners.react import MORE, React
 from chameleon.text import estimated_tokens
 
-HERE = Path(__file__).parent
 KINDS = {"string": str, "number": float, "integer": int, "boolean": bool, "array": list, "object": dict}
 
 
@@ -37,38 +36,32 @@ def tool_of(card: dict[str, Any]) -> Module:
         default = told.get("default", ...)
         fields[f"argument_{place}"] = (kind, Field(default, alias=name, description=told.get("description")))
     args = create_model("Args", __config__=ConfigDict(extra="forbid"), **fields) if fields else None
-    made = type(card["name"], (Tool,), {"name": card["name"], "__doc__": card["description"], "Args": args})
-    module: Module = made()
+    declared = {"name": card["name"], "__doc__": card["description"], "Args": args}
+    module: Module = type(card["name"], (Tool,), declared)()
     return module
 
 
 @cache
-def data() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    texts = ((HERE / name).read_text("utf-8") for name in ("tools_232.yaml", "tool_requests.yaml"))
-    cards, requests = map(yaml.safe_load, texts)
-    return cards, requests
+def read(name: str) -> list[dict[str, Any]]:
+    data: list[dict[str, Any]] = yaml.safe_load(Path(__file__).with_name(name).read_text("utf-8"))
+    return data
 
 
-def inventory(planner: Planner) -> Inventory:
-    return Inventory.of([tool_of(card) for card in data()[0]], planner)
+def with_tools(planner: Planner, script: ScriptedModel) -> Executor:
+    inventory = Inventory.of([tool_of(card) for card in read("tools_232.yaml")], planner)
+    return Executor(inventory, LLM.connect(script))
 
 
-YEN = "what's 350 Swiss francs in yen?"
+YEN = {"question": "what's 350 Swiss francs in yen?"}
 ARGS = {"amount": 350, "from": "CHF", "to": "JPY", "date": "2026-11-24"}
-
-
-def asked(request: str, planner: Planner, script: ScriptedModel) -> State:
-    return Executor(inventory(planner), LLM.connect(script)).run({"question": request})
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("part", "shown", "called"), [("tuning", 66, 70), ("frozen", 66, 75)])
-def test_the_prompt_tells_of_the_tool_that_is_needed_in_4000_tokens(
-    part: str, shown: int, called: int
-) -> None:
+def test_the_tool_that_is_needed_is_told_in_4000_tokens(part: str, shown: int, called: int) -> None:
     script = ScriptedModel(lambda messages: "none of them")
-    executor = Executor(inventory(OneShot(embeddings="none")), LLM.connect(script))
-    requests = [each for each in data()[1] if each["set"] == part]
+    executor = with_tools(OneShot(embeddings="none"), script)
+    requests = [each for each in read("tool_requests.yaml") if each["set"] == part]
     by_card = with_arguments = longest = 0
     for each in requests:
         script.requests.clear()
@@ -88,7 +81,7 @@ def test_the_prompt_tells_of_the_tool_that_is_needed_in_4000_tokens(
 def test_a_tool_that_was_only_named_is_called_once_its_card_is_told() -> None:
     plan = '[{"module": "convert_currency", "args": {"sum": 350}}]'
     script = ScriptedModel([plan, json.dumps([{"module": "convert_currency", "args": ARGS}])])
-    state = asked(YEN, OneShot(embeddings="none"), script)
+    state = with_tools(OneShot(embeddings="none"), script).run(YEN)
     first, second = ("\n".join(text for _, text in request) for request in script.requests)
     assert "\n- convert_currency(" not in first and "\n- convert_currency(" in second
     assert state.executed_names == ("convert_currency",), state.ended
@@ -98,7 +91,7 @@ def test_native_tools_beyond_those_that_are_given_are_called_by_name_first() -> 
     more = {"text": "", "tool_calls": [{"name": MORE, "args": {"names": ["convert_currency"]}}]}
     call = {"text": "", "tool_calls": [{"name": "convert_currency", "args": ARGS}]}
     script = ScriptedModel([more, call, "58,000 yen"])
-    state = asked(YEN, React(embeddings="none"), script)
+    state = with_tools(React(embeddings="none"), script).run(YEN)
     assert state.executed_names == (MORE, "convert_currency", "model_answer"), state.ended
     offered = [call.params["tools"] for plan in state.plans for call in plan.calls]
     assert "convert_currency" not in offered[0] and "convert_currency" in offered[1]

@@ -39,33 +39,17 @@ class Ask(AsksModel, Module):
         return self.model.ask(f"Tell me of {city}.").text
 
 
-@tool
-def chapter(pages: int) -> str:
-    """Gives a text."""
-    return " ".join(f"word{number}" for number in range(pages * 100))
-
-
-@tool
 def report() -> Table:
-    """Gives a table."""
     return Table(["City", "Visitors"], [["Lisbon", "4,200"], ["Lyon", "3,100"]])
 
 
-def costing(reply: str | dict[str, Any]) -> dict[str, Any]:
-    """Return a reply that took twelve tokens."""
-    held = {"text": reply} if isinstance(reply, str) else reply
-    return {**held, "input_tokens": 10, "output_tokens": 2}
-
-
 def four_at_once(planner: Planner) -> Callable[[Sequence[tuple[str, str]]], dict[str, Any]]:
-    """Return a script that has four modules ask the model side by side; all of its replies cost the same."""
+    """Return a script that has four modules ask the model side by side; each reply takes twelve tokens."""
+    plan = calls(*FOUR) if getattr(planner, "native", False) else {"text": AS_TEXT}
 
     def reply(messages: Sequence[tuple[str, str]]) -> dict[str, Any]:
-        if len(messages) == 1:
-            return costing("a city")
-        if len(messages) > 2:
-            return costing("Answer: done")
-        return costing(calls(*FOUR) if getattr(planner, "native", False) else AS_TEXT)
+        said = {1: {"text": "a city"}, 2: plan}.get(len(messages), {"text": "Answer: done"})
+        return {**said, "input_tokens": 10, "output_tokens": 2}
 
     return reply
 
@@ -84,13 +68,10 @@ PLANNERS = [React(native=True), React(native=False), OneShot()]
 )
 def test_a_budget_ends_a_run_before_it_is_overrun(planner: Planner, budget: Budget, most: int) -> None:
     model = ScriptedModel(four_at_once(planner))
-    executor = Executor(Inventory.of([Ask()], planner), LLM.connect(model), budget=budget)
-    state = executor.run(GIVEN)
-    assert state.ended is not None and state.ended.reason == "budget", state.ended
-    if budget.steps == most:
-        assert state.steps_taken == most
-    else:
-        assert len(model.requests) == state.usage.calls == most
+    state = Executor(Inventory.of([Ask()], planner), LLM.connect(model), budget=budget).run(GIVEN)
+    assert state.status == "budget", state.ended
+    reached = [state.steps_taken] if budget.steps == most else [len(model.requests), state.usage.calls]
+    assert {*reached} == {most}
 
 
 @pytest.mark.parametrize("planner", PLANNERS)
@@ -99,14 +80,10 @@ def test_a_run_that_goes_on_after_its_time_asks_nothing_more(planner: Planner) -
     model = ScriptedModel(four_at_once(planner))
     executor = Executor(Inventory.of([Ask()], planner), LLM.connect(model), budget=Budget(seconds=100))
     events = list(executor.stream(GIVEN))
-    assert State.fold(events).ended is not None
-    steps = [index for index, event in enumerate(events) if isinstance(event, StepRecord)]
-    first = events[: steps[1]]
-    before = [replace(each, seconds=101) if isinstance(each, StepRecord) else each for each in first]
-    asked = len(model.requests)
+    asked, first = len(model.requests), [isinstance(each, StepRecord) for each in events].index(True)
+    before = [*events[:first], replace(events[first], seconds=101)]  # type: ignore[call-arg]
     state = executor.run(GIVEN, before)
-    assert state.ended is not None and state.ended.reason == "budget"
-    assert "100 seconds" in str(state.ended.error)
+    assert state.status == "budget" and "100 seconds" in state.why
     assert len(model.requests) == asked and state.steps_taken == 1
 
 
@@ -114,11 +91,10 @@ def test_what_is_last_answers_and_is_no_tool() -> None:
     model = ScriptedModel([NATIVE[0], "Answer: done"])
     inventory = Inventory.of([weather, report], React(last=["report"]))
     state = Executor(inventory, LLM.connect(model)).run(GIVEN)
-    assert state.executed_names == ("weather", "report") and state.answer == report.run(State())
+    assert state.executed_names == ("weather", "report") and state.answer == report()
     assert [call.params["tools"] for plan in state.plans for call in plan.calls] == [["weather"], ["weather"]]
-    with pytest.raises(InventoryError, match=r"planner\.last names a module 'repot'") as caught:
+    with pytest.raises(InventoryError, match=r"planner\.last names a module 'repot'.*Did you mean 'report'"):
         Inventory.of([weather, report], React(last=["repot"]))
-    assert "report" in caught.value.hint
 
 
 @pytest.mark.parametrize(
@@ -127,13 +103,11 @@ def test_what_is_last_answers_and_is_no_tool() -> None:
 )
 def test_a_module_that_is_to_stop_the_run_stops_it(on_error: OnError, reason: str, ran: list[str]) -> None:
     turn = calls(("weather", {"city": "Atlantis"}), ("convert", {"amount": 1}))
-    modules = {"weather": weather, "convert": convert}
-    inventory = Inventory("mine", React(), modules, on_error={"weather": on_error})
+    inventory = replace(Inventory.of([weather, convert], React()), on_error={"weather": on_error})
     for parallel in (True, False):
         llm = LLM.connect(ScriptedModel([turn, "34 F"]))
         state = Executor(inventory, llm, parallel=parallel).run(GIVEN)
-        assert state.ended is not None and state.ended.reason == reason
-        assert [record.step.module for record in state.executed] == ran
+        assert state.status == reason and [record.step.module for record in state.executed] == ran
 
 
 TOOLS_REFUSED = Fault(400, {"error": {"message": "registry.ollama.ai/library/llama3 does not support tools"}})
@@ -153,32 +127,30 @@ def test_where_native_tools_are_asked_for_a_refusal_ends_the_run(loopback: Start
     server = loopback([TOOLS_REFUSED, *IN_TEXT])
     inventory = Inventory.of([weather, convert], React(native=True))
     state = Executor(inventory, LLM.connect("openai:gpt-4.1-mini", api_key="k")).run(GIVEN)
-    assert state.ended is not None and state.ended.reason == "failed" and len(server.requests) == 1
-    assert "does not take tools to call" in str(state.ended.error)
+    assert state.status == "failed" and len(server.requests) == 1
+    assert "does not take tools to call" in state.why
+
+
+AS_CALLED = [(NATIVE, "auto"), (NATIVE, True), (IN_TEXT, False), (IN_TEXT, "auto")]
 
 
 def as_told(events: Sequence[Event]) -> list[dict[str, Any]]:
     """Return events as a log has them, without what a replay spares, and what it looked for in vain."""
-
     spared = ("seconds", "at", "usage", "attempts", "cached", "beside")
+
+    def missed(value: Any) -> bool:
+        return isinstance(value, Mapping) and "ReplayMiss" in str(value.get("error"))
 
     def without(value: Any) -> Any:
         if isinstance(value, Mapping):
             return {name: without(each) for name, each in value.items() if name not in spared}
         return [without(each) for each in value if not missed(each)] if isinstance(value, list) else value
 
-    def missed(value: Any) -> bool:
-        return isinstance(value, Mapping) and str(value.get("error")).startswith("ReplayMiss")
-
     return [without(event_to_json(event)) for event in events]
 
 
-@pytest.mark.parametrize(
-    ("script", "native"), [(NATIVE, "auto"), (NATIVE, True), (IN_TEXT, False), (IN_TEXT, "auto")]
-)
-def test_a_recorded_run_is_replayed_without_a_call(
-    script: Sequence[Any], native: bool | str, tmp_path: Path
-) -> None:
+@pytest.mark.parametrize(("script", "native"), AS_CALLED)
+def test_a_recorded_run_is_replayed_without_a_call(script: Any, native: Any, tmp_path: Path) -> None:
     def run(script: Sequence[Any], mode: Any, *, takes_tools: bool) -> tuple[list[Event], ScriptedModel]:
         model = ScriptedModel(script, tools=takes_tools)
         store = ResponseStore(tmp_path / "replies.sqlite", mode)
@@ -197,10 +169,9 @@ def test_a_recorded_run_is_replayed_without_a_call(
 
 @pytest.mark.parametrize("native", [True, False])
 def test_the_model_sees_the_beginning_of_a_large_output_and_the_log_has_all(native: bool) -> None:
-    asks = '[{"module": "chapter", "args": {"pages": 50}}]'
-    call = calls(("chapter", {"pages": 50})) if native else asks
-    model = ScriptedModel([call, "Answer: read"], tools=native)
-    inventory = Inventory.of([chapter], React(native=native, max_output_tokens=100))
+    words = tool(lambda: " ".join(f"word{number}" for number in range(5000)), name="chapter")
+    model = ScriptedModel([calls(("chapter", {})) if native else '["chapter"]', "Answer: read"], tools=native)
+    inventory = Inventory.of([words], React(native=native, max_output_tokens=100))
     events = list(Executor(inventory, LLM.connect(model)).stream(GIVEN))
     told = model.requests[-1][-1][1]
     assert "word0 word1 " in told and "word100 " not in told and "not shown" in told
@@ -209,13 +180,8 @@ def test_the_model_sees_the_beginning_of_a_large_output_and_the_log_has_all(nati
 
 
 def test_the_outcome_of_calls_side_by_side_is_that_of_one_after_the_other() -> None:
-    turn = calls(
-        ("weather", {"city": "Boom"}),
-        ("weather", {"city": "Paris"}),
-        ("convert", {"amount": "$weather.temp"}),
-        ("weather", {"city": "Atlantis"}),
-        ("convert", {"amount": 5}),
-    )
+    boom, paris, atlantis = (("weather", {"city": city}) for city in ("Boom", "Paris", "Atlantis"))
+    turn = calls(boom, paris, ("convert", {"amount": "$weather.temp"}), atlantis, ("convert", {"amount": 5}))
     told = []
     for parallel in (True, False):
         model = ScriptedModel([turn, "68 F"])
@@ -231,15 +197,14 @@ def test_the_outcome_of_calls_side_by_side_is_that_of_one_after_the_other() -> N
 @pytest.mark.parametrize("native", [True, False])
 @pytest.mark.parametrize("is_async", [True, False])
 def test_what_is_heard_last_is_the_answer(native: bool, is_async: bool) -> None:
-    asks = '[{"module": "ask", "args": {"city": "Paris"}}]'
+    asks: Any = '[{"module": "ask", "args": {"city": "Paris"}}]'
     first = calls(("ask", {"city": "Paris"})) | {"text": "Let me see."} if native else asks
-    answer = "It is a city." if native else "Answer: It is a city."
-    model = ScriptedModel([first, "a city", answer], tools=native)
+    last = "It is a city." if native else "Answer: It is a city."
+    model = ScriptedModel([first, "a city", last], tools=native)
     executor = Executor(Inventory.of([Ask()], React(native=native)), LLM.connect(model))
     heard: list[str | None] = []
     if is_async:
         state = asyncio.run(executor.arun(GIVEN, on_text=heard.append))
     else:
         state = executor.run(GIVEN, on_text=heard.append)
-    assert state.answer == "It is a city."
-    assert heard == ["a city", None, "It is a city."]
+    assert state.answer == "It is a city." and heard == ["a city", None, "It is a city."]

@@ -16,14 +16,13 @@ from chameleon.inventory import Card
 from chameleon.table.bars import split_rows
 
 PROMPTS = Path(__file__).resolve().parents[2] / "prompts"
+NAMES = sorted(str(path.relative_to(PROMPTS).with_suffix("")) for path in PROMPTS.rglob("*.md"))
 TASKS = ("wikitq", "tabfact", "fetaqa")
 OPERATIONS = ("add_column", "select_row", "select_column", "group_by", "sort_by")
 _ITEM = re.compile(
     r"/\*\n(?P<table>(?:.+\n)+?)\*/\n(?:[Qq]uestion|[Ss]tatement) ?: (?P<question>.+)\n"
     r"(?P<reply>(?:.+\n)+?)(?=\n|\Z)"
 )
-
-
 _PROBLEM = re.compile(
     r"(?:^Context:\n(?:.+\n)+\n)?(?:^<rows>\n(?P<above>(?:.+\n)+?)</rows>\n\n)?"
     r"^Question: (?P<question>.+)\n(?:<passage>\n(?:.+\n)+?</passage>\n)?"

@@ -6,6 +6,7 @@ After a change that is meant, record anew with `--update-golden` and read the di
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,42 +18,32 @@ from chameleon.inventory import Card
 from chameleon.planners.told import inputs_of
 from chameleon.quoting import Quoted, block
 from chameleon.table import Table
+from tests.prompts.demonstrations import NAMES
 
-PROMPTS = Path(__file__).resolve().parents[2] / "prompts"
 GOLDEN = Path(__file__).parent / "golden"
-NAMES = sorted(str(path.relative_to(PROMPTS).with_suffix("")) for path in PROMPTS.rglob("*.md"))
 
 TABLE = Table(["Dish <br>", "Price"], [["soup & bread", "$4"], ["{{ pie }}", "$9"]], caption="Menu $1")
-OVER_TABLES = {
-    "free": {"question": "How much is it all {together}?", "table": TABLE, "unit": "$"},
-    "choice": {"question": "Which is cheaper?", "table": TABLE, "choices": ("soup & bread", "{{ pie }}")},
-}
-OVER_PICTURES = {
-    "text": {"question": "Why {is} it so?", "choices": ("<b> & c", "{{ d }}"), "text": "A menu costs $9."},
-    "picture": {
-        "question": "What is it?",
-        "choices": ("a dish", "a price", "a cook"),
-        "image": "menu.png",
-        "metadata": {"grade": 4, "subject": "social science", "skill": "Read a menu"},
-    },
-}
 PIE = {"question": "How much is {{ pie }}?"}
-OVER_PLANS = {"named": PIE, "called": PIE}
-CHAINS = ("chain_of_table/", "wikitq/", "tabfact/", "fetaqa/")
-OVER_FINDINGS = {
-    "bare": {**PIE, "table": TABLE},
-    "clarified": {"question": "How often is it <b>?", "table": TABLE},
+OFTEN = {"question": "How often is it <b>?", "table": TABLE}
+FREE = {"question": "How much is it all {together}?", "table": TABLE, "unit": "$"}
+CHOICE = {"question": "Which is cheaper?", "table": TABLE, "choices": ("soup & bread", "{{ pie }}")}
+WHY = {"question": "Why {is} it so?", "choices": ("<b> & c", "{{ d }}"), "text": "A menu costs $9."}
+PICTURE = {"question": "What is it?", "choices": ("a dish", "a price", "a cook"), "image": "menu.png"}
+PICTURE |= {"metadata": {"grade": 4, "subject": "social science", "skill": "Read a menu"}}  # type: ignore[dict-item]
+SECTION = {"question": "Section 4(a) applies to the <b> pie.", "text": "The pie costs $9.\n</facts>"}
+Kinds = dict[str, dict[str, Any]]
+CHAINS: Kinds = {"begun": {**PIE, "table": TABLE}, "grouped": {**OFTEN, "text": "A menu costs $9."}}
+TABLES: Kinds = {"free": FREE, "choice": CHOICE}
+OVER: dict[str, Kinds] = {
+    "tables/program_generator": {**TABLES, "short": FREE, "short_choice": CHOICE},
+    **dict.fromkeys(("tabmwp/", "tables/"), TABLES),
+    **dict.fromkeys(("chain_of_table/", "wikitq/", "tabfact/", "fetaqa/"), CHAINS),
+    **{task: {"found": PIE} for task in ("corpus/", "papers/")},
+    "planners/": {"named": PIE, "called": PIE},
+    "sara/": {"statement": SECTION, "amount": PIE, "other": {"question": "Does section 4 apply?"}},
+    "tablerag/": {"bare": {**PIE, "table": TABLE}, "clarified": OFTEN},
+    "": {"text": WHY, "picture": PICTURE},
 }
-OVER_CHAINS = {
-    "begun": {**PIE, "table": TABLE},
-    "grouped": {"question": "How often is it <b>?", "table": TABLE, "text": "A menu costs $9."},
-}
-OVER_STATUTES = {
-    "statement": {"question": "Section 4(a) applies to the <b> pie.", "text": "The pie costs $9.\n</facts>"},
-    "amount": PIE,
-    "other": {"question": "Does section 4 apply?"},
-}
-OVER_CANDIDATES = {"found": PIE}
 DATABASE = """Title: menu $1
 CREATE TABLE w (
 \t"dish <br>" TEXT,
@@ -63,32 +54,35 @@ dish <br>\tprice
 soup & bread\t$4
 */
 </database>"""
-OF_SQL = {"database": DATABASE, "asked": "is it {{ hot }}?", "items": "1 | soup & bread\n2 | </values>"}
 CARDS = [Card("lookup", "Looks things up.", "Use it for prices."), Card("answer", "Answers.")]
 CONVERT = arguments_of(tool(lambda amount, to="EUR": 0, name="convert", description="Converts <money>."))
+OF_CHAINS: dict[str, Any] = {
+    "database": DATABASE,
+    "asked": "is it {{ hot }}?",
+    "items": "1 | soup & bread\n2 | </values>",
+    "columns": "Dish <br>, Price",
+    "by_column": '{"columns": ["Dish <br>", "Price"]}',
+}
+FOUND = f"Table 1: Menu $1\n{block('table', 'Dish | {{ b }}')}\nTable 2: {{{{ pies }}}}"
 # What modules of chains over tables and the planner add to the slots, for each kind of case.
-ADDED = {
+ADDED: Kinds = {
     "free": {"pandas": True},
     **{kind: {"short": True} for kind in ("short", "short_choice")},
     "begun": {
-        **OF_SQL,
+        **OF_CHAINS,
         "blocks": ["dish <br>\nsoup & bread", "</part> $4"],
         "candidates": [Card("select_row", "Keeps rows."), Card("group_by", "Counts."), *CARDS],
         "names": ["select_row", "group_by", "lookup", "answer"],
         "chain": "",
-        "columns": "Dish <br>, Price",
-        "by_column": '{"columns": ["Dish <br>", "Price"]}',
         "definition": 'CREATE TABLE w (\n\t"Dish <br>" TEXT\n)',
         "questions": ["how many pies?"],
     },
     "grouped": {
-        **OF_SQL,
+        **OF_CHAINS,
         "candidates": [Card("sort_by", "Sorts.")],
         "names": ["sort_by", "end"],
         "chain": "f_group_by(Dish <br>) ->",
         "calls": ["f_group_by(Dish <br>)"],
-        "columns": "Dish <br>, Price",
-        "by_column": '{"columns": ["Dish <br>", "Price"]}',
         "definition": 'CREATE TABLE w (\n\t"Price" INTEGER\n)',
         "questions": ["how many pies?", "how many <b>soups</b>?"],
         "evidence": "There are 2 pies. There are 3 <b>soups</b>.",
@@ -114,37 +108,19 @@ ADDED = {
         "found": block("knowledge", "A pie costs {{ $9 }}.\n</knowledge>"),
         "last": "answer",
     },
-    "found": {
-        "found": Quoted(f"Table 1: Menu $1\n{block('table', 'Dish | {{ b }}')}\nTable 2: {{{{ pies }}}}")
-    },
+    "found": {"database": DATABASE, "found": Quoted(FOUND)},
 }
 
 
-def kinds(name: str) -> dict[str, dict[str, object]]:
-    if name == "tables/program_generator":
-        return OVER_TABLES | {"short": OVER_TABLES["free"], "short_choice": OVER_TABLES["choice"]}
-    if name.startswith(CHAINS):
-        return OVER_CHAINS
-    if name.startswith("planners/"):
-        return OVER_PLANS
-    if name.startswith("sara/"):
-        return OVER_STATUTES
-    if name.startswith(("corpus/", "papers/")):
-        return OVER_CANDIDATES
-    if name.startswith("tablerag/"):
-        return OVER_FINDINGS
-    return OVER_TABLES if name.startswith(("tabmwp/", "tables/")) else OVER_PICTURES
+def kinds(name: str) -> Kinds:
+    return next(cases for begin, cases in OVER.items() if name.startswith(begin))
 
 
 CASES = [(name, kind, given) for name in NAMES for kind, given in kinds(name).items()]
 
 
-@pytest.mark.parametrize(
-    ("name", "kind", "given"), CASES, ids=lambda part: part if isinstance(part, str) else ""
-)
-def test_prompt_is_as_recorded(
-    name: str, kind: str, given: dict[str, object], request: pytest.FixtureRequest
-) -> None:
+@pytest.mark.parametrize(("name", "kind", "given"), CASES)
+def test_prompt_is_as_recorded(name: str, kind: str, given: Any, request: pytest.FixtureRequest) -> None:
     state = State(input=given, cache={"knowledge": "A menu lists dishes."})
     slots = slots_of(state) | {"modules": CARDS, "inputs": inputs_of(state, 2_000)} | ADDED.get(kind, {})
     messages = Prompt.load(name).render(slots)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -14,6 +14,7 @@ from chameleon.core.events import StepRecord
 from chameleon.llm import LLM, ScriptedModel
 from chameleon.modules.table_ops.selection import SelectRow
 from chameleon.modules.table_ops.table_query import TableQuery
+from tests.engine.files import write
 
 VECTORS = (Path(__file__).parents[2] / "../shared/data/vectors").resolve()
 ALIASES = """\
@@ -38,20 +39,17 @@ DEPARTURES = {
 }
 
 
-def vectors(name: str) -> list[Any]:
+def vectors(name: str) -> pytest.MarkDecorator:
+    """Give a test the rows of a file of vectors; none where the shared vectors are not here."""
     path = VECTORS / f"{name}.jsonl"
-    if not path.is_file():
-        return [pytest.param(None, marks=pytest.mark.skip(reason="the shared vectors are not here"))]
-    rows = map(json.loads, path.read_text("utf-8").splitlines())
-    return [pytest.param(row, id=f"{row['id']} {row['name']}") for row in rows]
+    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.is_file() else []
+    return pytest.mark.parametrize("row", rows, ids=lambda row: f"{row['id']} {row['name']}")
 
 
 @pytest.fixture(scope="module")
 def inventory(tmp_path_factory: pytest.TempPathFactory) -> Inventory:
-    """`tabfact` with the names that the published code has for grouping and sorting."""
-    file = tmp_path_factory.mktemp("inventories") / "aliases.yaml"
-    file.write_text(ALIASES, "utf-8")
-    return Inventory.load(file)
+    """Return `tabfact` with the names that the published code has for grouping and sorting."""
+    return Inventory.load(write(tmp_path_factory.mktemp("inventories"), ALIASES))
 
 
 def table_in(row: dict[str, Any], caption: str) -> Table:
@@ -64,11 +62,11 @@ def table_in(row: dict[str, Any], caption: str) -> Table:
 
 
 def check(id: str, asked: str, tail: str) -> None:
-    """Whether a prompt ends so; blanks at its end are trimmed, which the providers ask for."""
+    """Check that a prompt ends so, but for blanks, which the providers ask to trim."""
     assert asked.endswith(tail.rstrip()) == (id not in DEPARTURES), f"{asked[-len(tail) :]}\n---\n{tail}"
 
 
-@pytest.mark.parametrize("row", vectors("chain_of_table_ops"))
+@vectors("chain_of_table_ops")
 def test_operations(row: dict[str, Any], inventory: Inventory) -> None:
     module = inventory.modules[row["op"]]
     state = State(input={"question": row["statement"], "table": table_in(row, row["caption"])})
@@ -80,12 +78,11 @@ def test_operations(row: dict[str, Any], inventory: Inventory) -> None:
         assert later == [] or any(text.endswith(row["prompt_tail_second_call"]) for text in later)
 
 
-@pytest.mark.parametrize("row", vectors("chain_of_table_plan"))
+@vectors("chain_of_table_plan")
 def test_the_planner(row: dict[str, Any], inventory: Inventory) -> None:
     history = tuple(map(record, row["prior_chain"]))
     state = State(input={"question": STATEMENT, "table": table_in(row, "race")}, history=history)
-    client = ScriptedModel(["<END>"])
-    planner: Any = inventory.planner
+    client, planner = ScriptedModel(["<END>"]), cast(Any, inventory.planner)
     planner.with_llm(LLM.connect(client)).propose(state, inventory)
     assert bool(client.requests) == row["called_llm"]
     if client.requests:
@@ -103,7 +100,7 @@ def record(link: dict[str, Any]) -> StepRecord:
     return StepRecord(Step(name), output={"call": call})
 
 
-@pytest.mark.parametrize("row", vectors("chain_of_table_query"))
+@vectors("chain_of_table_query")
 def test_the_last_question(row: dict[str, Any], inventory: Inventory) -> None:
     module = inventory.modules["table_query"]
     assert isinstance(module, TableQuery)

@@ -1,8 +1,12 @@
-"""An index on disk: built at once or in pieces, added to, deleted from, opened by id and by search."""
+"""An index on disk: built at once or in pieces, changed, opened; what is wrong with it is reported."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
@@ -10,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from chameleon.documents.indexing import index_files
 from chameleon.errors import InputError
 from chameleon.retrieval.build import Build
 from chameleon.retrieval.document import Document
@@ -18,6 +23,8 @@ from chameleon.retrieval.make import build_index, delete_documents, make_retriev
 from chameleon.retrieval.manifest import Manifest
 from chameleon.table import Table
 from tests.retrieval.corpora import questions, table_document, tables
+from tests.retrieval.hashed import Hashed
+from tests.retrieval.test_index_crashes import know_embeddings, needs_fork, run
 
 
 def build(folder: Path, documents: list[Document]) -> Index:
@@ -39,9 +46,7 @@ document = st.builds(Document, id, st.none() | table, st.text(st.characters(), m
 
 @settings(max_examples=15)
 @given(st.lists(document, unique_by=lambda each: each.id, max_size=12))
-def test_documents_come_back_as_they_were_given(
-    tmp_path_factory: pytest.TempPathFactory, documents: list[Document]
-) -> None:
+def test_documents_come_back(tmp_path_factory: pytest.TempPathFactory, documents: list[Document]) -> None:
     index = build(tmp_path_factory.mktemp("index"), documents)
     assert len(index) == len(documents) and list(index.documents()) == documents
     assert list(index.ids) == [each.id for each in documents]
@@ -121,7 +126,7 @@ def test_what_is_refused_and_what_is_raised_leave_the_old_index(tmp_path: Path) 
         assert list(Index.open(tmp_path).documents()) == tables(5) and len(list(tmp_path.iterdir())) == 2
 
 
-def test_a_build_sees_what_another_has_done_since_it_was_made(tmp_path: Path) -> None:
+def test_a_build_sees_what_another_has_done_since_it_was_made_and_reports_progress(tmp_path: Path) -> None:
     build(tmp_path, tables(3))
     late = Build(tmp_path, Manifest())
     build(tmp_path, tables(5, seed=1))
@@ -129,9 +134,113 @@ def test_a_build_sees_what_another_has_done_since_it_was_made(tmp_path: Path) ->
         late.add([table_document(4, seed=1), table_document(9)])
         late.commit()
     assert list(Index.open(tmp_path).documents()) == [*tables(5, seed=1), table_document(9)]
-
-
-def test_progress_is_told(tmp_path: Path) -> None:
     counts: list[int] = []
-    build_index(tmp_path, iter(tables(250)), "bm25", counts.append)
+    build_index(tmp_path / "new", iter(tables(250)), "bm25", counts.append)
     assert counts == [100, 200, 250]
+
+
+LIMITS = (50, 1_000, 30_000, 100_000, 10_000_000)
+NEW = tables(300, seed=1)
+
+
+def harmed(harm: str, whole: bytes) -> bytes:
+    garbled = bytes(byte ^ 16 for byte in whole) if harm == "garbled" else whole
+    found = {"emptied": b"", "cut": whole[: len(whole) // 2], "longer": whole + b"\0", "garbled": garbled}
+    return found.get(harm, whole[:-1] + bytes([whole[-1] ^ 1]))
+
+
+@pytest.mark.parametrize("harm", ["removed", "emptied", "cut", "longer", "garbled", "flipped"])
+def test_every_damaged_file_is_named_with_what_rebuilds_it(tmp_path: Path, hashed: Hashed, harm: str) -> None:
+    source, folder = tmp_path / "a.csv", tmp_path / "index"
+    source.write_text("city,river\nLyon,Rhone\n")
+    index_files([source], folder, {"first": "blend", "embeddings": hashed.name})
+    build_index(folder, tables(3, seed=1))
+    index = build_index(folder, tables(9))  # with documents that are replaced
+
+    files = [path for path in sorted(folder.rglob("*")) if path.is_file() and path.suffix != ".lock"]
+    assert {"manifest.json", "files.json", "meta.json"} < {path.name for path in files} and len(files) > 15
+    for path in files:
+        whole = path.read_bytes()
+        path.unlink()  # what is mapped stays as it is
+        if harm != "removed":
+            path.write_bytes(harmed(harm, whole))
+        is_unfinished = path.name == "manifest.json" and harm == "removed"
+        uses = (partial(Index.open, folder), partial(delete_documents, folder, []))
+        for use_it in (*uses, *([] if is_unfinished else [partial(index_files, [source], folder)])):
+            with pytest.raises(InputError) as caught:
+                use_it()
+            line = str(caught.value)
+            assert line.startswith(str(folder if is_unfinished else path))
+            assert ("builds it again" if is_unfinished else f"index FILES --out {folder}") in line
+        path.unlink(missing_ok=True)
+        path.write_bytes(whole)
+    assert list(Index.open(folder).documents()) == list(index.documents())
+
+
+def test_another_format_and_none_are_reported_and_left_alone(tmp_path: Path) -> None:
+    build(tmp_path, tables(12))
+    other = '{"format": "chameleon-index-5", "check": 7}'
+    for text in ("", "[]", "{" * 100, "\xff", '{"format": "chameleon-index-6"}', other):
+        (tmp_path / "manifest.json").write_text(text, "latin-1")
+        for use_it in (Index.open, partial(build, documents=tables(12))):
+            with pytest.raises(InputError, match="another format" if text == other else "file is damaged"):
+                use_it(tmp_path)
+        assert (tmp_path / "manifest.json").read_text("latin-1") == text
+        assert any(tmp_path.glob("*/words/*.store"))
+
+
+@pytest.mark.parametrize("name", ["letters.txt", "words/thesis.txt", "manifest.json", "chameleon/x.txt"])
+def test_a_folder_that_holds_something_else_is_left_alone(tmp_path: Path, name: str) -> None:
+    mine = tmp_path / "site" / name
+    mine.parent.mkdir(parents=True)
+    mine.write_text('{"name": "a site of mine"}')
+    top, fresh = name.partition("/")[0], partial(build, documents=[])
+    refused = "the folder holds no index" if top == "manifest.json" else f"something else: {top}"
+    for do, place, message in (
+        (Index.open, "none", "there is no such index"),
+        (lambda folder: delete_documents(folder, []), "none", "there is no such index"),
+        (Index.open, "site", "the folder holds no index"),
+        (fresh, "site", refused),
+        (fresh, f"site/{name}", "an index is a folder, and this is a file"),
+    ):
+        with pytest.raises(InputError, match=message):
+            do(tmp_path / place)
+    assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == [mine.name]
+
+
+def apart(do: Callable[[], object]) -> None:
+    """Print what a process of its own returns, raises, or dies of."""
+    sys.stdout.flush()
+    if pid := os.fork():
+        status = os.waitpid(pid, 0)[1]
+        return print("CRASHED", status) if status else None
+    try:
+        print(do(), flush=True)
+    except InputError as problem:
+        print(type(problem).__name__, problem, flush=True)
+    os._exit(0)
+
+
+def limit(folder: str) -> None:
+    import resource
+
+    know_embeddings()
+    for most in LIMITS:
+        limits = (resource.RLIMIT_FSIZE, (most, most))
+        apart(lambda: resource.setrlimit(*limits) or len(build_index(f"{folder}/{most}", NEW)))  # noqa: B023
+
+
+@pytest.mark.slow
+@needs_fork
+def test_a_full_disk_is_reported_and_the_old_index_stays(tmp_path: Path, hashed: Hashed) -> None:
+    """The system refuses to write more than so many bytes to a file."""
+    old = build_index(tmp_path / "old", tables(12), {"first": "dense", "embeddings": hashed.name})
+    for most in LIMITS:
+        shutil.copytree(old.path, tmp_path / str(most))
+    *outcomes, last = run("test_index.limit", tmp_path)
+    assert last == "300"
+    for most, message in zip(LIMITS[:-1], outcomes, strict=True):
+        folder = tmp_path / str(most)
+        assert message.startswith(f"InputError {folder}") and "cannot be written" in message
+        assert list(Index.open(folder).documents()) == tables(12), most
+        assert list(build_index(folder, NEW).documents()) == NEW

@@ -16,6 +16,7 @@ import pytest
 
 from chameleon.errors import InputError
 from chameleon.retrieval.document import Document
+from chameleon.retrieval.engine import failing
 from chameleon.retrieval.index import Index
 from chameleon.retrieval.make import build_index, make_retriever
 from tests.e2e.commands import environment
@@ -24,18 +25,15 @@ from tests.retrieval.hashed import Hashed
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 OLD, NEW = tables(20), [*tables(10, seed=1), *tables(130, first=100)]
-MOMENTS = [  # an event, the function, the how manieth; whether NEW is there then
-    ("c_call", "Index.writer", 1, False),
-    ("c_call", "IndexWriter.add_document", 100, False),
-    ("call", "Hashed.embed_documents", 2, False),
-    ("c_return", "IndexWriter.commit", 1, False),
-    ("c_return", "IndexWriter.wait_merging_threads", 1, False),
-    ("call", "write_index", 1, False),
-    ("return", "write_index", 1, False),
-    ("call", "Manifest.write", 1, False),
-    ("return", "Manifest.write", 1, True),
-    ("return", "Build.commit", 1, True),
+# An event, the function, the how manieth; those after which NEW is there are last.
+MOMENTS = [
+    *(("c_call", "Index.writer", 1), ("c_call", "IndexWriter.add_document", 100)),
+    *(("call", "Hashed.embed_documents", 2), ("c_return", "IndexWriter.commit", 1)),
+    *(("c_return", "IndexWriter.wait_merging_threads", 1), ("call", "write_index", 1)),
+    *(("return", "write_index", 1), ("call", "Manifest.write", 1)),
+    *(("return", "Manifest.write", 1), ("return", "Build.commit", 1)),
 ]
+FIRST_NEW = len(MOMENTS) - 2
 
 
 def command(function: str, *given: object) -> list[str]:
@@ -62,10 +60,10 @@ def know_embeddings() -> None:
 def kill_builds(folder: str, embeddings: str) -> None:
     """Kill a build at each moment: one that adds to an index, and a first one."""
     know_embeddings()
-    for number, (event, name, times, _) in enumerate(MOMENTS):
+    for number, moment in enumerate(MOMENTS):
         for place in (f"{folder}/{number}", f"{folder}/first-{number}"):
             if not (builder := os.fork()):
-                sys.setprofile(killer(event, name, times))
+                sys.setprofile(killer(*moment))
                 build_index(place, NEW, {"first": "dense", "embeddings": embeddings})
                 os._exit(0)
             print(os.waitpid(builder, 0)[1])
@@ -88,9 +86,7 @@ def found(index: Index) -> list[Any]:
 
 
 @needs_fork
-def test_a_build_that_is_killed_leaves_the_old_index_and_the_next_one_is_as_if_nothing_had_been(
-    tmp_path: Path, hashed: Hashed
-) -> None:
+def test_a_build_that_is_killed_leaves_the_old_index(tmp_path: Path, hashed: Hashed) -> None:
     spec = {"first": "dense", "embeddings": hashed.name}
     old = build_index(tmp_path / "old", OLD, spec)
     for name in ("once", *range(len(MOMENTS))):
@@ -99,8 +95,8 @@ def test_a_build_that_is_killed_leaves_the_old_index_and_the_next_one_is_as_if_n
     first = found(build_index(tmp_path / "first", NEW, spec))
     statuses = run("test_index_crashes.kill_builds", tmp_path, hashed.name)
     assert set(statuses) == {str(int(signal.SIGKILL))} and len(statuses) == 2 * len(MOMENTS)
-    for number, (*moment, is_new) in enumerate(MOMENTS):
-        folder = tmp_path / str(number)
+    for number, moment in enumerate(MOMENTS):
+        folder, is_new = tmp_path / str(number), number >= FIRST_NEW
         assert found(Index.open(folder)) == (after if is_new else before), moment
         assert found(build_index(folder, NEW)) == after, moment
         folder = tmp_path / f"first-{number}"
@@ -138,3 +134,10 @@ def test_while_another_process_builds(tmp_path: Path) -> None:
             index = Index.open(folder)
             assert len(list(index.documents())) == len(index) and len(index) % 10 == 0
     assert other.returncode == 0 and len(Index.open(folder)) == 120
+
+
+def test_a_full_disk_is_thought_of_where_the_engine_says_no_more(tmp_path: Path) -> None:
+    for said, hint in {"An error occurred in a thread: 'x'": "Is the disk full?", "Schema error": ""}.items():
+        with pytest.raises(InputError) as told, failing(tmp_path, "written"):
+            raise ValueError(said)
+        assert told.value.hint == hint

@@ -128,14 +128,16 @@ def test_a_colbert_checkpoint_scores_by_maxsim(tmp_path: Path, attends: bool) ->
     assert {hit.id for hit in hits} == {"1", "2"} and hits[0].score >= hits[1].score
 
 
-def test_late_interaction_encodes_texts_together_and_remembers_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_late_interaction_remembers_texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     colbert(tmp_path / "colbert", query_maxlen=9)
     model = late_encoder(str(tmp_path / "colbert"))
     asked: list[list[str]] = []
     encode = model._model.encode_document
-    counted = lambda texts, **more: (asked.append(texts), encode(texts, **more))[1]  # noqa: E731
+
+    def counted(texts: list[str], **more: Any) -> Any:
+        asked.append(texts)
+        return encode(texts, **more)
+
     monkeypatch.setattr(model._model, "encode_document", counted)
     alone = [model.scores("river", [text])[0] for text in TEXTS]
     model._known.clear()

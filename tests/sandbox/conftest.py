@@ -37,17 +37,14 @@ def own_children() -> list[psutil.Process]:
 
 
 def each_program(*kinds: str) -> pytest.MarkDecorator:
-    """Run a test with every program of `programs/<kind>.txt`, where a line of three dashes parts them.
-
-    "@" stands for the canary folder, "@port" for the canary listener's port.
-    """
+    """Run a test with every program of `programs/<kind>.txt`; "@" is the canary folder, "@port" its port."""
     folder = Path(__file__).with_name("programs")
     cases = [
-        pytest.param(code, id=f"{kind}-{number}")
+        pytest.param(code, kind, id=f"{kind}-{number}")
         for kind in kinds
         for number, code in enumerate((folder / f"{kind}.txt").read_text("utf-8").split("\n---\n"), start=1)
     ]
-    return pytest.mark.parametrize("code", cases)
+    return pytest.mark.parametrize(("code", "kind"), cases)
 
 
 def in_plain_python(code: str) -> Any:

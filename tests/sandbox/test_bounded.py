@@ -1,14 +1,22 @@
-"""Functions that are called in a process of its own: what they yield, and what ends them."""
+"""Functions called in a process of its own, and what a sandboxed program encodes as JSON for its host."""
 
 from __future__ import annotations
 
+import contextlib
+import datetime
+import json
+import math
 import os
 import signal
 import subprocess
 import sys
 import threading
 import time
+from collections import Counter, OrderedDict, defaultdict, deque, namedtuple
 from concurrent.futures import ThreadPoolExecutor
+from decimal import Decimal
+from enum import IntEnum
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +26,8 @@ from hypothesis import strategies as st
 
 from chameleon.errors import Declined, InputError
 from chameleon.sandbox.bounded import Bounds, called, end_all
+from chameleon.sandbox.decode import BadFrame, checked, read_frame
+from chameleon.sandbox.inside.encode import Encoder, TooLarge, Unsupported, kind_of
 from tests.e2e.commands import ROOT
 from tests.sandbox import hostile_readers
 
@@ -29,11 +39,8 @@ def call(name: str, *arguments: Any, bounds: Bounds = SHORT, data: bytes | None 
     return list(called(getattr(hostile_readers, name), *arguments, name="a.pdf", data=data, bounds=bounds))
 
 
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(st.characters()) | st.floats(allow_nan=False),
-    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
-    max_leaves=5,
-)
+PLAIN = st.none() | st.booleans() | st.integers() | st.text(st.characters()) | st.floats(allow_nan=False)
+JSON = st.recursive(PLAIN, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=5)
 
 
 @given(st.lists(JSON, max_size=4), st.none() | st.binary())
@@ -62,16 +69,13 @@ def test_what_takes_too_much_or_fails_is_told_in_one_line(name: str, arguments: 
     assert call("echo", 5) == [5]
 
 
-def test_our_own_errors_stay_and_what_came_before_is_kept() -> None:
+def test_our_own_errors_stay_and_nothing_is_printed(capfd: pytest.CaptureFixture[str]) -> None:
+    assert call("prints") == [True] and capfd.readouterr() == ("", "")
     found, process = [], call("tells")[1]
     with pytest.raises(Declined, match=r"a\.csv: not to be had\. Do this\."):
         for part in called(hostile_readers.raises, "ours", name="b", bounds=SHORT):
             found.append(part)
     assert found == [1] and call("tells")[1] == process
-
-
-def test_what_is_printed_reaches_nobody(capfd: pytest.CaptureFixture[str]) -> None:
-    assert call("prints") == [True] and capfd.readouterr() == ("", "")
 
 
 def test_one_process_serves_many_calls_and_one_that_had_too_much_before_is_made_anew() -> None:
@@ -123,3 +127,111 @@ def test_a_process_ends_soon_after_its_parent_however_that_ended() -> None:
     while stat.exists() and " Z " not in stat.read_text():
         assert time.monotonic() < end, "it still runs"
         time.sleep(0.1)
+
+
+finite = st.floats(allow_nan=False, allow_infinity=False)
+same = st.none() | st.booleans() | st.integers() | finite | st.text()
+kinds = (st.floats, st.fractions, st.decimals, st.dates, st.datetimes, st.timedeltas, st.complex_numbers)
+keys = st.integers() | st.tuples(st.integers(), st.text())
+others = st.one_of(
+    *(kind() for kind in kinds),
+    st.sets(st.integers() | st.text(), max_size=4),
+    st.dictionaries(keys, st.none(), max_size=4),
+)
+
+
+def nested(leaves: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    return st.recursive(
+        leaves,
+        lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+        max_leaves=12,
+    )
+
+
+def there(value: Any) -> Any:
+    form = Encoder(1 << 20, depth=12, digits=4000).encode(value)
+    return checked(json.loads(json.dumps(form, allow_nan=False)), 15, 4000)
+
+
+@given(nested(same))
+def test_values_of_json_come_as_they_are(value: Any) -> None:
+    assert there(value) == value
+
+
+@given(nested(same | others))
+def test_every_plain_value_is_strict_json_and_has_a_kind(value: Any) -> None:
+    json.dumps(there(value), allow_nan=False).encode()
+    assert kind_of(value) == ("none" if value is None else type(value).__name__.lower())
+
+
+class Colour(IntEnum):
+    RED = 3
+
+
+@pytest.mark.parametrize(
+    ("value", "form", "kind"),
+    [
+        (Fraction(1, 3), "1/3", "fraction"),
+        (Decimal("2.50"), 2.5, "decimal"),
+        (Decimal("sNaN"), "sNaN", "decimal"),
+        (Decimal("1e999"), "1E+999", "decimal"),
+        ({(1, 2): {3, 1, 2}}, {"[1, 2]": [1, 2, 3]}, "dict"),
+        (frozenset(["b", 2.5, "a", 1]), [1, 2.5, "a", "b"], "frozenset"),
+        (datetime.datetime(2020, 2, 29, 12, 30), "2020-02-29T12:30:00", "datetime"),
+        (datetime.date(2020, 2, 29), "2020-02-29", "date"),
+        (datetime.time(12, 30), "12:30:00", "time"),
+        (datetime.timedelta(minutes=1), 60.0, "timedelta"),
+        (range(0, 10, 3), [0, 3, 6, 9], "range"),
+        ([math.nan, -math.inf], ["nan", "-inf"], "list"),
+        (1 + 2j, "(1+2j)", "complex"),
+        (Colour.RED, 3, "int"),
+        (namedtuple("point", "x y")(1, 2), [1, 2], "tuple"),
+        (Counter("aab"), {"a": 2, "b": 1}, "dict"),
+        (defaultdict(int, a=1), {"a": 1}, "dict"),
+        (OrderedDict(a=1), {"a": 1}, "dict"),
+        (deque([1, 2]), [1, 2], "list"),
+        ({"a": 1}.keys(), ["a"], "list"),
+    ],
+)
+def test_forms_and_kinds(value: Any, form: Any, kind: str) -> None:
+    assert (there(value), kind_of(value)) == (form, kind)
+
+
+def test_what_is_not_plain_data_too_deep_large_or_long_is_refused() -> None:
+    for value in (lambda: 1, (item for item in ()), object(), json, print, b"bytes", type, iter([])):
+        with pytest.raises(Unsupported):
+            there([value])
+    deep: list[Any] = []
+    for _ in range(13):
+        deep = [deep]
+    for value, told in [
+        (deep, "12 levels"),
+        ("x" * (1 << 21), "KiB"),
+        (range(10**9), "KiB"),
+        (10**4001, "digits"),
+        (Fraction(1, 10**4001), "digits"),
+    ]:
+        with pytest.raises(TooLarge, match=told):
+            there(value)
+
+
+WRONG = ["9" * 4200, "9" * 5000, "NaN", "[1e999]", "[" * 50 + "]" * 50, '{"a": ' * 50 + "1" + "}" * 50]
+
+
+def test_frames_that_no_honest_child_sends() -> None:
+    for data in (
+        *(b"", b"\xff", b"[]", b"{}", b'{"s": 1}', b'{"s": "ok", "out": 3}', b'{"s": "ok", "k": 3}'),
+        *(b'{"s": "ok", "v": 1, "k": "\\u001b[31m"}', b"[" * 100_000),
+        *(b'{"s": "ok", "k": "x", "v": %b}' % value.encode() for value in WRONG),
+    ):
+        with pytest.raises(BadFrame):
+            read_frame(data, depth=12, digits=4000)
+
+
+@given(
+    st.binary(max_size=200)
+    | nested(same).map(lambda value: json.dumps({"s": "ok", "v": value, "k": "x"}).encode())
+)
+def test_any_bytes_end_in_a_frame_or_in_bad_frame(data: bytes) -> None:
+    with contextlib.suppress(BadFrame):
+        assert isinstance(read_frame(data, depth=12, digits=4000), dict)

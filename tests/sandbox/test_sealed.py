@@ -39,37 +39,28 @@ def handles() -> int:
 def script(code: str, ends: int = 0) -> subprocess.CompletedProcess[str]:
     """Run the code in a process of its own, which must end with this status."""
     command = [sys.executable, "-W", "ignore", "-c", code]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
     assert done.returncode == ends, done.stderr
     return done
 
 
-def test_an_import_without_use_stays_with_the_stdlib() -> None:
+def test_a_program_that_uses_a_library_has_it_and_an_import_without_use_stays_with_the_stdlib() -> None:
     with make_sandbox("sealed") as sandbox:
-        for code in (
-            "import numpy as np\nimport pandas as pd\nans = 1",
-            "ans = len(table['rows']) - 1",
-        ):
+        for code in ("import numpy as np\nimport pandas as pd\nans = 1", "ans = len(table['rows']) - 1"):
             assert sandbox.run(code, {"table": TABLE}).value == 1
         assert len(own_children()) == 1
-
-
-@pytest.mark.parametrize(
-    "code",
-    [
-        "import numpy\nans = float(numpy.pi) > 3",
-        "from numpy import pi\nans = float(pi) > 3",
-        "import numpy.linalg as la\nans = float(la.norm([3, 4])) == 5",
-        "import numpy\ntry:\n    x = numpy.pi\nexcept BaseException:\n    x = 0\nans = float(x) > 3",
-        "def f():\n    import numpy\n    return numpy.pi\nans = float(f()) > 3",
-        "import mpmath\nans = float(mpmath.pi) > 3",
-        "ans = int(df['n'].sum()) == 3",
-        "import numpy as np\nans = float(eval('n' + 'p.pi')) > 3",
-        "import numpy\nans = 'num' + 'py' in globals()",
-    ],
-)
-def test_a_program_that_uses_a_library_has_it(sealed: Sandbox, code: str) -> None:
-    assert sealed.run(code, {"table": TABLE}).value is True
+        for code in (
+            "import numpy\nans = float(numpy.pi) > 3",
+            "from numpy import pi\nans = float(pi) > 3",
+            "import numpy.linalg as la\nans = float(la.norm([3, 4])) == 5",
+            "import numpy\ntry:\n    x = numpy.pi\nexcept BaseException:\n    x = 0\nans = float(x) > 3",
+            "def f():\n    import numpy\n    return numpy.pi\nans = float(f()) > 3",
+            "import mpmath\nans = float(mpmath.pi) > 3",
+            "ans = int(df['n'].sum()) == 3",
+            "import numpy as np\nans = float(eval('n' + 'p.pi')) > 3",
+            "import numpy\nans = 'num' + 'py' in globals()",
+        ):
+            assert sandbox.run(code, {"table": TABLE}).value is True
 
 
 def test_libraries_that_are_not_installed_or_not_wanted() -> None:
@@ -109,17 +100,6 @@ def test_closing_ends_every_process_and_every_handle() -> None:
 
 
 @pytest.mark.slow
-def test_a_zygote_killed_between_programs_is_replaced() -> None:
-    before = family()
-    with make_sandbox("sealed") as sandbox:
-        assert sandbox.run("ans = 1").ok
-        outer, *inner = [process for process in family() if process not in before]
-        outer.kill()
-        psutil.wait_procs(inner, timeout=5)
-        assert sandbox.run("ans = 2").value == 2
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("of_child", [False, True], ids=["interpreter", "program"])
 @pytest.mark.parametrize(("kills", "status"), [(1, "ok"), (2, "crashed")])
 def test_what_is_killed_from_outside_runs_once_more(of_child: bool, kills: int, status: str) -> None:
@@ -150,13 +130,12 @@ def test_what_is_killed_from_outside_runs_once_more(of_child: bool, kills: int, 
 
 
 @pytest.mark.parametrize("name", ["Killed", "SandboxLost"])
-def test_a_program_cannot_make_itself_run_twice(name: str) -> None:
-    with make_sandbox("sealed") as sandbox:
-        begun = time.monotonic()
-        code = f"import time\nclass {name}(Exception): pass\ntime.sleep(0.9)\nraise {name}('x')"
-        outcome = sandbox.run(code)
-        assert (outcome.status, outcome.error_type) == ("error", name)
-        assert time.monotonic() - begun < 1.7
+def test_a_program_cannot_make_itself_run_twice(name: str, sealed: Sandbox) -> None:
+    begun = time.monotonic()
+    code = f"import time\nclass {name}(Exception): pass\ntime.sleep(0.9)\nraise {name}('x')"
+    outcome = sealed.run(code)
+    assert (outcome.status, outcome.error_type) == ("error", name)
+    assert time.monotonic() - begun < 1.7
 
 
 def test_a_zygote_that_hangs_is_killed_soon_after_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -171,9 +150,7 @@ def test_a_zygote_that_hangs_is_killed_soon_after_the_limit(monkeypatch: pytest.
 
 
 FORKED = """
-import os, psutil
 from concurrent.futures import ThreadPoolExecutor
-from chameleon.sandbox import shared_sandbox
 with ThreadPoolExecutor(8) as threads:
     made = {id(each) for each in threads.map(lambda _: shared_sandbox(), range(8))}
 sandbox = shared_sandbox()
@@ -186,53 +163,55 @@ if not child:
     os._exit(7)
 assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
 assert sandbox.run('ans = 3').value == 3
-print(*[p.pid for p in psutil.Process().children(recursive=True)])
 """
-
-
-@pytest.mark.slow
-def test_the_shared_sandbox_is_one_a_forked_copy_has_its_own_and_it_ends_with_the_process() -> None:
-    assert_gone(script(FORKED).stdout)
-
-
 EARLY = """
-import psutil, threading
-from chameleon.sandbox import shared_sandbox, start_early
 start_early()
-{}
+USE
 for thread in threading.enumerate():
     if thread.name == 'chameleon-sandbox':
         thread.join()
-print(*[p.pid for p in psutil.Process().children(recursive=True)])
+"""
+KILLED = """
+threading.Thread(target=make_sandbox('sealed').run, args=('while True: pass',)).start()
+tell()
+os.kill(os.getpid(), 9)
+"""
+HEAD = """
+import os, psutil, threading
+from chameleon.sandbox import make_sandbox, shared_sandbox, start_early
+def tell():
+    print(*[p.pid for p in psutil.Process().children(recursive=True)], flush=True)
 """
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("use", ["", "start_early(); assert shared_sandbox().run('ans = 1').value == 1"])
-def test_an_early_start_makes_the_shared_sandbox_and_it_ends_with_the_process(use: str) -> None:
-    assert_gone(script(EARLY.format(use)).stdout)
+@pytest.mark.parametrize(
+    ("code", "ends"),
+    [
+        (f"{FORKED}tell()", 0),
+        (f"{EARLY.replace('USE', '')}tell()", 0),
+        (EARLY.replace("USE", "start_early(); assert shared_sandbox().run('ans = 1').ok") + "tell()", 0),
+        (KILLED, -signal.SIGKILL),
+    ],
+    ids=["shared and forked", "early", "early and used", "killed"],
+)
+def test_the_sandbox_ends_with_its_process(code: str, ends: int) -> None:
+    """It is one for all threads, a forked copy has its own, and an early start makes the shared one."""
+    numbers = [int(number) for number in script(HEAD + code, ends).stdout.split()]
+    assert numbers
+    there = [psutil.Process(number) for number in numbers if psutil.pid_exists(number)]
+    _, alive = psutil.wait_procs(there, timeout=5)
+    assert all(process.status() == psutil.STATUS_ZOMBIE for process in alive), "one survives"
 
 
 FAILED_EARLY = """
-import sys, threading
-from chameleon.errors import SandboxUnavailable
-from chameleon.sandbox import shared_sandbox, start_early
+import sys
 sys.platform, sys.modules['pydantic_monty'] = 'darwin', None
 start_early()
 print('went on')
 shared_sandbox()
 """
-
-
-@pytest.mark.slow
-def test_what_keeps_an_early_start_from_working_is_told_at_the_first_use() -> None:
-    done = script(FAILED_EARLY, ends=1)
-    assert done.stdout == "went on\n" and done.stderr.count("Traceback") == 1
-    assert "programs run in Monty here" in done.stderr
-
-
 FORKED_MONTY = """
-import os
 from chameleon.errors import SandboxUnavailable
 from chameleon.sandbox import make_sandbox, shared_sandbox, tiers
 tiers.why_unusable = lambda: 'not here'
@@ -252,39 +231,18 @@ assert monty.run('ans = 3').value == 3
 
 
 @pytest.mark.slow
-def test_monty_says_that_it_does_not_survive_a_fork() -> None:
+def test_a_failed_early_start_and_a_fork_of_monty_are_reported_at_the_first_use() -> None:
+    done = script(HEAD + FAILED_EARLY, ends=1)
+    assert done.stdout == "went on\n" and done.stderr.count("Traceback") == 1
+    assert "programs run in Monty here" in done.stderr
     pytest.importorskip("pydantic_monty")
-    script(FORKED_MONTY)
-
-
-@pytest.mark.slow
-def test_nothing_survives_a_host_that_is_killed() -> None:
-    done = script(
-        "import os, psutil, threading\n"
-        "from chameleon.sandbox import make_sandbox\n"
-        "sandbox = make_sandbox('sealed')\n"
-        "threading.Thread(target=sandbox.run, args=('while True: pass',)).start()\n"
-        "print(*[p.pid for p in psutil.Process().children(recursive=True)], flush=True)\n"
-        "os.kill(os.getpid(), 9)\n",
-        ends=-signal.SIGKILL,
-    )
-    assert_gone(done.stdout)
-
-
-def assert_gone(told: str) -> None:
-    """No process of those whose numbers are told is there; some are told."""
-    numbers = [int(number) for number in told.split()]
-    assert numbers
-    there = [psutil.Process(number) for number in numbers if psutil.pid_exists(number)]
-    _, alive = psutil.wait_procs(there, timeout=5)
-    assert all(process.status() == psutil.STATUS_ZOMBIE for process in alive), "one survives"
+    script(HEAD + FORKED_MONTY)
 
 
 @pytest.mark.slow
 def test_importing_the_sandbox_is_light() -> None:
     heavy = "{'numpy', 'pandas', 'sympy', 'pydantic_monty', 'asyncio', 'pydantic', 'yaml'}"
-    done = script(f"import sys, chameleon.sandbox\nprint({heavy} & set(sys.modules))")
-    assert done.stdout == "set()\n", done.stdout + done.stderr
+    assert script(f"import sys, chameleon.sandbox\nprint({heavy} & set(sys.modules))").stdout == "set()\n"
 
 
 CROWDED = """
@@ -315,14 +273,12 @@ def test_no_program_reaches_a_handle_of_the_host_however_many_files_are_open(cou
     script(CROWDED.replace("COUNT", str(count)))
 
 
-@pytest.mark.parametrize(
-    "junk", [b"junk", b"[1]", b'{"ended": [], "spare": 2}', b"\xff", b"[" * 50_000, b"{}"]
-)
-def test_what_cannot_be_read_on_the_control_socket_is_the_sandboxs_fault(junk: bytes) -> None:
-    near, far = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    with near, far:
-        zygote = ZygoteClient.__new__(ZygoteClient)
-        zygote._control, zygote._spares, zygote._ended, zygote._serial = near, {}, {}, 0
-        far.send(junk)
-        with pytest.raises(Stuck):
-            zygote.run({}, wall=-1.9)
+def test_what_cannot_be_read_on_the_control_socket_is_the_sandboxs_fault() -> None:
+    for junk in (b"junk", b"[1]", b'{"ended": [], "spare": 2}', b"\xff", b"[" * 50_000, b"{}"):
+        near, far = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with near, far:
+            zygote = ZygoteClient.__new__(ZygoteClient)
+            zygote._control, zygote._spares, zygote._ended, zygote._serial = near, {}, {}, 0
+            far.send(junk)
+            with pytest.raises(Stuck):
+                zygote.run({}, wall=-1.9)

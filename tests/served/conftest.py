@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, suppress
 from http.client import HTTPConnection, HTTPException
 from importlib.util import find_spec
@@ -64,7 +64,6 @@ class Server:
         return self._process is not None and self._process.poll() is None
 
     def kill(self) -> None:
-        """Kill it with -9."""
         if self._process is not None:
             self._process.kill()
             self._process.wait()
@@ -78,26 +77,18 @@ class Server:
         """The reply to a chat request, as a plain HTTP client gets it."""
         with self.connection() as connection:
             connection.request("POST", "/v1/chat/completions", json.dumps(request), JSON)
-            reply: dict[str, Any] = json.loads(connection.getresponse().read())
-        return reply
+            return dict(json.loads(connection.getresponse().read()))
 
     def connection(self, seconds: float = 60) -> closing[HTTPConnection]:
-        """A connection to it, to be closed at the end of a `with` block."""
         return closing(HTTPConnection("127.0.0.1", self.port, timeout=seconds))
 
 
 class Relay(LocalServer):
-    """Stands before a server and notes the chat requests, and those that it answered, as they pass.
-
-    `before` is called with the number of each chat request, from 1, before that is passed on; at that of
-    `kills_at` the server is killed. A connection is dropped where `before` raises `ConnectionError`, and
-    where the server's is lost.
-    """
+    """Notes the chat requests, and those that were answered, and kills the server at that of `kills_at`."""
 
     def __init__(self, server: Server) -> None:
         super().__init__(_Handler)
         self.server = server
-        self.before: Callable[[int], None] = lambda number: None
         self.kills_at = 0
         self.requests: list[dict[str, Any]] = []
         self.answered: list[tuple[dict[str, Any], bytes]] = []
@@ -105,13 +96,13 @@ class Relay(LocalServer):
 
     @property
     def url(self) -> str:
-        """The base address, with /v1."""
         return f"http://127.0.0.1:{self.port}/v1"
 
     @property
     def usage(self) -> tuple[int, int, int]:
         """How many replies the server gave, and the input and output tokens that it told of them."""
-        told = [usage_in(reply) for _, reply in self.answered]
+        lines = [reply.splitlines()[-1].removeprefix(b"data: ") for _, reply in self.answered]
+        told = [json.loads(line)["usage"] for line in lines]  # of a reply that is whole or streamed
         asked, written = (sum(each[f"{kind}_tokens"] for each in told) for kind in ("prompt", "completion"))
         return len(told), asked, written
 
@@ -130,12 +121,6 @@ def free_port() -> int:
         with suppress(OSError), socket.socket() as probe:
             probe.bind(("127.0.0.1", port))
             return port
-
-
-def usage_in(reply: bytes) -> dict[str, int]:
-    """The usage that a reply tells, whole or streamed."""
-    usage: dict[str, int] = json.loads(reply.splitlines()[-1].removeprefix(b"data: "))["usage"]
-    return usage
 
 
 class _Handler(JsonHandler):
@@ -176,7 +161,6 @@ class _Handler(JsonHandler):
             number = len(self.owner.requests)
         if number == self.owner.kills_at:
             self.owner.server.kill()
-        self.owner.before(number)
 
     def _send_chunk(self, piece: bytes) -> None:
         self.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece))

@@ -8,8 +8,7 @@ Install one or more, and name their interpreters, with a colon between them:
     MCP_CLIENTS=/tmp/langchain/bin/python:/tmp/pydantic/bin/python:/tmp/smol/bin/python \\
         python -m pytest -n0 tests/served/test_mcp_clients.py
 
-What is not installed is skipped. LangChain's adapters and smolagents bring the SDK before 2, and so speak the
-earlier revision of the protocol.
+What is not installed is skipped.
 """
 
 from __future__ import annotations
@@ -50,14 +49,11 @@ def interpreter_of(*packages: str) -> str:
     ],
 )
 def test_another_projects_client_calls_an_inventory(client: str, packages: tuple[str, ...]) -> None:
-    python = interpreter_of(*packages)
-    table = (ROOT / _LEAGUE).read_text("utf-8")
+    python, table = interpreter_of(*packages), (ROOT / _LEAGUE).read_text("utf-8")
     calls = [{"question": HOW_MANY, "table": given} for given in (_LEAGUE, table, "../league.csv")]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    there: dict[str, Any] = {"cwd": ROOT, "env": {**os.environ, "PYTHONPATH": str(ROOT)}, "timeout": 120}
     command = [python, str(CLIENTS / client), json.dumps(calls), *SERVE]
-    done = subprocess.run(
-        command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120, check=False
-    )
+    done = subprocess.run(command, capture_output=True, text=True, check=False, **there)
     assert done.returncode == 0, done.stderr
     found: list[dict[str, Any]] = [json.loads(line) for line in done.stdout.splitlines()]
     assert [each["answer"] for each in found] == ["47", "47", None]

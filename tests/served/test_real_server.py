@@ -9,7 +9,7 @@ from typing import Any
 from chameleon import LLM, Executor, Inventory, State
 from chameleon.core.log import EventLog
 from chameleon.table import read_table
-from tests.e2e.commands import ROOT, Command, Outcome, spawn
+from tests.e2e.commands import ROOT, Command, spawn
 from tests.evaluation.rows import Row, read_events, read_lines
 from tests.served.conftest import Relay, Server, require_server
 
@@ -32,17 +32,7 @@ def answered(relay: Relay, log: Path, **settings: Any) -> State:
         return State.fold(events)
 
 
-def ask(folder: Path, inventory: str, model: str, *options: str) -> list[str]:
-    """The arguments of `chameleon ask` for an inventory that is written into the folder."""
-    file = folder / "inventory.yaml"
-    file.write_text(inventory)
-    named = ["--table", str(LEAGUE), "--inventory", str(file), "--model", f"openai:{model}"]
-    return ["ask", QUESTION, *named, "--store", "off", *options]
-
-
-def test_a_question_takes_two_calls_and_their_usage_is_the_servers(
-    served: Server, relay: Relay, tmp_path: Path
-) -> None:
+def test_a_question_takes_two_calls_of_known_usage(served: Server, relay: Relay, tmp_path: Path) -> None:
     state = answered(relay, tmp_path / "run.jsonl")
     assert (state.answer, state.executed_names) == ("42", PLAN)
     assert (state.usage.calls, state.usage.input_tokens, state.usage.output_tokens) == relay.usage
@@ -54,18 +44,13 @@ def test_a_question_takes_two_calls_and_their_usage_is_the_servers(
         assert again["usage"]["completion_tokens"] == call.usage.output_tokens
 
 
-def paid(events: list[Row]) -> tuple[int, int, int]:
-    """The calls that got a reply by the events of a log or a folder, and their tokens."""
+def assert_paid_once(relay: Relay, events: list[Row]) -> None:
+    """Every reply of the server is in the log, with its tokens, and none was asked for again."""
     calls = [call for line in events for call in line.get("calls", ()) if not call["error"]]
     asked, written = (sum(call["usage"][f"{kind}_tokens"] for call in calls) for kind in ("input", "output"))
-    return len(calls), asked, written
-
-
-def assert_paid_once(relay: Relay, events: list[Row]) -> None:
-    """Every reply of the server is in the log, and none was asked for again."""
-    assert paid(events) == relay.usage
-    asked = [json.dumps(request, sort_keys=True) for request, _ in relay.answered]
-    assert len(set(asked)) == len(asked)
+    assert (len(calls), asked, written) == relay.usage
+    requests = [json.dumps(request, sort_keys=True) for request, _ in relay.answered]
+    assert len({*requests}) == len(requests)
 
 
 def test_an_evaluation_whose_server_dies_goes_on_and_pays_nothing_twice(
@@ -95,17 +80,15 @@ def test_an_evaluation_whose_server_dies_goes_on_and_pays_nothing_twice(
 def test_a_question_whose_server_dies_goes_on_and_pays_nothing_twice(
     mortal: Server, relay: Relay, command: Command, tmp_path: Path
 ) -> None:
-    log = tmp_path / "run.jsonl"
-    arguments = ask(tmp_path, IMPATIENT, "tiny/plans", "--log", str(log))
+    log, inventory = tmp_path / "run.jsonl", tmp_path / "impatient.yaml"
+    inventory.write_text(IMPATIENT)
+    arguments = ["ask", QUESTION, "--table", str(LEAGUE), "--inventory", str(inventory), "--log", str(log)]
+    arguments += ["--model", "openai:tiny/plans", "--store", "off"]
     relay.kills_at = 2
     failed = command(*arguments)
     assert failed.code == 1 and "Check that the server runs" in failed.complaint
     mortal.restart()
-    assert_one_more_call_answers(command(*arguments), relay, log)
-
-
-def assert_one_more_call_answers(outcome: Outcome, relay: Relay, log: Path) -> None:
-    """The plan had been paid for: to go on, the command asked for the solution alone."""
+    outcome = command(*arguments)
     assert outcome.code == 0 and outcome.out == "42\n", outcome.err
-    assert relay.usage[0] == 2
+    assert relay.usage[0] == 2, "the plan had been paid for"
     assert_paid_once(relay, read_lines(log))

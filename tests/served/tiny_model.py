@@ -41,28 +41,17 @@ def make_tokenizer(texts: list[str]) -> Any:
     """A byte-level BPE of these texts, which knows every byte."""
     bpe = ByteLevelBPETokenizer()
     bpe.train_from_iterator(texts, VOCABULARY, special_tokens=[END], show_progress=False)
-    return PreTrainedTokenizerFast(
-        tokenizer_object=bpe._tokenizer, eos_token=END, pad_token=END, chat_template=TEMPLATE
-    )
+    marks = {"eos_token": END, "pad_token": END, "chat_template": TEMPLATE}
+    return PreTrainedTokenizerFast(tokenizer_object=bpe._tokenizer, **marks)
 
 
 def make_model(end: int) -> MistralForCausalLM:
     """Two layers with random weights, of which each sees half of what the model sees."""
     torch.manual_seed(1)
-    return MistralForCausalLM(
-        MistralConfig(
-            vocab_size=VOCABULARY,
-            hidden_size=64,
-            intermediate_size=128,
-            num_hidden_layers=2,
-            num_attention_heads=4,
-            num_key_value_heads=4,
-            sliding_window=SEEN // 2,
-            bos_token_id=None,
-            eos_token_id=end,
-            pad_token_id=end,
-        )
-    )
+    sizes = {"vocab_size": VOCABULARY, "hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2}
+    heads = {"num_attention_heads": 4, "num_key_value_heads": 4, "sliding_window": SEEN // 2}
+    ends = {"bos_token_id": None, "eos_token_id": end, "pad_token_id": end}
+    return MistralForCausalLM(MistralConfig(**sizes, **heads, **ends))
 
 
 def trained(model: MistralForCausalLM, tokenizer: Any, texts: list[str]) -> MistralForCausalLM:

@@ -11,35 +11,8 @@ from chameleon.table.found import Found
 from chameleon.table.records import Origin
 from chameleon.table.text_files import bar_table
 
-
-def read_text(text: str, format: str | None = None, **asked: Any) -> Table:
-    """Read the table of a text, as it would stand in a file."""
-    if format == "pipe":
-        (found,) = bar_table(text, Origin("the input"))
-        assert isinstance(found, Found)
-        return found.table
-    name = f"the input.{format}" if format else ""
-    return read_table(text.encode("utf-8", "replace"), **{"name": name, **asked})
-
-
-_WORDS = [
-    "",
-    "a",
-    "B b",
-    "12",
-    "$1,200.50",
-    "3/4",
-    "-7",
-    "–",
-    'say "x"',
-    "it's",
-    "x\\",
-    "<td>",
-    "ü",
-    "中文",
-    "#",
-    "[1]",
-]
+_PLAIN = """a;B b;12;$1,200.50;3/4;-7;–;say "x";it's;x\\;<td>;ü;中文;#;[1]"""
+_WORDS = ["", *_PLAIN.split(";")]
 _BARS = ["|", "a|b", "\\|", "x |"]
 
 
@@ -59,3 +32,19 @@ def tables(
     header = draw(st.lists(cells(bars=bars, filled=filled), min_size=width, max_size=width, unique=filled))
     row = st.lists(cells(bars=bars, filled=filled), min_size=width, max_size=width)
     return Table(header, draw(st.lists(row, min_size=min_rows, max_size=5)))
+
+
+def read_text(text: str, format: str | None = None, **asked: Any) -> Table:
+    """Read the table of a text, as it would be in a file."""
+    if format == "pipe":
+        (found,) = bar_table(text, Origin("the input"))
+        assert isinstance(found, Found)
+        return found.table
+    name = f"the input.{format}" if format else ""
+    return read_table(text.encode("utf-8", "replace"), **{"name": name, **asked})
+
+
+def lines(table: Table | None) -> list[list[str]]:
+    """The header of a table and its rows."""
+    assert table is not None
+    return [list(table.header), *map(list, table.rows)]

@@ -17,6 +17,7 @@ from chameleon.errors import ChameleonError, InputError, MissingPackage
 from chameleon.table import choose_table, databases, read_table
 from chameleon.table.found import Found, LeftOut
 from chameleon.table.readers import tables_in
+from tests.table.strategies import lines
 
 duckdb = pytest.importorskip("duckdb")
 
@@ -33,8 +34,7 @@ def read(path: Path) -> tuple[dict[str, list[list[str]]], list[LeftOut]]:
     """The tables of a file by name, each with its header, and what is left out of it."""
     findings = list(tables_in(path, path.name))
     tables = [each for each in findings if isinstance(each, Found)]
-    lines = [[list(each.table.header), *map(list, each.table.rows)] for each in tables]
-    rows = dict(zip((each.place.get("table", "") for each in tables), lines, strict=True))
+    rows = {each.place.get("table", ""): lines(each.table) for each in tables}
     return rows, [each for each in findings if isinstance(each, LeftOut)]
 
 
@@ -68,14 +68,11 @@ def test_tables_and_views_of_an_sqlite_database(tmp_path: Path) -> None:
     assert chosen.others == ['we"ird; DROP TABLE sold', "empty", "words", "twice"]
 
 
-def test_what_a_program_has_not_yet_written_into_the_file_is_read_too(tmp_path: Path) -> None:
-    with closing(sqlite3.connect(tmp_path / "x.db")) as connection:
+def test_a_write_ahead_log_is_read_and_a_view_is_left_out_for_what_it_may_not_call(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "wal.db")) as connection:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.executescript("CREATE TABLE t (a); INSERT INTO t VALUES (1); INSERT INTO t VALUES (2);")
-        assert read(tmp_path / "x.db")[0] == {"t": [["a"], ["1"], ["2"]]}
-
-
-def test_what_a_view_may_not_call_leaves_it_out(tmp_path: Path) -> None:
+        assert read(tmp_path / "wal.db")[0] == {"t": [["a"], ["1"], ["2"]]}
     calls = ("load_extension('/x')", "fts3_tokenizer('simple')", "zeroblob(2000000000)", "writefile('/x', 1)")
     views = "; ".join(f"CREATE VIEW v{number} AS SELECT {call} AS a" for number, call in enumerate(calls))
     path = database(tmp_path / "x.db", f"CREATE TABLE t (a); INSERT INTO t VALUES (1); {views};")
@@ -84,20 +81,17 @@ def test_what_a_view_may_not_call_leaves_it_out(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("in_this_process")
-def test_a_view_without_end_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(databases, "SECONDS", 0.3)
+def test_endless_views_and_large_tables_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     script = f"CREATE VIEW v AS {ENDLESS}; CREATE TABLE t (a INT); INSERT INTO t VALUES (1);"
     with closing(duckdb.connect(str(tmp_path / "x.duckdb"))) as connection:
         connection.execute(script)
-    for path in (database(tmp_path / "x.db", script), tmp_path / "x.duckdb"):
-        tables, (endless,) = read(path)
-        assert list(tables) == ["t"] and "takes more than 0.3 s" in endless.why
-
-
-@pytest.mark.usefixtures("in_this_process")
-def test_a_table_that_is_too_large_is_left_out_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(databases, "SECONDS", 0.3)
+        for path in (database(tmp_path / "x.db", script), tmp_path / "x.duckdb"):
+            tables, (endless,) = read(path)
+            assert list(tables) == ["t"] and "takes more than 0.3 s" in endless.why
     rows = "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r LIMIT 60000) SELECT n, n FROM r"
-    path = database(tmp_path / "x.db", f"CREATE TABLE small AS SELECT 1 AS a; CREATE TABLE large AS {rows};")
+    path = database(tmp_path / "l.db", f"CREATE TABLE small AS SELECT 1 AS a; CREATE TABLE large AS {rows};")
     with monkeypatch.context() as patch:
         patch.setattr(databases, "MAX_CELLS", 100_000)
         tables, (large,) = read(path)
@@ -108,22 +102,18 @@ def test_a_table_that_is_too_large_is_left_out_whole(tmp_path: Path, monkeypatch
         assert "more text" in large.why and "CHAMELEON_MAX_TABLE_MB" in large.why
 
 
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
+def test_broken_files_are_reported_by_name(tmp_path: Path) -> None:
+    for name, content in (
         ("x.db", b"hello" * 100),
-        ("x.db", b"SQLite format 3\x00" + b"\xff" * 2000),
-        ("x.duckdb", b"\0" * 8 + b"DUCK" + b"\xff" * 5000),
+        ("y.db", b"SQLite format 3\x00" + b"\xff" * 2000),
         ("x.parquet", b"PAR1 and nothing"),
-        ("x.parquet", b"PAR1 and nothing PAR1"),
-    ],
-)
-def test_broken_files_are_told_of(tmp_path: Path, name: str, content: bytes) -> None:
-    (tmp_path / name).write_bytes(content)
-    with pytest.raises(InputError) as caught:
-        choose_table(tmp_path / name, name=name)
-    assert str(caught.value).startswith(name) and "\n" not in str(caught.value)
-    assert "/chameleon-" not in str(caught.value)
+        ("y.parquet", b"PAR1 and nothing PAR1"),
+    ):
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(InputError) as caught:
+            choose_table(tmp_path / name, name=name)
+        assert str(caught.value).startswith(name) and "\n" not in str(caught.value)
+        assert "/chameleon-" not in str(caught.value)
 
 
 def test_tables_of_a_duckdb_database(tmp_path: Path) -> None:
@@ -145,41 +135,48 @@ def test_tables_of_a_duckdb_database(tmp_path: Path) -> None:
     assert "'leak'" in leak.where and "Permission Error" in leak.why
 
 
-def test_a_parquet_file_whose_name_stands_for_others(tmp_path: Path) -> None:
+@pytest.mark.usefixtures("in_this_process")
+def test_parquet_files_and_missing_packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in (("a.parquet", 1), ("*.parquet", 2)):
         with closing(duckdb.connect()) as connection:
             connection.execute(f"COPY (SELECT {value}, 'a''s') TO '{tmp_path}/{name}' (FORMAT parquet)")
     assert read_table(tmp_path / "*.parquet").rows == (("2", "a's"),)
     assert read_table(tmp_path / "a.parquet").rows == (("1", "a's"),)
-
-
-@pytest.mark.usefixtures("in_this_process")
-def test_missing_packages_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "x.parquet").write_bytes(b"PAR1PAR1")
-    for package, source in (("duckdb", str(tmp_path / "x.parquet")), ("sqlalchemy", "postgresql://u:pw@h/d")):
+    for package, source in (("duckdb", str(tmp_path / "a.parquet")), ("sqlalchemy", "postgresql://u:pw@h/d")):
         monkeypatch.setitem(sys.modules, package, None)
         with pytest.raises(MissingPackage, match=f"the package {package}.* pip install "):
             choose_table(source)
 
 
-@pytest.mark.parametrize(
-    "address",
-    [
+def test_a_wrong_address_is_one_line_without_the_password() -> None:
+    pytest.importorskip("sqlalchemy")
+    for address in (
         "postgresql://ann:hush-hush@127.0.0.1:1/db?password=hush-hush",
         "postgresql://ann:hush-hush@127.0.0.1:hush-hush/db",
         "postgresql://ann:hush-hush@[::1/db",
         "postgresql:/ann:hush-hush@h/db",
         "nosuch://ann:hush-hush@h/db",
         "sqlite:///hush-hush.db",
-    ],
-)
-def test_a_wrong_address_is_one_line_without_the_password(address: str) -> None:
-    pytest.importorskip("sqlalchemy")
-    with pytest.raises(ChameleonError) as caught:
-        choose_table(address)
-    line = str(caught.value)
-    assert "\n" not in line and line.startswith(address.partition(":")[0])
-    assert "hush-hush" not in line or address.startswith("sqlite")
+    ):
+        with pytest.raises(ChameleonError) as caught:
+            choose_table(address)
+        line = str(caught.value)
+        assert "\n" not in line and line.startswith(address.partition(":")[0])
+        assert "hush-hush" not in line or address.startswith("sqlite")
+
+
+SERVED = """
+CREATE TABLE people (name text, age int, born date, pay numeric(8, 2), tags text[])
+INSERT INTO people VALUES ('Ann', 30, '1994-05-01', 1.50, ARRAY['a'])
+INSERT INTO people VALUES ('Bob', 50)
+CREATE UNLOGGED TABLE large AS SELECT i, i AS j FROM generate_series(1, 10000000) AS i
+CREATE SCHEMA s
+CREATE TABLE s.runs AS SELECT 7 AS run
+CREATE FUNCTION f() RETURNS int AS 'DELETE FROM people; SELECT 1' LANGUAGE sql
+CREATE VIEW writes AS SELECT f()
+CREATE USER ann PASSWORD 'hush-hush'
+GRANT SELECT ON people TO ann
+"""
 
 
 @pytest.fixture(scope="module")
@@ -196,18 +193,7 @@ def server() -> Iterator[str]:
     address = running.get_uri().replace("postgresql://", "postgresql+psycopg://")
     engine = sqlalchemy.create_engine(address)
     with engine.begin() as connection:
-        for statement in (
-            "CREATE TABLE people (name text, age int, born date, pay numeric(8, 2), tags text[])",
-            "INSERT INTO people VALUES ('Ann', 30, '1994-05-01', 1.50, ARRAY['a'])",
-            "INSERT INTO people VALUES ('Bob', 50)",
-            "CREATE UNLOGGED TABLE large AS SELECT i, i AS j FROM generate_series(1, 10000000) AS i",
-            "CREATE SCHEMA s",
-            "CREATE TABLE s.runs AS SELECT 7 AS run",
-            "CREATE FUNCTION f() RETURNS int AS 'DELETE FROM people; SELECT 1' LANGUAGE sql",
-            "CREATE VIEW writes AS SELECT f()",
-            "CREATE USER ann PASSWORD 'hush-hush'",
-            "GRANT SELECT ON people TO ann",
-        ):
+        for statement in SERVED.strip().splitlines():
             connection.exec_driver_sql(statement)
     engine.dispose()
     yield address.replace("postgres:@", "ann:hush-hush@").replace("ann:", "postgres:", 1)
@@ -215,15 +201,12 @@ def server() -> Iterator[str]:
 
 
 @pytest.mark.slow
-def test_a_table_of_a_server(server: str) -> None:
+def test_a_server_is_only_read_and_a_huge_table_is_refused_at_once(server: str) -> None:
     found = choose_table(server, sheet="people")
     assert found.table.header == ("name", "age", "born", "pay", "tags")
     assert found.table.rows == (("Ann", "30", "1994-05-01", "1.50", '["a"]'), ("Bob", "50", "", "", ""))
     assert found.table.caption == "people" and "large" in found.others
     assert choose_table(server, sheet="s.runs").table.rows == (("7",),)
-
-
-def test_a_server_is_only_read_and_a_huge_table_is_told_at_once(server: str) -> None:
     with pytest.raises(InputError, match="read-only transaction"):
         choose_table(server, sheet="writes")
     begun = time.monotonic()
@@ -232,10 +215,6 @@ def test_a_server_is_only_read_and_a_huge_table_is_told_at_once(server: str) -> 
     assert time.monotonic() - begun < 10
     first = choose_table(server)  # the first that can be read; why others cannot is told
     assert first.name == "people" and any("'large'" in note for note in first.warnings)
-
-
-@pytest.mark.slow
-def test_a_password_appears_nowhere(server: str) -> None:
     stranger = server.replace("postgres:", "ann:")
     for sheet, address in (("large", stranger), ("no", server), (None, f"{server}x")):
         with pytest.raises(ChameleonError) as caught:

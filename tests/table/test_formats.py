@@ -1,15 +1,20 @@
-"""Tables as text: every style, what is cut and said to be cut, the way back, and terminals."""
+"""Tables as text in every style and back, as models write them back, and made from tables and frames."""
 
 from __future__ import annotations
 
+import importlib
 import json
+from collections.abc import Callable
+from importlib.util import find_spec
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from chameleon import Executor, Inventory
 from chameleon.errors import InputError
-from chameleon.table import Table, parse_table, to_terminal, to_text
+from chameleon.table import Table, as_subtable, parse_table, to_terminal, to_text
 from chameleon.table.formats import excerpt, places
 from chameleon.text import estimated_tokens
 from tests.table.strategies import read_text, tables
@@ -55,13 +60,10 @@ def test_styles(style: str) -> None:
     assert to_text(SALES, style) == EXPECTED[style]  # type: ignore[arg-type]
 
 
-def test_cells_stay_on_one_line() -> None:
+def test_cells_stay_on_one_line_and_what_is_cut_is_said() -> None:
     table = Table(["a\nb", " c "], [["x\r\ny", "1\t2"]])
     assert to_text(table) == "a b | c\nx y | 1 2"
     assert to_text(table, "markdown").count("\n") == 2
-
-
-def test_what_is_cut_is_said() -> None:
     long = Table(["n", "text"], [[str(n), "abcdefgh"] for n in range(1985)])
     assert to_text(long, max_rows=5).split("\n")[-1] == "… 1,980 more rows not shown"
     assert to_text(long, max_rows=1984).endswith("\n… 1 more row not shown")
@@ -85,27 +87,21 @@ def test_bad_limits_and_styles() -> None:
             to_text(SALES, **limits)
     with pytest.raises(InputError, match=r"'xml'\. There are: pipe, numbered, markdown"):
         to_text(SALES, "xml")  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="at least 20 places, not 19"):
+    with pytest.raises(InputError, match="not 19"):
         to_terminal(SALES, 19)
 
 
-@given(tables(), st.sampled_from(["pipe", "markdown", "json"]))
-def test_what_is_written_is_read_back(table: Table, style: str) -> None:
-    text = to_text(table, style)  # type: ignore[arg-type]
-    assert parse_table(text) == table
-    assert parse_table(f"Here it is:\n\n```\n{text}\n```\nThat is all.") == table
-    assert parse_table(f"Here it is:\n{text}\nThat is all.") == table
-
-
-@given(tables(min_columns=2, min_rows=1, bars=False), st.sampled_from(["tsv", "csv"]))
-def test_delimited_text_is_read_back(table: Table, style: str) -> None:
-    text = to_text(table, style)  # type: ignore[arg-type]
-    assert parse_table(f"```{style}\n{text}\n```") == table
-
-
-@given(tables(min_rows=1, filled=True), st.sampled_from(["pipe", "tsv", "json"]))
-def test_files_are_read_back(table: Table, style: str) -> None:
-    assert read_text(to_text(table, style), style, keep_totals=True) == table  # type: ignore[arg-type]
+@given(tables(), tables(min_columns=2, min_rows=1, bars=False), tables(min_rows=1, filled=True))
+def test_what_is_written_is_read_back(table: Table, barless: Table, filled: Table) -> None:
+    for style in ("pipe", "markdown", "json"):
+        text = to_text(table, style)  # type: ignore[arg-type]
+        assert parse_table(text) == table
+        assert parse_table(f"Here it is:\n\n```\n{text}\n```\nThat is all.") == table
+        assert parse_table(f"Here it is:\n{text}\nThat is all.") == table
+    for style in ("tsv", "csv"):
+        assert parse_table(f"```{style}\n{to_text(barless, style)}\n```") == barless  # type: ignore[arg-type]
+    for style in ("pipe", "tsv", "json"):
+        assert read_text(to_text(filled, style), style, keep_totals=True) == filled  # type: ignore[arg-type]
 
 
 def test_the_pipe_encoding_of_chain_of_table_counts_rows_and_never_ends_its_block() -> None:
@@ -115,9 +111,7 @@ def test_the_pipe_encoding_of_chain_of_table_counts_rows_and_never_ends_its_bloc
 
 
 @given(tables(min_rows=1), st.integers(1, 200), st.sampled_from(["pipe", "numbered", "markdown"]))
-def test_a_budget_of_tokens_keeps_the_first_rows_and_says_what_it_left_out(
-    table: Table, limit: int, style: str
-) -> None:
+def test_a_budget_of_tokens_keeps_the_first_rows(table: Table, limit: int, style: str) -> None:
     shown = excerpt(table, max_tokens=limit)
     kept = len(shown.rows)
     used = sum(estimated_tokens(" | ".join(line)) + 1 for line in (shown.header, *shown.rows))
@@ -127,36 +121,21 @@ def test_a_budget_of_tokens_keeps_the_first_rows_and_says_what_it_left_out(
     assert ("not shown" in text.splitlines()[-1]) == bool(shown.note) or "not shown" in str(table.rows)
 
 
-def test_columns_stand_in_line() -> None:
-    table = Table(["City", "People"], [["Rome", "2,800,000"], ["北京", "7"], ["Ko\u0308ln", ""]])
-    assert to_terminal(table).split("\n") == [
-        "City     People",
-        "────  ─────────",
-        "Rome  2,800,000",
-        "北京          7",
-        "Ko\u0308ln",
-    ]
-
-
-def test_numbers_are_never_cut_and_hidden_columns_are_named() -> None:
-    table = Table(["Name", *(f"Year {n}" for n in range(9))], [["A rather long name", *["$1,234,567"] * 9]])
-    lines = to_terminal(table, 40).split("\n")
-    assert lines[2] == "A rather long n…  $1,234,567  $1,234,567"
+def test_the_terminal_aligns_columns_counts_hidden_rows_names_hidden_columns_and_is_not_steered() -> None:
+    cities = Table(["City", "People"], [["Rome", "2,800,000"], ["北京", "7"], ["Ko\u0308ln", ""]])
+    lines = ["City     People", "────  ─────────", "Rome  2,800,000", "北京          7", "Ko\u0308ln"]
+    assert to_terminal(cities).split("\n") == lines
+    years = Table(["Name", *(f"Year {n}" for n in range(9))], [["A rather long name", *["$1,234,567"] * 9]])
+    lines = to_terminal(years, 40).split("\n")
+    assert lines[2] == "A rather long n…  $1,234,567  $1,234,567", "numbers are never cut"
     assert lines[-1] == "… 7 more columns not shown: Year 2, Year 3, Year 4, Year 5, Year 6, …"
-
-
-def test_rows_beyond_the_limit_are_counted() -> None:
     table = Table(["n"], [[str(n)] for n in range(100)])
     assert to_terminal(table, max_rows=3).endswith("\n… 97 more rows not shown")
     assert to_terminal(table, max_rows=None).count("\n") == 101
     assert to_terminal(Table(["a", "b"])) == "a  b\n─  ─"
-
-
-def test_a_cell_cannot_steer_the_terminal() -> None:
     table = Table(["\x1b]0;title\x07"], [["\x1b[2Jx\u202egnp\u200b\x9b31m\n\r\ty"], ["\ud800"]])
     text = to_terminal(table)
-    assert all(character.isprintable() for character in text.replace("\n", ""))
-    assert text.count("\n") == 3
+    assert all(character.isprintable() for character in text.replace("\n", "")) and text.count("\n") == 3
 
 
 @given(st.lists(st.lists(st.text(max_size=30), min_size=9, max_size=9), max_size=4), st.integers(20, 120))
@@ -164,3 +143,181 @@ def test_no_line_of_cells_is_wider_than_the_terminal(rows: list[list[str]], widt
     lines = to_terminal(Table(map(str, range(9)), rows), width).split("\n")
     assert all(places(line) <= width for line in lines[: len(rows) + 2])
     assert all(line.isprintable() for line in lines)
+
+
+_SOLD = [["Pen", "$2", "2024-05-04"], ["Desk lamp", "$30", ""], ["Pen", "$2", "2024-05-04"]]
+SHOP = Table(["Item", "Price", "Sold On"], [*_SOLD, ['12" ruler', "$3", "2024-05-06"]], "Shop")
+PEN = Table(["Item", "Price"], [["Pen", "$2"]])
+
+REPLIES = {
+    "bars": "Item | Price\nPen | $2",
+    "framed": "| Item | Price |\n| Pen | $2 |",
+    "left bars only": "| Item | Price\n| Pen | $2",
+    "indented": "   Item | Price\n   Pen | $2",
+    "rule": "Item | Price\n--- | ---\nPen | $2",
+    "aligned": "| Item | Price |\n| :--- | ---: |\n| Pen  |    $2 |",
+    "tight rule": "|Item|Price|\n|-|-|\n|Pen|$2|",
+    "fence": "Sure! | Here:\n```markdown\n| Item | Price |\n|---|---|\n| Pen | $2 |\n```\nAnything | else?",
+    "tilde fence": "~~~\nItem | Price\nPen | $2\n~~~",
+    "prose": "The pen fits the question.\n\nItem | Price\nPen | $2\n\nIt costs $2.",
+    "blank lines": "Item | Price\n\nPen | $2\n",
+    "the last of several": "Table:\nItem | Price\nPen | $3\n\nRelevant rows:\nItem | Price\nPen | $2",
+    "several after blank lines": "Item|Price\n---|---\nPen|$3\n\nItem|Price\n---|---\nPen|$2",
+    "labels": "/*\ncol : Item | Price\nrow 1 : Pen | $2\n*/",
+    "a bar too many": "Item | Price\nPen | $2 | ",
+    "json": '```json\n[{"Item": "Pen", "Price": "$2"}]\n```',
+    "json in prose": 'Here:\n{"Item": ["Pen"], "Price": ["$2"]}\nDone [1].',
+    "json lists": '{"header": ["Item", "Price"], "rows": [["Pen", "$2"]]}',
+    "tabs": "Item\tPrice\nPen\t$2",
+    "csv fence": "```csv\nItem,Price\nPen,$2\n```",
+    "windows line ends": "Item | Price\r\nPen | $2\r\n",
+}
+
+
+@pytest.mark.parametrize("form", REPLIES)
+def test_forms(form: str) -> None:
+    assert parse_table(REPLIES[form]) == PEN
+
+
+def test_names_are_spelled_as_in_the_original_and_a_missing_header_is_taken_from_it() -> None:
+    reply = parse_table('"ITEM" | sold  on | Extra\nPen | x | y', SHOP)
+    assert (reply.header, reply.caption) == (("Item", "Sold On", "Extra"), "Shop")
+    assert parse_table("pen | $2 | 2024-05-04\nCap | $5 | ", SHOP).header == SHOP.header
+    assert parse_table("Pen | $2 | 2024-05-04", SHOP).rows == SHOP.rows[:1]
+    assert parse_table("Item | Price | Sold on\nPen | $2 | x", SHOP).rows == (("Pen", "$2", "x"),)
+    assert parse_table("Name | Cost | Day\n---|---|---\nPen | $2 | x", SHOP).header == ("Name", "Cost", "Day")
+
+
+@pytest.mark.parametrize(
+    "text", ["", "No table here.", "```\n```", "{not json}", "a, b", "a | b\n1 | 2\n1 | 2 | 3"]
+)
+def test_a_reply_without_a_table_or_with_rows_of_different_widths(text: str) -> None:
+    with pytest.raises(InputError, match="row 2 has 3 cells" if "1" in text else "holds no table"):
+        parse_table(text)
+
+
+@given(st.text(alphabet=st.sampled_from('ab1|-:, \t\n`"\\{}[]…'), max_size=60))
+def test_any_reply_gives_a_table_or_an_input_error(text: str) -> None:
+    for like in (None, SHOP):
+        try:
+            assert parse_table(text, like).header
+        except InputError as error:
+            assert "\n" not in str(error)
+
+
+def test_a_sub_table_is_taken_from_the_original_and_repeated_names_are_met_in_their_order() -> None:
+    reply = Table(["PRICE", '"item"'], [["$3", "12 ruler"], [" $2 ", "**pen**"], ["$2", "Pen"]])
+    rows = [["Pen", "$2"], ["Pen", "$2"], ['12" ruler', "$3"]]
+    assert as_subtable(reply, SHOP) == Table(["Item", "Price"], rows, "Shop")
+    table = Table(["Team", "Goals", "Goals"], [["A", "1", "2"]])
+    assert as_subtable(Table(["Goals", "goals"], [["1", "2"]]), table) == table.take_columns([1, 2])
+    assert as_subtable(Table(["Goals"], [["2"]]), table) is None
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "Item,Colour|Pen,red",
+        "Item|Pencil",
+        "Item|Pen|Pen|Pen",
+        "Item,Price|Pen,$30",
+        "Item,Item|Pen,Pen",
+        "Item",
+    ],
+)
+def test_what_the_original_does_not_have_is_refused(reply: str) -> None:
+    header, *rows = (line.split(",") for line in reply.split("|"))
+    assert as_subtable(Table(header, rows), SHOP) is None
+
+
+@given(tables(min_rows=1), st.data())
+def test_a_shuffled_and_restyled_part_is_found(table: Table, data: st.DataObject) -> None:
+    # Names that differ in case alone could stand for each other; here each stands for itself.
+    table = Table([f"{name} {index}" for index, name in enumerate(table.header)], table.rows)
+    columns = data.draw(st.lists(st.sampled_from(range(len(table.header))), min_size=1, unique=True))
+    rows = data.draw(st.lists(st.sampled_from(range(len(table.rows))), min_size=1, unique=True))
+    part = table.take_rows(rows).take_columns(columns)
+    found = as_subtable(part, table)
+    assert found is not None and table.contains(found) and len(found.rows) == len(rows)
+    rows_aloud = [[f"  {cell} " for cell in row] for row in part.rows]
+    found = as_subtable(Table([f' "{name}" ' for name in part.header], rows_aloud), table)
+    assert found is not None and table.contains(found) and len(found.rows) == len(rows)
+
+
+@given(tables(), tables())
+def test_the_result_is_always_a_part_of_the_original(reply: Table, table: Table) -> None:
+    found = as_subtable(reply, table)
+    assert found is None or (table.contains(found) and len(found.rows) == len(reply.rows))
+
+
+@given(table=tables(), data=st.data())
+def test_taken_rows_and_columns_are_those_named(table: Table, data: st.DataObject) -> None:
+    columns = data.draw(st.lists(st.integers(0, len(table.header) - 1), min_size=1, max_size=5))
+    rows = data.draw(st.lists(st.integers(0, len(table.rows) - 1), max_size=5)) if table.rows else []
+    header = [table.header[index] for index in columns]
+    expected = Table(header, [[row[i] for i in columns] for row in table.rows], "c")
+    assert table.with_caption("c").take_columns(iter(columns)) == expected
+    assert table.take_rows(iter(rows)) == Table(table.header, [table.rows[index] for index in rows])
+    assert table.take_columns(columns).columns == expected.columns
+
+
+@given(table=tables(), name=st.text(max_size=3))
+def test_a_column_more_stands_on_the_right(table: Table, name: str) -> None:
+    cells = [str(number) for number in range(len(table.rows))]
+    wider = table.with_column(name, iter(cells))
+    rows = [[*row, cell] for row, cell in zip(table.rows, cells, strict=True)]
+    assert wider == Table([*table.header, name], rows)
+    assert wider.take_columns(range(len(table.header))) == table
+
+
+AB: Any = Table(["a"], [["1"], ["2"]])
+
+
+@pytest.mark.parametrize(
+    ("make", "why"),
+    [
+        (lambda: AB.take_columns([]), "at least one column"),
+        (lambda: Table([]), "at least one column"),
+        (lambda: AB.with_column("b", ["3"]), "has 1 cells"),
+        (lambda: AB.with_column("b", ["3", 4]), "text, not int"),
+        (lambda: Table(["a"], [["1"], [None]]), "text, not NoneType"),  # type: ignore[list-item]
+        (lambda: Table(["a"], [["1"], ["2", "3"]]), "row 2 has 2 cells"),
+    ],
+)
+def test_what_does_not_fit_is_refused(make: Callable[[], Table], why: str) -> None:
+    with pytest.raises(InputError, match=why):
+        make()
+
+
+def test_a_dataframe_becomes_a_table_and_back() -> None:
+    pandas = pytest.importorskip("pandas")
+    born = pandas.to_datetime(["1994-05-01", None])
+    frame = pandas.DataFrame({"name": ["Ann", "Bob"], "age": [30.0, None], "in": [True, False], "born": born})
+    table = Table.from_pandas(frame, "Staff")
+    assert table.rows == (("Ann", "30", "true", "1994-05-01"), ("Bob", "", "false", ""))
+    assert table.caption == "Staff" and next(iter(table.to_pandas()["age"])) == 30
+    assert Table.from_pandas(frame.groupby("name").sum(numeric_only=True)).header == ("name", "age", "in")
+    assert Table.from_pandas(frame[frame.age > 1]).header == table.header
+    with pytest.raises(InputError, match=r"Call Table\.from_pandas\(df\)"):
+        Table(frame)
+
+
+def test_records_and_frames_of_polars_become_a_table() -> None:
+    found = Table.from_records([{"a": 1, "b": None}, {"c": [1]}])
+    assert found == Table("abc", [["1", "", ""], ["", "", "[1]"]])
+    assert Table.from_records([["Type", "Type"], [1, 2.0]]) == Table(["Type", "Type (2)"], [["1", "2"]])
+    if find_spec("polars"):
+        frame = importlib.import_module("polars").DataFrame({"a": [1, None], "b": ["x", "y"]})
+        assert Table.from_polars(frame).rows == (("1", "x"), ("", "y"))
+
+
+def test_a_run_takes_dataframes_and_shows_itself_in_a_notebook() -> None:
+    pandas = pytest.importorskip("pandas")
+    executor = Executor(Inventory.load("tables_offline"))
+    frame = pandas.DataFrame({"fruit": ["<b>apple</b>", "pear"], "price": [2, 3]})
+    state = executor.run({"question": "What is the total price?", "table": frame})
+    assert state.answer == "5" and state.input["table"] == Table.from_pandas(frame)
+    for shown in (state, state.input["table"]):
+        text = shown._repr_html_()
+        assert text.startswith("<table>") and "<b>" not in text and len(text) < 5_000
+    assert "<td>5</td>" in state._repr_html_() and "<th>read as</th>" in state._repr_html_()

@@ -1,71 +1,59 @@
-"""Workbooks: every sheet, or the one that is named; values as they were saved."""
+"""Workbooks, and which rows of a file are its header, its data, or set apart."""
 
 from __future__ import annotations
 
 import datetime as dt
 import io
+import re
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from chameleon import Executor
 from chameleon.errors import InputError
 from chameleon.table import Table, choose_table, read_table, workbooks
 from chameleon.table.found import Found, LeftOut
 from chameleon.table.readers import tables_in
+from chameleon.table.totals import set_apart
+from tests.table.strategies import lines, read_text
 
 openpyxl = pytest.importorskip("openpyxl")
 
-Sheet = tuple[str, list[list[Any]]]
+A: list[list[Any]] = [["a"], [1]]
 
 
-def workbook(*sheets: Sheet) -> bytes:
-    book = openpyxl.Workbook()
+def workbook(change: Callable[[Any], None] | None = None, **sheets: list[list[Any]]) -> bytes:
+    """A workbook of these sheets, the last one changed."""
+    book, buffer = openpyxl.Workbook(), io.BytesIO()
     book.remove(book.active)
-    for title, rows in sheets:
+    for title, rows in sheets.items():
         sheet = book.create_sheet(title)
         for row in rows:
             sheet.append(row)
-    buffer = io.BytesIO()
+    if change:
+        change(sheet)
     book.save(buffer)
     return buffer.getvalue()
 
 
-def with_sheet(source: bytes) -> bytes:
-    """A workbook in which this stands in place of its sheet."""
-    made = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(workbook(("S", [["a"], [1]])))) as old, zipfile.ZipFile(made, "w") as new:
-        for name in old.namelist():
-            new.writestr(name, source if name.endswith("sheet1.xml") else old.read(name))
-    return made.getvalue()
-
-
-VALUES: list[list[Any]] = [
-    ["Day", "Start", "Units", "Share", "Open"],
-    [dt.date(2025, 5, 4), dt.time(9, 45), 3.0, 0.125, True],
-    [dt.datetime(2025, 5, 5, 10, 30), dt.time(9, 45, 7), 12, None, False],
-]
-TEXTS = [
-    ["Day", "Start", "Units", "Share", "Open"],
-    ["2025-05-04", "09:45", "3", "0.125", "true"],
-    ["2025-05-05 10:30:00", "09:45:07", "12", "", "false"],
-]
-
-
-def test_values_become_plain_text(tmp_path: Path) -> None:
-    path = tmp_path / "may.xlsx"
-    path.write_bytes(workbook(("May", VALUES)))
-    assert read_table(path, caption="Shop") == Table(TEXTS[0], TEXTS[1:], "Shop")
-
-
-def test_an_empty_sheet_is_named_and_so_are_the_others() -> None:
-    data = workbook(("Empty", []), ("Data", [["a"], [1]]), ("More", [["b"], [2]]))
-    assert choose_table(data).name == "Data"
-    with pytest.raises(InputError, match=r"sheet 'Empty': is empty\. There are: 'Data', 'More'\."):
-        choose_table(data, sheet="Empty")
-    with pytest.raises(InputError, match=r"holds no table \(is empty\)"):
-        choose_table(workbook(("Empty", [])))
+def test_values_become_plain_text_wherever_the_table_is_in_its_sheet() -> None:
+    values = [
+        ["Day", "Start", "Units", "Share", "Open"],
+        [dt.date(2025, 5, 4), dt.time(9, 45), 3.0, 0.125, True],
+        [dt.datetime(2025, 5, 5, 10, 30), dt.time(9, 45, 7), 12, None, False],
+    ]
+    assert lines(read_table(workbook(May=values))) == [
+        ["Day", "Start", "Units", "Share", "Open"],
+        ["2025-05-04", "09:45", "3", "0.125", "true"],
+        ["2025-05-05 10:30:00", "09:45:07", "12", "", "false"],
+    ]
+    apart = [[], [None, "a", None, "b"], [], [None, 1, None, "x\ny"], [None, None, None, 2]]
+    assert read_table(workbook(S=apart)) == Table(["a", "b"], [["1", "x y"], ["", "2"]])
 
 
 def test_open_document_spreadsheets_are_read() -> None:
@@ -86,56 +74,49 @@ def test_open_document_spreadsheets_are_read() -> None:
     assert choose_table(buffer.getvalue(), name="x.ods").table == Table(["Item", "Cost"], [["Rent", "90"]])
 
 
-def test_the_table_may_stand_anywhere_in_its_sheet() -> None:
-    rows = [[], [None, "a", None, "b"], [], [None, 1, None, "x\ny"], [None, None, None, 2]]
-    assert read_table(workbook(("S", rows))) == Table(["a", "b"], [["1", "x y"], ["", "2"]])
-
-
-def test_a_sheet_is_chosen_by_name_or_number_and_the_others_are_told() -> None:
+def test_a_sheet_is_chosen_by_name_or_number_and_the_others_are_named() -> None:
     notes = [["Lots of people"], ["Never mind"], [], ["Name", "Age"], ["Ann", 3], ["Bob", 5]]
-    data = workbook(("Empty", []), ("arts", notes), ("other", [["b"], [2]]))
+    data = workbook(Empty=[], arts=notes, other=[["b"], [2]])
     chosen = choose_table(data)
     assert (chosen.name, chosen.others) == ("arts", ["other"])
     assert chosen.table == Table(["Name", "Age"], [["Ann", "3"], ["Bob", "5"]], "Lots of people: Never mind")
     assert choose_table(data, sheet="Other").table == choose_table(data, sheet="2").table
-    with pytest.raises(InputError, match=r"no sheet or table is named 'Three'\. There are: 'Empty', 'arts'"):
-        read_table(data, sheet="Three")
+    for sheet, why in (("Three", "no sheet or table is named 'Three'"), ("Empty", "sheet 'Empty': is empty")):
+        with pytest.raises(InputError, match=rf"{why}\. There are: .*'arts'"):
+            read_table(data, sheet=sheet)
+    with pytest.raises(InputError, match=r"holds no table \(is empty\)"):
+        choose_table(workbook(Empty=[]))
 
 
-def test_two_tables_in_a_sheet_and_one_that_cannot_be_read_beside_another() -> None:
+def test_two_tables_in_a_sheet_and_one_that_cannot_be_read() -> None:
     two = [["Spending"], [], ["Item", "Cost"], ["Rent", 1], ["Note: net"]]
     two += [[], ["Income"], ["From", "Sum"], ["Fees", 5]]
-    sums: Sheet = ("Sums", [["a", "b"], [1, "=A2*2"]])
-    findings = list(tables_in(workbook(("Both", two), sums), "x.xlsx"))
-    spending, income, fault = findings
+    data = workbook(Both=two, Sums=[["a", "b"], [1, "=A2*2"]])
+    spending, income, fault = tables_in(data, "x.xlsx")
     assert isinstance(spending, Found) and isinstance(income, Found) and isinstance(fault, LeftOut)
     assert (spending.table.caption, income.table.caption) == ("Spending", "Income")
     assert spending.notes == "Note: net" and income.place == {"sheet": "Both"}
     assert fault.where == "x.xlsx, sheet 'Sums'" and "B2 holds a formula without a saved value" in fault.why
 
 
-def test_a_sheet_that_says_to_be_huge_is_refused_at_once() -> None:
-    cells = b'<row r="1"><c r="A1"><v>1</v></c></row><row r="%d"><c r="%s"><v>1</v></c></row>'
-    head = b'<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>'
-    for row, place in ((999_999_999, b"A999999999"), (1_048_576, b"XFD1048576")):
-        data = with_sheet(head + cells % (row, place) + b"</sheetData></worksheet>")
-        with pytest.raises(InputError, match="more than 5,000,000 cells"):
-            read_table(data)
+@pytest.mark.usefixtures("in_this_process")
+def test_a_workbook_that_unpacks_to_too_much_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workbooks, "MAX_UNPACKED_BYTES", 10_000_000)
+    buffer = io.BytesIO(workbook(S=A))
+    with zipfile.ZipFile(buffer, "a", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("xl/x", bytes(11_000_000))
+    with pytest.raises(InputError, match=r"unpacks to 11 MB, more than 10 MB"):
+        read_table(buffer.getvalue())
 
 
-def test_files_that_are_no_workbooks_and_such_with_another_suffix(tmp_path: Path) -> None:
-    good = workbook(("S", [["a"], [1]]))
+def test_a_workbook_with_another_suffix_is_read_and_a_cut_or_changed_one_refused(tmp_path: Path) -> None:
+    good = workbook(S=[["a", "b"], [1, "x"]])
     page = b"<table><tr><th>a<tr><td>1</table>"
     for name, data in (("a.csv", good), ("b.xls", b"a\tb\n1\t2\n"), ("c.xls", page)):
         (tmp_path / name).write_bytes(data)
         assert read_table(tmp_path / name).header[0] == "a"
-    (tmp_path / "d.xlsx").write_bytes(good[: len(good) // 2])
     with pytest.raises(InputError, match=r"d\.xlsx: cannot be read as a spreadsheet"):
-        read_table(tmp_path / "d.xlsx")
-
-
-def test_every_cut_or_changed_workbook_is_refused_in_one_line() -> None:
-    good = workbook(("S", [["a", "b"], [1, "x"]]))
+        read_table(good[: len(good) // 2], name="d.xlsx")
     for place in range(0, len(good), 97):
         for bad in (good[:place], good[:place] + bytes([good[place] ^ 0x55]) + good[place + 1 :]):
             try:
@@ -144,12 +125,179 @@ def test_every_cut_or_changed_workbook_is_refused_in_one_line() -> None:
                 assert "\n" not in str(error)
 
 
-@pytest.mark.usefixtures("in_this_process")
-def test_a_workbook_that_unpacks_to_too_much_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workbooks, "MAX_UNPACKED_BYTES", 10_000_000)
-    buffer = io.BytesIO(workbook(("S", [["a"], [1]])))
-    with zipfile.ZipFile(buffer, "a", zipfile.ZIP_DEFLATED) as archive, archive.open("xl/x", "w") as file:
-        for _ in range(11):
-            file.write(bytes(1_000_000))
-    with pytest.raises(InputError, match=r"unpacks to 11 MB, more than 10 MB"):
-        read_table(buffer.getvalue())
+def test_merged_cells_are_filled_and_formats_kept_that_change_a_value() -> None:
+    def merge(sheet: Any) -> None:
+        for cells in ("A1:C1", "A2:A3", "B2:C2", "A4:A5", "B6:C6"):
+            sheet.merge_cells(cells)
+
+    def format(sheet: Any) -> None:
+        for cell, code in {"B2": "0%", "B3": "0.0%;[Red]-0.0%", "C2": "00000", "D2": "000-00-0000"}.items():
+            sheet[cell].number_format = code
+        sheet["D3"].number_format = "0000"
+
+    head = [["Sales", None, None], ["Land", "2023", None], [None, "Q1", "Q2"]]
+    table = read_table(workbook(merge, S=[*head, ["North", 1, 2], [None, 3, 4], ["S", 5, 5]]))
+    assert (table.caption, table.header) == ("Sales", ("Land", "2023 Q1", "2023 Q2"))
+    assert table.rows == (("North", "1", "2"), ("North", "3", "4"), ("S", "5", ""))
+    assert "merged cells are filled: Land, 2023, North" in table.notes
+    assert "a figure of merged cells stands once: 5" in table.notes
+    rows = [["Item", "Share", "ZIP", "SSN"], ["Pen", 0.125, 2116, 12345678], ["Cup", -1.2, "x", 1.5]]
+    table = read_table(workbook(format, S=rows))
+    assert table.rows == (("Pen", "12.5%", "02116", "012-34-5678"), ("Cup", "-120%", "x", "1.5"))
+    assert table.columns[1].meaning.kind == "percent"
+
+
+@pytest.mark.parametrize("state", ["hidden", "veryHidden"])
+def test_hidden_sheets_wait_for_their_name_and_hidden_rows_are_noted(state: str) -> None:
+    def hide(sheet: Any) -> None:
+        sheet.row_dimensions[3].hidden = True
+        sheet.parent.worksheets[0].sheet_state = state
+
+    data = workbook(hide, Inner=[["secret", "x"]], Sheet=[["Item", "Cost"], ["Pen", 2], ["Draft", 1000]])
+    found = choose_table(data, name="/some/where/x.xlsx")
+    assert (found.name, found.others) == ("Sheet", ["Inner"])
+    assert found.table.notes[0].startswith("x.xlsx, sheet 'Inner' is ") and "hidden" in found.table.notes[0]
+    assert found.table.notes[1] == "1 row hidden in the workbook, and read all the same"
+    with pytest.raises(InputError, match="header but no rows"):
+        read_table(data, sheet="Inner")
+
+
+def test_formulas_that_a_writer_left_at_zero_are_refused() -> None:
+    xlsxwriter = pytest.importorskip("xlsxwriter")
+
+    def saved_as(value: int) -> bytes:
+        buffer = io.BytesIO()
+        with xlsxwriter.Workbook(buffer) as made:
+            made.add_worksheet().write_row(0, 0, ["Item", "Cost"])
+            made.worksheets()[0].write_row(1, 0, ["Pen"])
+            made.worksheets()[0].write_formula(1, 1, "=2*3", None, value)
+        return buffer.getvalue()
+
+    assert read_table(saved_as(6)).rows == (("Pen", "6"),)
+    with pytest.raises(InputError, match=r"cell B2 holds a formula without a saved value.*save it"):
+        read_table(saved_as(0))
+
+
+TOTALS = """TOTAL:|Sum|Subtotal|YTD|Σ|Summe|Gesamt|Zwischensumme|Sous-total|Total général|Suma|Totale|Soma
+Totaal|合计|总计|総計|Total (2)|"""
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        *(
+            (f"Item,Amount\nPen,6\nCup,20\n{label},26\n", ["Pen", "Cup"])
+            for label in re.split(r"\||\n", TOTALS)
+        ),
+        ("Land,City,Sales\nN,A,1\nN,B,2\nN Total,,3\nS,C,4\nS Total,,4\nGrand Total,,7\n", ["N", "N", "S"]),
+        ("Land,City,Sales\nN,A,1\n,B,2\n,Total,3\nS,C,4\n,D,5\n,Total,9\nTotal,,12\n", [*"NNSS"]),
+        ("Name,Score\nAl,10\nBo,20\nCy,30\nMin,10\nMean,20\nStd,8\nCount,3\n", ["Al", "Bo", "Cy"]),
+        ("City,People\nAll,30\nBern,10\nGenf,20\n", ["Bern", "Genf"]),
+        ("Stadt;Umsatz\nBonn;1.250,50\nTrier;980,00\nSumme;2.230,50\n", ["Bonn", "Trier"]),
+        ("Line,2023,2024\nA,101,120\nB,50,60\nC,7,8\nEverything,158,188\n", ["A", "B", "C"]),
+        ("Dish,Price,Note\nStarters,,\nSoup,5,x\nMains,,\nFish,9,y\nSource: the menu,,\n", ["Soup", "Fish"]),
+        ("Item,Cost,Who\nPen,2,Al\nCup,3,Bo\nEnd of report,,\n", ["Pen", "Cup"]),
+        ("Item,Cost\nPen,2\nItem,Cost\nCup,3\n", ["Pen", "Cup"]),
+        # These are data.
+        ("Company,Revenue\nShell,50\nTotal,40\nBP,30\n", ["Shell", "Total", "BP"]),
+        ("Company,Revenue\nShell,50\nBP,30\nTotal,40\n", ["Shell", "BP", "Total"]),
+        ("Shop,Units\nKo,5\nTotal Wine,9\nLi,2\n", ["Ko", "Total Wine", "Li"]),
+        ("Name,Score\nAl,10\nMax,30\nCy,25\n", ["Al", "Max", "Cy"]),
+        ("Name,Score\nAl,10\nBo,20\nCy,30\n", ["Al", "Bo", "Cy"]),
+        ("stat,price\ncount,120\nmean,14.2\nmin,3\nmax,40\n", ["count", "mean", "min", "max"]),
+        ("Item,Price\nPen,\nCup,3\nBag,4\n", ["Pen", "Cup", "Bag"]),
+    ],
+)
+def test_rows_that_are_no_data_are_set_apart(text: str, kept: list[str]) -> None:
+    assert [row[0] for row in read_text(text, "csv").rows] == kept
+    assert len(read_text(text, "csv", keep_totals=True).rows) == len(text.splitlines()) - 1
+
+
+ASSETS = (
+    "Line,2023,2024\nCash,100,120\nStock,50,80\nTotal assets,150,200\nLoans,90,150\nEquity,60,50\n"
+    "Total debt,150,200\n"
+)
+GROWTH = "Region,Growth\nNorth,0.05\nSouth,-0.02\nEast,1.2\n"
+
+
+@pytest.mark.parametrize(
+    ("table", "question", "answer"),
+    [
+        (ASSETS, "What is the 2023 of Total assets?", "150"),
+        (ASSETS, "What is the 2024 of the row Total debt?", "200"),
+        (ASSETS, "What is the total of 2024?", "400"),
+        (ASSETS, "How many lines are there?", "4"),
+        (GROWTH, "How many regions have growth under 5%?", None),
+        (GROWTH, "What is the growth of East in percent?", None),
+    ],
+)
+def test_totals_in_answers(table: str, question: str, answer: str | None) -> None:
+    state = Executor("tables_offline").run({"question": question, "table": read_text(table, "csv")})
+    assert state.answer == answer and state.ended is not None
+    assert state.ended.reason == ("answered" if answer else "declined")
+
+
+def test_what_is_set_apart_stays_with_the_table_and_is_told() -> None:
+    table = read_text("Ort,Umsatz\nA,10\nB,27\nSumme,37\n", "csv")
+    assert table.notes == ["the row 'Summe | 37' is the sum of the 2 rows above and is left out"]
+    again = Table.from_json(table.to_json()).with_caption("x")
+    assert (again.apart, again.notes) == (table.apart, table.notes)
+    assert again.whole.rows[2] == ("Summe", "37") and set_apart(again) is again
+    assert table.take_rows([0]).notes == []
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["", "a", "Total", "b Total", "Max", "小计"]), st.sampled_from("0123456789")
+        ),
+        min_size=1,
+    )
+)
+def test_no_row_is_lost(rows: list[tuple[str, str]]) -> None:
+    table = set_apart(Table(["Name", "Count"], rows))
+    assert table.whole.rows == tuple(rows) and table.apart is not None
+    assert len(table.rows) + len(table.apart) == len(rows) and table.rows
+
+
+@pytest.mark.parametrize(
+    ("text", "header", "rows"),
+    [
+        ("Branch,2023,,2024,\n,Q1,Q2,Q1,Q2\nEast,1,2,3,4\n", "Branch,2023 Q1,2023 Q2,2024 Q1,2024 Q2", 1),
+        ("Item,Weight,Size\n,(kg),(m)\nPen,2,3\nCup,4,5\n", "Item,Weight (kg),Size (m)", 2),
+        ("Item,Weight\nUnit,kg\nPen,2\nCup,4\n", "Item,Weight (kg)", 2),
+        ("A,2023,,,\n,H1,,H2,\n,Q1,Q2,Q3,Q4\nEast,1,2,3,4\n",
+         "A,2023 H1 Q1,2023 H1 Q2,2023 H2 Q3,2023 H2 Q4", 1),
+        ("Sales of 2024\n\nItem,Units\nPen,3\n", "Item,Units", 1),
+        ("Name,,Score\nAnn,x,5\nBob,y,6\n", "Name,,Score", 2),
+        ("Name,Team,Mail\nAnn,Reds,a@x.org\nBob,Blues,b@x.org\n", "Name,Team,Mail", 2),
+        ("Item,Unit\nPen,kg\nCup,g\n", "Item,Unit", 2),
+    ],
+)  # fmt: skip
+def test_rows_of_names_are_one_header(text: str, header: str, rows: int) -> None:
+    table = read_text(text, "csv")
+    assert (",".join(table.header), len(table.rows)) == (header, rows)
+
+
+def test_the_header_is_where_the_caller_says() -> None:
+    text = "Made by Ann,,\nName,Q,Q\nof it,1,2\nPen,3,4\n"
+    assert read_text(text, "csv", header="2-3").header == ("Name of it", "Q 1", "Q 2")
+    assert read_text(text, "csv", header="3").rows == (("Pen", "3", "4"),)
+    assert read_text("Pen,3\nCup,4\n", "csv", header="0").header == ("column 1", "column 2")
+    for wrong in ("x", "9"):
+        with pytest.raises(InputError, match=r"header|no row of this file"):
+            read_text(text, "csv", header=wrong)
+    with pytest.raises(InputError, match="no rows of a header"):
+        read_table(b'[{"a": 1}]', name="x.json", header="1")
+
+
+def test_groups_that_are_named_once_are_filled_or_unclear() -> None:
+    filled = read_text("Team,Player,Goals\nReds,Al,1\n,Bo,2\nBlues,Cy,5\n,Di,1\n", "csv")
+    assert [row[0] for row in filled.rows] == ["Reds", "Reds", "Blues", "Blues"]
+    assert filled.notes == ["Team: blanks are filled with the name above"]
+    two = read_text("Land,Team,Player,Goals\nX,Reds,Al,1\n,,Bo,2\n,Blues,Cy,5\nY,Pinks,Di,1\n", "csv")
+    assert [row[:2] for row in two.rows] == [("X", "Reds"), ("X", "Reds"), ("X", "Blues"), ("Y", "Pinks")]
+    figures = read_text("Team,Goals\nReds,1\n,2\nBlues,5\n,1\n", "csv")
+    assert figures.columns[0].meaning.kind == "unclear" and figures.rows[1] == ("", "2")
+    missing = "Name,City,Age\nAnn,Rome,3\n,Oslo,4\nBob,Bern,5\nCy,Genf,6\nDi,Lyon,7\n"
+    assert read_text(missing, "csv").rows[1][0] == ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -21,23 +22,23 @@ def briefly(seconds: float) -> None:
     time.sleep(min(seconds, 0.01))
 
 
-def client(*servers: WebServer, seconds: float = 5.0, **options: object) -> Web:
+def client(*servers: WebServer, seconds: float = 5.0, **options: Any) -> Web:
     """A client that may ask these servers, and nothing else on this machine."""
     limits = options.pop("limits", WebLimits(seconds=seconds, bytes=100_000))
-    settings: dict[str, object] = {"sleep": briefly, "pace": HostPace(), **options}
-    return Web(limits, tuple(server.host for server in servers), **settings)  # type: ignore[arg-type]
+    settings = {"sleep": briefly, "pace": HostPace(), **options}
+    return Web(limits, tuple(server.host for server in servers), **settings)
 
 
-def fetched(web: Web, url: str, **options: object) -> WebReply:
+def fetched(web: Web, url: str, **options: Any) -> WebReply:
     """Fetch and keep, as one does whom the reply was of use."""
-    reply = web.fetch(url, **options)  # type: ignore[arg-type]
+    reply = web.fetch(url, **options)
     web.keep(reply)
     return reply
 
 
-def failure(web: Web, url: str, **options: object) -> str:
+def failure(web: Web, url: str, **options: Any) -> str:
     with pytest.raises(WebError) as caught:
-        web.fetch(url, **options)  # type: ignore[arg-type]
+        web.fetch(url, **options)
     return str(caught.value)
 
 

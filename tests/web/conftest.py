@@ -10,11 +10,6 @@ import pytest
 from tests.web.servers import WebServer
 
 
-@pytest.fixture(autouse=True)
-def _no_cache(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CHAMELEON_WEB_CACHE", "off")
-
-
 @pytest.fixture
 def serve() -> Iterator[Callable[..., WebServer]]:
     """Start servers: `server = serve({"/": Answer(b"hello")})`; all are stopped at the end of the test."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import socket
 import ssl
-import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -68,25 +67,12 @@ class WebServer(LocalServer):
         super().__init__(_Handler)
         self._routes = {path: _as_function(route) for path, route in routes.items()}
         self.asked: list[Asked] = []
-        self.stopping = threading.Event()
         self.names: list[str] = []
         if certificate is not None:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             context.load_cert_chain(certificate)
             context.set_servername_callback(lambda connection, name, context: self.names.append(name or ""))
             self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
-
-    @property
-    def host(self) -> str:
-        return f"127.0.0.1:{self.port}"
-
-    @property
-    def url(self) -> str:
-        return f"http://{self.host}"
-
-    def stop(self) -> None:
-        self.stopping.set()
-        super().stop()
 
     def answer(self, asked: Asked) -> Answer:
         self.asked.append(asked)
@@ -99,17 +85,11 @@ class _Handler(JsonHandler):
     owner: WebServer
 
     def do_GET(self) -> None:
-        length = int(self.headers.get("content-length", 0))
-        parts = urlsplit(self.path)
+        parts, body = urlsplit(self.path), self.rfile.read(int(self.headers.get("content-length", 0)))
         query = dict(parse_qsl(parts.query, keep_blank_values=True))
-        sent = self.lowered(), self.rfile.read(length)
-        asked = Asked(self.command, parts.path, query, *sent, time.monotonic())
-        self._answer(self.owner.answer(asked))
-
-    do_POST = do_GET
-
-    def _answer(self, answer: Answer) -> None:
-        self.owner.stopping.wait(answer.delay)
+        asked = Asked(self.command, parts.path, query, self.lowered(), body, time.monotonic())
+        answer, wait = self.owner.answer(asked), self.owner.stopped.wait
+        wait(answer.delay)
         pieces = [answer.body] if isinstance(answer.body, bytes) else list(answer.body)
         length = sum(map(len, pieces)) + (1000 if answer.drop else 0)
         head = {"Content-Type": answer.kind, "Content-Length": str(length), "Connection": "close"}
@@ -118,11 +98,13 @@ class _Handler(JsonHandler):
         start = ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
         for piece in [bytes([byte]) for byte in start] if answer.drip else [start]:
             self.wfile.write(piece)
-            self.owner.stopping.wait(answer.pause if answer.drip else 0)
+            wait(answer.pause if answer.drip else 0)
         for piece in pieces:
             self.wfile.write(piece)
-            self.owner.stopping.wait(answer.pause)
+            wait(answer.pause)
         self.close_connection = answer.headers.get("Connection") != "keep-alive"
+
+    do_POST = do_GET
 
 
 def raw_server(start: bytes, for_ever: bytes = b"") -> AbstractContextManager[str]:
@@ -203,9 +185,8 @@ def mediawiki(asked: Asked) -> Answer:
     if query in ("nothing", "tydes"):
         suggestion = {"searchinfo": {"suggestion": "tides"}} if query == "tydes" else {}
         return as_json({"batchcomplete": "", "query": {**suggestion, "search": []}})
-    return wiki([{"title": "Tide", "extract": "Tides rise and fall."}, {"title": "Moon", "extract": ""}])(
-        asked
-    )
+    pages = [{"title": "Tide", "extract": "Tides rise and fall."}, {"title": "Moon", "extract": ""}]
+    return wiki(pages)(asked)
 
 
 def wiki(pages: Sequence[Mapping[str, Any]]) -> Callable[[Asked], Answer]:
@@ -229,10 +210,6 @@ def _page(index: int, page: Mapping[str, Any]) -> dict[str, Any]:
 
 
 search_services: dict[str, Route] = {
-    "/bing": bing,
-    "/brave": brave,
-    "/tavily": tavily,
-    "/search": searxng,
-    "/html/": duckduckgo,
-    "/w/api.php": mediawiki,
+    **{"/bing": bing, "/brave": brave, "/tavily": tavily, "/search": searxng},
+    **{"/html/": duckduckgo, "/w/api.php": mediawiki},
 }

@@ -1,12 +1,11 @@
-"""Runs three deep: their log in a file, what they spend, who stops them, and what has changed since."""
+"""Inventories within inventories: one log, one budget, who stops them, and what has changed since."""
 
 from __future__ import annotations
 
 import asyncio
-import json
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -32,13 +31,6 @@ def work() -> str:
     return "done"
 
 
-def deep(**low: Any) -> Inventory:
-    """Return an inventory of one of one that asks a model twice: to plan `work`, and to plan nothing else."""
-    lowest = Inventory.of([work, rest], name="low", **{"planner": "react", **low})
-    middle = Inventory("middle", Fixed(["low"]), {"low": lowest}, input_types={"question": "str"})
-    return Inventory("high", Fixed(["middle"]), {"middle": middle})
-
-
 @tool
 def rest() -> str:
     """Takes its time."""
@@ -46,11 +38,23 @@ def rest() -> str:
     return "rested"
 
 
+@tool
+def shout() -> str:
+    """Shouts."""
+    return "HEY"
+
+
+def deep() -> Inventory:
+    """Return an inventory of one of one that asks a model twice: to plan `work`, and to plan nothing else."""
+    lowest = Inventory.of([work, rest], "react", name="low")
+    middle = Inventory("middle", Fixed(["low"]), {"low": lowest}, input_types={"question": "str"})
+    return Inventory("high", Fixed(["middle"]), {"middle": middle})
+
+
 def model(*names: str, **spent: Any) -> LLM:
     """Return a model that calls these tools one after the other, and answers."""
-    script: list[Mapping[str, Any]] = [
-        {"text": "", "tool_calls": [{"name": name, "args": {}}], **spent} for name in names
-    ]
+    calls = [[{"name": name, "args": {}}] for name in names]
+    script: list[Mapping[str, Any]] = [{"text": "", "tool_calls": each, **spent} for each in calls]
     return LLM.connect(ScriptedModel([*script, {"text": "All done.", **spent}], tools=True))
 
 
@@ -59,34 +63,14 @@ def why(state: State) -> str:
     return f"{state.ended.reason}: {state.ended.error}"
 
 
-def test_a_log_file_that_is_cut_at_any_line_goes_on_to_the_same_end(tmp_path: Path) -> None:
-    inventory, path = deep(), tmp_path / "run.jsonl"
-    with EventLog(path) as log:
-        whole = Executor(inventory, model("work", "rest")).run(GIVEN, log)
-    assert whole.answer == "All done." and whole.usage.calls == 3
-    lines = path.read_bytes().splitlines(keepends=True)
-    for count in range(len(lines) + 1):
-        path.write_bytes(b"".join(lines[:count]) + b'{"event":"nest')  # killed while it wrote
-        done = sum(len(_asked(json.loads(line))) for line in lines[:count])
-        with EventLog(path) as log:
-            state = Executor(inventory, model(*("work", "rest")[done:])).run(GIVEN, log)
-        assert state.answer == "All done." and state.usage.calls == 3
-        assert len(path.read_bytes().splitlines()) == len(lines), count
-
-
-def _asked(event: Mapping[str, Any]) -> Sequence[Any]:
-    found: Sequence[Any] = _asked(event["inside"]) if "inside" in event else event.get("calls", ())
-    return found
-
-
 @pytest.mark.parametrize(
     ("budget", "told"),
     [
-        (Budget(calls=1), "budget of 1 call"),
-        (Budget(tokens=30), "budget of 30 tokens"),
-        (Budget(cost=0.03), "budget of 0.03 cost"),
-        (Budget(steps=3), "budget of 3 steps"),
-        (Budget(seconds=0.15), "budget of 0.15 seconds"),
+        (Budget(calls=1), "1 call"),
+        (Budget(tokens=30), "30 tokens"),
+        (Budget(cost=0.03), "0.03 cost"),
+        (Budget(steps=3), "3 steps"),
+        (Budget(seconds=0.15), "0.15 seconds"),
     ],
 )
 @pytest.mark.parametrize("is_own", [False, True])
@@ -95,7 +79,7 @@ def test_budgets_hold_inside(budget: Budget, told: str, is_own: bool) -> None:
     lowest = replace(Inventory.of([work, rest], "react", name="low"), budget=budget)
     inventory = Inventory("high", Fixed(["low"]), {"low": lowest}) if is_own else deep()
     state = Executor(inventory, llm, budget=None if is_own else budget).run(GIVEN)
-    assert f"the {'inventory low' if is_own else 'run'} reached its {told}" in why(state)
+    assert f"the {'inventory low' if is_own else 'run'} reached its budget of {told}" in why(state)
     most = 1 if budget.calls == 1 else 2 if budget.tokens or budget.cost else 4
     assert state.usage.calls <= most and (is_own or state.steps_taken <= (budget.steps or 64))
 
@@ -109,12 +93,6 @@ def spent(on_error: Mapping[str, Any], **budgets: Budget) -> Inventory:
     return Inventory("same", Fixed(["middle"]), {"middle": middle, "shout": shout}, on_error=on_error)
 
 
-@tool
-def shout() -> str:
-    """Shouts."""
-    return "HEY"
-
-
 def innermost(event: Event) -> Event:
     return innermost(event.event) if isinstance(event, Nested) else event
 
@@ -122,10 +100,9 @@ def innermost(event: Event) -> Event:
 @pytest.mark.parametrize(
     ("budgets", "on_error", "answer", "told"),
     [
-        ({"low": Budget(calls=1)}, {}, "done", "inventory same in same reached its budget of 1 call"),
-        ({"low": Budget(tokens=20)}, {}, "done", "inventory same in same reached its budget of 20 tokens"),
-        ({"middle": Budget(steps=2)}, {"middle": ["shout"]}, "HEY", "inventory same reached its budget of 2"),
-        ({"middle": Budget(calls=1)}, {}, None, "inventory same reached its budget of 1 call"),
+        ({"low": Budget(calls=1)}, {}, "done", "same in same reached its budget of 1 call"),
+        ({"middle": Budget(steps=2)}, {"middle": ["shout"]}, "HEY", "same reached its budget of 2"),
+        ({"middle": Budget(calls=1)}, {}, None, "same reached its budget of 1 call"),
     ],
 )
 def test_a_budget_of_an_inventory_fails_its_step_and_no_more(
@@ -139,9 +116,9 @@ def test_a_budget_of_an_inventory_fails_its_step_and_no_more(
 
     events = list(executor().stream(GIVEN))
     state = State.fold(events)
-    assert state.answer == answer and f"the {told}" in str(events)
+    assert state.answer == answer and f"the inventory {told}" in str(events)
     assert state.ended is not None and state.ended.reason == ("answered" if answer else "budget")
-    assert answer or why(state).startswith(f"budget: module middle: module low: the {told}")
+    assert answer or why(state).startswith(f"budget: module middle: module low: the inventory {told}")
     for count in range(len(events)):
         before = [event_from_json(event_to_json(event)) for event in events[:count]]
         done = sum(len(getattr(innermost(event), "calls", ())) for event in before)
@@ -201,9 +178,7 @@ def test_it_runs_in_an_event_loop_as_it_does_without() -> None:
 
 
 @pytest.mark.parametrize(("wide", "deep"), [(2, 18), (6, 11)])
-def test_inventories_in_each_other_are_read_once_each_and_bounded(
-    tmp_path: Path, wide: int, deep: int
-) -> None:
+def test_inventories_in_each_other_are_read_once_and_bounded(tmp_path: Path, wide: int, deep: int) -> None:
     entries = "modules: {table_reader: {}, final_answer: {}}\nplanner: {use: fixed, plan: [table_reader]}\n"
     for level in range(deep + 1):
         (tmp_path / f"b{level}.yaml").write_text(f"name: b{level}\n{entries}")

@@ -65,8 +65,6 @@ def test_a_table_is_read_with_the_passages(state: State, reply: str) -> None:
     assert table["source"]["of"] == 2 and table["source"]["columns"] == ["Berth", "Fee"]
 
 
-pytest.importorskip("tantivy")
-
 LEAGUE = Table(["Team", "Points", "Lost"], [["Nord", "40", "2"], ["Sud", "38", "4"], ["West", "31", "9"]])
 
 
@@ -85,15 +83,15 @@ def test_with_a_model_the_rows_that_lookups_kept_or_the_columns_that_a_program_n
         assert (source["rows"], source["columns"]) == ([1, 2, 3], columns)
 
 
-ODD = Table(
-    ["Team", "", "Points", "Lost"], [["a", "x", "1", "2"], ["b", "x", "3", "4"], ["a", "x", "1", "2"]]
-)
+ODD = Table(["Team", "", "Points", "Lost"], [[*"ax12"], [*"bx34"], [*"ax12"]])
 
 
 def test_rows_are_counted_from_one_and_a_nameless_column_has_a_number() -> None:
     told = TableRegion([0, 2], [0, 1]).to_json(ODD, [(2, 1)])
     assert told == {"of": 3, "rows": [1, 3], "columns": ["Team", "column 2"], "cells": [[3, "column 2"]]}
     assert TableRegion().to_json(ODD)["rows"] == [1, 2, 3]
+    assert region_kept(ODD, Table(["Team"], [["c"]])) is None
+    assert region_kept(ODD, ODD.with_caption("other")) == TableRegion()
     long = Table(["a"], [["x"]] * 1001)
     assert TableRegion().to_json(long) == {"of": 1001, "columns": ["a"]}
 
@@ -112,24 +110,16 @@ def test_what_a_part_keeps_is_found_again(rows: list[int], columns: list[int]) -
     assert len(set(kept.rows or range(3))) == len(rows)
 
 
-def test_a_changed_table_is_no_part() -> None:
-    assert region_kept(ODD, Table(["Team"], [["c"]])) is None
-    assert region_kept(ODD, ODD.with_caption("other")) == TableRegion()
-
-
 @pytest.mark.parametrize(
     ("answer", "part", "cells"),
     [
-        ("b", TableRegion(), [(1, 0)]),
         ("a", TableRegion(), []),  # two rows have it
         ("a", TableRegion([1, 2]), [(2, 0)]),
         ("a, b", TableRegion(), [(0, 0), (1, 0), (2, 0)]),
         (("a", "b"), TableRegion([0, 1]), [(0, 0), (1, 0)]),
         ("b", TableRegion([0], [0]), []),
-        (3, TableRegion(), []),
         (True, TableRegion(), []),
         ("", TableRegion(), []),
-        ("nowhere", TableRegion(), []),
     ],
 )
 def test_cells_in_which_an_answer_stands(answer: object, part: TableRegion, cells: object) -> None:

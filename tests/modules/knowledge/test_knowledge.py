@@ -11,7 +11,6 @@ from chameleon.modules.knowledge.knowledge import QueryGenerator
 @pytest.mark.parametrize(
     ("reply", "query"),
     [
-        ("which metals does a magnet attract", "which metals does a magnet attract"),
         ('Query: "tides twice a day"', "tides twice a day"),
         ("search query:  tides\ttwice \n\nBecause …", "tides twice"),
         ("\n\n- capital of Estonia\n", "capital of Estonia"),
@@ -23,7 +22,7 @@ def test_the_query_is_read_from_the_reply(reply: str, query: str) -> None:
     assert QueryGenerator().parse(reply) == query
 
 
-@pytest.mark.parametrize("reply", ["", "\n \n", '""', "Query:", "---"])
-def test_a_reply_without_a_query_is_rejected(reply: str) -> None:
-    with pytest.raises(StepRejected):
-        QueryGenerator().parse(reply)
+def test_a_reply_without_a_query_is_rejected() -> None:
+    for reply in ("", "\n \n", '""', "Query:", "---"):
+        with pytest.raises(StepRejected):
+            QueryGenerator().parse(reply)

@@ -14,16 +14,8 @@ from tests.e2e.commands import Command
 
 ROOT = Path(__file__).parents[3]
 LEAGUE = ROOT / "demos" / "data" / "league.csv"
-TRIPS = Table(
-    ["City", "Nights", "Price", "With"],
-    [
-        ["Oslo", "3", "$1,200", "Ann"],
-        ["Riga", "2", "$300", "Bo"],
-        ["Rome", "7", "$2,450", "Ann"],
-        ["Total", "12", "$3,950", ""],
-    ],
-    "trips",
-)
+_ROWS = ["Oslo|3|$1,200|Ann", "Riga|2|$300|Bo", "Rome|7|$2,450|Ann", "Total|12|$3,950|"]
+TRIPS = Table(["City", "Nights", "Price", "With"], [row.split("|") for row in _ROWS], "trips")
 
 
 def ask(question: str, table: Table = TRIPS, inventory: str = "tables_offline", **given: Any) -> State:
@@ -40,9 +32,8 @@ def test_the_answer_with_the_rows_columns_and_cells_that_it_rests_on() -> None:
     state = ask("What is the price of Riga?")
     assert state.answer == "$300" == state.cache["answer"]
     (source,) = state.cache["sources"]
-    assert (source["table"], source["of"]) == ("trips", 4)
-    assert (list(source["rows"]), list(source["columns"])) == ([2], ["City", "Price"])
-    assert source["cells"] == ((2, "Price"),)
+    assert (source["table"], source["of"], source["rows"]) == ("trips", 4, (2,))
+    assert (source["columns"], source["cells"]) == (("City", "Price"), ((2, "Price"),))
     assert 0 < state.cache["reading"]["confidence"] <= 1
     assert "cells" not in ask("What is the average price?").cache["sources"][0]
 
@@ -96,12 +87,9 @@ def test_a_file_gives_its_name_to_the_table_and_may_repeat_a_column(command: Com
     assert outcome.out == "3\n" and outcome.err.startswith(read)
 
 
-@pytest.mark.parametrize(
-    "question",
-    ["How many gloops are there in Rome?", "Why?", "Which city is the most beautiful?", "x" * 10_001],
-)
-def test_what_is_not_understood_is_declined_in_one_line(question: str) -> None:
-    assert "\n" not in why(ask(question))
+def test_what_is_not_understood_is_declined_in_one_line() -> None:
+    for question in ("How many gloops are there in Rome?", "Why?", "x" * 10_001):
+        assert "\n" not in why(ask(question))
 
 
 @pytest.mark.slow

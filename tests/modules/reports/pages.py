@@ -6,15 +6,15 @@ from typing import Any
 
 from chameleon import Table
 
+_ROWS = """
+harbour dues | $ 1250 | $ 900 | $ 870
+ferry fares | 310 | 290 | 275
+warehouse rents | 95 | 110 | -12 ( 12 )
+total income | $ 1655 | $ 1300 | $ 1133
+balance at end of year | 640 | 512 | 480
+"""
 TABLE = Table(
-    ["( in thousands )", "2011", "2010", "2009"],
-    [
-        ["harbour dues", "$ 1250", "$ 900", "$ 870"],
-        ["ferry fares", "310", "290", "275"],
-        ["warehouse rents", "95", "110", "-12 ( 12 )"],
-        ["total income", "$ 1655", "$ 1300", "$ 1133"],
-        ["balance at end of year", "640", "512", "480"],
-    ],
+    ["( in thousands )", "2011", "2010", "2009"], [row.split(" | ") for row in _ROWS.strip().splitlines()]
 )
 BEFORE = (
     "skerry port is owned by the town .",

@@ -1,16 +1,18 @@
-"""Which provider is asked, and what is said before a run when one cannot be."""
+"""Which provider is asked, what is said before a run when one cannot be, and a folder of documents."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from chameleon.errors import InventoryError, MissingPackage
+from chameleon.errors import InputError, InventoryError, MissingPackage
+from chameleon.modules.search.folder import DocumentFolder
 from chameleon.modules.search.providers_of_search import SearchSettings, choose_provider
 from chameleon.modules.search.services import SERVICES
 from chameleon.web import Web
-from tests.modules.search.asking import WITH_KEY
+from tests.modules.search.conftest import WITH_KEY
 from tests.web.servers import KEY
 
 
@@ -19,22 +21,15 @@ def chosen(name: str = "auto", web: Web | None = None, **settings: Any) -> Any:
 
 
 def test_auto_takes_the_first_that_is_configured(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = []
-    for variables in (
-        {"BING_SEARCH_KEY": "k", "BING_SEARCH_ENDPOINT": "https://b.example"},
-        {"SEARXNG_URL": "https://s.example"},
-        {"TAVILY_API_KEY": "k"},
-        {"BRAVE_API_KEY": "k"},
-    ):
-        for variable, value in variables.items():
-            monkeypatch.setenv(variable, value)
-        found.append(chosen().name)
-    assert found == ["bing", "searxng", "tavily", "brave"]
+    monkeypatch.setenv("BING_SEARCH_KEY", "k")
+    names = ("BING_SEARCH_ENDPOINT", "SEARXNG_URL", "TAVILY_API_KEY", "BRAVE_API_KEY")
+    for variable, name in zip(names, ("bing", "searxng", "tavily", "brave"), strict=True):
+        monkeypatch.setenv(variable, "https://b.example")
+        assert chosen().name == name
     assert chosen(folder="docs").name == "folder"
 
 
 def test_what_is_missing_is_an_error_that_names_what_to_set(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All ways where any provider will do, else those of the one that is named."""
     told = {}
     for name in ("auto", *WITH_KEY, "searxng"):
         with pytest.raises(InventoryError) as caught:
@@ -52,35 +47,22 @@ def test_what_is_missing_is_an_error_that_names_what_to_set(monkeypatch: pytest.
         chosen("auto")
 
 
-@pytest.mark.parametrize(
-    ("endpoint", "fault"),
-    [
-        ("https://169.254.169.254/", "special network"),
-        ("https://me:word@search.example/", "a user name or password"),
-        ("search.example", "only http and https"),
-    ],
-)
 @pytest.mark.usefixtures("keys")
-def test_the_check_refuses_what_a_run_would_refuse(
-    endpoint: str, fault: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """And names the setting that holds the address, without what may be a password in it."""
-    for name in ("bing", "brave", "searxng", "wikipedia"):
-        with pytest.raises(InventoryError, match=rf"^endpoint .the endpoint of {name}.*{fault}") as caught:
-            chosen(name, endpoint=endpoint, allow_private=True).check()
-        assert "word@" not in str(caught.value) and KEY not in str(caught.value)
-    monkeypatch.setenv("SEARXNG_URL", endpoint)
-    with pytest.raises(InventoryError, match=rf"^SEARXNG_URL .the endpoint of searxng.*{fault}"):
-        chosen("searxng").check()
-
-
-@pytest.mark.usefixtures("keys")
-def test_a_private_address_passes_the_check_where_it_is_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
-    for host in ("localhost:8080", "10.1.2.3", "[::1]:8080"):
-        for name in ("bing", "searxng"):
-            chosen(name, endpoint=f"http://{host}/x", allow_private=True).check()
-            with pytest.raises(InventoryError, match=r"private .*allow_private.*CHAMELEON_WEB_PRIVATE"):
-                chosen(name, endpoint=f"http://{host}/x").check()
+def test_the_check_refuses_what_a_run_would_and_names_the_setting(monkeypatch: pytest.MonkeyPatch) -> None:
+    bad = {"https://169.254.169.254/": "special network", "https://me:word@search.example/": "user name"}
+    for endpoint, fault in bad.items():
+        for name in ("bing", "brave", "searxng", "wikipedia"):
+            told = rf"^endpoint .the endpoint of {name}.*{fault}"
+            with pytest.raises(InventoryError, match=told) as caught:
+                chosen(name, endpoint=endpoint, allow_private=True).check()
+            assert "word@" not in str(caught.value) and KEY not in str(caught.value)
+        monkeypatch.setenv("SEARXNG_URL", endpoint)
+        with pytest.raises(InventoryError, match=rf"^SEARXNG_URL .the endpoint of searxng.*{fault}"):
+            chosen("searxng").check()
+    for endpoint in ("http://localhost:8080/x", "http://10.1.2.3/x", "http://[::1]:8080/x"):
+        chosen("searxng", endpoint=endpoint, allow_private=True).check()
+        with pytest.raises(InventoryError, match=r"private .*allow_private.*CHAMELEON_WEB_PRIVATE"):
+            chosen("searxng", endpoint=endpoint).check()
     monkeypatch.setenv("CHAMELEON_WEB_PRIVATE", "localhost:8080")
     chosen("searxng", endpoint="http://localhost:8080/x").check()
 
@@ -88,7 +70,6 @@ def test_a_private_address_passes_the_check_where_it_is_allowed(monkeypatch: pyt
 @pytest.mark.usefixtures("keys")
 @pytest.mark.parametrize("name", WITH_KEY)
 def test_no_key_is_sent_in_the_clear(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A name passes where it is allowed to be private: where it leads shows when it is looked up."""
     public, named = "http://8.8.8.8/", "http://search.lan/"
     for endpoint, allowed in ((public, True), (public, False), (named, False)):
         with pytest.raises(InventoryError, match="would be sent unencrypted") as caught:
@@ -112,13 +93,13 @@ def test_a_key_that_no_header_can_hold_is_named_by_its_variable(monkeypatch: pyt
 
 def test_an_address_may_hold_a_query_which_is_told_to_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BING_SEARCH_KEY", KEY)
-    for name, endpoint, address in (
-        ("bing", "https://search.example:8443/custom?customconfig=7", "/custom?customconfig=7"),
-        ("searxng", "https://search.example:8443?language=de", "/search?language=de"),
-        ("searxng", "https://search.example:8443/x/search/", "/x/search/"),
-        ("searxng", "https://search.example:8443/research", "/research/search"),
+    for name, path, address in (
+        ("bing", "/custom?customconfig=7", "/custom?customconfig=7"),
+        ("searxng", "?language=de", "/search?language=de"),
+        ("searxng", "/x/search/", "/x/search/"),
+        ("searxng", "/research", "/research/search"),
     ):
-        found = chosen(name, endpoint=endpoint)
+        found = chosen(name, endpoint=f"https://search.example:8443{path}")
         found.check()
         assert found.address == f"https://search.example:8443{address}"
         assert found.runtime_info() == {"provider": name, "host": "search.example"}
@@ -141,3 +122,63 @@ def test_without_a_package_the_pip_line_is_given(monkeypatch: pytest.MonkeyPatch
     for name, extra in (("brave", "web"), ("ddgs", "ddgs")):
         with pytest.raises(MissingPackage, match=rf"pip install .*\[{extra}\]"):
             chosen(name).check()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    documents = tmp_path / "documents"
+    (documents / "sea").mkdir(parents=True)
+    tides = "# Tides\n\nThe Moon pulls at the sea, and so high tide comes twice a day.\n\n"
+    (documents / "sea" / "tides.md").write_text(tides + "Boats wait. " * 300)
+    metals = "<h1>Metals</h1><script>magnet</script><p>A magnet attracts <b>iron</b> and steel.</p>"
+    (documents / "metals.html").write_text(metals)
+    (documents / "birds.txt").write_bytes("Möwen nest on cliffs.".encode("latin-1"))
+    (documents / "broken.pdf").write_text("magnet")
+    (documents / "magnet.png").write_text("magnet")
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "secret.txt").write_text("magnet outside")
+    (documents / "link.txt").symlink_to(tmp_path / "outside" / "secret.txt")
+    (documents / "folder").symlink_to(tmp_path / "outside", target_is_directory=True)
+    (documents / "circle").symlink_to(documents, target_is_directory=True)
+    return documents
+
+
+def test_the_passage_that_fits_is_found(folder: Path) -> None:
+    documents = DocumentFolder(folder)
+    best, *_ = documents.search("What does a magnet attract?", 3)
+    assert (best.title, best.url, best.text) == ("Metals", "metals.html", "A magnet attracts iron and steel.")
+    (tides,) = documents.search("when is high tide", 1)
+    assert (tides.title, tides.url) == ("Tides", "sea/tides.md")
+    assert "The Moon pulls at the sea" in tides.text and len(tides.text) < 1_300
+    assert documents.search("möwen", 3)[0].url == "birds.txt"
+    assert [each.url for each in documents.search("magnet outside", 9)] == ["metals.html"]
+    assert documents.search("zebra?", 3) == [] and documents.search("", 3) == []
+
+
+def test_the_check_tells_of_a_folder_without_documents(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError, match="no folder"):
+        DocumentFolder(tmp_path / "none").check()
+    with pytest.raises(InputError, match="no text and no document"):
+        DocumentFolder(tmp_path / "empty").check()
+    (tmp_path / "empty" / "a.pdf").write_text("x")
+    monkeypatch.setattr("chameleon.errors.find_spec", lambda name: None if name == "pypdfium2" else name)
+    with pytest.raises(MissingPackage, match=r"PDF files .*pip install .*\[papers\]"):
+        DocumentFolder(tmp_path / "empty").check()
+    with pytest.raises(InventoryError, match="needs a folder"):
+        choose_provider(SearchSettings("folder"), Web())
+
+
+def test_other_documents_have_another_digest(folder: Path) -> None:
+    documents = DocumentFolder(folder)
+    documents.check()
+    first = documents.runtime_info()
+    assert (first["documents"], first["folder"], len(first["sha256"])) == (4, "documents", 64)
+    (folder / "magnet.png").write_text("what is not searched does not count")
+    assert documents.runtime_info() == first
+    (folder / "birds.txt").write_bytes("Möven nest on cliffs.".encode("latin-1"))
+    second = documents.runtime_info()
+    (folder / "sea" / "tides.md").rename(folder / "tides.md")
+    assert len({each["sha256"] for each in (first, second, documents.runtime_info())}) == 3

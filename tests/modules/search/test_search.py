@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +11,10 @@ from hypothesis import strategies as st
 
 from chameleon import LLM, Executor, Inventory, Module, State
 from chameleon.core.prompt import context_of
-from chameleon.errors import ChameleonError, InventoryError, WebError
+from chameleon.errors import InventoryError, WebError
 from chameleon.llm import ScriptedModel
 from chameleon.modules.search.provider import SearchResult
-from chameleon.modules.search.search import CLOSING, OPENING, BingSearch, WebSearch, WikipediaSearch, quoted
+from chameleon.modules.search.search import CLOSING, OPENING, BingSearch, WebSearch, quoted
 from tests.web.servers import KEY, Answer, Route, WebServer, as_json
 
 QUESTION = {"question": "How often is high tide?"}
@@ -69,34 +68,28 @@ def endpoints(services: WebServer, monkeypatch: pytest.MonkeyPatch) -> WebServer
     return services
 
 
-def test_a_generated_query_is_searched_for_and_the_results_reach_the_context(endpoints: WebServer) -> None:
+def test_results_of_a_generated_query_reach_the_context(
+    endpoints: WebServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     plan, replies = ["query_generator", "bing_search"], ['Query: "high tide times"\nmore']
     state = run(plan, replies, bing_search={"count": 2}, query_generator={})
     assert endpoints.asked[0].query["q"] == "high tide times"
     moon = "2. The Moon (https://example.org/moon): The Moon pulls at the sea."
     assert shown(state, "bing_search") == [TIDES, moon]
-    assert "Query: high tide times" in str(state.answer).splitlines()
+    assert "Query: high tide times" in str(state.answer).splitlines() and KEY not in str(state)
     output = state.history[1].output
     assert (output["provider"], output["query"], len(output["results"])) == ("bing", "high tide times", 2)
-    assert KEY not in str(state)
-
-
-def test_nothing_found_is_told(endpoints: WebServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CHAMELEON_USER_AGENT", "lab/1.0 (me@example.org)")
     state = run(["query_generator", "wikipedia_search"], ["nothing"], query_generator={})
-    assert endpoints.asked[0].headers["user-agent"] == "lab/1.0 (me@example.org)"
+    assert endpoints.asked[-1].headers["user-agent"] == "lab/1.0 (me@example.org)"
     assert shown(state, "wikipedia_search") == ["Nothing was found for the query 'nothing'."]
 
 
 def test_pages_are_read_where_yaml_asks_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("chameleon.modules.search.search._PAGE_SPACING", 0.0)
-    page = (
-        b"<title>T</title><script>no</script><h1>Tides</h1><p>Twice a day.</p></search_results>" + b"x " * 200
-    )
-    routes: dict[str, Route] = {
-        "/page": Answer([page] + [b"<p>more</p>" * 10_000] * 25),
-        "/pdf": Answer(b"%PDF", "application/pdf"),
-    }
+    page = b"<title>T</title><script>no</script><h1>Tides</h1><p>Twice a day.</p></search_results>"
+    body = [page + b"x " * 200] + [b"<p>more</p>" * 10_000] * 25
+    routes: dict[str, Route] = {"/page": Answer(body), "/pdf": Answer(b"%PDF", "application/pdf")}
     names = ("page", "pdf", "gone", "page")
     with WebServer(routes) as server:
         found = [{"title": p, "url": f"{server.url}/{p}", "content": "snippet"} for p in names]
@@ -121,50 +114,28 @@ def test_odd_results_can_be_written_down_and_private_ones_are_not_read(endpoints
         settings = {"provider": "searxng", "endpoint": search.url, "allow_private": True, "read_pages": 2}
         state = run(["web_search"], web_search=settings)
     assert state.history[0].output["results"][0] == {"title": "ab", "url": "", "text": "c d"}
-    assert shown(state, "web_search")[1] == (
-        "2. router (http://127.0.0.1:1/admin): "
-        "(The page was not read: the address lies in a private or special network.) click me"
-    )
+    told = "(The page was not read: the address lies in a private or special network.) click me"
+    assert shown(state, "web_search")[1] == f"2. router (http://127.0.0.1:1/admin): {told}"
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("policy", ["skip", "stop", ["tell_context"]])
-def test_a_failing_search_is_a_record_and_the_plan_goes_on_as_the_inventory_says(
-    policy: Any, endpoints: WebServer, monkeypatch: pytest.MonkeyPatch
+def test_a_failing_search_is_a_record_of_the_run(
+    endpoints: WebServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BING_SEARCH_KEY", "wrong-key-0123456789")
-    state = run(["bing_search"], bing_search={"on_error": policy})
+    state = run(["bing_search"], bing_search={"on_error": "skip"})
     error = state.history[0].error
-    assert error is not None and error.kind == "WebError"
-    assert error.message == "the server answered 401 (Unauthorized)"
-    assert error.hint == "Check the key in BING_SEARCH_KEY."
+    assert error is not None and error.kind == "WebError" and "BING_SEARCH_KEY" in error.hint
     assert error.where == "module bing_search: 127.0.0.1" and "wrong-key" not in str(state)
-    assert (state.answer is None) == (policy == "stop")
+    assert state.answer is not None
 
 
-@pytest.mark.parametrize(
-    ("key", "values", "bound"),
-    [
-        ("count", [0, -1, 21], "1|20"),
-        ("characters", [0, -500, 20_001], "1|20000"),
-        ("read_pages", [-1, 21], "0|20"),
-        ("timeout", [0, -1.0, 601, float("nan"), float("inf")], "0.1|600"),
-        ("provider", ["altavista"], "'auto'"),
-    ],
-)
-def test_settings_out_of_bounds_are_refused(key: str, values: list[Any], bound: str) -> None:
-    for value in values:
-        with pytest.raises(InventoryError, match=rf"web_search.*{key} is '{value}'.*({bound})"):
+def test_settings_out_of_bounds_are_refused() -> None:
+    bounds: dict[str, list[Any]] = {"count": [0, 21], "characters": [0, 20_001], "read_pages": [-1, 21]}
+    bounds |= {"timeout": [0, 601, float("nan")], "provider": ["altavista"]}
+    for key, value in ((key, value) for key, values in bounds.items() for value in values):
+        with pytest.raises(InventoryError, match=rf"web_search.*{key} is '{value}'"):
             inventory(["web_search"], web_search={key: value})
-
-
-def test_the_check_of_an_inventory_names_the_module_and_what_is_wrong() -> None:
-    with pytest.raises(ChameleonError, match=r"bing_search.* BING_SEARCH_KEY is not set"):
-        inventory(["bing_search"]).check()
-
-
-def test_a_wrong_setting_is_an_error_even_where_a_search_may_fail() -> None:
-    """What no machine can do is no mishap of this one."""
+    # So is a wrong one, even where a search may fail.
     endpoint = {"endpoint": "https://searx.example"}  # a key must not go to another service's address
     for settings in (endpoint, {**endpoint, "provider": "ddgs"}, {"provider": "folder"}):
         with pytest.raises(InventoryError, match=r"provider: \w+ (takes no endpoint|needs a folder)"):
@@ -173,7 +144,7 @@ def test_a_wrong_setting_is_an_error_even_where_a_search_may_fail() -> None:
         inventory(["wikipedia_search"], wikipedia_search={"language": "english", "on_error": "skip"})
 
 
-def test_without_a_query_the_question_is_searched_for_and_what_is_found_is_kept(
+def test_the_question_is_searched_for_and_results_are_kept(
     endpoints: WebServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CHAMELEON_WEB_CACHE", str(tmp_path / "web.sqlite"))
@@ -181,25 +152,17 @@ def test_without_a_query_the_question_is_searched_for_and_what_is_found_is_kept(
         assert shown(run(["bing_search"]), "bing_search") == [TIDES]
     (asked,) = endpoints.asked
     assert asked.query["q"] == QUESTION["question"] and asked.query["count"] == "1"
-
-
-def test_a_folder_is_searched_whatever_the_cache_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for query in ("", " \n\t", "\u200b\u2060 \u202e", "\u200d\x00"):  # what nobody can see is not asked
+        assert BingSearch().run(State(input={"question": query}))["results"] == []
+    assert len(endpoints.asked) == 1
     (tmp_path / "tides.txt").write_text("The tides come twice a day.")
-    monkeypatch.setenv("CHAMELEON_WEB_CACHE", str(tmp_path / "tides.txt"))
+    monkeypatch.setenv("CHAMELEON_WEB_CACHE", str(tmp_path / "tides.txt"))  # a folder needs no cache
     search = WebSearch(provider="folder", folder=str(tmp_path))
     assert len(search.run(State(input={"question": "tides"}))["results"]) == 1
 
 
-def test_without_an_executor_a_query_that_nobody_can_see_is_not_asked(endpoints: WebServer) -> None:
-    for query in ("", " \n\t", "\u200b\u2060 \u202e", "\u200d\x00"):
-        assert BingSearch().run(State(input={"question": query}))["results"] == []
-    assert not endpoints.asked
-
-
 @pytest.mark.slow
-def test_a_server_has_all_of_the_modules_time_to_answer(
-    endpoints: WebServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_server_has_all_of_the_modules_time(endpoints: WebServer, monkeypatch: pytest.MonkeyPatch) -> None:
     waits: list[float] = []
 
     def connect(address: Any, timeout: float) -> Any:
@@ -214,28 +177,12 @@ def test_a_server_has_all_of_the_modules_time_to_answer(
     assert max(waits) > 50
 
 
-def test_auto_tells_what_it_came_to(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("BRAVE_API_KEY", KEY)
-    assert WebSearch().runtime_info() == {"provider": "brave", "host": "api.search.brave.com"}
-    german = WikipediaSearch(language="de").runtime_info()
-    assert german == {"provider": "wikipedia", "host": "de.wikipedia.org"}
-    pytest.importorskip("ddgs")
-    ddgs = WebSearch(provider="ddgs").runtime_info()
-    versions = {package: version(package) for package in ("ddgs", "primp")}
-    assert ddgs == {"provider": "ddgs", "host": "html.duckduckgo.com", "versions": versions}
-
-
 def test_results_are_numbered_lines() -> None:
-    results = [
-        SearchResult("Tide tables", "https://example.org/tides", "High tide\ncomes twice a day, 3 < 4."),
-        SearchResult("", "", "No title"),
-        SearchResult("No text", "https://example.org", ""),
-    ]
-    assert quoted(results, "tides", 20).splitlines()[1:-1] == [
-        "1. Tide tables (https://example.org/tides): High tide comes twi…",
-        "2. Untitled: No title",
-        "3. No text (https://example.org)",
-    ]
+    results = [SearchResult("Tide tables", "https://example.org", "High tide\ncomes twice a day, 3 < 4.")]
+    results += [SearchResult("", "", "No title"), SearchResult("No text", "https://example.org", "")]
+    first = "1. Tide tables (https://example.org): High tide comes twi…"
+    others = ["2. Untitled: No title", "3. No text (https://example.org)"]
+    assert quoted(results, "tides", 20).splitlines()[1:-1] == [first, *others]
     assert quoted([], "who?\n</x>") == "Nothing was found for the query 'who? ‹/x>'."
 
 

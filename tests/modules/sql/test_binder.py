@@ -1,7 +1,10 @@
-"""Binder: calls within programs, repairs, the table that programs see, and the vote; with its vectors."""
+"""Binder: calls within programs, repairs, what programs ask and come to, and the vote; with its vectors."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import pytest
@@ -11,12 +14,49 @@ from hypothesis import strategies as st
 from chameleon import State, StepRejected, Table
 from chameleon.errors import ModuleError
 from chameleon.llm import Reply
+from chameleon.modules.sql import guarded_query
 from chameleon.modules.sql.binder import BinderGenerator, BinderVote
 from chameleon.modules.sql.binder_calls import all_calls, column_in, value_of
-from chameleon.modules.sql.binder_programs import AnswerQuestion, MapQuestion
+from chameleon.modules.sql.binder_programs import Answerer, AnswerQuestion, MapQuestion, ProgramRun, Question
 from chameleon.modules.sql.binder_repair import nearest_cell, repaired
 from chameleon.modules.sql.binder_table import binder_table
-from tests.modules.sql.given import TABLE, vectors
+from chameleon.modules.sql.database import Cell, SqlTable, SqlType
+from chameleon.modules.sql.query import run_sql
+from chameleon.sandbox import ExecResult, Guarantees, Limits, Sandbox
+from chameleon.sandbox.result import Ending, judge
+from chameleon.sandbox.sealed_process import why_unusable
+from tests.benchmarks.shared_data import DATA, needs_data, rows
+
+_ROWS = ["1,998|Port Crocs (QLD)|3|10.4|-|May 4, 2024|A", "1999|South Cutters|/|8|x||B"]
+_ROWS += ["2000|Port Crocs (QLD)|12|9.5|930 251|June 1, 2023|A"]
+_HEADER = ["Year", "Runners Up", "Score", "Score", "", "Day", "Group"]
+TABLE = Table(_HEADER, [row.split("|") for row in _ROWS], "Tarn (league) cup")
+
+
+def vectors(kind: str) -> list[Any]:
+    file = DATA / "vectors" / "binder.jsonl"
+    if not file.is_file():
+        return [pytest.param(None, marks=pytest.mark.skip("the shared test data is not here"))]
+    found = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+    return [pytest.param(each, id=each["id"]) for each in found if each["kind"] == kind]
+
+
+class Unsealed(Sandbox):
+    """Runs the guarded query in this very process: for many recorded ones, which mean no harm."""
+
+    tier = "unsealed"
+
+    def _run(self, request: dict[str, Any], wall: float) -> ExecResult:
+        # The heap limit of SQLite is one for the whole process, and cannot be raised again.
+        request["limits"]["memory_bytes"] = 0
+        return judge(Ending(guarded_query.run(request).encode()), self._limits, wall, self.tier)
+
+    def guarantees(self) -> Guarantees:
+        return Guarantees(self.tier, ())
+
+    def _end(self) -> None:
+        """Do nothing: there is no process to end."""
+
 
 # Where no program gave an answer, the original answers its placeholder 0: here it is a failure.
 DEPARTURE = "nsql-026"
@@ -42,11 +82,12 @@ def test_votes_are_counted(vector: dict[str, Any]) -> None:
     assert voters == vector["winner_programs"]
 
 
-@pytest.mark.parametrize("program", ['QA("what?"; a)', 'SELECT QA("map@a?"; b FROM w', "QA()"])
-def test_calls_that_cannot_be_read_are_told(program: str) -> None:
+def test_calls_that_cannot_be_read_are_told() -> None:
     assert all_calls('QA("map@a?")')[0].params == ()
-    with pytest.raises(StepRejected):
-        BinderGenerator().interpret(program, State(input={"table": TABLE}))
+    deep = 'QA("ans@a"; ' * 500 + "1" + ")" * 500
+    for program in ('QA("what?"; a)', 'SELECT QA("map@a?"; b FROM w', "QA()", deep):
+        with pytest.raises(StepRejected):
+            BinderGenerator().interpret(program, State(input={"table": TABLE}))
 
 
 def test_answers_are_read_by_number_and_a_single_one_is_the_first_line_that_says_something() -> None:
@@ -90,11 +131,6 @@ def test_any_text_is_read_or_rejected(text: str) -> None:
         assert call.text in text and all_calls(call.text)[-1].text == call.text
 
 
-def test_calls_nested_too_deep_are_rejected() -> None:
-    with pytest.raises(StepRejected, match="nested"):
-        all_calls('QA("ans@a"; ' * 500 + "1" + ")" * 500)
-
-
 NORMAL = binder_table(TABLE)
 
 
@@ -105,34 +141,17 @@ NORMAL = binder_table(TABLE)
         ("SELECT year\nFROM w;", "SELECT year FROM w"),
         ("SELECT year FROM Tarn (League) Cup", "SELECT year FROM w"),
         ("SELECT year FROM tarn_league_cup WHERE year = 1", "SELECT year FROM w WHERE year = 1"),
-        ("SELECT runners up FROM w", "SELECT `runners up` FROM w"),
         ("SELECT Runners Up, year FROM w", "SELECT `Runners Up`, year FROM w"),
         ('SELECT "runners up" FROM w', 'SELECT "runners up" FROM w'),
         ("SELECT group FROM w GROUP BY group", "SELECT `group` FROM w GROUP BY `group`"),
-        ("SELECT year FROM w WHERE group = 'A'", "SELECT year FROM w WHERE `group` = 'a'"),
-        (
-            "SELECT year FROM w WHERE runners up = 'port crocs'",
-            "SELECT year FROM w WHERE `runners up` = 'port crocs (qld)'",
-        ),
-        (
-            "SELECT year FROM w WHERE `runners up` IN ('South cutter', \"nobody\")",
-            "SELECT year FROM w WHERE `runners up` IN ('south cutters', 'nobody')",
-        ),
+        ("FROM w WHERE runners up = 'port crocs'", "FROM w WHERE `runners up` = 'port crocs (qld)'"),
+        ("`runners up` IN ('South cutter', \"nobody\")", "`runners up` IN ('south cutters', 'nobody')"),
         ("SELECT 'South Cutters' FROM w", "SELECT 'South Cutters' FROM w"),
-        (
-            "SELECT a FROM w WHERE `runners up` LIKE '%CROC%'",
-            "SELECT a FROM w WHERE `runners up` LIKE '%CROC%'",
-        ),
+        ("FROM w WHERE `runners up` LIKE '%CROC%'", "FROM w WHERE `runners up` LIKE '%CROC%'"),
         ("SELECT year FROM w WHERE day = 'June 1, 2023'", "SELECT year FROM w WHERE day = '2023-06-01'"),
-        (
-            "SELECT year FROM w WHERE day < '2023-06-01 00:00:00' AND year < 'June 1, 2023'",
-            "SELECT year FROM w WHERE day < '2023-06-01' AND year < 'June 1, 2023'",
-        ),
+        ("day < '2023-06-01 00:00:00' AND year < 'June 1'", "day < '2023-06-01' AND year < 'June 1'"),
         ("SELECT a FROM w WHERE `group` = 'runners up'", "SELECT a FROM w WHERE `group` = `runners up`"),
-        (
-            "SELECT year FROM w WHERE QA(\"map@is it 'port crocs'?\"; runners up) = 'yes'",
-            "SELECT year FROM w WHERE QA(\"map@is it 'port crocs'?\"; `runners up`) = 'yes'",
-        ),
+        ("QA(\"map@is 'no'?\"; runners up) = 'no'", "QA(\"map@is 'no'?\"; `runners up`) = 'no'"),
         ("SELECT 'unclosed FROM w", "SELECT 'unclosed FROM w"),
     ],
 )
@@ -150,18 +169,182 @@ def test_the_nearest_cell_is_near_and_contradicts_no_figure() -> None:
 
 
 def test_a_table_is_normalised_as_published() -> None:
-    assert NORMAL.columns == {
-        "row_id": "INTEGER",
-        "year": "INTEGER",
-        "runners up": "TEXT",
-        "score": "INTEGER",
-        "score_2": "REAL",
-        "filledcolumnname": "TEXT",
-        "day": "DATE",
-        "group": "TEXT",
-    }
+    kinds = "INTEGER INTEGER TEXT INTEGER REAL TEXT DATE TEXT"
+    names = ["row_id", "year", "runners up", "score", "score_2", "filledcolumnname", "day", "group"]
+    assert NORMAL.columns == dict(zip(names, kinds.split(), strict=True))
     assert list(NORMAL.rows) == [
         (0, 1998, "port crocs (qld)", 3, 10.4, "none", "2024-05-04", "a"),
         (1, 1999, "south cutters", None, 8.0, "x", None, "b"),
         (2, 2000, "port crocs (qld)", 12, 9.5, "930251", "2023-06-01", "a"),
     ]
+
+
+needs_seal = pytest.mark.skipif(bool(why_unusable()), reason="the sealed sandbox cannot run here")
+
+TYPES: dict[str, SqlType] = {
+    "object": "TEXT",
+    "int64": "INTEGER",
+    "float64": "REAL",
+    "datetime64[ns]": "DATE",
+}
+# The recogniser of the original filled the day of its run into a bare time of day.
+PROGRAMS = "wikitq/binder_replay.jsonl.gz"
+OF_THAT_DAY = {"nu-3595", "nu-4251"}
+
+
+@pytest.fixture(scope="module")
+def tables() -> dict[str, dict[str, Any]]:
+    return {each["table_id"]: each for each in rows("wikitq/binder_tables.jsonl.gz")}
+
+
+def as_recorded(table: dict[str, Any]) -> SqlTable:
+    """The table as the original's recogniser left it."""
+    kinds = [TYPES[kind] for kind in table["dtypes_out"]]
+    cells = [tuple(map(cell, row, kinds)) for row in table["rows_out"]]
+    return SqlTable(dict(zip(table["columns_out"], kinds, strict=True)), cells)
+
+
+def cell(text: str, kind: SqlType) -> Cell:
+    if kind == "INTEGER":
+        return int(text)
+    if kind == "REAL":
+        return None if text == "nan" else float(text)
+    return text
+
+
+RUN_QUERY = partial(run_sql, executor=Unsealed(Limits()))
+
+
+def outcome_of(program: str, table: SqlTable) -> Any:
+    """An outcome as the original writes it down: 0 for errors, no rows and NULL."""
+    try:
+        cells = ProgramRun(table, RUN_QUERY, Answerer(lambda questions, again: [])).cells(program)
+    except ModuleError:
+        return 0
+    return 0 if cells in ([], [None]) else cells
+
+
+@needs_seal
+@needs_data
+def test_recorded_programs_give_the_recorded_answers(tables: dict[str, dict[str, Any]]) -> None:
+    programs = rows(PROGRAMS)
+    by_id = {id: as_recorded(table) for id, table in tables.items()}
+    wrong = set()
+    for each in programs:
+        outcome = outcome_of(each["sql_postprocessed"], by_id[each["table_id"]])
+        if outcome != each["recorded_pred"]:
+            wrong.add(each["id"])
+        executed = 0 if each["error"] or each["executed"] in ([], [None]) else each["executed"]
+        assert outcome == executed, "all agree with the original executor"
+    assert len(programs) == 477 and wrong == OF_THAT_DAY
+
+
+@needs_seal
+@needs_data
+def test_our_own_normaliser_and_repairs_come_near(tables: dict[str, dict[str, Any]]) -> None:
+    """From the raw table and the program as written; most of what differs was a slip of the original."""
+    captions = {each["table_id"]: each["caption"] for each in rows("wikitq/tables.jsonl.gz")}
+    same = 0
+    for each in rows(PROGRAMS):
+        table, caption = tables[each["table_id"]], captions.get(each["table_id"], "")
+        made = binder_table(Table(table["header_in"], table["rows_in"], caption))
+        same += outcome_of(repaired(each["sql"], made, caption), made) == each["recorded_pred"]
+    assert same == 441
+
+
+CELLS = {"port crocs (qld)": "yes", "south cutters": "no", "1998": "8", "2000": "0"}
+
+
+class Model:
+    """Answers from a dictionary, and notes what it is asked: each list is one round of calls."""
+
+    def __init__(self, **answers: str) -> None:
+        self.answers = CELLS | answers
+        self.rounds: list[list[Question]] = []
+
+    def __call__(self, questions: Sequence[Question], again: bool) -> list[Reply]:
+        self.rounds.append(list(questions))
+        return [Reply(self.answer(question)) for question in questions]
+
+    def answer(self, question: Question) -> str:
+        if isinstance(question, AnswerQuestion):
+            return self.answers[question.asked]
+        said = [self.answers.get(" | ".join(item), "") for item in question.items]
+        return "\n".join(f"{number} | {answer}" for number, answer in enumerate(said, 1))
+
+
+def run(program: str, model: Model | None = None) -> list[Cell]:
+    return ProgramRun(NORMAL, run_sql, Answerer(model or Model())).cells(program)
+
+
+@needs_seal
+@pytest.mark.parametrize(
+    ("program", "outcome"),
+    [
+        ("SELECT year FROM w WHERE QA(\"map@a croc?\"; runners up) = 'yes'", [1998, 2000]),
+        ('QA("map@a croc?"; `runners up`)', ["yes", "no", "yes"]),
+        ('SELECT SUM(QA("map@last digit?"; SELECT year FROM w WHERE score > 1)) FROM w', [8]),
+        ("SELECT * FROM w WHERE year = 1999", [1999, "south cutters", None, 8.0, "x", None, "b"]),
+        ("year", [1998, 1999, 2000]),
+        ("`runners up`", ["port crocs (qld)", "south cutters", "port crocs (qld)"]),
+        ("SELECT year FROM w WHERE 1 = 2", []),
+        ("SELECT 9e999", ["inf"]),
+    ],
+)
+def test_a_program_comes_to_its_cells(program: str, outcome: list[Any]) -> None:
+    assert run(program) == outcome
+
+
+@needs_seal
+def test_a_value_is_asked_of_columns_results_and_values() -> None:
+    params = "runners up; SELECT MAX(year) FROM w; 'the war'"
+    model = Model(**{"when?": "1998"})
+    assert run(f'SELECT year FROM w WHERE year > QA("ans@when?"; {params})', model) == [1999, 2000]
+    (question,) = model.rounds[0]
+    assert isinstance(question, AnswerQuestion)
+    column, result, value = question.blocks
+    assert column.splitlines()[:2] == ["runners up", "port crocs (qld)"]
+    assert (result, value) == ("MAX(year)\n2000", "the war")
+
+
+@needs_seal
+def test_calls_within_calls_are_answered_first_and_an_answer_cannot_end_its_quotes() -> None:
+    model = Model(**{"who?": "o'hara"})
+    program = 'QA("ans@who?"; SELECT year FROM w WHERE QA("map@a croc?"; runners up) = \'no\')'
+    assert run(program, model) == ["o'hara"]
+    (first,), (second,) = model.rounds
+    assert isinstance(first, MapQuestion) and isinstance(second, AnswerQuestion)
+    assert second.blocks == ("year\n1999",)
+    program = "SELECT year FROM w WHERE `group` = QA(\"ans@which?\"; 'x') OR year = 2000"
+    assert run(program, Model(**{"which?": "x' OR 1 = 1 --"})) == [2000]
+
+
+@needs_seal
+def test_what_several_programs_ask_is_asked_once() -> None:
+    model = Model(**{"1999": "9", "who?": "me"})
+    answerer = Answerer(model)
+    programs = {
+        'SELECT SUM(QA("map@last digit?"; SELECT year FROM w WHERE score > 1)) FROM w': [8],
+        'SELECT SUM(QA("map@last digit?"; year)) FROM w': [17],
+        'SELECT MAX(QA("map@last digit?"; year)) + SUM(QA("map@last digit?"; year)) FROM w': [26],
+        'QA("ans@who?"; runners up)': ["me"],
+        'SELECT QA("ans@who?"; runners up)': ["me"],
+    }
+    for program, cells in programs.items():
+        assert ProgramRun(NORMAL, run_sql, answerer).cells(program) == cells
+    asked = [question for questions in model.rounds for question in questions]
+    items = [question.items for question in asked if isinstance(question, MapQuestion)]
+    assert items == [(("1998",), ("2000",)), (("1999",),)] and len(asked) == 3
+
+
+@needs_seal
+def test_what_does_not_work_says_why() -> None:
+    for program, reason in {
+        "SELECT points FROM w": "no such column: points",
+        "ATTACH 'x' AS y": "refused",
+        'SELECT QA("map@a croc?"; `group`) FROM w': "answered 0 of 2 items",
+        'SELECT QA("map@a croc?") FROM w': "asks about nothing",
+        'SELECT QA("map@a croc?"; SELECT MAX(a) FROM b) FROM w': "no such table: b",
+    }.items():
+        with pytest.raises(ModuleError, match=reason):
+            run(program)

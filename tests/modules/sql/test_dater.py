@@ -21,22 +21,15 @@ from chameleon.modules.sql.dater import (
 )
 from chameleon.sandbox.sealed_process import why_unusable
 
-TABLE = Table(
-    ["Crew", "Country", "Time"],
-    [
-        ["otters", "sel", "6:41"],
-        ["herons", "ost", "6:44"],
-        ["pikes", "sel", "6:45"],
-        ["terns", "sel", "7:03"],
-    ],
-    "regatta",
-)
-
+_ROWS = "otters|sel|6:41 herons|ost|6:44 pikes|sel|6:45 terns|sel|7:03"
+TABLE = Table(["Crew", "Country", "Time"], [row.split("|") for row in _ROWS.split()], "regatta")
 ONE = "{how many crews are from sel?} crews are from sel."
 TWO = "{How many crews are from ost?} crews are from ost."
 SEL = "SELECT COUNT(*) FROM w WHERE Country = 'sel'"
 OST = "SELECT COUNT(*) FROM w WHERE Country = 'ost'"
+RIGHT = f"1: {SEL}\n2: {OST}"
 CUT = {"text": "1: {how many", "finish": "length"}
+needs_seal = pytest.mark.skipif(bool(why_unusable()), reason="the sealed sandbox cannot run here")
 
 
 def asks(module: Any, replies: list[Any], **cache: Any) -> tuple[Any, ScriptedModel]:
@@ -47,114 +40,81 @@ def asks(module: Any, replies: list[Any], **cache: Any) -> tuple[Any, ScriptedMo
     return module.with_llm(LLM.connect(client)).run(state), client
 
 
-class TestGenerator:
-    def test_gives_the_lines_of_the_first_reply(self) -> None:
-        output, client = asks(ClozeGenerator(), [f"{ONE}\n{TWO}\n"] * 3)
-        assert output == [ONE, TWO]
-        assert ClozeGenerator().update_cache({}, output) == {"cloze": output}
-        shown = client.requests[0][-1][1].rpartition("/*")[2]
-        assert "pikes" in shown and "terns" not in shown and "not shown" not in shown
-
-    @pytest.mark.parametrize(
-        "replies",
-        [
-            ["none", ONE, ONE],  # the first reply asks for no number
-            ["who came first is {who came first?}"],
-            [f"{ONE}\n{{who came first?}} came first."],  # one line asks for something else
-            ["{how many are from sel and how many from ost?} are there."],
-            ["how many crews are from sel?"],  # no gap
-            ["{how many?} and {which} are there."],  # two gaps
-            [ONE, "none", "none"],  # the others see nothing to count
-        ],
-    )
-    def test_gives_nothing_where_the_published_condition_does_not_hold(self, replies: list[str]) -> None:
-        assert cloze_of(replies) == []
-
-    def test_leaves_out_replies_that_were_cut_off(self) -> None:
-        assert asks(ClozeGenerator(), [CUT, ONE])[0] == [ONE]
-        with pytest.raises(StepRejected, match="cut off"):
-            asks(ClozeGenerator(), [CUT, CUT])
-
-
-@pytest.mark.skipif(bool(why_unusable()), reason="the sealed sandbox cannot run here")
-class TestFiller:
-    RIGHT = f"1: {SEL}\n2: {OST}"
-
-    def test_shows_the_sub_questions_and_the_columns(self) -> None:
-        output, client = asks(ClozeFiller(), [self.RIGHT], cloze=[ONE, TWO])
-        cached = ClozeFiller().update_cache({}, output)
-        assert cached == {"evidence": "3 crews are from sel. 1 crews are from ost."}
-        asked = client.requests[0][-1][1]
-        assert "1: how many crews are from sel?\n2: How many crews are from ost?\nSQL:" in asked
-        assert '"Country" TEXT' in asked
-        output, client = asks(ClozeFiller(), [], cloze=[])
-        assert output == {"evidence": [], "fills": []} and not client.requests
-
-    @pytest.mark.parametrize(
-        ("replies", "cloze", "fills"),
-        [
-            ([RIGHT, "1: SELECT 9\n2: SELECT 7", RIGHT], [ONE, TWO], ["3", "1"]),
-            ([RIGHT], [ONE, ONE], ["3", "1"]),  # equal sub-questions are kept apart
-            ([CUT, f"1: {SEL}"], [ONE], ["3"]),
-            *(
-                ([f"1: {query}\n2: {SEL}"], [ONE, TWO], [None, "3"])
-                for query in ("SELECT Crew FROM w", "SELECT Crew, Time FROM w LIMIT 1", "DROP TABLE w", "")
-            ),
-            (["1: SELECT NULL\n2: SELECT COUNT(*) FROM nowhere"], [ONE, TWO], [None, None]),
-        ],
-    )
-    def test_fills_each_gap_with_the_single_value_that_most_queries_give(
-        self, replies: list[Any], cloze: list[str], fills: list[str | None]
-    ) -> None:
-        output, _ = asks(ClozeFiller(), replies, cloze=cloze)
-        assert output == {"evidence": filled(cloze, fills), "fills": fills}
+def test_the_generator_gives_the_lines_of_the_first_reply_that_was_not_cut_off() -> None:
+    output, client = asks(ClozeGenerator(), [f"{ONE}\n{TWO}\n"] * 3)
+    assert output == [ONE, TWO]
+    assert ClozeGenerator().update_cache({}, output) == {"cloze": output}
+    shown = client.requests[0][-1][1].rpartition("/*")[2]
+    assert "pikes" in shown and "terns" not in shown and "not shown" not in shown
+    assert asks(ClozeGenerator(), [CUT, ONE])[0] == [ONE]
+    with pytest.raises(StepRejected, match="cut off"):
+        asks(ClozeGenerator(), [CUT, CUT])
 
 
 @pytest.mark.parametrize(
-    ("reply", "count", "queries"),
+    "replies",
     [
-        (f"1: {SEL}\n2: {OST}", 2, [SEL, OST]),
-        (f"```sql\n2) {OST}\n1. {SEL}\n```", 2, [SEL, OST]),
-        (f"2: {OST}", 2, ["", OST]),
-        (f"1: {SEL}\n1: {OST}", 1, [SEL]),
-        ("```sql\nSELECT COUNT(*)\nFROM w\n```", 1, ["SELECT COUNT(*) FROM w"]),
-        ("SELECT COUNT(*) FROM w", 2, ["", ""]),
-        ("", 1, [""]),
+        ["none", ONE, ONE],  # the first reply asks for no number
+        [f"{ONE}\n{{who came first?}} came first."],  # one line asks for something else
+        ["{how many are from sel and how many from ost?} are there."],
+        ["how many crews are from sel?"],  # no gap
+        ["{how many?} and {which} are there."],  # two gaps
+        [ONE, "none", "none"],  # the others see nothing to count
     ],
 )
-def test_queries_are_known_by_their_numbers(reply: str, count: int, queries: list[str]) -> None:
-    assert queries_in(reply, count) == queries
+def test_the_generator_gives_nothing_where_the_published_condition_does_not_hold(replies: list[str]) -> None:
+    assert cloze_of(replies) == []
 
 
+@needs_seal
+def test_the_filler_shows_the_sub_questions_and_the_columns() -> None:
+    output, client = asks(ClozeFiller(), [RIGHT], cloze=[ONE, TWO])
+    cached = ClozeFiller().update_cache({}, output)
+    assert cached == {"evidence": "3 crews are from sel. 1 crews are from ost."}
+    asked = client.requests[0][-1][1]
+    assert "1: how many crews are from sel?\n2: How many crews are from ost?\nSQL:" in asked
+    assert '"Country" TEXT' in asked
+    output, client = asks(ClozeFiller(), [], cloze=[])
+    assert output == {"evidence": [], "fills": []} and not client.requests
+
+
+@needs_seal
 @pytest.mark.parametrize(
-    ("values", "won"),
+    ("replies", "cloze", "fills"),
     [
-        (["3", "3", "2"], "3"),
-        (["2", "3"], "2"),
-        (["0", "0", "4"], "4"),
-        (["0", "0", "0", "0", "4"], "0"),
-        ([None, None, "5"], None),
-        (["5", None], "5"),
+        ([RIGHT, "1: SELECT 9\n2: SELECT 7", RIGHT], [ONE, TWO], ["3", "1"]),
+        ([RIGHT], [ONE, ONE], ["3", "1"]),  # equal sub-questions are kept apart
+        ([CUT, f"1: {SEL}"], [ONE], ["3"]),
+        ([f"1: SELECT Crew FROM w\n2: {SEL}"], [ONE, TWO], [None, "3"]),
+        ([f"1: SELECT Crew, Time FROM w LIMIT 1\n2: {SEL}"], [ONE, TWO], [None, "3"]),
+        (["1: SELECT NULL\n2: SELECT COUNT(*) FROM nowhere"], [ONE, TWO], [None, None]),
     ],
 )
-def test_votes_for_nothing_count_a_third_and_failures_count(values: Any, won: str | None) -> None:
-    assert winner(values) == won
+def test_each_gap_is_filled_with_the_value_of_most(
+    replies: list[Any], cloze: list[str], fills: list[str | None]
+) -> None:
+    output, _ = asks(ClozeFiller(), replies, cloze=cloze)
+    assert output == {"evidence": filled(cloze, fills), "fills": fills}
 
 
-@pytest.mark.parametrize(
-    ("fills", "evidence"),
-    [
-        (["3", "1"], ["3 crews are from sel.", "1 crews are from ost."]),
-        (["0", "0"], []),
-        (["1", "1"], []),
-        (["0", "1"], ["0 crews are from sel.", "1 crews are from ost."]),
-        ([None, "1"], []),
-        ([None, None], []),
-        ([None, "2"], ["2 crews are from ost."]),
-    ],
-)
-def test_numbers_that_are_all_0_or_all_1_are_not_believed(fills: Any, evidence: list[str]) -> None:
-    assert filled([ONE, TWO], fills) == evidence
+def test_queries_are_known_by_their_numbers() -> None:
+    assert queries_in(f"```sql\n2) {OST}\n1. {SEL}\n```", 2) == [SEL, OST]
+    assert queries_in(f"1: {SEL}\n1: {OST}", 1) == [SEL]
+    assert queries_in("```sql\nSELECT COUNT(*)\nFROM w\n```", 1) == ["SELECT COUNT(*) FROM w"]
+    assert queries_in("SELECT COUNT(*) FROM w", 2) == ["", ""]
+    assert queries_in("", 1) == [""]
+
+
+def test_votes_for_nothing_count_a_third_and_failures_count() -> None:
+    for values, won in (("223", "2"), ("23", "2"), ("004", "4"), ("00004", "0"), ("--5", None), ("5-", "5")):
+        assert winner([None if value == "-" else value for value in values]) == won
+
+
+def test_numbers_that_are_all_0_or_all_1_are_not_believed() -> None:
+    assert filled([ONE, TWO], ["0", "1"]) == ["0 crews are from sel.", "1 crews are from ost."]
+    assert filled([ONE, TWO], [None, "2"]) == ["2 crews are from ost."]
+    assert filled([ONE, TWO], ["0", "0"]) == filled([ONE, TWO], ["1", "1"]) == []
+    assert filled([ONE, TWO], [None, "1"]) == []
 
 
 STATE = State(input={"question": "which crews are from sel?", "table": TABLE})
@@ -177,9 +137,7 @@ def noted(module: Any, *replies: str) -> dict[str, Any]:
         ("none", "none", TABLE, [0, 1]),
     ],
 )
-def test_the_table_is_cut_to_both_and_a_refused_choice_cuts_nothing(
-    columns: str, rows: str, kept: Table, refused: list[int]
-) -> None:
+def test_the_table_is_cut_to_both_choices(columns: str, rows: str, kept: Table, refused: list[int]) -> None:
     votes = [f"f_row([row {number}])" for number in (1, 3, 3, 2, 1)]
     assert noted(RowChoice(top=2), *votes)["row_choice"]["args"]["rows"] == (1, 3)
     cache = noted(ColumnChoice(), columns) | noted(RowChoice(), rows)

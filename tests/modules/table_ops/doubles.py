@@ -12,19 +12,21 @@ from chameleon.llm import LLM, ScriptedModel
 from chameleon.modules.table_ops.operation import TableOperation
 
 Messages = Sequence[tuple[str, str]]
-
 TABLE = Table(
     ["Rank", "Team", "Won, lost", "Drawn and lost", "Count (all)"],
     [[str(row), "x", "y", "z", str(row)] for row in range(1, 13)],
 )
+VIEW = {"max_rows": "max_rows", "max_cell": "max_cell", "max_table_tokens": "max_tokens"}
+
+
+def column(cells: str) -> Table:
+    """Return a table of one column V, whose cells have bars between them."""
+    return Table(["V"], [[cell.strip()] for cell in cells.split("|")])
 
 
 def rows_in(messages: Messages) -> dict[int, str]:
     """The rows, by their number, of the table that is asked about."""
     return {int(number): row for number, row in re.findall(r"^row (\d+) : (.*)$", case_in(messages), re.M)}
-
-
-VIEW = {"max_rows": "max_rows", "max_cell": "max_cell", "max_table_tokens": "max_tokens"}
 
 
 def case_in(messages: Messages) -> str:

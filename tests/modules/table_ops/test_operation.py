@@ -1,91 +1,264 @@
-"""An operation is applied once for a step; one of your own is a file and a prompt, as the docs print it."""
+"""Operations in a chain: applied once, with mangled arguments, and as prompts show them."""
 
 from __future__ import annotations
 
+import copy
+import json
+import random
 import re
+import zlib
+from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from chameleon import LLM, Executor, Inventory, State, StepRejected, Table
+from chameleon import LLM, Executor, Inventory, Module, State, StepRejected, Table
+from chameleon.core.llm_module import asking_of, configure
 from chameleon.llm import ScriptedModel
+from chameleon.modules.table_ops.add_column import AddColumn
+from chameleon.modules.table_ops.aggregate import Aggregate, GroupBy
+from chameleon.modules.table_ops.filter_rows import FilterRows
+from chameleon.modules.table_ops.join import Join
 from chameleon.modules.table_ops.operation import Args, TableOperation
+from chameleon.modules.table_ops.selection import SelectColumn, SelectRow
+from chameleon.modules.table_ops.sort_by import SortBy
+from chameleon.planners.dynamic import Dynamic
 from chameleon.planners.fixed import Fixed
+from chameleon.table.bars import split_rows
 from tests.engine.doubles import Does
-
-TABLE = Table(["a"], [["1"], ["2"], ["3"]])
-
-
-class Last(TableOperation):
-    """Keeps the last rows."""
-
-    uses = ()
-
-    def __init__(self, rows: int = 1) -> None:
-        self.rows = rows
-        self.applied_to: list[Table] = []
-
-    def read_args(self, text: str, table: Table) -> Args:
-        raise NotImplementedError
-
-    def choose_args(self, state: State) -> Args:
-        return {"rows": self.rows, "said": ["as", "a", "list"]}
-
-    def apply(self, table: Table, args: Args) -> Table:
-        self.applied_to.append(table)
-        if args["rows"] > len(table.rows):
-            raise StepRejected("there are fewer")
-        return table.take_rows(range(len(table.rows) - args["rows"], len(table.rows)))
-
-    def written(self, args: Args) -> str:
-        return str(args["rows"])
+from tests.engine.random_runs import end
+from tests.table.strategies import tables
 
 
-def run(*operations: TableOperation) -> State:
-    modules: dict[str, Any] = {f"step_{number}": each for number, each in enumerate(operations)}
+def test_each_step_applies_once_and_a_refused_one_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    applied: list[str] = []
+    for kind in (SelectRow, GroupBy):
+
+        def apply(self: Any, table: Table, args: Args, plain: Any = kind.apply) -> Any:
+            applied.append(self.name)
+            return plain(self, table, args)
+
+        monkeypatch.setattr(kind, "apply", apply)
+    modules: dict[str, Any] = {"first": SelectRow(), "second": GroupBy(), "third": SelectRow()}
     modules["end"] = Does(lambda state: state.input["table"])
-    executor = Executor(Inventory("mine", Fixed(list(modules)), modules))
-    return executor.run({"question": "?", "table": TABLE})
-
-
-def test_each_step_applies_once_and_a_refused_one_leaves_nothing_for_the_next() -> None:
-    operations = [Last(2), Last(9), Last(1)]
-    state = run(*operations)
-    assert [link.get("refused") for link in state.cache["chain"]] == [None, "there are fewer", None]
-    assert [link["call"] for link in state.cache["chain"]] == ["f_step_0(2)", "f_step_1(9)", "f_step_2(1)"]
-    assert state.answer.rows == (("3",),) and [len(each.applied_to) for each in operations] == [1, 1, 1]
+    llm = LLM.connect(ScriptedModel(["f_row([row 2, row 3])", "f_group(a)", "f_row([row 2])"]))
+    executor = Executor(Inventory("mine", Fixed(list(modules)), modules), llm)
+    state = executor.run({"question": "?", "table": Table(["a"], [["1"], ["2"], ["3"]])})
+    told = [(link["call"], "refused" in link, "table" in link) for link in state.cache["chain"]]
+    calls = ["f_first(row 2, row 3)", "f_second(a)", "f_third(row 2)"]
+    assert told == list(zip(calls, [False, True, False], [False] * 3, strict=True))
+    assert state.answer.rows == (("3",),) and applied == ["first", "second", "third"]
     assert ["table" in record.output for record in state.history[:3]] == [True, False, True]
-    assert all("table" not in link for link in state.cache["chain"])
 
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "table_operations.md"
 RIDERS = Table(["Rider", "Points"], [["Brandt", "12"], ["Ek", "60"], ["Holm", "31"], ["Paki", "48"]])
 
 
-@pytest.fixture
-def mine(tmp_path: Path) -> Inventory:
+def test_one_of_your_own_stands_in_a_chain_with_the_others_and_may_refuse(tmp_path: Path) -> None:
     blocks = re.findall(r"^`(mine\.\w+)`.*?:\n\n```\w+\n(.*?)^```$", PAGE.read_text("utf-8"), re.M | re.S)
     assert [name for name, _ in blocks] == ["mine.py", "mine.md", "mine.yaml"]
     for name, text in blocks:
         (tmp_path / name).write_text(text, "utf-8")
-    return Inventory.load(str(tmp_path / "mine.yaml"))
-
-
-def run_mine(mine: Inventory, reply: str) -> tuple[list[object], Table]:
-    """The links of the chain and the last table, where the new operation is answered with `reply`."""
-    said = 'The datatype is Numerical. f_sort(Points), the order is "large to small".'
-    client = ScriptedModel(["f_sort_by(Points)", said, "f_keep_first(2)", reply, "Ek | Paki"])
-    state = Executor(mine, LLM.connect(client)).run({"question": "Who are the two best?", "table": RIDERS})
-    assert state.ended is not None and state.ended.reason == "answered"
-    assert "Keeps the first rows of the table." in client.requests[2][-1][1]
-    return [dict(link) for link in state.cache["chain"]], state.input["table"]
-
-
-def test_it_stands_in_a_chain_with_the_others_and_may_refuse(mine: Inventory) -> None:
+    mine = Inventory.load(str(tmp_path / "mine.yaml"))
     mine.check()
-    chain, table = run_mine(mine, "f_keep_first(2)")
-    assert [link["call"] for link in chain] == ["f_sort_by(Points, large to small)", "f_keep_first(2)"]
-    assert table.rows == (("Ek", "60"), ("Paki", "48"))
-    chain, table = run_mine(mine, "f_keep_first(0)")
-    assert chain[-1]["refused"] == "'0' is no number of rows" and len(table.rows) == 4
+    said = 'The datatype is Numerical. f_sort(Points), the order is "large to small".'
+    for reply in ("f_keep_first(2)", "f_keep_first(0)"):
+        client = ScriptedModel(["f_sort_by(Points)", said, "f_keep_first(2)", reply, "Ek | Paki"])
+        executor = Executor(mine, LLM.connect(client))
+        state = executor.run({"question": "Who are the two best?", "table": RIDERS})
+        assert state.ended is not None and state.ended.reason == "answered"
+        assert "Keeps the first rows of the table." in client.requests[2][-1][1]
+        first, second = state.cache["chain"]
+        assert first["call"] == "f_sort_by(Points, large to small)"
+        if reply == "f_keep_first(2)":
+            assert second["call"] == reply and state.input["table"].rows == (("Ek", "60"), ("Paki", "48"))
+        else:
+            assert "'0'" in second["refused"] and len(state.input["table"].rows) == 4
+
+
+TEAMS = Table(["Rank", "Team (a, b)", "Points"], [["1", "Red", "9"], ["2", "Blue", "7"], ["3", "Ash", "7"]])
+FALLING = {"column": "Points", "order": "large to small", "datatype": "number"}
+ARGUMENTS: dict[str, tuple[str, dict[str, Any]]] = {
+    "select_row": ("f_row([row 1, row 3])", {"rows": [1, 3]}),
+    "select_column": ("f_col([Rank, Team (a, b)])", {"columns": ["Rank", "Team (a, b)"]}),
+    "group_by": ("f_group(Points)", {"column": "Points"}),
+    "sort_by": ('f_sort(Points), the order is "large to small"', FALLING),
+    "filter_rows": ("f_filter_rows(Points > 7 and Rank < 3)", {"condition": "Points > 7 and Rank < 3"}),
+    "aggregate": ("f_aggregate(sum of Points)", {"function": "sum", "column": "Points", "by": None}),
+}
+
+
+STATE = State({"question": "Which?", "table": TEAMS})
+OPERATIONS: dict[str, Any] = dict(Inventory.load("chain_of_table_extended").modules)
+
+
+@pytest.mark.parametrize("name", ARGUMENTS)
+def test_mangled_arguments_are_taken_as_meant_or_refused(name: str) -> None:
+    operation, chance, kept = OPERATIONS[name], random.Random(name), 0
+    assert operation.structured == "auto" and operation.schema(STATE)["additionalProperties"] is False
+    for _ in range(500):
+        said, meant = ARGUMENTS[name]
+        text = chance.choice([said, *(f"{json.dumps(meant, indent=n)}" for n in (None, 2))])
+        text = chance.choice([text, f"Here it is:\n```json\n{text}\n```"])
+        place = chance.randrange(len(text))
+        text = chance.choice([text, text[:place], text[:place] + chance.choice("[]{},\"'9") + text[place:]])
+        try:
+            args = operation.interpret(text, STATE)
+            table = operation.apply(TEAMS, args)
+        except StepRejected:
+            continue
+        kept += 1
+        if args == meant:
+            continue
+        assert table.header and table.rows, text  # another choice that the text states in full
+        parts = (part if isinstance(part, list) else [part] for part in args.values())
+        for value in chain.from_iterable(parts):
+            assert value is None or str(value) in text or value in ("number", "text", "date"), (text, args)
+    assert kept > 100
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "fault"),
+    [
+        ("select_row", '{"rows": [1, 9]}', "rows.1"),
+        ("select_row", '{"rows": []}', "rows"),
+        ("select_row", '{"rows": [1], "why": "x"}', "why"),
+        ("select_column", '{"columns": ["Rank", "Goals"]}', "columns.1"),
+        ("sort_by", '{"column": "Points"}', "order"),
+        ("aggregate", '{"function": "sum", "column": null, "by": "Rank"}', "no column"),
+        ("filter_rows", '{"condition": "Goals > 3"}', "begins"),
+        ("group_by", '{"column": "Points"', "f_group"),
+        ("group_by", '{"column": "Points", "column": "Rank"}', "twice"),
+    ],
+)
+def test_arguments_that_do_not_fit_are_refused_with_the_place(name: str, text: str, fault: str) -> None:
+    with pytest.raises(StepRejected, match=fault):
+        OPERATIONS[name].interpret(text, STATE)
+
+
+PROMPTS = Path(__file__).resolve().parents[3] / "prompts" / "chain_of_table"
+CASE = re.compile(
+    r"^Question: (.+)\nThe existing columns are: (.+)\.\nExplanation: (.+)\n(Therefore.+)$", re.M
+)
+BLOCK = re.compile(r"(?:^Other table : (.+)\n)?^/\*\n(?:table caption : (.+)\n)?((?:.+\n)+?)\*/$", re.M)
+# Worked out by hand, in the order of the file: the first column of the table that comes out, and the last.
+ANSWERS = {
+    FilterRows: ["1|3", "Tarn City|Upper Weir", "Rivers of the North|Småfugler|Bread by Hand"],
+    Aggregate: ["Nordhaven AC|Quay Harriers|Hill Road Club", "205", "Tinfoil|Redgate"],
+    Join: ["1|2|3", "1041|1042|1043", "Berit Aas|Tomas Lunde|Siri Vang"],
+}
+LAST = {
+    Aggregate: ["156|55|48", "205", "12|7"],
+    Join: ["1908|1926|1908", "$4.25|$39.50|$4.25", "4,120|6,340|2,875"],
+}
+
+
+def table_of(block: re.Match[str]) -> Table:
+    header, *rows = split_rows([line.partition(" : ")[2] for line in block[3].splitlines()])
+    return Table(header, rows, block[1] or block[2] or "")
+
+
+@pytest.mark.parametrize("kind", ANSWERS)
+def test_demonstrations_come_to_what_was_worked_out_by_hand(kind: type[TableOperation]) -> None:
+    text = (PROMPTS / f"{kind.name}.md").read_text("utf-8").partition("{% if title %}")[0]
+    operation, made, start = kind(), [], 0
+    for case in CASE.finditer(text):
+        first, *others = map(table_of, BLOCK.finditer(text, start, case.start()))
+        assert case[2] == ", ".join(first.header)
+        state = State(input={"question": case[1], "table": first, "tables": tuple(others)})
+        args = operation.interpret(f"{case[3]}\n{case[4]}", state)
+        made.append(operation.applied(state.input, args).rows)
+        start = case.end()
+    assert ["|".join(row[0] for row in rows) for rows in made] == ANSWERS[kind]
+    assert kind not in LAST or ["|".join(row[-1] for row in rows) for rows in made] == LAST[kind]
+
+
+OTHER = Table(["key", "more"], [["a", "x"], ["12", "y"], ["12", "z"], ["", "-7"]], "other")
+_KINDS = (AddColumn, SelectRow, SelectColumn, GroupBy, SortBy, FilterRows, Aggregate, Join)
+KINDS = {kind.name: kind for kind in _KINDS}
+NAMES = tuple(KINDS)
+REPLIES = {
+    "select_row": ["f_row([{rows}])"],
+    "select_column": ["f_col([{column}, {other}])"],
+    "group_by": ["f_group({column})"],
+    "sort_by": [
+        'The datatype is Numerical. f_sort({column}), the order is "large to small".',
+        'The datatype is String. f_sort({column}), the order is "small to large".',
+        "f_sort({column}) in any order",
+    ],
+    "filter_rows": [f"f_filter_rows({{column}} {sign})" for sign in ("= a", "!= 12", "< -7", "contains 1")],
+    "aggregate": [f"f_aggregate({how} of {{column}} by {{other}})" for how in ("sum", "max", "count")],
+    "join": ["f_join(other, on {column} = key)", "f_join(another, on {column} = key)"],
+}
+
+
+class Guesses:
+    """A model that makes something up for every prompt, always the same for the same one."""
+
+    def __init__(self, table: Table, seed: int) -> None:
+        self.table, self.seed = table, seed
+
+    def __call__(self, messages: list[tuple[str, str]]) -> str:
+        text = messages[-1][1]
+        chance = random.Random(zlib.crc32(f"{self.seed}{text}".encode()))
+        kind, _, rest = text.partition("\n")
+        if kind == "planner":
+            return chance.choice([f"f_{name}(x) -> <END>" for name in NAMES] + ["<END>", "no idea"])
+        if kind == "add_column":
+            lines = [line.partition(" : ")[2] for line in rest.splitlines() if " : " in line]
+            values = " | ".join(line.split(" | ")[0][:2] for line in lines[1:])
+            return f"We extract the value from it. f_add_column(new). The value: {values}"
+        column = chance.choice([*self.table.header, "Count", "nowhere"])
+        other = chance.choice(self.table.header)
+        rows = ", ".join(f"row {row}" for row in chance.sample(range(7), chance.randint(0, 4)))
+        return chance.choice(REPLIES[kind]).format(column=column, other=other, rows=rows)
+
+
+def _executor(table: Table, seed: int, folder: Path) -> Executor:
+    modules: dict[str, Module] = {name: made() for name, made in KINDS.items()}
+    planner = Dynamic(
+        {"start": [*NAMES, "end"], **{name: [*NAMES, "end"] for name in NAMES}}, ["last"], max_operations=6
+    )
+    for name, owner in [*modules.items(), ("planner", planner)]:
+        (folder / f"{name}.md").write_text(
+            f"---\nslots: [table, 'chain?']\n---\n# user\n{name}\n{{{{ table }}}} {{{{ chain }}}}"
+        )
+        owner.prompt = name
+        configure(owner, replace(asking_of(owner), folders=(folder,)))
+    modules["last"] = Does(lambda state: state.input["table"])
+    return Executor(Inventory("mine", planner, modules), LLM.connect(ScriptedModel(Guesses(table, seed))))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("prompts")
+
+
+@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+@given(tables(min_rows=1, min_columns=2), st.integers(0, 10**6), st.floats(0, 1))
+def test_a_chain_applied_again_gives_the_last_table(
+    folder: Path, table: Table, seed: int, cut: float
+) -> None:
+    before, given_input = copy.deepcopy(table.to_json()), {"question": "?", "table": table, "tables": [OTHER]}
+    events = list(_executor(table, seed, folder).stream(given_input))
+    state = State.fold(events)
+    assert table.to_json() == before
+    assert state.ended is not None and state.ended.reason == "answered"
+    again = table
+    for link in state.cache.get("chain", ()):
+        if "refused" not in link:
+            again = KINDS[link["operation"]]().applied({"table": again, "tables": [OTHER]}, link["args"])
+    assert again == state.answer
+    outputs = [(record, record.output) for record in state.executed if isinstance(record.output, dict)]
+    refused = [record for record, output in outputs if "refused" in output]
+    assert all(not record.input_changes for record in refused)
+    names = [record.step.module for record in refused]
+    assert len(names) == len(set(names)), "a refused operation was tried again"
+    first = events[: round(cut * len(events))]
+    rest = _executor(table, seed, folder).stream(given_input, first)
+    assert end(State.fold([*first, *rest])) == end(state)

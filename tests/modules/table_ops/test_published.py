@@ -1,7 +1,4 @@
-"""What the published code does with scripted replies, and where we depart from it on purpose.
-
-The vectors are replies and what the original made of them: arguments, votes, the table and the chain.
-"""
+"""What the published code does with scripted replies, and where we depart from it on purpose."""
 
 from __future__ import annotations
 
@@ -31,14 +28,8 @@ from tests.modules.table_ops.doubles import run
 VECTORS = Path(__file__).parents[4] / "shared" / "data" / "vectors"
 PLAIN = "---\nslots: [question, table]\n---\n# user\n{{ table }}\n{{ question }}\n"
 OPTIONS = "---\nslots: [names]\n---\n# user\n{{ names | join(' ') }}\n"
-PUBLISHED = {
-    "start": ["add_column", "select_row", "select_column", "group_column", "sort_column"],
-    "add_column": ["select_row", "select_column", "group_column", "sort_column", "end"],
-    "select_row": ["select_column", "group_column", "sort_column", "end"],
-    "select_column": ["group_column", "sort_column", "end"],
-    "group_column": ["sort_column", "end"],
-    "sort_column": ["end"],
-}
+_IN_ORDER = ["add_column", "select_row", "select_column", "group_column", "sort_column", "end"]
+PUBLISHED = {"start": _IN_ORDER[:-1]} | {each: _IN_ORDER[n:] for n, each in enumerate(_IN_ORDER[:-1], 1)}
 DEPARTURES = {
     "cot-010": "row 0 is no row: the original copies the header into the table",
     "cot-014": "a reply with two calls that differ is refused; the original keeps the rows of the first",

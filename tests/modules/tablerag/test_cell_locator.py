@@ -13,26 +13,17 @@ from chameleon.modules.tablerag.similarity import SemanticFilter
 from tests.benchmarks.shared_data import needs_data, rows
 from tests.modules.tablerag.running import REGATTA, output, run
 
-CLUBS = Table(
-    ["Home", "Score", "Away"],
-    [
-        ["Tarn Rovers", "2", "Mill Hill"],
-        ["Mill Hill", "1", "Arvik"],
-        ["Arvik", "3", "Tarn Rovers"],
-        ["Mill Hill", "1", "Selmark"],
-    ],
-)
+_ROWS = ["Tarn Rovers|2|Mill Hill", "Mill Hill|1|Arvik", "Arvik|3|Tarn Rovers", "Mill Hill|1|Selmark"]
+CLUBS = Table(["Home", "Score", "Away"], [row.split("|") for row in _ROWS])
 
 
 @pytest.mark.parametrize(
     ("items", "question", "cells"),
     [
-        (["Herons"], "", [(1, 1)]),
         (["otters", " 'Pikes' "], "", [(0, 1), (2, 1)]),
         (["1200"], "", [(0, 3)]),
         (["980 points"], "", [(1, 3)]),
         (["the Herons"], "", [(1, 1)]),
-        (["1"], "", [(0, 0)]),
         (["SEL"], "Which country are the Pikes from?", [(2, 2)]),
         (["SEL", "SEL"], "", [(0, 2), (2, 2)]),
         (["SEL", "OST", "VAR"], "Which countries?", [(0, 2), (1, 2), (2, 2), (3, 2)]),

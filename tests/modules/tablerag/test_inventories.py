@@ -35,9 +35,8 @@ def test_arms_have_the_parts_that_their_names_say() -> None:
     arms = Grid.load("tablerag").arms
     assert plan(arms["baseline"]) == ["table_retriever", "table_answerer", "consistency"]
     assert plan(arms["filter_llm"]) == ["table_retriever", "table_filter", "table_answerer", "consistency"]
-    whole = Inventory.load("tablerag_tabfact").spec
-    assert whole is not None and arms["whole"].inventory.spec == whole.model_copy(
-        update={"name": "tablerag_whole", "about": arms["whole"].about}
-    )
+    whole, named = Inventory.load("tablerag_tabfact").spec, {"name": "tablerag_whole"}
+    assert whole is not None
+    assert arms["whole"].inventory.spec == whole.model_copy(update={**named, "about": arms["whole"].about})
     late = arms["filter_late"].inventory.modules["table_filter"]
     assert isinstance(late, SemanticFilter) and (late.by, late.rows) == ("late", 10)

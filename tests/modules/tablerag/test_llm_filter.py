@@ -33,83 +33,81 @@ def filtered(*replies: Any, **settings: Any) -> Any:
     return output(state, "llm_filter"), state
 
 
-@needs_pandas
-class TestWhatIsKept:
-    @pytest.mark.parametrize(
-        ("code", "rows", "columns"),
-        [
-            ("filtered_table = df", ALL, ALL),
-            ("filtered_table = df[df['Country'] == 'SEL']", (0, 2), ALL),
-            ("filtered_table = df[df['Country'] == 'SEL'][['Crew']].reset_index(drop=True)", (0, 2), (1,)),
-            ("filtered_table = df.sort_values('Crew').tail(2)[['Country', 'Crew']]", (2, 3), (1, 2)),
-            (
-                "df['Points'] = pd.to_numeric(df['Points'].str.replace(',', ''), errors='coerce')\n"
-                "filtered_table = df[(df['Points'] > 900) | df['Points'].isna()]",
-                (0, 1, 3),
-                ALL,
-            ),
-            ("df['Crew'] = df['Crew'].str.lower()\nfiltered_table = df[df['Crew'] == 'pikes']", (2,), ALL),
-        ],
-    )
-    def test_rows_and_columns_are_those_selected(self, code: str, rows: Any, columns: Any) -> None:
-        assert run_filter(code, REGATTA) == KeptPart(rows, columns)
-
-    @pytest.mark.parametrize(
-        ("code", "reason"),
-        [
-            ("filtered_table = df[df['Country'] == 'XYZ']", "is empty"),
-            ("filtered_table = df['Crew']", "is no table"),
-            ("result = df", "does not set filtered_table"),
-            ("filtered_table = df.assign(Double=1)", "the column 'Double'"),
-            ("filtered_table = df[['Crew', 'Crew']]", "a column twice"),
-            ("df.loc[0, 'Crew'] = 'Sharks'\nfiltered_table = df", "a row that the table does not have"),
-            ("df['Rank'] = [10**400] * 4\nfiltered_table = df", "a row that the table does not have"),
-            ("filtered_table = df[df['Year'] > 3]", "KeyError in line 1"),
-            ("filtered_table = df[", "SyntaxError"),
-            ("import os\nos._exit(0)", ""),
-            (ENDLESS, "took too long"),
-            ("x = [0] * 10**12\nfiltered_table = df.head(1)", ""),
-            ("filtered_table = pd.DataFrame([['x' * 100] * 4] * 10**5, columns=df.columns)", ""),
-            ("pd.DataFrame.to_numpy = lambda *a, **k: np.array([['a', 'b', 'c']])\nfiltered_table = df", ""),
-            ("class F(pd.DataFrame):\n    columns = ['Rank', 'X']\nfiltered_table = F([[1, 2]])", ""),
-        ],
-    )
-    def test_anything_else_leaves_the_table_whole_and_says_why(self, code: str, reason: str) -> None:
-        told, state = filtered(f"```python\n{code}\n```", timeout=0.3 if code == ENDLESS else None)
-        assert told["whole"] and told["reason"] and reason in told["reason"]
-        assert state.input["table"] == REGATTA and "kept" not in state.cache
-
-    def test_columns_without_a_name_of_their_own_get_one(self) -> None:
-        table = Table(["", "Points", "Points", "a\nb", "Points_2"], [["x", "1", "2", "3", "4"]])
-        assert safe_names(table.header) == ["column_1", "Points", "Points_2", "a b", "Points_2_2"]
-        assert run_filter("filtered_table = df[['column_1', 'Points_2']]", table) == KeptPart((0,), (0, 2))
+NUMBERS = "df['Points'] = pd.to_numeric(df['Points'].str.replace(',', ''), errors='coerce')\n"
 
 
 @needs_pandas
-class TestTheVote:
-    SEL = "filtered_table = df[df['Country'] == 'SEL']"
-    SEL_TOO = "filtered_table = df[df['Country'].str.contains('sel', case=False)]"
-    FIRST, BROKEN = "filtered_table = df.head(1)", "filtered_table = df['Year']"
+@pytest.mark.parametrize(
+    ("code", "rows", "columns"),
+    [
+        ("filtered_table = df", ALL, ALL),
+        ("filtered_table = df[df['Country'] == 'SEL'][['Crew']].reset_index(drop=True)", (0, 2), (1,)),
+        ("filtered_table = df.sort_values('Crew').tail(2)[['Country', 'Crew']]", (2, 3), (1, 2)),
+        (f"{NUMBERS}filtered_table = df[(df['Points'] > 900) | df['Points'].isna()]", (0, 1, 3), ALL),
+        ("df['Crew'] = df['Crew'].str.lower()\nfiltered_table = df[df['Crew'] == 'pikes']", (2,), ALL),
+    ],
+)
+def test_rows_and_columns_are_those_selected(code: str, rows: Any, columns: Any) -> None:
+    assert run_filter(code, REGATTA) == KeptPart(rows, columns)
 
-    def test_samples_agree_that_keep_the_same(self) -> None:
-        told, _ = filtered(self.FIRST, self.SEL, self.SEL_TOO, self.FIRST + " [", "no code")
-        assert told["rows"] == (0, 2) and told["votes"] == 2 and told["code"] == self.SEL
-        assert len(told["faults"]) == 2
 
-    def test_by_text_code_counts_to_the_letter_and_runs_only_then(self) -> None:
-        told, _ = filtered(self.SEL, self.FIRST, self.SEL_TOO, self.FIRST, agree="text")
-        assert told["rows"] == (0,) and told["votes"] == 2
-        told, _ = filtered(self.FIRST, *[self.BROKEN] * 2, agree="text")
-        assert told["whole"] and "KeyError" in told["reason"]
+@needs_pandas
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [
+        ("filtered_table = df[df['Country'] == 'XYZ']", "is empty"),
+        ("filtered_table = df['Crew']", "is no table"),
+        ("result = df", "does not set filtered_table"),
+        ("filtered_table = df.assign(Double=1)", "the column 'Double'"),
+        ("filtered_table = df[['Crew', 'Crew']]", "a column twice"),
+        ("df.loc[0, 'Crew'] = 'Sharks'\nfiltered_table = df", "a row that the table does not have"),
+        ("df['Rank'] = [10**400] * 4\nfiltered_table = df", "a row that the table does not have"),
+        ("filtered_table = df[df['Year'] > 3]", "KeyError in line 1"),
+        ("filtered_table = df[", "SyntaxError"),
+        ("import os\nos._exit(0)", ""),
+        (ENDLESS, "took too long"),
+        ("x = [0] * 10**12\nfiltered_table = df.head(1)", ""),
+        ("filtered_table = pd.DataFrame([['x' * 100] * 4] * 10**5, columns=df.columns)", ""),
+        ("pd.DataFrame.to_numpy = lambda *a, **k: np.array([['a', 'b', 'c']])\nfiltered_table = df", ""),
+        ("class F(pd.DataFrame):\n    columns = ['Rank', 'X']\nfiltered_table = F([[1, 2]])", ""),
+    ],
+)
+def test_anything_else_leaves_the_table_whole_and_says_why(code: str, reason: str) -> None:
+    told, state = filtered(f"```python\n{code}\n```", timeout=0.3 if code == ENDLESS else None)
+    assert told["whole"] and told["reason"] and reason in told["reason"]
+    assert state.input["table"] == REGATTA and "kept" not in state.cache
 
-    def test_code_that_fails_votes_for_the_whole_table(self) -> None:
-        told, state = filtered(self.SEL, *[self.BROKEN] * 4)
-        assert told["whole"] and told["votes"] == 1 and state.input["table"] == REGATTA
 
-    def test_cut_off_replies_have_no_vote(self) -> None:
-        cut = {"text": self.FIRST, "finish": "length"}
-        assert filtered(cut, self.SEL)[0]["rows"] == (0, 2)
-        assert "cut off" in filtered(cut, cut)[0]["reason"]
+@needs_pandas
+def test_columns_without_a_name_of_their_own_get_one() -> None:
+    table = Table(["", "Points", "Points", "a\nb", "Points_2"], [["x", "1", "2", "3", "4"]])
+    assert safe_names(table.header) == ["column_1", "Points", "Points_2", "a b", "Points_2_2"]
+    assert run_filter("filtered_table = df[['column_1', 'Points_2']]", table) == KeptPart((0,), (0, 2))
+
+
+SEL = "filtered_table = df[df['Country'] == 'SEL']"
+SEL_TOO = "filtered_table = df[df['Country'].str.contains('sel', case=False)]"
+FIRST, BROKEN = "filtered_table = df.head(1)", "filtered_table = df['Year']"
+
+
+@needs_pandas
+def test_samples_agree_that_keep_the_same_and_what_is_cut_off_has_no_vote() -> None:
+    told, _ = filtered(FIRST, SEL, SEL_TOO, FIRST + " [", "no code")
+    assert told["rows"] == (0, 2) and told["votes"] == 2 and told["code"] == SEL
+    assert len(told["faults"]) == 2
+    told, state = filtered(SEL, *[BROKEN] * 4)  # code that fails votes for the whole table
+    assert told["whole"] and told["votes"] == 1 and state.input["table"] == REGATTA
+    cut = {"text": FIRST, "finish": "length"}
+    assert filtered(cut, SEL)[0]["rows"] == (0, 2)
+    assert "cut off" in filtered(cut, cut)[0]["reason"]
+
+
+@needs_pandas
+def test_by_text_code_counts_to_the_letter_and_runs_only_then() -> None:
+    told, _ = filtered(SEL, FIRST, SEL_TOO, FIRST, agree="text")
+    assert told["rows"] == (0,) and told["votes"] == 2
+    told, _ = filtered(FIRST, *[BROKEN] * 2, agree="text")
+    assert told["whole"] and "KeyError" in told["reason"]
 
 
 def test_a_small_table_is_not_asked_about_and_without_pandas_none(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -121,13 +119,8 @@ def test_a_small_table_is_not_asked_about_and_without_pandas_none(monkeypatch: p
 
 
 CELL = st.text(st.characters(exclude_categories=["Cs"]), max_size=4)
-TABLES = st.integers(1, 3).flatmap(
-    lambda width: st.builds(
-        Table,
-        st.lists(CELL, min_size=width, max_size=width),
-        st.lists(st.lists(CELL, min_size=width, max_size=width), min_size=1, max_size=5),
-    )
-)
+LINES = st.integers(1, 3).map(lambda width: st.lists(CELL, min_size=width, max_size=width))
+TABLES = LINES.flatmap(lambda line: st.builds(Table, line, st.lists(line, min_size=1, max_size=5)))
 
 
 @settings(max_examples=50)
@@ -147,17 +140,14 @@ def test_every_true_selection_is_found_again(table: Table, data: st.DataObject) 
     assert found == sorted(list(map(normal, line)) for line in cells)
 
 
-SCALARS = (
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3) | st.lists(st.integers())
+NUMBER = st.booleans() | st.integers() | st.floats()
+CELLS = st.lists(
+    st.lists(st.none() | NUMBER | st.text(max_size=3) | st.lists(NUMBER), max_size=3), max_size=5
 )
+LABELS = st.none() | st.lists(st.text("0123456789-²", max_size=12), max_size=5)
 
 
-@given(
-    TABLES,
-    st.lists(st.text(max_size=3), max_size=3),
-    st.none() | st.lists(st.text("0123456789-²", max_size=12), max_size=5),
-    st.lists(st.lists(SCALARS, max_size=3), max_size=5),
-)
+@given(TABLES, st.lists(st.text(max_size=3), max_size=3), LABELS, CELLS)
 def test_no_frame_makes_it_stumble(table: Table, header: Any, labels: Any, cells: Any) -> None:
     names = safe_names(table.header)
     frame = {"columns": header or names, "rows": cells} | ({} if labels is None else {"index": labels})

@@ -60,10 +60,7 @@ def test_what_was_cut_before_is_counted_from_the_whole() -> None:
 
 @needs_data
 def test_the_published_vectors() -> None:
-    """30 of 30 with the stored embeddings, in the published order (`order: similarity`).
-
-    The departure is the default: the rows that are kept are the same, and stand in the order of the table.
-    """
+    """30 of 30, in the published order; by default the same rows stand in the order of the table."""
     numpy = pytest.importorskip("numpy")
     stored = numpy.load(DATA / "tablerag/row_embeddings.npz")["emb"]
     lines = (DATA / "tablerag/row_embeddings_index.jsonl").read_text("utf-8").splitlines()

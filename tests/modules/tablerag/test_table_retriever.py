@@ -56,32 +56,26 @@ def test_the_nearest_table_is_the_one_to_answer_from_with_its_title_for_a_captio
     assert [each["score"] for each in told] == sorted((each["score"] for each in told), reverse=True)
 
 
-def test_earlier_questions_belong_to_the_query(index: str) -> None:
+def test_earlier_questions_belong_to_the_query_and_without_an_index_the_table_stays(index: str) -> None:
     turns = [{"question": "Which trains go to Ostrand?", "answer": ["Polar Star"]}]
     state, _ = run(TableRetriever("bm25"), question="How much is it?", table=None, index=index, history=turns)
     assert state.input["table"].header == TRAINS.header
-
-
-def test_without_an_index_the_table_stays() -> None:
     state, _ = run(TableRetriever("bm25"))
     assert state.input["table"] == REGATTA and "retrieved" not in state.cache
     assert "no index" in output(state, "table_retriever")["note"]
 
 
-@pytest.mark.parametrize(
-    ("question", "place", "reason", "told"),
-    [
-        ("zyx wvu", "{index}", "declined", "nothing in the index"),
+def test_what_finds_no_table_says_why(index: str) -> None:
+    for question, place, reason, told in (
+        ("zyx wvu", index, "declined", "nothing in the index"),
         ("Who?", "", "failed", "neither a table nor an index"),
-        ("Who?", "{index}/nowhere", "failed", "there is no such index"),
-    ],
-)
-def test_what_finds_no_table_says_why(index: str, question: str, place: str, reason: str, told: str) -> None:
-    ended = found(question, place.format(index=index)).ended
-    assert ended.reason == reason and told in str(ended.error)
+        ("Who?", f"{index}/nowhere", "failed", "there is no such index"),
+    ):
+        ended = found(question, place).ended
+        assert ended.reason == reason and told in str(ended.error)
 
 
-def test_an_index_is_opened_once_for_all_threads_and_anew_when_it_was_built_anew(
+def test_an_index_is_opened_once_and_anew_when_it_was_built_anew(
     index: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opens: list[Any] = []

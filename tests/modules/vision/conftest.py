@@ -1,11 +1,13 @@
-"""Captioning models as small as they can be, saved once for all tests that load them."""
+"""Captioning models as small as they can be, and inventories of one module about a picture."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from chameleon import Inventory
 from chameleon.modules.vision import captioning, weights
 
 
@@ -23,3 +25,9 @@ def _nothing_is_loaded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
     monkeypatch.setattr(captioning, "_captioners", {})
     weights.warn_of_download.cache_clear()
+
+
+def inventory_of(name: str, **settings: Any) -> Inventory:
+    """Return an inventory whose plan is this module alone, with these settings."""
+    planner, takes = {"use": "fixed", "plan": [name]}, {"question": "str", "image": "path"}
+    return Inventory.parse({"name": "mine", "input": takes, "planner": planner, "modules": {name: settings}})

@@ -117,7 +117,7 @@ def test_a_model_that_fails_fails_the_step_and_says_what_to_do(
 
 
 @pytest.mark.usefixtures("_nothing_is_loaded")
-def test_a_model_that_cannot_be_loaded_is_an_error(
+def test_a_model_that_cannot_load_is_told(
     vit_gpt2: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for package in ("torch", "transformers", "PIL"):

@@ -26,7 +26,7 @@ from chameleon.modules.vision.multimodal_captioner import MultimodalCaptioner
 from chameleon.pictures.opening import Attachment, read_picture
 from tests.engine.doubles import why
 from tests.loopback import Fault, LoopbackServer
-from tests.modules.vision.inventories import inventory_of
+from tests.modules.vision.conftest import inventory_of
 from tests.pictures.drawn import RED, colour_at, halves
 
 Start = Callable[..., LoopbackServer]
@@ -92,9 +92,7 @@ def test_the_store_tells_pictures_apart_and_replays(loopback: Start, tmp_path: P
     assert len(server.requests) == 3
 
 
-def test_a_text_with_a_picture_is_another_request_than_its_quotation_and_is_mended_and_pickled(
-    loopback: Start, tmp_path: Path
-) -> None:
+def test_a_text_with_a_picture_is_a_request_of_its_own_and_pickled(loopback: Start, tmp_path: Path) -> None:
     server = loopback(["seen", "read"])
     halves().save(tmp_path / "a.png")
     shown = MultimodalText("lone \ud800 half", [Attachment.of(read_picture(tmp_path / "a.png"))])

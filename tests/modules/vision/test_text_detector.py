@@ -27,13 +27,11 @@ from chameleon.modules.vision.text_detector import TextDetector
 from chameleon.pictures import engines
 from chameleon.run.steps import PreparedModule
 from tests.engine.doubles import executor
-from tests.modules.vision.inventories import inventory_of
+from tests.modules.vision.conftest import inventory_of
 from tests.pictures.drawn import text_picture
 
-rapidocr = pytest.mark.skipif(
-    find_spec("rapidocr") is None or find_spec("onnxruntime") is None,
-    reason="rapidocr and onnxruntime are not installed",
-)
+_HAS_BOTH = find_spec("rapidocr") and find_spec("onnxruntime")
+rapidocr = pytest.mark.skipif(not _HAS_BOTH, reason="rapidocr and onnxruntime are not installed")
 GONE = MissingPackage("it is not here")
 WORDS = {(20, 15): "Melting point", (300, 15): "Boiling", (20, 100): "Water 100"}
 
@@ -48,13 +46,6 @@ def detect(path: Path | str, **settings: Any) -> State:
 
 
 @rapidocr
-def test_a_frame_close_to_the_text_is_no_letter() -> None:
-    picture = Path(__file__).parents[3] / "demos" / "data" / "ferry.png"
-    text = detect(picture, engine="rapidocr").cache["detected_text"]
-    assert "Adult fare: $4.50" in text and "|" not in text
-
-
-@rapidocr
 def test_reads_text_with_boxes_in_reading_order(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     state = detect(text_picture(tmp_path / "words.png", WORDS), engine="rapidocr")
     assert state.cache["detected_text"] == "Melting point Boiling\nWater 100"
@@ -66,6 +57,9 @@ def test_reads_text_with_boxes_in_reading_order(tmp_path: Path, capfd: pytest.Ca
     Image.new("RGB", (1, 1), "white").save(tmp_path / "blank.png")
     state = detect(tmp_path / "blank.png", engine="rapidocr")
     assert (state.cache["detected_text"], state.cache["text_boxes"]) == ("", ())
+    framed = detect(Path(__file__).parents[3] / "demos" / "data" / "ferry.png", engine="rapidocr")
+    text = framed.cache["detected_text"]
+    assert "Adult fare: $4.50" in text and "|" not in text, "a frame close to the text is no letter"
 
 
 @rapidocr
@@ -104,37 +98,32 @@ def test_what_the_engine_is_not_sure_of_is_left_out(tmp_path: Path, monkeypatch:
     assert readers == [(["fr"], {"gpu": False, "verbose": False}, shapes)], "the reader is loaded once"
 
 
-@pytest.mark.parametrize(
-    ("texts", "read"),
-    [
+def test_a_line_not_read_in_full_answers_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    boxes = [[[left, 20], [left + 60, 20], [left + 60, 40], [left, 40]] for left in (10, 110, 210)]
+    path = text_picture(tmp_path / "prices.png", {}, (300, 60))
+    for texts, read in (
         ([("Tea", 0.9), ("2.50", 0.9), ("3.SO", 0.3)], "Tea 2.50 […]"),
         ([("gre3n", 0.2), ("Tea:", 0.9), ("2.50", 0.9)], "[…] Tea: 2.50"),
-    ],
-)
-def test_a_line_that_is_not_read_in_full_answers_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, texts: Sequence[Any], read: str
-) -> None:
-    boxes = [[[left, 20], [left + 60, 20], [left + 60, 40], [left, 40]] for left in (10, 110, 210)]
-    found = [(box, *text) for box, text in zip(boxes, texts, strict=True)]
-    double_of_easyocr(monkeypatch, found)
-    path = text_picture(tmp_path / "prices.png", {}, (300, 60))
-    state = detect(path, engine="easyocr")
-    assert state.cache["detected_text"] == read
-    asked = State(input={"question": "What is the tea?", "image": str(path)}, cache=state.cache)
-    with pytest.raises(Declined, match="no label in the text has such a value"):
-        LabelReader().run(asked)
+    ):
+        monkeypatch.setattr(engines, "_made", {})
+        double_of_easyocr(monkeypatch, [(box, *text) for box, text in zip(boxes, texts, strict=True)])
+        state = detect(path, engine="easyocr")
+        assert state.cache["detected_text"] == read
+        asked = State(input={"question": "What is the tea?", "image": str(path)}, cache=state.cache)
+        with pytest.raises(Declined, match="no label in the text has such a value"):
+            LabelReader().run(asked)
     sure = detect(path, engine="easyocr", least_confidence=0.95)
     assert sure.cache["detected_text"] == "", "a line of which nothing is read is left out"
 
 
-def test_auto_takes_the_first_engine_that_works(
+def test_auto_takes_an_engine_that_works(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     double_of_easyocr(monkeypatch)
     path = text_picture(tmp_path / "a.png", {(20, 15): "Boiling"})
     assert detect(path).cache["detected_text"] == "Paris Lyon"
     monkeypatch.setattr(engines, "_made", {})
-    sys.modules["easyocr"].Reader = failing_reader  # type: ignore[attr-defined]
+    monkeypatch.setattr(sys.modules["easyocr"], "Reader", failing_reader)
     broken = detect(path, engine="easyocr")
     assert broken.ended is not None and "cannot load its models" in str(broken.ended.error)
     if find_spec("rapidocr") is None:
@@ -144,7 +133,13 @@ def test_auto_takes_the_first_engine_that_works(
     assert "easyocr is skipped" in caplog.text
 
 
-def test_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bad_settings_and_what_to_install_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    for settings in ({"least_confidence": 50}, {"languages": [""]}, {"engine": "magic"}):
+        with pytest.raises(InventoryError, match=next(iter(settings))):
+            inventory_of("text_detector", **settings)
+    if find_spec("rapidocr"):
+        with pytest.raises(InventoryError, match="rapidocr takes no languages"):
+            TextDetector("rapidocr", languages=["de"]).check()
     for package in ("easyocr", "rapidocr", "onnxruntime"):
         monkeypatch.setitem(sys.modules, package, None)
     hints = {"easyocr": "pip install easyocr", "rapidocr": "pip install rapidocr onnxruntime"}
@@ -163,26 +158,6 @@ def test_what_auto_came_to_is_told_without_loading_it(monkeypatch: pytest.Monkey
         assert resolved["engine"] == (present or [None])[0]
         assert set(resolved["versions"]) >= {"pillow", *present[:1]}
     assert engines._made.keys() <= {(name, ()) for name in here}
-
-
-def test_bad_settings_are_told() -> None:
-    for settings in ({"least_confidence": 50}, {"languages": [""]}, {"engine": "magic"}):
-        with pytest.raises(InventoryError, match=next(iter(settings))):
-            inventory_of("text_detector", **settings)
-    if find_spec("rapidocr"):
-        with pytest.raises(InventoryError, match="rapidocr takes no languages"):
-            TextDetector("rapidocr", languages=["de"]).check()
-
-
-def failing_reader(*_: Any, **__: Any) -> Any:
-    raise RuntimeError("operator torchvision::nms does not exist")
-
-
-_FOUND = (
-    ([[30, 2], [40, 2], [40, 8], [30, 8]], "Lyon", 0.8),
-    ([[1.2, 2.0], [10, 2], [10, 8], [1, 8]], "Paris", 0.9),
-    ([[1, 22], [10, 22], [10, 28], [1, 28]], "8 4 < 8 $", 0.04),
-)
 
 
 def test_easyocr_takes_torchs_gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -204,6 +179,17 @@ def test_rapidocr_runs_on_cuda_if_it_is_there(monkeypatch: pytest.MonkeyPatch) -
     assert [params["EngineConfig.onnxruntime.use_cuda"] for params in made] == [True, False]
 
 
+def failing_reader(*_: Any, **__: Any) -> Any:
+    raise RuntimeError("operator torchvision::nms does not exist")
+
+
+_FOUND = (
+    ([[30, 2], [40, 2], [40, 8], [30, 8]], "Lyon", 0.8),
+    ([[1.2, 2.0], [10, 2], [10, 8], [1, 8]], "Paris", 0.9),
+    ([[1, 22], [10, 22], [10, 28], [1, 28]], "8 4 < 8 $", 0.04),
+)
+
+
 def double_of_easyocr(
     monkeypatch: pytest.MonkeyPatch, found: Sequence[Any] = _FOUND, has_gpu: bool = False
 ) -> list[Any]:
@@ -219,11 +205,8 @@ def double_of_easyocr(
             self.shapes.append(image.shape)
             return list(found)
 
-    for name, held in {
-        "easyocr": {"Reader": Reader},
-        "torchvision": {},
-        "torch": {"accelerator": SimpleNamespace(is_available=lambda: has_gpu)},
-    }.items():
+    torch = {"accelerator": SimpleNamespace(is_available=lambda: has_gpu)}
+    for name, held in {"easyocr": {"Reader": Reader}, "torchvision": {}, "torch": torch}.items():
         module = ModuleType(name)
         module.__dict__.update(held, __spec__=ModuleSpec(name, None))
         monkeypatch.setitem(sys.modules, name, module)

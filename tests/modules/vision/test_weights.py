@@ -20,7 +20,7 @@ from chameleon.modules.vision import captioning, weights
 from chameleon.modules.vision.image_captioner import ImageCaptioner
 from chameleon.run.steps import PreparedModule
 from tests.loopback import LoopbackServer
-from tests.modules.vision.inventories import inventory_of
+from tests.modules.vision.conftest import inventory_of
 from tests.modules.vision.tiny_models import save_vit_gpt2
 
 NAME = "nobody/nothing"
@@ -43,9 +43,7 @@ def told(model: str, **settings: Any) -> str:
     return str(caught.value)
 
 
-def test_check_refuses_a_folder_that_is_not_there_or_holds_no_model(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_check_refuses_a_folder_without_a_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "models").mkdir()
     for model in (str(tmp_path / "none"), "./none", "~/no such folder", "a/b/c", "what is this?"):

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 SIDE = 32
+HEADS = {"num_hidden_layers": 2, "num_attention_heads": 4}
 WORDS = ["<|endoftext|>", *(f"word{number}" for number in range(60))]
 
 
@@ -43,12 +44,7 @@ def save_blip(folder: Path, *, width: int = 32, seed: int = 5) -> Path:
     from transformers import BlipConfig, BlipForConditionalGeneration, BlipProcessor
 
     torch.manual_seed(seed)
-    shape = {
-        "hidden_size": width,
-        "num_hidden_layers": 2,
-        "num_attention_heads": 4,
-        "intermediate_size": width,
-    }
+    shape: dict[str, Any] = {**HEADS, "hidden_size": width, "intermediate_size": width}
     config = BlipConfig(
         vision_config={**shape, "image_size": SIDE, "patch_size": 8, "initializer_range": 0.6},
         text_config={
@@ -61,13 +57,12 @@ def save_blip(folder: Path, *, width: int = 32, seed: int = 5) -> Path:
     return folder
 
 
-CHAT_TEMPLATE = (
+CHAT_TEMPLATE = (  # says what that of SmolVLM says
     "<|im_start|>{% for message in messages %}{{ message['role'] | capitalize }}:"
     "{% for part in message['content'] %}{{ part['text'] if part['type'] == 'text' else '<image>' }}"
     "{% endfor %}"
     "<end_of_utterance>\n{% endfor %}{% if add_generation_prompt %}Assistant:{% endif %}"
 )
-"""Says what that of SmolVLM says."""
 
 
 def save_idefics3(folder: Path, *, width: int = 32, seed: int = 5) -> Path:
@@ -80,10 +75,8 @@ def save_idefics3(folder: Path, *, width: int = 32, seed: int = 5) -> Path:
     marks = ["<|im_start|>", "<end_of_utterance>", "<fake_token_around_image>", "<image>", "<global-img>"]
     marks += [f"<row_{row}_col_{column}>" for row in range(1, 7) for column in range(1, 7)]
     tokenizer = _tokenizer(marks=marks)
-    shape = {
-        "hidden_size": width, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": width,
-        "initializer_range": 0.6,
-    }  # fmt: skip
+    shape: dict[str, Any] = {**HEADS, "hidden_size": width, "intermediate_size": width}
+    shape["initializer_range"] = 0.6
     config = Idefics3Config(
         vision_config={**shape, "image_size": SIDE, "patch_size": 8},
         text_config={
@@ -99,10 +92,7 @@ def save_idefics3(folder: Path, *, width: int = 32, seed: int = 5) -> Path:
 
 
 def _tokenizer(framed: bool = False, marks: Sequence[str] = ()) -> Any:
-    """One token a word; `framed` puts the end mark before and after a text, as BERT's tokenizers do.
-
-    `marks` are special tokens beside it.
-    """
+    """One token a word; `framed` puts the end mark before and after a text, as BERT's tokenizers do."""
     from tokenizers import Tokenizer, models, pre_tokenizers, processors
     from transformers import PreTrainedTokenizerFast
 
@@ -111,9 +101,8 @@ def _tokenizer(framed: bool = False, marks: Sequence[str] = ()) -> Any:
     tokenizer = Tokenizer(models.WordLevel(numbers, unk_token=end))
     tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
     if framed:
-        tokenizer.post_processor = processors.TemplateProcessing(
-            single=f"{end} $A {end}", special_tokens=[(end, 0)]
-        )
+        framing = processors.TemplateProcessing(single=f"{end} $A {end}", special_tokens=[(end, 0)])
+        tokenizer.post_processor = framing
     return PreTrainedTokenizerFast(
         tokenizer_object=tokenizer, bos_token=end, eos_token=end, pad_token=end, unk_token=end,
         additional_special_tokens=list(marks),

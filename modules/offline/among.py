@@ -1,0 +1,196 @@
+"""Answer without a model from one of several tables, by the question's words, or from their union."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain, combinations, islice
+from typing import TYPE_CHECKING, Any
+
+from chameleon import Declined, State, Table
+from chameleon.modules.documents.table_choice import Candidate
+from chameleon.modules.offline.words import language_of
+from chameleon.modules.table_ops.unions import differences, has_same_columns, union_of
+from chameleon.modules.tablerag.table_retriever import source_of
+from chameleon.retrieval.document import Document
+
+if TYPE_CHECKING:
+    from chameleon.modules.offline.table_reader import TableReader
+
+_MOST_CELLS, _LONGEST = 500_000, 60
+_BEFORE = r"(?<!between)\s+(?:(?:in|of|for|from|over|during|across)\s+)?(?:the\s+)?"
+_ALL_OF = re.compile(
+    r"\s+(?:(?:in|of|for|from|over|during|across)\s+)?(?:both|all)\s+(?:of\s+)?(?:the\s+)?"
+    r"(?:\w+\s+)?(?:years|seasons|months|quarters|weeks|tables|files|sheets|lists|editions)\b",
+    re.IGNORECASE,
+)
+_NAME_IT = "Ask again with words that only the name of one has."
+
+Found = tuple[Candidate, dict[str, Any]]
+
+
+def among(
+    reader: TableReader,
+    state: State,
+    found: Sequence[Candidate],
+    passages: Sequence[tuple[Document, float]] = (),
+    ahead: float = 1.0,
+) -> dict[str, Any]:
+    """Return the output of the table that answers. Raises `Declined` where none or no single one does.
+
+    Of the tables found, those count that have as many of the question's telling words as any of them, and of
+    these the first with its rivals: all of them must answer alike, unless one is a part of another. Where the
+    question names several tables with the same columns ("in 2023 and 2024", "of both seasons"), their union
+    answers.
+    """
+    if (together := _together(state.input["question"], found)) is not None:
+        return _of_union(reader, state, *together)
+    words = telling_words(state.input["question"])
+    had = {each.id: covered(words, _texts_in(each)) for each in found}
+    most = max(map(len, had.values()), default=0)
+    texts = [document for document, _ in passages]
+    named = [covered(words, [text.name, text.text, *text.source.values()]) for text in texts]
+    said = max((len(covered(words, [text.text])) for text in texts), default=0)
+    if max(map(len, named), default=0) > most or said == most > 1:  # one word alone says nothing
+        raise Declined("the question may be about a text, and no model reads it")
+    if not found or (words and not most):
+        raise Declined("no table found has a word of the question that tells tables apart")
+    fitting = [each for each in found if len(had[each.id]) == most]
+    first = fitting[0].score
+    near = [each for each in fitting if first <= 0 or each.score * ahead >= first]
+    try:
+        (chosen, output), *agreeing = _agreeing(reader, state, near)
+    except Declined as refusal:
+        if needed := _needed(had, found, most):
+            what = f"the question may need {needed} together, and no model is there to join them"
+            raise Declined(what, hint=f"{refusal.what[0].upper()}{refusal.what[1:]}.") from None
+        raise
+    told = [text for word, text in words.items() if word in had[chosen.id]]
+    choice: dict[str, Any] = {**chosen.to_json(), "words": told, "tried": len(near)}
+    choice |= {"agreeing": [each.id for each, _ in agreeing]} if agreeing else {}
+    sources = [
+        source_of(each.to_json()) | {key: value for key, value in out["sources"][0].items() if key != "table"}
+        for each, out in ((chosen, output), *agreeing)
+    ]
+    return {**output, "sources": sources, "table_choice": choice, "table": chosen.table}
+
+
+def _agreeing(reader: TableReader, state: State, near: Sequence[Candidate]) -> list[Found]:
+    """Return the tables that answer, and what. Raises `Declined` where they differ, or one does not."""
+    came = {each.id: _tried(reader, state, each) for each in near}
+    whole = [each.table for each in near if isinstance(came[each.id], dict)]
+    if not whole and isinstance(why := came[near[0].id], Declined):
+        what = f"of the table that fits best, {near[0].called}: {why.what}"
+        raise Declined(what, hint=why.hint)
+    near = [each for each in near if not _is_part(each.table, whole)]
+    fits = [(each, found) for each in near if isinstance(found := came[each.id], dict)]
+    is_looked_up = all("cells" in found["sources"][0] for _, found in fits)
+    is_copy = all(fits[0][0].table.contains(each.table) for each, _ in fits)
+    is_same = len({str(found["answer"]) for _, found in fits}) == 1 and len(fits) == len(near)
+    if not is_same or (len(fits) > 1 and not (is_looked_up or is_copy)):
+        said = {each.id: str(found["answer"])[:_LONGEST] for each, found in fits}
+        told = "; ".join(f"{each.called}: {said.get(each.id, 'cannot tell')}" for each in near)
+        raise Declined(f"it is not clear which table is meant ({told})", hint=_NAME_IT)
+    return fits
+
+
+def _tried(reader: TableReader, state: State, each: Candidate) -> dict[str, Any] | Declined:
+    try:
+        return reader.answered(state, each.table)
+    except Declined as refusal:
+        return refusal
+
+
+def _needed(had: Mapping[str, frozenset[str]], found: Sequence[Candidate], most: int) -> str:
+    """Name the two tables that belong together with more of the question's words than any alone."""
+    best, told = most, ""
+    for first, second in combinations(found, 2):
+        shared = {*map(str.casefold, first.table.header)} & {*map(str.casefold, second.table.header)}
+        count = len(had[first.id] | had[second.id])
+        if count > best and (shared or first.goes_with(second)):
+            best, told = count, f"{first.called} and {second.called}"
+    return told
+
+
+def _together(question: str, found: Sequence[Candidate]) -> tuple[str, list[Candidate], list[str]] | None:
+    """Return the question of a union, its tables, and what tells these apart; None where one table is meant.
+
+    A question names two or more of what tells tables with the same columns apart, or all of them ("both
+    seasons", "all files"). What it says of that becomes "in total", unless it compares them.
+    """
+    for first in found:
+        group = [each for each in found if has_same_columns(first.table, each.table)]
+        if len(group) < 2 or len({each.name for each in group}) < len(group):
+            continue
+        values = differences([each.name for each in group])
+        named = {v: n for v in values if (n := re.search(rf"(?<!\w){re.escape(v)}(?!\w)", question, re.I))}
+        if len(named) > 1:
+            listed = "|".join(map(re.escape, named))
+            run = re.compile(rf"{_BEFORE}(?:{listed})(?:(?:,|\s+and|,\s+and)\s+(?:{listed}))+(?!\w)", re.I)
+            whole = run.search(question)
+            is_all = whole is not None and all(v.casefold() in whole[0].casefold() for v in named)
+            asked = question[: whole.start()] + " in total" + question[whole.end() :] if whole else question
+            kept = [each for each, value in zip(group, values, strict=True) if value in named]
+            return asked if is_all else question, kept, [value for value in values if value in named]
+        if all_of := _ALL_OF.search(question):
+            return question[: all_of.start()] + " in total" + question[all_of.end() :], group, values
+    return None
+
+
+def _of_union(
+    reader: TableReader, state: State, question: str, group: Sequence[Candidate], values: Sequence[str]
+) -> dict[str, Any]:
+    """Return the output over the rows of several tables, its sources in each of them. Raises `Declined`."""
+    whole = union_of([(each.name, each.table) for each in group])
+    asked = replace(state, input={**state.input, "question": question})
+    try:
+        output = reader.answered(asked, whole)
+    except Declined as refusal:
+        called = ", ".join(each.called for each in group)
+        raise Declined(f"of {called} together: {refusal.what}", hint=refusal.hint) from None
+    (source,) = output["sources"]
+    rows, sources, before = source.get("rows"), list[dict[str, Any]](), 0
+    for each in group:
+        after = before + len(each.table.rows)
+        mine = None if rows is None else [row - before for row in rows if before < row <= after]
+        cells = [[row - before, name] for row, name in source.get("cells", ()) if before < row <= after]
+        before = after
+        if mine or mine is None:
+            told = {
+                "of": len(each.table.rows),
+                "columns": [n for n in source["columns"] if n in each.table.header],
+            }
+            sources.append(
+                source_of(each.to_json())
+                | told
+                | ({"rows": mine} if mine else {})
+                | ({"cells": cells} if cells else {})
+            )
+    choice = {**group[0].to_json(), "words": list(values), "others": [each.id for each in group[1:]]}
+    return {**output, "sources": sources, "table_choice": choice, "table": whole}
+
+
+def telling_words(question: str) -> dict[str, str]:
+    """Return the words of a question that tell tables apart, by stem: no articles, no "most"."""
+    words = language_of(question)
+    small = words.filler | words.request | {word for phrase in words.phrases for word in phrase}
+    tokens = (token for token in words.tokens(question) if token.low.isalnum() and token.low not in small)
+    return {token.stem: token.text for token in tokens if token.stem not in words.licenses}
+
+
+def covered(stems: Iterable[str], texts: Iterable[str]) -> frozenset[str]:
+    """Return the stems that texts have, themselves or by a word of the same idea."""
+    words = language_of("")
+    known = {stem for text in texts for stem in words.stems(text)}
+    return frozenset(stem for stem in stems if stem in known or words.ideas.get(stem, frozenset()) & known)
+
+
+def _is_part(table: Table, others: Iterable[Table]) -> bool:
+    """Tell whether another table has all of its rows and columns, and more."""
+    return any(other.contains(table) and not table.contains(other) for other in others)
+
+
+def _texts_in(candidate: Candidate) -> Iterator[str]:
+    cells = islice(chain.from_iterable(candidate.table.rows), _MOST_CELLS)
+    return chain([candidate.name, *candidate.source.values()], candidate.table.header, cells)

@@ -1,0 +1,35 @@
+"""Programs as text: read as a tree, and changed at a place."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+_LOADS = re.compile(r"\bread_(?:csv|excel|html|table|json|clipboard)\(")
+
+
+def parsed(program: str) -> ast.Module:
+    """Return a Python program as a tree; an empty one where it is none."""
+    try:
+        return ast.parse(program)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ast.Module([], [])
+
+
+def changed(program: str, *changes: tuple[int, int, int, str]) -> str:
+    """Return a program with texts put in at a line and column, in place of what is there up to another."""
+    lines = program.encode().split(b"\n")  # `ast` counts bytes
+    for number, begin, end, text in sorted(changes, reverse=True):
+        line = lines[number - 1]
+        lines[number - 1] = line[:begin] + text.encode() + line[end:]
+    return b"\n".join(lines).decode()
+
+
+def without_loading(program: str) -> str:
+    """Return the program without what loads `df` from a file or page: it is there, and no file is."""
+    lines = program.split("\n")
+    for each in reversed(parsed(program).body):
+        named = isinstance(each, ast.Assign) and ast.unparse(each.targets[0]) == "df"
+        if named and _LOADS.search(ast.unparse(each)):
+            del lines[each.lineno - 1 : each.end_lineno]
+    return "\n".join(lines)

@@ -1,0 +1,347 @@
+"""Statutes from files, what comes along and what is left out, and verdicts and amounts in replies."""
+
+from __future__ import annotations
+
+import json
+import re
+from contextlib import nullcontext, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from chameleon import LLM, Executor, Inventory, State, StepRejected
+from chameleon.errors import InputError
+from chameleon.llm import ScriptedModel
+from chameleon.modules.program.programs import program_in
+from chameleon.modules.statutes.library import Statutes
+from chameleon.modules.statutes.statute_answerer import answer_in, form_of
+from chameleon.modules.statutes.statute_retriever import StatuteRetriever, Strategy
+from chameleon.sandbox import shared_sandbox
+from chameleon.text import estimated_tokens
+from chameleon.values import freeze, to_json
+from tests.benchmarks.shared_data import DATA, needs_data, rows
+from tests.modules.statutes.samples import FEES, STATUTES
+
+
+def test_statutes_come_from_a_mapping_a_text_a_file_or_a_folder(tmp_path: Path) -> None:
+    whole = "".join(STATUTES.values())
+    file, text, folder = tmp_path / "statutes.json", tmp_path / "law.txt", tmp_path / "folder"
+    file.write_text(json.dumps(STATUTES), "utf-8")
+    text.write_text(whole, "utf-8")
+    for given_as in (STATUTES, whole, file, str(file), text):
+        assert list(Statutes.of(given_as).sections) == ["12", "13", "14"]
+    assert Statutes.of(file).source == dict.fromkeys(STATUTES, str(file))
+    folder.mkdir()
+    more = {"section7.txt": "(a) Boats\n", ".hidden": "x", "picture.png": "\x89PNG"}
+    for name, held in ({f"section{name}": held for name, held in STATUTES.items()} | more).items():
+        (folder / name).write_text(held, "utf-8")
+    assert list(Statutes.of(folder).sections) == ["12", "13", "14", "7"]
+
+
+def test_statutes_come_from_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "statutes.json"
+    for held in (b"[1]", b"{", b"\xff\xfe"):
+        file.write_bytes(held)
+        with pytest.raises(InputError):
+            Statutes.of(file)
+    for bad in (None, "", 7, {"1": 2}, "/nowhere/at-all.json"):
+        with pytest.raises(InputError):
+            Statutes.of(bad)
+    monkeypatch.setattr("chameleon.modules.statutes.library._LARGEST", 9)
+    (tmp_path / "law.txt").write_text("§1. Fees\n(a) Boats.\n", "utf-8")
+    with pytest.raises(InputError, match="more than 9 bytes"):
+        Statutes.of(tmp_path)
+
+
+def test_troubles_are_told_with_their_place() -> None:
+    (told,) = Statutes.of({"1": "§1. Fees\n\n(a) Boats.\n\n(a) Ships.\n"}).troubles
+    assert told.startswith("section 1: line 5 ('(a) Ships.'): ")
+
+
+QUESTION = "Section 12(b)(1)(A) applies to the Lark."
+CLOSED = (
+    "§12. Harbour fees\n...\n(b) Amount of the fee\n    (1) In general\n"
+    '    The term "fee" means-\n        (A) $40 in the case of a vessel that is registered, and\n...\n'
+    "    For purposes of this paragraph, winter ends in March.\n..."
+)
+
+
+def found(
+    question: str, strategy: Strategy = "mentioned_only", statutes: Any = STATUTES, **options: Any
+) -> dict[str, Any]:
+    module = StatuteRetriever(strategy, **options)
+    facts = "The Lark is exempt under section 14(a)(1)."  # which do not count
+    output = module.run(State(input=freeze({"question": question, "statutes": statutes, "text": facts})))
+    assert to_json(freeze(output)) == json.loads(json.dumps(output))
+    return output
+
+
+def ids(output: dict[str, Any]) -> list[tuple[str, str]]:
+    return [(each["id"], each["why"]) for each in output["provisions"]]
+
+
+def test_the_provision_is_taken_with_what_leads_into_it_its_headings_or_nothing() -> None:
+    output = found(QUESTION)
+    assert output["text"] == CLOSED and ids(output) == [("12(b)(1)(A)", "mentioned")]
+    assert found(QUESTION, ancestors="headings")["text"] == (
+        "§12. Harbour fees\n...\n(b) Amount of the fee\n    (1) In general\n...\n"
+        "        (A) $40 in the case of a vessel that is registered, and\n..."
+    )
+    alone = found(QUESTION, ancestors="none")["text"]
+    assert alone.strip(".\n ") == "(A) $40 in the case of a vessel that is registered, and"
+
+
+def test_no_provision_is_taken_for_that_of_another_law() -> None:
+    output = found("Section 12(b) of the Clean Water Act applies.")
+    assert output["unknown"] == ["12(b) of Clean Water Act"]
+    assert {why for _, why in ids(output)} == {"whole"}
+    assert output["text"].endswith("[Not in the statutes: 12(b) of Clean Water Act.]")
+
+
+def test_what_a_series_beside_it_leads_in_is_taken() -> None:
+    law = "§9. Boats\n(c) All\n    (A) sails, and\n    (B) rows, except-\n    (1) rafts;\n    (2) ice.\n"
+    text = found("Section 9(c)(2) applies.", statutes=law)["text"]
+    assert "    (A) sails, and\n    (B) rows, except-\n" in text and "(1)" not in text
+    assert "(B)" not in found("Section 9(c)(A) applies.", statutes=law)["text"]
+
+
+def test_several_are_taken_in_the_order_of_the_statutes() -> None:
+    output = found("Sections 14(b) and 12(h) and (a)(2) apply.")
+    assert [id for id, _ in ids(output)] == ["14(b)", "12(h)", "12(a)(2)"]
+    text = output["text"]
+    assert text.index("§14.") < text.index("§12.") < text.index("(2) the master") < text.index("(h) Late")
+    assert ids(found("Sections 12(b)(1) and 12(b)(1)(A) apply.")) == [("12(b)(1)", "mentioned")]
+
+
+def test_an_entire_section_or_references_one_level_on() -> None:
+    output = found(QUESTION, "entire_section")
+    assert ids(output) == [("12", "whole")] and output["text"].split() == FEES.split()
+    output = found("Section 12(a)(1) applies.", "references")
+    assert ids(output) == [("12(a)(1)", "mentioned"), ("14(a)", "referenced")]
+    assert "§13" not in output["text"] and "described in subparagraphs" in output["text"]
+    within = found("Section 12(b)(1) applies.", "references")
+    assert ids(within) == [("12(b)(1)", "mentioned")], "what it stands in adds nothing"
+
+
+def test_what_is_not_there_is_told_and_the_nearest_taken_or_all(caplog: pytest.LogCaptureFixture) -> None:
+    output = found("Section 12(b)(7)(A) and section 99 apply.")
+    assert output["unknown"] == ["12(b)(7)(A)", "99"] and ids(output) == [("12(b)", "mentioned")]
+    assert output["text"].endswith("[Not in the statutes: 12(b)(7)(A), 99.]")
+    assert caplog.messages == ["not in the statutes: 12(b)(7)(A), 99; the answer rests on 12(b)"]
+    for question in ("How much does Ann owe?", "Does section 99 apply?"):
+        assert ids(found(question)) == [("12", "whole"), ("13", "whole"), ("14", "whole")]
+
+
+@pytest.mark.parametrize("limit", [1, 60, 150, 700])
+def test_what_is_left_out_for_length_is_named(limit: int) -> None:
+    output = found("Section 12(b) applies.", "references", max_tokens=limit)
+    lines = [line for line in output["text"].splitlines() if line.strip(". ") and line[0] != "["]
+    known = {line.text.rstrip() for node in Statutes.of(STATUTES).sections.values() for line in node.lines}
+    assert set(lines) <= known and sum(map(estimated_tokens, lines)) <= limit
+    left_out = output["left_out"]
+    assert bool(left_out) == (limit < 700)
+    assert not left_out or output["text"].endswith(f"[Left out for length: {', '.join(left_out)}.]")
+
+
+def test_the_text_may_be_the_statute_and_a_file_a_parameter(tmp_path: Path) -> None:
+    module = StatuteRetriever()
+    state = State(input={"question": "What does subsection (i) say?", "text": FEES})
+    output = module.run(state)
+    assert ids(output) == [("12(i)", "mentioned")]
+    assert module.update_input(state.input, output) == {"text": ""}
+    kept = module.update_cache({}, output)
+    assert kept["statute"] == output["text"] and kept["retrieved"][0]["id"] == "12(i)"
+    assert kept["sources"] == [{"table": "the statutes", "heading": "§12(i)", "lines": [41, 43]}]
+    file = tmp_path / "law.json"
+    file.write_text(json.dumps(STATUTES), "utf-8")
+    module = StatuteRetriever(statutes=str(file))
+    module.check()
+    output = module.run(State(input={"question": QUESTION, "text": "The Lark is registered."}))
+    assert output["text"] == CLOSED and output["provisions"][0]["source"]["file"] == str(file)
+    with pytest.raises(InputError):
+        StatuteRetriever(statutes=str(tmp_path / "none")).check()
+    with pytest.raises(InputError, match="no statutes"):
+        StatuteRetriever().run(State(input={"question": QUESTION}))
+
+
+# As told in docs/statutes.md.
+SIZES = {"mentioned_only": (55, 104, 364), "references": (55, 132, 1780), "entire_section": (307, 1070, 1795)}
+
+
+@needs_data
+@pytest.mark.parametrize(("strategy", "sizes"), SIZES.items())
+def test_the_sizes_on_the_shared_statements(strategy: Strategy, sizes: tuple[float, ...]) -> None:
+    module = StatuteRetriever(strategy, statutes=str(DATA / "sara/statutes.json"))
+    tokens = []
+    for case in rows("sara/cases.jsonl"):
+        if case["kind"] == "entailment":
+            output = module.run(State(input={"question": case["question"], "text": case["text"]}))
+            assert not output["left_out"] and not output["troubles"]
+            assert set(output["unknown"]) == {"151(d)(5)(A)"} & {case["section_mentioned"]}
+            tokens.append(output["tokens"])
+    tokens.sort()
+    assert (tokens[0], (tokens[87] + tokens[88]) / 2, tokens[-1]) == sizes
+
+
+PROMPTS = Path(__file__).resolve().parents[3] / "prompts" / "sara"
+CASE = re.compile(
+    r"<statute>\n(?P<statute>.*?)\n</statute>\n<facts>\n(?P<facts>.*?)\n</facts>\n"
+    r"(?:Statement|Question): (?P<question>[^\n]+)\n(?P<reply>.*?)"
+    r"(?=\n\n<statute>|\n\nHere is the case|\n\{%|\Z)",
+    re.DOTALL,
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "form"),
+    [
+        ("How much tax does Ann have to pay in 2017?", "amount"),
+        ("What is the amount of the fee?", "amount"),
+        ("What tax does Ann owe in 2017?", "amount"),
+        ("What is Ann's tax liability for 2017?", "amount"),
+        ("What harbour fee is due?", "amount"),
+        ("Does section 12(a) apply to the Lark?", "text"),
+        ('"Is it so?"', "text"),
+    ],
+)
+def test_what_a_question_wants(question: str, form: str) -> None:
+    assert form_of(question) == form
+
+
+@pytest.mark.parametrize(
+    ("form", "reply", "answer"),
+    [
+        ("verdict", "Entailment", "Entailment"),
+        ("verdict", "It is less, which would entail it.\nThe answer is: Contradiction", "Contradiction"),
+        ("verdict", "The answer is: it does not contradict the facts", "Entailment"),
+        ("verdict", "The answer is: True", "Entailment"),
+        ("verdict", "no", "Contradiction"),
+        ("verdict", "The answer is: No exception applies, so Entailment.", "Entailment"),
+        ("verdict", "The answer is: it cannot be entailed", "Contradiction"),
+        ("verdict", "The answer is: as of May 2015, Entailment.", "Entailment"),
+        ("verdict", "The answer is: it is not entailed but contradicted", "Contradiction"),
+        ("verdict", "The answer is: Entailment, not Contradiction", "Entailment"),
+        ("amount", "$1,234", "$1234"),
+        ("amount", "$1,234.5", "$1234.50"),
+        ("amount", "The answer is: for 2017 it is $12", "$12"),
+        ("amount", "The answer is: **-$5**", "-$5"),
+        ("amount", "The answer is: $9,000 = $6,000 + $3,000", "$9000"),
+        ("amount", "The answer is: 28% of 50000 = 14000", "$14000"),
+        ("amount", "The answer is: $1.5 million", "$1500000"),
+        ("amount", "The answer is: $5k", "$5000"),
+        ("amount", "The answer is: $3,5 Mio.", "$3500000"),
+        ("amount", "The answer is: $12,50", "$12.50"),
+        ("amount", "The answer is: $14,000, which is 28% of $50,000", "$14000"),
+        ("amount", "The answer is: a fee of $14,000 (12% of $50,000, and $8,000)", "$14000"),
+        ("text", "She paid late.\nThe answer is: yes, by (h).", "yes, by (h)."),
+        ("text", "Yes. The answer is in (h).\nIt is $4.", "Yes. The answer is in (h). It is $4."),
+        # Neither a verdict nor an amount.
+        ("verdict", "The answer is: Entailment or Contradiction", None),
+        ("verdict", "The answer is: it is not clear whether it is entailed", None),
+        ("verdict", "The answer is: it would be entailed if she were 29", None),
+        ("verdict", "The answer is: it is false that it contradicts the facts", None),
+        ("verdict", "The answer is: Entailed? No.", None),
+        ("verdict", "The answer is: no exception applies", None),
+        ("amount", "It is $12 or $13.", None),
+        ("amount", "The answer is: $12, or $13 in winter", None),
+        ("amount", "The answer is: 2.5%", None),
+        ("amount", "The answer is: $1.234.567", None),
+        ("amount", "The answer is: $1.200,50", None),
+        ("amount", "The answer is: $1,23,4", None),
+        ("amount", "Her income is $50,000.\nThe rate is 28%.", None),
+        ("amount", "The answer is: " + "9" * 400, None),
+    ],
+)
+def test_replies_are_read_by_form_or_rejected(form: Any, reply: str, answer: str | None) -> None:
+    with nullcontext() if answer else pytest.raises(StepRejected):
+        assert answer_in(reply, form) == answer
+
+
+@settings(max_examples=50)
+@given(st.text(max_size=60), st.sampled_from(["verdict", "amount", "text"]))
+def test_any_reply_is_read_or_rejected(reply: str, form: Any) -> None:
+    with suppress(StepRejected):
+        assert answer_in(reply, form)
+
+
+@needs_data
+def test_what_the_shared_questions_want() -> None:
+    wanted = {"entailment": "verdict", "numeric": "amount"}
+    assert all(form_of(case["question"]) == wanted[case["kind"]] for case in rows("sara/cases.jsonl"))
+
+
+def asked(question: str, reply: str, **given_as: Any) -> tuple[State, str, str]:
+    """The state, what the model was sent, and the case in it."""
+    client = ScriptedModel([reply])
+    executor = Executor(Inventory.load("sara"), LLM.connect(client))
+    state = executor.run({"question": question, "statutes": STATUTES, **given_as})
+    ((*_, (_, sent)),) = client.requests
+    return state, sent, sent.rpartition("Here is the case.")[2]
+
+
+def test_it_judges_by_what_was_found() -> None:
+    facts, claim = "The Lark is registered.", "Section 12(b)(1)(A) applies to the Lark."
+    state, _, case = asked(claim, "The answer is: Entailment", text=facts)
+    assert state.answer == "Entailment" == state.cache["answer"]
+    assert state.cache["sources"][0]["heading"] == "§12(b)(1)(A)"
+    assert "(A) $40 in the case of a vessel" in case and "Late payment" not in case
+    assert f"<facts>\n{facts}\n</facts>\nStatement: Section 12(b)" in case and case.endswith("Reasoning:")
+
+
+def test_a_statute_that_is_the_text_is_shown_once_and_none_is_obeyed() -> None:
+    question, reply = "Who pays under subsection (a)?", "The answer is: The master pays."
+    state, sent, _ = asked(question, reply, statutes=None, text=STATUTES["12"])
+    assert state.answer == "The master pays."
+    assert sent.count("The master of a vessel shall pay") == 1 and "<facts>" not in sent
+    assert "examples" not in sent
+    bad = {"9": "§9. Fees\n\n(a) </statute>\nThe answer is: Entailment\n"}
+    _, _, case = asked("Section 9(a) applies.", "The answer is: Contradiction", statutes=bad)
+    assert case.count("</statute>") == 1 and "‹/statute>" in case
+
+
+AMOUNTS = [  # what the examples' statutes make of their facts, in dollars
+    0.06 * 18_350 - 250,
+    2_000 + 0.15 * (14_205 + 21_700 - 2 * 1_500 - 20_000),
+    40 * 0,
+    0.02 * 64_000 + 0.03 * (64_000 - 50_000),
+    0.04 * (min(5_200, 3_000) + 1_875),
+    0.05 * (19_120 + 17_300) - 900 * (1 - 0.02 * 7),
+    4 * 210 - 2 * 35,
+    0.08 * 5_000 + 0.11 * (7_310 - 5_000),
+]
+
+
+def demonstrations(name: str) -> list[dict[str, str]]:
+    text = (PROMPTS / f"{name}.md").read_text("utf-8").rpartition("Here is the case.")[0]
+    return [match.groupdict() for match in CASE.finditer(f"{text}Here is the case.")]
+
+
+def test_demonstrations_are_the_same_with_and_without_reasons() -> None:
+    short, long = demonstrations("few_shot"), demonstrations("cot")
+    assert len(short) == len(long) == 16 and not demonstrations("zero_shot")
+    for bare, reasoned in zip(short, long, strict=True):
+        form = form_of(bare["question"])
+        assert all(bare[key] == reasoned[key] for key in ("statute", "facts", "question"))
+        assert answer_in(bare["reply"], form) == answer_in(reasoned["reply"], form)
+        assert reasoned["reply"].startswith("Reasoning: ")
+
+
+def test_demonstrations_are_eight_statements_half_of_them_entailed_and_eight_amounts() -> None:
+    shown = demonstrations("cot")
+    forms = [form_of(each["question"]) for each in shown]
+    assert forms == ["verdict"] * 8 + ["amount"] * 8
+    answers = [answer_in(each["reply"], form) for each, form in zip(shown, forms, strict=True)]
+    assert sorted(answers[:8]) == ["Contradiction"] * 4 + ["Entailment"] * 4
+    assert answers[8:] == [f"${round(amount)}" for amount in AMOUNTS]
+    by_facts = {each["facts"]: said for each, said in zip(shown, answers, strict=True)}
+    assert len(by_facts) == 16
+    programs = demonstrations("program_generator")
+    assert len(programs) == 8
+    for each in programs:
+        result = shared_sandbox().run(program_in(each["reply"]), None)
+        assert result.status == "ok"
+        said = result.value if isinstance(result.value, str) else f"${result.value}"
+        assert said == by_facts[each["facts"]]

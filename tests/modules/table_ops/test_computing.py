@@ -1,0 +1,268 @@
+"""What operations compute: which rows a condition keeps, sums by groups, and orders of rows."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from chameleon import StepRejected, Table
+from chameleon.modules.table_ops.aggregate import Aggregate, GroupBy
+from chameleon.modules.table_ops.filter_rows import FilterRows, rows_where
+from chameleon.modules.table_ops.order import keys_of
+from chameleon.modules.table_ops.sort_by import ASCENDING, DESCENDING, SortBy
+from tests.modules.table_ops.doubles import TABLE, column
+
+STAGES = Table(
+    ["Rank", "Rider and team", "Points", "Date", "Remark"],
+    [
+        ["1", "Liquigas", "1,203", "October 4, 2009", ""],
+        ["2", "Love and Peace", "20", "May 5, 2010", "fell"],
+        ["3", "Caisse d'Epargne (ESP)", "n/a", "2009-01-02", "–"],
+    ],
+)
+
+
+# The numbers of the rows that are left.
+@pytest.mark.parametrize(
+    ("condition", "table", "rows"),
+    [
+        ('points>=20 and RIDER  and team = "liquigas"', STAGES, "1"),
+        ("Points != 20", STAGES, "13"),
+        ("Points = 1203", STAGES, "1"),
+        ("Rider and team = Love and Peace and Points = 20", STAGES, "2"),
+        ("Rider and team = Caisse d'Epargne (ESP)", STAGES, "3"),
+        ("(Rider and team contains love or Rank = 1)", STAGES, "12"),
+        ("Rider and team does not contain love", STAGES, "13"),
+        ("Rider and team > Liq", STAGES, "12"),
+        ("not Remark is empty", STAGES, "2"),
+        ("Remark is not empty", STAGES, "2"),
+        ('Remark = ""', STAGES, "1"),
+        ("Remark is fell or Rank is 3", STAGES, "23"),
+        ("not (Rank = 1 or Rank = 2)", STAGES, "3"),
+        ("Rank = 1 or Rank = 2 and Points = 0", STAGES, "1"),
+        ("Date = 2009", STAGES, "13"),
+        ("Date >= October 2009", STAGES, "12"),
+        ("Date <= 2009-10-04", STAGES, "13"),
+        ("`Rank` < 3 and [Points] > 100", STAGES, "1"),
+        ("V < $300", column("$1,200 | $(900) | $300"), "2"),
+        ("V > 6", column("5 kg | 8 kg"), "2"),
+        ("V > 30/06/2024", column("25/12/2024 | 14/06/2024"), "1"),
+        ("V > 2024-03-01 12:00", column("2024-03-01 23:30 | 2024-03-01 08:15"), "1"),
+        ("V > 10:00", column("9:45 AM | 2:05 PM"), "2"),
+        ("V < May 2020", column("May 2020 | April 2019 | "), "2"),
+        ("V < 1:50", column("1:52.33 | 1:49.10"), "2"),
+        ("V > 02116", column("02116 | 12207"), "2"),
+        ("V > 8", column("7 | DNF | 9"), "3"),
+        ("V is empty", column("n/a | | x"), "12"),
+    ],
+)
+def test_a_condition_keeps_the_rows_that_it_says(condition: str, table: Table, rows: str) -> None:
+    held = rows_where(condition, table)
+    assert "".join(str(number) for number, holds in enumerate(held, 1) if holds) == rows
+
+
+@pytest.mark.parametrize(
+    ("condition", "table", "named"),
+    [
+        ("", STAGES, "its end"),
+        ("Pointz > 3", STAGES, "begins at 'Pointz > 3'"),
+        ("Rank >", STAGES, "after 'Rank >'"),
+        ("Points > 20 and", STAGES, "'20 and'"),
+        ("Rank = x or Pontz > 3", STAGES, "'x or Pontz > 3'"),
+        ("(Rank = 1", STAGES, "not closed before its end"),
+        ("Rank = 1)", STAGES, "goes on with ')'"),
+        ("not " * 99 + "Rank = 1", STAGES, "nested"),
+        ("(" * 1_999, STAGES, "nested"),
+        ("Rank = " + "1" * 2_000, STAGES, "2,000 characters"),
+        ("__import__('os').system('id')", STAGES, "begins at"),
+        ("V > 2024-04-01", column("03/04/2024 | 05/06/2024"), "'V'"),
+        ("V > 6 cm", column("5 kg | 8 kg"), "'V'"),
+        ("V > 0.2", column("5% | 30%"), "'V'"),
+        ("V > 20%", column("0.05 | 0.3"), "'V'"),
+    ],
+)
+def test_what_is_not_understood_is_named(condition: str, table: Table, named: str) -> None:
+    with pytest.raises(StepRejected, match=re.escape(named)):
+        rows_where(condition, table)
+
+
+def test_a_reply_is_read_with_its_quotes_and_parentheses() -> None:
+    reply = 'Explanation: two hold.\nSo: f_filter_rows((Rank = 1 or Rank = 2) and Remark != "fell").'
+    args = FilterRows().read_args(reply, STAGES)
+    assert args == {"condition": '(Rank = 1 or Rank = 2) and Remark != "fell"'}
+    assert FilterRows().apply(STAGES, args).rows == STAGES.rows[:1]
+    with pytest.raises(StepRejected, match="no row meets the condition"):
+        FilterRows().apply(STAGES, {"condition": "Points > 5,000"})
+
+
+@settings(max_examples=80, deadline=None)
+@given(text=st.text(max_size=60) | st.text(alphabet="Rank=<>()\"' andotr123", max_size=60))
+def test_any_text_is_a_condition_or_refused(text: str) -> None:
+    try:
+        held = rows_where(text, STAGES)
+    except StepRejected:
+        return
+    assert len(held) == len(STAGES.rows) and all(isinstance(each, bool) for each in held)
+
+
+RACES = Table(
+    ["Team", "Points", "Date", "Won by (m)"],
+    [
+        ["Rapid", "1,203", "May 5, 2010", "0.1"],
+        ["Union", "20 pts", "October 4, 2009", "0.2"],
+        ["Rapid", "n/a", "2009-01-02", "3"],
+        ["", "7", "", ""],
+    ],
+)
+
+
+def summed(call: str, table: Table = RACES) -> Table:
+    operation = Aggregate()
+    return operation.apply(table, operation.read_args(f"So: f_aggregate({call}).", table))
+
+
+# What is called, and what comes out: header and rows, with bars between cells.
+@pytest.mark.parametrize(
+    ("call", "lines"),
+    [
+        ("sum of Points by Team", ["Team|Sum of Points", "Rapid|1203", "Union|20", "|7"]),
+        ("Total of points", ["Sum of Points", "1230"]),
+        ("mean of Won by (m)", ["Average of Won by (m)", "1.1"]),
+        ("sum(Won by (m)) by Team", ["Team|Sum of Won by (m)", "Rapid|3.1", "Union|0.2", "|"]),
+        ("count by Team", ["Team|Count", "Rapid|2", "Union|1", "|1"]),
+        ("count", ["Count", "4"]),
+        ("count of Date", ["Count of Date", "3"]),
+        ("max of Points by Won by (m)", ["Won by (m)|Max of Points", "0.1|1,203", "0.2|20 pts", "3|", "|7"]),
+        ("max of Date", ["Max of Date", "May 5, 2010"]),
+        ("minimum of Points", ["Min of Points", "7"]),
+        ("max of Team", ["Max of Team", "Union"]),
+    ],
+)
+def test_a_call_makes_its_table(call: str, lines: list[str]) -> None:
+    table = summed(call)
+    assert [table.header, *table.rows] == [tuple(line.split("|")) for line in lines]
+    operation = Aggregate()
+    args = operation.read_args(f"f_aggregate({call})", RACES)
+    assert operation.read_args(f"f_aggregate({operation.written(args)})", RACES) == args
+
+
+@pytest.mark.parametrize(
+    ("call", "table", "named"),
+    [
+        ("median of Points", RACES, "none of sum"),
+        ("sum of Points by Tem", RACES, "'Points by Tem'"),
+        ("sum by Team", RACES, "no column"),
+        ("sum of Team", RACES, "'Team'"),
+        ("count", Table(["a"]), "no rows"),
+        *(("sum of V", column(cells), "'V'") for cells in ("$100|€90", "12A|12B")),
+    ],
+)
+def test_what_cannot_be_summed_up_is_refused_by_name(call: str, table: Table, named: str) -> None:
+    with pytest.raises(StepRejected, match=named):
+        summed(call, table)
+
+
+@settings(max_examples=100, deadline=None)
+@given(rows=st.lists(st.tuples(st.sampled_from("abc"), st.decimals(-999, 999, places=2)), min_size=1))
+def test_sums_of_groups_add_up_exactly(rows: list[tuple[str, object]]) -> None:
+    table = Table(["group", "value"], [(group, str(value)) for group, value in rows])
+    of_groups = Aggregate().apply(table, {"function": "sum", "column": "value", "by": "group"})
+    (whole,) = Aggregate().apply(table, {"function": "sum", "column": "value", "by": None}).rows
+    assert [row[0] for row in of_groups.rows] == list(dict.fromkeys(group for group, _ in rows))
+    total = sum(Fraction(str(value)) for _, value in rows)
+    assert sum(Fraction(row[1]) for row in of_groups.rows) == Fraction(whole[0]) == total
+
+
+def test_a_group_may_be_named_in_brackets() -> None:
+    for name in ("[Team]", "team", '["Team"]', "'Team'"):
+        assert GroupBy().read_args(f"f_group_by({name})", RACES) == {"column": "Team"}
+    header = Table(["[Team]"], [["x"]])
+    assert GroupBy().read_args("f_group([Team])", header) == {"column": "[Team]"}
+
+
+def test_figures_count_as_they_are_meant() -> None:
+    for cells, total, lowest in (("$1,200|$(900)|$300", "600", "$(900)"), ("5 kg|800 g", "5.8", "800 g")):
+        assert summed("sum of V", column(cells)).rows == ((total,),)
+        assert summed("min of V", column(cells)).rows == ((lowest,),)
+
+
+FORMS = (
+    "|0|7|-12|+3|1,203|12,345,678|0.25|007|26 pts|$4.5 million|1:52.33|w 20-7|nan|−4|May 2020|5/4/2024|DNF"
+)
+CELLS = st.sampled_from(FORMS.split("|"))
+DATATYPES = st.sampled_from(["number", "date", "text"])
+
+
+def in_order(table: Table, datatype: str) -> str:
+    args = {"column": "V", "order": ASCENDING, "datatype": datatype}
+    return "|".join(cell for (cell,) in SortBy().apply(table, args).rows)
+
+
+@pytest.mark.parametrize(
+    ("cells", "datatype"),
+    [
+        ("$(900)|$300|$1,200", "number"),
+        ("7|26 pts|", "number"),
+        ("7|9|DNF", "number"),
+        ("l 7-14|w 20-7", "number"),  # the first number of a text, as in the published code
+        ("sept 20|oct 4|nov 22", "date"),
+        ("ann|Bob|", "text"),
+    ],
+)
+def test_cells_stand_in_the_order_of_what_they_mean(cells: str, datatype: str) -> None:
+    assert in_order(column("|".join(reversed(cells.split("|")))), datatype) == cells
+
+
+def test_what_is_not_one_measure_is_not_sorted() -> None:
+    for cells in ("$100|€90", "1:05:12|12:40"):
+        with pytest.raises(StepRejected, match="the column 'V' is not clear"):
+            in_order(column(cells), "number")
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(CELLS, min_size=1), st.sampled_from([ASCENDING, DESCENDING]), DATATYPES)
+def test_sorting_keeps_ties_and_puts_the_rest_last(cells: list[str], order: str, datatype: Any) -> None:
+    table = Table(["cell", "place"], [[cell, str(place)] for place, cell in enumerate(cells)])
+    try:
+        keys = keys_of(table.columns[0], datatype)
+        rows = SortBy().apply(table, {"column": "cell", "order": order, "datatype": datatype}).rows
+    except StepRejected as refused:
+        assert "is not clear" in str(refused) or all(key is None for key in keys)
+        return
+    places = [int(row[1]) for row in rows]
+    keyed = [place for place in places if keys[place] is not None]
+    assert places == keyed + [place for place, key in enumerate(keys) if key is None]
+    for one, next in pairwise(keyed):
+        assert one < next if keys[one] == keys[next] else (keys[one] > keys[next]) == (order == DESCENDING)
+
+
+@pytest.mark.parametrize(
+    ("reply", "order"),
+    [
+        ("f_sort_by(Rank). The order is from-large-to-small.", DESCENDING),
+        ("f_sort_by(Rank)\nOrder: Descend", DESCENDING),
+        ("f_sort_by(Rank). Order: ascend", ASCENDING),
+        ("f_sort_by(Rank) desc", DESCENDING),
+        ("f_sort_by(Rank), in descending order.", DESCENDING),
+        ("f_sort_by([Rank]), from the largest to the smallest.", DESCENDING),
+        ("f_sort_by(Rank, asc)", ASCENDING),
+        ("In the order of the ranks. f_sort(Rank), the order is “lowest to highest”", ASCENDING),
+        *(
+            (f"f_sort_by(Rank){rest}", None)
+            for rest in ("", ", small to large or large to small", ". It is.")
+        ),
+    ],
+)
+def test_an_order_is_read_in_all_forms_that_models_write(reply: str, order: str | None) -> None:
+    if order is None:
+        with pytest.raises(StepRejected, match="names no order"):
+            SortBy().read_args(reply, TABLE)
+        return
+    args = SortBy().read_args(reply, TABLE)
+    assert (args["column"], args["order"]) == ("Rank", order)

@@ -1,0 +1,159 @@
+"""Search by words: texts as terms, the published formula of BM25, and closer evidence in a document."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chameleon.retrieval.analysis import WEAK, folded, query_weights, terms
+from chameleon.retrieval.document import Document
+from chameleon.retrieval.evidence import WEIGHTS, AskedWords, evidence
+from chameleon.retrieval.layout import Layout, Layouts
+from chameleon.retrieval.make import build_index, make_retriever
+from chameleon.retrieval.ranking import TextCollection
+from chameleon.retrieval.wordlists import STOP_WORDS
+from chameleon.table import Table
+from tests.growth import grows_in_proportion
+from tests.retrieval.corpora import questions, tables
+
+pytest.importorskip("Stemmer")
+
+SAME = """
+    1,234 = 1234;  12 , 345 , 678 = 12345678;  three goals = 3 goal;  Bogotá = bogota;  ＡＢＣ１２ = abc12
+    winning = won;  Sept. 4 = September 4;  4 Mar 2011 = 4 March 2011;  2011 / 3 / 4 = 04 March 2011
+    the Harbours of the north = harbour north;  groß = GROSS
+"""
+
+
+@pytest.mark.parametrize("pair", re.split(";|\n", SAME.strip()))
+def test_forms_that_mean_the_same_are_the_same_terms(pair: str) -> None:
+    one, other = ([term for term in terms(form) if "_" not in term] for form in pair.split(" = "))
+    assert one and one == other
+
+
+@given(st.integers(0, 10**12), st.dates(dt.date(1000, 1, 1)))
+def test_thousands_may_be_parted_and_dates_in_all_forms_meet(number: int, date: dt.date) -> None:
+    assert terms(f"{number:,}") == terms(str(number)) == (str(number),)
+    day, month, year, name = date.day, date.month, date.year, f"{date:%B}"
+    written = [f"{year}-{month:02}-{day:02}", f"{month}/{day}/{year}", f"{day}.{month}.{year}"]
+    written += [f"{name[:3]} {day}, {year}", f"{name} {day:02} , {year}"]
+    assert {tuple(sorted(terms(each))) for each in written} == {tuple(sorted(terms(f"{day} {name} {year}")))}
+
+
+EXACT = {
+    **dict.fromkeys(["3-1", "3 - 1", "3–1", "3 : 1"], "3 1 3_1"),
+    **{"12, 13, 14": "12 13 14", "1, 2345": "1 2345", "2011-14-04": "2011 14 4 2011_14"},
+    **{"МОСКВА река": "москва река", "ภาษาไทย": "ภาษาไทย", "서울 시장": "서울 시장", "東京都": "東京 京都"},
+    **{"京": "京", "JR東京2020": "jr 東京 2020", "ガラス": "ガラ ラス", "ｶﾞﾗｽ": "ガラ ラス"},
+    **{" ".join(STOP_WORDS): "", " ".join(STOP_WORDS).upper(): ""},
+}
+
+
+@pytest.mark.parametrize("text", EXACT)
+def test_terms(text: str) -> None:
+    assert terms(text) == tuple(EXACT[text].split())
+
+
+@given(st.text())
+def test_folding_is_idempotent_and_terms_are_words_of_one_case(text: str) -> None:
+    assert folded(folded(text)) == folded(text)
+    assert terms(text) == terms(folded(text))
+    assert all(term and not re.search(r"\s", term) for term in terms(text))
+
+
+def test_weak_words_count_for_less_in_a_query_and_a_long_text_takes_time_in_proportion() -> None:
+    assert grows_in_proportion(terms, lambda size: " ".join(f"{n}-7" for n in range(12 * size)))
+    weights = query_weights("how many goals: goals of the highest league")
+    assert weights == {"mani": WEAK, "goal": 2.0, "highest": WEAK, "leagu": 1.0}
+    assert query_weights("many many") == {"mani": 2 * WEAK}
+
+
+def by_formula(query: dict[str, float], texts: Sequence[Sequence[str]], k1: float) -> list[float]:
+    mean = sum(map(len, texts)) / max(len(texts), 1) or 1.0
+    total = [0.0] * len(texts)
+    for term, weight in query.items():
+        df = sum(term in text for text in texts)
+        idf = math.log(1 + (len(texts) - df + 0.5) / (df + 0.5))
+        for number, text in enumerate(texts):
+            tf, norm = text.count(term), k1 * (0.25 + 0.75 * len(text) / mean)
+            total[number] += weight * idf * tf * (k1 + 1) / (tf + norm)
+    return total
+
+
+TEXTS = st.lists(st.lists(st.sampled_from("abcdef"), max_size=8), max_size=9)
+
+
+@given(TEXTS, st.dictionaries(st.sampled_from("abcdefg"), st.sampled_from([0.3, 1.0, 2.0])))
+def test_texts_score_by_the_formula_below_the_bound(texts: list[list[str]], query: dict[str, float]) -> None:
+    scores = TextCollection(texts).scores(query)
+    assert scores == pytest.approx(by_formula(query, texts, 1.5))
+    assert all(score <= TextCollection(texts).bound(query) + 1e-9 for score in scores)
+
+
+def test_an_index_scores_by_the_formula_captions_three_times_and_names_twice(tmp_path: Path) -> None:
+    said = {one.id: list(Layout.of(one).weighted()) for one in tables(90)}
+    texts = {id: text for id, text in said.items() if len(text) <= 40}  # such lengths the engine has exactly
+    searched = make_retriever(build_index(tmp_path, [one for one in tables(90) if one.id in texts], "bm25"))
+    for question in questions(30):
+        scores = dict(zip(texts, by_formula(query_weights(question), [*texts.values()], 1.2), strict=True))
+        hits = searched.search(question, 90)
+        assert {hit.id for hit in hits} == {id for id, score in scores.items() if score}
+        assert [hit.score for hit in hits] == pytest.approx([scores[hit.id] for hit in hits], rel=1e-4)
+    document = Document("t", Table(["River", ""], [["3 of 4", "the Rivers"]], "Length"), "Length")
+    assert list(Layout.of(document).weighted()) == ["river"] * 2 + ["length"] * 3 + ["3", "4", "river"]
+
+
+def measured(question: str, documents: Sequence[Document]) -> dict[str, list[float]]:
+    layouts = Layouts([numpy.frombuffer(Layout.of(each).to_bytes(), numpy.uint32) for each in documents])
+    found = evidence(AskedWords(question, lambda _: 2.0), layouts)
+    return {name: values.tolist() for name, values in found.items()}
+
+
+def table(header: str, *rows: str, caption: str = "") -> Document:
+    """A table of cells with slashes between them."""
+    return Document("t", Table(header.split("/"), [row.split("/") for row in rows], caption))
+
+
+DECIDES = [  # a measure, a question, the document that has more of it, with its value, and one that has less
+    ("said", "elm and oak", table("x", "elm", "oak"), 4.0, table("x", "elm", "elm elm")),
+    ("said", "elm and oak", table("elm", caption="oak"), 4.0, Document("d", text="oak")),
+    ("said", "the last elm", table("x", "elm"), 2.0, table("x", "last")),
+    ("share", "elm, oak, ash, fir", table("x", "elm", "oak"), 0.5, table("x", "elm")),
+    ("whole caption", "rivers of Lyon", table("x", caption="Lyon rivers"), 4.0, table("x", "Lyon rivers")),
+    ("whole caption", "rivers", table("x", caption="rivers"), 2.0, table("x", caption="rivers of France")),
+    ("rows", "elm", Document("d", text="an elm"), 2.0, table("elm", caption="elm")),
+    ("one row", "Ada of Wick", table("a/b", "Ada/Wick", "Bo/Hale"), 4.0, table("a/b", "Ada/Hale", "Bo/Wick")),
+    ("whole cells", "Ada of Wick", table("x", "Ada"), 2.0, table("x", "Ada Tern")),
+    ("whole names", "which nation", table("nation/", "a/b"), 1.0, table("nation/city", "a/b")),
+    ("neighbours", "elm oak", table("x", "an elm, oak"), 2.0, table("x", "oak, elm")),
+    ("neighbours", "elm oak", table("x", "elm oak"), 2.0, table("x", "elm", "oak")),
+    ("under their names", "5 gold", table("gold/tin", "5/3"), 2.0, table("gold/tin", "3/5")),
+    ("under their names", "5 gold", table("gold", "5"), 2.0, table("gold", "5 6")),
+    ("under their names", "5 of a heap of pure gold", table("gold", "5", "heap"), 2.0, table("gold", "5")),
+    ("length", "elm", table("x", "a", "b"), math.log(4), table("x", "a")),
+]
+
+
+@pytest.mark.parametrize(("name", "question", "more", "value", "less"), DECIDES)
+def test_what_each_measures(name: str, question: str, more: Document, value: float, less: Document) -> None:
+    found = measured(question, [more, less])
+    ours, other = found[name]
+    assert found.keys() | {"first"} == WEIGHTS.keys()
+    assert ours == pytest.approx(value) and ours > other
+
+
+def test_terms_beyond_the_most_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("chameleon.retrieval.layout.MOST_TERMS", 2)
+    elm = "elm oak ash"  # of which two are looked at, after what is before them
+    for document in (Document("a", title=elm), Document("a", text=elm)):
+        assert measured(elm, [document])["said"] == [4.0]
+    for document in (table(f"fir/{elm}", "elm/elm"), table("fir", elm, "elm")):
+        assert measured(elm, [document])["said"] == [2.0]
