@@ -101,8 +101,16 @@ class PaperAnswerer(PassageReader):
             raise StepRejected(why, hint='Write each calculation out, such as "4 × 310 = 1240".')
         return {
             "solution": solution,
-            "sources": [_source(each, number, quotes_in(text)) for number, each in named],
+            "sources": [self.source(each, number, quotes_in(text)) for number, each in named],
         }
+
+    def source(self, passage: Mapping[str, Any], number: int, quotes: Sequence[str]) -> dict[str, Any]:
+        """Return a passage as a source; one that is a table by the rows that are quoted."""
+        if "source" not in passage:
+            return passage_source(passage, number)
+        table, lines = dict(passage["source"]), str(passage["text"]).split("\n")[1:]
+        rows = [n for n, line in enumerate(lines, 1) if any(not fault_of_quotes([q], [line]) for q in quotes)]
+        return {**table, "rows": rows or list(range(1, table["of"] + 1))}
 
 
 class PaperProgramGenerator(PassageReader):
@@ -140,15 +148,6 @@ class PaperProgramVerifier(ProgramVerifier):
         elif isinstance(value, list | dict):
             told = told or "several values"
         return f"the program sets ans to {told}, and not to one number or text" if told else ""
-
-
-def _source(passage: Mapping[str, Any], number: int, quotes: Sequence[str]) -> dict[str, Any]:
-    """Return a passage as a source; one that is a table, see `table_choice`, by the rows that are quoted."""
-    if "source" not in passage:
-        return passage_source(passage, number)
-    table, lines = dict(passage["source"]), str(passage["text"]).split("\n")[1:]
-    rows = [n for n, line in enumerate(lines, 1) if any(not fault_of_quotes([q], [line]) for q in quotes)]
-    return {**table, "rows": rows or list(range(1, table["of"] + 1))}
 
 
 def _numbers(told: str, count: int) -> list[int]:

@@ -104,6 +104,18 @@ class _FrameProgram:
         pairs = zip(*keys, strict=False)
         return [(Ref([one], a.strip().casefold()), Ref([two], b.strip().casefold())) for a, b in pairs]
 
+    def shaping(self, nodes: Sequence[ast.AST]) -> Iterator[ast.AST]:
+        """Yield the constants that are no values: of keywords, of calls that shape text, and results."""
+        for node in nodes:
+            if isinstance(node, ast.keyword):
+                yield from ast.walk(node.value)
+            elif isinstance(node, ast.JoinedStr):
+                yield from ast.walk(node)
+            elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") in _OF_TEXT:
+                yield from (part for each in node.args for part in ast.walk(each))
+            elif isinstance(node, ast.IfExp):
+                yield from (node.body, node.orelse)
+
 
 def reads_of_program(program: ast.Module) -> Reads:
     """Return what a program reads. Texts that it compares in no way that is known may stand in any column."""
@@ -138,7 +150,7 @@ def reads_of_program(program: ast.Module) -> Reads:
     attributes = {each.attr for each in nodes if isinstance(each, ast.Attribute)}
     is_plain &= not attributes & _OTHER_CALLS
     is_plain &= not any(isinstance(e, ast.UnaryOp) and isinstance(e.op, ast.Not | ast.Invert) for e in nodes)
-    used |= {id(each) for each in _no_values(nodes)}
+    used |= {id(each) for each in seen.shaping(nodes)}
     texts = [n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)]
     unplaced = [
         str(n.value)
@@ -159,16 +171,3 @@ def reads_of_program(program: ast.Module) -> Reads:
 def _texts(node: ast.AST | None) -> list[str]:
     held = (each.value for each in ast.walk(node) if isinstance(each, ast.Constant)) if node else ()
     return [each for each in held if isinstance(each, str)]
-
-
-def _no_values(nodes: Sequence[ast.AST]) -> Iterator[ast.AST]:
-    """Yield the constants that are no values of cells: of keywords, of calls that shape text, and results."""
-    for node in nodes:
-        if isinstance(node, ast.keyword):
-            yield from ast.walk(node.value)
-        elif isinstance(node, ast.JoinedStr):
-            yield from ast.walk(node)
-        elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") in _OF_TEXT:
-            yield from (part for each in node.args for part in ast.walk(each))
-        elif isinstance(node, ast.IfExp):
-            yield from (node.body, node.orelse)

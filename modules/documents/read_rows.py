@@ -56,6 +56,11 @@ class Reads:
     is_any: bool
     is_loose: bool
 
+    def columns(self, table: Table) -> list[int]:
+        """Return the places of a table's columns that are named."""
+        called = zip(_called(table.header), _called(safe_names(table.header)), strict=True)
+        return [n for n, names in enumerate(called) if not self.names.isdisjoint(names)]
+
 
 def parts_read(
     reads: Reads, tables: Mapping[str, Table], first: str
@@ -67,14 +72,9 @@ def parts_read(
     named = {name for name in tables if name.casefold() in reads.names}
     used = named | ({first} if reads.names & _FRAMES or len(tables) == 1 else set())
     seen = {name: table for name, table in tables.items() if name in used or not used}
-    columns = {name: _columns(table, reads) for name, table in seen.items()}
+    columns = {name: reads.columns(table) for name, table in seen.items()}
     rows = _TableRows.of(seen, first).kept(reads, columns) if reads.is_plain else {}
     return {name: (sorted(rows[name]) if rows.get(name) else None, columns[name]) for name in seen}
-
-
-def _columns(table: Table, reads: Reads) -> list[int]:
-    called = zip(_called(table.header), _called(safe_names(table.header)), strict=True)
-    return [n for n, names in enumerate(called) if not reads.names.isdisjoint(names)]
 
 
 def _called(header: Sequence[str]) -> list[str]:

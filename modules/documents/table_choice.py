@@ -68,6 +68,12 @@ class Candidate:
         names = (name for column in self.names for name in column if len(name) > _SHORT)
         return any(f" {name} " in asked and name not in told for name in names)
 
+    def as_passage(self) -> dict[str, Any]:
+        """Return the table as a passage, a row a line below the header, with its source."""
+        text = table_text(self.table, style="pipe", max_rows=_MOST_READ)
+        told = {"of": len(self.table.rows), "columns": list(self.table.header)}
+        return {"title": self.name, "text": text, "source": {**source_of(self.to_json()), **told}}
+
     @property
     def called(self) -> str:
         """Return its caption with its place, for people."""
@@ -191,15 +197,8 @@ def _passage(document: Document) -> str:
 def _read(
     found: Sequence[tuple[Document, float]], why: str, tables: Sequence[Candidate] = ()
 ) -> dict[str, Any]:
-    shown = [_as_passage(each) for each in tables]
+    shown = [each.as_passage() for each in tables]
     return {"why": why, "passages": [*shown, *(passage_of(document) for document, _ in found)]}
-
-
-def _as_passage(found: Candidate) -> dict[str, Any]:
-    """Return a table as a passage, a row a line below the header, that is told as a source by its rows."""
-    text = table_text(found.table, style="pipe", max_rows=_MOST_READ)
-    told = {"of": len(found.table.rows), "columns": list(found.table.header)}
-    return {"title": found.name, "text": text, "source": {**source_of(found.to_json()), **told}}
 
 
 def _chosen(candidates: Sequence[Candidate], why: str) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from chameleon import Executor, Inventory, State, Table
-from chameleon.modules.offline.index_reader import covered, telling_words
+from chameleon.modules.offline.among import covered, telling_words
 from chameleon.retrieval.document import Document
 from chameleon.retrieval.make import build_index
 from tests.modules.offline.test_table_reader import why
