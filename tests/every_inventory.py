@@ -40,7 +40,6 @@ RACE_STATEMENT = "three of the cyclists in the race are from italy"
 
 
 def asking_inventories() -> list[str]:
-    """Return the names of all shipped inventories that ask a model."""
     return [name for name in shipped_inventories() if Inventory.load(name).needs_model]
 
 
@@ -55,7 +54,6 @@ def inputs_for(name: str, tmp_path: Path) -> Mapping[str, Any]:
 
 
 def _table_index(tmp_path: Path) -> str:
-    """Return the folder of an index of three tables: `RACE`, and two leagues that are alike."""
     folder = tmp_path.parent / "every_inventory"
     index = folder / "tables.index"
     if not index.exists():
@@ -164,7 +162,6 @@ def _plan(prompt: str) -> str:
 
 
 def _table_in(prompt: str) -> list[list[str]]:
-    """Return the rows of the prompt's last table, its header first."""
     *_, shown = re.findall(r"<(table|rows)>\n(.*?)\n</\1>", prompt, re.DOTALL)
     return split_rows(shown[1].split("\n"))
 
@@ -175,7 +172,6 @@ def _first_rows(prompt: str) -> str:
 
 
 def _fewer_columns(prompt: str) -> str:
-    """Return the table without its second column."""
     return "\n".join(" | ".join([row[0], *row[2:]]) for row in _table_in(prompt))
 
 

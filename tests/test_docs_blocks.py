@@ -73,7 +73,6 @@ class Block(NamedTuple):
 
 
 def blocks_of(page: Path) -> list[Block]:
-    """Return the blocks of a page, in order."""
     text = page.read_text("utf-8")
     found = list(_FENCE.finditer(text))
     blocks = []
@@ -163,7 +162,6 @@ def run_shell(script: str, command: Command, *, codes: Set[int]) -> str:
 
 
 def run_bash(script: str, variables: Mapping[str, str], codes: Set[int] = frozenset({0})) -> str:
-    """Run a script where the programs of this Python are found, and return what it prints."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     bash = ["bash", "-euo", "pipefail", "-c", script]
     both = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
@@ -205,7 +203,6 @@ REPLIES = {  # what a question or prompt ends with, and what the model says
 
 
 def reply(asked: Asked) -> str:
-    """Reply as a model that goes by what is asked last."""
     last = asked.messages[-1][1][-400:]
     return next((said for part, said in REPLIES.items() if part in last), "It is so. The answer is yes.")
 

@@ -43,13 +43,10 @@ def test_the_inventory_of_the_demo_runs_from_anywhere(tmp_path: Path, command: C
     assert done.out == "By the table, the answer is Kingsmere Town.\n"
 
 
-def test_the_picture_of_the_terminal_is_what_is_printed() -> None:
+def test_the_pictures_of_the_terminal_and_the_house_are_up_to_date() -> None:
     script = runpy.run_path(str(ROOT / "scripts" / "draw_terminal.py"))
     picture = (ROOT / "docs" / "terminal.svg").read_text("utf-8")
     assert script["draw"]() == picture, "run: python scripts/draw_terminal.py"
-
-
-def test_the_picture_of_the_house_is_up_to_date() -> None:
     script = runpy.run_path(str(ROOT / "scripts" / "draw_architecture.py"))
     script["check_rooms"]()
     picture = (ROOT / "docs" / "architecture.svg").read_text("utf-8")

@@ -83,7 +83,6 @@ def packages_of(nodes: Iterable[ast.AST]) -> set[str]:
 
 @cache
 def imported() -> dict[str, set[str]]:
-    """Return the packages that each room imports, inside functions as well."""
     found: dict[str, set[str]] = {}
     for name in files():
         found.setdefault(room_of(name), set()).update(imported_by(name))
@@ -103,7 +102,6 @@ def room_of(name: str) -> str:
 
 
 def used_in(room: str) -> set[str]:
-    """Return the packages that a room imports, and those of the files that it imports."""
     own = [name for name in files() if room_of(name) == room]
     return set[str]().union(*map(imported_by, {*own, *chain(*(imports()[name] for name in own))}))
 
@@ -118,23 +116,19 @@ def test_a_room_imports_what_its_extras_install_and_an_extra_lists_what_its_room
         assert packages - NOT_IMPORTED <= used, (extra, packages - used)
 
 
-def test_what_is_loaded_at_once_needs_the_core_alone() -> None:
-    """A choice of modules loads all of their files."""
-    late: set[str] = set()
-    for name, file in files().items():
-        nodes = list(run_nodes(ast.parse(file.read_text("utf-8")), functions=False))
-        assert not imports_of(nodes) & LOADED_LATE or name in LOADED_LATE, name
-        late |= {name} if packages_of(nodes) - extras()[""] else set()
-    assert late == LOADED_LATE
-
-
-def test_what_is_installed_is_imported() -> None:
+def test_what_is_installed_is_imported_and_what_is_loaded_at_once_needs_the_core_alone() -> None:
     used = set[str]().union(*imported().values())
     installed = frozenset[str]().union(*extras().values())
     assert installed - used == NOT_IMPORTED
     for room, named in ROOMS.items():
         for extra in named.split():
             assert extras()[extra] & imported()[room], f"{room} imports nothing of {extra}"
+    late: set[str] = set()
+    for name, file in files().items():
+        nodes = list(run_nodes(ast.parse(file.read_text("utf-8")), functions=False))
+        assert not imports_of(nodes) & LOADED_LATE or name in LOADED_LATE, name
+        late |= {name} if packages_of(nodes) - extras()[""] else set()
+    assert late == LOADED_LATE
 
 
 def test_every_extra_that_is_named_exists_and_has_the_package_that_is_required() -> None:

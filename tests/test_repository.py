@@ -38,12 +38,10 @@ def loaded(path: str | Path) -> Any:
 
 
 def jobs() -> list[tuple[str, dict[str, Any]]]:
-    """Return the jobs of all workflows, each with the file that it is in."""
     return [(file.name, job) for file in WORKFLOWS for job in loaded(file)["jobs"].values()]
 
 
 def commands() -> dict[str, str]:
-    """Return what is run, by the file that says so."""
     found = {script: read(script) for script in SCRIPTS} | {"justfile": read("justfile")}
     for name, job in jobs():
         found[name] = "\n".join([found.get(name, ""), *(step.get("run", "") for step in job["steps"])])
@@ -89,15 +87,12 @@ def test_an_unknown_step_of_the_full_tests_is_refused_before_anything_runs() -> 
     assert done.returncode == 2 and "'rai'" in done.stderr and "ray" in done.stderr
 
 
-def test_the_full_workflow_runs_every_step_and_ci_runs_the_script() -> None:
+def test_the_full_workflow_runs_every_step_and_jobs_end_and_may_read_only() -> None:
     (steps,) = named(r"(?m)^STEPS=\((.*)\)$", read("scripts/full_tests.sh"))
     assert named(r"(?m)^run_(\w+)\(\)", read("scripts/full_tests.sh")) == set(steps.split())
     assert loaded(".github/workflows/full.yml")["jobs"]["full"]["strategy"]["matrix"]["step"] == steps.split()
     assert ".ci/run" in commands()["ci.yml"].split("\n")
     assert "scripts/full_tests.sh ${{ matrix.step }}" in commands()["full.yml"]
-
-
-def test_jobs_end_and_may_read_only() -> None:
     for file in WORKFLOWS:
         assert loaded(file)["permissions"] == {"contents": "read"}, file.name
     for name, job in jobs():
@@ -120,7 +115,7 @@ def test_versions_of_python_agree() -> None:
         assert f"Python {versions()[0]}" in read(page)
 
 
-def test_recipes_run_what_a_developer_has_and_pages_name_recipes_that_exist() -> None:
+def test_recipes_exist_and_the_image_has_all_that_the_wheel_is_built_from() -> None:
     lines = read("justfile").splitlines()
     recipes = {line.partition(":")[0].split()[0] for line in lines if re.match(r"[a-z]\w*[^=]*:(?!=)", line)}
     assert {"setup", "test", "lint", "types", "docs", "full"} <= recipes
@@ -129,9 +124,6 @@ def test_recipes_run_what_a_developer_has_and_pages_name_recipes_that_exist() ->
         assert program in installed | {"python"}, program
     for page in PAGES:
         assert named(r"`just (\w+)", read(page)) <= recipes, page
-
-
-def test_the_image_has_all_that_the_wheel_is_built_from() -> None:
     text = read("Dockerfile")
     assert 'ENTRYPOINT ["chameleon"]' in text and "chameleon" in PROJECT["scripts"]
     assert re.search(r"(?m)^USER [1-9]\d*$", text), "not as root, and by number"
@@ -150,7 +142,7 @@ def test_pages_name_paths_that_exist(page: str) -> None:
             assert list(ROOT.glob(path.rstrip("/"))), path
 
 
-def test_all_addresses_of_the_project_are_of_one_repository() -> None:
+def test_all_addresses_are_of_one_repository_and_the_citation_of_this_version() -> None:
     urls = PROJECT["urls"]
     assert {"Homepage", "Documentation", "Source", "Issues", "Changelog"} <= urls.keys()
     home = urls["Homepage"]
@@ -162,9 +154,6 @@ def test_all_addresses_of_the_project_are_of_one_repository() -> None:
     for file in chain(*map(ROOT.glob, ("*.md", "docs/**/*.md", ".github/**/*.*", "CITATION.cff"))):
         ours = named(r"github\.com/([\w-]+/chameleon(?:-compose)?)\b(?!-)", read(file))
         assert ours <= {owner_and_name}, file.name
-
-
-def test_the_citation_is_of_this_version_and_its_inventories_exist() -> None:
     cited = loaded("CITATION.cff")
     assert (cited["version"], cited["license"]) == (PROJECT["version"], PROJECT["license"])
     for reference in cited["references"]:
@@ -172,7 +161,7 @@ def test_the_citation_is_of_this_version_and_its_inventories_exist() -> None:
         assert inventories and {*inventories} <= {*shipped_inventories()}
 
 
-def test_no_test_reaches_the_network_but_this_machine() -> None:
+def test_no_test_reaches_the_network_or_sees_the_developers_keys() -> None:
     with socket.socket() as ours:
         for connect in (ours.connect, ours.connect_ex):
             with pytest.raises(NetworkForbidden, match=r"192\.0\.2\.1"):
@@ -184,9 +173,6 @@ def test_no_test_reaches_the_network_but_this_machine() -> None:
     with LoopbackServer(models=None) as server, pytest.raises(urllib.error.HTTPError) as caught:
         urllib.request.urlopen(server.url + "/models")
     caught.value.close()
-
-
-def test_no_test_sees_the_developers_keys() -> None:
     assert not [name for name in os.environ if name.endswith("_API_KEY") or name.startswith("OPENAI_")]
     assert os.environ["CHAMELEON_STORE"].endswith("responses.sqlite")
     names = "OPENAI_BASE_URL ANTHROPIC_API_KEY GOOGLE_GENAI_USE_VERTEXAI GOOGLE_APPLICATION_CREDENTIALS "

@@ -9,6 +9,7 @@ import tomllib
 from collections.abc import Iterator
 from configparser import ConfigParser
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -88,7 +89,11 @@ def test_what_the_page_prints_is_printed(section: str, folder: Path, server: Hos
             assert re.fullmatch(as_pattern(printed), without_figures(said)), said
 
 
-def test_a_package_lists_tools_and_an_inventory_names_them(folder: Path, server: HostedServer) -> None:
+def test_the_model_sees_the_line_of_the_page_and_a_package_lists_tools(folder: Path, server: Any) -> None:
+    run("python ask.py", folder, server)
+    (line,) = re.findall(r"^```text\n(- weather.*)\n```$", SECTIONS["Arguments"], re.M)
+    (system, *_) = server.requests[0].body["messages"]
+    assert line in system["content"].splitlines()
     ((script, printed),) = commands("A package of your own")
     listed = run(script, folder, server).splitlines()
     assert printed.split() in [line.split() for line in listed]
@@ -99,15 +104,7 @@ def test_a_package_lists_tools_and_an_inventory_names_them(folder: Path, server:
     assert run(script, folder, server).startswith("39.2\n")
 
 
-def test_the_model_sees_the_line_of_a_tool_that_the_page_shows(folder: Path, server: HostedServer) -> None:
-    run("python ask.py", folder, server)
-    (line,) = re.findall(r"^```text\n(- weather.*)\n```$", SECTIONS["Arguments"], re.M)
-    (system, *_) = server.requests[0].body["messages"]
-    assert line in system["content"].splitlines()
-
-
 def _reply(asked: Asked) -> str | Calls:
-    """Reply as a model that goes by the prompt, and by what its tools gave."""
     text = "\n".join(said for _, said in asked.messages)
     given = [each for each in asked.body.get("input", ()) if each.get("type") == "function_call_output"]
     results = [each["output"] for each in given]

@@ -15,7 +15,6 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def trees(*folders: str) -> Iterator[tuple[str, ast.Module]]:
-    """Yield the files of these folders, each by its path in the checkout."""
     for path in (path for folder in folders for path in sorted((ROOT / folder).rglob("*.py"))):
         if not any(parent.is_symlink() for parent in path.parents):
             yield path.relative_to(ROOT).as_posix(), ast.parse(path.read_text(encoding="utf-8"))

@@ -204,9 +204,10 @@ class GridRun:
         if self.stopped:
             return arm_figures(arm, lacks="not reached")
         data, problems = self.asked[arm.name]
-        return self._measured(arm, data, problems) | arm.printed(data.benchmark)
+        return self.measured(arm, data, problems) | arm.printed(data.benchmark)
 
-    def _measured(self, arm: Arm, data: Data, problems: Sequence[Problem]) -> dict[str, Any]:
+    def measured(self, arm: Arm, data: Data, problems: Sequence[Problem]) -> dict[str, Any]:
+        """Evaluate an arm, or measure what of it needs no model."""
         if arm.inventory.needs_model and not (arm.model or self.options.model):
             if data.benchmark.name == OWN:  # of your questions the answers alone count
                 return arm_figures(arm, lacks="it asks a model, and none is named: --model PROVIDER:NAME")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import operator
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from fractions import Fraction
 
@@ -78,47 +78,38 @@ def _form(text: str) -> str:
 
 def _numbers(text: str) -> list[Fraction]:
     """Return the numbers of a text, those in words too, and without their signs; half is 50 %."""
-    words = language_of("").numbers | _SHARES
     found = [Fraction(each.replace(",", "").lstrip("-")) for each in _NUMBER.findall(text.translate(_PLAIN))]
-    return found + list(_in_words(re.findall(r"[a-z]+", text.lower()), words))
-
-
-def _in_words(said: Sequence[str], words: Mapping[str, Fraction]) -> Iterator[Fraction]:
-    """Yield "ninety" as 90, and "twenty five" as 25."""
-    before = Fraction(0)
-    for word in said:
+    words, before = language_of("").numbers | _SHARES, Fraction(0)
+    for word in (*re.findall(r"[a-z]+", text.lower()), ""):
         number = words.get(word)
-        if number is not None and not (before >= 20 and 0 < number < 10):
-            yield from filter(None, [before])
-            before = number
-        else:
-            yield from filter(None, [before + (number or 0)])
-            before = Fraction(0)
-    yield from filter(None, [before])
+        if number is not None and before >= 20 and 0 < number < 10:  # twenty five
+            number, before = before + number, Fraction(0)
+        found += [before] if before else []
+        before = number or Fraction(0)
+    return found
 
 
 def _value(written: str, known: set[Fraction]) -> Fraction | None:
     """Calculate what stands left of a sign of equality, if all of its numbers are known."""
+
+    def calculated(node: ast.AST) -> Fraction:
+        match node:
+            case ast.BinOp() if operation := _OPERATIONS.get(type(node.op)):
+                return Fraction(operation(calculated(node.left), calculated(node.right)))
+            case ast.UnaryOp(op=ast.USub()):
+                return -calculated(node.operand)
+            case ast.Constant(value=int() | float() as number):
+                figure = Fraction(str(number))
+                if any(_is_near(each, figure) for each in known):
+                    return figure
+        raise ValueError("no calculation with known numbers")
+
     plain = _UNIT.sub("", _TIMES.sub("*", written.translate(_SIGNS).replace(",", "")))
     parts = plain.split()[-_MOST_PARTS:]
     for start in range(len(parts)):  # a sentence may begin before it
         with suppress(SyntaxError, ValueError, ZeroDivisionError, RecursionError, MemoryError):
-            return _calculated(ast.parse(" ".join(parts[start:]), mode="eval").body, known)
+            return calculated(ast.parse(" ".join(parts[start:]), mode="eval").body)
     return None
-
-
-def _calculated(node: ast.AST, known: set[Fraction]) -> Fraction:
-    """Calculate with the four operations. Raises `ValueError` for others, and for a number not known."""
-    match node:
-        case ast.BinOp() if operation := _OPERATIONS.get(type(node.op)):
-            return Fraction(operation(_calculated(node.left, known), _calculated(node.right, known)))
-        case ast.UnaryOp(op=ast.USub()):
-            return -_calculated(node.operand, known)
-        case ast.Constant(value=int() | float() as number):
-            figure = Fraction(str(number))
-            if any(_is_near(each, figure) for each in known):
-                return figure
-    raise ValueError("no calculation with known numbers")
 
 
 def _is_near(number: Fraction, stated: Fraction) -> bool:

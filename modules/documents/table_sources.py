@@ -11,7 +11,7 @@ from chameleon.core.module import Traits
 from chameleon.core.prompt import named_tables
 from chameleon.modules.documents.program_reads import reads_of_program
 from chameleon.modules.documents.query_reads import reads_of_query
-from chameleon.modules.documents.read_rows import Reads, parts_read
+from chameleon.modules.documents.read_rows import parts_read
 from chameleon.modules.program.python_text import parsed
 from chameleon.modules.sql.database import SqlDatabase
 from chameleon.modules.tablerag.cell_locator import Cell, located
@@ -118,7 +118,11 @@ def _parts(state: State) -> list[tuple[dict[str, Any], Table, TableRegion]]:
         return [(*each, region) for each, region in zip(asked, regions, strict=True) if region] or [
             (*each, TableRegion()) for each in asked
         ]
-    if (reads := _reads(state)) is None:
+    if state.cache.get("sql"):
+        reads = reads_of_query(str(state.cache["sql"]))
+    elif state.cache.get("program") is not None:
+        reads = reads_of_program(parsed(str(state.cache["program"])))
+    else:
         return [(*each, TableRegion()) for each in asked]
     named = named_tables(wholes, first=1)
     sql_names = SqlDatabase.of(wholes[0], wholes[1:]).names if len(wholes) > 1 else ["w"]
@@ -145,15 +149,6 @@ def _asked(state: State) -> list[tuple[dict[str, Any], Table]]:
     first = state.started.input if state.started else state.input
     wholes = [first.get("table") or state.input["table"], *(first.get("tables") or ())]
     return [({"table": name}, each) for name, each in named_tables(wholes, first=1)]
-
-
-def _reads(state: State) -> Reads | None:
-    """Return what the program or the query names that gave the answer; None where neither did."""
-    if state.cache.get("sql"):
-        return reads_of_query(str(state.cache["sql"]))
-    if state.cache.get("program") is None:
-        return None
-    return reads_of_program(parsed(str(state.cache["program"])))
 
 
 def _region_in(whole: Table, part: Table) -> TableRegion | None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, combinations, islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from chameleon import Declined, State, Table
 from chameleon.modules.documents.table_choice import Candidate
@@ -14,9 +14,6 @@ from chameleon.modules.offline.words import language_of
 from chameleon.modules.table_ops.unions import differences, has_same_columns, union_of
 from chameleon.modules.tablerag.table_retriever import source_of
 from chameleon.retrieval.document import Document
-
-if TYPE_CHECKING:
-    from chameleon.modules.offline.table_reader import TableReader
 
 _MOST_CELLS, _LONGEST = 500_000, 60
 _BEFORE = r"(?<!between)\s+(?:(?:in|of|for|from|over|during|across)\s+)?(?:the\s+)?"
@@ -28,10 +25,12 @@ _ALL_OF = re.compile(
 _NAME_IT = "Ask again with words that only the name of one has."
 
 Found = tuple[Candidate, dict[str, Any]]
+Read = Callable[[State, Table], dict[str, Any]]
+"""What answers over one table, as `TableReader.answered`, or raises `Declined`."""
 
 
 def among(
-    reader: TableReader,
+    read: Read,
     state: State,
     found: Sequence[Candidate],
     passages: Sequence[tuple[Document, float]] = (),
@@ -45,7 +44,7 @@ def among(
     answers.
     """
     if (together := _together(state.input["question"], found)) is not None:
-        return _of_union(reader, state, *together)
+        return _of_union(read, state, *together)
     words = telling_words(state.input["question"])
     had = {each.id: covered(words, _texts_in(each)) for each in found}
     most = max(map(len, had.values()), default=0)
@@ -60,7 +59,7 @@ def among(
     first = fitting[0].score
     near = [each for each in fitting if first <= 0 or each.score * ahead >= first]
     try:
-        (chosen, output), *agreeing = _agreeing(reader, state, near)
+        (chosen, output), *agreeing = _agreeing(read, state, near)
     except Declined as refusal:
         if needed := _needed(had, found, most):
             what = f"the question may need {needed} together, and no model is there to join them"
@@ -76,9 +75,14 @@ def among(
     return {**output, "sources": sources, "table_choice": choice, "table": chosen.table}
 
 
-def _agreeing(reader: TableReader, state: State, near: Sequence[Candidate]) -> list[Found]:
+def _agreeing(read: Read, state: State, near: Sequence[Candidate]) -> list[Found]:
     """Return the tables that answer, and what. Raises `Declined` where they differ, or one does not."""
-    came = {each.id: _tried(reader, state, each) for each in near}
+    came: dict[str, dict[str, Any] | Declined] = {}
+    for each in near:
+        try:
+            came[each.id] = read(state, each.table)
+        except Declined as refusal:
+            came[each.id] = refusal
     whole = [each.table for each in near if isinstance(came[each.id], dict)]
     if not whole and isinstance(why := came[near[0].id], Declined):
         what = f"of the table that fits best, {near[0].called}: {why.what}"
@@ -93,13 +97,6 @@ def _agreeing(reader: TableReader, state: State, near: Sequence[Candidate]) -> l
         told = "; ".join(f"{each.called}: {said.get(each.id, 'cannot tell')}" for each in near)
         raise Declined(f"it is not clear which table is meant ({told})", hint=_NAME_IT)
     return fits
-
-
-def _tried(reader: TableReader, state: State, each: Candidate) -> dict[str, Any] | Declined:
-    try:
-        return reader.answered(state, each.table)
-    except Declined as refusal:
-        return refusal
 
 
 def _needed(had: Mapping[str, frozenset[str]], found: Sequence[Candidate], most: int) -> str:
@@ -139,13 +136,13 @@ def _together(question: str, found: Sequence[Candidate]) -> tuple[str, list[Cand
 
 
 def _of_union(
-    reader: TableReader, state: State, question: str, group: Sequence[Candidate], values: Sequence[str]
+    read: Read, state: State, question: str, group: Sequence[Candidate], values: Sequence[str]
 ) -> dict[str, Any]:
     """Return the output over the rows of several tables, its sources in each of them. Raises `Declined`."""
     whole = union_of([(each.name, each.table) for each in group])
     asked = replace(state, input={**state.input, "question": question})
     try:
-        output = reader.answered(asked, whole)
+        output = read(asked, whole)
     except Declined as refusal:
         called = ", ".join(each.called for each in group)
         raise Declined(f"of {called} together: {refusal.what}", hint=refusal.hint) from None

@@ -36,7 +36,7 @@ class IndexReader(TableReader):
 
     def run(self, state: State) -> dict[str, Any]:
         """Return the output of the table that answers, see `among`. Raises `Declined`."""
-        return among(self, state, *retrieved(state), self.ahead)
+        return among(self.answered, state, *retrieved(state), self.ahead)
 
     def update_input(self, input: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         return {"table": output["table"], "tables": []}

@@ -62,7 +62,9 @@ class TableReader(Module):
             from chameleon.modules.offline.among import among
 
             named = named_tables(state.tables, first=1)
-            return among(self, state, [Candidate(name, name, 1.0, table, {}) for name, table in named])
+            return among(
+                self.answered, state, [Candidate(name, name, 1.0, table, {}) for name, table in named]
+            )
         return self.answered(state, state.input["table"])
 
     def answered(self, state: State, table: Table) -> dict[str, Any]:

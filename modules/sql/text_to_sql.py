@@ -85,7 +85,7 @@ class SqlExecutor(Module):
 
     def run(self, state: State) -> Answer:
         tables: list[Table] = [state.input["table"], *(state.input.get("tables") or ())]
-        typed = SqlDatabase.of(*tables[:1], tables[1:])
+        typed = SqlDatabase.of(tables[0], tables[1:])
         result = run_sql(typed, state.cache["sql"], timeout=self.timeout)
         if not result.ok:
             raise StepRejected(result.failure)

@@ -71,7 +71,9 @@ class Join(TableOperation):
         return f"{args['table']}, on {' = '.join(args['on'])}"
 
     def choose_args(self, state: State) -> Args:
-        return super().choose_args(_with_others(state))
+        if not state.input.get("tables"):
+            raise StepRejected("the question comes with no other table")
+        return super().choose_args(state)
 
     def interpret(self, text: str, state: State) -> Args:
         """Read "f_join(Teams, on Team = Name)", or "f_join(Teams, on Team)" where both have that column."""
@@ -109,9 +111,6 @@ class Union(TableOperation):
     def written(self, args: Args) -> str:
         return ", ".join(args["tables"])
 
-    def choose_args(self, state: State) -> Args:
-        return super().choose_args(_with_others(state))
-
     def interpret(self, text: str, state: State) -> Args:
         """Read "f_union(League 2024, League 2025)"; a name may hold commas."""
         inside = inside_call(text, "union").strip(AROUND)
@@ -128,12 +127,6 @@ def _other_table(name: str, input: Mapping[str, Any]) -> tuple[str, Table]:
         if normal(called) == normal(name):
             return called, table
     raise StepRejected(f"no other table is called {name[:60]!r}")
-
-
-def _with_others(state: State) -> State:
-    if not state.input.get("tables"):
-        raise StepRejected("the question comes with no other table")
-    return state
 
 
 def _partners(table: Table, left: int, other: Table, right: int) -> list[Sequence[int]]:

@@ -39,10 +39,15 @@ class TableCut(Module):
         return self.cut(state) | ({"others": others} if others else {})
 
     def update_input(self, input: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
-        changes: dict[str, Any] = {} if output["whole"] else {"table": _kept(input["table"], output)}
+        changes: dict[str, Any] = {} if output["whole"] else {"table": self.kept(input["table"], output)}
         if others := output.get("others"):
-            changes["tables"] = [_kept(*pair) for pair in zip(input["tables"], others, strict=True)]
+            changes["tables"] = [self.kept(*pair) for pair in zip(input["tables"], others, strict=True)]
         return changes
+
+    @staticmethod
+    def kept(table: Table, output: Mapping[str, Any]) -> Table:
+        """Return the rows and columns of a table that a cut keeps."""
+        return table if output["whole"] else table.take_rows(output["rows"]).take_columns(output["columns"])
 
     def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         if output["whole"]:
@@ -51,11 +56,6 @@ class TableCut(Module):
         if before := cache.get("kept"):
             found = {key: [before[key][position] for position in found[key]] for key in found}
         return {"kept": found}
-
-
-def _kept(table: Table, output: Mapping[str, Any]) -> Table:
-    """Return the rows and columns of a table that a cut keeps."""
-    return table if output["whole"] else table.take_rows(output["rows"]).take_columns(output["columns"])
 
 
 def part(table: Table, rows: Sequence[int], columns: Sequence[int]) -> dict[str, Any]:

@@ -102,7 +102,7 @@ class TableRetriever(Module):
         ]
         documents = [document for _, document in found]
         with_table = [each for each, document in zip(told, documents, strict=True) if document.table]
-        tables = self._kept([(each.table, each.title) for each in documents if each.table is not None])
+        tables = self.kept([(each.table, each.title) for each in documents if each.table is not None])
         texts = [each for each in documents if each.table is None and each.text]
         return {
             "retrieved": told,
@@ -112,7 +112,7 @@ class TableRetriever(Module):
             **({} if self.passages is None else {"nearest": nearest(index, queries[-1], documents)}),
         }
 
-    def _kept(self, found: Sequence[tuple[Table, str]]) -> list[Table]:
+    def kept(self, found: Sequence[tuple[Table, str]]) -> list[Table]:
         """Return the tables that are kept; one without a caption has its document's title."""
         kept, left = list[Table](), self.max_tokens
         for table, title in found[: self.tables]:

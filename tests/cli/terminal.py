@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import struct
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -26,9 +27,7 @@ def at_terminal(
     pty = pytest.importorskip("pty")
     fcntl, termios = pytest.importorskip("fcntl"), pytest.importorskip("termios")
     ours, theirs = pty.openpty()
-    fcntl.ioctl(
-        theirs, termios.TIOCSWINSZ, (24).to_bytes(2, "little") + (80).to_bytes(2, "little") + bytes(4)
-    )
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("<HHHH", 24, 80, 0, 0))
     out = subprocess.DEVNULL if piped else theirs
     env = environment(**{"TERM": "xterm-256color", **changes})
     env = {key: value for key, value in env.items() if key not in ("COLUMNS", "NO_COLOR") or key in changes}

@@ -76,9 +76,7 @@ def test_a_fault_is_one_line_with_exit_code_1(loopback: Start, sh: Command, firs
 
 
 def test_the_trace_names_fault_and_repair(loopback: Start, sh: Command) -> None:
-    loopback(
-        RuleModel({"planner": ['["calculator"]', BY_PROGRAM], "program_generator": ["```python\nans = ("]})
-    )
+    loopback(RuleModel({"planner": ['["calculator"]', BY_PROGRAM], "program_generator": ["ans = ("]}))
     outcome = sh(ASK, "--trace")
     assert outcome.code == 0 and "Plan refused" in outcome.err and "attempt 2 of 20" in outcome.err
     assert "there is no module 'calculator'" in outcome.err

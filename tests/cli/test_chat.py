@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 from chameleon.core.conversation_log import ConversationLog
-from tests.cli.terminal import at_terminal
 from tests.e2e.commands import Command, Outcome, environment
 
 TABLE = 'City,Visitors\nLisbon,"4,200"\nLyon,"3,100"\nOslo,900\n'
@@ -175,9 +174,3 @@ def test_goes_on_from_each_line_of_its_log(chat: Command, folder: Path) -> None:
             assert [turn.answer for turn in found.turns] == ["one after 0", None, "three after 2"]
     left = "> fail\n(failed)\nThe last question was left unanswered: three\n"
     assert f"after 2 questions.\n> one\none after 0\n{left}" in told
-
-
-@pytest.mark.slow
-def test_a_terminal_is_asked_until_its_input_ends(folder: Path) -> None:
-    code, screen = at_terminal(["chat", "tables_offline", "--table", "visits.csv"], folder, FEW, "\x04")
-    assert code == 0 and "\x1b[1m900\x1b[0m\n" in screen

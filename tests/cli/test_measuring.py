@@ -16,7 +16,7 @@ from tests.e2e.commands import Command
 from tests.engine.files import write
 from tests.evaluation.grid_runs import BOATS, GRID, HEADER, arms, last_boat, make
 from tests.evaluation.rows import read_lines, write_rows
-from tests.loopback import Start
+from tests.loopback import Fault, Start
 
 MODEL = " --model openai:local --workers 1"
 RUN = f"grid grid.yaml questions.jsonl {MODEL} --out out"
@@ -103,13 +103,18 @@ def test_max_cost_is_that_of_all_arms(loopback: Start, sh: Command) -> None:
     assert [arm["problems"] for arm in arms(done.out).values()] == [4, 4, 4]
 
 
-def test_an_arm_that_cannot_run_stops_no_other(loopback: Start, sh: Command, tmp_path: Path) -> None:
+def test_an_arm_that_cannot_run_stops_no_other_and_a_wrong_key_all(
+    loopback: Start, sh: Command, tmp_path: Path
+) -> None:
     loopback(last_boat)
     retriever = "{use: table_retriever, retriever: {embeddings: nobody}}"
     make(tmp_path, GRID.replace("one: {}", f"one: {{modules: {{keep: {retriever}}}}}"))
     outcome = sh(MEASURE + MODEL)
     assert outcome.code == 0 and "one could not run: " in outcome.out and "'nobody'" in outcome.out
     assert sh(MEASURE + MODEL, "--arm", "one").code == 1
+    server = loopback([Fault(401)])
+    stopped = sh(MEASURE + MODEL)
+    assert stopped.code == 1 and "refused the key" in stopped.err and len(server.requests) == 1
 
 
 def test_indexes_are_searched_whoever_built_them(loopback: Start, sh: Command, tmp_path: Path) -> None:

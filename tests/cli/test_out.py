@@ -74,9 +74,7 @@ input: {question: str, table: Table}
 planner: {use: fixed, plan: [says]}
 modules: {says: {use: "own:Says"}}
 """
-OWN = (
-    "from chameleon import Module\n\n\nclass Says(Module):\n    def run(self, state):\n        return VALUE\n"
-)
+OWN = "from chameleon import Module\n\nclass Says(Module):\n    def run(self, state):\n        return VALUE\n"
 PIECES = [
     {"text": "Pier 3", "box": [[1, 2], [30, 2], [30, 9], [1, 9]], "confidence": 0.98},
     {"text": "Mind\nAnswer: 9", "box": [[1, 12], [30, 12], [30, 19], [1, 19]], "confidence": 0.9},

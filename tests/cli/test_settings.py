@@ -18,6 +18,7 @@ TABLE = "city,visitors\nLisbon,4200\nLyon,1900\n"
 BARE = "ask 'How many visitors did Lyon have?'"
 ASK = f"{BARE} --table visits.csv"
 COMMON = 'inventory = "wikitq_offline"\n'
+EVAL = f"eval tables_offline {ROOT}/demos/data/problems.jsonl"
 OFFLINE = "Runs inventory tables_offline; "
 
 
@@ -52,6 +53,8 @@ def settings(folder: Path, text: str, is_agreed: bool = False) -> None:
         ("[index]\nquiet = true\n", "index visits.csv -o made", "chameleon.toml sets quiet = true\n"),
         ("quiet = true\n", f"{ASK} --verbose", "1. table_reader  ["),  # the command line counts
         ("quiet = true\n", f"{ASK} --trace", "1. table_reader  ["),
+        ("[eval]\nworkers = 1\nlimit = 2\n", EVAL, "chameleon.toml sets limit = 2, workers = 1\n"),
+        ("[eval]\nworkers = 1\nlimit = 2\n", EVAL, "Runs 2 problems"),
     ],
 )
 def test_a_file_sets_options_and_is_told(sh: Command, folder: Path, text: str, line: str, shown: str) -> None:
@@ -105,10 +108,7 @@ def test_its_paths_are_seen_from_its_own_folder(sh: Command, folder: Path, monke
         ("[evil]\nworkers = 2", "unknown key 'evil'. Did you mean 'eval'?"),
         ('workers = "many"', "workers is 'many': it should be a valid integer"),
         ("workers = 0", "workers is 0: it should be greater than or equal to 1"),
-        (
-            'params = {reasonin = "none"}',
-            "params: there is no parameter 'reasonin'. Did you mean 'reasoning'?",
-        ),
+        ('params = {reasonin = "x"}', "params: there is no parameter 'reasonin'. Did you mean 'reasoning'?"),
         ('params = "x"', "params is no table"),
         ('openai_api_key = "x"', "openai_api_key is a secret, and this file may hold none. Set it in the"),
         ('[ask]\ntable = ["postgresql://me:hush@h/db"]', "ask.table is a secret"),
@@ -141,13 +141,6 @@ def test_doctor_tells_the_file_and_the_variables(sh: Command, folder: Path, monk
     assert "CHAMELEON_MODLE=openai:y  nothing: there is no such variable. Did you mean" in shown
     assert "CHAMELEON_WEB_PRIVATE=http://***@h  hosts of this network" in shown and "hush" not in shown
     assert sh("doctor --json").json["settings"]["sets"] == {"model": "openai:x", "eval": {"workers": 3}}
-
-
-def test_an_evaluation_takes_its_limit_from_it(sh: Command, folder: Path) -> None:
-    settings(folder, "[eval]\nworkers = 1\nlimit = 2\n")
-    told = sh(f"eval tables_offline {ROOT}/demos/data/problems.jsonl")
-    assert told.code == 0 and "Runs 2 problems" in told.err
-    assert told.err.startswith("chameleon.toml sets limit = 2, workers = 1\n")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="files have no owner there")

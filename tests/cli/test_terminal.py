@@ -82,8 +82,8 @@ def test_who_wants_no_codes_gets_none(folder: Path, plain: dict[str, str]) -> No
 def test_quiet_is_the_answer_alone_also_at_a_terminal(folder: Path, run: Command) -> None:
     assert at_terminal([*OFFLINE, "--quiet"], folder) == (0, "\x1b[1m2300\x1b[0m\n")
     chat = ["chat", "tables_offline", "-t", "visits.csv", "-q"]
-    code, screen = at_terminal(chat, folder, QUESTION, "/exit")
-    assert code == 0 and "Runs" not in screen and "From" not in screen and "2300" in screen
+    code, screen = at_terminal(chat, folder, QUESTION, "\x04")
+    assert code == 0 and "Runs" not in screen and "From" not in screen and "\x1b[1m2300\x1b[0m\n" in screen
     told = run("ask", "How many zebras?", *OFFLINE[2:], "-q")
     assert told.code == 3 and not told.out and told.err.startswith("Declined: ")
     assert run(*OFFLINE, "-q", "-v").code == 2

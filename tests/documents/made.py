@@ -19,43 +19,45 @@ TOLD = {
 }
 
 
-def contract_pages() -> list[list[Item]]:
-    """Four pages, a head and a foot on each, numbered clauses, and a ruled table on the third."""
-    head: Item = (9, "Saltmarsh Supply Agreement")
-    bodies: list[list[Item]] = [
-        [
-            (18, "Supply Agreement"),
-            (11, "This agreement is made between Hollin Ropeworks and the"),
-            (11, "harbour of Marsh End."),
-            (14, "1 Goods"),
-            (11, "1.1 Hollin Ropeworks delivers mooring lines as ordered."),
-            (11, f"1.2 {FILLER[1]}"),
-        ],
-        [
-            (14, "2 Term"),
-            (11, "2.1 The agreement runs for four years from its signature."),
-            (11, "2.2 Either party may end it by a notice of ninety days to"),
-            (11, "the end of a quarter."),
-            (14, "3 Records"),
-            (11, f"3.1 {FILLER[0]}"),
-        ],
-        [
-            (14, "4 Prices"),
-            (11, "4.1 Prices for each line are as follows, in EUR."),
-            [["Line", "2024", "2025"], ["Bow line", "118", "124"], ["Stern line", "96", "101"]],
-            (11, "4.2 Prices hold for a calendar year."),
-        ],
-        [(14, "5 Law"), (11, "5.1 The courts of Arvik decide."), (11, "Deposit: 2,500 EUR")],
-    ]
-    return [[head, (11, ""), *body, (11, ""), (9, f"Page {n} of 4")] for n, body in enumerate(bodies, 1)]
+PRICES = [["Line", "2024", "2025"], ["Bow line", "118", "124"], ["Stern line", "96", "101"]]
+CONTRACT = f"""
+18 Supply Agreement
+11 This agreement is made between Hollin Ropeworks and the
+11 harbour of Marsh End.
+14 1 Goods
+11 1.1 Hollin Ropeworks delivers mooring lines as ordered.
+11 1.2 {FILLER[1]}
+
+14 2 Term
+11 2.1 The agreement runs for four years from its signature.
+11 2.2 Either party may end it by a notice of ninety days to
+11 the end of a quarter.
+14 3 Records
+11 3.1 {FILLER[0]}
+
+14 4 Prices
+11 4.1 Prices for each line are as follows, in EUR.
+PRICES
+11 4.2 Prices hold for a calendar year.
+
+14 5 Law
+11 5.1 The courts of Arvik decide.
+11 Deposit: 2,500 EUR
+"""
 
 
 def contract() -> bytes:
-    return pdf(contract_pages())
+    """Four pages, a head and a foot on each, numbered clauses, and a ruled table on the third."""
+    pages = []
+    for number, text in enumerate(CONTRACT.strip().split("\n\n"), 1):
+        lines = (line.partition(" ") for line in text.splitlines())
+        body: list[Item] = [(int(size), said) if said else PRICES for size, _, said in lines]
+        foot = f"Page {number} of 4"
+        pages.append([(9, "Saltmarsh Supply Agreement"), (11, ""), *body, (11, ""), (9, foot)])
+    return pdf(pages)
 
 
 def filing() -> bytes:
-    """Some 200,000 characters: three parts of items, each of many paragraphs, with a table in one."""
     parts = ["<html><head><title>Annual report</title><style>p {color: red}</style></head><body>"]
     parts.append("<h1>Marsh End Harbour: annual report</h1>")
     for number in range(1, 41):

@@ -149,7 +149,6 @@ def report(
 
 
 def table_by_fpdf(rows: Sequence[Sequence[str]]) -> bytes:
-    """A ruled table whose cells wrap and whose header stands on each page, by fpdf2."""
     made = FPDF()
     made.add_page()
     made.set_font("Helvetica", size=11)

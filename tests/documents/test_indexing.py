@@ -28,7 +28,6 @@ LAKES = "town/lakes.md#Lakes"
 
 
 def put(path: Path, text: str, time: int = OLD) -> Path:
-    """A file that was written at this time, long ago."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
     os.utime(path, (time, time))
@@ -160,7 +159,7 @@ def test_a_run_that_fails_leaves_the_old_index(folder: Path, monkeypatch: pytest
     assert cells(folder) == [["Nord", "41"]]
 
 
-def test_an_index_that_another_process_is_building_is_left_alone(folder: Path) -> None:
+def test_odd_names_and_closed_folders_stop_nothing_but_another_build_does(folder: Path) -> None:
     def meanwhile(done: int, total: int, name: str) -> None:
         with pytest.raises(InputError, match="another process is building this index"):
             index(folder.parent / "other")
@@ -168,6 +167,16 @@ def test_an_index_that_another_process_is_building_is_left_alone(folder: Path) -
     put(folder.parent / "other" / "more.csv", "a\n1\n")
     index_files([folder], folder.parent / "index", None, meanwhile)
     assert ids(folder) == ["teams.csv", LAKES]
+    put(folder / f"{'n' * 248}.csv", "a,b\n1,2\n")
+    put(folder / "/".join(["d" * 200] * 8) / "deep.csv", "a,b\n1,2\n")
+    closed = folder / "closed"
+    closed.mkdir(mode=0)
+    summary = index(folder)
+    closed.chmod(0o700)
+    assert summary.files == 2 and all(one.where == "closed" for one in summary.faults)
+    assert max(map(len, ids(folder))) <= 500
+    with pytest.raises(InputError, match="is an index, not a file or folder"):
+        index(folder, summary.index)
 
 
 def test_files_of_one_name_and_tables_of_one_id_each_have_their_own(folder: Path) -> None:
@@ -232,19 +241,6 @@ def test_of_a_file_that_changed_for_the_worse_what_it_held_stays(folder: Path) -
     put(folder / "notes.txt", "The lamp is blue.")
     put(folder / "teams.csv", "Team,Points\nNord,41\n")
     assert index(folder).files == 2 and cells(folder) == [["Nord", "41"]]
-
-
-def test_odd_names_and_closed_folders_stop_nothing(folder: Path) -> None:
-    put(folder / f"{'n' * 248}.csv", "a,b\n1,2\n")
-    put(folder / "/".join(["d" * 200] * 8) / "deep.csv", "a,b\n1,2\n")
-    closed = folder / "closed"
-    closed.mkdir(mode=0)
-    summary = index(folder)
-    closed.chmod(0o700)
-    assert summary.files == 4 and all(one.where == "closed" for one in summary.faults)
-    assert max(map(len, ids(folder))) <= 500
-    with pytest.raises(InputError, match="is an index, not a file or folder"):
-        index(folder, summary.index)
 
 
 ERRORS = [RuntimeError("odd\x1b[2Jbytes"), MemoryError(), RecursionError("deep")]

@@ -35,7 +35,6 @@ def saved(document: Any) -> bytes:
 
 
 def changed(data: bytes, part: str, old: str, new: str) -> bytes:
-    """The archive with other text in one of its parts, which is added where it is not there."""
     file = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(data)) as read, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as made:
         for name in dict.fromkeys([*read.namelist(), part]):
@@ -51,7 +50,7 @@ def lease() -> Any:
     return document
 
 
-def test_word_headings_numbers_and_tables() -> None:
+def test_word_headings_numbers_tables_notes_and_boxes() -> None:
     from docx.oxml import parse_xml
 
     document = lease()
@@ -75,9 +74,6 @@ def test_word_headings_numbers_and_tables() -> None:
     assert (found[0]["title"], found[0]["text"]) == ("Lease > 1 Term > 1.1", clause)
     assert found[-1]["title"] == "Lease > 1 Term > Dues"
     assert found[-1]["table"] == Table(["Port", "2023", "2024"], [["Arvik", "1", "2"], ["Arvik", "3", "4"]])
-
-
-def test_word_notes_boxes_and_what_was_deleted() -> None:
     document = lease()
     document.add_paragraph("It is NOTE DEL BOX dry.")
     box = "<w:pict><w:txbxContent><w:p><w:r><w:t>In a box.</w:t></w:r></w:p></w:txbxContent></w:pict>"

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
-from itertools import chain
+from collections.abc import Sequence
+from itertools import chain, product
 from typing import Any
 
 import pytest
@@ -40,7 +39,6 @@ def tables(*pages: Sequence[Item]) -> list[list[list[str]]]:
 
 
 def whole(data: bytes) -> list[list[list[str]]]:
-    """The tables of a file, those over several pages as one."""
     found = whole_tables(passages_of(pdf_parts(data, "paper.pdf"), "paper.pdf"))
     return [lines(each.table) for each in found]
 
@@ -67,20 +65,14 @@ def table_of(text: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.split("|")] for line in text.strip().splitlines()]
 
 
-@pytest.mark.parametrize("write", [pdfs.mixed_by_reportlab, pdfs.mixed_by_fpdf])
-def test_a_change_of_font_tears_no_figure(write: Callable[[Sequence[str]], bytes]) -> None:
+def test_no_figure_is_torn_and_the_left_column_is_read_before_the_right_one() -> None:
     pieces = ["The error is 0", ".", "001 of 72", ",", "321 ships, or 3", ".", "54 in a year."]
-    (part,) = pdf_parts(write(pieces), "x.pdf")
-    assert part.content == "The error is 0.001 of 72,321 ships, or 3.54 in a year."
-
-
-@pytest.mark.parametrize(("times", "down"), [(6, 0), (6, 5), (2, 0)])  # short ones are no table
-def test_the_left_column_is_read_before_the_right_one(times: int, down: float) -> None:
-    found = texts([*column(60, 90, LEFT * times), *column(320, 90 + down, RIGHT * times)])
-    assert found == [" ".join(LEFT * times), " ".join(RIGHT * times)]
-
-
-def test_a_stamp_across_the_text_is_left_out() -> None:
+    for data in (pdfs.mixed_by_reportlab(pieces), pdfs.mixed_by_fpdf(pieces)):
+        (part,) = pdf_parts(data, "x.pdf")
+        assert part.content == "The error is 0.001 of 72,321 ships, or 3.54 in a year."
+    for times, down in ((6, 0), (6, 5), (2, 0)):  # short ones are no table
+        found = texts([*column(60, 90, LEFT * times), *column(320, 90 + down, RIGHT * times)])
+        assert found == [" ".join(LEFT * times), " ".join(RIGHT * times)]
     (text,) = texts([*column(60, 60, [PROSE] * 3), At(100, 110, "DRAFT COPY", 40, turned=45)])
     assert text == " ".join([PROSE] * 3)
 
@@ -135,55 +127,38 @@ def test_an_unruled_table(above: list[str], x: list[float], printed: str, read: 
     assert tables([*column(60, 60, above), *grid(x, 100, table_of(printed))]) == [table_of(read)]
 
 
-NONE = {
-    "a list": [[f"({mark})", PROSE[:60]] for mark in "abcd"],
-    "contents": [["Quays . . . . . . .", str(page)] for page in range(4)],
-    "formulas": [["a = b", "(1)"], ["c = d + e", "(2)"], ["f = g", "(3)"]],
-}
-
-
-@pytest.mark.parametrize("rows", NONE.values(), ids=NONE)
-def test_what_is_no_table(rows: list[list[str]]) -> None:
-    assert tables(grid([60, 195], 100, rows)) == []
-
-
-def test_a_chart_is_no_table() -> None:
+def test_lists_and_charts_are_no_tables_and_no_first_column_is_torn() -> None:
+    for rows in (
+        [[f"({mark})", PROSE[:60]] for mark in "abcd"],
+        [["Quays . . . . . . .", str(page)] for page in range(4)],
+        [["a = b", "(1)"], ["c = d + e", "(2)"], ["f = g", "(3)"]],
+    ):
+        assert tables(grid([60, 195], 100, rows)) == []
     numbers = [At(66 + 30 * n, 200, str(n)) for n in range(8)]
     page = [*column(60, 60, [PROSE]), *numbers, At(100, 120, "North"), At(190, 150, "South")]
     rules = [[60 + 30 * n for n in range(9)], [90 + 20 * n for n in range(6)]]
     assert whole(pdf([page], rules=rules)) == []
-
-
-@pytest.mark.parametrize("style", [RULED, STRIPED, COLUMNS, []])
-def test_a_first_column_of_several_words_is_not_torn(style: Sequence[tuple[Any, ...]]) -> None:
-    for text in (
-        "Cake|Price|Slices\nPlum|18.00|12\nBlack Forest gateau|32.50|16\nNut|21.00|14\nBo|2.40|2",
-        "Drink|Price|Cups\nTea|2.00|120\nHot milk with honey|3.50|30\nNut|21.00|14\nBo|2.40|2",
-    ):
+    cakes = "Cake|Price|Slices\nPlum|18.00|12\nBlack Forest gateau|32.50|16\nNut|21.00|14\nBo|2.40|2"
+    drinks = "Drink|Price|Cups\nTea|2.00|120\nHot milk with honey|3.50|30\nNut|21.00|14\nBo|2.40|2"
+    for text, style in product((cakes, drinks), (RULED, STRIPED, COLUMNS, [])):
         assert whole(report(table_of(text), style=style)) == [table_of(text)]
 
 
-@pytest.mark.parametrize("write", [pdfs.table_by_fpdf, partial(report, widths=[90, 120, 60])])
-def test_a_cell_that_wraps_is_one(write: Callable[[Sequence[Sequence[str]]], bytes]) -> None:
-    name = "Mary Jane Holloway of the northern quay"
-    remark = "pays for 2 berths, 1 of them cold, in 3 parts"
-    rows = [["Name", "Remark", "Fee"], [name, remark, "1,200"], ["Ann Lee", "none", "40"]]
-    assert whole(write(rows)) == [rows]
-
-
-def test_text_that_spills_over_a_line_is_of_one_cell() -> None:
-    rows = table_of("Name|Wage|Days\nMary Jane Holloway the Elder||3\nBo|13.00|2")
-    rules = [[60, 130, 210, 290], [100, 120, 140, 160]]
-    assert whole(pdf([[*grid([64, 134, 214], 114, rows, 20)]], rules=rules)) == [rows]
-
-
-def test_merged_cells_are_filled_and_a_title_is_the_caption() -> None:
+def test_merged_cells_are_filled_and_one_that_wraps_or_spills_is_one() -> None:
     rows = table_of("Dues of all harbours|||\nPort|Year||Note\n|2023|2022|\nNorth|1|2|x\n|3|4|y")
     spans = [((0, 0), (3, 0)), ((0, 1), (0, 2)), ((1, 1), (2, 1)), ((3, 1), (3, 2)), ((0, 3), (0, 4))]
     data = report(rows, style=[*RULED, *(("SPAN", *span) for span in spans)])
     (found,) = whole_tables(passages_of(pdf_parts(data, "x"), "x"))
     assert found.table.caption == "Dues of all harbours"
     assert lines(found.table) == table_of("Port|Year 2023|Year 2022|Note\nNorth|1|2|x\nNorth|3|4|y")
+    name = "Mary Jane Holloway of the northern quay"
+    remark = "pays for 2 berths, 1 of them cold, in 3 parts"
+    rows = [["Name", "Remark", "Fee"], [name, remark, "1,200"], ["Ann Lee", "none", "40"]]
+    for data in (pdfs.table_by_fpdf(rows), report(rows, widths=[90, 120, 60])):
+        assert whole(data) == [rows]
+    rows = table_of("Name|Wage|Days\nMary Jane Holloway the Elder||3\nBo|13.00|2")
+    rules = [[60, 130, 210, 290], [100, 120, 140, 160]]
+    assert whole(pdf([[*grid([64, 134, 214], 114, rows, 20)]], rules=rules)) == [rows]
 
 
 @pytest.mark.parametrize("again", [0, 1], ids=["header once", "header on each page"])
@@ -203,7 +178,7 @@ def test_a_table_on_the_next_page_continues_the_one_before_or_is_another() -> No
     assert found == [rows[:5], [rows[0], *rows[5:]]]
 
 
-def test_raised_figures_are_superscripts_in_a_text_and_no_part_of_a_figure_in_a_table() -> None:
+def test_raised_figures_are_superscripts_and_parted_words_are_joined() -> None:
     raised = [At(142, 58, "1", 6), At(152, 60, "for a ship of 90 m"), At(231, 58, "2", 6)]
     (text,) = texts([At(60, 60, "The toll is EUR 40"), *raised])
     assert text == "The toll is EUR 40¹ for a ship of 90 m²"
@@ -211,17 +186,22 @@ def test_raised_figures_are_superscripts_in_a_text_and_no_part_of_a_figure_in_a_
     (marked,) = (at for at in page if at.text == "402")
     page.insert(page.index(marked) + 1, At(marked.x + 17, marked.y - 3, "1", 6))
     assert tables(page) == [QUAYS]
+    for above, below, joined in (
+        ("the guaran-", "tee of the maker", "the guarantee of the maker"),
+        ("a storm-", "proof quay, and a storm-proof door", "a storm-proof quay"),
+        ("a thick-", "fog master", "a thick-fog master"),
+        ("the year 2023-", "2024 was dry", "2023-2024"),
+    ):
+        (text,) = texts([*column(60, 60, [PROSE, above, below])])
+        assert joined in text.replace("\n", "")
 
 
-def test_headings_are_those_of_the_bookmarks() -> None:
+def test_headings_are_the_bookmarks_or_larger_and_bold_lines() -> None:
     page = [At(60, 60, "1 Dues"), *column(60, 90, [PROSE, "Dues of ships"]), At(60, 140, PROSE)]
     marks = [(1, 0, "Dues"), (1, 1, "Dues of ships"), (2, 0, "Masters and their"), (2, 0, "Nowhere")]
     wrapped = [*column(60, 60, ["Masters", "and their"]), At(60, 120, PROSE, bold=True)]
     found = headings(page, wrapped, bookmarks=marks)
     assert found == [(0, "1 Dues"), (1, "Dues of ships"), (0, "Masters and their")]
-
-
-def test_else_larger_and_bold_lines_are_headings_unless_there_are_many() -> None:
     large = [At(60, 60, "The dues of the northern", 18), At(60, 80, "and southern quays", 18)]
     bold = column(60, 170, ["Pensions"], bold=True)
     page = [*large, *column(60, 110, [PROSE] * 3), *bold, *column(60, 190, [PROSE] * 3)]
@@ -251,33 +231,16 @@ def test_heads_and_feet_are_left_out_but_not_text_that_differs_or_recurs() -> No
     assert all(text.startswith("This is to certify that") for text in texts(*pages))
 
 
-@pytest.mark.parametrize(
-    ("above", "below", "joined"),
-    [
-        ("the guaran-", "tee of the maker", "the guarantee of the maker"),
-        ("a storm-", "proof quay, and a storm-proof door", "a storm-proof quay"),
-        ("a thick-", "fog master", "a thick-fog master"),
-        ("the year 2023-", "2024 was dry", "2023-2024"),
-    ],
-)
-def test_words_that_a_line_parts_are_joined(above: str, below: str, joined: str) -> None:
-    (text,) = texts([*column(60, 60, [PROSE, above, below])])
-    assert joined in text.replace("\n", "")
-
-
-@pytest.mark.parametrize(
-    ("data", "why"),
-    [
+def test_what_cannot_be_read_is_refused() -> None:
+    for data, why in (
         (b"%PDF-1.4\nnothing else", "broken"),
         (pdf([[(11, PROSE)]])[:400], "broken"),
         (pdf([[(11, "secret")]], locked=True), "encrypted"),
         (pdf([[], []]), "holds no text"),
         (pdf([[(0.5, "quay " * 220)] * 300]), "more than 300,000 letters"),
-    ],
-)
-def test_what_cannot_be_read_is_refused(data: bytes, why: str) -> None:
-    with pytest.raises(InputError, match=rf"x\.pdf.*{why}"):
-        list(pdf_parts(data, "x.pdf"))
+    ):
+        with pytest.raises(InputError, match=rf"x\.pdf.*{why}"):
+            list(pdf_parts(data, "x.pdf"))
 
 
 @settings(max_examples=15, deadline=None)
@@ -286,7 +249,6 @@ def test_what_cannot_be_read_is_refused(data: bytes, why: str) -> None:
     st.sampled_from([0, 140]),
 )
 def test_no_word_is_lost(rows: list[list[str]], inset: int) -> None:
-    """Each word bears its place, and stands in a part."""
     told = [
         [f"w{n}x{m}" if word == "word" else word for m, word in enumerate(row)] for n, row in enumerate(rows)
     ]

@@ -61,8 +61,6 @@ def spawn(
 ) -> Outcome:
     """Run `python -m chameleon ARGUMENTS…` as a process with this text on its standard input."""
     command = [sys.executable, "-m", "chameleon", *arguments]
-    env = env or environment()
-    done = subprocess.run(
-        command, input=text.encode(), capture_output=True, timeout=60, check=False, env=env, cwd=cwd
-    )
+    options = {"capture_output": True, "timeout": 60, "env": env or environment()}
+    done = subprocess.run(command, input=text.encode(), check=False, cwd=cwd, **options)
     return Outcome(done.returncode, done.stdout.decode(), done.stderr.decode())

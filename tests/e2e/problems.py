@@ -40,10 +40,7 @@ def _results(chance: random.Random, number: int) -> Problem:
 def _timetable(chance: random.Random, number: int) -> Problem:
     stops = chance.sample(_TOWNS, 5)
     begins = [chance.randint(6, 11) for _ in range(4)]
-    rows = [
-        [stop, *(f"{hour}:{10 + 9 * position} A.M." for hour in begins)]
-        for position, stop in enumerate(stops)
-    ]
+    rows = [[stop, *(f"{hour}:{10 + 9 * n} A.M." for hour in begins)] for n, stop in enumerate(stops)]
     question = f"Line {number}: when does the first train reach {stops[2]}?"
     return {"question": question, "table": Table(rows[0], rows[1:], "Trains"), "choices": rows[2][1:]}
 

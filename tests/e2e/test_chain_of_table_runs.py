@@ -129,14 +129,10 @@ def test_a_worked_example(example: Example, loopback: Start, request: pytest.Fix
 
 QUESTION = "Which country had more cyclists in the race, Italy or Spain?"
 STATEMENT = "italy had more cyclists in the race than spain"
-CLOZE = (
-    "{how many cyclists are from Italy?} cyclists are from Italy.\n"
-    "{how many cyclists are from Spain?} cyclists are from Spain."
-)
-QUERIES = (
-    "1: SELECT COUNT(*) FROM w WHERE Cyclist LIKE '%(ITA)%'\n"
-    "2: SELECT COUNT(*) FROM w WHERE Cyclist LIKE '%(ESP)%'"
-)
+OF = "{{how many cyclists are from {0}?}} cyclists are from {0}."
+CLOZE = f"{OF.format('Italy')}\n{OF.format('Spain')}"
+SELECT = "SELECT COUNT(*) FROM w WHERE Cyclist LIKE"
+QUERIES = f"1: {SELECT} '%(ITA)%'\n2: {SELECT} '%(ESP)%'"
 # Rows by vote: of 20 samples 12 name the Italians, 6 the Spaniards and 2 the Russian.
 VOTES = ["f_row([row 1, row 4, row 6])"] * 6 + ["f_row([row 2, row 5])"] * 3 + ["f_row([row 3])"]
 
@@ -170,10 +166,8 @@ def test_dater_counts_by_sql_and_answers_from_a_part_of_the_table(
 
 
 COUNTRIES = {"ugo ferri (ita)": "italy", "iker sola (esp)": "spain", "dario bo (ita)": "italy"}
-MOST_AMONG_FOUR = (
-    'SELECT QA("map@what is the country?"; cyclist) FROM w WHERE rank <= 4 '
-    'GROUP BY QA("map@what is the country?"; cyclist) ORDER BY COUNT(*) DESC LIMIT 1'
-)
+ITS = 'QA("map@what is the country?"; cyclist)'
+MOST_AMONG_FOUR = f"SELECT {ITS} FROM w WHERE rank <= 4 GROUP BY {ITS} ORDER BY COUNT(*) DESC LIMIT 1"
 PROGRAMS = [
     MOST_AMONG_FOUR,
     MOST_AMONG_FOUR,

@@ -124,9 +124,8 @@ def test_cells_that_give_orders_stay_in_frames(tmp_path: Path, loopback: Start, 
 
 STEMS, ENDS = ("Os", "Ar", "Tol", "Var", "Mill", "Sel", "Bry"), ("lo", "vik", "by")
 CITIES = [f"{stem}{end}" for stem in STEMS for end in ENDS]
-VISITS = Table(
-    ["City", "2020", "2021"], [[city, str(900 + n), str(950 + n)] for n, city in enumerate(CITIES)], "visits"
-)
+ROWS = [[city, str(900 + n), str(950 + n)] for n, city in enumerate(CITIES)]
+VISITS = Table(["City", "2020", "2021"], ROWS, "visits")
 FERRIES = "Ferry,Harbour,Cars\nSea Otter,Port Annes,40\nGannet,Wick Bay,12\n"
 BAKERIES = "Bakery,Street,Loaves\nThe Oven,High Street,450\n"
 OF_INDEX = [

@@ -22,11 +22,7 @@ from tests.hosted import Asked, HostedServer
 from tests.loopback import Start
 from tests.pictures.drawn import halves
 
-SEEING = {
-    "openai:gpt-6-luna": "openai_url",
-    "anthropic:claude-haiku-5-5": "url",
-    "google_genai:gemini-3.5-flash-lite": "url",
-}
+SEEING = ("openai:gpt-6-luna", "anthropic:claude-haiku-5-5", "google_genai:gemini-3.5-flash-lite")
 PLAN = ["image_captioner", "knowledge_retrieval", "solution_generator", "answer_generator"]
 QUESTION = "Which colour is on the left?"
 
@@ -34,20 +30,14 @@ QUESTION = "Which colour is on the left?"
 def reply(asked: Asked) -> str:
     """Play every part: the planner, the captioner, the module that knows, and the one that answers."""
     told = "\n".join(text for _, text in asked.messages)
-    parts = {
-        "You plan how": json.dumps(PLAN),
-        "You describe": "Two halves.",
-        "You recall": "Red is a colour.",
-    }
+    parts = {"You plan how": json.dumps(PLAN), "You describe": "Two halves.", "You recall": "Red is red."}
     answer = "The left half is red. The answer is red."
     return next((text for words, text in parts.items() if words in told), answer)
 
 
 def pictures_in(sent: Any) -> list[str]:
     """Return the pictures in a request of any API, in base64."""
-    return re.findall(
-        r'"(?:data:[a-z/]+;base64,|data": ")([^"]{99,})"', json.dumps(sent).replace('"url": "d', '"d')
-    )
+    return re.findall(r'(?:"data:[a-z/]+;base64,|"data": ")([^"]{99,})"', json.dumps(sent))
 
 
 def opened(sent: str) -> Image.Image:
@@ -68,7 +58,8 @@ def picture(tmp_path: Path) -> str:
 def test_a_model_that_sees_answers_in_one_call_with_the_picture_once(model: str, picture: str) -> None:
     pytest.importorskip(f"langchain_{model.partition(':')[0]}")
     with HostedServer(reply) as server:
-        llm = LLM.connect(model, base_url=getattr(server, SEEING[model]), api_key="k", retries=0)
+        url = server.openai_url if model.startswith("openai") else server.url
+        llm = LLM.connect(model, base_url=url, api_key="k", retries=0)
         assert llm.sees
         state = Executor("pictures", llm).run({"question": QUESTION, "image": picture})
     assert state.answer == "red" and len(server.served) == 1, state.ended

@@ -99,10 +99,8 @@ CALLS = [
     {"module": "weather", "args": {"city": "Oslo"}},
     {"module": "convert", "args": {"celsius": "$weather.temp", "to": "F"}},
 ]
-HELD, IN_WORDS = (
-    json.dumps({"steps": CALLS}),
-    'weather(city: "Oslo") → convert(celsius: "$weather.temp", to: "F")',
-)
+HELD = json.dumps({"steps": CALLS})
+IN_WORDS = 'weather(city: "Oslo") → convert(celsius: "$weather.temp", to: "F")'
 
 
 @pytest.mark.parametrize("takes", [True, False])

@@ -138,7 +138,6 @@ def test_a_program_that_comes_to_no_end_is_not_asked_for_again_and_again(loopbac
     ],
 )
 def test_a_fault_that_stays_ends_a_run_by_name(loopback: Start, fault: Answer, tries: int, kind: str) -> None:
-    """No fallback is tried in silence, and nothing that cannot help is asked again."""
     loopback(model := RuleModel({"planner": [BY_KNOWLEDGE], "knowledge_retrieval": [fault] * 9}))
     state = tabmwp(retries=2, naps=[]).run(PROBLEM)
     assert ended(state)[:2] == ("failed", kind) and "openai:local" in ended(state)[2]

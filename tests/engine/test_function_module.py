@@ -227,9 +227,7 @@ def test_what_is_no_tool_is_refused_in_a_sentence(given: Any, told: str) -> None
         ("read='input.table'", "a tool has no option 'read'. Did you mean 'reads'?"),
     ],
 )
-def test_a_bad_tool_is_told_with_its_own_line_and_not_as_a_fault_of_its_neighbour(
-    options: str, told: str, tmp_path: Path
-) -> None:
+def test_a_bad_tool_is_told_with_its_own_line(options: str, told: str, tmp_path: Path) -> None:
     bad = f"@tool({options})\ndef bad(): ..."
     (tmp_path / "tools.py").write_text(f"from chameleon import tool\n\ndef good(): ...\n\n{bad}\n")
     (tmp_path / "mine.yaml").write_text("name: mine\nplanner: one_shot\nmodules: {good: 'tools:good'}\n")

@@ -1,4 +1,4 @@
-"""Who may import whom, how light imports are, which names are public, what is said of missing packages."""
+"""Who imports whom, how light imports are, which names are public, and what a missing package is told."""
 
 from __future__ import annotations
 

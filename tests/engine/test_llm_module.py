@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from chameleon import LLM, Executor, Inventory, State, Table
-from chameleon.errors import InventoryError, StepRejected
+from chameleon.errors import StepRejected
 from chameleon.inventory.schema import RepairSpec
 from chameleon.llm import ScriptedModel
 from tests.engine.doubles import QUESTION, Ask, inventory_of, why
@@ -107,11 +107,3 @@ def test_modules_and_planner_are_set_in_the_inventory() -> None:
     assert f"{passage} The ferry leaves at noon.\n… 987,949 more characters not shown\n" in planner
     assert f"{passage}\n… 987,975 more characters not shown\n" in asked[0] and LONG.strip() in asked[1]
     assert all(20_000 < len(text) < 45_000 for text in requests()), "some 6,000 tokens by default"
-
-
-@pytest.mark.parametrize("wrong", [0, -1, "many"])
-def test_a_limit_is_a_positive_number(wrong: object) -> None:
-    limit = {"max_text_tokens": wrong}
-    for part in {"planner": PLANNER | limit}, {"modules": {"solution_generator": limit}}:
-        with pytest.raises(InventoryError, match="max_text_tokens"):
-            Inventory.parse({"name": "mine", "extends": "pictures", **part})

@@ -120,9 +120,7 @@ class TestEventLog:
         ],
     )
     @pytest.mark.parametrize("position", [0, 5])
-    def test_names_the_file_and_line_of_a_whole_line_that_is_no_event(
-        self, tmp_path: Path, garbage: bytes, position: int
-    ) -> None:
+    def test_names_the_line_that_is_no_event(self, tmp_path: Path, garbage: bytes, position: int) -> None:
         path = write_log(tmp_path, RUN)
         lines = path.read_bytes().splitlines()
         damaged = b"".join(line + b"\n" for line in [*lines[:position], garbage, *lines[position:]])

@@ -1,4 +1,4 @@
-"""The calls that a user tries first: lists of tools, names, exceptions on request, batches, own planners."""
+"""The calls that a user tries first: lists of tools, names, exceptions, batches, own planners; and their types."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def test_a_traceback_is_printed_where_it_is_asked_for(variables: Any, is_told: b
 @pytest.mark.parametrize("is_async", [False, True])
 def test_a_planner_may_wait(is_async: bool) -> None:
     class Waits(Planner):
-        async def propose(self, state: State, inventory: Inventory) -> Sequence[Step]:  # type: ignore[override]
+        async def propose(self, state: State, inventory: Inventory) -> Sequence[Step]:
             await asyncio.sleep(0)
             return () if state.plans else [Step("one")]
 
@@ -206,7 +206,7 @@ class TestABatch:
 
     def test_takes_inputs_as_it_needs_them_and_goes_on_after_one_that_is_none(self) -> None:
         endless = ({"question": str(number)} if number else 5 for number in itertools.count())
-        states: Any = executor({"work": lambda state: state.input["question"]}).map(endless, workers=4)  # type: ignore[arg-type]
+        states: Any = executor({"work": lambda state: state.input["question"]}).map(endless, workers=4)
         assert [state.answer for state in itertools.islice(states, 5)] == [None, "1", "2", "3", "4"]
         states.close()
 
@@ -267,3 +267,57 @@ def test_a_default_that_json_has_no_number_for_is_left_to_the_function(default: 
 
     [card] = Inventory.of([bounded]).cards
     assert card.signature == "(to?: number)"
+
+
+USE = """
+from collections.abc import Sequence
+
+from chameleon import Executor, Inventory, Module, Planner, State, Step, Table, ask, evaluate
+from chameleon import read_table, tool
+from chameleon.evaluation import Problem
+from chameleon.modules.lookup import RowLookup
+
+@tool
+def double(number: int) -> int:
+    return 2 * number
+
+class Rows(Module):
+    reads = ("input.table",)
+
+    def run(self, state: State) -> int:
+        table: Table = state.input["table"]
+        return len(table.rows)
+
+class First(Planner):
+    def propose(self, state: State, inventory: Inventory) -> Sequence[Step]:
+        return () if state.executed_names else [Step("rows")]
+
+executor = Executor([double, Rows], planner=First())
+state: State = executor.run({"question": "How many?", "table": read_table("a.csv")})
+status: str = state.status
+print(state.answer, state.why, state.sources, state.reading, ask("How many?", "a.csv").answer, RowLookup)
+made = [Problem(row["id"], {}, 1) for row in [{"id": "1"}]]
+print(evaluate(made, executor, scorer=lambda one, gold: True, progress=True))
+print(executor.batch([{}], progress=True), made)
+"""
+WRONG = [
+    ("Executor(5)", '"Executor" has incompatible type "int"'),
+    ('Executor("tables", 5)', '"Executor" has incompatible type "int"'),
+    ('Executor("tables").run("How many?")', 'incompatible type "str"'),
+    ("ask(5)", 'incompatible type "int"'),
+    ("State().anwser", 'has no attribute "anwser"'),
+]
+
+
+@pytest.mark.slow
+def test_mypy_takes_the_documented_use_and_rejects_the_rest(tmp_path: Path) -> None:
+    api = pytest.importorskip("mypy.api")
+
+    (tmp_path / "use.py").write_text(USE)
+    for number, (line, _) in enumerate(WRONG):
+        (tmp_path / f"wrong{number}.py").write_text(f"from chameleon import Executor, State, ask\n{line}\n")
+    options = ["--strict", "--python-executable", sys.executable, "--cache-dir", str(tmp_path / "cache")]
+    shown, _, _ = api.run([*options, *map(str, sorted(tmp_path.glob("*.py")))])
+    assert "use.py" not in shown, shown
+    for number, (_, told) in enumerate(WRONG):
+        assert any(told in line for line in shown.splitlines() if f"wrong{number}.py" in line), shown

@@ -22,6 +22,7 @@ from tests.conftest import PROFILE
 from tests.engine.doubles import Proposes, Takes, failing, inventory_of, run, why
 
 NAMES = ["row_lookup", "column_lookup", "program_generator", "solution_generator", "answer_generator", "ocr2"]
+FRAMES = ["{}", "- x{}x", "1. row_lookup{}x", "[{}x", "ocr2 -> {}x", "Step 1{}", "Action: ocr2{}x"]
 plans = st.lists(st.sampled_from(NAMES), min_size=1, max_size=12)
 SPELLINGS: list[Callable[[str], str]] = [
     str,
@@ -118,9 +119,7 @@ class TestReads:
             steps = parse_plan(text, NAMES)
             assert steps and all(isinstance(step, Step) and step.module in NAMES for step in steps)
 
-    @pytest.mark.parametrize(
-        "frame", ["{}", "- x{}x", "1. row_lookup{}x", "[{}x", "ocr2 -> {}x", "Step 1{}", "Action: ocr2{}x"]
-    )
+    @pytest.mark.parametrize("frame", FRAMES)
     def test_no_text_for_long(self, frame: str) -> None:
         units = [
             " ", "\n", "[", "]", "[]", '["', '"', "`", "-", "->", "- ", "1.", "step ", "step 1", "aB", "a,",

@@ -58,14 +58,11 @@ def test_steps_side_by_side_come_to_the_same_as_one_by_one_also_resumed(planner:
     case = data.draw(cases(planner))
     one_by_one, executor = case.executor(parallel=False).run(GIVEN), case.executor(parallel=True)
     whole = list(executor.stream(GIVEN))
-    side_by_side = State.fold(whole)
-    assert end(side_by_side) == end(one_by_one)
+    assert end(State.fold(whole)) == end(one_by_one)
     # Two steps that ask the same at the same time share one call, so calls may differ.
-    left, right = (
-        [replace(record, seconds=0.0, calls=()) for record in state.executed]
-        for state in (side_by_side, one_by_one)
-    )
-    assert left == right
+    runs = (State.fold(whole), one_by_one)
+    both = [[replace(each, seconds=0.0, calls=()) for each in run.executed] for run in runs]
+    assert both[0] == both[1]
     for cut in range(len(whole) + 1):
         assert end(executor.run(GIVEN, whole[:cut])) == end(one_by_one)
 

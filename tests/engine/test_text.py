@@ -37,8 +37,7 @@ def test_numbers_are_as_a_person_writes_them(write: Any, cases: dict[float, str]
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["-5 $ -$5", "12.5 $ $12.50", "12.25 € €12.25", "1e+300 $ $1e+300", "-50 % -50 %", "7.5 km 7.5 km"],
+    "text", ["-5 $ -$5", "12.5 $ $12.50", "12.25 € €12.25", "1e+9 $ $1e+9", "7.5 km 7.5 km"]
 )
 def test_a_unit_stands_where_a_person_writes_it(text: str) -> None:
     number, unit, written = text.split(" ", 2)

@@ -56,11 +56,7 @@ class Forked:
     def run(self, arguments: Sequence[str], folder: Path, changes: Mapping[str, str]) -> Ended:
         """Run a command in `folder`, which also gets its output; it is killed after `SECONDS`."""
         assert self._process.stdin and self._process.stdout
-        order = {
-            "arguments": ["chameleon", *arguments],
-            "folder": str(folder),
-            "environment": environment(**changes),
-        }
+        order = {"arguments": ["chameleon", *arguments], "folder": str(folder), "env": environment(**changes)}
         print(json.dumps(order), file=self._process.stdin, flush=True)
         told: dict[str, Any] = json.loads(self._process.stdout.readline())
         out, err = ((folder / name).read_bytes() for name in (".out", ".err"))
@@ -84,7 +80,7 @@ def serve() -> None:
                 os.dup2(opened, number)
                 os.close(opened)
             os.environ.clear()
-            os.environ.update(order["environment"])
+            os.environ.update(order["env"])
             sys.argv = order["arguments"]
             return
         peak, code = _wait(process, begun + SECONDS)

@@ -147,11 +147,7 @@ _NO_VALUE = '<row r="2"><c r="A2" t="str"><f>1/0</f></c></row>'
 _PAGE_THAT_STEERS = f"<table><caption>&#x1b;{EVIL}<tr><th>&#x9b;a<th>b<tr><td>&#xd800;5<td>2"
 
 _DECLINED_TABLES: Cases = {
-    "a sheet that steers": (
-        "a.xlsx",
-        lambda: workbook(cell(2, "A2", "&#x202e;"), title=EVIL_TITLE),
-        _DECLINED,
-    ),
+    "a sheet that steers": ("a.xlsx", lambda: workbook(cell(2, "A2"), title=EVIL_TITLE), _DECLINED),
     "numbers that are none": ("a.json", '[{"a": NaN, "b": 1e999}, {"a": -Infinity}]', _DECLINED),
     "half surrogates": ("a.json", '[{"\\ud800":"\\udfff","b":1},{"\\ud800":"x","b":2}]', _DECLINED),
     "a row of blanks": ("a.csv", lambda: f"a,b\n{' ' * 5_000_000}x,1\n", _DECLINED),
@@ -165,11 +161,7 @@ _DECLINED_TABLES: Cases = {
     "a view without an end": ("a.sqlite", lambda: database(*_ENDLESS), "there are also 't'"),
 }
 _REFUSED_TABLES: Cases = {
-    "rows far right": (
-        "a.xlsx",
-        lambda: workbook("".join(cell(n, f"NTP{n}") for n in range(2, 20_002))),
-        _CELLS,
-    ),
+    "far right": ("a.xlsx", lambda: workbook("".join(cell(n, f"NTP{n}") for n in range(2, 20_002))), _CELLS),
     "a column beyond all": ("a.xlsx", lambda: workbook(cell(2, "ZZZZZZZZ2")), _CELLS),
     "many strings": ("a.xlsx", lambda: workbook(strings="<si/>" * 5_000_000), f"no rows|{_MEMORY_OR_TIME}"),
     "a string of 30 MB": ("a.xlsx", lambda: workbook(cell(2, "A2", "z" * 30_000_000)), _LONG),
@@ -186,11 +178,7 @@ _REFUSED_TABLES: Cases = {
     "tables in tables": ("a.html", "<table><tr><td>" * 20_000, "holds no table"),
     "many small letters": ("a.html", f"{_HEAD}<tr><td>{'x<sup>1</sup>' * 100_000}", _LONG),
     "a schema that is no UTF-8": ("a.sqlite", lambda: database(_NO_UTF8).replace(b"XX", b"\xff\xfe"), "read"),
-    "gigabytes in a Parquet file": (
-        "a.parquet",
-        lambda: parquet(_LONG_CELLS),
-        f"more text|{_MEMORY_OR_TIME}",
-    ),
+    "gigabytes in Parquet": ("a.parquet", lambda: parquet(_LONG_CELLS), f"more text|{_MEMORY_OR_TIME}"),
     "endless Parquet rows": ("a.parquet", lambda: parquet("SELECT 1 a, 2 b FROM range(20000000)"), _CELLS),
 }
 TABLES: dict[str, Hostile] = {
@@ -293,5 +281,5 @@ _PICTURES: dict[str, tuple[str, Content]] = {
 }
 _PICTURE = ("ask", "What is the fare?", "-i", "pictures_offline", "--image")
 PICTURES = {
-    what: Hostile((*_PICTURE, name), 1, name, {name: content}) for what, (name, content) in _PICTURES.items()
+    what: Hostile((*_PICTURE, file), 1, file, {file: data}) for what, (file, data) in _PICTURES.items()
 }

@@ -46,10 +46,9 @@ class Case:
         self.count, self.out = count, place / "out"
         self.inventory = place / "inventory.yaml"
         self.inventory.write_text(inventory)
-        asked = (
-            {"pid": str(n), "question": f"What is number {n}?", "answer": str(1000 + n)} for n in range(count)
-        )
-        self.data = write_rows(place / "data.jsonl", ({**_ROW, **row} for row in asked))
+        asked = ({"pid": str(n), "question": f"What is number {n}?"} for n in range(count))
+        rows = ({**_ROW, **row, "answer": str(1000 + int(row["pid"]))} for row in asked)
+        self.data = write_rows(place / "data.jsonl", rows)
 
     def arguments(self, *options: str, store: str = "off") -> list[str]:
         """Evaluate into the folder with two workers, unless told otherwise."""

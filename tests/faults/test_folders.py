@@ -12,7 +12,7 @@ import pytest
 from tests.conftest import PROFILE
 from tests.e2e.commands import ROOT, Command
 from tests.evaluation.rows import Row, read_results
-from tests.faults.running import Case, question, reply, told, told_or_right
+from tests.faults.running import question, reply, told, told_or_right
 from tests.loopback import LoopbackServer, Start
 
 FILES = ("results.jsonl", "events.jsonl.gz", "recent.jsonl", "settings.json")
@@ -69,19 +69,6 @@ def test_a_harmed_folder_goes_on_or_is_told_and_left(command: Command, tmp_path:
             for reader in (("report",), ("stats",), ("report", "--html", str(tmp_path / "page.html"))):
                 told_or_right(command(*reader, str(out)))
             shutil.rmtree(out)
-
-
-def test_folders_of_others_are_kept(loopback: Start, command: Command, tmp_path: Path) -> None:
-    loopback(reply)
-    case, other = Case(tmp_path / "case", 3), Case(tmp_path / "other", 3)
-    assert command(*offline(case.out)).code == 0  # of another evaluation
-    other.out.mkdir()
-    for name in FILES:
-        (other.out / name).write_text('{"name": "somebody\'s", "version": 3}\n')
-    for each in (case, other):
-        before = contents(each.out)
-        assert "other settings" in (line := told(command(*each.arguments()))) or "no settings" in line
-        assert str(each.out) in line and contents(each.out) == before
 
 
 @pytest.fixture

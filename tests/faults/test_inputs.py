@@ -93,7 +93,6 @@ CLOSED: dict[str, tuple[str, int, str]] = {
 
 @pytest.mark.parametrize(("line", "code", "told"), CLOSED.values(), ids=CLOSED)
 def test_a_stream_that_is_closed_ends_a_command_well(line: str, code: int, told: str, tmp_path: Path) -> None:
-    """The table is read and answered from, whoever reads the answer."""
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "good.csv").write_text("Team,Points\nA,5\nB,3\n")
     command = line.replace("QUESTION", f"'{QUESTION}'").replace("TABLE", shlex.join([*LEAGUE, *OFFLINE]))

@@ -113,21 +113,3 @@ def test_killed_interpreters_cost_no_problem_or_call(loopback: Start, tmp_path: 
     assert outcome.code == 0 and victims >= kills, outcome.err
     case.check()
     assert len(server.requests) == case.count, "what was killed is run again, not asked for again"
-
-
-def test_an_interpreter_killed_while_it_starts_is_started_again(loopback: Start, tmp_path: Path) -> None:
-    server, case = loopback(reply), Case(tmp_path, 4, PROGRAMS)
-    with started(*case.arguments()) as process:
-        family: list[psutil.Process] = []
-
-        def is_starting() -> bool:
-            with suppress(psutil.NoSuchProcess):
-                family[:] = psutil.Process(process.pid).children()
-            return bool(family)
-
-        wait_until(is_starting, process)
-        family[0].kill()
-        outcome = ended(process)
-    assert outcome.code == 0, outcome.err
-    case.check()
-    assert len(server.requests) == case.count

@@ -33,12 +33,9 @@ def made_of(cause: BaseException) -> InputError:
 
 
 def full_database() -> sqlite3.Error:
-    with (
-        pytest.raises(sqlite3.OperationalError) as caught,
-        closing(sqlite3.connect(":memory:")) as connection,
-    ):
-        connection.execute("PRAGMA max_page_count = 1")
-        connection.execute("CREATE TABLE filled (text)")
+    with closing(sqlite3.connect(":memory:")) as made, pytest.raises(sqlite3.OperationalError) as caught:
+        made.execute("PRAGMA max_page_count = 1")
+        made.execute("CREATE TABLE filled (text)")
     return caught.value
 
 
@@ -72,7 +69,6 @@ def test_other_failures_are_taken_for_no_lack() -> None:
 
 
 def test_an_index_stops_without_handles(tmp_path: Path, monkeypatch: MonkeyPatch, command: Command) -> None:
-    """Files that were left out would be missed in every answer."""
     (tmp_path / "one.csv").write_text("a,b\n1,2\n3,4\n")
     fails = failing(os_error(errno.EMFILE))
     monkeypatch.setattr("chameleon.documents.indexing.file_documents", lambda *given: fails(given[0]))

@@ -132,7 +132,6 @@ def test_a_plan_that_was_ordered_is_shown_with_its_size_and_refused(tmp_path: Pa
 
 
 def test_what_is_approved_is_what_is_done(tmp_path: Path) -> None:
-    """A yes to one call is no yes to the next one, nor to the same call again."""
     answers = iter([True, False, False])
     calls = [("write", {"text": "first"})]
     run(tmp_path, "text", calls, NATIVE, Obedient(), approve=lambda request: next(answers))

@@ -97,19 +97,6 @@ def test_without_a_home_everything_is_done(loopback: Start, user: Identity, plac
         assert len(lines) <= 1 and all("are not recorded" in line for line in lines), outcome.err
 
 
-def test_doctor_and_index_need_no_home(user: Identity, place: Path) -> None:
-    home, index = place / "home", str(place / "index")
-    home.mkdir(mode=0o555)
-    (place / "cities.csv").write_text("name,place\nLyon,France\nPorto,Portugal\n")
-    for arguments, words in (
-        (("doctor",), ""),
-        (("index", str(place / "cities.csv"), "--out", index, "--retriever", "bm25"), ""),
-        (("ask", "What is the place of Porto?", "--index", index), "Portugal"),
-    ):
-        outcome = user.chameleon(*arguments, home=home, give=place)
-        assert outcome.code == 0 and words in outcome.out and "Traceback" not in outcome.err, outcome.err
-
-
 def test_what_may_not_be_written_is_told(loopback: Start, user: Identity, place: Path) -> None:
     server, case, closed = loopback(reply), Case(place / "case", 2), place / "closed"
     data, (log, new, index) = LEAGUE[1], map(closed.joinpath, ("log.jsonl", "new", "made"))

@@ -62,5 +62,9 @@ FAULTS: list[tuple[str, int, str]] = [
     (f"{SHOP}\n    prompt: x", 6, "modules.shop.prompt: an inventory as a module has no 'prompt'"),
     (f"{SHOP}\n    llm: {{timeout: 5}}", 4, "llm.timeout belongs to a model, and none is named with it"),
     (f"{FIXED}modules: {{plain: tl.plain}}", 3, "there is no module 'tl.plain'. Did you mean 'tl:plain'?"),
+    (f"{GOOD}  row_lookup: {{max_text_tokens: 0}}", 6, "max_text_tokens is 0"),
+    (f"name: mine\nplanner: {{use: one_shot, max_text_tokens: many}}\n{ONE}", 2, "max_text_tokens is 'many'"),
+    (f"{GOOD}  row_lookup: {{description: [a, b]}}", 6, "description"),
+    (f"{FIXED}modules:\n  solution_generator: {{structured: auto}}", 4, "SolutionGenerator replies in text"),
     ("extends: mine", 0, "extends goes round in a circle: mine → mine"),
 ]

@@ -142,18 +142,6 @@ class TestExtends:
         assert cards["program_generator"] == shipped["program_generator"]
         assert shipped["solution_generator"].description not in ("", "Solves it in words.")
 
-    @pytest.mark.parametrize(
-        ("module", "entry", "told"),
-        [
-            ("program_generator", {"description": ["a", "b"]}, "description"),
-            ("solution_generator", {"structured": "auto"}, "SolutionGenerator replies in text"),
-            ("answer_generator", {"max_text_tokens": 9}, "asks no model and has no 'max_text_tokens'"),
-        ],
-    )
-    def test_refuses_what_a_module_does_not_take(self, module: str, entry: dict[str, Any], told: str) -> None:
-        with pytest.raises(InventoryError, match=told):
-            Inventory.parse({"name": "mine", "extends": "tables", "modules": {module: entry}})
-
 
 @pytest.mark.parametrize(
     ("change", "told"),

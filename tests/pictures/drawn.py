@@ -14,14 +14,12 @@ RED, BLUE, WHITE, BLACK = (255, 0, 0), (0, 0, 255), (255, 255, 255), (0, 0, 0)
 
 
 def halves(width: int = 40, height: int = 20, left: Any = RED, right: Any = BLUE) -> Image.Image:
-    """Red on the left, blue on the right."""
     image = Image.new("RGB", (width, height), right)
     image.paste(left, (0, 0, width // 2, height))
     return image
 
 
 def colour_at(image: Image.Image, across: float, down: float) -> tuple[int, int, int]:
-    """The colour at a place given in parts of the width and height."""
     found = image.getpixel((int(across * image.width), int(down * image.height)))
     assert isinstance(found, tuple)
     return found  # type: ignore[return-value]
@@ -32,7 +30,6 @@ def near(found: Sequence[float], wanted: Sequence[float], off: float = 12) -> bo
 
 
 def text_picture(path: Path, words: dict[tuple[int, int], str], size: tuple[int, int] = (420, 160)) -> Path:
-    """A white picture with black words at the places given; returns the path."""
     image = Image.new("RGB", size, WHITE)
     draw = ImageDraw.Draw(image)
     font = ImageFont.load_default(size=26)

@@ -12,6 +12,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from functools import partial
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -50,24 +51,22 @@ def test_reads_common_formats_and_refuses_those_cut_off_or_damaged(suffix: str, 
             assert "damaged" in str(problem)
 
 
-@pytest.mark.parametrize("orientation", range(1, 9))
-def test_turns_pictures_as_their_exif_says(orientation: int, tmp_path: Path) -> None:
-    upright = Image.new("RGB", (40, 20), WHITE)
+def test_turns_pictures_as_their_exif_says(tmp_path: Path) -> None:
+    upright = halves(40, 20, WHITE, WHITE)
     upright.paste(RED, (0, 0, 20, 10))
     upright.paste(BLUE, (20, 0, 40, 10))
-    undo = (None, *(Image.Transpose(way) for way in (0, 3, 1, 5, 2, 6, 4)))[orientation - 1]
-    stored = upright if undo is None else upright.transpose(undo)
-    exif = Image.Exif()
-    exif[0x0112] = orientation
-    for name in ("turned.png", "turned.tiff"):
-        stored.save(tmp_path / name, exif=exif)
-        picture = read_picture(tmp_path / name)
+    ways = (None, *(Image.Transpose(way) for way in (0, 3, 1, 5, 2, 6, 4)))
+    for (orientation, undo), suffix in product(enumerate(ways, 1), ("png", "tiff")):
+        exif, path = Image.Exif(), tmp_path / f"turned.{suffix}"
+        exif[0x0112] = orientation
+        (upright if undo is None else upright.transpose(undo)).save(path, exif=exif)
+        picture = read_picture(path)
         assert picture.size == picture.image.size == (40, 20)
         assert colour_at(picture.image, 0.2, 0.2) == RED and colour_at(picture.image, 0.8, 0.2) == BLUE
         assert colour_at(picture.image, 0.2, 0.8) == WHITE
 
 
-def test_lays_transparency_on_white_and_takes_the_first_frame_of_an_animation(tmp_path: Path) -> None:
+def test_lays_transparency_on_a_ground_and_takes_the_first_frame(tmp_path: Path) -> None:
     rgba = Image.new("RGBA", (10, 10), (*RED, 0))
     rgba.paste((*BLUE, 255), (0, 0, 5, 10))
     rgba.save(tmp_path / "rgba.png")
@@ -86,10 +85,6 @@ def test_lays_transparency_on_white_and_takes_the_first_frame_of_an_animation(tm
     for name in ("moving.gif", "moving.png", "moving.webp"):
         frames[0].save(tmp_path / name, save_all=True, append_images=frames[1:], lossless=True)
         assert near(colour_at(read(tmp_path / name), 0.5, 0.5), RED), name
-
-
-def test_lays_what_is_light_on_black(tmp_path: Path) -> None:
-    """White writing on nothing would not be seen on white."""
     for drawn, ground in {"white": "black", "yellow": "black", "red": "white", "black": "white"}.items():
         layer = Image.new("RGBA", (100, 50), (255, 255, 255, 0))
         layer.paste(drawn, (10, 10, 40, 20))
@@ -100,26 +95,19 @@ def test_lays_what_is_light_on_black(tmp_path: Path) -> None:
         assert read(tmp_path / "layer.png").getpixel((80, 40)) == WHITE
 
 
-@pytest.mark.parametrize(
-    ("mode", "pixels", "grey"),
-    [
-        ("I;16", [0, 32768, 65535], [0, 127, 255]),
-        ("I", [0, 32768, 65535], [0, 127, 255]),
+def test_brings_deep_grey_colours_for_print_and_huge_pictures_to_small_ones(tmp_path: Path) -> None:
+    for mode, pixels, grey in (
+        *((mode, [0, 32768, 65535], [0, 127, 255]) for mode in ("I;16", "I")),
         ("F", [0.0, 0.5, 1.0], [0, 127, 255]),
         ("F", [0.0, 127.0, 250.0], [0, 127, 250]),
         ("1", [0, 255, 255], [0, 255, 255]),
-    ],
-)
-def test_brings_grey_to_eight_bits(mode: str, pixels: list[float], grey: list[int], tmp_path: Path) -> None:
-    image = Image.new(mode, (3, 1))
-    for place, value in enumerate(pixels):
-        image.putpixel((place, 0), value)
-    image.save(tmp_path / "deep.tiff")
-    found = read(tmp_path / "deep.tiff")
-    assert [found.getpixel((place, 0))[0] for place in range(3)] == pytest.approx(grey, abs=1)  # type: ignore[index]
-
-
-def test_converts_colours_for_print_and_scales_huge_pictures_down(tmp_path: Path) -> None:
+    ):
+        image = Image.new(mode, (3, 1))
+        for place, value in enumerate(pixels):
+            image.putpixel((place, 0), value)
+        image.save(tmp_path / "deep.tiff")
+        found = read(tmp_path / "deep.tiff")
+        assert [found.getpixel((place, 0))[0] for place in range(3)] == pytest.approx(grey, abs=1)  # type: ignore[index]
     for suffix in ("jpg", "tiff"):
         Image.new("CMYK", (16, 16), (0, 255, 255, 0)).save(tmp_path / f"red.{suffix}")
         assert near(colour_at(read(tmp_path / f"red.{suffix}"), 0.5, 0.5), RED, off=40)
@@ -133,16 +121,16 @@ def test_converts_colours_for_print_and_scales_huge_pictures_down(tmp_path: Path
         assert read_picture(path, max_side=4000).image.size == (3000, 1000)
 
 
-@pytest.mark.parametrize("suffix", ["png", "jpg", "gif", "bmp", "tiff", "webp", "ppm", "tga", "jp2", "pcx"])
-def test_a_picture_that_is_cut_off_anywhere_is_refused(suffix: str, tmp_path: Path) -> None:
-    path = tmp_path / f"noise.{suffix}"
-    Image.frombytes("RGB", (200, 150), random.Random(0).randbytes(90_000)).save(path)
-    whole = path.read_bytes()
-    check_picture(path)
-    for kept in (30, 60, 95):
-        path.write_bytes(whole[: len(whole) * kept // 100])
-        with pytest.raises(InputError, match=f"noise.{suffix}"):
-            check_picture(path)
+def test_a_picture_that_is_cut_off_anywhere_is_refused(tmp_path: Path) -> None:
+    noise = Image.frombytes("RGB", (200, 150), random.Random(0).randbytes(90_000))
+    for suffix in ("png", "jpg", "gif", "bmp", "tiff", "webp", "ppm", "tga", "jp2", "pcx"):
+        noise.save(path := tmp_path / f"noise.{suffix}")
+        whole = path.read_bytes()
+        check_picture(path)
+        for kept in (30, 60, 95):
+            path.write_bytes(whole[: len(whole) * kept // 100])
+            with pytest.raises(InputError, match=f"noise.{suffix}"):
+                check_picture(path)
 
 
 def test_refuses_broken_files_naming_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -180,7 +168,12 @@ def test_refuses_broken_files_naming_them(tmp_path: Path, monkeypatch: pytest.Mo
         read_picture(tmp_path / "whole.png")
 
 
-def test_a_corrupt_tiff_prints_no_warning(tmp_path: Path) -> None:
+def test_memory_and_time_are_bounded_and_a_corrupt_tiff_prints_no_warning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.png").write_bytes(png(65_535, 339, colour=6))
+    found = called(sizes, str(tmp_path / "a.png"), name="a.png", bounds=Bounds(60, 60, 280_000_000))
+    assert list(found) == [[64, 1]]
     exif = Image.Exif()
     exif[0x010E] = "a description"
     halves().save(tmp_path / "a.tiff", exif=exif)
@@ -193,10 +186,6 @@ def test_a_corrupt_tiff_prints_no_warning(tmp_path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert colour_at(read(tmp_path / "a.tiff"), 0.2, 0.5) == RED
-
-
-def test_what_takes_too_long_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A JPEG that is drawn over a thousand times."""
     file = io.BytesIO()
     Image.new("L", (4000, 4000)).save(file, "JPEG", progressive=True)
     data = file.getvalue()
@@ -204,13 +193,6 @@ def test_what_takes_too_long_is_ended(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(opening, "called", partial(called, bounds=Bounds(part=0.3)))
     with pytest.raises(InputError, match=r"a\.jpg: reading it takes more than 0 seconds"):
         read(tmp_path / "a.jpg")
-
-
-def test_transparency_takes_less_than_a_gigabyte_at_the_limit(tmp_path: Path) -> None:
-    """A quarter of the pixels, in a quarter of the memory and what a process takes."""
-    (tmp_path / "a.png").write_bytes(png(65_535, 339, colour=6))
-    found = called(sizes, str(tmp_path / "a.png"), name="a.png", bounds=Bounds(60, 60, 280_000_000))
-    assert list(found) == [[64, 1]]
 
 
 def sizes(path: str) -> Iterator[tuple[int, int]]:

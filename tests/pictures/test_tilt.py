@@ -31,7 +31,7 @@ def read(*pieces: Piece) -> str:
     return text_of(lines_of(pieces))
 
 
-def test_lines_run_from_top_to_bottom_and_left_to_right_may_slope_and_tall_pieces_swallow_none() -> None:
+def test_lines_run_down_and_right_may_slope_and_tall_pieces_swallow_none() -> None:
     found = [piece("d", 50, 31), piece("b", 50, 2), piece("c", 0, 28), piece("a", 0, 0)]
     assert read(*found) == "a b\nc d"
     axis = piece("Precipitation (mm)", 0, 0, width=12, height=100)
@@ -120,26 +120,23 @@ def test_where_angles_scatter_lines_cannot_be_told(angle: float, spread: int, ch
         assert told[0] == UNTOLD and sorted(told[1:]) == sorted(piece.text for piece in pieces)
 
 
-def test_letters_alone_do_not_tell_their_tilt_and_one_line_of_them_needs_none() -> None:
+def test_the_tilt_is_measured_in_pixels_and_letters_alone_do_not_tell_it() -> None:
     def magnets(left: float, top: float) -> list[Piece]:
         return [piece(pole, left + 60 * n, top, 12, 16) for n, pole in enumerate("NSNS")]
 
     assert cache_of(magnets(0, 0))["detected_text"] == "N S N S"
     three = magnets(0, 0) + magnets(400, 0) + magnets(0, 20)
     assert str(cache_of(three)["detected_text"]).startswith(UNTOLD)
-
-
-@pytest.mark.parametrize("angle", [-25, -6, 0, 4, 20])
-def test_the_tilt_is_measured_in_pixels(angle: float) -> None:
-    page = Image.new("RGB", (420, 420), "white")
-    ImageDraw.Draw(page).text((60, 190), "Subtotal 123.45", "black", ImageFont.load_default(size=30))
-    page = page.rotate(-angle, Image.Resampling.BICUBIC, fillcolor="white")
-    ink = page.convert("L").point(lambda value: 255 * (value < 128))
-    left, top, right, bottom = ink.getbbox() or (0,) * 4
-    upright = piece("Subtotal 123.45", left, top, right - left, bottom - top)
-    (found,) = measured(page, [upright])
-    assert found.angle == pytest.approx(angle, abs=0.5)
-    assert found.middle == pytest.approx(upright.middle)
+    for angle in (-25, -6, 0, 4, 20):
+        page = Image.new("RGB", (420, 420), "white")
+        ImageDraw.Draw(page).text((60, 190), "Subtotal 123.45", "black", ImageFont.load_default(size=30))
+        page = page.rotate(-angle, Image.Resampling.BICUBIC, fillcolor="white")
+        ink = page.convert("L").point(lambda value: 255 * (value < 128))
+        left, top, right, bottom = ink.getbbox() or (0,) * 4
+        upright = piece("Subtotal 123.45", left, top, right - left, bottom - top)
+        (found,) = measured(page, [upright])
+        assert found.angle == pytest.approx(angle, abs=0.5)
+        assert found.middle == pytest.approx(upright.middle)
 
 
 @pytest.mark.skipif(find_spec("rapidocr") is None, reason="rapidocr is not installed")

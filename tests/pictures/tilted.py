@@ -77,7 +77,6 @@ def _font(name: str, size: int) -> Any:
 
 
 def _above(page: Image.Image, lines: Sequence[str]) -> Image.Image:
-    """The page with level lines of text under it."""
     font, pitch = ImageFont.load_default(22), 26
     whole = Image.new("RGB", (page.width, page.height + pitch * (len(lines) + 1)), "white")
     whole.paste(page)

@@ -126,10 +126,7 @@ def test_a_call_that_cannot_be_read_is_told_and_never_the_answer(reply: str) -> 
 
 
 @pytest.mark.parametrize("native", [True, False])
-@pytest.mark.parametrize(
-    "said",
-    ['Thought: So.\nAction: weather\nAction Input: {"city": "Paris"}', f"Let me look.\n{PARIS}"],
-)
+@pytest.mark.parametrize("said", ['Action: weather\nAction Input: {"city": "Paris"}', f"So:\n{PARIS}"])
 def test_the_form_of_the_paper_and_a_list_in_text_are_calls(native: bool, said: str) -> None:
     ran = state_of([said, *(NATIVE if native else IN_TEXT)[1:]], native=native).executed_names
     assert ran == ("weather", "convert", "model_answer")

@@ -1,24 +1,30 @@
-"""Planners made of others: `Branch`, `Replanning`, `Then`; and `cascade`, the cheapest inventory first."""
+"""Planners that take turns: `Branch`, `Replanning`, `Then`, `cascade`, and the grammar of `dynamic`."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from chameleon import LLM, Executor, Inventory, Module, Planner, State, Step, Table
+from chameleon.core.events import Plan
+from chameleon.core.llm_module import Asking, configure
 from chameleon.core.log import event_from_json, event_to_json
 from chameleon.errors import InventoryError
 from chameleon.inventory.schema import RulesSpec
 from chameleon.llm import ScriptedModel
 from chameleon.planners.branch import Branch
+from chameleon.planners.dynamic import Dynamic
 from chameleon.planners.fixed import Fixed
 from chameleon.planners.replanning import Replanning
 from chameleon.planners.then import Then
 from tests.engine.doubles import QUESTION, Proposes, failing, inventory_of, run
+from tests.llm.asking import Start
+from tests.loopback import Reply
 
 READ, COUNT, SAY, SEEK, BREAKS = (Fixed([name]) for name in ("read", "count", "say", "seek", "breaks"))
 MODULES: dict[str, Any] = {name: lambda state: 1 for name in ("seek", "read", "count", "say")}
@@ -144,3 +150,60 @@ def test_a_run_goes_on_from_every_prefix_to_the_same_end() -> None:
 def test_a_question_that_follows_others_is_not_read_without_what_they_were() -> None:
     state = climbed("Is Lisbon there?", REPLIES, history=[{"question": SURE, "answer": "Lisbon"}])
     assert (state.answer, state.plan) == ("yes", ("tables",))
+
+
+OPERATIONS = dict.fromkeys(("select_row", "sort_by", "table_query"), str)
+FOLLOWS = {"start": ["select_row", "sort_by"], "select_row": ["sort_by", "end"], "sort_by": ["end"]}
+
+
+@pytest.mark.parametrize("follows", [{"a": ["end"]}, {"start": []}, {"start": ["a"], "a": ["b"], "b": ["a"]}])
+def test_a_grammar_without_sense_is_refused(follows: dict[str, list[str]]) -> None:
+    with pytest.raises(InventoryError, match=r"has no `start`|no chain can end"):
+        Dynamic(follows, ["table_query"])
+
+
+def test_a_module_that_is_not_there_is_told_once() -> None:
+    with pytest.raises(InventoryError) as told:
+        inventory_of(OPERATIONS, Dynamic(FOLLOWS, ["table_qery"])).check()
+    assert str(told.value).count("there is no module 'table_qery'. Did you mean 'table_query'?") == 1
+
+
+@pytest.mark.parametrize(
+    ("weights", "logprobs", "chosen"),
+    [
+        ("given", True, "select_row"),  # 0.99 against twice 0.007
+        ("given", False, "sort_by"),  # one vote against two
+        ("rank", True, "select_row"),  # 1 against 2/3 + 1/3, and the first of equals
+    ],
+)
+def test_samples_vote(loopback: Start, tmp_path: Path, weights: Any, logprobs: bool, chosen: str) -> None:
+    sure, unsure = Reply("f_select_row()", logprobs=(-0.01,)), Reply("f_sort_by()", logprobs=(-5.0,))
+    loopback(lambda request: sure if request["seed"] == 1 else unsure)
+    planner = Dynamic(FOLLOWS, ["table_query"], samples=3, weights=weights)
+    llm = LLM.connect("openai:local", seed=1, logprobs=logprobs)
+    assert proposed(planner, llm, tmp_path).names == (chosen,)
+
+
+@pytest.mark.parametrize(
+    ("replies", "note"),
+    [
+        (["<END>"], "chosen from sort_by, end"),
+        (["I cannot tell."], "the reply names none of sort_by, end"),
+        (["f_select_row(row 1)"], "the reply names none of sort_by, end"),
+        (["?", "<END>", "f_sort_by(a)"], "chosen from sort_by, end"),
+    ],
+)
+def test_a_chain_says_whether_the_model_chose_its_end(replies: list[str], note: str, tmp_path: Path) -> None:
+    sorted_or_ended = {"start": ["sort_by", "end"], "sort_by": ["end"]}
+    planner = Dynamic(sorted_or_ended, ["table_query"], samples=len(replies))
+    plan = proposed(planner, LLM.connect(ScriptedModel(replies)), tmp_path)
+    assert plan.names == ("table_query",) and plan.note == f"the chain ends: {note}"
+
+
+def proposed(planner: Dynamic, llm: LLM, folder: Path) -> Plan:
+    """Return what the planner proposes for a table that no operation has changed yet."""
+    (folder / "plan.md").write_text("# user\nNext?\n", "utf-8")
+    planner.prompt = "plan"
+    configure(planner, Asking(folders=(folder,)))
+    state = State(input={"question": "?", "table": Table(["a"], [["1"]])})
+    return planner.with_llm(llm).propose(state, inventory_of(OPERATIONS, planner))

@@ -156,7 +156,7 @@ def table_in(text: str) -> SqlTable:
     match = DATABASE.fullmatch(text)
     assert match is not None, text
     lines = match["columns"].split(",\n")
-    columns: dict[str, Any] = dict(re.fullmatch(r'\t"(.+)" (\w+)', line).groups() for line in lines)  # type: ignore[union-attr,misc]
+    columns: dict[str, Any] = dict(re.fullmatch(r'\t"(.+)" (\w+)', line).groups() for line in lines)
     header, *rows = (line.split("\t") for line in match["lines"].split("\n"))
     assert header == list(columns) and {*columns.values()} <= {*get_args(SqlType)}
     return SqlTable(columns, [tuple(map(cell_of, row, columns.values())) for row in rows])

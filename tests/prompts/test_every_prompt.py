@@ -11,14 +11,8 @@ import pytest
 from jinja2 import Environment, meta
 
 from tests.benchmarks.shared_data import DATA, needs_data
-from tests.prompts.demonstrations import (
-    NAMES,
-    TASKS,
-    chain_demonstrations,
-    parts,
-    planner_demonstrations,
-    problem_demonstrations,
-)
+from tests.prompts import demonstrations
+from tests.prompts.demonstrations import NAMES, TASKS, chain_demonstrations, parts, problem_demonstrations
 
 # As many as published (Chameleon; Chain-of-Table, appendix C); the chains of planners are counted apart.
 COUNTS = {
@@ -77,7 +71,7 @@ def test_no_demonstration_is_an_item_of_a_benchmark() -> None:
         elif prompt in COUNTS.get(task, "").split():
             shown = problem_demonstrations(name)
         elif task in TASKS and prompt == "planner":
-            shown = [demo for some in planner_demonstrations(task) for demo in some]
+            shown = [demo for some in demonstrations.planner_demonstrations(task) for demo in some]
         elif task == "tablerag":
             label = "Claim|Statement|Question|Question or statement"
             found = re.findall(rf"^(?:{label}): (\w.+)$", parts(name)[2], re.M)

@@ -17,7 +17,6 @@ WORDS = _WORDS.split()
 
 
 def table_document(number: int, seed: int = 0, *, id: str | None = None) -> Document:
-    """A table of words and numbers; the same for the same number and seed."""
     chance = random.Random(number * 1009 + seed)
     columns = chance.randint(1, 4)
     rows = [
@@ -31,12 +30,10 @@ def table_document(number: int, seed: int = 0, *, id: str | None = None) -> Docu
 
 
 def tables(count: int, seed: int = 0, first: int = 0) -> list[Document]:
-    """Tables with the numbers from `first` on."""
     return [table_document(number, seed) for number in range(first, first + count)]
 
 
 def questions(count: int, seed: int = 0) -> list[str]:
-    """Questions of words that the tables have, and of some that none has."""
     chance = random.Random(seed)
     words = [*WORDS, "unheard", "which", "the", "river river"]
     return [" ".join(chance.choices(words, k=chance.randint(1, 6))) for _ in range(count)]

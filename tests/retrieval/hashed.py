@@ -73,5 +73,4 @@ def by_name() -> Iterator[None]:
 
 @pytest.fixture
 def hashed(by_name: None) -> Hashed:
-    """A model with a name that no other test has."""
     return Hashed()

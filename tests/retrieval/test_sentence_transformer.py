@@ -32,7 +32,6 @@ TEXTS = ["river", "bridge, harbour market! library.", "castle " * 90, "", "south
 
 
 def saved(folder: Path, kind: str, **more: Any) -> Any:
-    """Save a BERT of random weights with its tokenizer, and return it."""
     import transformers
 
     torch.manual_seed(7)
@@ -47,7 +46,6 @@ def saved(folder: Path, kind: str, **more: Any) -> Any:
 
 
 def hidden(model: Any, words: list[str], attended: int) -> Any:
-    """Return the last layer of one text alone."""
     ids = torch.tensor([[IDS[word] for word in words]])
     mask = torch.tensor([[1] * attended + [0] * (len(words) - attended)])
     with torch.no_grad():

@@ -1,4 +1,4 @@
-"""Search by words: texts as terms, the published formula of BM25, and closer evidence in a document."""
+"""Search by words: texts as terms, the formula of BM25, closer evidence; and how often tables are found."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from chameleon.retrieval.make import build_index, make_retriever
 from chameleon.retrieval.ranking import TextCollection
 from chameleon.retrieval.wordlists import STOP_WORDS
 from chameleon.table import Table
+from tests.benchmarks.shared_data import needs_data, rows
 from tests.growth import grows_in_proportion
 from tests.retrieval.corpora import questions, tables
 
@@ -69,11 +70,19 @@ def test_folding_is_idempotent_and_terms_are_words_of_one_case(text: str) -> Non
     assert all(term and not re.search(r"\s", term) for term in terms(text))
 
 
-def test_weak_words_count_for_less_in_a_query_and_a_long_text_takes_time_in_proportion() -> None:
+def test_weak_words_count_for_less_and_terms_beyond_the_most_are_left_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     assert grows_in_proportion(terms, lambda size: " ".join(f"{n}-7" for n in range(12 * size)))
     weights = query_weights("how many goals: goals of the highest league")
     assert weights == {"mani": WEAK, "goal": 2.0, "highest": WEAK, "leagu": 1.0}
     assert query_weights("many many") == {"mani": 2 * WEAK}
+    monkeypatch.setattr("chameleon.retrieval.layout.MOST_TERMS", 2)
+    elm = "elm oak ash"  # of which two are looked at, after what is before them
+    for document in (Document("a", title=elm), Document("a", text=elm)):
+        assert measured(elm, [document])["said"] == [4.0]
+    for document in (table(f"fir/{elm}", "elm/elm"), table("fir", elm, "elm")):
+        assert measured(elm, [document])["said"] == [2.0]
 
 
 def by_formula(query: dict[str, float], texts: Sequence[Sequence[str]], k1: float) -> list[float]:
@@ -150,10 +159,24 @@ def test_what_each_measures(name: str, question: str, more: Document, value: flo
     assert ours == pytest.approx(value) and ours > other
 
 
-def test_terms_beyond_the_most_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("chameleon.retrieval.layout.MOST_TERMS", 2)
-    elm = "elm oak ash"  # of which two are looked at, after what is before them
-    for document in (Document("a", title=elm), Document("a", text=elm)):
-        assert measured(elm, [document])["said"] == [4.0]
-    for document in (table(f"fir/{elm}", "elm/elm"), table("fir", elm, "elm")):
-        assert measured(elm, [document])["said"] == [2.0]
+FIGURES = {  # corpus, queries, every how many of them; recall at 1 and at 10 by bm25, and by lexical
+    ("tabfact/corpus.jsonl.gz", "tabfact/queries.jsonl.gz", 12): (0.775, 0.912, 0.804, 0.933),
+    ("wikitq/tables.jsonl.gz", "wikitq/queries.jsonl", 4): (0.571, 0.760, 0.601, 0.783),
+    ("fetaqa/tables.jsonl.gz", "fetaqa/queries.jsonl", 2): (0.896, 0.960, 0.916, 0.968),
+}
+
+
+@needs_data
+@pytest.mark.parametrize("case", FIGURES, ids=lambda case: case[0].partition("/")[0])
+def test_the_table_is_found(tmp_path: Path, case: tuple[str, str, int]) -> None:
+    corpus, queries, step = case
+    known = {each["table_id"]: Table(each["header"], each["rows"], each["caption"]) for each in rows(corpus)}
+    index, found = build_index(tmp_path, [Document(*each) for each in known.items()], "bm25"), []
+    asked = [(row.get("question") or row["statement"], row["gold_table_id"]) for row in rows(queries)[::step]]
+    for name in ("bm25", "lexical"):
+        hits = make_retriever(index, name).search_many([question for question, _ in asked])
+        for k in (1, 10):
+            pairs = zip(asked, hits, strict=True)
+            there = [gold in {hit.id for hit in of_one[:k]} for (_, gold), of_one in pairs]
+            found.append(sum(there) / len(asked))
+    assert found == pytest.approx(FIGURES[case], abs=0.004)

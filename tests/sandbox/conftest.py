@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Iterator
+from dataclasses import dataclass
 from decimal import localcontext
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ from chameleon.sandbox import Limits, Sandbox, make_sandbox
 from chameleon.sandbox.inside.encode import Encoder
 from chameleon.sandbox.sealed_process import why_unusable
 
+SECRET = "canary-5f1c"
 LIMITS = Limits(wall_s=5, cpu_s=5, memory_mb=256)
 _strangers: set[int] = set()
 
@@ -53,3 +56,38 @@ def in_plain_python(code: str) -> Any:
     with localcontext():
         exec(code, namespace)
     return Encoder(1 << 20, depth=12, digits=4000).encode(namespace["ans"])
+
+
+@dataclass
+class Canary:
+    folder: Path
+    listener: socket.socket
+
+    @property
+    def state(self) -> dict[str, tuple[int, bytes]]:
+        files = (path for path in self.folder.rglob("*") if path.is_file())
+        return {str(path): (path.stat().st_mode, path.read_bytes()) for path in files}
+
+    def reached(self) -> bool:
+        try:
+            connection, _ = self.listener.accept()
+        except BlockingIOError:
+            return False
+        connection.close()
+        return True
+
+
+@pytest.fixture
+def canary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Canary]:
+    monkeypatch.setenv("CANARY_KEY", SECRET)
+    (tmp_path / "secret.txt").write_text(SECRET)
+    (tmp_path / "secret_module.py").write_text(f"TOKEN = {SECRET!r}\n")
+    (tmp_path / "keep").mkdir()
+    (tmp_path / "keep" / "me").write_text("still here")
+    for path in (tmp_path, *tmp_path.rglob("*")):
+        path.chmod(0o777 if path.is_dir() else 0o666)
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        listener.setblocking(False)
+        yield Canary(tmp_path, listener)

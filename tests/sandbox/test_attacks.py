@@ -8,11 +8,8 @@ from __future__ import annotations
 
 import gzip
 import json
-import socket
 import time
-from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,47 +17,9 @@ import psutil
 import pytest
 
 from chameleon.sandbox import ExecResult, Sandbox
-from tests.sandbox.conftest import each_program
+from tests.sandbox.conftest import SECRET, Canary, each_program
 
-SECRET = "canary-5f1c"
 SECONDS = 0.3
-
-
-@dataclass
-class Canary:
-    """What a program must not touch."""
-
-    folder: Path
-    listener: socket.socket
-
-    @property
-    def state(self) -> dict[str, tuple[int, bytes]]:
-        files = (path for path in self.folder.rglob("*") if path.is_file())
-        return {str(path): (path.stat().st_mode, path.read_bytes()) for path in files}
-
-    def reached(self) -> bool:
-        try:
-            connection, _ = self.listener.accept()
-        except BlockingIOError:
-            return False
-        connection.close()
-        return True
-
-
-@pytest.fixture
-def canary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Canary]:
-    monkeypatch.setenv("CANARY_KEY", SECRET)
-    (tmp_path / "secret.txt").write_text(SECRET)
-    (tmp_path / "secret_module.py").write_text(f"TOKEN = {SECRET!r}\n")
-    (tmp_path / "keep").mkdir()
-    (tmp_path / "keep" / "me").write_text("still here")
-    for path in (tmp_path, *tmp_path.rglob("*")):
-        path.chmod(0o777 if path.is_dir() else 0o666)
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        listener.listen()
-        listener.setblocking(False)
-        yield Canary(tmp_path, listener)
 
 
 def attack(sandbox: Sandbox | Uncontained, canary: Canary, code: str, seconds: float = SECONDS) -> ExecResult:
@@ -79,8 +38,6 @@ def attack(sandbox: Sandbox | Uncontained, canary: Canary, code: str, seconds: f
 
 
 class Uncontained:
-    """Runs a program in this very process."""
-
     def run(self, code: str, timeout: float | None = None) -> ExecResult:
         namespace: dict[str, object] = {}
         exec(code, namespace)
@@ -113,9 +70,17 @@ def test_limits_hold_and_an_answer_cannot_be_forged(
     assert status in ("error", "crashed", "timeout", "too_large") if kind == "channel" else status != "ok"
 
 
-def test_sources_that_break_a_parser(sealed: Sandbox, canary: Canary) -> None:
+def test_sources_that_break_a_parser_and_traces_in_memory(sealed: Sandbox, canary: Canary) -> None:
     for code in ("ans = " + "(" * 3000 + ")" * 3000, "ans = " + "-" * 100_000 + "1"):
         assert attack(sealed, canary, code).status != "ok"
+    marker = "trace-" + "9d2e"
+    sealed.run(f"ans = '{marker}' * 100", {"hidden": marker})
+    scan = (
+        "import gc\nhalf = 'trace-'\n"
+        "ans = [o for o in gc.get_objects() if isinstance(o, dict) and any("
+        "type(v) is str and v.startswith(half) and len(v) > 6 for v in list(o.values()))]\nans = len(ans)"
+    )
+    assert sealed.run(scan).value == 0
 
 
 @pytest.mark.slow
@@ -125,17 +90,6 @@ def test_nothing_of_a_program_goes_on_burning(sealed: Sandbox) -> None:
     before = sum(process.cpu_times().user for process in family)
     time.sleep(0.15)
     assert sum(process.cpu_times().user for process in family if process.is_running()) - before < 0.08
-
-
-def test_no_trace_of_the_program_before_is_in_memory(sealed: Sandbox) -> None:
-    marker = "trace-" + "9d2e"
-    sealed.run(f"ans = '{marker}' * 100", {"hidden": marker})
-    scan = (
-        "import gc\nhalf = 'trace-'\n"
-        "ans = [o for o in gc.get_objects() if isinstance(o, dict) and any("
-        "type(v) is str and v.startswith(half) and len(v) > 6 for v in list(o.values()))]\nans = len(ans)"
-    )
-    assert sealed.run(scan).value == 0
 
 
 DATA = (Path(__file__).parents[2] / ".." / "shared" / "data" / "sandbox").resolve()

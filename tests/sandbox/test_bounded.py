@@ -49,36 +49,30 @@ def test_values_come_back_as_they_are(values: list[Any], data: bytes | None) -> 
     assert call("echo", *values, data=data) == expected
 
 
-@pytest.mark.parametrize(
-    ("name", "arguments", "said"),
-    [
+def test_what_takes_too_much_or_fails_is_reported_in_one_line() -> None:
+    for name, arguments, said in (
         ("never", (), "takes more than 0 seconds"),
         ("slowly", (9, 0.4), "takes more than 0 seconds"),
         ("takes", (400,), "takes more than 200 MB of memory"),
         ("dies", (0,), "its reader has crashed over it"),
         ("dies", (signal.SIGTERM,), "its reader has crashed over it"),
         ("raises", ("theirs",), r"cannot be read \(KeyError: 'odd"),
-    ],
-)
-def test_what_takes_too_much_or_fails_is_told_in_one_line(name: str, arguments: Any, said: str) -> None:
-    bounds = SHORT._replace(part=9.0, total=1.0) if name == "slowly" else SHORT
-    begun = time.monotonic()
-    with pytest.raises(InputError, match=f"a.pdf: .*{said}") as told:
-        call(name, *arguments, bounds=bounds)
-    assert time.monotonic() - begun < 9 and "\n" not in str(told.value) and len(str(told.value)) < 500
-    assert call("echo", 5) == [5]
+    ):
+        bounds = SHORT._replace(part=9.0, total=1.0) if name == "slowly" else SHORT
+        begun = time.monotonic()
+        with pytest.raises(InputError, match=f"a.pdf: .*{said}") as told:
+            call(name, *arguments, bounds=bounds)
+        assert time.monotonic() - begun < 9 and "\n" not in str(told.value) and len(str(told.value)) < 500
+        assert call("echo", 5) == [5]
 
 
-def test_our_own_errors_stay_and_nothing_is_printed(capfd: pytest.CaptureFixture[str]) -> None:
+def test_own_errors_stay_and_one_process_serves_many_calls(capfd: pytest.CaptureFixture[str]) -> None:
     assert call("prints") == [True] and capfd.readouterr() == ("", "")
     found, process = [], call("tells")[1]
     with pytest.raises(Declined, match=r"a\.csv: not to be had\. Do this\."):
         for part in called(hostile_readers.raises, "ours", name="b", bounds=SHORT):
             found.append(part)
     assert found == [1] and call("tells")[1] == process
-
-
-def test_one_process_serves_many_calls_and_one_that_had_too_much_before_is_made_anew() -> None:
     end_all()
     first, second = (call("tells")[1] for _ in range(2))
     assert first == second != os.getpid()
@@ -141,11 +135,10 @@ others = st.one_of(
 
 
 def nested(leaves: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    return st.recursive(
-        leaves,
-        lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
-        max_leaves=12,
-    )
+    def deeper(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+        return st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4)
+
+    return st.recursive(leaves, deeper, max_leaves=12)
 
 
 def there(value: Any) -> Any:
@@ -153,13 +146,9 @@ def there(value: Any) -> Any:
     return checked(json.loads(json.dumps(form, allow_nan=False)), 15, 4000)
 
 
-@given(nested(same))
-def test_values_of_json_come_as_they_are(value: Any) -> None:
-    assert there(value) == value
-
-
-@given(nested(same | others))
-def test_every_plain_value_is_strict_json_and_has_a_kind(value: Any) -> None:
+@given(nested(same), nested(same | others))
+def test_values_of_json_come_as_they_are_and_others_as_strict_json_of_a_kind(plain: Any, value: Any) -> None:
+    assert there(plain) == plain
     json.dumps(there(value), allow_nan=False).encode()
     assert kind_of(value) == ("none" if value is None else type(value).__name__.lower())
 
@@ -197,7 +186,7 @@ def test_forms_and_kinds(value: Any, form: Any, kind: str) -> None:
     assert (there(value), kind_of(value)) == (form, kind)
 
 
-def test_what_is_not_plain_data_too_deep_large_or_long_is_refused() -> None:
+def test_what_is_not_plain_data_and_frames_that_no_honest_child_sends_are_refused() -> None:
     for value in (lambda: 1, (item for item in ()), object(), json, print, b"bytes", type, iter([])):
         with pytest.raises(Unsupported):
             there([value])
@@ -213,12 +202,6 @@ def test_what_is_not_plain_data_too_deep_large_or_long_is_refused() -> None:
     ]:
         with pytest.raises(TooLarge, match=told):
             there(value)
-
-
-WRONG = ["9" * 4200, "9" * 5000, "NaN", "[1e999]", "[" * 50 + "]" * 50, '{"a": ' * 50 + "1" + "}" * 50]
-
-
-def test_frames_that_no_honest_child_sends() -> None:
     for data in (
         *(b"", b"\xff", b"[]", b"{}", b'{"s": 1}', b'{"s": "ok", "out": 3}', b'{"s": "ok", "k": 3}'),
         *(b'{"s": "ok", "v": 1, "k": "\\u001b[31m"}', b"[" * 100_000),
@@ -226,6 +209,9 @@ def test_frames_that_no_honest_child_sends() -> None:
     ):
         with pytest.raises(BadFrame):
             read_frame(data, depth=12, digits=4000)
+
+
+WRONG = ["9" * 4200, "9" * 5000, "NaN", "[1e999]", "[" * 50 + "]" * 50, '{"a": ' * 50 + "1" + "}" * 50]
 
 
 @given(

@@ -66,9 +66,6 @@ def test_tables_and_views_of_an_sqlite_database(tmp_path: Path) -> None:
     assert chosen.table == choose_table(before, sheet="sold_items").table
     assert chosen.table.caption == "sold items"
     assert chosen.others == ['we"ird; DROP TABLE sold', "empty", "words", "twice"]
-
-
-def test_a_write_ahead_log_is_read_and_a_view_is_left_out_for_what_it_may_not_call(tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "wal.db")) as connection:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.executescript("CREATE TABLE t (a); INSERT INTO t VALUES (1); INSERT INTO t VALUES (2);")
@@ -102,7 +99,7 @@ def test_endless_views_and_large_tables_are_left_out(tmp_path: Path, monkeypatch
         assert "more text" in large.why and "CHAMELEON_MAX_TABLE_MB" in large.why
 
 
-def test_broken_files_are_reported_by_name(tmp_path: Path) -> None:
+def test_broken_files_and_wrong_addresses_are_one_line_without_the_password(tmp_path: Path) -> None:
     for name, content in (
         ("x.db", b"hello" * 100),
         ("y.db", b"SQLite format 3\x00" + b"\xff" * 2000),
@@ -114,6 +111,20 @@ def test_broken_files_are_reported_by_name(tmp_path: Path) -> None:
             choose_table(tmp_path / name, name=name)
         assert str(caught.value).startswith(name) and "\n" not in str(caught.value)
         assert "/chameleon-" not in str(caught.value)
+    pytest.importorskip("sqlalchemy")
+    for address in (
+        "postgresql://ann:hush-hush@127.0.0.1:1/db?password=hush-hush",
+        "postgresql://ann:hush-hush@127.0.0.1:hush-hush/db",
+        "postgresql://ann:hush-hush@[::1/db",
+        "postgresql:/ann:hush-hush@h/db",
+        "nosuch://ann:hush-hush@h/db",
+        "sqlite:///hush-hush.db",
+    ):
+        with pytest.raises(ChameleonError) as caught:
+            choose_table(address)
+        line = str(caught.value)
+        assert "\n" not in line and line.startswith(address.partition(":")[0])
+        assert "hush-hush" not in line or address.startswith("sqlite")
 
 
 def test_tables_of_a_duckdb_database(tmp_path: Path) -> None:
@@ -146,23 +157,6 @@ def test_parquet_files_and_missing_packages(tmp_path: Path, monkeypatch: pytest.
         monkeypatch.setitem(sys.modules, package, None)
         with pytest.raises(MissingPackage, match=f"the package {package}.* pip install "):
             choose_table(source)
-
-
-def test_a_wrong_address_is_one_line_without_the_password() -> None:
-    pytest.importorskip("sqlalchemy")
-    for address in (
-        "postgresql://ann:hush-hush@127.0.0.1:1/db?password=hush-hush",
-        "postgresql://ann:hush-hush@127.0.0.1:hush-hush/db",
-        "postgresql://ann:hush-hush@[::1/db",
-        "postgresql:/ann:hush-hush@h/db",
-        "nosuch://ann:hush-hush@h/db",
-        "sqlite:///hush-hush.db",
-    ):
-        with pytest.raises(ChameleonError) as caught:
-            choose_table(address)
-        line = str(caught.value)
-        assert "\n" not in line and line.startswith(address.partition(":")[0])
-        assert "hush-hush" not in line or address.startswith("sqlite")
 
 
 SERVED = """
@@ -200,7 +194,6 @@ def server() -> Iterator[str]:
     running.cleanup()
 
 
-@pytest.mark.slow
 def test_a_server_is_only_read_and_a_huge_table_is_refused_at_once(server: str) -> None:
     found = choose_table(server, sheet="people")
     assert found.table.header == ("name", "age", "born", "pay", "tags")

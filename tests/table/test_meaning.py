@@ -82,9 +82,6 @@ COLUMNS = [*_columns()]
 def test_a_column_is_of_one_kind(cells: str, kind: str, unit: str, values: list[Any]) -> None:
     found = meaning(cells)
     assert (found.kind, found.unit, found.plain) == (kind, unit, values)
-
-
-def test_years_and_truths() -> None:
     assert (meaning("1999|2006").unit, meaning("1999|2006").plain) == ("year", [1999, 2006])
     assert (meaning("true|FALSE|").kind, meaning("true|FALSE|").plain) == ("boolean", [True, False, N])
 
@@ -129,21 +126,12 @@ def test_a_name_decides_codes_and_units(kind: str, columns: str) -> None:
         assert meaning(cells, name).kind == kind, name
 
 
-@pytest.mark.parametrize(
-    ("cells", "hint", "values"),
-    [
-        ("12.500|8.750|980", ",", [12500, 8750, 980]),
-        ("12.500|8.750", "?", ["12.500", "8.750"]),
-        ("12.500|8.750", "", [12.5, 8.75]),
-        ("03/04/2024|05/06/2024", "day first", ["2024-04-03", "2024-06-05"]),
-        ("03/04/2024|05/06/2024", "month first", ["2024-03-04", "2024-05-06"]),
-    ],
-)
-def test_a_hint_decides_what_the_cells_leave_open(cells: str, hint: str, values: list[Any]) -> None:
-    assert meaning(cells, hints=(hint,)).plain == values
-
-
-def test_a_part_of_a_table_and_one_of_5000_columns_are_read_as_the_whole_is() -> None:
+def test_a_hint_decides_and_a_part_of_a_table_is_read_as_the_whole() -> None:
+    assert meaning("12.500|8.750|980", hints=(",",)).plain == [12500, 8750, 980]
+    assert meaning("12.500|8.750", hints=("?",)).plain == ["12.500", "8.750"]
+    assert meaning("12.500|8.750", hints=("",)).plain == [12.5, 8.75]
+    assert meaning("03/04/2024", hints=("day first",)).plain == ["2024-04-03"]
+    assert meaning("03/04/2024", hints=("month first",)).plain == ["2024-03-04"]
     assert Table(map(str, range(5_000)), [["1"] * 5_000]).columns[0].meaning.kind == "number"
     whole = Table(["Day", "Sum"], [["25/12/2024", "2,50"], ["03/04/2024", "1.310"]])
     part = whole.take_rows([1]).take_columns([1, 0]).with_column("Note", ["x"]).with_caption("c")
@@ -154,7 +142,7 @@ def test_a_part_of_a_table_and_one_of_5000_columns_are_read_as_the_whole_is() ->
         assert table.columns[0].meaning.plain == ["12.500"]
 
 
-def test_a_column_of_units_measures_its_neighbor() -> None:
+def test_units_of_a_neighbor_notes_and_data_frames() -> None:
     parts = Table(["Part", "Weight", "Unit"], [["P-1", "500", "g"], ["P-2", "2", "kg"], ["P-3", "1", "kg"]])
     assert parts.columns[1].meaning.plain == [0.5, 2, 1] and parts.notes == ["Weight: 500 g counts as 0.5 kg"]
     sales = Table(["Ccy", "Amount", "Shop"], [["USD", "5", "A"], ["JPY", "900", "B"]])
@@ -165,9 +153,6 @@ def test_a_column_of_units_measures_its_neighbor() -> None:
     assert kinds == ["unclear", "unclear", "text", "text", "number"]
     assert net.take_columns([0, 2]).columns[0].meaning.why == "its units stand in another column"
     assert parts.take_rows([0, 1]).columns[1].meaning.unit == "g"
-
-
-def test_assumptions_are_noted_and_data_frames_have_dates_numbers_and_codes() -> None:
     table = Table(["Name", "Price"], [["a", "$5"], ["b", "TBD"], ["c", "7"]])
     taken = "Price: figures without a unit, such as 7, are taken as $"
     assert table.notes == [taken, "Price: 1 × TBD counts as blank"]
@@ -237,7 +222,6 @@ def summed(table: Table) -> Any:
 
 
 def met(table: Table) -> Any:
-    """Whether the first cell is neither above nor below itself."""
     try:
         above, below = (rows_where(f'V {sign} "{table.rows[0][0]}"', table) for sign in "><")
     except StepRejected:

@@ -21,7 +21,6 @@ from tests.table.strategies import lines, read_text
 
 
 def found(text: str, name: str = "x.csv") -> list[Found]:
-    """The tables of a text in which nothing is left out."""
     findings = list(tables_in(text.encode(), name))
     assert not any(isinstance(each, LeftOut) for each in findings), findings
     return [each for each in findings if isinstance(each, Found)]
@@ -47,27 +46,24 @@ def test_any_dialect_is_found_below_the_titles(rows: list[tuple[str, ...]], abov
         assert cells(above + text.getvalue())[0] == list(rows[0])
 
 
-@pytest.mark.parametrize(
-    ("text", "rows"),
-    [
-        ("a;b\n1,5;2,5\n3,5;4,5", "a/b 1,5/2,5 3,5/4,5"),
-        ('a\tb\rAnn\t"1,5"\rBob\t"x;|\t_y"\r\t2', "a/b Ann/1,5 Bob/x;|__y /2"),
-        ('a|b\r\nAnn|"1,5"\r\n|2', "a/b Ann/1,5 /2"),
-        ('a, b\n"x,_""y""\nz", "1\t2"\n', 'a/b x,_"y"_z/1_2'),
-        ('a,b\n"Bolt" ,"Usain"  \n"Gay"  , "Tyson" \n', "a/b Bolt/Usain Gay/Tyson"),
-        ('Nail,Price\n5"_nail,2\n6"_nail,3\n', 'Nail/Price 5"_nail/2 6"_nail/3'),
-        ("PAR1,PAR2\n3,4\n", "PAR1/PAR2 3/4"),  # as a Parquet file begins
-        ("a,b\n\n1,2,\n   \n3,4,\n,,\n", "a/b 1/2 3/4"),
-        ("a,,b,\n1,,2,\n3,,4,\n", "a/b 1/2 3/4"),
-        ("A,P,,A,A\nA,1,2,B,C\n", "A/P//A_(2)/A_(3) A/1/2/B/C"),
-        ("Name\nLee\nKim\n", "Name Lee Kim"),
-        ("Name\n\nLee\n\nKim\n", "Name Lee Kim"),
-        ("A,B\nX,10\n\nS,\nY,3\n", "A/B X/10 S/ Y/3"),  # a line between rows begins no other table
-    ],
-)
-def test_what_a_csv_text_is_read_as(text: str, rows: str) -> None:
-    said = [[cell.replace(" ", "_") for cell in row] for row in cells(text)]
-    assert said == [row.split("/") for row in rows.split()]
+def test_what_a_csv_text_is_read_as() -> None:
+    for text, rows in {
+        "a;b\n1,5;2,5\n3,5;4,5": "a/b 1,5/2,5 3,5/4,5",
+        'a\tb\rAnn\t"1,5"\rBob\t"x;|\t_y"\r\t2': "a/b Ann/1,5 Bob/x;|__y /2",
+        'a|b\r\nAnn|"1,5"\r\n|2': "a/b Ann/1,5 /2",
+        'a, b\n"x,_""y""\nz", "1\t2"\n': 'a/b x,_"y"_z/1_2',
+        'a,b\n"Bolt" ,"Usain"  \n"Gay"  , "Tyson" \n': "a/b Bolt/Usain Gay/Tyson",
+        'Nail,Price\n5"_nail,2\n6"_nail,3\n': 'Nail/Price 5"_nail/2 6"_nail/3',
+        "PAR1,PAR2\n3,4\n": "PAR1/PAR2 3/4",  # as a Parquet file begins
+        "a,b\n\n1,2,\n   \n3,4,\n,,\n": "a/b 1/2 3/4",
+        "a,,b,\n1,,2,\n3,,4,\n": "a/b 1/2 3/4",
+        "A,P,,A,A\nA,1,2,B,C\n": "A/P//A_(2)/A_(3) A/1/2/B/C",
+        "Name\nLee\nKim\n": "Name Lee Kim",
+        "Name\n\nLee\n\nKim\n": "Name Lee Kim",
+        "A,B\nX,10\n\nS,\nY,3\n": "A/B X/10 S/ Y/3",  # a line between rows begins no other table
+    }.items():
+        said = [[cell.replace(" ", "_") for cell in row] for row in cells(text)]
+        assert said == [row.split("/") for row in rows.split()]
 
 
 def test_titles_and_notes_belong_to_their_table() -> None:
@@ -99,27 +95,20 @@ def test_sections_lose_nothing(records: list[list[str]]) -> None:
     assert sorted(" ".join(kept).split()) == sorted(words)
 
 
-@pytest.mark.parametrize(
-    ("encoding", "read_as", "text"),
-    [
-        ("cp1252", "Windows-1252", "Town;Price\nKöln;3 €\nZürich;4 €\n"),
-        ("cp1251", "cp1251", "Город;Цена\nМосква;3\nКазань;4\n"),
-        ("cp932", "cp932", "都市,人口,県\n横浜市,3700000,神奈川県\n大阪市,2700000,大阪府\n"),
-        ("gb18030", "gb18030", "城市,人口,省份\n广州市,15300000,广东省\n成都市,16300000,四川省\n"),
-        ("utf-16", "", "Town;Price\nKöln;3 €\n"),
-        ("utf-32", "", "Town;Price\nKöln;3 €\n"),
-    ],
-)
-def test_texts_of_other_encodings(encoding: str, read_as: str, text: str) -> None:
-    if read_as.startswith(("cp", "gb")):
-        pytest.importorskip("charset_normalizer")
-    read = choose_table(text.encode(encoding), name="towns.csv")
-    assert read.table == read_text(text)
-    told = [note for note in read.table.notes if "UTF-8" in note]
-    assert told == ([f"towns.csv is not UTF-8, and was read as {read_as}"] if read_as else [])
-
-
-def test_a_damaged_text_is_not_guessed() -> None:
+def test_texts_of_other_encodings_are_read_and_damaged_ones_not_guessed() -> None:
+    pytest.importorskip("charset_normalizer")
+    for encoding, text in {
+        "Windows-1252": "Town;Price\nKöln;3 €\nZürich;4 €\n",
+        "cp1251": "Город;Цена\nМосква;3\nКазань;4\n",
+        "cp932": "都市,人口,県\n横浜市,3700000,神奈川県\n大阪市,2700000,大阪府\n",
+        "gb18030": "城市,人口,省份\n广州市,15300000,广东省\n成都市,16300000,四川省\n",
+        **dict.fromkeys(("utf-16", "utf-32"), "Town;Price\nKöln;3 €\n"),
+    }.items():
+        read = choose_table(text.encode(encoding), name="towns.csv")
+        assert read.table == read_text(text)
+        told = [note for note in read.table.notes if "UTF-8" in note]
+        said = f"towns.csv is not UTF-8, and was read as {encoding}"
+        assert told == ([] if encoding.startswith("utf") else [said])
     for data in (b"a,b\n1,\x81x\n", b"a,b\n1,\xe4\x01\n", "a,b\nü,".encode() + b"\xe4\n"):
         with pytest.raises(InputError, match=r"x\.csv: is not UTF-8: byte 0x\w\w in line 2\. It is damaged"):
             read_table(data, name="x.csv")
@@ -127,7 +116,13 @@ def test_a_damaged_text_is_not_guessed() -> None:
         read_table("a,b\n".encode("utf-16") + b"\0")
 
 
-def test_every_table_of_a_markdown_text_has_the_heading_above_it() -> None:
+def test_bar_tables_and_those_of_markdown_with_the_heading_above_them() -> None:
+    table = read_text("City, country | People\nRome, Italy | 2,800,000\nOslo, Norway | 700,000")
+    assert table.header == ("City, country", "People")
+    text = "Ticket sales\n | Adults | Children\nMonday | 3 | 4"
+    assert read_text(text) == Table(["", "Adults", "Children"], [["Monday", "3", "4"]], "Ticket sales")
+    unnamed = read_text("Employee | Pay |\nAnn | May |\nTotal | | $820", "pipe")
+    assert unnamed.header == ("Employee", "Pay", "") and unnamed.rows[1] == ("Total", "", "$820")
     text = (
         "---\ntitle: x\n---\n# Report\n\nIntro.\n## **Prices**\n\n| Item | Price |\n|---|---:|\n"
         "| **Tea** | [2.5](http://x.example) |\n| Cake |\n| Bun | 1 | 9 |\n\n"
@@ -140,38 +135,20 @@ def test_every_table_of_a_markdown_text_has_the_heading_above_it() -> None:
     assert stock.table.rows == (("Tea", "4 | 5"),)
 
 
-@given(st.text(alphabet="|-: \n#`*[]()ab1~=\\", max_size=200))
-def test_no_markdown_breaks_the_reader(text: str) -> None:
-    for each in tables_in(b"x" + text.encode(), "x.md"):
-        assert isinstance(each, Found | LeftOut)
-
-
-def test_bar_tables() -> None:
-    table = read_text("City, country | People\nRome, Italy | 2,800,000\nOslo, Norway | 700,000")
-    assert table.header == ("City, country", "People")
-    text = "Ticket sales\n | Adults | Children\nMonday | 3 | 4"
-    assert read_text(text) == Table(["", "Adults", "Children"], [["Monday", "3", "4"]], "Ticket sales")
-    unnamed = read_text("Employee | Pay |\nAnn | May |\nTotal | | $820", "pipe")
-    assert unnamed.header == ("Employee", "Pay", "") and unnamed.rows[1] == ("Total", "", "$820")
-
-
-@pytest.mark.parametrize(
-    ("text", "numbers"),
-    [
-        ("Item;Price\nCake;1.310,50 €\nTea;2,50\nJam;1.310\n", [1310.5, 2.5, 1310]),
-        ("Item;Sold;Price\nCake;1.310;2,50\nTea;2.405;3,10\n", [1310, 2405]),  # as the file
-        ('Item,Price\nCake,"7,125"\nTea,"2,50"\n', [7.125, 2.5]),
-        ('Item,Price,Pair\nCake,"7,125","1,2"\nTea,"2,405","3,4"\n', [7125, 2405]),
-        ("Item;Price\nCake;1.310\nTea;2.405\n", ["1.310", "2.405"]),  # either: it is told
-        ("Item;Price\nCake;1.310,50\nTea;2,405.75\n", ["1.310,50", "2,405.75"]),  # they contradict each other
-        ("Item;Day;Price\nCake;01.05.2024;2,50\n", ["2024-05-01"]),
-        ("Item | Price\nCake | 1.310\nTea | 0,50\n", [1310, 0.5]),
-        ("| Item | Price |\n|--|--|\n| Cake | 1.310 |\n| Tea | -2,5 |\n", [1310, -2.5]),
-        ("<table><tr><th>A<th>B<tr><td>x<td>7,125<tr><td>y<td>2,50</table>", [7.125, 2.5]),
-    ],
-)
-def test_figures_of_a_column_share_one_decimal_mark(text: str, numbers: list[float | str]) -> None:
-    assert read_table(text.encode()).columns[1].meaning.plain == numbers
+def test_figures_of_a_column_share_one_decimal_mark() -> None:
+    for text, numbers in {
+        "Item;Price\nCake;1.310,50 €\nTea;2,50\nJam;1.310\n": [1310.5, 2.5, 1310],
+        "Item;Sold;Price\nCake;1.310;2,50\nTea;2.405;3,10\n": [1310, 2405],  # as the file
+        'Item,Price\nCake,"7,125"\nTea,"2,50"\n': [7.125, 2.5],
+        'Item,Price,Pair\nCake,"7,125","1,2"\nTea,"2,405","3,4"\n': [7125, 2405],
+        "Item;Price\nCake;1.310\nTea;2.405\n": ["1.310", "2.405"],  # either: it is said
+        "Item;Price\nCake;1.310,50\nTea;2,405.75\n": ["1.310,50", "2,405.75"],  # they contradict each other
+        "Item;Day;Price\nCake;01.05.2024;2,50\n": ["2024-05-01"],
+        "Item | Price\nCake | 1.310\nTea | 0,50\n": [1310, 0.5],
+        "| Item | Price |\n|--|--|\n| Cake | 1.310 |\n| Tea | -2,5 |\n": [1310, -2.5],
+        "<table><tr><th>A<th>B<tr><td>x<td>7,125<tr><td>y<td>2,50</table>": [7.125, 2.5],
+    }.items():
+        assert read_table(text.encode()).columns[1].meaning.plain == numbers, text
 
 
 pytest.importorskip("lxml")
@@ -191,12 +168,26 @@ def html_cells(markup: str) -> list[list[str]]:
     return lines(one(markup).table)
 
 
-def test_a_table_with_implied_ends_and_marks_inside_html_cells() -> None:
+def test_implied_ends_lines_that_span_the_table_and_nested_tables() -> None:
     markup = (
         "<table><thead><tr><th>River<th>Length<sup>[1]</sup><tbody><tr><td><a href=x>Po</a><td>652<br>km"
         "<tr><td> Adige <!-- no --> <td><b>4</b>10<script>x()</script><tfoot><tr><td>both<td>1,062</table>"
     )
     assert html_cells(markup) == [["River", "Length"], ["Po", "652 km"], ["Adige", "410"], ["both", "1,062"]]
+    markup = """<table><tr><th colspan=2>Ferries in winter</th></tr><tr><th>Route</th><th>Price</th></tr>
+    <tr><td>A</td><td>5</td></tr><tr><th colspan=2>South</th></tr><tr><th>Route</th><th>Price</th></tr>
+    <tr><td>B</td><td>6</td></tr></table>"""
+    found = one(markup)
+    assert (found.table.caption, found.notes) == ("Ferries in winter", "South")
+    assert html_cells(markup) == [["Route", "Price"], ["A", "5"], ["B", "6"]]
+    kept = html_table(next(parse_page(markup.encode()).iter("table")), Origin("page"), keep_notes=True)
+    assert isinstance(kept, Found) and kept.table.rows == (("A", "5"), ("South", ""), ("B", "6"))
+    markup = """<title>Lakes</title><table><tr><td><ul><li>Home</ul><td><h2>Deep <b>ones</b></h2>
+    <table><tr><td>Lake<td>Depth<tr><td>Como<td>410</table><td>rest</table><h3>After</h3>"""
+    outer, inner = page(markup)
+    assert isinstance(outer, LeftOut) and "holds other tables" in outer.why and not outer.is_fault
+    assert isinstance(inner, Found) and inner.place == {"heading": "Deep ones"}
+    assert inner.table.rows == (("Como", "410"),) and inner.table.caption == "Deep ones"
 
 
 def test_spans_are_filled_in_and_header_rows_joined() -> None:
@@ -215,42 +206,20 @@ def test_spans_are_filled_in_and_header_rows_joined() -> None:
     assert html_cells(f"<table>{groups}</table>")[1:] == [["x", "1"], ["x", "2"], ["y", "3"]]
 
 
-def test_lines_that_span_the_table() -> None:
-    markup = """<table><tr><th colspan=2>Ferries in winter</th></tr><tr><th>Route</th><th>Price</th></tr>
-    <tr><td>A</td><td>5</td></tr><tr><th colspan=2>South</th></tr><tr><th>Route</th><th>Price</th></tr>
-    <tr><td>B</td><td>6</td></tr></table>"""
-    found = one(markup)
-    assert (found.table.caption, found.notes) == ("Ferries in winter", "South")
-    assert html_cells(markup) == [["Route", "Price"], ["A", "5"], ["B", "6"]]
-    kept = html_table(next(parse_page(markup.encode()).iter("table")), Origin("page"), keep_notes=True)
-    assert isinstance(kept, Found) and kept.table.rows == (("A", "5"), ("South", ""), ("B", "6"))
-
-
-def test_nested_tables_are_their_own_and_headings_are_those_before() -> None:
-    markup = """<title>Lakes</title><table><tr><td><ul><li>Home</ul><td><h2>Deep <b>ones</b></h2>
-    <table><tr><td>Lake<td>Depth<tr><td>Como<td>410</table><td>rest</table><h3>After</h3>"""
-    outer, inner = page(markup)
-    assert isinstance(outer, LeftOut) and "holds other tables" in outer.why and not outer.is_fault
-    assert isinstance(inner, Found) and inner.place == {"heading": "Deep ones"}
-    assert inner.table.rows == (("Como", "410"),) and inner.table.caption == "Deep ones"
-
-
-@pytest.mark.parametrize(
-    ("markup", "reason"),
-    [
-        (" role=presentation><tr><th>a<th>b<tr><td>1<td>2", "layout"),
-        (" class=navbox><tr><th>a<td>b<tr><th>c<td>d", "navigation"),
-        ("><tr><td>a<td>b", "one row"),
-        (">", "one row or column, or none"),
-        ("><tr><td>a<tr><td>b", "one row or column"),
-        ("><tr><td>Name<td><input><tr><td>Mail<td><input>", "forms"),
-        ("><tr><td><h2>News</h2><td>x<tr><td>y<td>z", "headings"),
-        (f"><tr><td>{'word ' * 90}<td>a<tr><td>b<td>{'word ' * 90}", "long texts"),
-    ],
-)
-def test_tables_that_only_lay_out_a_page(markup: str, reason: str) -> None:
-    (found,) = page(f"<table{markup}</table>")
-    assert isinstance(found, LeftOut) and reason in found.why and not found.is_fault
+def test_tables_that_only_lay_out_a_page() -> None:
+    long = "word " * 90
+    for markup, reason in {
+        " role=presentation><tr><th>a<th>b<tr><td>1<td>2": "layout",
+        " class=navbox><tr><th>a<td>b<tr><th>c<td>d": "navigation",
+        "><tr><td>a<td>b": "one row",
+        ">": "one row or column, or none",
+        "><tr><td>a<tr><td>b": "one row or column",
+        "><tr><td>Name<td><input><tr><td>Mail<td><input>": "forms",
+        "><tr><td><h2>News</h2><td>x<tr><td>y<td>z": "headings",
+        f"><tr><td>{long}<td>a<tr><td>b<td>{long}": "long texts",
+    }.items():
+        (found,) = page(f"<table{markup}</table>")
+        assert isinstance(found, LeftOut) and reason in found.why and not found.is_fault
 
 
 def test_a_mark_decides_how_a_page_is_encoded_and_hidden_tables_are_not_there() -> None:
@@ -315,10 +284,12 @@ _PIECES += ["a", "1", "$", "(800", ")", "[1]", "-->"]
 _CELLS = ("", "$", "(", ")", "%", "1,234", "(800", "35.2", "—", "2023", "Dues", "a b")
 
 
-@given(st.lists(st.sampled_from(_PIECES), max_size=40).map("".join))
-def test_no_page_breaks_the_reader(markup: str) -> None:
-    for found in page(markup):
-        assert isinstance(found, Found | LeftOut)
+@given(
+    st.text(alphabet="|-: \n#`*[]()ab1~=\\", max_size=200), st.lists(st.sampled_from(_PIECES), max_size=40)
+)
+def test_no_markdown_and_no_page_breaks_the_reader(text: str, pieces: list[str]) -> None:
+    for each in (*tables_in(b"x" + text.encode(), "x.md"), *page("".join(pieces))):
+        assert isinstance(each, Found | LeftOut)
 
 
 @given(st.lists(st.lists(st.sampled_from(_CELLS), min_size=3, max_size=7), min_size=2, max_size=6))

@@ -28,7 +28,6 @@ A: list[list[Any]] = [["a"], [1]]
 
 
 def workbook(change: Callable[[Any], None] | None = None, **sheets: list[list[Any]]) -> bytes:
-    """A workbook of these sheets, the last one changed."""
     book, buffer = openpyxl.Workbook(), io.BytesIO()
     book.remove(book.active)
     for title, rows in sheets.items():
@@ -41,7 +40,7 @@ def workbook(change: Callable[[Any], None] | None = None, **sheets: list[list[An
     return buffer.getvalue()
 
 
-def test_values_become_plain_text_wherever_the_table_is_in_its_sheet() -> None:
+def test_values_are_plain_text_merged_cells_filled_and_formats_kept() -> None:
     values = [
         ["Day", "Start", "Units", "Share", "Open"],
         [dt.date(2025, 5, 4), dt.time(9, 45), 3.0, 0.125, True],
@@ -55,26 +54,43 @@ def test_values_become_plain_text_wherever_the_table_is_in_its_sheet() -> None:
     apart = [[], [None, "a", None, "b"], [], [None, 1, None, "x\ny"], [None, None, None, 2]]
     assert read_table(workbook(S=apart)) == Table(["a", "b"], [["1", "x y"], ["", "2"]])
 
+    def merge(sheet: Any) -> None:
+        for cells in ("A1:C1", "A2:A3", "B2:C2", "A4:A5", "B6:C6"):
+            sheet.merge_cells(cells)
+
+    def format(sheet: Any) -> None:
+        for cell, code in {"B2": "0%", "B3": "0.0%;[Red]-0.0%", "C2": "00000", "D2": "000-00-0000"}.items():
+            sheet[cell].number_format = code
+        sheet["D3"].number_format = "0000"
+
+    head = [["Sales", None, None], ["Land", "2023", None], [None, "Q1", "Q2"]]
+    table = read_table(workbook(merge, S=[*head, ["North", 1, 2], [None, 3, 4], ["S", 5, 5]]))
+    assert (table.caption, table.header) == ("Sales", ("Land", "2023 Q1", "2023 Q2"))
+    assert table.rows == (("North", "1", "2"), ("North", "3", "4"), ("S", "5", ""))
+    assert "merged cells are filled: Land, 2023, North" in table.notes
+    assert "a figure of merged cells stands once: 5" in table.notes
+    rows = [["Item", "Share", "ZIP", "SSN"], ["Pen", 0.125, 2116, 12345678], ["Cup", -1.2, "x", 1.5]]
+    table = read_table(workbook(format, S=rows))
+    assert table.rows == (("Pen", "12.5%", "02116", "012-34-5678"), ("Cup", "-120%", "x", "1.5"))
+    assert table.columns[1].meaning.kind == "percent"
+
 
 def test_open_document_spreadsheets_are_read() -> None:
     odf = pytest.importorskip("odf.opendocument")
     from odf import table, text
 
-    book = odf.OpenDocumentSpreadsheet()
-    sheet = table.Table(name="May")
+    book, sheet, buffer = odf.OpenDocumentSpreadsheet(), table.Table(name="May"), io.BytesIO()
     for row in (["Item", "Cost"], ["Rent", "90"]):
-        line = table.TableRow()
+        sheet.addElement(line := table.TableRow())
         for cell in row:
             line.addElement(made := table.TableCell(valuetype="string"))
             made.addElement(text.P(text=cell))
-        sheet.addElement(line)
     book.spreadsheet.addElement(sheet)
-    buffer = io.BytesIO()
     book.save(buffer)
     assert choose_table(buffer.getvalue(), name="x.ods").table == Table(["Item", "Cost"], [["Rent", "90"]])
 
 
-def test_a_sheet_is_chosen_by_name_or_number_and_the_others_are_named() -> None:
+def test_sheets_are_chosen_by_name_or_number_and_may_hold_two_tables() -> None:
     notes = [["Lots of people"], ["Never mind"], [], ["Name", "Age"], ["Ann", 3], ["Bob", 5]]
     data = workbook(Empty=[], arts=notes, other=[["b"], [2]])
     chosen = choose_table(data)
@@ -86,9 +102,6 @@ def test_a_sheet_is_chosen_by_name_or_number_and_the_others_are_named() -> None:
             read_table(data, sheet=sheet)
     with pytest.raises(InputError, match=r"holds no table \(is empty\)"):
         choose_table(workbook(Empty=[]))
-
-
-def test_two_tables_in_a_sheet_and_one_that_cannot_be_read() -> None:
     two = [["Spending"], [], ["Item", "Cost"], ["Rent", 1], ["Note: net"]]
     two += [[], ["Income"], ["From", "Sum"], ["Fees", 5]]
     data = workbook(Both=two, Sums=[["a", "b"], [1, "=A2*2"]])
@@ -123,28 +136,6 @@ def test_a_workbook_with_another_suffix_is_read_and_a_cut_or_changed_one_refused
                 read_table(bad, name="bad.xlsx")
             except InputError as error:
                 assert "\n" not in str(error)
-
-
-def test_merged_cells_are_filled_and_formats_kept_that_change_a_value() -> None:
-    def merge(sheet: Any) -> None:
-        for cells in ("A1:C1", "A2:A3", "B2:C2", "A4:A5", "B6:C6"):
-            sheet.merge_cells(cells)
-
-    def format(sheet: Any) -> None:
-        for cell, code in {"B2": "0%", "B3": "0.0%;[Red]-0.0%", "C2": "00000", "D2": "000-00-0000"}.items():
-            sheet[cell].number_format = code
-        sheet["D3"].number_format = "0000"
-
-    head = [["Sales", None, None], ["Land", "2023", None], [None, "Q1", "Q2"]]
-    table = read_table(workbook(merge, S=[*head, ["North", 1, 2], [None, 3, 4], ["S", 5, 5]]))
-    assert (table.caption, table.header) == ("Sales", ("Land", "2023 Q1", "2023 Q2"))
-    assert table.rows == (("North", "1", "2"), ("North", "3", "4"), ("S", "5", ""))
-    assert "merged cells are filled: Land, 2023, North" in table.notes
-    assert "a figure of merged cells stands once: 5" in table.notes
-    rows = [["Item", "Share", "ZIP", "SSN"], ["Pen", 0.125, 2116, 12345678], ["Cup", -1.2, "x", 1.5]]
-    table = read_table(workbook(format, S=rows))
-    assert table.rows == (("Pen", "12.5%", "02116", "012-34-5678"), ("Cup", "-120%", "x", "1.5"))
-    assert table.columns[1].meaning.kind == "percent"
 
 
 @pytest.mark.parametrize("state", ["hidden", "veryHidden"])
@@ -220,78 +211,27 @@ ASSETS = (
 GROWTH = "Region,Growth\nNorth,0.05\nSouth,-0.02\nEast,1.2\n"
 
 
-@pytest.mark.parametrize(
-    ("table", "question", "answer"),
-    [
+def test_totals_in_answers() -> None:
+    for table, question, answer in (
         (ASSETS, "What is the 2023 of Total assets?", "150"),
         (ASSETS, "What is the 2024 of the row Total debt?", "200"),
         (ASSETS, "What is the total of 2024?", "400"),
         (ASSETS, "How many lines are there?", "4"),
         (GROWTH, "How many regions have growth under 5%?", None),
         (GROWTH, "What is the growth of East in percent?", None),
-    ],
-)
-def test_totals_in_answers(table: str, question: str, answer: str | None) -> None:
-    state = Executor("tables_offline").run({"question": question, "table": read_text(table, "csv")})
-    assert state.answer == answer and state.ended is not None
-    assert state.ended.reason == ("answered" if answer else "declined")
+    ):
+        state = Executor("tables_offline").run({"question": question, "table": read_text(table, "csv")})
+        assert state.answer == answer and state.ended is not None
+        assert state.ended.reason == ("answered" if answer else "declined")
 
 
-def test_what_is_set_apart_stays_with_the_table_and_is_told() -> None:
+def test_rows_set_apart_stay_with_the_table_and_groups_are_filled() -> None:
     table = read_text("Ort,Umsatz\nA,10\nB,27\nSumme,37\n", "csv")
     assert table.notes == ["the row 'Summe | 37' is the sum of the 2 rows above and is left out"]
     again = Table.from_json(table.to_json()).with_caption("x")
     assert (again.apart, again.notes) == (table.apart, table.notes)
     assert again.whole.rows[2] == ("Summe", "37") and set_apart(again) is again
     assert table.take_rows([0]).notes == []
-
-
-@given(
-    st.lists(
-        st.tuples(
-            st.sampled_from(["", "a", "Total", "b Total", "Max", "小计"]), st.sampled_from("0123456789")
-        ),
-        min_size=1,
-    )
-)
-def test_no_row_is_lost(rows: list[tuple[str, str]]) -> None:
-    table = set_apart(Table(["Name", "Count"], rows))
-    assert table.whole.rows == tuple(rows) and table.apart is not None
-    assert len(table.rows) + len(table.apart) == len(rows) and table.rows
-
-
-@pytest.mark.parametrize(
-    ("text", "header", "rows"),
-    [
-        ("Branch,2023,,2024,\n,Q1,Q2,Q1,Q2\nEast,1,2,3,4\n", "Branch,2023 Q1,2023 Q2,2024 Q1,2024 Q2", 1),
-        ("Item,Weight,Size\n,(kg),(m)\nPen,2,3\nCup,4,5\n", "Item,Weight (kg),Size (m)", 2),
-        ("Item,Weight\nUnit,kg\nPen,2\nCup,4\n", "Item,Weight (kg)", 2),
-        ("A,2023,,,\n,H1,,H2,\n,Q1,Q2,Q3,Q4\nEast,1,2,3,4\n",
-         "A,2023 H1 Q1,2023 H1 Q2,2023 H2 Q3,2023 H2 Q4", 1),
-        ("Sales of 2024\n\nItem,Units\nPen,3\n", "Item,Units", 1),
-        ("Name,,Score\nAnn,x,5\nBob,y,6\n", "Name,,Score", 2),
-        ("Name,Team,Mail\nAnn,Reds,a@x.org\nBob,Blues,b@x.org\n", "Name,Team,Mail", 2),
-        ("Item,Unit\nPen,kg\nCup,g\n", "Item,Unit", 2),
-    ],
-)  # fmt: skip
-def test_rows_of_names_are_one_header(text: str, header: str, rows: int) -> None:
-    table = read_text(text, "csv")
-    assert (",".join(table.header), len(table.rows)) == (header, rows)
-
-
-def test_the_header_is_where_the_caller_says() -> None:
-    text = "Made by Ann,,\nName,Q,Q\nof it,1,2\nPen,3,4\n"
-    assert read_text(text, "csv", header="2-3").header == ("Name of it", "Q 1", "Q 2")
-    assert read_text(text, "csv", header="3").rows == (("Pen", "3", "4"),)
-    assert read_text("Pen,3\nCup,4\n", "csv", header="0").header == ("column 1", "column 2")
-    for wrong in ("x", "9"):
-        with pytest.raises(InputError, match=r"header|no row of this file"):
-            read_text(text, "csv", header=wrong)
-    with pytest.raises(InputError, match="no rows of a header"):
-        read_table(b'[{"a": 1}]', name="x.json", header="1")
-
-
-def test_groups_that_are_named_once_are_filled_or_unclear() -> None:
     filled = read_text("Team,Player,Goals\nReds,Al,1\n,Bo,2\nBlues,Cy,5\n,Di,1\n", "csv")
     assert [row[0] for row in filled.rows] == ["Reds", "Reds", "Blues", "Blues"]
     assert filled.notes == ["Team: blanks are filled with the name above"]
@@ -301,3 +241,40 @@ def test_groups_that_are_named_once_are_filled_or_unclear() -> None:
     assert figures.columns[0].meaning.kind == "unclear" and figures.rows[1] == ("", "2")
     missing = "Name,City,Age\nAnn,Rome,3\n,Oslo,4\nBob,Bern,5\nCy,Genf,6\nDi,Lyon,7\n"
     assert read_text(missing, "csv").rows[1][0] == ""
+
+
+NAMES = st.sampled_from(["", "a", "Total", "b Total", "Max", "小计"])
+
+
+@given(st.lists(st.tuples(NAMES, st.sampled_from("0123456789")), min_size=1))
+def test_no_row_is_lost(rows: list[tuple[str, str]]) -> None:
+    table = set_apart(Table(["Name", "Count"], rows))
+    assert table.whole.rows == tuple(rows) and table.apart is not None
+    assert len(table.rows) + len(table.apart) == len(rows) and table.rows
+
+
+HEADERS = {  # a text; its header and the number of its rows
+    "Branch,2023,,2024,\n,Q1,Q2,Q1,Q2\nEast,1,2,3,4\n": "Branch,2023 Q1,2023 Q2,2024 Q1,2024 Q2 1",
+    "Item,Weight,Size\n,(kg),(m)\nPen,2,3\nCup,4,5\n": "Item,Weight (kg),Size (m) 2",
+    "Item,Weight\nUnit,kg\nPen,2\nCup,4\n": "Item,Weight (kg) 2",
+    "A,2023,,,\n,H1,,H2,\n,Q1,Q2,Q3,Q4\nB,1,2,3,4\n": "A,2023 H1 Q1,2023 H1 Q2,2023 H2 Q3,2023 H2 Q4 1",
+    "Sales of 2024\n\nItem,Units\nPen,3\n": "Item,Units 1",
+    "Name,,Score\nAnn,x,5\nBob,y,6\n": "Name,,Score 2",
+    "Name,Team,Mail\nAnn,Reds,a@x.org\nBob,Blues,b@x.org\n": "Name,Team,Mail 2",
+    "Item,Unit\nPen,kg\nCup,g\n": "Item,Unit 2",
+}
+
+
+def test_rows_of_names_are_one_header_where_the_caller_says() -> None:
+    for text, expected in HEADERS.items():
+        table = read_text(text, "csv")
+        assert f"{','.join(table.header)} {len(table.rows)}" == expected
+    text = "Made by Ann,,\nName,Q,Q\nof it,1,2\nPen,3,4\n"
+    assert read_text(text, "csv", header="2-3").header == ("Name of it", "Q 1", "Q 2")
+    assert read_text(text, "csv", header="3").rows == (("Pen", "3", "4"),)
+    assert read_text("Pen,3\nCup,4\n", "csv", header="0").header == ("column 1", "column 2")
+    for wrong in ("x", "9"):
+        with pytest.raises(InputError, match=r"header|no row of this file"):
+            read_text(text, "csv", header=wrong)
+    with pytest.raises(InputError, match="no rows of a header"):
+        read_table(b'[{"a": 1}]', name="x.json", header="1")
