@@ -24,7 +24,8 @@ _NUMBER_ASKED = re.compile(
     re.IGNORECASE,
 )
 _NAME_ASKED = re.compile(
-    r"^\W*(?:who|whose|whom|where|(?:in |on |at )?which (?!years?|dates?|number|seasons?|ranks?|of)\w+)\b",
+    r"^\W*(?:who|whose|whom|where"
+    r"|(?:in |on |at )?which (?!years?|dates?|number|seasons?|ranks?|positions?|places?|of)\w+)\b",
     re.IGNORECASE,
 )
 _TRUTH_ASKED = re.compile(r"^\W*(?:is|are|was|were|do|does|did|has|have|had|can|could)\b(?!.*\bor\b)", re.I)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from chameleon import Declined, LLMModule, State, StepRejected
@@ -99,7 +99,18 @@ class PaperAnswerer(PassageReader):
         given = [state.input["question"], *(state.input.get("choices") or ())]
         if why := fault_of_numbers(solution, answer, [*texts, *given]):
             raise StepRejected(why, hint='Write each calculation out, such as "4 × 310 = 1240".')
-        return {"solution": solution, "sources": [passage_source(each, number) for number, each in named]}
+        return {
+            "solution": solution,
+            "sources": [self.source(each, number, quotes_in(text)) for number, each in named],
+        }
+
+    def source(self, passage: Mapping[str, Any], number: int, quotes: Sequence[str]) -> dict[str, Any]:
+        """Return a passage as a source; one that is a table by the rows that are quoted."""
+        if "source" not in passage:
+            return passage_source(passage, number)
+        table, lines = dict(passage["source"]), str(passage["text"]).split("\n")[1:]
+        rows = [n for n, line in enumerate(lines, 1) if any(not fault_of_quotes([q], [line]) for q in quotes)]
+        return {**table, "rows": rows or list(range(1, table["of"] + 1))}
 
 
 class PaperProgramGenerator(PassageReader):

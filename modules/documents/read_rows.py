@@ -2,74 +2,64 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from itertools import pairwise
 
 from chameleon import Table
-from chameleon.modules.sql.query_faults import tokens_of
+from chameleon.modules.sql.database import safe_names
 from chameleon.table.amounts import read_amount
 
 _FRAMES = frozenset(("df", "table"))
-_JOINING = frozenset(("merge", "join", "map", "isin"))
-# What compares in another way than for equality, so that any row may count.
-_OTHER_CALLS = frozenset(
-    ("between", "contains", "endswith", "ge", "gt", "le", "lt", "match", "ne", "query", "startswith")
-)
-_OTHER_WORDS = frozenset(
-    ("<", ">", "<=", ">=", "!=", "<>", "NOT", "LIKE", "GLOB", "BETWEEN", "EXCEPT", "CASE", "OFFSET")
-)
 _VERDICTS = frozenset(("yes", "no", "true", "false", ""))
+
+Rows = dict[str, set[int]]
+
+
+@dataclass(frozen=True)
+class Ref:
+    """A column that a text names, and the tables that it may be of: groups of names, the likeliest first."""
+
+    groups: Sequence[Sequence[str]]
+    column: str
+
+    def places(self, columns: Mapping[str, Sequence[str]]) -> dict[str, int]:
+        """Return the tables that it is of, with its place; all that have such a column where none is told."""
+        for group in (*self.groups, tuple(columns)):
+            there = {t: names.index(self.column) for t, names in columns.items() if self.column in names}
+            if found := {table: place for table, place in there.items() if table in group}:
+                return found
+        return {}
+
+
+@dataclass(frozen=True)
+class CellCondition:
+    """Values of which a cell has to equal one; without a column, in any of those that are read."""
+
+    ref: Ref | None
+    values: Sequence[str]
 
 
 @dataclass(frozen=True)
 class Reads:
-    """What a program or query names: columns and tables, values that cells have to equal, and how.
+    """What a program or query reads: what it names, what cells have to equal, and which columns are joined.
 
     `is_plain`: nothing is compared but for equality, so that rows without the values do not count.
-    `is_any`: a row needs one of the values only. `joins`: rows of one table lead to those of another.
+    `is_any`: a row needs one of the values only. `is_loose`: tables are joined by columns that are not told.
     """
 
     names: frozenset[str]
-    values: tuple[str, ...]
+    conditions: Sequence[CellCondition]
+    links: Sequence[tuple[Ref, Ref]]
     is_plain: bool
     is_any: bool
-    joins: bool
+    is_loose: bool
 
-    @classmethod
-    def of_program(cls, program: ast.Module) -> Reads:
-        nodes = list(ast.walk(program))
-        skipped = {id(each.value) for each in nodes if isinstance(each, ast.keyword)}
-        constants = [each for each in nodes if isinstance(each, ast.Constant)]
-        texts = [str(n.value) for n in constants if isinstance(n.value, str)]
-        names = {each.id for each in nodes if isinstance(each, ast.Name)}
-        attributes = {each.attr for each in nodes if isinstance(each, ast.Attribute)}
-        compared = [each for each in nodes if isinstance(each, ast.Compare)]
-        values = [str(n.value) for n in constants if isinstance(n.value, str) and id(n) not in skipped]
-        sides = [side for each in compared for side in (each.left, *each.comparators)]
-        figures = [each.value for each in sides if isinstance(each, ast.Constant)]
-        values += [str(each) for each in figures if not isinstance(each, str)]
-        is_plain = all(isinstance(op, ast.Eq | ast.In) for each in compared for op in each.ops)
-        is_plain &= not attributes & _OTHER_CALLS
-        unary = [each.operand for each in nodes if isinstance(each, ast.UnaryOp)]
-        is_plain &= all(isinstance(each, ast.Constant) for each in unary)  # no "not", no "~"
-        is_any = any(isinstance(each, ast.BitOr | ast.Or) for each in nodes)
-        known = frozenset(map(str.casefold, {*texts, *attributes, *names}))
-        return cls(known, tuple(values), is_plain, is_any, bool(attributes & _JOINING))
-
-    @classmethod
-    def of_query(cls, sql: str) -> Reads:
-        tokens = [(each.lastgroup, each[0]) for each in tokens_of(sql)]
-        words = {text.upper() for kind, text in tokens if kind in ("word", "sign")}
-        texts = [text[1:-1] for kind, text in tokens if kind in ("quoted", "text", "other")]
-        numbers = [text for (_, sign), (kind, text) in pairwise(tokens) if kind == "number" and sign == "="]
-        names = [text for kind, text in tokens if kind == "word"]
-        known = frozenset(map(str.casefold, [*names, *texts]))
-        joins = "JOIN" in words or "IN" in words or sql.count(".") > 1
-        return cls(known, (*texts, *numbers), not words & _OTHER_WORDS, "OR" in words, joins)
+    def columns(self, table: Table) -> list[int]:
+        """Return the places of a table's columns that are named."""
+        called = zip(_called(table.header), _called(safe_names(table.header)), strict=True)
+        return [n for n, names in enumerate(called) if not self.names.isdisjoint(names)]
 
 
 def parts_read(
@@ -82,57 +72,89 @@ def parts_read(
     named = {name for name in tables if name.casefold() in reads.names}
     used = named | ({first} if reads.names & _FRAMES or len(tables) == 1 else set())
     seen = {name: table for name, table in tables.items() if name in used or not used}
-    columns = {
-        name: [n for n, column in enumerate(table.header) if column.strip().casefold() in reads.names]
-        for name, table in seen.items()
-    }
-    rows = _rows(reads, seen, columns, {*map(str.casefold, tables)})
-    return {name: (rows.get(name), columns[name]) for name in seen}
+    columns = {name: reads.columns(table) for name, table in seen.items()}
+    rows = _TableRows.of(seen, first).kept(reads, columns) if reads.is_plain else {}
+    return {name: (sorted(rows[name]) if rows.get(name) else None, columns[name]) for name in seen}
 
 
-def _rows(
-    reads: Reads, tables: Mapping[str, Table], columns: Mapping[str, Sequence[int]], names: set[str]
-) -> dict[str, list[int] | None]:
-    """Return the rows that have the values, then those that these lead to; None where any row may count."""
-    names = names | {name.strip().casefold() for table in tables.values() for name in table.header}
-    values = {each.strip().casefold() for each in reads.values} - names - _VERDICTS
-    found: dict[str, dict[int, set[int]]] = {name: {} for name in tables}
-    left = set(values)
-    for name, table in tables.items():
-        for column in columns[name]:
-            forms = [_forms(row[column]) for row in table.rows]
-            for value in values:
-                asked = _forms(value)
-                if hits := {n for n, each in enumerate(forms) if each & asked}:
-                    left.discard(value)
-                    found[name].setdefault(column, set()).update(hits)
-    if not reads.is_plain or left or not values:
-        return {}
-    kept: dict[str, set[int]] = {}
-    for name, hits_in in found.items():
-        either = set().union(*hits_in.values())
-        both = reduce(set.intersection, hits_in.values(), either)
-        if either:
-            kept[name] = either if reads.is_any else both or either
-    while reads.joins:  # rows of further tables that share a cell with those kept, in the columns read
-        shared = {
-            form
-            for name, rows in kept.items()
-            for n in rows
-            for column in columns[name]
-            for form in _forms(tables[name].rows[n][column])
+def _called(header: Sequence[str]) -> list[str]:
+    return [name.strip().casefold() for name in header]
+
+
+@dataclass(frozen=True)
+class _TableRows:
+    """Tables by their names in any case, and what their columns are called."""
+
+    tables: Mapping[str, tuple[str, Table]]
+    header: Mapping[str, Sequence[str]]
+
+    @classmethod
+    def of(cls, tables: Mapping[str, Table], first: str) -> _TableRows:
+        known = {name.casefold(): (name, table) for name, table in tables.items()}
+        if first in tables:
+            known |= dict.fromkeys(_FRAMES - known.keys(), (first, tables[first]))
+        return cls(known, {name: _called(safe_names(table.header)) for name, (_, table) in known.items()})
+
+    def places(self, ref: Ref) -> dict[str, int]:
+        """Return the tables that a column is of, by the names that they have here, with its place."""
+        return {self.tables[table][0]: place for table, place in ref.places(self.header).items()}
+
+    def equal(self, table: str, column: int, forms: frozenset[str]) -> set[int]:
+        """Return the rows whose cell equals one of the values in one of its forms."""
+        rows = next(each.rows for name, each in self.tables.values() if name == table)
+        return {n for n, row in enumerate(rows) if _forms(row[column]) & forms}
+
+    def kept(self, reads: Reads, columns: Mapping[str, Sequence[int]]) -> Rows:
+        """Return the rows that have the values and those that these lead to; none where any row may count."""
+        found: dict[str, dict[int, set[int]]] = {name: {} for name in columns}
+        known = {*self.tables} | {name for header in self.header.values() for name in header}
+        for condition in reads.conditions:
+            at = self.places(condition.ref) if condition.ref else {}
+            for value in condition.values:
+                if not at and value.strip().casefold() in known | _VERDICTS:
+                    continue
+                places = [*at.items()] or [(name, n) for name, each in columns.items() for n in each]
+                hits = {each: rows for each in places if (rows := self.equal(*each, _forms(value)))}
+                if not hits:
+                    return {}
+                for (name, column), rows in hits.items():
+                    found[name].setdefault(column, set()).update(rows)
+        kept = {
+            name: _combined(list(each.values()), is_any=reads.is_any) for name, each in found.items() if each
         }
-        led = {
-            name: {
-                n for n, row in enumerate(table.rows) if any(_forms(row[c]) & shared for c in columns[name])
-            }
-            for name, table in tables.items()
-            if name not in kept
-        }
-        if not any(led.values()):
-            break
-        kept |= {name: rows for name, rows in led.items() if rows}
-    return {name: sorted(each) for name, each in kept.items() if each}
+        return self.led(kept, reads, columns) if kept else {}
+
+    def led(self, kept: Rows, reads: Reads, columns: Mapping[str, Sequence[int]]) -> Rows:
+        """Return the rows kept, and those of other tables that these lead to by columns that are joined."""
+        joins = [
+            (table, column, other, place)
+            for pair in reads.links
+            for one, two in (pair, pair[::-1])
+            for table, column in self.places(one).items()
+            for other, place in self.places(two).items()
+            if table != other
+        ]
+        told = {*kept}
+        for _ in columns:
+            for table, column, other, place in joins:
+                if table in kept and (other not in kept or (told >= {table, other} and not reads.is_any)):
+                    led = self.equal(other, place, self.shared(table, kept[table], [column]))
+                    led &= kept.get(other, led)
+                    kept |= {other: led} if led else {}
+        for other in [each for each in columns if each not in kept] if reads.is_loose else ():
+            forms = frozenset().union(*(self.shared(each, kept[each], columns[each]) for each in kept))
+            kept[other] = set().union(*(self.equal(other, place, forms) for place in columns[other]))
+        return kept
+
+    def shared(self, table: str, rows: set[int], columns: Sequence[int]) -> frozenset[str]:
+        """Return what cells of these rows and columns may equal."""
+        whole = next(each.rows for name, each in self.tables.values() if name == table)
+        return frozenset().union(*(_forms(whole[n][column]) for n in rows for column in columns))
+
+
+def _combined(rows: Sequence[set[int]], *, is_any: bool) -> set[int]:
+    either = set().union(*rows)
+    return either if is_any else reduce(set.intersection, rows) or either
 
 
 def _forms(text: str) -> frozenset[str]:

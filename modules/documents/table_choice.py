@@ -19,15 +19,20 @@ from chameleon.quoting import Quoted, block, on_one_line, untagged
 from chameleon.retrieval.document import Document
 
 _AND = r"\s*(?:,|&|\+|\band\b)\s*(?:and\s+)?"
+_NUMBERS = rf"\d{{1,3}}(?:{_AND}(?:table\s+)?\d{{1,3}})*"
 _REPLY = re.compile(
     r"\W{0,4}(?:(?:the |my )?(?:tables?|numbers?|answer|choice)\b\W{0,4})?"
     r"(?:(?P<none>none)|(?:the |\d{1,3} )?(?P<passages>passages?)"
-    rf"|(?P<numbers>\d{{1,3}}(?:{_AND}(?:table\s+)?\d{{1,3}})*)(?P<both>{_AND}(?:the\s+)?passages?)?)\b",
+    rf"(?:{_AND}(?:tables?\s+)?(?P<too>{_NUMBERS}))?"
+    rf"|(?P<numbers>{_NUMBERS})(?:{_AND}(?:the\s+)?(?P<both>passages?))?)\b",
     re.IGNORECASE,
 )
+_WORD = re.compile(r"[^\W_]+")
 _BEGINNING = 500  # characters that are shown of a passage
+_FEWEST_SHARED, _COMPARED = 2, 2_000  # names that two tables share, in so many rows
+_SHORT = 3  # letters of a name that says little
+_MOST_READ = 100  # rows of a table that is read with passages
 _MOST_CHOSEN = 5  # tables that one question may be answered from
-_MOST_TOKENS = 1_500  # of a table that is read beside passages
 
 
 @dataclass(frozen=True)
@@ -43,6 +48,31 @@ class Candidate:
     def to_json(self) -> dict[str, object]:
         """Return what to tell of it, without its cells."""
         return {"id": self.id, "name": self.name, "score": self.score, "source": dict(self.source)}
+
+    @property
+    def names(self) -> list[set[str]]:
+        """Return the cells with letters of each column, of the first rows."""
+        columns = (
+            [cell.strip().casefold() for cell in each.cells[:_COMPARED]] for each in self.table.columns
+        )
+        return [{cell for cell in cells if any(map(str.isalpha, cell))} for cells in columns]
+
+    def goes_with(self, other: Candidate) -> bool:
+        """Tell whether a column of each table holds the same names, so that rows of one lead to the other."""
+        pairs = ((one, two) for one in self.names for two in other.names)
+        return any(len(one & two) >= max(_FEWEST_SHARED, min(len(one), len(two)) / 2) for one, two in pairs)
+
+    def leads(self, question: str, told: str) -> bool:
+        """Tell whether a question names a cell that is not in what is told: its row may lead to that."""
+        asked = f" {' '.join(_WORD.findall(question.casefold()))} "
+        names = (name for column in self.names for name in column if len(name) > _SHORT)
+        return any(f" {name} " in asked and name not in told for name in names)
+
+    def as_passage(self) -> dict[str, Any]:
+        """Return the table as a passage, a row a line below the header, with its source."""
+        text = table_text(self.table, style="pipe", max_rows=_MOST_READ)
+        told = {"of": len(self.table.rows), "columns": list(self.table.header)}
+        return {"title": self.name, "text": text, "source": {**source_of(self.to_json()), **told}}
 
     @property
     def called(self) -> str:
@@ -86,8 +116,9 @@ class TableChoice(LLMModule):
     def __init__(self, ahead: float = 3.0, max_tables: PositiveInt = 10) -> None:
         """Set when the model is asked, and how much it is shown.
 
-        - `ahead`: a table with so many times the score of all else is taken without a call, and so are the
-          passages where one of them has so many times that of the first table.
+        - `ahead`: a table with so many times the score of all else is taken without a call, unless another
+          may belong to it, by the names in a column of each; and so are the passages where one of them has
+          so many times that of the first table, unless the question names a cell that none of them names.
         - `max_tables`: how many tables are shown, each with its caption, its columns and its first rows.
         """
         self.ahead, self.max_tables = ahead, max_tables
@@ -102,9 +133,12 @@ class TableChoice(LLMModule):
         if not tables and not texts:
             raise Declined("nothing was found in the index")
         is_first = not state.input.get(HISTORY)  # one that follows another may mean what that was about
-        if tables and (not others or (is_first and tables[0].score >= self.ahead * max(others) > 0)):
+        is_alone = is_first and not any(tables[0].goes_with(each) for each in tables[1:])
+        if tables and (not others or (is_alone and tables[0].score >= self.ahead * max(others) > 0)):
             return _chosen(tables[:1], "it is clearly ahead")
-        if not tables or (is_first and texts and texts[0][1] >= self.ahead * tables[0].score > 0):
+        is_ahead = not tables or (is_first and texts and texts[0][1] >= self.ahead * tables[0].score > 0)
+        told = " ".join(f"{text.name} {text.text}".casefold() for text, _ in texts)
+        if is_ahead and not any(each.leads(state.input["question"], told) for each in tables):
             return _read(texts, "they are clearly ahead")
         return dict(super().run(state))
 
@@ -123,16 +157,17 @@ class TableChoice(LLMModule):
             what = f"none of the {len(found)} tables found answers the question"
             what += f", nor does any of the {len(texts)} passages" if texts else ""
             raise Declined(what, hint="Ask with words of the table or text, or index more of them.")
-        if texts and said.get("passages"):
+        told = said.get("numbers") or said.get("too") or ""
+        if texts and said.get("passages") and not told:
             return _read(texts, "the model chose them")
-        numbers = list(dict.fromkeys(map(int, re.findall(r"\d+", said.get("numbers") or ""))))
+        numbers = list(dict.fromkeys(map(int, re.findall(r"\d+", told))))
         if not numbers or not all(1 <= number <= len(found) for number in numbers):
             raise StepRejected("the reply names none of the tables", hint="Reply with a number, or none.")
         if len(numbers) > _MOST_CHOSEN:
             raise StepRejected(f"the reply names {len(numbers)} tables", hint="Reply with the fewest needed.")
         chosen = [found[number - 1] for number in numbers]
-        if said.get("both") and texts:
-            return _read(texts, "the model chose them, and tables", chosen)
+        if texts and (said.get("passages") or said.get("both")):
+            return _read(texts, "the model chose them", chosen)
         return _chosen(chosen, "the model chose it")
 
     def update_input(self, input: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
@@ -162,16 +197,8 @@ def _passage(document: Document) -> str:
 def _read(
     found: Sequence[tuple[Document, float]], why: str, tables: Sequence[Candidate] = ()
 ) -> dict[str, Any]:
-    """Return the passages; tables that are read beside them are passages of their rows."""
-    read = [
-        {
-            "title": each.name,
-            "text": f"{each.table.caption}\n{table_text(each.table, style='pipe', max_tokens=_MOST_TOKENS)}",
-            **each.source,
-        }
-        for each in tables
-    ]
-    return {"why": why, "passages": [*read, *(passage_of(document) for document, _ in found)]}
+    shown = [each.as_passage() for each in tables]
+    return {"why": why, "passages": [*shown, *(passage_of(document) for document, _ in found)]}
 
 
 def _chosen(candidates: Sequence[Candidate], why: str) -> dict[str, Any]:

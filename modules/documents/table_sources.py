@@ -9,7 +9,9 @@ from typing import Any
 from chameleon import Module, State, Table
 from chameleon.core.module import Traits
 from chameleon.core.prompt import named_tables
-from chameleon.modules.documents.read_rows import Reads, parts_read
+from chameleon.modules.documents.program_reads import reads_of_program
+from chameleon.modules.documents.query_reads import reads_of_query
+from chameleon.modules.documents.read_rows import parts_read
 from chameleon.modules.program.python_text import parsed
 from chameleon.modules.sql.database import SqlDatabase
 from chameleon.modules.tablerag.cell_locator import Cell, located
@@ -117,9 +119,9 @@ def _parts(state: State) -> list[tuple[dict[str, Any], Table, TableRegion]]:
             (*each, TableRegion()) for each in asked
         ]
     if state.cache.get("sql"):
-        reads = Reads.of_query(str(state.cache["sql"]))
+        reads = reads_of_query(str(state.cache["sql"]))
     elif state.cache.get("program") is not None:
-        reads = Reads.of_program(parsed(str(state.cache["program"])))
+        reads = reads_of_program(parsed(str(state.cache["program"])))
     else:
         return [(*each, TableRegion()) for each in asked]
     named = named_tables(wholes, first=1)

@@ -100,12 +100,14 @@ def _agreeing(read: Read, state: State, near: Sequence[Candidate]) -> list[Found
 
 
 def _needed(had: Mapping[str, frozenset[str]], found: Sequence[Candidate], most: int) -> str:
-    """Name two tables with more of the question's words together than any of them, and a column in both."""
+    """Name the two tables that belong together with more of the question's words than any alone."""
+    best, told = most, ""
     for first, second in combinations(found, 2):
         shared = {*map(str.casefold, first.table.header)} & {*map(str.casefold, second.table.header)}
-        if shared and len(had[first.id] | had[second.id]) > most:
-            return f"{first.called} and {second.called}"
-    return ""
+        count = len(had[first.id] | had[second.id])
+        if count > best and (shared or first.goes_with(second)):
+            best, told = count, f"{first.called} and {second.called}"
+    return told
 
 
 def _together(question: str, found: Sequence[Candidate]) -> tuple[str, list[Candidate], list[str]] | None:
@@ -139,7 +141,11 @@ def _of_union(
     """Return the output over the rows of several tables, its sources in each of them. Raises `Declined`."""
     whole = union_of([(each.name, each.table) for each in group])
     asked = replace(state, input={**state.input, "question": question})
-    output = read(asked, whole)
+    try:
+        output = read(asked, whole)
+    except Declined as refusal:
+        called = ", ".join(each.called for each in group)
+        raise Declined(f"of {called} together: {refusal.what}", hint=refusal.hint) from None
     (source,) = output["sources"]
     rows, sources, before = source.get("rows"), list[dict[str, Any]](), 0
     for each in group:

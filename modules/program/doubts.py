@@ -173,20 +173,26 @@ class Suspect:
     @property
     def looks_for_nothing(self) -> str:
         """Say which text a column is compared with that is none of its cells, or no name of the question."""
-        columns, asked = {each.name: each for each in self.table.columns}, _stems(self.told)
-        for node in ast.walk(self.program):
+        columns, asked = dict[str, list[str]](), _stems(self.told)
+        for column in self.table.columns:  # several tables may have one of the same name
+            columns.setdefault(column.name, []).extend(column.cells)
+        nodes = list(ast.walk(self.program))
+        tables = {
+            id(getattr(e, "slice", e)) for e in nodes if getattr(getattr(e, "value", 0), "id", "") == "tables"
+        }
+        for node in nodes:
             called = node.func if isinstance(node, ast.Call) else None
             is_search = isinstance(called, ast.Attribute) and called.attr in _SEARCHING
             said_in = ast.walk(node) if is_search or isinstance(node, ast.Compare) else ()
-            held = [each.value for each in said_in if isinstance(each, ast.Constant)]
+            held = [e.value for e in said_in if isinstance(e, ast.Constant) and id(e) not in tables]
             texts = [each for each in held if isinstance(each, str)]
             searched = [columns[text] for text in texts if text in columns]
-            cells = {cell.strip().casefold() for each in searched for cell in each.cells}
+            cells = {cell.strip().casefold() for each in searched for cell in each}
             for text in (each for each in texts if each not in columns and len(searched) == 1):
                 said = text.strip().casefold()
                 if said not in cells and not (is_search and any(said in cell for cell in cells)):
                     return f"{text!r} is no cell of the column that is searched: look for what is there"
-                if len(cells) > len(searched[0].cells) / 2 and asked.isdisjoint(_stems(text)):  # of names
+                if len(cells) > len(searched[0]) / 2 and asked.isdisjoint(_stems(text)):  # of names
                     return f"{text!r} is not named by the question: look for what it names"
         return ""
 

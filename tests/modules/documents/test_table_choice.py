@@ -58,6 +58,13 @@ def test_replies(state: State, reply: str, chosen: Any) -> None:
         assert found.get("id", "").startswith("fees_") == (chosen == 2)
 
 
+@pytest.mark.parametrize("reply", ["1, passages", "Table: 1 and the passages", "passages and table 1"])
+def test_a_table_is_read_with_the_passages(state: State, reply: str) -> None:
+    table, rules = TableChoice().interpret(reply, state)["passages"]
+    assert table["text"].splitlines()[:2] == ["Berth | Fee", "A1 | 40"] and "due in May" in rules["text"]
+    assert table["source"]["of"] == 2 and table["source"]["columns"] == ["Berth", "Fee"]
+
+
 LEAGUE = Table(["Team", "Points", "Lost"], [["Nord", "40", "2"], ["Sud", "38", "4"], ["West", "31", "9"]])
 
 
