@@ -85,8 +85,8 @@ def examine(*, as_json: bool) -> None:
     else:
         sets = ", ".join(f"{key} = {written(value)}" for key, value in settings.data.items()) or "nothing"
         shown = f"{settings.path} sets {sets}" if settings.path else f"there is no {SETTINGS}"
-        if settings.risky and not settings.is_agreed:
-            shown += f" (not agreed to: {', '.join(sorted(settings.risky))})"
+        if keys := {key for each in settings.ignored.values() for key in each}:
+            shown += f" (does not set: {', '.join(sorted(keys))})"
         echo(f"Settings: {harmless(shown)}")
     for name, each in found["variables"].items():
         echo(f"  {name}={harmless(each['value'])}  {harmless(each['sets'])}")

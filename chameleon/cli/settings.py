@@ -1,18 +1,15 @@
 """`chameleon.toml`: options of the command line that a person keeps in a file, and which of them count.
 
-A folder is a stranger's until its user agrees to its file: what is harmless counts at once; what names code,
-files or addresses is asked about at a terminal, once for a file as it is, as direnv does. The answer is kept
-in the user's configuration directory.
+A folder may be a stranger's: of its file only what is harmless counts. What names code, files or addresses
+is for the command line, and for the user's own file in the configuration directory.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -22,14 +19,14 @@ import typer
 from typer.models import OptionInfo, ParameterInfo
 
 from chameleon.cli.options import SETTINGS, Command, declared, is_once, read_params
-from chameleon.cli.terminal import asked, echo, is_attended
+from chameleon.cli.terminal import echo
 from chameleon.errors import InputError, placed
 from chameleon.signing import config_dir
 from chameleon.text import harmless, is_address, nearest, redact
 
 _OF_RUNS = ("model", "params", "store", "at_least", "unit", "limit", "workers", "max_cost")
 HARMLESS = frozenset([*_OF_RUNS, "quiet", "verbose", "trace", "stream", "json", "problems"])
-"""What counts without being agreed to; so does an inventory that is shipped."""
+"""What counts in the file of any folder; so does an inventory that is shipped."""
 NEVER = frozenset(["yes", "no", "otlp", "content", "questions"])
 """What is for the command line alone, as arguments are."""
 VARIABLES = {
@@ -43,7 +40,6 @@ VARIABLES = {
     "CHAMELEON_MAX_TABLE_MB": "the largest table that is read, in MB",
     "CHAMELEON_DEBUG": "where an error was raised is printed",
 }
-_AGREED = "agreed.json"  # digests of settings files, by their paths
 _ALONE = {"compare": ("inventory", "index")}  # what a command takes from its own table alone
 _PARAMS = "params"  # a table, in place of --param
 _SECRET = re.compile(r"api_?key|secret|password|credential|(^|_)(key|token)$", re.IGNORECASE)
@@ -57,18 +53,14 @@ class Settings:
         values: the values of options, by command.
         lines: the key of each, such as "ask.log", and its line in the file, by command and option.
         data: the content of the file.
-        risky: the settings that count only once the user agrees: all of them are shown.
-        digest: of the file and of the YAML files that it names; another one is asked about again.
-        is_agreed: whether all of it counts: it is the user's own file, or the user has agreed to it.
+        ignored: the keys that do not count, by command, as the file is not the user's own.
     """
 
     path: Path | None = None
     values: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     lines: Mapping[str, Mapping[str, tuple[str, str]]] = field(default_factory=dict)
     data: Mapping[str, Any] = field(default_factory=dict)
-    risky: Mapping[str, Any] = field(default_factory=dict)
-    digest: str = ""
-    is_agreed: bool = True
+    ignored: Mapping[str, list[str]] = field(default_factory=dict)
 
     @classmethod
     def load(cls, path: Path, commands: Mapping[str, Command]) -> Settings:
@@ -85,8 +77,7 @@ class Settings:
 
         from chameleon.inventory.source import shipped_inventories
 
-        content = path.read_bytes()
-        data = tomllib.loads(content.decode("utf-8-sig"))
+        data = tomllib.loads(path.read_bytes().decode("utf-8-sig"))
         _refuse_secrets(data)
         options: dict[str, dict[str, tuple[Any, ParameterInfo]]] = {name: {} for name in commands}
         for command, own in options.items():  # of arguments a file may set those of `chat` alone
@@ -95,8 +86,7 @@ class Settings:
                     own[_PARAMS if name == "param" else name] = hint, info
         values: dict[str, dict[str, Any]] = {name: {} for name in commands}
         lines: dict[str, dict[str, tuple[str, str]]] = {name: {} for name in commands}
-        risky: dict[str, Any] = {}
-        digest = hashlib.sha256(content)
+        ignored: dict[str, list[str]] = {}
         for table, name, value in _entries(data, commands):  # what a command's own table has comes last
             key = f"{table}.{name}" if table else name
             takers = [table] if table else [each for each in commands if name not in _ALONE.get(each, ())]
@@ -110,41 +100,31 @@ class Settings:
             hint, info = options[takers[0]][name]
             found = _checked(key, value, hint, info, path.parent)
             option = "param" if name == _PARAMS else name
+            is_shipped = name == "inventory" and value in shipped_inventories()
+            counts = path.parent == config_dir() or is_shipped or name in HARMLESS
             for each in takers:
+                if not counts:
+                    ignored.setdefault(each, []).append(key)
+                    continue
                 hint = options[each][name][0]
                 is_list = is_once(option, hint, info) or (hint == list[str] | None and isinstance(found, str))
                 values[each][option] = [found] if is_list else found
                 lines[each][option] = key, f"{name} = {written(value)}"
-            is_shipped = name == "inventory" and value in shipped_inventories()
-            if not is_shipped and name not in HARMLESS:
-                risky[key] = value
-                digest.update(_content_of(found))
         if os.environ.get("CHAMELEON_MODEL", "").strip():
             for own in values.values():
                 own.pop("model", None)
-        is_own = path.parent == config_dir() or _agreed().get(str(path)) == digest.hexdigest()
-        return cls(path, values, lines, data, risky, digest.hexdigest(), is_own)
+        return cls(path, values, lines, data, ignored)
 
     def apply(self, context: typer.Context, values: dict[str, Any]) -> Collection[str]:
-        """Return the options that the file sets for a command, and print them on stderr.
-
-        Those that the user does not agree to are put back to their defaults in `values`.
-        """
+        """Return the options that the file sets for a command, and print them on stderr."""
+        if ignored := self.ignored.get(context.info_name or ""):
+            where = f"the command line and {config_dir() / SETTINGS}"
+            echo(f"{SETTINGS} does not set {', '.join(ignored)}: for {where} alone", err=True, style="dim")
         sources = {name: context.get_parameter_source(name) for name in values}
         names = {name for name, source in sources.items() if source and source.name == "DEFAULT_MAP"}
         if not names or self.path is None:
             return ()
         lines = self.lines.get(context.info_name or "", {})
-        refused = {name for name in names if lines[name][0] in self.risky}
-        if refused and (self.is_agreed or agree(self.path, self.digest, self.risky)):
-            refused = set()
-        for each in context.command.params:
-            if each.name in refused and each.required:
-                what = f"it must be given: {self.path.name} is not used"
-                raise typer.BadParameter(what, param_hint=f"--{each.name}")
-            if each.name in refused:
-                values[each.name] = each.default
-        names -= refused
         if sets := ", ".join(lines[name][1] for name in sorted(names)):
             echo(f"{SETTINGS} sets {sets}", err=True, style="dim")
         for less, more in (("quiet", "verbose"), ("quiet", "trace"), ("verbose", "quiet")):
@@ -153,46 +133,9 @@ class Settings:
         return names
 
 
-def agree(file: Path, digest: str, settings: Mapping[str, Any]) -> bool:
-    """Ask whether settings of a file may count, and keep a yes; without a terminal they do not count."""
-    listed = "".join(f"\n  {key} = {written(value)}" for key, value in settings.items())
-    echo(f"{harmless(str(file))} has settings that can run code, or read and write files:{listed}", err=True)
-    if not is_attended():
-        hint = "Agree to them once at a terminal, or give them on the command line."
-        echo(f"These settings are not used. {hint}", err=True)
-        return False
-    echo("`chameleon check FILE --no-import` shows what an inventory would run.", err=True)
-    question = "Did you write or review this file? Use these settings from now on? [y]es, [n]o: "
-    if asked(question).strip() not in ("y", "yes"):
-        echo("These settings are not used.", err=True)
-        return False
-    folder = config_dir()
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    new = folder / f"{_AGREED}.new"
-    new.write_text(json.dumps({**_agreed(), str(file): digest}, indent=1), "utf-8")
-    new.replace(folder / _AGREED)
-    return True
-
-
 def written(value: Any) -> str:
     """Write a value of a settings file as it may be written there, on one line."""
     return harmless(json.dumps(value, ensure_ascii=False, default=str))
-
-
-def _agreed() -> Mapping[str, str]:
-    with suppress(OSError, ValueError, RecursionError):
-        data = json.loads((config_dir() / _AGREED).read_text("utf-8"))
-        if isinstance(data, dict):
-            return data
-    return {}
-
-
-def _content_of(value: Any) -> bytes:
-    """Return the content of the YAML file that a value names, b"" for other values."""
-    if isinstance(value, str) and value.endswith((".yaml", ".yml")):
-        with suppress(OSError):
-            return Path(value).read_bytes()
-    return b""
 
 
 def _entries(data: Mapping[str, Any], commands: Collection[str]) -> Iterator[tuple[str, str, Any]]:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import shlex
 import sys
 from pathlib import Path
 
 import pytest
 from pytest import MonkeyPatch
 
-from tests.cli.terminal import at_terminal
 from tests.e2e.commands import ROOT, Command
 
 TABLE = "city,visitors\nLisbon,4200\nLyon,1900\n"
@@ -31,14 +27,11 @@ def folder(tmp_path: Path, monkeypatch: MonkeyPatch) -> Path:
     return tmp_path
 
 
-def settings(folder: Path, text: str, is_agreed: bool = False) -> None:
-    """Write settings, and that the user has agreed to them."""
-    file, kept = folder / "chameleon.toml", folder / "config/chameleon/agreed.json"
+def settings(folder: Path, text: str, is_own: bool = False) -> None:
+    """Write settings, in the folder or in the user's own file."""
+    file = folder / ("config/chameleon/chameleon.toml" if is_own else "chameleon.toml")
+    file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text)
-    if is_agreed:
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        content = file.read_bytes() + b"".join(each.read_bytes() for each in folder.glob("*.yaml"))
-        kept.write_text(json.dumps({str(file): hashlib.sha256(content).hexdigest()}))
 
 
 @pytest.mark.parametrize(
@@ -88,15 +81,13 @@ def test_it_is_sought_above_up_to_the_repository(sh: Command, folder: Path, monk
     assert sh(ASK).err == "chameleon.toml sets quiet = true\n"
 
 
-def test_its_paths_are_seen_from_its_own_folder(sh: Command, folder: Path, monkeypatch: MonkeyPatch) -> None:
+def test_its_paths_are_seen_from_its_own_folder(sh: Command, folder: Path) -> None:
     assert sh("index visits.csv -o made").code == 0
-    settings(folder, '[ask]\nindex = "made"\n', is_agreed=True)
-    (folder / "below").mkdir()
-    monkeypatch.chdir(folder / "below")
+    settings(folder, '[ask]\nindex = "../../made"\n', is_own=True)
     assert sh(BARE).out == "1900\n"
-    (folder / "below/other.csv").write_text("city,boats\nLyon,7\n")
+    (folder / "other.csv").write_text("city,boats\nLyon,7\n")
     assert sh("ask 'How many boats does Lyon have?' --table other.csv").out == "7\n"
-    settings(folder, '[ask]\ntable = ["visits.csv"]\n', is_agreed=True)
+    settings(folder, '[ask]\ntable = ["../../visits.csv"]\n', is_own=True)
     assert sh(BARE).out == "1900\n"
 
 
@@ -151,40 +142,18 @@ def test_no_file_of_others_is_read(sh: Command, folder: Path, monkeypatch: Monke
     assert sh(ASK).code == (1 if owner == 0 else 0)
 
 
-def test_what_may_run_code_or_touch_files_counts_once_the_user_agrees(sh: Command, folder: Path) -> None:
+def test_what_may_run_code_or_touch_files_counts_in_the_user_s_own_file(sh: Command, folder: Path) -> None:
     code = "import pathlib\npathlib.Path('ran').touch()\ndef go(state) -> str:\n    'x'\n    return 'ran'\n"
     plan = "planner: {use: fixed, plan: [go]}\nmodules: {go: 'mine:go'}\n"
     (folder / "mine.py").write_text(code)
     (folder / "i.yaml").write_text(f"name: i\ninput: {{question: str, table: Table}}\n{plan}")
-    text = 'quiet = true\ninventory = "i.yaml"\n[ask]\nlog = "kept.jsonl"\n[report]\nhtml = "visits.csv"\n'
-    settings(folder, text)
+    text = 'quiet = true\ninventory = "{0}/i.yaml"\n[ask]\nlog = "{0}/kept.jsonl"\n[report]\nhtml = "x"\n'
+    settings(folder, text.format(folder))
     shown = sh(ASK)
     assert (shown.code, shown.out) == (0, "1900\n")
-    for each in ('inventory = "i.yaml"', 'ask.log = "kept.jsonl"', 'report.html = "visits.csv"'):
-        assert f"  {each}\n" in shown.err, "a yes is for all that is listed"
-    assert "not agreed to: ask.log, inventory, report.html" in " ".join(sh("doctor").out.split())
-    assert "These settings are not used. Agree to them once at a terminal" in shown.err
+    assert "chameleon.toml does not set inventory, ask.log: for the command line and " in shown.err
+    assert "does not set: ask.log, inventory, report.html" in " ".join(sh("doctor").out.split())
     assert not (folder / "ran").exists() and not (folder / "kept.jsonl").exists()
-    settings(folder, text, is_agreed=True)
-    shown = sh(ASK)
-    assert shown.out == "ran\n" and (folder / "kept.jsonl").exists()
-    assert shown.err == 'chameleon.toml sets inventory = "i.yaml", log = "kept.jsonl", quiet = true\n'
-    with (folder / "i.yaml").open("a") as file:
-        file.write("#")
-    assert sh(ASK).out == "1900\n", "an agreement is to one content of the inventory"
-    settings(folder, text, is_agreed=True)
-    assert sh(ASK).out == "ran\n"
-    settings(folder, f"{text}#")
-    assert sh(ASK).out == "1900\n", "and of the file"
-
-
-@pytest.mark.slow
-def test_at_a_terminal_the_user_is_asked_once_for_a_file(folder: Path) -> None:
-    settings(folder, '[ask]\nlog = "kept.jsonl"\n')
-    ask, kept = [*shlex.split(ASK), "-i", "tables_offline"], folder / "kept.jsonl"
-    for answer, is_kept in (("n", False), ("y", True)):
-        _, screen = at_terminal(ask, folder, answer, XDG_CONFIG_HOME=f"{folder}/config")
-        assert "Use these settings from now on? [y]es, [n]o: " in screen and "1900" in screen
-        assert kept.exists() is is_kept
-    kept.unlink()
-    assert "[y]es" not in at_terminal(ask, folder, XDG_CONFIG_HOME=f"{folder}/config")[1] and kept.exists()
+    (folder / "chameleon.toml").unlink()
+    settings(folder, text.format(folder), is_own=True)
+    assert sh(ASK).out == "ran\n" and (folder / "kept.jsonl").exists()
