@@ -66,7 +66,8 @@ def test_the_ceilings_after_the_last_issue_are_kept() -> None:
     if not CEILINGS.is_file():
         pytest.skip("the ceilings after each issue are not here")
     ceilings = yaml.safe_load(CEILINGS.read_text("utf-8"))
-    allowed = ceilings[BUDGETS["issue"] or "start"]
+    allowed = dict(ceilings[BUDGETS["issue"] or "start"])
+    allowed["shipped"] += sum(BUDGETS["added"].values())
     assert not _over(totals(), allowed)
     assert not _over({name: BUDGETS["totals"][name] for name in allowed}, allowed), "the budget is above it"
 
