@@ -29,7 +29,7 @@ _FEWEST_COPIED, _MOST_CELLS, _TINY = 4, 20_000, 0.001
 def doubt(program: ast.Module, value: Any, state: State) -> str:
     """Say why a program that works may have guessed `value`; "" where nothing speaks for it."""
     choices, question, tables = state.input.get("choices") or (), state.input["question"], state.tables
-    table = side_by_side(tables) if len(tables) > 1 else state.table
+    table = _side_by_side(tables) if len(tables) > 1 else state.table
     if choices and as_choice(value, choices) not in choices:
         return f"the result is none of the choices: set ans to one of {'; '.join(choices)}"
     if table is None:
@@ -43,7 +43,7 @@ def doubt(program: ast.Module, value: Any, state: State) -> str:
     return found or ("" if choices else of_another_kind(question, value, [table]) or seen.invents(value))
 
 
-def side_by_side(tables: Sequence[Table]) -> Table:
+def _side_by_side(tables: Sequence[Table]) -> Table:
     """Return a table with all columns and, below each other, all rows of several: what a program may read."""
     header = [name for table in tables for name in table.header]
     rows, before = list[Sequence[str]](), 0
