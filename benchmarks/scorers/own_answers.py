@@ -95,8 +95,11 @@ def _in_unit(text: str, unit: str) -> str:
     found = read_amount(figure)
     if not unit or found is None or found.unit:
         return text
-    measured = read_amount(f"{figure} {unit}")
-    return f"{figure} {unit}" if measured and " " not in measured.base else figure
+    for name in (unit, unit.lower()):  # "Points" too
+        measured = read_amount(f"{figure} {name}")
+        if measured and " " not in measured.base:
+            return f"{figure} {name}"
+    return figure
 
 
 def _same_set(said: Sequence[str], gold: Sequence[str], tolerance: str) -> bool:

@@ -97,6 +97,7 @@ def test_the_same_text_is_right_however_it_is_written() -> None:
         ({"unit": "kg"}, "May", ["May"], []),
         ({"unit": "Points"}, "12", ["12 Points"], []),
         ({"unit": "points"}, "12", [], ["12 goals"]),
+        ({"unit": "Points"}, "12", ["12 points"], ["12 goals", "12 kg"]),
         ({"unit": "$"}, "5", ["$5"], ["€5"]),
         ({"unit": "$ million"}, "5", ["$5"], []),
         ({"unit": "million"}, "3.2", ["3.24 million", "3.24"], []),
