@@ -59,6 +59,8 @@ _NUMBER = re.compile(r"\s*[+-]?[\d.,_]+\s*")
 _SECRET_PARTS = re.compile(r"AccountKey=([^;\s]+)|://[^\s/?#@:]*:([^\s/?#@]+)@", re.IGNORECASE)
 # Shorter values ("true", "none") are settings rather than secrets, and would blot out ordinary words.
 _SHORTEST_KEY, _SHORTEST_SECRET, _SHORTEST_IN_REPLY = 4, 8, 12
+# What people give a server of their own that asks for no key.
+_NO_KEYS = frozenset(("anything", "dummy", "empty", "fake", "local", "none", "not-needed", "null", "test"))
 
 _PATTERNS = (
     # Authorization: Bearer abc · "x-api-key": "abc" · api_key='abc'
@@ -142,7 +144,7 @@ def known_secrets(also: Iterable[str] = (), environ: Mapping[str, str] | None = 
     secrets = {secret for secret in also if len(secret) >= _SHORTEST_KEY}
     secrets.update(*starmap(_held, (os.environ if environ is None else environ).items()))
     secrets |= {secret.strip() for secret in secrets if len(secret.strip()) >= _SHORTEST_KEY}
-    return tuple(sorted(secrets, key=len, reverse=True))
+    return tuple(sorted((each for each in secrets if each.lower() not in _NO_KEYS), key=len, reverse=True))
 
 
 @lru_cache(maxsize=1_000)  # each run looks at all variables

@@ -139,7 +139,7 @@ class Run:
             ("Declined", _part(tally.declined, n) + of_them_right(tally.rightly_declined)),
             ("Failed", _part(tally.failed, n)),
             *(("", f"{count:,} times: {reason}") for reason, count in tally.reasons.most_common(3)),
-            *(("", f"answered {count:,} times without {where}") for where, count in skipped),
+            *(("", f"answered {counted(count, 'time')} without {where}") for where, count in skipped),
             ("Dropped", "; ".join(f"{name} in {count:,}" for name, count in tally.dropped.most_common())),
             ("Spent", tally.usage.in_words),
             ("Time", f"{in_time(tally.seconds)} summed over all problems{each}"),

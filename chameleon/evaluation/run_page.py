@@ -57,7 +57,9 @@ class RunView(NamedTuple):
         given = dict(state.started.input) if state.started else {}
         calls = [call for event in events for call in getattr(event, "calls", ())]
         usage = sum((call.usage for call in calls), Usage())
-        parts = [usage.in_words, in_time(state.seconds)]
+        unknown = ["tokens"] * (usage.input_tokens is None) + ["cost"] * (usage.cost is None)
+        parts = [usage.in_words, *([f"{' and '.join(unknown)} not known"] if calls and unknown else [])]
+        parts.append(in_time(state.seconds))
         stored = sum(call.cached for call in calls)
         parts += [f"{stored} replies from the store"] if stored else []
         read = [("Read as", state.reading)] if state.reading else []

@@ -92,7 +92,7 @@ def test_inventories_are_listed_without_running_anyones_code(sh: Command) -> Non
     assert "weather_tools" not in sys.modules
     ours, _, methods = listed.partition("\n\nMethods, to be measured on benchmarks:\n")
     names = [line.split()[0] for line in ours.splitlines()]
-    assert len(names) == 14 and "tables_first" in names and methods.startswith("chain_of_table ")
+    assert len(names) == 15 and "tables_first" in names and methods.startswith("chain_of_table ")
 
 
 def test_tells_of_pictures_searches_and_no_value(sh: Command, monkeypatch: pytest.MonkeyPatch) -> None:

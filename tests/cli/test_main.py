@@ -109,7 +109,7 @@ COMPLAINTS = [
     ("plan Q", "Give a table with --table, an index with --index, a picture with --image or a text with"),
     ("ask Q -t table.csv --image ferry.png", "takes no picture. Leave it out, or"),
     ("ask Q -t table.csv --text sign.txt", "takes no text. Leave it out, or name one that takes it"),
-    ("ask Q -t table.csv -t table.csv -i tables_offline", "takes no second table. Leave it out"),
+    ("ask Q -t table.csv -t table.csv -i wikitq_offline", "takes no second table. Leave it out"),
     ("ask Q --index nowhere", "there is no such index"),
     ("ask Q --index bare", "the folder holds no index"),
     ("ask Q -i corpus_offline", "needs an index. Give one with --index"),

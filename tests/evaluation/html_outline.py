@@ -18,7 +18,7 @@ OURS = {
     "link": {"rel": "icon", "href": "data:,"},
     "nav": {"aria-label": "Contents"},
     "a": {"href": f"#({ANCHOR})"},
-    "div": {"tabindex": "0", "style": r"width: \d+\.\d\d%"},
+    "div": {"tabindex": "0", "role": "region", "aria-label": "Table", "style": r"width: \d+\.\d\d%"},
     "span": {"style": r"margin-left: \d+\.\d\d%; width: \d+\.\d\d%"},
     "input": {"type": "radio", "name": rf"show{NUMBER}", "checked": ""},
     "label": {"for": ANCHOR},
