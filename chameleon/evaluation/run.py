@@ -19,6 +19,7 @@ from chameleon.evaluation.run_dir import PROBLEMS, RESULTS, SETTINGS, read_resul
 from chameleon.evaluation.stats import PlanStats
 from chameleon.figures import in_time
 from chameleon.lazy import cached_property
+from chameleon.text import counted
 
 DASH = "–"
 
@@ -128,13 +129,13 @@ class Run:
         elif answered.n:
             ours = f", of them right {100 * answered.correct / answered.n:.2f} %"
         right = ("Right", _part(tally.all.correct, n))
-        counted = ("Grades", in_figures(tally, tally.all)) if tally.graded else right
+        verdicts = ("Grades", in_figures(tally, tally.all)) if tally.graded else right
         skipped = tally.passed_over.most_common()
         each = f", {in_time(tally.seconds / n)} a problem" if n else ""
         settings = {name: value for name, value in self.settings.items() if name != PROBLEMS}
         pairs = [
             ("Problems", self.problems),
-            counted,
+            verdicts,
             ("Answered", _part(answered.n, n) + ours),
             ("Declined", _part(tally.declined, n) + of_them_right(tally.rightly_declined)),
             ("Failed", _part(tally.failed, n)),
