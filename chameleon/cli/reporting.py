@@ -154,7 +154,8 @@ def _print_problems(comparison: Comparison) -> None:
     echo(in_blocks(columns.items(), list(columns)))
     left = max(run.n for run in comparison.runs) - len(rows)
     more = f"; {left:,} more on the page (--html)" if left > 0 else ""
-    echo(f"✓ right, ✗ wrong, – declined, ! failed{more}\n")
+    told = f"{comparison.difference}.\n" if comparison.difference else ""
+    echo(f"✓ right, ✗ wrong, – declined, ! failed{more}\n{told}")
 
 
 def _counted_labels(file: Path, run: Run) -> Counter[str]:

@@ -136,6 +136,18 @@ class Comparison:
                 row[run.name] = f"{MARKS[result.verdict]} {_short(result.answer)}".rstrip()
         return list(found.values())
 
+    @property
+    def difference(self) -> str:
+        """Say on how many problems the runs differ, and how many each has right alone; "" for one run."""
+        runs = [{id: verdict for id, (_, verdict) in run.index.items()} for run in self.runs]
+        if len(runs) < 2:
+            return ""
+        shared = list(set.intersection(*map(set, runs)))
+        right = [[run[id] == "right" for run in runs] for id in shared if len({run[id] for run in runs}) > 1]
+        alone = [sum(each[n] and sum(each) == 1 for each in right) for n in range(len(runs))]
+        told = ", ".join(f"{run.name} {count:,}" for run, count in zip(self.runs, alone, strict=True))
+        return f"They differ on {len(right):,} of {len(shared):,} problems; right where no other is: {told}"
+
     def to_json(self) -> dict[str, Any]:
         rows = [row.to_json() for row in self.rows]
         return {"benchmark": self.benchmark.name, "columns": list(self.columns), "rows": rows}
