@@ -294,9 +294,12 @@ def named_tables(tables: Sequence[Table], first: int = 2) -> list[tuple[str, Tab
     its place: "table 2".
     """
     found: dict[str, Table] = {}
-    for number, table in enumerate(tables, first):
-        caption = " ".join(table.caption.split())
-        found[caption if caption and caption not in found else f"table {number}"] = table
+    captions = [" ".join(table.caption.split()) for table in tables]
+    for number, (caption, table) in enumerate(zip(captions, tables, strict=True), first):
+        name, count = caption or f"table {number}", number
+        while name in found or (name != caption and name in captions):
+            name, count = f"table {count}", count + 1
+        found[name] = table
     return list(found.items())
 
 

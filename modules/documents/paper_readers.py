@@ -10,7 +10,7 @@ from typing import Any
 from chameleon import Declined, LLMModule, State, StepRejected
 from chameleon.core.module import Traits
 from chameleon.modules.documents.paper_retriever import passage_source
-from chameleon.modules.documents.quotes import fault_of_numbers, fault_of_quotes, quotes_in
+from chameleon.modules.documents.quotes import FREE, fault_of_numbers, fault_of_quotes, quotes_in
 from chameleon.modules.program.programs import ProgramVerifier, program_in
 from chameleon.modules.program.python_text import parsed
 from chameleon.modules.program.solution_generator import solution_in, stated_answer
@@ -33,6 +33,7 @@ _NUMBERS = re.compile(
     re.IGNORECASE,
 )
 _COMMENTED = re.compile(r"^(?=[^\w\n]*+passages?\b[^\n=]*:)(?![^\S\n]*+#)", re.IGNORECASE | re.MULTILINE)
+_COUNTS = re.compile(r"\bhow many\b", re.IGNORECASE)
 _MANY = {"list": "a list", "tuple": "a tuple", "set": "a set", "frozenset": "a set", "dict": "a dict"}
 
 
@@ -93,11 +94,13 @@ class PaperAnswerer(PassageReader):
         named = self.named(text, state)
         solution = solution_in(text, state)
         texts = [f"{each.get('title') or ''}\n{each['text']}" for _, each in named]
-        if self.quotes and (why := fault_of_quotes(quotes_in(text), texts)):
+        lines = [found["line"] for found in _RESTS.finditer(text)][-1:]
+        if self.quotes and (why := fault_of_quotes(quotes_in("\n".join(lines)), texts)):
             raise StepRejected(why, hint='Write "Passages: 2 "words of it"", copied exactly.')
         answer = stated_answer(solution) or ""
         given = [state.input["question"], *(state.input.get("choices") or ())]
-        if why := fault_of_numbers(solution, answer, [*texts, *given]):
+        small = range(13) if _COUNTS.search(state.input["question"]) else ()  # what is counted stands nowhere
+        if why := fault_of_numbers(solution, answer, [*texts, *given], small):
             raise StepRejected(why, hint='Write each calculation out, such as "4 × 310 = 1240".')
         return {
             "solution": solution,
@@ -129,7 +132,7 @@ class PaperProgramGenerator(PassageReader):
         known = [f"{each.get('title') or ''}\n{each['text']}" for _, each in named]
         constants = (n.value for n in ast.walk(parsed(program)) if isinstance(n, ast.Constant))
         figures = [str(each) for each in constants if type(each) in (int, float)]
-        if why := fault_of_numbers("", " ".join(figures), [*known, state.input["question"]]):
+        if why := fault_of_numbers("", " ".join(figures), [*known, state.input["question"]], FREE):
             raise StepRejected(why, hint="Take the numbers from the passages, and name all of those.")
         return {"program": program, "sources": [passage_source(each, number) for number, each in named]}
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
+import calendar
 import operator
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from fractions import Fraction
 
@@ -27,8 +28,12 @@ _OPERATIONS = {
     ast.Mult: operator.mul,
     ast.Div: operator.truediv,
 }
-# What a calculation may bring along: counts, months, hours, percent, thousands.
-_FREE = frozenset(map(Fraction, (*range(13), 24, 30, 52, 60, 100, 360, 365, 1_000, 1_000_000)))
+FREE = frozenset(map(Fraction, (*range(13), 24, 30, 52, 60, 100, 360, 365, 1_000, 1_000_000)))
+"""What a calculation may bring along: counts, months, hours, percent, thousands."""
+_MONTHS = {name.lower(): Fraction(number) for number, name in enumerate(calendar.month_name) if name}
+_DATE = re.compile(r"(?<!\d)(\d{1,4})[./](\d{1,2})[./](\d{1,4})(?!\d)")
+_SCALES = {"thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
+_SCALED = re.compile(rf"(\d[\d,]*(?:\.\d+)?) ({'|'.join(_SCALES)})\b", re.IGNORECASE)
 _SHARES = {"half": Fraction(50), "third": Fraction(100, 3), "quarter": Fraction(25), "tenth": Fraction(10)}
 _FEWEST_WORDS, _MOST_PARTS = 2, 40
 
@@ -45,8 +50,10 @@ def fault_of_quotes(quotes: Sequence[str], cited: Sequence[str]) -> str:
     """
     passages, held = list(map(_form, cited)), set[int]()
     for quote in quotes:
-        parts = [part for each in _GAP.split(quote) if (part := _form(each).strip(" .,;:"))]
-        places = {n for n, text in enumerate(passages) if parts and all(part in text for part in parts)}
+        parts = [part for each in _GAP.split(quote) if len(part := _form(each).strip(" .,;:-()")) > 1]
+        words = r"(?!\w).*?(?<!\w)".join(map(re.escape, parts))
+        said = re.compile(rf"(?<!\w){words}(?!\w)")
+        places = {n for n, text in enumerate(passages) if parts and said.search(text)}
         if not places:
             return f"no passage that the reply cites says {quote[:80]!r}"
         if len(_form(quote).split()) >= _FEWEST_WORDS or _NUMBER.search(quote):
@@ -54,17 +61,21 @@ def fault_of_quotes(quotes: Sequence[str], cited: Sequence[str]) -> str:
     return "" if len(held) == len(passages) else "it quotes no words of a passage that it cites"
 
 
-def fault_of_numbers(solution: str, answer: str, known: Sequence[str]) -> str:
+def fault_of_numbers(
+    solution: str, answer: str, known: Sequence[str], free: Collection[int | Fraction] = ()
+) -> str:
     """Say which number of an answer stands in no text that is `known` and follows from no such numbers.
 
-    What follows is written out in the solution, such as "4 × 310 = 1240"; it is calculated again.
+    What follows is written out in the solution, such as "4 × 310 = 1240"; it is calculated again. Small
+    numbers may be brought along to a calculation, and those in `free` to an answer.
     """
-    numbers = {number for text in known for number in _numbers(text)} | _FREE
+    numbers = {number for text in known for number in _numbers(text)}
     for found in _EQUATION.finditer(solution):
-        (result, *_), value = _numbers(found[2]), _value(found[1], numbers)
-        if value is not None and (_is_near(value, result) or _is_near(100 * value, result)):  # 0.095 is 9.5 %
+        (result, *_), value = _numbers(found[2]), _value(found[1], numbers | FREE)
+        is_share = "%" in solution[found.end() : found.end() + 2]  # 0.095 is 9.5 %
+        if value is not None and (_is_near(value, result) or (is_share and _is_near(100 * value, result))):
             numbers |= {result, value}
-    stated = [each for each in _numbers(answer) if each not in _FREE]
+    stated = [each for each in _numbers(answer) if each not in free]
     strange = next((each for each in stated if not any(_is_near(n, each) for n in numbers)), None)
     if strange is None:
         return ""
@@ -78,8 +89,11 @@ def _form(text: str) -> str:
 
 def _numbers(text: str) -> list[Fraction]:
     """Return the numbers of a text, those in words too, and without their signs; half is 50 %."""
-    found = [Fraction(each.replace(",", "").lstrip("-")) for each in _NUMBER.findall(text.translate(_PLAIN))]
-    words, before = language_of("").numbers | _SHARES, Fraction(0)
+    plain = _DATE.sub(r"\1 \2 \3", text.translate(_PLAIN))
+    found = [Fraction(each.replace(",", "").lstrip("-")) for each in _NUMBER.findall(plain)]
+    scaled = ((Fraction(each[1].replace(",", "")), each[2].lower()) for each in _SCALED.finditer(plain))
+    found += [number * _SCALES[word] for number, word in scaled]
+    words, before = language_of("").numbers | _SHARES | _MONTHS, Fraction(0)
     for word in (*re.findall(r"[a-z]+", text.lower()), ""):
         number = words.get(word)
         if number is not None and before >= 20 and 0 < number < 10:  # twenty five

@@ -71,6 +71,7 @@ def parts_read(
     """
     named = {name for name in tables if name.casefold() in reads.names}
     used = named | ({first} if reads.names & _FRAMES or len(tables) == 1 else set())
+    used = set(tables) if "tables" in reads.names and not named else used  # by a name that is worked out
     seen = {name: table for name, table in tables.items() if name in used or not used}
     columns = {name: reads.columns(table) for name, table in seen.items()}
     rows = _TableRows.of(seen, first).kept(reads, columns) if reads.is_plain else {}

@@ -18,7 +18,8 @@ from chameleon.modules.tablerag.table_retriever import opened_index, passage_of,
 from chameleon.quoting import Quoted, block, on_one_line, untagged
 from chameleon.retrieval.document import Document
 
-_AND = r"\s*(?:,|&|\+|\band\b)\s*(?:and\s+)?"
+_AND = r"\s*(?:[,;/&+\n]|\band\b|\bor\b|\s(?=\d))\s*(?:and\s+)?"
+_SPAN = re.compile(r"(\d+)\s*(?:-|–|to)\s*(\d+)")
 _NUMBERS = rf"\d{{1,3}}(?:{_AND}(?:table\s+)?\d{{1,3}})*"
 _REPLY = re.compile(
     r"\W{0,4}(?:(?:the |my )?(?:tables?|numbers?|answer|choice)\b\W{0,4})?"
@@ -152,7 +153,12 @@ class TableChoice(LLMModule):
     def interpret(self, text: str, state: State) -> dict[str, Any]:
         """Return the tables that the reply numbers, or the passages. Raises `StepRejected` for others."""
         found, texts = retrieved(state, self.max_tables)
-        said = reply.groupdict() if (reply := _REPLY.match(text.strip())) else {}
+        plain = _SPAN.sub(
+            lambda span: ", ".join(map(str, range(int(span[1]), int(span[2]) + 1))), text.strip()
+        )
+        said = reply.groupdict() if (reply := _REPLY.match(plain)) else {}
+        if reply and re.search(r"\btables?\W{0,3}\d", plain[reply.end() :], re.IGNORECASE):
+            raise StepRejected("the reply goes on about other tables", hint="Reply with the numbers alone.")
         if said.get("none"):
             what = f"none of the {len(found)} tables found answers the question"
             what += f", nor does any of the {len(texts)} passages" if texts else ""

@@ -16,6 +16,7 @@ from chameleon.modules.program.python_text import parsed
 from chameleon.modules.sql.database import SqlDatabase
 from chameleon.modules.tablerag.cell_locator import Cell, located
 from chameleon.modules.tablerag.table_retriever import source_of
+from chameleon.table.amounts import read_amount
 from chameleon.table.replies import positions
 
 _MOST_ROWS = 1_000
@@ -51,6 +52,8 @@ class TableRegion:
         """
         items = [answer] if isinstance(answer, str) else answer if isinstance(answer, tuple | list) else []
         if not items or not all(isinstance(item, str) and item.strip() for item in items):
+            return []
+        if any(read_amount(item) for item in items):
             return []
         rows, columns = self._within(table)
         kept = {"rows": rows, "columns": columns}

@@ -14,6 +14,7 @@ from chameleon.modules.offline.words import language_of
 from chameleon.modules.table_ops.unions import differences, has_same_columns, union_of
 from chameleon.modules.tablerag.table_retriever import source_of
 from chameleon.retrieval.document import Document
+from chameleon.table.replies import normal
 
 _MOST_CELLS, _LONGEST = 500_000, 60
 _BEFORE = r"(?<!between)\s+(?:(?:in|of|for|from|over|during|across)\s+)?(?:the\s+)?"
@@ -22,6 +23,21 @@ _ALL_OF = re.compile(
     r"(?:\w+\s+)?(?:years|seasons|months|quarters|weeks|tables|files|sheets|lists|editions)\b",
     re.IGNORECASE,
 )
+_SPAN = re.compile(
+    r"\b(?:between|since|after|before|until|till|through)\b|\d\s*[-–—]\s*\d|\b\w+\s+to\s+(?:\d{4}|the end)\b"
+    r"|\bfrom\s+\w+\s+to\b",
+    re.IGNORECASE,
+)
+_COMPARED = re.compile(r"\bthan\b", re.IGNORECASE)
+_ADDED_UP = re.compile(r"\bhow (?:many|much)\b|\b(?:total|sum|altogether|most|fewest|least)\b", re.IGNORECASE)
+_TOTAL = re.compile(r"\b(?:total|altogether|sum|in all)\b", re.IGNORECASE)
+# What is not added up over years, whatever is asked of it.
+_NO_SUM = re.compile(
+    r"\b(?:prices?|costs?|expensive|cheap\w*|rates?|ranks?|ratings?|percent\w*|shares?|average|mean|median|ages?|old|tall"
+    r"|high\w*|low\w*|temperatures?|heights?|populations?|positions?|differen\w+|change\w*)\b|%",
+    re.IGNORECASE,
+)
+_MOST_FOUND = 10  # tables that a search keeps
 _NAME_IT = "Ask again with words that only the name of one has."
 
 Found = tuple[Candidate, dict[str, Any]]
@@ -111,28 +127,55 @@ def _needed(had: Mapping[str, frozenset[str]], found: Sequence[Candidate], most:
 
 
 def _together(question: str, found: Sequence[Candidate]) -> tuple[str, list[Candidate], list[str]] | None:
-    """Return the question of a union, its tables, and what tells these apart; None where one table is meant.
+    """Return the question of a union, its tables, and what tells these apart; None where none is sure.
 
-    A question names two or more of what tells tables with the same columns apart, or all of them ("both
-    seasons", "all files"). What it says of that becomes "in total", unless it compares them.
+    A question names two or more of what tells tables with the same columns apart ("in 2023 and 2024"), or all
+    of them ("both seasons", "all files"): it has to ask for something that is added up, and "in total" takes
+    the place of the names. Or it compares two of them ("in 2023 than in 2024"). Spans ("from 2022 to 2024")
+    are none, nor is a group of which a table may be missing.
     """
     for first in found:
         group = [each for each in found if has_same_columns(first.table, each.table)]
-        if len(group) < 2 or len({each.name for each in group}) < len(group):
+        names = [each.name for each in group]
+        if len(group) < 2 or len(set(names)) < len(group):
             continue
-        values = differences([each.name for each in group])
-        named = {v: n for v in values if (n := re.search(rf"(?<!\w){re.escape(v)}(?!\w)", question, re.I))}
+        values = differences(names)
+        told = {cell.strip().casefold() for each in group for row in each.table.rows for cell in row}
+        if _SPAN.search(question) or told & {*map(str.casefold, values)}:
+            return None
+        named = [v for v in values if re.search(rf"(?<!\w){re.escape(v)}(?!\w)", question, re.I)]
+        kept = [each for each, value in zip(group, values, strict=True) if value in named]
+        if len(named) == 2 and _COMPARED.search(question):
+            return question, kept, named
         if len(named) > 1:
             listed = "|".join(map(re.escape, named))
             run = re.compile(rf"{_BEFORE}(?:{listed})(?:(?:,|\s+and|,\s+and)\s+(?:{listed}))+(?!\w)", re.I)
-            whole = run.search(question)
-            is_all = whole is not None and all(v.casefold() in whole[0].casefold() for v in named)
-            asked = question[: whole.start()] + " in total" + question[whole.end() :] if whole else question
-            kept = [each for each, value in zip(group, values, strict=True) if value in named]
-            return asked if is_all else question, kept, [value for value in values if value in named]
-        if all_of := _ALL_OF.search(question):
-            return question[: all_of.start()] + " in total" + question[all_of.end() :], group, values
+            place = run.search(question)
+            is_whole = place is not None and all(v.casefold() in place[0].casefold() for v in named)
+        else:
+            place, kept, named = _ALL_OF.search(question), group, values
+            is_whole = place is not None and _are_all(place, found, group, values)
+        if place is None or not is_whole or not _ADDED_UP.search(question) or _NO_SUM.search(question):
+            return None
+        before, after = question[: place.start()], question[place.end() :]
+        total = "" if _TOTAL.search(f"{before} {after}") else " in total"
+        return before + total + after, kept, named
     return None
+
+
+def _are_all(
+    place: re.Match[str], found: Sequence[Candidate], group: Sequence[Candidate], values: Sequence[str]
+) -> bool:
+    """Tell whether a group is all that "both seasons" or "all files" can mean: no more, and no fewer."""
+    words = [{*re.findall(r"\w+", each.name.casefold())} for each in group]
+    stem = set.intersection(*words)
+    others = [{*re.findall(r"\w+", each.name.casefold())} for each in found if each not in group]
+    is_cut = len(found) == len(group) and len(found) >= _MOST_FOUND and bool(group[0].source)
+    is_related = any(stem and stem <= each for each in others)
+    are_years = all(re.fullmatch(r"(?:1[5-9]|20)\d\d", value) for value in values)
+    is_of_years = re.search(r"years|seasons", place[0], re.I) is not None
+    is_both = "both" in place[0].casefold()
+    return not (is_cut or is_related or (is_of_years and not are_years) or (is_both and len(group) != 2))
 
 
 def _of_union(
@@ -154,9 +197,10 @@ def _of_union(
         cells = [[row - before, name] for row, name in source.get("cells", ()) if before < row <= after]
         before = after
         if mine or mine is None:
+            read_from = {*map(normal, source["columns"])}
             told = {
                 "of": len(each.table.rows),
-                "columns": [n for n in source["columns"] if n in each.table.header],
+                "columns": [name for name in each.table.header if normal(name) in read_from],
             }
             sources.append(
                 source_of(each.to_json())

@@ -8,6 +8,7 @@ import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Literal, Self
 
 from chameleon.core.prompt import named_tables
@@ -17,6 +18,7 @@ from chameleon.modules.sql.query_faults import KEYWORDS
 from chameleon.quoting import unframed
 from chameleon.table import Column, Table
 from chameleon.table.meaning import is_nothing
+from chameleon.table.replies import normal
 from chameleon.text import one_line
 
 Cell = int | float | str | None
@@ -27,7 +29,7 @@ _DECLARED = {"INTEGER": "INTEGER", "REAL": "REAL", "BOOLEAN": "INTEGER", "TEXT":
 _MOST_INTEGER, _TOO_LARGE = 2**63, 10**308
 _NO_WORD = re.compile(r"[^a-z0-9]+")
 _QUOTES = str.maketrans(dict.fromkeys('"`\0', ""))
-_LONGEST_CELL = 200
+_LONGEST_CELL, _LONGEST_NAME = 200, 120
 
 
 @dataclass(frozen=True)
@@ -100,22 +102,39 @@ class SqlDatabase:
     """The tables that one query may read: `w` alone, or several under names made of their captions."""
 
     tables: Sequence[SqlTable]
+    titles: Sequence[str] = ()
+    units: Sequence[Mapping[str, str]] = ()
 
     @classmethod
     def of(cls, table: Table, others: Sequence[Table] = ()) -> Self:
         """Return the tables of a question, typed; of several, "League 2023" is called league_2023."""
         if not others:
             return cls([SqlTable.of(table)])
-        tables, names = [table, *others], list[str]()
+        tables, names = [table, *(_ordered_as(table, each) for each in others)], list[str]()
         for called, _ in named_tables(tables, first=1):
-            stem = _NO_WORD.sub("_", called.lower()).strip("_") or "t"
-            safe = f"t_{stem}" if stem[0].isdigit() or stem.upper() in KEYWORDS else stem
-            names.append(safe if safe not in names else f"{safe}_{len(names) + 1}")
-        return cls([SqlTable.of(each, name) for each, name in zip(tables, names, strict=True)])
+            stem = _NO_WORD.sub("_", called.lower()).strip("_")[:_LONGEST_NAME] or "t"
+            is_taken = stem[0].isdigit() or stem.upper() in KEYWORDS or stem.startswith("sqlite")
+            name = stem = f"t_{stem}" if is_taken else stem
+            for number in count(2):
+                if name not in names:
+                    break
+                name = f"{stem}_{number}"
+            names.append(name)
+        units = [{each.name: each.meaning.unit for each in one.columns} for one in tables]
+        made = [SqlTable.of(each, name) for each, name in zip(tables, names, strict=True)]
+        return cls(made, [each.caption for each in tables], units)
 
     @property
     def names(self) -> list[str]:
         return [table.name for table in self.tables]
+
+    def read_by(self, query: str) -> SqlDatabase:
+        """Return the tables that a query names."""
+        words = {*re.findall(r"\w+", query.lower())}
+        kept = [n for n, table in enumerate(self.tables) if table.name.lower() in words]
+        if len(self.tables) == 1 or not kept:
+            return self
+        return SqlDatabase([self.tables[n] for n in kept], units=[self.units[n] for n in kept])
 
     @cached_property
     def columns(self) -> dict[str, SqlType]:
@@ -124,15 +143,18 @@ class SqlDatabase:
 
     @cached_property
     def texts(self) -> dict[str, str]:
-        """The columns that are texts in each table that has them, see `SqlTable`."""
+        """The columns that are texts in a table, see `SqlTable`, or numbers in several units."""
         found = {name: why for table in self.tables for name, why in table.texts.items()}
-        figures = {name for table in self.tables for name in table.columns.keys() - table.texts.keys()}
-        return {name: why for name, why in found.items() if name not in figures}
+        for name in {each for one in self.units for each in one}:
+            different = sorted({one[name] for one in self.units if one.get(name)})
+            if len(different) > 1:
+                found[name] = f"it is in {' and in '.join(different)}"
+        return found
 
     def described(self, title: str = "", rows: int | None = 3) -> str:
         """Return each table as `SqlTable.described` has it; `title` is that of a single one."""
-        shown = title if len(self.tables) == 1 else ""
-        return "\n\n".join(table.described(shown, rows) for table in self.tables)
+        titles = self.titles if len(self.tables) > 1 else [title]
+        return "\n\n".join(each.described(name, rows) for each, name in zip(self.tables, titles, strict=True))
 
     @cached_property
     def image(self) -> str:
@@ -150,6 +172,13 @@ class SqlDatabase:
             except sqlite3.Error as error:
                 raise InputError(f"the table cannot be held by SQL: {error}") from None
             return base64.b64encode(connection.serialize()).decode("ascii")
+
+
+def _ordered_as(first: Table, table: Table) -> Table:
+    """Return a table with its columns in the order of the first, where both have the same."""
+    names, wanted = [list(map(normal, each.header)) for each in (table, first)]
+    is_same = sorted(names) == sorted(wanted) and len(set(names)) == len(names)
+    return table.take_columns(map(names.index, wanted)) if is_same and names != wanted else table
 
 
 def as_text(cell: Cell) -> str:

@@ -80,7 +80,8 @@ def run_sql(
     runner = executor or shared_sandbox()
 
     def run(query: str) -> SqlResult:
-        if fault := fault_of(query, base.columns, base.texts, base.names):
+        named = base.read_by(query)
+        if fault := fault_of(query, named.columns, named.texts, base.names):
             return SqlResult("error", message=fault)
         request = {"sql": query, "image": base.image, "tables": base.names}
         found = SqlResult.of(runner.call(_GUARDED, request, timeout=timeout))

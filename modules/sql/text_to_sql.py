@@ -86,6 +86,8 @@ class SqlExecutor(Module):
     def run(self, state: State) -> Answer:
         tables: list[Table] = [state.input["table"], *(state.input.get("tables") or ())]
         typed = SqlDatabase.of(tables[0], tables[1:])
+        if len(tables) > 1 and not re.search(r"\bfrom\b", state.cache["sql"], re.IGNORECASE):
+            raise StepRejected("the query reads no table", hint="Write one SELECT … FROM …")
         result = run_sql(typed, state.cache["sql"], timeout=self.timeout)
         if not result.ok:
             raise StepRejected(result.failure)
@@ -102,8 +104,12 @@ def _as_written(result: SqlResult, tables: Sequence[Table], typed: SqlDatabase) 
         columns = zip(each.header, zip(*each.rows, strict=True), table.columns, strict=False)
         for name, values, column in columns:
             # The first row that holds a value says how it is written.
-            cells = zip(values[::-1], column.cells[::-1], strict=True)
-            written.setdefault(name.lower(), {}).update(cells)
+            cells = dict(zip(values[::-1], column.cells[::-1], strict=True))
+            known = written.setdefault(name.lower(), {})
+            unclear = {value for value, cell in cells.items() if known.get(value, cell) != cell}
+            known |= cells
+            for value in unclear:  # tables write it differently
+                del known[value]
     names = [name.lower() for name in result.columns]
     named = (pair for row in result.rows for pair in zip(names, row, strict=True))
     return [None if cell is None else written.get(name, {}).get(cell, cell) for name, cell in named]

@@ -66,3 +66,47 @@ def test_without_a_model(question: str, answer: str | None) -> None:
         assert rows == [("league 2023", [2]), ("league 2024", [2])]
     if answer is None:
         assert "league 2023" in state.why
+
+
+def of_years(*years: int, header: tuple[str, str] = ("City", "Visitors")) -> list[Table]:
+    return [Table(header, [["Oslo", str(year - 2012)], ["Lone", "1"]], f"visitors {year}") for year in years]
+
+
+@pytest.mark.parametrize(
+    ("question", "tables"),
+    [
+        ("How many visitors did Oslo have from 2022 to 2024?", of_years(2022, 2023, 2024)),
+        ("How many visitors did Oslo have between 2022 and 2024?", of_years(2022, 2023, 2024)),
+        ("How many visitors did Oslo have in both years?", of_years(2022, 2023, 2024)),
+        ("What is the price of Oslo in 2022 and 2023?", of_years(2022, 2023, header=("City", "Price"))),
+        (
+            "Which city has the highest price in 2022 and 2023?",
+            of_years(2022, 2023, header=("City", "Price")),
+        ),
+        (
+            "How many visitors did Oslo have in all years?",
+            [
+                *of_years(2022, 2023),
+                Table(["City", "Visitors", "Note"], [["Oslo", "9", ""]], "visitors 2021"),
+            ],
+        ),
+        (
+            "How many inhabitants did Oslo have in 2021 and 2022?",
+            [
+                Table(
+                    ["City", "Year", "Inhabitants"],
+                    [["Oslo", str(n), str(n)] for n in years],
+                    f"city {years[1]}",
+                )
+                for years in ((2020, 2021), (2021, 2022))
+            ],
+        ),
+    ],
+)
+def test_what_is_not_sure_to_be_a_union_is_declined(question: str, tables: list[Table]) -> None:
+    assert ask(question, tables[0], tables=tables[1:]).status == "declined"
+
+
+def test_years_that_are_all_are_added_up() -> None:
+    tables = of_years(2022, 2023, 2024)
+    assert ask("How many visitors did Oslo have in all years?", tables[0], tables=tables[1:]).answer == "33"
