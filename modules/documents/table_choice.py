@@ -14,6 +14,7 @@ from chameleon import Declined, LLMModule, State, StepRejected, Table
 from chameleon.core.conversation import HISTORY
 from chameleon.core.module import Traits
 from chameleon.core.prompt import TableView, table_text
+from chameleon.lazy import cached_property
 from chameleon.modules.tablerag.table_retriever import opened_index, passage_of, source_of
 from chameleon.quoting import Quoted, block, on_one_line, untagged
 from chameleon.retrieval.document import Document
@@ -50,7 +51,7 @@ class Candidate:
         """Return what to tell of it, without its cells."""
         return {"id": self.id, "name": self.name, "score": self.score, "source": dict(self.source)}
 
-    @property
+    @cached_property
     def names(self) -> list[set[str]]:
         """Return the cells with letters of each column, of the first rows."""
         columns = (

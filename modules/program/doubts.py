@@ -34,6 +34,11 @@ def doubt(program: ast.Module, value: Any, state: State) -> str:
         return f"the result is none of the choices: set ans to one of {'; '.join(choices)}"
     if table is None:
         return ""
+    scales = any(isinstance(each, ast.Mult | ast.Div) for each in ast.walk(program))
+    for name in set() if scales else {n.value for n in ast.walk(program) if isinstance(n, ast.Constant)}:
+        columns = [each for one in tables for each in one.columns if each.name == name]
+        if len(units := sorted({each.meaning.unit for each in columns} - {""})) > 1:
+            return f"the column {name!r} is in {' and in '.join(units)}: bring it to one unit"
     context = [each for key, each in state.cache.items() if key != "program" and isinstance(each, str)]
     seen = Suspect(program, table, question, " ".join([question, table.caption, *choices, *context]))
     if why := seen.rests_on_nothing(value, has_choices=bool(choices)):
