@@ -196,6 +196,8 @@ REPLIES = {  # what a question or prompt ends with, and what the model says
     "Modules:": '["program_generator", "answer_generator"]',
     "harbour dues from 2010 to 2011": "Program: subtract(1250, 900), divide(#0, 900)",
     "Question: …": "Program: subtract(1250, 900)",
+    "Which team lost the most games": "SELECT Team FROM (SELECT Team, Lost FROM league_2023 UNION ALL "
+    "SELECT Team, Lost FROM league_2024) GROUP BY Team ORDER BY SUM(Lost) DESC LIMIT 1",
     "Which of them is cheaper?": "Amber Arrow costs 38. The answer is: Amber Arrow",
     "notice to end the agreement?": "It is.\nPassages: 1 “ninety days”\nThe answer is ninety days.",
     "</rows>": 'ans = sorted(table["rows"], key=lambda row: 0)[0][0]',

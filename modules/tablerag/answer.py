@@ -9,12 +9,12 @@ from typing import Any, Literal
 from chameleon import LLMModule, Module, State, StepRejected, Table
 from chameleon.core.llm_module import elect
 from chameleon.core.module import Traits
-from chameleon.core.prompt import TableView, named_tables, table_text
+from chameleon.core.prompt import TableView, named_tables, table_text, text_within
 from chameleon.errors import ChameleonError
 from chameleon.modules.program.solution_generator import stated_line
+from chameleon.modules.reports.report import text_of
 from chameleon.modules.table_ops.table_query import Answer, items_in, sentence_in, verdict_in, without_stop
-from chameleon.modules.tablerag.clarifiers import passages_in
-from chameleon.quoting import unframed
+from chameleon.quoting import on_one_line, unframed
 from chameleon.table.formats import Style, excerpt, padded, places
 
 Agree = Literal["value", "text"]
@@ -131,6 +131,12 @@ class TableAnswerer(LLMModule):
                 for name, each in named_tables(state.input.get("tables") or ())
             ]
         return slots
+
+
+def passages_in(state: State, view: TableView) -> str:
+    """Write the passages of the question, a line each."""
+    lines = [on_one_line(text_of(passage)) for passage in state.input.get("passages") or ()]
+    return text_within("\n".join(lines), view.max_text_tokens)
 
 
 class Consistency(Module):

@@ -12,12 +12,11 @@ from pydantic import PositiveInt
 
 from chameleon import LLMModule, State, Table
 from chameleon.core.module import Keys
-from chameleon.core.prompt import TableView, text_within
+from chameleon.core.prompt import TableView
 from chameleon.errors import ChameleonError
-from chameleon.modules.reports.report import text_of
 from chameleon.modules.search.providers_of_search import ProviderName, SearchSettings
 from chameleon.modules.search.search import SearchModule as Search
-from chameleon.quoting import on_one_line
+from chameleon.modules.tablerag.answer import passages_in
 from chameleon.text import one_line
 
 _FENCE = re.compile(r"```[a-zA-Z0-9]*[ \t]*\n?(.*?)(?:```|\Z)", re.DOTALL)
@@ -129,12 +128,6 @@ class WikiClarifier(LLMModule):
             except ChameleonError as problem:
                 return [], told | {"without": problem.what}
         return [], told
-
-
-def passages_in(state: State, view: TableView) -> str:
-    """Write the passages of the question, a line each."""
-    lines = [on_one_line(text_of(passage)) for passage in state.input.get("passages") or ()]
-    return text_within("\n".join(lines), view.max_text_tokens)
 
 
 def subjects_of(table: Table) -> list[str]:
