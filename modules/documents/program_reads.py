@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from chameleon.modules.documents.read_rows import CellCondition, Reads, Ref
+from chameleon.modules.documents.read_rows import FRAMES, CellCondition, Reads, Ref
 
 _ALL = ""  # a table that is not told
 # What compares in another way than for equality, so that any row may count.
@@ -18,7 +18,6 @@ _OF_TEXT = frozenset(
 )
 _OF_ONE = frozenset(("iloc", "iat", "at", "values"))
 _TO_ONE = frozenset(("float", "int", "item", "len", "max", "mean", "min", "nunique", "str", "sum", "round"))
-_FRAMES = frozenset(("df", "table"))
 
 
 @dataclass
@@ -49,7 +48,7 @@ class _FrameProgram:
                 key = each.slice.value if isinstance(each.slice, ast.Constant) else _ALL
                 found[str(key).casefold()] = None
             elif isinstance(each, ast.Name):
-                found |= dict.fromkeys((each.id,) if each.id in _FRAMES else self.tables.get(each.id, ()))
+                found |= dict.fromkeys((each.id,) if each.id in FRAMES else self.tables.get(each.id, ()))
         return tuple(found)
 
     def column(self, node: ast.AST | None) -> str | None:

@@ -11,7 +11,7 @@ from chameleon import Table
 from chameleon.modules.sql.database import safe_names
 from chameleon.table.amounts import read_amount
 
-_FRAMES = frozenset(("df", "table"))
+FRAMES = frozenset(("df", "table"))  # the names by which a program calls the first table
 _VERDICTS = frozenset(("yes", "no", "true", "false", ""))
 
 Rows = dict[str, set[int]]
@@ -70,7 +70,7 @@ def parts_read(
     `first` is the table that programs call `df`.
     """
     named = {name for name in tables if name.casefold() in reads.names}
-    used = named | ({first} if reads.names & _FRAMES or len(tables) == 1 else set())
+    used = named | ({first} if reads.names & FRAMES or len(tables) == 1 else set())
     used = set(tables) if "tables" in reads.names and not named else used  # by a name that is worked out
     seen = {name: table for name, table in tables.items() if name in used or not used}
     columns = {name: reads.columns(table) for name, table in seen.items()}
@@ -93,7 +93,7 @@ class _TableRows:
     def of(cls, tables: Mapping[str, Table], first: str) -> _TableRows:
         known = {name.casefold(): (name, table) for name, table in tables.items()}
         if first in tables:
-            known |= dict.fromkeys(_FRAMES - known.keys(), (first, tables[first]))
+            known |= dict.fromkeys(FRAMES - known.keys(), (first, tables[first]))
         return cls(known, {name: _called(safe_names(table.header)) for name, (_, table) in known.items()})
 
     def places(self, ref: Ref) -> dict[str, int]:
