@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, groupby
 from typing import Any
 
+from chameleon.core.prompt import named_tables
 from chameleon.core.state import State
 from chameleon.table import Table
 from chameleon.text import counted, harmless
@@ -22,13 +23,19 @@ def sources_in_words(sources: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def notes_on(state: State, most: int | None = None) -> list[str]:
-    """Return what was assumed of the table that was asked, of the columns that the answer rests on."""
-    table = (state.started.input.get("table") if state.started is not None else None) or state.table
-    if not isinstance(table, Table):
-        return []
-    used = {name for source in state.sources for name in source.get("columns") or ()}
-    of_columns = (each.notes for each in table.columns if not used or each.name in used)
-    notes = [*table.structure, *chain.from_iterable(of_columns)]
+    """Return what was assumed of the tables that were asked, of the columns that the answer rests on.
+
+    Of several, those are told that the answer came from, each with its name.
+    """
+    given = state.started.input if state.started is not None else {}
+    asked = [each for each in (given.get("table"), *(given.get("tables") or ())) if isinstance(each, Table)]
+    named = named_tables(asked or state.tables, first=1)
+    read = {str(source.get("table")): source.get("columns") or () for source in state.sources}
+    notes = []
+    for name, table in [pair for pair in named if pair[0] in read] or named:
+        used = read.get(name, set(chain.from_iterable(read.values())))
+        told = chain.from_iterable(each.notes for each in table.columns if not used or each.name in used)
+        notes += [f"{name}: {note}" if len(named) > 1 else note for note in (*table.structure, *told)]
     left = len(notes) - (most or len(notes))
     return [*notes[:most], f"and {left} more"] if left > 0 else notes
 

@@ -85,7 +85,7 @@ class TableSources(Module):
     """Notes the tables, rows and columns that the answer came from. Follows the answer."""
 
     reads = (
-        "input.question, input.index?, input.table, input.tables?, input.choices?, input.unit?, "
+        "history, input.question, input.index?, input.table, input.tables?, input.choices?, input.unit?, "
         "cache.retrieved?, cache.table_choice?, cache.program?, cache.sql?, cache.answer"
     )
     writes = ("cache.sources",)
@@ -117,7 +117,9 @@ def _parts(state: State) -> list[tuple[dict[str, Any], Table, TableRegion]]:
     if len(asked) == 1 and kept[:1] not in ([None], [TableRegion()]):
         return [(*asked[0], kept[0])] if kept[0] else []
     if len(asked) > 1 and None in kept:  # they were joined or computed from
-        regions = [_region_in(whole, tables[0]) for whole in wholes]
+        made = [each.input_changes["table"] for each in state.executed if "table" in each.input_changes]
+        found = [[_region_in(whole, each) for whole in wholes] for each in reversed(made or tables[:1])]
+        regions = max(found, key=lambda each: sum(map(bool, each)))  # a sum over a join has lost some
         return [(*each, region) for each, region in zip(asked, regions, strict=True) if region] or [
             (*each, TableRegion()) for each in asked
         ]

@@ -82,6 +82,22 @@ def test_further_tables_are_joined_by_file_names(tmp_path: Path, loopback: Start
     assert outcome.out == "24\n" and all(call in outcome.err for call in calls)
     joined = model.last["Use f_join()"]
     assert "Other table : teams\n" in joined and "row 1 : Tarn | Italy" in joined
+    assert "From: riders, all 3 rows, column" in outcome.err and "From: teams, all 2 rows, column" in outcome.err
+
+
+def test_tables_of_one_name_are_told_apart_and_the_notes_are_those_of_the_one_asked(
+    tmp_path: Path, sh: Command
+) -> None:
+    for place, rome in (("north", 20), ("south", 25)):
+        (tmp_path / place).mkdir()
+        (tmp_path / place / "sales.csv").write_text(f"City,Sold\nOslo,10\nRome,{rome}\nTotal,{10 + rome}\n")
+    both = "--table north/sales.csv --table south/sales.csv"
+    outcome = sh(f"ask 'Which city had the highest Sold in south/sales?' {both}")
+    assert "From: south/sales, row 2" in outcome.err
+    assert [line[:18] for line in outcome.err.splitlines() if line.startswith("Note: ")] == [
+        "Note: south/sales:"
+    ]
+    assert "north/sales: 20; south/sales: 25" in sh(f"ask 'How many did Rome sell?' {both}").err
 
 
 INNER = """\

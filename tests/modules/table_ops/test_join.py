@@ -98,7 +98,11 @@ def test_with_one_table_there_is_no_join() -> None:
     assert Join().run(alone)["refused"] == "the question comes with no other table"
     state, client = run("chain_of_table_extended", ["f_join(teams) -> <END>", "Astana"], alone)
     assert "f_join" not in client.requests[0][-1][1] and "Other table" not in client.requests[0][-1][1]
-    assert [record.step.module for record in state.executed] == ["table_query"]
+    assert [record.step.module for record in state.executed] == [
+        "table_query",
+        "table_sources",
+        "final_answer",
+    ]
 
 
 def test_the_extended_inventory_joins_filters_and_sums_up_in_one_chain() -> None:
