@@ -132,7 +132,7 @@ class PaperProgramGenerator(PassageReader):
         known = [f"{each.get('title') or ''}\n{each['text']}" for _, each in named]
         constants = (n.value for n in ast.walk(parsed(program)) if isinstance(n, ast.Constant))
         figures = [str(each) for each in constants if type(each) in (int, float)]
-        if why := fault_of_numbers("", " ".join(figures), [*known, state.input["question"]], FREE):
+        if why := fault_of_numbers("", "; ".join(figures), [*known, state.input["question"]], FREE):
             raise StepRejected(why, hint="Take the numbers from the passages, and name all of those.")
         return {"program": program, "sources": [passage_source(each, number) for number, each in named]}
 

@@ -6,7 +6,7 @@ import ast
 import calendar
 import operator
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from fractions import Fraction
 
@@ -17,10 +17,23 @@ _GAP = re.compile(r"\s*(?:…|\.\.\.|\[\s*(?:…|\.\.\.)\s*\])\s*")
 _PLAIN = str.maketrans(
     {"’": "'", "‘": "'", "–": "-", "—": "-", "−": "-", "“": '"', "”": '"', "|": " ", "\xa0": " "}
 )
-_NUMBER = re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?|(?<![\w.])-?\.\d+")
+_SCALES = {"thousand": 10**3, "million": 10**6, "mio": 10**6, "mn": 10**6} | {
+    **dict.fromkeys(("billion", "bn", "mrd"), 10**9),
+    "trillion": 10**12,
+}
+_FIGURE = re.compile(
+    r"(?<![\w.])(?:(?P<clock>\d\d?:\d\d)(?!\d)"
+    r"|(?P<digits>[1-9]\d{0,2}(?:[ '\u2007\u2009\u202f]\d{3})+(?![\d.,]*\d)"
+    rf"|\d(?:[\d.,]*\d)?|\.\d+)(?:\s?(?P<scale>{'|'.join(_SCALES)})\b)?)",
+    re.IGNORECASE,
+)
+_POINT = re.compile(r"\d{1,3}(?:,\d{2,3})*,\d{3}(?:\.\d+)?|\d*\.?\d+")  # 1,234.5
+_COMMA = re.compile(r"\d{1,3}(?:\.\d{3})+(?:,\d+)?|\d+,\d+")  # 1.234,5
+_SHARE = re.compile(r"\D*[\d.,]+\s*%")
+_PERCENT = re.compile(r"(?<=\d)\s*%")
 _UNIT = re.compile(r"[$€£](?=\d)|(?<=\d)\s*(?:%|€|[^\W\d_]+)(?=\s*[-+*/)]|\s*$)")
-_TIMES = re.compile(r"(?<=[\d)])\s*x\s*(?=[\d(])")
-_EQUATION = re.compile(r"([^=≈:;\n]*[\d)][^=≈:;\n]*)[=≈]\s*([^=≈;\n]*?\d[\d,]*(?:\.\d+)?)")
+_TIMES = re.compile(r"(?<=[\d)%])\s*(?:x|of)\s*(?=[\d(])")
+_EQUATION = re.compile(r"([^=≈:;\n]*[\d)%][^=≈:;\n]*)[=≈](?=\s*([^=≈;\n]*?\d[^=≈;\n]*))")
 _SIGNS = str.maketrans({"×": "*", "÷": "/", "−": "-", "–": "-", "·": "*", "^": " "})
 _OPERATIONS = {
     ast.Add: operator.add,
@@ -32,8 +45,6 @@ FREE = frozenset(map(Fraction, (*range(13), 24, 30, 52, 60, 100, 360, 365, 1_000
 """What a calculation may bring along: counts, months, hours, percent, thousands."""
 _MONTHS = {name.lower(): Fraction(number) for number, name in enumerate(calendar.month_name) if name}
 _DATE = re.compile(r"(?<!\d)(\d{1,4})[./](\d{1,2})[./](\d{1,4})(?!\d)")
-_SCALES = {"thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
-_SCALED = re.compile(rf"(\d[\d,]*(?:\.\d+)?) ({'|'.join(_SCALES)})\b", re.IGNORECASE)
 _SHARES = {"half": Fraction(50), "third": Fraction(100, 3), "quarter": Fraction(25), "tenth": Fraction(10)}
 _FEWEST_WORDS, _MOST_PARTS = 2, 40
 
@@ -56,7 +67,7 @@ def fault_of_quotes(quotes: Sequence[str], cited: Sequence[str]) -> str:
         places = {n for n, text in enumerate(passages) if parts and said.search(text)}
         if not places:
             return f"no passage that the reply cites says {quote[:80]!r}"
-        if len(_form(quote).split()) >= _FEWEST_WORDS or _NUMBER.search(quote):
+        if len(_form(quote).split()) >= _FEWEST_WORDS or _FIGURE.search(quote):
             held |= places
     return "" if len(held) == len(passages) else "it quotes no words of a passage that it cites"
 
@@ -69,13 +80,14 @@ def fault_of_numbers(
     What follows is written out in the solution, such as "4 × 310 = 1240"; it is calculated again. Small
     numbers may be brought along to a calculation, and those in `free` to an answer.
     """
-    numbers = {number for text in known for number in _numbers(text)}
+    numbers = {number for text in known for readings in _numbers(text) for number in readings}
     for found in _EQUATION.finditer(solution):
-        (result, *_), value = _numbers(found[2]), _value(found[1], numbers | FREE)
-        is_share = "%" in solution[found.end() : found.end() + 2]  # 0.095 is 9.5 %
-        if value is not None and (_is_near(value, result) or (is_share and _is_near(100 * value, result))):
-            numbers |= {result, value}
-    stated = [each for each in _numbers(answer) if each not in free]
+        (result, *_), *_ = _numbers(found[2])
+        is_share = _SHARE.match(found[2]) is not None  # 0.095 is 9.5 %
+        for value in _values(found[1], numbers | FREE):
+            if _is_near(value, result) or (is_share and _is_near(100 * value, result)):
+                numbers |= {result, value}
+    stated = [first for first, *_ in _numbers(answer) if first not in free]
     strange = next((each for each in stated if not any(_is_near(n, each) for n in numbers)), None)
     if strange is None:
         return ""
@@ -87,24 +99,34 @@ def _form(text: str) -> str:
     return " ".join(text.translate(_PLAIN).casefold().split())
 
 
-def _numbers(text: str) -> list[Fraction]:
-    """Return the numbers of a text, those in words too, and without their signs; half is 50 %."""
-    plain = _DATE.sub(r"\1 \2 \3", text.translate(_PLAIN))
-    found = [Fraction(each.replace(",", "").lstrip("-")) for each in _NUMBER.findall(plain)]
-    scaled = ((Fraction(each[1].replace(",", "")), each[2].lower()) for each in _SCALED.finditer(plain))
-    found += [number * _SCALES[word] for number, word in scaled]
+def _numbers(text: str) -> list[list[Fraction]]:
+    """Return what each number of a text may be, the likeliest first, without its sign; half is 50 %."""
+    found = list(map(_readings, _FIGURE.finditer(_DATE.sub(r"\1 | \2 | \3", text.translate(_PLAIN)))))
     words, before = language_of("").numbers | _SHARES | _MONTHS, Fraction(0)
     for word in (*re.findall(r"[a-z]+", text.lower()), ""):
         number = words.get(word)
         if number is not None and before >= 20 and 0 < number < 10:  # twenty five
             number, before = before + number, Fraction(0)
-        found += [before] if before else []
+        found += [[before]] if before else []
         before = number or Fraction(0)
     return found
 
 
-def _value(written: str, known: set[Fraction]) -> Fraction | None:
-    """Calculate what stands left of a sign of equality, if all of its numbers are known."""
+def _readings(figure: re.Match[str]) -> list[Fraction]:
+    """Return what a figure may be: 1.234 is so much or 1,234; and a time by the clock is 10.30, 10 and 30."""
+    if figure["clock"]:
+        hours, minutes = map(int, figure["clock"].split(":"))
+        return [Fraction(100 * hours + minutes, 100), Fraction(hours), Fraction(minutes)]
+    parts = re.split(r"[^\d.,]", figure["digits"])
+    whole, scale = "".join(parts), _SCALES.get((figure["scale"] or "").lower(), 1)
+    forms = [whole.replace(",", "")] if _POINT.fullmatch(whole) else []
+    forms += [whole.replace(".", "").replace(",", ".")] if _COMMA.fullmatch(whole) else []
+    numbers = [*map(Fraction, forms or re.findall(r"\d+", whole))]
+    return [*(number * scale for number in numbers), *numbers, *map(Fraction, parts[1:] and parts)]
+
+
+def _values(written: str, known: set[Fraction]) -> Iterator[Fraction]:
+    """Calculate what stands left of a sign of equality, of known numbers alone: 5 % as 5 and as .05."""
 
     def calculated(node: ast.AST) -> Fraction:
         match node:
@@ -118,12 +140,17 @@ def _value(written: str, known: set[Fraction]) -> Fraction | None:
                     return figure
         raise ValueError("no calculation with known numbers")
 
-    plain = _UNIT.sub("", _TIMES.sub("*", written.translate(_SIGNS).replace(",", "")))
-    parts = plain.split()[-_MOST_PARTS:]
-    for start in range(len(parts)):  # a sentence may begin before it
-        with suppress(SyntaxError, ValueError, ZeroDivisionError, RecursionError, MemoryError):
-            return calculated(ast.parse(" ".join(parts[start:]), mode="eval").body)
-    return None
+    signs = _TIMES.sub("*", _FIGURE.sub(lambda each: _written(_readings(each)[0]), written).translate(_SIGNS))
+    for text in dict.fromkeys((signs, _PERCENT.sub("/100", signs))):
+        parts = _UNIT.sub("", text).split()[-_MOST_PARTS:]
+        for start in range(len(parts)):  # a sentence may begin before it
+            with suppress(SyntaxError, ValueError, ZeroDivisionError, RecursionError, MemoryError):
+                yield calculated(ast.parse(" ".join(parts[start:]), mode="eval").body)
+                break
+
+
+def _written(number: Fraction) -> str:
+    return str(number.numerator if number.denominator == 1 else float(number))
 
 
 def _is_near(number: Fraction, stated: Fraction) -> bool:
