@@ -96,12 +96,17 @@ class _FrameProgram:
         owner = getattr(call.func, "value", call.func)
         frames = [*([] if getattr(owner, "id", "") == "pd" else [owner]), *call.args][:2]
         told = {each.arg: each.value for each in call.keywords}
-        keys = [_texts(told.get(name, told.get("on"))) for name in ("left_on", "right_on")]
+        said = [told.get(name, told.get("on")) for name in ("left_on", "right_on")]
+        keys = [
+            [k.value for k in ast.walk(each) if isinstance(k, ast.Constant)] if each else [] for each in said
+        ]
         if len(frames) < 2:
             return []
         one, two = (self.of(each) for each in frames)
         pairs = zip(*keys, strict=False)
-        return [(Ref([one], a.strip().casefold()), Ref([two], b.strip().casefold())) for a, b in pairs]
+        return [
+            (Ref([one], str(a).strip().casefold()), Ref([two], str(b).strip().casefold())) for a, b in pairs
+        ]
 
     def shaping(self, nodes: Sequence[ast.AST]) -> Iterator[ast.AST]:
         """Yield the constants that are no values: of keywords, of calls that shape text, and results."""
@@ -165,8 +170,3 @@ def reads_of_program(program: ast.Module) -> Reads:
         is_any=any(isinstance(each, ast.BitOr | ast.Or) for each in nodes),
         is_loose=is_loose,
     )
-
-
-def _texts(node: ast.AST | None) -> list[str]:
-    held = (each.value for each in ast.walk(node) if isinstance(each, ast.Constant)) if node else ()
-    return [each for each in held if isinstance(each, str)]

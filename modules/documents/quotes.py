@@ -140,17 +140,15 @@ def _values(written: str, known: set[Fraction]) -> Iterator[Fraction]:
                     return figure
         raise ValueError("no calculation with known numbers")
 
-    signs = _TIMES.sub("*", _FIGURE.sub(lambda each: _written(_readings(each)[0]), written).translate(_SIGNS))
+    signs = _TIMES.sub(
+        "*", _FIGURE.sub(lambda each: str(float(_readings(each)[0])), written).translate(_SIGNS)
+    )
     for text in dict.fromkeys((signs, _PERCENT.sub("/100", signs))):
         parts = _UNIT.sub("", text).split()[-_MOST_PARTS:]
         for start in range(len(parts)):  # a sentence may begin before it
             with suppress(SyntaxError, ValueError, ZeroDivisionError, RecursionError, MemoryError):
                 yield calculated(ast.parse(" ".join(parts[start:]), mode="eval").body)
                 break
-
-
-def _written(number: Fraction) -> str:
-    return str(number.numerator if number.denominator == 1 else float(number))
 
 
 def _is_near(number: Fraction, stated: Fraction) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
 
 from chameleon import Table
 from chameleon.modules.sql.database import safe_names
@@ -120,9 +119,11 @@ class _TableRows:
                     return {}
                 for (name, column), rows in hits.items():
                     found[name].setdefault(column, set()).update(rows)
-        kept = {
-            name: _combined(list(each.values()), is_any=reads.is_any) for name, each in found.items() if each
-        }
+        kept = Rows()
+        for name, each in found.items():
+            either = set().union(*each.values())
+            both = set() if reads.is_any else either.intersection(*each.values())
+            kept |= {name: both or either} if each else {}
         return self.led(kept, reads, columns) if kept else {}
 
     def led(self, kept: Rows, reads: Reads, columns: Mapping[str, Sequence[int]]) -> Rows:
@@ -151,11 +152,6 @@ class _TableRows:
         """Return what cells of these rows and columns may equal."""
         whole = next(each.rows for name, each in self.tables.values() if name == table)
         return frozenset().union(*(_forms(whole[n][column]) for n in rows for column in columns))
-
-
-def _combined(rows: Sequence[set[int]], *, is_any: bool) -> set[int]:
-    either = set().union(*rows)
-    return either if is_any else reduce(set.intersection, rows) or either
 
 
 def _forms(text: str) -> frozenset[str]:

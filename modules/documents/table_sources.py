@@ -10,10 +10,9 @@ from chameleon import Module, State, Table
 from chameleon.core.module import Traits
 from chameleon.core.prompt import named_tables
 from chameleon.modules.documents.program_reads import reads_of_program
-from chameleon.modules.documents.query_reads import reads_of_query
 from chameleon.modules.documents.read_rows import parts_read
 from chameleon.modules.program.python_text import parsed
-from chameleon.modules.sql.database import SqlDatabase
+from chameleon.modules.sql.database import SqlDatabase, safe_names
 from chameleon.modules.tablerag.cell_locator import Cell, located
 from chameleon.modules.tablerag.table_retriever import source_of
 from chameleon.table.amounts import read_amount
@@ -124,7 +123,10 @@ def _parts(state: State) -> list[tuple[dict[str, Any], Table, TableRegion]]:
             (*each, TableRegion()) for each in asked
         ]
     if state.cache.get("sql"):
-        reads = reads_of_query(str(state.cache["sql"]))
+        from chameleon.modules.documents.query_reads import reads_of_query
+
+        columns = {name.casefold() for table in wholes for name in safe_names(table.header)}
+        reads = reads_of_query(str(state.cache["sql"]), columns)
     elif state.cache.get("program") is not None:
         reads = reads_of_program(parsed(str(state.cache["program"])))
     else:

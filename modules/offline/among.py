@@ -78,7 +78,7 @@ def among(
         (chosen, output), *agreeing = _agreeing(read, state, near)
     except Declined as refusal:
         if needed := _needed(had, found, most):
-            what = f"the question may need {needed} together, and no model is there to join them"
+            what = f"the question may need {needed} together, and no model is there to put them together"
             raise Declined(what, hint=f"{refusal.what[0].upper()}{refusal.what[1:]}.") from None
         raise
     told = [text for word, text in words.items() if word in had[chosen.id]]

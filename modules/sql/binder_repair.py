@@ -14,7 +14,7 @@ from itertools import pairwise
 from chameleon.modules.sql.binder_calls import APART, all_calls, column_in
 from chameleon.modules.sql.binder_table import LINE_BREAK, plain_date
 from chameleon.modules.sql.database import SqlTable
-from chameleon.modules.sql.query_faults import KEYWORDS
+from chameleon.modules.sql.quoted_names import KEYWORDS
 
 _FENCE = re.compile(r"^```[a-zA-Z]*[ \t]*\n?|\n?(?:(?<![ \t])[ \t]+)?```\s*$")
 _MIDNIGHT = re.compile(r"[ t]00:00(?::00)?$")

@@ -14,7 +14,7 @@ from typing import Literal, Self
 from chameleon.core.prompt import named_tables
 from chameleon.errors import InputError, SandboxUnavailable
 from chameleon.lazy import cached_property
-from chameleon.modules.sql.query_faults import KEYWORDS
+from chameleon.modules.sql.quoted_names import KEYWORDS
 from chameleon.quoting import unframed
 from chameleon.table import Column, Table
 from chameleon.table.meaning import is_nothing

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from chameleon.errors import SandboxUnavailable
 from chameleon.modules.sql.database import Cell, SqlDatabase, SqlTable
-from chameleon.modules.sql.query_faults import fault_of, is_plain, with_quoted_names
+from chameleon.modules.sql.query_faults import fault_of
+from chameleon.modules.sql.quoted_names import is_plain, with_quoted_names
 from chameleon.sandbox import ExecResult, Sandbox, shared_sandbox
 from chameleon.sandbox.result import Status
 from chameleon.sandbox.sealed_process import why_unusable

@@ -13,7 +13,8 @@ from chameleon import Inventory, State, StepRejected
 from chameleon.errors import InputError, SandboxUnavailable
 from chameleon.modules.sql.database import SqlTable, safe_names
 from chameleon.modules.sql.query import SqlResult, run_sql
-from chameleon.modules.sql.query_faults import fault_of, with_quoted_names
+from chameleon.modules.sql.query_faults import fault_of
+from chameleon.modules.sql.quoted_names import with_quoted_names
 from chameleon.modules.sql.sql_query import SqlQuery
 from chameleon.modules.sql.text_to_sql import SqlGenerator
 from chameleon.sandbox import Sandbox, make_sandbox
