@@ -187,7 +187,7 @@ def _read_table(source: str, sheet: str | None, options: FileOptions) -> Table:
 
 
 def _told_from(table: Table, source: str, captions: Sequence[str]) -> Table:
-    """Return a table under a name of its own: before one that others have is the file or folder, north/sales."""
+    """Return a table under a name of its own; one that others have gets its folder or file: north/sales."""
     if captions.count(table.caption) < 2 or source == STANDARD_INPUT or is_database(source):
         return table
     path = Path(source).resolve()

@@ -82,7 +82,7 @@ def test_further_tables_are_joined_by_file_names(tmp_path: Path, loopback: Start
     assert outcome.out == "24\n" and all(call in outcome.err for call in calls)
     joined = model.last["Use f_join()"]
     assert "Other table : teams\n" in joined and "row 1 : Tarn | Italy" in joined
-    assert "From: riders, all 3 rows, column" in outcome.err and "From: teams, all 2 rows, column" in outcome.err
+    assert all(f"From: {each}, column" in outcome.err for each in ("riders, all 3 rows", "teams, all 2 rows"))
 
 
 def test_tables_of_one_name_are_told_apart_and_the_notes_are_those_of_the_one_asked(
