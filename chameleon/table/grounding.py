@@ -23,6 +23,7 @@ _NUMBER_ASKED = re.compile(
     r"|\bwhat (?:is|was|are|were) the (?:total|sum|average|mean|median|difference|number)\b",
     re.IGNORECASE,
 )
+_EACH = re.compile(r"\b(?:each|every|per|by|respectively|list)\b|\bhow m.*\bhow m", re.IGNORECASE)
 _NAME_ASKED = re.compile(
     r"^\W*(?:who|whose|whom|where"
     r"|(?:in |on |at )?which (?!years?|dates?|number|seasons?|ranks?|positions?|places?|of)\w+)\b",
@@ -40,11 +41,16 @@ _AROUND = " .,;:!?\"'“”‘’`*()[]"
 
 
 def of_another_kind(question: str, value: Any, tables: Sequence[Table]) -> str:
-    """Say that a number is asked for and none came, or a name, or yes or no; "" for all else."""
-    is_truth, text = isinstance(value, bool), value if isinstance(value, str) else ""
+    """Say that one number is asked for and none came or several, or a name, or yes or no; "" for all else."""
+    value = value[0] if isinstance(value, list | tuple) and len(value) == 1 else value
+    is_list = isinstance(value, list | tuple)
+    is_truth, text = isinstance(value, bool), str(value) if is_list or isinstance(value, str) else ""
     is_number = (isinstance(value, int | float) and not is_truth) or read_amount(text) is not None
     if _NUMBER_ASKED.search(question) and not is_number and not _NUMBER.search(text):
         return "the question asks for a number, and the answer has none"
+    is_one = _NUMBER_ASKED.search(question) is not None and not _EACH.search(question)
+    if is_one and is_list and value and all(read_amount(str(each)) for each in value):
+        return f"the question asks for one number, and the answer has {len(value)}: add them up"
     columns = [each for table in tables for each in table.columns if str(value) in each.cells]
     named = _NAME_ASKED.search(question)  # "Which month …", of a column Month
     noun = named[0].rpartition(" ")[2].lower()[:4] if named else ""

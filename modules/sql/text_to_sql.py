@@ -14,6 +14,7 @@ from chameleon.modules.program.programs import as_answer, blocks_in, program_in
 from chameleon.modules.sql.database import Cell, SqlDatabase
 from chameleon.modules.sql.query import SqlResult, check_sql, run_sql
 from chameleon.modules.table_ops.table_query import Answer, Form
+from chameleon.table.grounding import of_another_kind
 
 _MOST_ENDS = 50  # semicolons, those in texts among them
 _LABEL = re.compile(r"^(?:sql|query)\s*:\s*", re.IGNORECASE)
@@ -70,15 +71,18 @@ class SqlGenerator(LLMModule):
 class SqlExecutor(Module):
     """Runs the SQL query over the tables and answers with its result. Follows sql_generator; comes last."""
 
-    reads = ("cache.sql", "input.table", "input.tables?")
+    reads = ("cache.sql", "input.question", "input.table", "input.tables?")
     writes = ("cache.answer",)
 
-    def __init__(self, form: Form = "items", timeout: float | None = None) -> None:
-        """`form`: "items" (a list of texts), "verdict" ("yes" or "no") or "text".
+    def __init__(self, form: Form = "items", timeout: float | None = None, *, checked: bool = False) -> None:
+        """Set the form of answers and their checks.
 
-        `timeout`: seconds for the query, by default the sandbox's 2.
+        - `form`: "items" (a list of texts), "verdict" ("yes" or "no") or "text".
+        - `timeout`: seconds for the query, by default the sandbox's 2.
+        - `checked`: whether a result is refused that is not of the kind asked for, such as several numbers
+          for "how many".
         """
-        self.form, self.timeout = form, timeout
+        self.form, self.timeout, self.checked = form, timeout, checked
 
     def check(self) -> None:
         check_sql()
@@ -91,7 +95,10 @@ class SqlExecutor(Module):
         result = run_sql(typed, state.cache["sql"], timeout=self.timeout)
         if not result.ok:
             raise StepRejected(result.failure)
-        return as_answer(_as_written(result, tables, typed), self.form)
+        cells = _as_written(result, tables, typed)
+        if self.checked and (why := of_another_kind(state.input["question"], cells, tables)):
+            raise StepRejected(why)
+        return as_answer(cells, self.form)
 
 
 def _as_written(result: SqlResult, tables: Sequence[Table], typed: SqlDatabase) -> list[Cell]:

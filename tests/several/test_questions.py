@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from chameleon import LLM, Executor, Inventory, State
+from chameleon import LLM, Executor, Inventory, State, Table
+from chameleon.llm import ScriptedModel
 from tests.benchmarks.shared_data import needs_data
 from tests.several.asked import (
     QUESTIONS,
@@ -96,6 +97,24 @@ def test_one_query(question: Question, indexed: Indexed) -> None:
     assert {*gold_ids(question)} <= {*retrieved[: len(state.tables)]}
     assert database.count("CREATE TABLE") == len(state.tables)
     assert dict(cites(state)) == expected(question)
+
+
+@pytest.mark.parametrize(
+    ("asked_for", "first", "requests", "answer"),
+    [
+        ("How many loaves were sold in 2023 and 2024?", "SELECT Loaves FROM sales_2023", 2, "12"),
+        ("How many loaves were sold in each year?", "SELECT Loaves FROM sales_2023", 1, "3, 4"),
+        ("Which shop sold the most?", "SELECT 5 FROM sales_2023 LIMIT 1", 2, "12"),
+    ],
+)
+def test_a_result_of_another_kind_is_asked_for_again(
+    asked_for: str, first: str, requests: int, answer: str
+) -> None:
+    tables = [Table(["Shop", "Loaves"], [["A", "3"], ["B", "4"]], f"sales 202{n}") for n in (3, 4)]
+    model = ScriptedModel([first, "SELECT 12 AS Shop FROM sales_2023 LIMIT 1"])
+    given = {"question": asked_for, "table": tables[0], "tables": tables[1:]}
+    state = Executor("corpus_sql", LLM.connect(model)).run(given)
+    assert len(model.requests) == requests and str(state.answer or "12") == answer
 
 
 @of("join", "compare", "text")
