@@ -100,21 +100,19 @@ def test_one_query(question: Question, indexed: Indexed) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked_for", "first", "requests", "answer"),
+    ("asked_for", "queries", "answer"),
     [
-        ("How many loaves were sold in 2023 and 2024?", "SELECT Loaves FROM sales_2023", 2, "12"),
-        ("How many loaves were sold in each year?", "SELECT Loaves FROM sales_2023", 1, "3, 4"),
-        ("Which shop sold the most?", "SELECT 5 FROM sales_2023 LIMIT 1", 2, "12"),
+        ("How many loaves were sold in 2023 and 2024?", ["SELECT Loaves", "SELECT SUM(Loaves)"], "7"),
+        ("How many loaves were sold in each year?", ["SELECT Loaves"], "3, 4"),
+        ("Which shop sold the most?", ["SELECT MAX(Loaves)", "SELECT MAX(Shop)"], "B"),
     ],
 )
-def test_a_result_of_another_kind_is_asked_for_again(
-    asked_for: str, first: str, requests: int, answer: str
-) -> None:
+def test_a_result_of_another_kind_is_asked_for_again(asked_for: str, queries: list[str], answer: str) -> None:
     tables = [Table(["Shop", "Loaves"], [["A", "3"], ["B", "4"]], f"sales 202{n}") for n in (3, 4)]
-    model = ScriptedModel([first, "SELECT 12 AS Shop FROM sales_2023 LIMIT 1"])
+    model = ScriptedModel([f"{query} FROM sales_2023" for query in queries])
     given = {"question": asked_for, "table": tables[0], "tables": tables[1:]}
     state = Executor("corpus_sql", LLM.connect(model)).run(given)
-    assert len(model.requests) == requests and str(state.answer or "12") == answer
+    assert str(state.answer) == answer and len(model.requests) == len(queries)
 
 
 @of("join", "compare", "text")
