@@ -23,7 +23,7 @@ from chameleon.modules.table_ops.selection import SelectColumn, SelectRow
 from chameleon.modules.table_ops.sort_by import SortBy
 from chameleon.planners.dynamic import Dynamic
 from tests.engine.doubles import Does
-from tests.modules.table_ops.doubles import run
+from tests.modules.table_ops.doubles import column, run
 
 VECTORS = Path(__file__).parents[4] / "shared" / "data" / "vectors"
 PLAIN = "---\nslots: [question, table]\n---\n# user\n{{ table }}\n{{ question }}\n"
@@ -162,6 +162,30 @@ def test_the_planner_chooses_as_published(row: dict[str, Any], tmp_path: Path) -
     assert bool(client.requests) == row["called_llm"]
     if client.requests:
         assert client.requests[0][0][1] == " ".join(row["candidates"]).replace("<END>", "end")
+
+
+CROWDS = "32,092 | 34,186 | 17,503"
+RUNNERS = "Olga T. (KAZ) | Manjeet K. (IND) | Asami T. (JPN)"
+
+
+@pytest.mark.parametrize(
+    ("values", "cells", "given", "refused"),
+    [
+        *((values, CROWDS, "32092 | 34186 | 17503", "") for values in ("shown", "any")),
+        *((values, RUNNERS, "KAZ | IND | JPN", "") for values in ("shown", "any")),
+        ("any", CROWDS, "0.32 | 0.34 | 0.18", ""),
+        ("shown", CROWDS, "0.32 | 0.34 | 0.18", "no column shows these values"),
+        *((values, CROWDS, CROWDS, "a column holds these values already") for values in ("shown", "any")),
+        *((values, CROWDS, "7 | 7 | 7", "all values are equal") for values in ("shown", "any")),
+    ],
+)
+def test_values_are_shown_or_computed(values: Any, cells: str, given: str, refused: str) -> None:
+    """The values of the paper's figure 10, and computed ones ("intermediate results", appendix A.1)."""
+    reply = f'We extract the value from column "V". f_add_column(New). The value: {given}'
+    output, _ = run(AddColumn(values=values), column(cells), [reply])
+    assert output.get("refused", "") == refused
+    if not refused:
+        assert " | ".join(row[1] for row in output["table"].rows) == given
 
 
 @pytest.mark.parametrize(
