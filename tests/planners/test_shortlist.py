@@ -15,13 +15,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chameleon import Inventory, State, Table
+from chameleon import LLM, Executor, Inventory, State, Table
 from chameleon.core.planner import every_planner
 from chameleon.errors import InventoryError, MissingPackage
+from chameleon.evaluation.grid import Grid
 from chameleon.inventory.schema import RulesSpec
+from chameleon.llm import ScriptedModel
 from chameleon.planners import shortlist as shortlists
 from chameleon.planners.fixed import Fixed
-from chameleon.planners.one_shot import OneShot
+from chameleon.planners.one_shot import OneShot, without_examples
 from chameleon.planners.shortlist import by_relevance, shortlist
 from chameleon.retrieval import models
 from chameleon.retrieval.embeddings import Embedder, embedder
@@ -156,3 +158,29 @@ def test_what_a_question_needs_is_shown(kind: str, how: Callable[[], Embedder] |
         shown = names(inventory=inventory, always=always, dense=how, **state)
         missed += [f"{state['question']} {name}" for name in needed - {*shown}]
     assert 1 - len(missed) / wanted >= LEAST[kind], missed
+
+
+ABLATIONS = [(name, arm) for name in ("tabmwp_modules", "scienceqa_modules") for arm in Grid.load(name).arms]
+
+
+@pytest.mark.parametrize(("name", "arm"), ABLATIONS)
+def test_no_example_names_a_module_that_is_left_out(name: str, arm: str) -> None:
+    inventory = Grid.load(name).arms[arm].inventory
+    assert isinstance(inventory.planner, OneShot)
+    whole = inventory.planner._template
+    before, after = (
+        "".join(text for _, text in prompt.sections).split("\nModules: [")
+        for prompt in (whole, without_examples(whole, inventory.left_out))
+    )
+    plans = [each.partition("]")[0] for each in before[1:]]
+    kept = [plan for plan in plans if not any(f'"{module}"' in plan for module in inventory.left_out)]
+    assert [each.partition("]")[0] for each in after[1:]] == kept
+    assert before == after if not inventory.left_out else 0 < len(kept) < len(plans)
+
+
+def test_a_plan_that_names_what_is_left_out_gives_way_to_the_fallback() -> None:
+    inventory = Grid.load("tabmwp_modules").arms["without_programs"].inventory
+    model = ScriptedModel([str(list(PROGRAM))] * 2 + ["The answer is 15."])
+    state = Executor(inventory, LLM.connect(model)).run({"question": "How many more?", "table": TABLE})
+    assert (state.plan, state.answer) == (SOLUTION, "15")
+    assert '"program_generator"' not in model.requests[0][0][1] + model.requests[0][-1][1]
