@@ -62,17 +62,20 @@ def compare(options: CompareOptions, *, as_json: bool) -> int:
             what = "the answers to one question are shown, not kept"
             raise typer.BadParameter(what, param_hint="--out")
         return _compare_answers(grid, options, as_json=as_json)
-    data = {name: arm.data or (options.data if is_grid else Path(target)) for name, arm in grid.arms.items()}
+    data = {
+        name: (arm.data or (options.data if is_grid else Path(target)), arm.benchmark or options.benchmark)
+        for name, arm in grid.arms.items()
+    }
     options = replace(options, model=models[0] if models else None)  # type: ignore[arg-type]
-    if not any(data.values()):
+    if not any(path for path, _ in data.values()):
         return _list_arms(grid, target, as_json=as_json)
-    if lacking := [name for name, path in data.items() if path is None]:
+    if lacking := [name for name, (path, _) in data.items() if path is None]:
         what = f"the arm {lacking[0]} has no data of its own: name some after the grid"
         raise typer.BadParameter(what, param_hint="DATA")
     with ExitStack() as close:
         given = _given_to(options, close, is_grid=is_grid)
-        read = {path: _asked(path, options, given) for path in dict.fromkeys(data.values()) if path}
-        run = GridRun(grid, {name: read[path] for name, path in data.items() if path}, options, close)
+        read = {each: _asked(*each, options, given) for each in dict.fromkeys(data.values())}
+        run = GridRun(grid, {name: read[each] for name, each in data.items()}, options, close)
         figures = [run.figures_of(arm) for arm in grid.arms.values()]
     run.show(figures, as_json=as_json)
     if run.stopped is not None:
@@ -122,9 +125,11 @@ def _given_to(options: CompareOptions, close: ExitStack, *, is_grid: bool) -> di
     return {**given, "index": str(options.index)} if is_grid and options.index is not None else given
 
 
-def _asked(path: Path, options: CompareOptions, given: Mapping[str, Any]) -> tuple[Data, list[Problem]]:
+def _asked(
+    path: Any, benchmark: str | None, options: CompareOptions, given: Mapping[str, Any]
+) -> tuple[Data, list[Problem]]:
     """Read the problems of a file, and check them."""
-    data = Data(path, options.benchmark, options, given)
+    data = Data(path, benchmark, options, given)
     problems = list(data.problems())
     check_data(Problems(lambda **_: problems), data)
     return data, problems
