@@ -23,7 +23,7 @@ from chameleon.cli.setup import checked, model_for, prepare, read_files, receive
 from chameleon.cli.terminal import Activity, Interrupted, Progress, echo, echo_json, say, terminal_width
 from chameleon.core.llm_module import asking_of
 from chameleon.errors import ChameleonError, InputError, MissingPackage, NoModel, ParameterRefused, Stopped
-from chameleon.evaluation.arms import arm_figures, measure_arm
+from chameleon.evaluation.arms import arm_figures, measure_arm, most_spent
 from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.compare import NEEDS, ArmTable, evaluation_figures
 from chameleon.evaluation.data import OWN
@@ -32,6 +32,7 @@ from chameleon.evaluation.own import answer_row, columns_of, is_file_name
 from chameleon.evaluation.problems import Problems
 from chameleon.evaluation.run import Run, read_run
 from chameleon.evaluation.run_dir import FIGURES, SETTINGS, spent_in, write_whole
+from chameleon.figures import in_dollars
 from chameleon.inventory.source import shipped_grids
 from chameleon.text import counted, did_you_mean, nearest, one_line
 from chameleon.usage import Usage
@@ -194,10 +195,11 @@ class GridRun:
         )
         self.over = over = " and ".join(text for _, text in sources)
         if with_model:
-            calls = [arm.calls for arm in variants]
-            total = counted(sum((arm.calls or 0) * len(self.asked[arm.name][1]) for arm in variants), "call")
-            some = "" if None in calls else f", some {total} less those in the response store"
-            say(f"Evaluates {arms} over {over} with {with_model}{some}.")
+            spent = (most_spent(arm, self.asked[arm.name][1], arm.model or model or "") for arm in variants)
+            most, is_bound = sum(spent, Usage()), any(arm.calls is None for arm in variants)
+            cost = "cost unknown" if most.cost is None else f"some {in_dollars(most.cost)}"
+            total = f"{'up to' if is_bound else 'some'} {counted(most.calls, 'call')}, {cost}"
+            say(f"Evaluates {arms} over {over} with {with_model}: {total}, less those in the response store.")
         elif all(data.benchmark.name == OWN for data, _ in self.asked.values()):
             say(f"Evaluates {arms} over {over}.")
         else:
