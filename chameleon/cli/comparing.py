@@ -1,4 +1,4 @@
-"""`chameleon compare`: one question, or many, answered in several ways; or the arms of a grid."""
+"""`chameleon compare`: one question, or many, answered in several ways; or the arms of an experiment."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ from chameleon.usage import Usage
 def compare(options: CompareOptions, *, as_json: bool) -> int:
     """Compare ways to answer, and return the exit code: 1 where none could run.
 
-    The target is a file that exists, else a shipped grid, else a question. Without data the arms of a grid
-    are listed. Raises `Interrupted` after Ctrl-C, and `Stopped` before the end, once what is done is shown.
+    The target is a file that exists, else a shipped experiment, else a question. Without data the arms of an
+    experiment are listed. Raises `Interrupted` after Ctrl-C, and `Stopped` before the end, once what is done is shown.
     """
     options = replace(options, target=options.target.removeprefix("experiments/"))
     target, models = options.target, options.model or []
@@ -71,7 +71,7 @@ def compare(options: CompareOptions, *, as_json: bool) -> int:
     if not any(path for path, _ in data.values()):
         return _list_arms(grid, target, as_json=as_json)
     if lacking := [name for name, (path, _) in data.items() if path is None]:
-        what = f"the arm {lacking[0]} has no data of its own: name some after the grid"
+        what = f"the arm {lacking[0]} has no data of its own: name some after the experiment"
         raise typer.BadParameter(what, param_hint="DATA")
     with ExitStack() as close:
         given = _given_to(options, close, is_grid=is_grid)
@@ -87,7 +87,7 @@ def compare(options: CompareOptions, *, as_json: bool) -> int:
 
 
 def _kind_of(target: str) -> Literal["grid", "questions", "question"]:
-    """Return what is compared. Raises `InputError` for a path, or the name of a grid, that does not exist."""
+    """Return what is compared. Raises `InputError` for a path, or the name of an experiment, that does not exist."""
     is_yaml = target.endswith((".yaml", ".yml"))
     if is_file_name(target):
         return "grid" if is_yaml else "questions"
@@ -96,15 +96,15 @@ def _kind_of(target: str) -> Literal["grid", "questions", "question"]:
     is_one_word = not set(target) & set(" ?？")
     if is_one_word and (is_yaml or "/" in target or did_you_mean(target, shipped_grids())):
         hint = f"A question has blanks or a question mark. {nearest(target, shipped_grids())}"
-        raise InputError("there is no such file or grid", where=target, hint=hint)
+        raise InputError("there is no such file or experiment", where=target, hint=hint)
     return "question"
 
 
 def _grid(options: CompareOptions) -> Grid:
-    """Load the grid that is named, with the arms, the inventory and the parameters that are asked for."""
+    """Load the experiment that is named, with the arms, the inventory and the parameters that are asked for."""
     for name, given in (("inventory", options.inventory), ("model", options.model)):
         if len(given or ()) > 1:
-            what = "a grid takes one: its arms are what is compared"
+            what = "an experiment takes one: its arms are what is compared"
             raise typer.BadParameter(what, param_hint=f"--{name}")
     grid = Grid.load(options.target, inventory=next(iter(options.inventory or ()), None))
     grid = grid.only(names(options.arm)) if options.arm else grid
@@ -118,7 +118,7 @@ def _grid(options: CompareOptions) -> Grid:
 
 
 def _given_to(options: CompareOptions, close: ExitStack, *, is_grid: bool) -> dict[str, Any]:
-    """Return what all problems come with; the index of a grid may be a folder of several."""
+    """Return what all problems come with; the index of an experiment may be a folder of several."""
     if is_grid and options.index is not None and not index_digests(options.index):
         hint = "`chameleon index` makes one."
         raise InputError("there is no index in it", where=str(options.index), hint=hint)
@@ -280,7 +280,7 @@ class GridRun:
         return self.out / arm.name.replace("/", "_")  # as in the name of a model
 
     def _left(self, arm: Arm) -> float | None:
-        """Return what is left for an arm of what the whole grid may cost."""
+        """Return what is left for an arm of what the whole experiment may cost."""
         most = self.options.max_cost
         if most is None:
             return None

@@ -1,4 +1,4 @@
-"""Grids: variants of one inventory in one file, to be compared with each other."""
+"""Experiments: variants of one inventory in one file, a grid, to be compared with each other."""
 
 from __future__ import annotations
 
@@ -183,7 +183,7 @@ class Grid:
         """Return the grid with these arms alone, in its own order. Raises `InventoryError` for others."""
         if wrong := next((name for name in names if name not in self.arms), None):
             hint = nearest(wrong, self.arms)
-            raise InventoryError(f"the grid has no arm {wrong!r}", where=self.name, hint=hint)
+            raise InventoryError(f"the experiment has no arm {wrong!r}", where=self.name, hint=hint)
         return replace(self, arms={name: arm for name, arm in self.arms.items() if name in names})
 
 
