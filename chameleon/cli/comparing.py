@@ -42,7 +42,8 @@ def compare(options: CompareOptions, *, as_json: bool) -> int:
     """Compare ways to answer, and return the exit code: 1 where none could run.
 
     The target is a file that exists, else a shipped experiment, else a question. Without data the arms of an
-    experiment are listed. Raises `Interrupted` after Ctrl-C, and `Stopped` before the end, once what is done is shown.
+    experiment are listed. Raises `Interrupted` after Ctrl-C, and `Stopped` before the end, once what is done
+    is shown.
     """
     options = replace(options, target=options.target.removeprefix("experiments/"))
     target, models = options.target, options.model or []
@@ -87,7 +88,7 @@ def compare(options: CompareOptions, *, as_json: bool) -> int:
 
 
 def _kind_of(target: str) -> Literal["grid", "questions", "question"]:
-    """Return what is compared. Raises `InputError` for a path, or the name of an experiment, that does not exist."""
+    """Return what is compared. Raises `InputError` for a path or an experiment that does not exist."""
     is_yaml = target.endswith((".yaml", ".yml"))
     if is_file_name(target):
         return "grid" if is_yaml else "questions"
@@ -101,7 +102,7 @@ def _kind_of(target: str) -> Literal["grid", "questions", "question"]:
 
 
 def _grid(options: CompareOptions) -> Grid:
-    """Load the experiment that is named, with the arms, the inventory and the parameters that are asked for."""
+    """Load the experiment that is named, with the arms, inventory and parameters that are asked for."""
     for name, given in (("inventory", options.inventory), ("model", options.model)):
         if len(given or ()) > 1:
             what = "an experiment takes one: its arms are what is compared"

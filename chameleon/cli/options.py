@@ -306,7 +306,7 @@ class CompareOptions(EvalOptions):
     target: str = Argument(
         ..., metavar="FILE|QUESTION|NAME", help="Questions, one question, or one of `list experiments`."
     )
-    data: Path | None = Argument(None, metavar="DATA", help="For an experiment; without it its arms are listed.")
+    data: Path | None = Argument(None, metavar="DATA", help="Problems; without it the arms are listed.")
     inventory: list[str] | None = _inventory("An inventory to compare; repeatable.")
     model: list[str] | None = Option(  # type: ignore[assignment]
         None, "--model", "-m", metavar="PROVIDER:NAME", help="A model to ask; repeatable."

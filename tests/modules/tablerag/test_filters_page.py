@@ -1,4 +1,4 @@
-"""The table of docs/compare.md that `perf/filters.py` makes: over a small file, and what stands on the page."""
+"""The table of docs/compare.md that `perf/filters.py` makes: over a small file, and on the page."""
 
 import gzip
 import json
