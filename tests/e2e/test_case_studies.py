@@ -20,16 +20,9 @@ KEYS = {"image_captioner": "image_caption", "text_detector": "detected_text"}
 
 def seeing(name: str, text: str) -> type[Module]:
     """Return a module that gives this text in the place of a captioner, a detector or a search."""
-
-    class Seen(Module):
-        """Tells what is seen."""
-
-        writes = f"cache.{KEYS.get(name, name + '_response')}"
-
-        def run(self, state: Any) -> str:
-            return text
-
-    return Seen
+    key = KEYS.get(name, f"{name}_response")
+    given = {"writes": f"cache.{key}", "run": lambda self, state: text, "__doc__": "Sees."}
+    return type("Seen", (Module,), given)
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
@@ -39,11 +32,10 @@ def test_a_case_gives_the_printed_answer(case: dict[str, Any]) -> None:
     plans = {"Modules:": json.dumps(case.get("plan")), "Function Chain:": case.get("chain", "")}
     by_cue = ByCue({**plans, **case["replies"]})
     model = ScriptedModel(lambda messages: by_cue({"messages": [{"content": messages[-1][1]}]}))
-    given = {"table": table(case["table"])} if "table" in case else {}
-    given |= {key: case[key] for key in ("question", "choices") if key in case}
+    read = {"question": str, "choices": list, "table": table}
+    given = {key: kind(case[key]) for key, kind in read.items() if key in case}
     state = Executor(inventory, LLM.connect(model)).run(given)
-    answer = list(state.answer) if isinstance(state.answer, tuple) else state.answer
-    assert answer == case["answer"], state.why
+    assert (list(state.answer) if isinstance(state.answer, tuple) else state.answer) == case["answer"]
     assert not any(record.error for record in state.history) and by_cue.asked.keys() >= {*case["replies"]}
     assert list(state.plan) == case.get("plan", list(state.plan))
     assert "last" not in case or state.table == table(case["last"])
