@@ -46,6 +46,7 @@ LOADED_LATE = {f"chameleon.{name}" for name in _LATE.split()}
 NOT_IMPORTED = {  # by our own code
     "emoji",  # Recognizers-Text needs it, in a version that it can use
     "psycopg",  # loaded by SQLAlchemy, by the address
+    *("pytest", "wikipedia"),  # of the project's card: docs/install.md says where they are used
     *(f"langchain-{provider}" for provider in ("openai", "anthropic", "google-genai", "ollama")),
 }
 NOT_SHIPPED = ("test", "docs", "dev")  # extras for the checkout, which no room imports

@@ -38,8 +38,10 @@ def main() -> None:
     _open_streams()
     _clean_streams()
     try:
-        # `grid` is what `compare` was called.
+        # `compare` was called `grid`, and an experiment a grid.
         arguments = ["compare" if word == "grid" else word for word in sys.argv[1:2]] + sys.argv[2:]
+        if arguments[:2] == ["list", "grids"]:
+            arguments[1] = "experiments"
         settings = settings_for(arguments)
         values = settings and settings.values
         app_for(arguments)(arguments, prog_name="chameleon", obj=settings, default_map=values)

@@ -165,12 +165,12 @@ def check(
 @command("Build", "listing", "print_list", name="list")
 def list_kind(
     kind: shared.Kind = Argument(
-        "inventories", metavar="KIND", help="modules, planners, inventories, grids or benchmarks."
+        "inventories", metavar="KIND", help="modules, planners, inventories, experiments or benchmarks."
     ),
     name: str | None = Argument(None, metavar="NAME", help="Show this module or planner in full."),
     json: bool = JSON,
 ) -> None:
-    """List modules, planners, inventories, grids or benchmarks."""
+    """List modules, planners, inventories, experiments or benchmarks."""
 
 
 @command("Build", "serving", "serve_inventories")
@@ -230,7 +230,7 @@ def evaluate(
 
 @command("Measure", "comparing", "compare")
 def compare(options: shared.CompareOptions, talk: shared.TalkOptions, json: bool = JSON) -> None:
-    """Compare inventories and models over your questions, or the arms of a grid.
+    """Compare inventories and models over your questions, or the arms of an experiment.
 
     `compare questions.csv -i tables_first -i tables -m MODEL` answers all questions in both ways;
     `compare "QUESTION" --table FILE -i …` shows the answers to one side by side.

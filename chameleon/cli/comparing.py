@@ -1,4 +1,4 @@
-"""`chameleon compare`: one question, or many, answered in several ways; or the arms of a grid."""
+"""`chameleon compare`: one question, or many, answered in several ways; or the arms of an experiment."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from chameleon.cli.setup import checked, model_for, prepare, read_files, receive
 from chameleon.cli.terminal import Activity, Interrupted, Progress, echo, echo_json, say, terminal_width
 from chameleon.core.llm_module import asking_of
 from chameleon.errors import ChameleonError, InputError, MissingPackage, NoModel, ParameterRefused, Stopped
-from chameleon.evaluation.arms import arm_figures, measure_arm
+from chameleon.evaluation.arms import arm_figures, measure_arm, most_spent
 from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.compare import NEEDS, ArmTable, evaluation_figures
 from chameleon.evaluation.data import OWN
@@ -32,6 +32,7 @@ from chameleon.evaluation.own import answer_row, columns_of, is_file_name
 from chameleon.evaluation.problems import Problems
 from chameleon.evaluation.run import Run, read_run
 from chameleon.evaluation.run_dir import FIGURES, SETTINGS, spent_in, write_whole
+from chameleon.figures import in_dollars
 from chameleon.inventory.source import shipped_grids
 from chameleon.text import counted, did_you_mean, nearest, one_line
 from chameleon.usage import Usage
@@ -40,8 +41,9 @@ from chameleon.usage import Usage
 def compare(options: CompareOptions, *, as_json: bool) -> int:
     """Compare ways to answer, and return the exit code: 1 where none could run.
 
-    The target is a file that exists, else a shipped grid, else a question. Without data the arms of a grid
-    are listed. Raises `Interrupted` after Ctrl-C, and `Stopped` before the end, once what is done is shown.
+    The target is a file that exists, else a shipped experiment, else a question. Without data the arms of an
+    experiment are listed. Raises `Interrupted` after Ctrl-C, and `Stopped` before the end, once what is done
+    is shown.
     """
     options = replace(options, target=options.target.removeprefix("experiments/"))
     target, models = options.target, options.model or []
@@ -62,17 +64,20 @@ def compare(options: CompareOptions, *, as_json: bool) -> int:
             what = "the answers to one question are shown, not kept"
             raise typer.BadParameter(what, param_hint="--out")
         return _compare_answers(grid, options, as_json=as_json)
-    data = {name: arm.data or (options.data if is_grid else Path(target)) for name, arm in grid.arms.items()}
+    data = {
+        name: (arm.data or (options.data if is_grid else Path(target)), arm.benchmark or options.benchmark)
+        for name, arm in grid.arms.items()
+    }
     options = replace(options, model=models[0] if models else None)  # type: ignore[arg-type]
-    if not any(data.values()):
+    if not any(path for path, _ in data.values()):
         return _list_arms(grid, target, as_json=as_json)
-    if lacking := [name for name, path in data.items() if path is None]:
-        what = f"the arm {lacking[0]} has no data of its own: name some after the grid"
+    if lacking := [name for name, (path, _) in data.items() if path is None]:
+        what = f"the arm {lacking[0]} has no data of its own: name some after the experiment"
         raise typer.BadParameter(what, param_hint="DATA")
     with ExitStack() as close:
         given = _given_to(options, close, is_grid=is_grid)
-        read = {path: _asked(path, options, given) for path in dict.fromkeys(data.values()) if path}
-        run = GridRun(grid, {name: read[path] for name, path in data.items() if path}, options, close)
+        read = {each: _asked(*each, options, given) for each in dict.fromkeys(data.values())}
+        run = GridRun(grid, {name: read[each] for name, each in data.items()}, options, close)
         figures = [run.figures_of(arm) for arm in grid.arms.values()]
     run.show(figures, as_json=as_json)
     if run.stopped is not None:
@@ -83,7 +88,7 @@ def compare(options: CompareOptions, *, as_json: bool) -> int:
 
 
 def _kind_of(target: str) -> Literal["grid", "questions", "question"]:
-    """Return what is compared. Raises `InputError` for a path, or the name of a grid, that does not exist."""
+    """Return what is compared. Raises `InputError` for a path or an experiment that does not exist."""
     is_yaml = target.endswith((".yaml", ".yml"))
     if is_file_name(target):
         return "grid" if is_yaml else "questions"
@@ -92,15 +97,15 @@ def _kind_of(target: str) -> Literal["grid", "questions", "question"]:
     is_one_word = not set(target) & set(" ?？")
     if is_one_word and (is_yaml or "/" in target or did_you_mean(target, shipped_grids())):
         hint = f"A question has blanks or a question mark. {nearest(target, shipped_grids())}"
-        raise InputError("there is no such file or grid", where=target, hint=hint)
+        raise InputError("there is no such file or experiment", where=target, hint=hint)
     return "question"
 
 
 def _grid(options: CompareOptions) -> Grid:
-    """Load the grid that is named, with the arms, the inventory and the parameters that are asked for."""
+    """Load the experiment that is named, with the arms, inventory and parameters that are asked for."""
     for name, given in (("inventory", options.inventory), ("model", options.model)):
         if len(given or ()) > 1:
-            what = "a grid takes one: its arms are what is compared"
+            what = "an experiment takes one: its arms are what is compared"
             raise typer.BadParameter(what, param_hint=f"--{name}")
     grid = Grid.load(options.target, inventory=next(iter(options.inventory or ()), None))
     grid = grid.only(names(options.arm)) if options.arm else grid
@@ -114,7 +119,7 @@ def _grid(options: CompareOptions) -> Grid:
 
 
 def _given_to(options: CompareOptions, close: ExitStack, *, is_grid: bool) -> dict[str, Any]:
-    """Return what all problems come with; the index of a grid may be a folder of several."""
+    """Return what all problems come with; the index of an experiment may be a folder of several."""
     if is_grid and options.index is not None and not index_digests(options.index):
         hint = "`chameleon index` makes one."
         raise InputError("there is no index in it", where=str(options.index), hint=hint)
@@ -122,9 +127,11 @@ def _given_to(options: CompareOptions, close: ExitStack, *, is_grid: bool) -> di
     return {**given, "index": str(options.index)} if is_grid and options.index is not None else given
 
 
-def _asked(path: Path, options: CompareOptions, given: Mapping[str, Any]) -> tuple[Data, list[Problem]]:
+def _asked(
+    path: Any, benchmark: str | None, options: CompareOptions, given: Mapping[str, Any]
+) -> tuple[Data, list[Problem]]:
     """Read the problems of a file, and check them."""
-    data = Data(path, options.benchmark, options, given)
+    data = Data(path, benchmark, options, given)
     problems = list(data.problems())
     check_data(Problems(lambda **_: problems), data)
     return data, problems
@@ -189,10 +196,11 @@ class GridRun:
         )
         self.over = over = " and ".join(text for _, text in sources)
         if with_model:
-            calls = [arm.calls for arm in variants]
-            total = counted(sum((arm.calls or 0) * len(self.asked[arm.name][1]) for arm in variants), "call")
-            some = "" if None in calls else f", some {total} less those in the response store"
-            say(f"Evaluates {arms} over {over} with {with_model}{some}.")
+            spent = (most_spent(arm, self.asked[arm.name][1], arm.model or model or "") for arm in variants)
+            most, is_bound = sum(spent, Usage()), any(arm.calls is None for arm in variants)
+            cost = "cost unknown" if most.cost is None else f"some {in_dollars(most.cost)}"
+            total = f"{'up to' if is_bound else 'some'} {counted(most.calls, 'call')}, {cost}"
+            say(f"Evaluates {arms} over {over} with {with_model}: {total}, less those in the response store.")
         elif all(data.benchmark.name == OWN for data, _ in self.asked.values()):
             say(f"Evaluates {arms} over {over}.")
         else:
@@ -273,7 +281,7 @@ class GridRun:
         return self.out / arm.name.replace("/", "_")  # as in the name of a model
 
     def _left(self, arm: Arm) -> float | None:
-        """Return what is left for an arm of what the whole grid may cost."""
+        """Return what is left for an arm of what the whole experiment may cost."""
         most = self.options.max_cost
         if most is None:
             return None

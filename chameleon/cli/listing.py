@@ -1,4 +1,4 @@
-"""`chameleon list`: the modules, planners, inventories, grids and benchmarks that there are."""
+"""`chameleon list`: the modules, planners, inventories, experiments and benchmarks that there are."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ def print_list(kind: Kind, name: str | None, *, as_json: bool) -> None:
         return _show_part(name, kind, as_json=as_json)
     files = INVENTORY.shipped if kind == "inventories" else {}
     methods = {name for name, file in files.items() if file.parent.name == "benchmarks"}
-    names = files or (shipped_grids() if kind == "grids" else shipped(kind))
+    names = files or (shipped_grids() if kind == "experiments" else shipped(kind))
     rows = [{"name": name, "source": _SHIPPED, **_about(kind, name, as_json=as_json)} for name in names]
     sources = dict.fromkeys(names, _SHIPPED)
-    for entry in installed(kind) if kind not in ("grids", "inventories") else ():
+    for entry in installed(kind) if kind not in ("experiments", "inventories") else ():
         rows.append(_brought(kind, entry, sources, as_json=as_json))
         sources.setdefault(entry.name, distribution_of(entry))
     rows.sort(key=lambda row: (row["name"] in methods, row["name"]))
@@ -49,7 +49,7 @@ def print_list(kind: Kind, name: str | None, *, as_json: bool) -> None:
             echo("\nMethods, to be measured on benchmarks:")
         about = f"cannot be used: {row['error']}" if "error" in row else row["about"]
         if "scorers" not in row:
-            source = "" if kind == "grids" else f"{row['source']:{width_of_sources}}  "
+            source = "" if kind == "experiments" else f"{row['source']:{width_of_sources}}  "
             echo(f"{row['name']:{width}}  {source}{about}")
             continue
         echo(f"{row['name']}: {about}\n  columns {' '.join(row['columns'])}")
@@ -70,7 +70,7 @@ def _about(kind: Kind, name: str, *, as_json: bool) -> dict[str, Any]:
 
         inventory = Inventory.load(name)
         return {"about": inventory.about, "needs_model": inventory.needs_model}
-    if kind == "grids":
+    if kind == "experiments":
         from chameleon.evaluation.grid import Grid
 
         grid = Grid.load(name)

@@ -21,7 +21,7 @@ from chameleon.signing import config_dir
 Command = Callable[..., None]
 StoreMode = Literal["off", "record", "replay", "auto"]
 ApproveMode = Literal["plan", "step", "none"]
-Kind = Literal["modules", "planners", "inventories", "grids", "benchmarks"]
+Kind = Literal["modules", "planners", "inventories", "experiments", "benchmarks"]
 ONCE = {  # options of one value: a second is refused, not taken in place of the first
     "image": "takes one file",
     "text": "takes one file",
@@ -304,9 +304,9 @@ class CompareOptions(EvalOptions):
     """What is compared, and over what, each in its folder."""
 
     target: str = Argument(
-        ..., metavar="FILE|QUESTION|GRID", help="Your questions, one question, or a grid (`list grids`)."
+        ..., metavar="FILE|QUESTION|NAME", help="Questions, one question, or one of `list experiments`."
     )
-    data: Path | None = Argument(None, metavar="DATA", help="For a grid; without it the arms are listed.")
+    data: Path | None = Argument(None, metavar="DATA", help="Problems; without it the arms are listed.")
     inventory: list[str] | None = _inventory("An inventory to compare; repeatable.")
     model: list[str] | None = Option(  # type: ignore[assignment]
         None, "--model", "-m", metavar="PROVIDER:NAME", help="A model to ask; repeatable."

@@ -9,9 +9,10 @@ from typing import Any
 
 from chameleon.core.conversation import Turn
 from chameleon.core.events import Failure, RunEnded, RunStarted
-from chameleon.core.llm_module import LLMModule
+from chameleon.core.llm_module import LLMModule, asking_of
+from chameleon.core.prompt import table_text
 from chameleon.core.state import State
-from chameleon.errors import InputError
+from chameleon.errors import ChameleonError, InputError
 from chameleon.evaluation.benchmark import Benchmark, Cell, Problem
 from chameleon.evaluation.evaluate import taken_by, turn, with_history
 from chameleon.evaluation.grid import Arm, fixed_plan
@@ -19,12 +20,15 @@ from chameleon.evaluation.problems import in_turn
 from chameleon.inventory import Inventory
 from chameleon.inventory.obstacles import all_of
 from chameleon.inventory.schema import RulesSpec
+from chameleon.llm.prices import Pricing
 from chameleon.run.executor import Executor
 from chameleon.table import Table
 from chameleon.text import estimated_tokens
+from chameleon.usage import Usage
 
 # What would fail every problem after this one in the same way.
 _MISSING = ("AuthFailed", "MissingPackage", "ModelError", "NoModel", "RateLimited", "SandboxUnavailable")
+MAX_REPLY_TOKENS = 1_000  # of a reply that no setting bounds, where the cost of a run is estimated
 Groups = Sequence[Collection[Cell]] | None
 
 
@@ -49,6 +53,29 @@ def arm_figures(arm: Arm, asks: Sequence[str] = (), lacks: str = "", **measured:
         "table": None,
         **measured,
     }
+
+
+def most_spent(arm: Arm, problems: Sequence[Problem], model: str) -> Usage:
+    """Estimate what an arm spends: calls by its plan, else by its budget, with replies of full length.
+
+    A prompt counts as the mean of the arm's prompts, with the first problem's table. What is not known, such
+    as the price of the model, is None.
+    """
+    inventory, calls = arm.inventory, arm.calls
+    calls = len(problems) * ((inventory.budget.calls or 0) if calls is None else calls)
+    try:
+        asking = [(asker._template.sections, asking_of(asker).params) for asker in inventory.askers.values()]
+    except ChameleonError:  # a prompt that is not there: the arm cannot run
+        return Usage()
+    if not asking or not calls:
+        return Usage(calls)
+    prompt = fmean(estimated_tokens(" ".join(text for _, text in sections)) for sections, _ in asking)
+    shown = problems[0].input.get("table")
+    prompt += estimated_tokens(table_text(shown, style="pipe", max_rows=100)) if shown else 0
+    reply = fmean(params.get("max_tokens") or MAX_REPLY_TOKENS for _, params in asking)
+    tokens = Usage(calls, round(calls * prompt), round(calls * reply))
+    prices = inventory.llm.prices
+    return replace(tokens, cost=Pricing(model, prices.each if prices else None).cost(tokens))
 
 
 def left_of(state: State, problem: Problem, groups: Groups, text: str | None) -> dict[str, float]:

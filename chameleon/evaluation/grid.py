@@ -1,4 +1,4 @@
-"""Grids: variants of one inventory in one file, to be compared with each other."""
+"""Experiments: variants of one inventory in one file, a grid, to be compared with each other."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class VariantSpec(Strict):
 
 
 class ArmSpec(VariantSpec):
-    """One arm, which may name another `inventory` than the grid, and the `model` and the `data` it has.
+    """One arm, which may name another `inventory` than the grid, and its `model`, `data` and `benchmark`.
 
     `published` is what is printed of it: a row's `system` in `benchmarks/published`, or for an ablation the
     change to the first arm, in points.
@@ -52,6 +52,7 @@ class ArmSpec(VariantSpec):
     inventory: str | None = None
     model: str = ""
     data: str | None = None
+    benchmark: str = ""
     published: str | float | None = None
 
 
@@ -76,6 +77,7 @@ class Arm:
     model: str = ""
     data: Path | None = None
     published: str | float | None = None
+    benchmark: str = ""
 
     @classmethod
     def of(cls, spec: GridSpec, name: str, source: Source, below: Source) -> Arm:
@@ -95,8 +97,8 @@ class Arm:
             what = f"the arm {name}: {problem.what}"
             raise InventoryError(what, where=problem.where or source.file, hint=problem.hint) from problem
         data = Path(*source.folders[:1], variant.data) if variant.data else None
-        changes, published = tuple(_changes(own.data)), variant.published
-        return cls(name, variant.about, inventory, changes, variant.model, data, published)
+        known = (variant.model, data, variant.published, variant.benchmark)
+        return cls(name, variant.about, inventory, tuple(_changes(own.data)), *known)
 
     def printed(self, benchmark: Benchmark) -> dict[str, Any]:
         """Return the figure that is printed for this arm, in percent or points; nothing for none."""
@@ -181,7 +183,7 @@ class Grid:
         """Return the grid with these arms alone, in its own order. Raises `InventoryError` for others."""
         if wrong := next((name for name in names if name not in self.arms), None):
             hint = nearest(wrong, self.arms)
-            raise InventoryError(f"the grid has no arm {wrong!r}", where=self.name, hint=hint)
+            raise InventoryError(f"the experiment has no arm {wrong!r}", where=self.name, hint=hint)
         return replace(self, arms={name: arm for name, arm in self.arms.items() if name in names})
 
 

@@ -1,4 +1,4 @@
-"""Reading files of inventories and grids: YAML with line numbers, and `extends`."""
+"""Reading files of inventories and experiments: YAML with line numbers, and `extends`."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ class FileKind:
 
 
 INVENTORY = FileKind("inventory", ("", "benchmarks"), "Begin with `name:` and `modules:`.")
-GRID = FileKind("grid", ("experiments",), "Begin with `name:`, `inventory:` and `arms:`.")
+GRID = FileKind("experiment", ("experiments",), "Begin with `name:`, `inventory:` and `arms:`.")
 
 
 def shipped_inventories() -> list[str]:
@@ -138,7 +138,7 @@ def shipped_inventories() -> list[str]:
 
 
 def shipped_grids() -> list[str]:
-    """List the names of the grids that Chameleon ships."""
+    """List the names of the experiments that Chameleon ships."""
     return [*GRID.shipped]
 
 

@@ -6,8 +6,8 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from itertools import repeat
-from operator import contains, eq, itemgetter
-from typing import Any
+from operator import eq, itemgetter
+from typing import Any, Literal
 
 from pydantic import PositiveInt
 
@@ -21,6 +21,7 @@ from chameleon.table.bars import split_rows
 _EXPLAINED = re.compile(r"We extract the value from.*", re.DOTALL | re.IGNORECASE)
 _VALUE = "The value:"
 _DIGITS = re.compile(r"\d+")
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 
 
 class AddColumn(TableOperation):
@@ -35,15 +36,18 @@ class AddColumn(TableOperation):
         rows_shown: PositiveInt = 50,
         rows_per_call: PositiveInt = 50,
         max_table_rows: PositiveInt = 500,
+        values: Literal["shown", "any"] = "shown",
     ) -> None:
         """One reply names the column and gives its values in the rows shown; further replies give the rest.
 
         The published way is `rows_shown: 3` and `rows_per_call: 1`, a call for every row from the fourth on.
         Where fewer rows fit within `max_rows` and `max_table_tokens`, each reply gives the values of those.
         Tables with more rows than `max_table_rows` are left alone, and those whose long rows would take more
-        calls.
+        calls. With `values: shown` one column must show every value in its cells ("32092" in "32,092" too);
+        `any` takes computed values as well, as published (Chain-of-Table, appendix A.1).
         """
         super().__init__(weights)
+        self.values = values
         self.rows_shown, self.rows_per_call, self.max_table_rows = rows_shown, rows_per_call, max_table_rows
 
     def apply(self, table: Table, args: Args) -> Table:
@@ -51,8 +55,8 @@ class AddColumn(TableOperation):
 
         `args`: {"column": name, "values": one text for each row}. Refused, as published, where the values
         tell nothing new: they are all equal, one is empty, a column has that name or those contents, or the
-        name begins with "number of" (counting is another operation's); and unless one column holds every
-        value in its cells, since a value that no cell shows is made up.
+        name begins with "number of" (counting is another operation's); and, with `values: shown`, unless one
+        column holds every value in its cells, since a value that no cell shows may be made up.
         """
         name, values = args["column"], tuple(args["values"])
         _check_name(table, name)
@@ -62,10 +66,10 @@ class AddColumn(TableOperation):
             raise StepRejected("a value is missing")
         if values and all(map(eq, values, repeat(values[0]))):
             raise StepRejected("all values are equal")
-        showing = [index for index in range(len(table.header)) if _agree(contains, table, index, values)]
-        if any(_agree(eq, table, index, values) for index in showing):
+        columns = range(len(table.header))
+        if any(_agree(eq, table, index, values) for index in columns):
             raise StepRejected("a column holds these values already")
-        if not showing:
+        if self.values == "shown" and not any(_agree(_shows, table, index, values) for index in columns):
             raise StepRejected("no column shows these values")
         return table.with_column(name, values)
 
@@ -121,6 +125,11 @@ class AddColumn(TableOperation):
 def _agree(how: Callable[[str, str], bool], table: Table, index: int, values: Sequence[str]) -> bool:
     """Return whether all cells of a column, each with its value, are so, up to the first that is not."""
     return all(map(how, map(itemgetter(index), table.rows), values))
+
+
+def _shows(cell: str, value: str) -> bool:
+    """Return whether a value stands in a cell, thousands separators apart."""
+    return value in cell or _THOUSANDS.sub("", value) in _THOUSANDS.sub("", cell)
 
 
 def _check_name(table: Table, name: str) -> None:

@@ -131,7 +131,7 @@ COMPLAINTS = [
     ("index bare --out table.csv", "table.csv: is a file, not the folder of an index"),
     ("list modules text_detectr", "no module 'text_detectr'. Did you mean 'text_detector'?"),
     ("grid tablerag --inventory tabmwp", "the arm baseline: "),
-    ("compare tablrag -i tables", "tablrag: there is no such file or grid. A question has blanks"),
+    ("compare tablrag -i tables", "tablrag: there is no such file or experiment. A question has blanks"),
     ("eval asked.jsonl tables", "a file of questions is not an inventory. The inventory comes first"),
     ("recall no_id.jsonl asked.jsonl", "no_id.jsonl, row 1: this row has no table_id"),
     ("recall tables.jsonl unasked.jsonl", "row 1: this row lacks one of question, statement, query, claim"),
@@ -163,7 +163,7 @@ USAGE = [
     ("grid tablerag --no-model --model openai:local", "there is a --model as well"),
     ("recall tables.jsonl", "Missing argument 'QUERIES'"),
     ("index bare --out x -m openai:local", "a model is asked for --summaries alone"),
-    ("list grids tablerag", "only modules and planners are shown one by one"),
+    ("list experiments tablerag", "only modules and planners are shown one by one"),
 ]
 
 

@@ -110,3 +110,6 @@ def test_the_ceiling(loopback: Start, command: Command, tmp_path: Path) -> None:
     case = asked(server)
     assert LINES[1][0] in case and LINES[2][0] not in case
     assert "fares rose to 310" in case and "dues rose" not in case
+    done = command("compare", "finqa_methods", str(data), "--arm", "cot,gold", *asks[2:4], "--store", "off")
+    whole, gold = (request["messages"][-1]["content"] for request in server.requests[-2:])
+    assert "dues rose" in whole and case.rstrip() in gold and "of finqa_gold" in done.out

@@ -121,7 +121,7 @@ FAULTS = [
     (GRID.replace("alone:", "first:"), 11, "the key 'first' occurs twice"),
     (GRID.replace("base.yaml", "tablerag_tabfct"), 2, "Did you mean 'tablerag_tabfact'?"),
     (GRID.replace("[solution_generator]", "[solution]"), 12, "the arm alone: there is no module 'solution'"),
-    ("- name", 0, "a grid is a mapping."),
+    ("- name", 0, "an experiment is a mapping."),
 ]
 
 
@@ -136,7 +136,7 @@ def test_a_fault_below_and_a_grid_that_is_not_there_are_told(folder: Path) -> No
     write(folder, BASE.replace("samples: 3", "sampels: 3"), "base.yaml")
     told = fault(folder, GRID)
     assert told.startswith(f"{folder / 'base.yaml'}:5") and "the arm first: " in told
-    for name, what in {"tablerg": "Did you mean 'tablerag'", "no/such.yaml": "no such grid file"}.items():
+    for name, what in {"tablerg": "Did you mean 'tablerag'", "no/such.yaml": "no such experiment"}.items():
         with pytest.raises(ChameleonError, match=what):
             Grid.load(name)
 

@@ -95,7 +95,9 @@ def test_the_schema_is_exported_as_json() -> None:
 DOCS = Path(__file__).parents[2] / "docs"
 PRINTED = yaml.safe_load(Path(__file__).with_name("as_printed.yaml").read_text("utf-8"))
 HEAD = "| inventory | key | ours | printed | why |\n|---|---|---|---|---|\n"
+BEHAVIOR = "| what | ours | printed | test |\n|---|---|---|---|\n"
 VIEW = {"table_style": "style", "max_rows": "max_rows", "max_cell": "max_cell"}
+HELD = re.compile(r"\| [^|]+ \| ([^|]+) \| ([^|]+) \| `(tests/[\w/]+\.py)::(test_\w+)` \|")
 ROW = re.compile(r"\| `(\w+)` \| `([\w.]+)` \| ([^|]+) \| ([^|]+) \| [^|]+ \|")
 
 
@@ -115,11 +117,17 @@ def setting(name: str, key: str) -> Any:
 @pytest.mark.parametrize("page", ["chameleon", "tables", "statutes", "tablerag"])
 def test_departures_are_as_the_page_says(page: str) -> None:
     text = (DOCS / f"{page}.md").read_text("utf-8")
-    lines = text.partition(HEAD)[2].partition("\n\n")[0].splitlines()
-    assert lines
-    for line in lines:
+    settings, behavior = (
+        text.partition("## Where this differs")[2].partition(head)[2].partition("\n\n")[0].splitlines()
+        for head in (HEAD, BEHAVIOR)
+    )
+    assert settings and behavior
+    for line in settings:
         name, key, ours, printed = ROW.fullmatch(line).groups()  # type: ignore[union-attr]
         assert str(setting(name, key)) == ours != printed, line
+    for line in behavior:
+        ours, printed, file, test = HELD.fullmatch(line).groups()  # type: ignore[union-attr]
+        assert ours != printed and f"def {test}(" in (DOCS.parent / file).read_text("utf-8"), line
 
 
 @pytest.mark.parametrize("group", PRINTED, ids=lambda group: group["of"][0])

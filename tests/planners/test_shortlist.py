@@ -6,7 +6,9 @@ cards and plans of shipped inventories need; with MiniLM as well, and .934 of qu
 
 from __future__ import annotations
 
+import json
 import logging
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
@@ -15,13 +17,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chameleon import Inventory, State, Table
+from chameleon import LLM, Executor, Inventory, State, Table
 from chameleon.core.planner import every_planner
 from chameleon.errors import InventoryError, MissingPackage
+from chameleon.evaluation.grid import Grid
 from chameleon.inventory.schema import RulesSpec
+from chameleon.llm import ScriptedModel
 from chameleon.planners import shortlist as shortlists
 from chameleon.planners.fixed import Fixed
-from chameleon.planners.one_shot import OneShot
+from chameleon.planners.one_shot import OneShot, without_examples
 from chameleon.planners.shortlist import by_relevance, shortlist
 from chameleon.retrieval import models
 from chameleon.retrieval.embeddings import Embedder, embedder
@@ -156,3 +160,23 @@ def test_what_a_question_needs_is_shown(kind: str, how: Callable[[], Embedder] |
         shown = names(inventory=inventory, always=always, dense=how, **state)
         missed += [f"{state['question']} {name}" for name in needed - {*shown}]
     assert 1 - len(missed) / wanted >= LEAST[kind], missed
+
+
+ABLATIONS = [(name, arm) for name in ("tabmwp_modules", "scienceqa_modules") for arm in Grid.load(name).arms]
+
+
+@pytest.mark.parametrize(("name", "arm"), ABLATIONS)
+def test_no_example_names_a_module_that_is_left_out(name: str, arm: str) -> None:
+    inventory = Grid.load(name).arms[arm].inventory
+    whole, out = inventory.planner._template, inventory.left_out  # type: ignore[attr-defined]
+    prompts = (whole, without_examples(whole, out))
+    plans, after = (re.findall(r"^Modules: (\[.+\])$", each.sections[-1][1], re.M) for each in prompts)
+    assert after == [plan for plan in plans if out.isdisjoint(json.loads(plan))]
+    assert prompts[0] == prompts[1] if not out else 0 < len(after) < len(plans)
+
+
+def test_a_plan_that_names_what_is_left_out_gives_way_to_the_fallback() -> None:
+    inventory = Grid.load("tabmwp_modules").arms["without_programs"].inventory
+    model = ScriptedModel([str(list(PROGRAM))] * 2 + ["The answer is 15."])
+    state = Executor(inventory, LLM.connect(model)).run({"question": "How many more?", "table": TABLE})
+    assert (state.plan, state.answer) == (SOLUTION, "15")

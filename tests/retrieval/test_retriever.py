@@ -95,6 +95,7 @@ MAPPINGS = {
     "{first: bm25, rerank: {cross_encoder: m/n}}": {"rerank": {"cross_encoder": "m/n"}},
     "{first: bm25, rerank: {late: minilm}, depth: 20}": {"rerank": {"late": "minilm"}, "depth": 20},
     "{embeddings: openai:small}": {"embeddings": {"model": "openai:small"}},
+    "{embeddings: {model: a:b, query_model: a:c}}": {"embeddings": {"model": "a:b", "query_model": "a:c"}},
     "{embeddings: {model: a:b, query: 'q: '}}": {"embeddings": {"model": "a:b", "query": "q: "}},
 }
 
@@ -115,6 +116,7 @@ def test_what_is_no_retriever_is_refused_with_what_may_be_meant() -> None:
         *((each, "no retriever") for each in none),
         *(("bm52", "Did you mean 'bm25'?"), ("a: " * 3000, "no retriever")),
         ({"first": "bm52"}, "first: 'bm52'. first is one of auto, bm25, lexical"),
+        ({"first": "late"}, "first: 'late'. first is one of auto, bm25, lexical"),  # vectors of every token
         ({"first": "bm25", "depth": 0}, "depth is a number"),
         ({"first": "bm25", "depht": 5}, "Did you mean 'depth'?"),
         ({"rerank": {"lat": "minilm"}}, "rerank is evidence, dense, {cross_encoder: NAME} or {late: NAME}"),

@@ -23,9 +23,10 @@ from chameleon.modules.table_ops.selection import SelectColumn, SelectRow
 from chameleon.modules.table_ops.sort_by import SortBy
 from chameleon.planners.dynamic import Dynamic
 from tests.engine.doubles import Does
-from tests.modules.table_ops.doubles import run
+from tests.modules.table_ops.doubles import column, run
 
 VECTORS = Path(__file__).parents[4] / "shared" / "data" / "vectors"
+CROWDS, RUNNERS = "32,092 | 34,186 | 17,503", "Olga T. (KAZ) | Manjeet K. (IND) | Asami T. (JPN)"
 PLAIN = "---\nslots: [question, table]\n---\n# user\n{{ table }}\n{{ question }}\n"
 OPTIONS = "---\nslots: [names]\n---\n# user\n{{ names | join(' ') }}\n"
 _IN_ORDER = ["add_column", "select_row", "select_column", "group_column", "sort_column", "end"]
@@ -162,6 +163,26 @@ def test_the_planner_chooses_as_published(row: dict[str, Any], tmp_path: Path) -
     assert bool(client.requests) == row["called_llm"]
     if client.requests:
         assert client.requests[0][0][1] == " ".join(row["candidates"]).replace("<END>", "end")
+
+
+@pytest.mark.parametrize("values", ["shown", "any"])
+@pytest.mark.parametrize(
+    ("cells", "given", "refused"),
+    [
+        (CROWDS, "32092 | 34186 | 17503", ""),
+        (RUNNERS, "KAZ | IND | JPN", ""),
+        (CROWDS, "0.32 | 0.34 | 0.18", "no column shows these values"),
+        (CROWDS, CROWDS, "a column holds these values already"),
+    ],
+)
+def test_values_are_shown_or_computed(cells: str, given: str, refused: str, values: Any) -> None:
+    """The values of the paper's figure 10, and computed ones ("intermediate results", appendix A.1)."""
+    reply = f'We extract the value from column "V". f_add_column(New). The value: {given}'
+    output, _ = run(AddColumn(values=values), column(cells), [reply])
+    is_taken = not refused or (values == "any" and refused.startswith("no column"))
+    assert output.get("refused") == (None if is_taken else refused)
+    if is_taken:
+        assert " | ".join(row[1] for row in output["table"].rows) == given
 
 
 @pytest.mark.parametrize(
