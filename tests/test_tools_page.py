@@ -1,4 +1,4 @@
-"""docs/tools.md runs as it stands: its files, its commands, and what they print."""
+"""The pages of tools run as they stand: their files, their commands, and what these print."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ import pytest
 from tests.e2e.commands import environment
 from tests.hosted import Asked, HostedServer
 from tests.hosted_tools import Calls
-from tests.test_docs_blocks import run_bash
+from tests.test_docs_blocks import ROOT, TOOL_PAGES, run_bash
 
-PAGE = Path(__file__).parents[1].joinpath("docs", "tools.md").read_text("utf-8")
+PAGE = "\n".join((ROOT / each).read_text("utf-8") for each in TOOL_PAGES)
 _BLOCK = re.compile(r"(?:`([\w.]+)`:\n\n)?^```(\w+)\n(.*?)^```$", re.M | re.S)
 _FIGURES = re.compile(
     r"(?<=\[)[^]]*(?:m?s|\$[\d.]+)(?=\])|(?<=\[)(?:under )?[\d.]+ m?s(?=\])|(?<=^Model: ).*|(?<=Took ).*"
