@@ -9,14 +9,7 @@ sys.path.insert(0, str(HERE / "_ext"))
 project = "Chameleon"
 author = "The Chameleon contributors"
 copyright = "The Chameleon contributors"
-extensions = [
-    "myst_parser",
-    "sphinx.ext.autodoc",
-    "sphinx.ext.napoleon",
-    "docstrings",
-    "generated",
-    "markdown_copies",
-]
+extensions = ["myst_parser", "markdown_copies"]
 exclude_patterns = ["_ext"]
 
 myst_heading_anchors = 4
@@ -25,14 +18,6 @@ myst_enable_extensions = ["colon_fence"]
 myst_disable_syntax = ["myst_line_comment"]
 repository = "https://github.com/chameleon-compose/chameleon"
 repository_files = f"{repository}/blob/main/"
-
-# Docstrings write `code` as Markdown does.
-default_role = "code"
-autodoc_member_order = "bysource"
-autodoc_typehints = "signature"
-autodoc_preserve_defaults = True
-python_use_unqualified_type_names = True
-python_maximum_signature_line_length = 88
 
 # Quotes and dashes are copied from these pages into files and terminals.
 smartquotes = False

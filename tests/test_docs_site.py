@@ -23,8 +23,7 @@ def test_the_site_is_built_without_warnings(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     commands = (tmp_path / "reference/cli.html").read_text("utf-8")
     assert "chameleon doctor" in commands and "--max-cost" in commands
-    keys = (tmp_path / "reference/inventory.md").read_text("utf-8")
-    assert "| `max_tokens` | whole number > 0 |" in keys
+    assert "| `max_tokens` | whole number > 0 |" in (tmp_path / "reference/inventory.md").read_text("utf-8")
     assert "SearXNG" in (tmp_path / "web_search.html").read_text("utf-8")
     listed = _LINK.findall((tmp_path / "llms.txt").read_text("utf-8"))
     assert all((tmp_path / page).is_file() for page in listed)

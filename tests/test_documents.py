@@ -41,7 +41,9 @@ def test_the_inventory_of_the_demo_runs_from_anywhere(tmp_path: Path, command: C
     assert done.out == "By the table, the answer is Kingsmere Town.\n"
 
 
-def test_the_pictures_of_the_terminal_and_the_house_are_up_to_date() -> None:
+def test_the_pictures_of_the_terminal_and_the_house_and_the_reference_are_up_to_date() -> None:
+    reference = runpy.run_path(str(ROOT / "docs/_ext/generated.py"))
+    assert not reference["outdated"](), "run: python docs/_ext/generated.py"
     script = runpy.run_path(str(ROOT / "scripts" / "draw_terminal.py"))
     picture = (ROOT / "docs" / "terminal.svg").read_text("utf-8")
     assert script["draw"]() == picture, "run: python scripts/draw_terminal.py"

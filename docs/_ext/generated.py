@@ -1,18 +1,75 @@
-"""Reference pages end with what the code says of itself: the keys of inventories, the options of commands."""
+"""Write the generated parts of docs/reference: keys of inventories, options of commands, Python names.
+
+python docs/_ext/generated.py
+"""
 
 from __future__ import annotations
 
+import inspect
 import re
+import textwrap
 from collections.abc import Mapping
+from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
-from sphinx.application import Sphinx
-
+REFERENCE = Path(__file__).parents[1] / "reference"
+MARKER = "<!-- The rest is written by `python docs/_ext/generated.py`. -->\n"
+NAMES = {  # by module; behind a colon the members of a class
+    "chameleon": "ask read_table Executor:run,batch,map,stream,arun,abatch,amap,astream "
+    "Inventory:of,load,parse,without,with_params,check "
+    "Table:column,from_pandas,from_records,to_pandas,take_rows State:status,answer,why,sources,reading,"
+    "executed_names,usage,follow_up,answer_approval,waiting,to_html,after "
+    "tool Module:run,setup,check,update_input,update_cache,runtime_info core.module.Traits LLMModule:parse "
+    "core.prompt.TableView Planner:propose,check,replans_after_failure,continue_after_failure Step Plan "
+    "LLM:connect,ask,aask EventLog Budget evaluate compare results ChameleonError Declined StepRejected",
+    "chameleon.table": "choose_table",
+    "chameleon.evaluation": "Benchmark Problem",
+    "chameleon.planners": "fixed.Fixed one_shot.OneShot react.React",
+    "chameleon.llm": "ScriptedModel ResponseStore",
+    "chameleon.retrieval": "make.build_index make.make_retriever make.delete_documents document.Document",
+    "chameleon.documents": "reading.read_passages reading.text_passages",
+    "chameleon.interop": "langchain.as_runnable langchain.as_tool",
+    "chameleon.core.conversation_log": "ConversationLog:follow_up",
+}
+MADE_OTHERWISE = ("Inventory", "LLM", "State")  # by `Inventory.of`, `LLM.connect`, `Executor.run`
+_SECTION = re.compile(r"(?m)^(Args|Attributes|Raises|Returns|Yields):\n((?:    .*\n?|\n(?=    ))+)")
+_ITEM = re.compile(r"(?m)^(\*{0,2}\w+(?:, \w+)*): ")
+_ANNOTATION = re.compile(r"(: |-> )(['\"])(.*?)\2(?=[,) ]|$)")
 Schema = Mapping[str, Any]
 
 
+def names() -> str:
+    """Return the public names with their signatures and docstrings."""
+    parts = []
+    for module, listed in NAMES.items():
+        parts.append(f"## `{module}`")
+        for path, _, members in (each.partition(":") for each in listed.split()):
+            for name in (path, *(f"{path}.{each}" for each in filter(None, members.split(",")))):
+                level = "###" if name == path else "####"
+                parts.append(f"{level} `{name}`\n\n{described(name, resolve_name(f'{module}.{name}'))}")
+    return "\n\n".join(parts)
+
+
+def described(name: str, of: Any) -> str:
+    """Return the signature of `of`, if it can be called, and its docstring as Markdown."""
+    text = _SECTION.sub(as_list, inspect.getdoc(of) or "").strip()
+    if not callable(of) or name in MADE_OTHERWISE:
+        return text
+    signature = _ANNOTATION.sub(r"\1\3", str(inspect.signature(of)))
+    call = name.rpartition(".")[2] + re.sub(r"^\(self(?:, )?", "(", signature)
+    call = call.removesuffix(" -> None") if inspect.isclass(of) else call
+    lines = textwrap.wrap(call, 100, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
+    return "```py\n" + "\n".join(lines) + f"\n```\n\n{text}"
+
+
+def as_list(section: re.Match[str]) -> str:
+    """Return the part of a docstring below a word such as "Args:", as a list."""
+    return f"**{section[1]}**\n\n" + _ITEM.sub(r"- `\1`: ", textwrap.dedent(section[2]))
+
+
 def keys() -> str:
-    """Return the keys of inventories as tables, by the JSON Schema that `chameleon check --schema` prints."""
+    """Return the keys of inventories as tables, from what `chameleon check --schema` prints."""
     from chameleon.inventory.schema import InventorySpec
 
     schema = InventorySpec.model_json_schema()
@@ -34,19 +91,19 @@ def keys() -> str:
 
 
 def section(title: str, schema: Schema, headings: Mapping[str, str]) -> tuple[str, str]:
-    """Return a part of the schema as what it says of itself, and a table of its keys."""
+    """Return the description of a part of the schema, and a table of its keys."""
     needed = schema.get("required", ())
-    rows = ["| key | value | default | what it says |", "|---|---|---|---|"]
+    rows = ["| key | value | default | meaning |", "|---|---|---|---|"]
     for name, each in schema.get("properties", {}).items():
         default = "must be given" if name in needed else default_of(each)
         cells = (f"`{name}`", kind_of(each, headings), default, each.get("description", ""))
         rows.append(f"| {' | '.join(map(escaped, cells))} |")
-    said = str(schema.get("description", "")).strip()
-    return title, f"{said}\n\n" + "\n".join(rows)
+    about = str(schema.get("description", "")).strip()
+    return title, f"{about}\n\n" + "\n".join(rows)
 
 
 def default_of(schema: Schema) -> str:
-    """Return the default of a key as YAML would write it; nothing for an empty one."""
+    """Return the default of a key as YAML writes it, or nothing for an empty one."""
     default = schema.get("default")
     if default in (None, "", [], {}) or isinstance(default, dict):
         return ""
@@ -74,15 +131,10 @@ def kind_of(schema: Schema, headings: Mapping[str, str]) -> str:
             return f"mapping of names to {kind_of(values, headings)}"
         case {"type": kind}:
             words = {"string": "text", "integer": "whole number", "boolean": "true or false"}
-            return words.get(kind, kind) + bounds_of(schema)
+            signs = {"minimum": "≥", "exclusiveMinimum": ">", "maximum": "≤", "exclusiveMaximum": "<"}
+            bounds = ", ".join(f"{sign} {schema[name]}" for name, sign in signs.items() if name in schema)
+            return f"{words.get(kind, kind)} {bounds}".rstrip()
     return "anything"
-
-
-def bounds_of(schema: Schema) -> str:
-    """Return which numbers a key takes."""
-    signs = {"minimum": "≥", "exclusiveMinimum": ">", "maximum": "≤", "exclusiveMaximum": "<"}
-    said = [f"{sign} {schema[name]}" for name, sign in signs.items() if name in schema]
-    return f" {', '.join(said)}" if said else ""
 
 
 def commands() -> str:
@@ -93,42 +145,37 @@ def commands() -> str:
 
     group: Any = typer.main.get_command(app_for([]))
     return "\n\n".join(
-        f"## `chameleon {name}`\n\n{told(name, each)}" for name, each in group.commands.items()
+        f"## `chameleon {name}`\n\n{command_text(name, each)}" for name, each in group.commands.items()
     )
 
 
-def told(name: str, command: Any) -> str:
+def command_text(name: str, command: Any) -> str:
     """Return the usage, the help and a table of the parameters of a command."""
     context = command.make_context(f"chameleon {name}", [], resilient_parsing=True)
     usage = command.get_usage(context).removeprefix("Usage: ")
     rows = ["| parameter | |", "|---|---|"]
     for param in command.params:
-        shown, said = param.get_help_record(context)
-        rows.append(f"| `{escaped(shown)}` | {escaped(said)} |")
+        option, help = param.get_help_record(context)
+        rows.append(f"| `{escaped(option)}` | {escaped(help)} |")
     return f"```text\n{usage}\n```\n\n{(command.help or '').strip()}\n\n" + "\n".join(rows)
 
 
 def escaped(cell: str) -> str:
-    """Return a cell of a Markdown table that no bar of its text divides."""
+    """Return the text of a cell of a Markdown table, with its bars escaped."""
     return " ".join(cell.split()).replace("|", "\\|")
 
 
-PAGES = {"reference/inventory": keys, "reference/cli": commands}
+GENERATED = {"api.md": names, "cli.md": commands, "inventory.md": keys}
 
 
-def add_generated(app: Sphinx, docname: str, source: list[str]) -> None:
-    """End a reference page with what is generated for it."""
-    if docname in PAGES:
-        source[0] += f"\n{PAGES[docname]()}\n"
+def outdated() -> dict[Path, str]:
+    """Return the pages that differ from what the code says, each with its new text."""
+    texts = {REFERENCE / name: f"{MARKER}\n{made()}\n" for name, made in GENERATED.items()}
+    old = {page: page.read_text("utf-8") for page in texts}
+    new = {page: old[page].partition(MARKER)[0] + text for page, text in texts.items()}
+    return {page: text for page, text in new.items() if text != old[page]}
 
 
-def outdated(app: Sphinx, *_: object) -> list[str]:
-    """Return the pages that are made anew by each build: the code may have changed."""
-    return list(PAGES)
-
-
-def setup(app: Sphinx) -> dict[str, bool]:
-    """Add the generated parts to a build."""
-    app.connect("source-read", add_generated)
-    app.connect("env-get-outdated", outdated)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}
+if __name__ == "__main__":
+    for page, text in outdated().items():
+        page.write_text(text, "utf-8")

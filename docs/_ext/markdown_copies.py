@@ -1,7 +1,6 @@
-"""Links that leave docs/ lead to the repository, and each page lies as Markdown beside its HTML.
+"""Links out of docs/ lead to the repository, and each page is written as Markdown next to its HTML.
 
-`llms.txt` names these copies: they hold the keys and commands that are generated too, and of the Python page
-the names.
+`llms.txt` names these copies.
 """
 
 import re
@@ -14,7 +13,7 @@ _OUTSIDE = re.compile(r"\]\((?:\.\./)+(?!\.)([^)\s]*)\)")
 
 
 def lead_outside(app: Sphinx, docname: str, source: list[str]) -> None:
-    """Have links to files outside docs/ lead to the repository."""
+    """Point links to files outside docs/ at the repository."""
     depth = len(PurePosixPath(docname).parents) - 1
 
     def resolve(match: re.Match[str]) -> str:
@@ -26,7 +25,7 @@ def lead_outside(app: Sphinx, docname: str, source: list[str]) -> None:
 
 
 def copy_pages(app: Sphinx, failed: Exception | None) -> None:
-    """Write the Markdown of each page beside its HTML, and the pictures that it shows."""
+    """Write the Markdown of each page next to its HTML, and the pictures that it shows."""
     if failed or app.builder.format != "html":
         return
     for docname in app.env.found_docs:
