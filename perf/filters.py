@@ -1,4 +1,4 @@
-"""Print the table "Filtering it" of docs/compare.md: what filters that ask no model keep of answers' cells.
+"""Print the table "Filtering it" of docs/benchmarks/tablerag.md: what filters that ask no model keep of answers' cells.
 
     python perf/filters.py FOLDER [--limit N]
 

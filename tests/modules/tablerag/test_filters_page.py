@@ -1,4 +1,4 @@
-"""The table of docs/compare.md that `perf/filters.py` makes: over a small file, and on the page."""
+"""The table of docs/benchmarks/tablerag.md that `perf/filters.py` makes: over a small file, and on the page."""
 
 import gzip
 import json
@@ -37,5 +37,5 @@ def test_a_small_file_makes_the_table(tmp_path: Path) -> None:
 
 
 def test_the_page_has_the_lines_that_it_makes(shared_data: Path) -> None:
-    page = (ROOT / "docs" / "compare.md").read_text("utf-8")
+    page = (ROOT / "docs/benchmarks/tablerag.md").read_text("utf-8")
     assert set(lines_of(shared_data)[2:]) <= set(page.splitlines())
