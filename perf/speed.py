@@ -22,26 +22,26 @@ HERE = Path(__file__).parent
 PAGE = HERE.parent / "docs" / "benchmarks" / "speed.md"
 HEAD = """# Speed
 
-Made by `python perf/speed.py{quick}` on {date} at commit {commit}; the figures stand as the scripts printed
+Made by `python perf/speed.py{quick}` on {date} at commit {commit}; the figures are as the scripts printed
 them. {machine}. No model is asked: replies are at hand, or come from a server on this machine after a fixed
 time. Packages are pinned in `perf/requirements.txt`; [how to run it](#run-it-yourself).
 
-What runs beside it on a machine shows, in wall time most of all. Compare figures of one table: their stacks
-ran in turn, in the same rounds, and a ratio is made of two figures of one round. "Aim" is what a release is
-held to.
+Other work on the machine affects the figures, above all wall time. Compare figures of one table: their stacks
+ran in turn, in the same rounds, and a ratio is made of two figures of one round. "Aim" is the limit for a
+release.
 """
 TAIL = """
 ## What is like for like
 
 The plain loop, own modules, LangGraph and Haystack call the same function in each of six steps, in one
 process. LangGraph and Haystack keep nothing unless a checkpointer or a tracer is given: LangGraph with
-checkpoints in SQLite, and Haystack with spans in a file, are nearest to our event log. Checkpoints hold the
-whole state after each step and are committed to a database; our log holds what each step changed, and hands
+checkpoints in SQLite, and Haystack with spans in a file, are closest to the event log. Checkpoints hold the
+whole state after each step and are committed to a database; the log holds the changes of each step, and hands
 each line to the operating system. Prompt modules do more in a step than the bare chat model does: they
-render a template that nothing in a value can break out of, know equal questions in flight, keep a budget,
-retry, and tell what was asked and what it took. The agents are another thing: to call five tools they ask
-their model six times with all that was said before, and they have no plan to run; their rows say what a
-question costs there. DSPy and LCEL are called six times by a loop and keep nothing. In calls, only
+render a template that no value can break out of, detect equal questions in flight, keep a budget,
+retry, and record requests and costs. The agents are different: to call five tools they ask
+their model six times with the whole conversation, and they have no plan to run; their rows show what a
+question costs there. DSPy and LCEL are called six times in a loop and keep nothing. In calls, only
 Chameleon's rows plan, check and keep a record; `ChatOpenAI`, `AsyncOpenAI` and aiohttp ask the same
 questions and drop the replies. Not measured: TLS, streaming, more cores.
 
