@@ -1,4 +1,4 @@
-"""Print the table "Filtering it" of docs/benchmarks/tablerag.md: what filters that ask no model keep of answers' cells.
+"""Print the table "Filtering it" of docs/benchmarks/tablerag.md: what filters without a model keep.
 
     python perf/filters.py FOLDER [--limit N]
 

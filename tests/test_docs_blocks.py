@@ -89,8 +89,7 @@ def blocks_of(page: Path) -> list[Block]:
 
 
 def _body(match: re.Match[str]) -> str:
-    indent = len(match[2])
-    return "".join(line[indent:] for line in match[4].splitlines(keepends=True))
+    return "".join(line[len(match[2]) :] for line in match[4].splitlines(keepends=True))
 
 
 BLOCKS = {page.relative_to(ROOT).as_posix(): blocks_of(page) for page in PAGES}
@@ -177,7 +176,6 @@ def model_of(script: str, server: HostedServer) -> dict[str, str]:
         return {"ANTHROPIC_BASE_URL": server.url}
     if not re.search(r"openai|OPENAI|PROVIDER:NAME|chain_of_table|-i finqa", script):
         return {}
-    # Articles are looked for there, and not found.
     nowhere = {"WIKIPEDIA_ENDPOINT": f"{server.url}/w/api.php"}
     return {"OPENAI_BASE_URL": server.openai_url, "OPENAI_API_KEY": "k", **nowhere}
 

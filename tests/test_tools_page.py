@@ -106,17 +106,15 @@ def test_the_model_sees_the_line_of_the_page_and_a_package_lists_tools(folder: P
 
 def _reply(asked: Asked) -> str | Calls:
     text = "\n".join(said for _, said in asked.messages)
-    given = [each for each in asked.body.get("input", ()) if each.get("type") == "function_call_output"]
-    results = [each["output"] for each in given]
+    outputs = asked.body.get("input", ())
+    results = [each["output"] for each in outputs if each.get("type") == "function_call_output"]
     if "How warm is Oslo in Fahrenheit?" in text:
         city = "Oslo"
         if "Question: And Rome?" in text:
             assert "Question: How warm is Oslo in Fahrenheit?\nAnswer: 39.2\n</conversation>" in text
             city = "Rome"
-        assert (
-            "- weather(city: string): " in text
-            and '- convert(celsius: number, to: "F" | "K") -> number: ' in text
-        )
+        assert "- weather(city: string): " in text
+        assert '- convert(celsius: number, to: "F" | "K") -> number: ' in text
         first = {"module": "weather", "args": {"city": city}}
         return json.dumps([first, {"module": "convert", "args": {"celsius": "$weather.temp", "to": "F"}}])
     if "Is Oslo or Rome warmer" in text:
@@ -129,8 +127,7 @@ def _reply(asked: Asked) -> str | Calls:
     if "visited Lisboa" in text:
         if results and "Failed" not in results[-1]:
             return results[-1]
-        is_told = bool(results) and "Lisbon" in results[-1]
-        return Calls([("visitors", {"city": "Lisbon" if is_told else "Lisboa"})])
+        return Calls([("visitors", {"city": "Lisbon" if "Lisbon" in str(results) else "Lisboa"})])
     if text.rstrip().endswith("Modules:"):
         return '["solution_generator", "answer_generator"]'
     return "Lisbon had 4,200. The answer is 4,200."
