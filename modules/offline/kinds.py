@@ -178,7 +178,8 @@ class Kinds(Question):
         """Yield the sum of a column over several rows, where it adds up."""
         column = self.sheet.columns[index]
         is_one = self.names_row or len(self.sheet.rows) == 1
-        if column.adds_up and self._is_flow(column) and not is_one:
+        # Of what comes in and goes out, as in an account, only a sum that is named is sure.
+        if column.adds_up and self._is_flow(column) and not is_one and min(column.filled, default=0) >= 0:
             yield from self.yields(cost, Fold(self.where, index, "sum"), *used)
 
     def counts(self) -> Iterator[Costed]:
@@ -273,6 +274,8 @@ class Kinds(Question):
             if self.sheet.origins is not None and not (self._is_dated or self._is_flow(column)):
                 continue  # what several years have together: of the people nothing
             is_free = index not in self.where.columns and (item is None or item is not by)
+            if fold is None and min(column.filled, default=0) < 0:
+                continue  # as in `_sum`
             if bears and column.kind == "number" and is_free:
                 form = Fold(self.where, index, how)
                 yield from self.grouped(cost, form, fold, item, *self.of("count", "how"))
