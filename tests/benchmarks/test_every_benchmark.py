@@ -19,6 +19,7 @@ from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import GradedScorer, Problem, Published, ValueScorer
 from chameleon.evaluation.compare import Z_90, half_width
 from chameleon.evaluation.data import OWN, DataFile, find_benchmark, read_problems, recognised
+from chameleon.evaluation.exhibits import ARROW, KINDS
 from chameleon.evaluation.system_table import SystemRow
 from chameleon.inventory.resolve import shipped
 from tests.benchmarks import (
@@ -218,6 +219,14 @@ LAST = {"answer_generator": 100}  # of every plan
 ENDS = {"scienceqa": {"solution_generator": 100, **LAST}, "tabmwp": LAST}
 
 
+CHAIN_OF_TABLE = "Chain-of-Table (PaLM 2)"
+
+
+def figures_of(name: str) -> dict[str, dict[str, dict[str, float]]]:
+    """Return the numbers of each figure by system."""
+    return {place: figure["systems"] for place, figure in FILES[name].get("figures", {}).items()}
+
+
 def rows_of(name: str) -> dict[str, Published]:
     return {row.system: row for row in find_benchmark(name).published}
 
@@ -231,35 +240,65 @@ def test_rows_are_whole_and_differ_by_what_the_papers_state(name: str) -> None:
         assert set(row.percent) <= {"ALL", *benchmark.columns, *benchmark.figures} and ", " in row.source
         if row.correct and row.n:
             assert row.percent["ALL"] == pytest.approx(100 * row.correct / row.n, abs=0.01)
-    for points, system, other, *column in FILES[name].get("stated", ()):
-        one, two = (rows[each].percent[(column or FILES[name]["columns"])[0]] for each in (system, other))
-        assert round(one - two, len(str(points).partition(".")[2])) == points, (system, other)
+    for other, stated in figures_of(name).get("in the text", {}).items():
+        for label, points in stated.items():
+            system, _, column = label.partition(", ")
+            both = (system, other.removeprefix("to "))
+            one, two = (rows[each].percent[column or FILES[name]["columns"][0]] for each in both)
+            assert round(one - two, len(str(points).partition(".")[2])) == points, both
 
 
-@pytest.mark.parametrize(("name", "figure"), [("scienceqa", "figure 4"), ("tabmwp", "figure 5")])
-def test_shares_of_modules_round_to_the_figure_and_add_up_to_a_plans_length(name: str, figure: str) -> None:
-    for system, printed in FILES[name]["figures"][figure].items():
-        row = rows_of(name)[system]
-        assert {module: round(row.module_use[module]) for module in printed} == printed
-        length = sum((ENDS[name] | dict(row.module_use)).values()) / 100
-        assert length == pytest.approx(row.mean_length, abs=0.011), system  # 3.04 of rounded shares for 3.03
+# As figures 4 and 5 print the shares, without their decimals.
+USE = {
+    "scienceqa": ("figure 4", "knowledge_retrieval text_detector image_captioner query_generator bing_search",
+                  {"Chameleon (ChatGPT)": [72, 17, 10, 2, 3], "Chameleon (GPT-4)": [81, 30, 6, 11, 11]}),
+    "tabmwp": ("figure 5", "row_lookup column_lookup table_verbalizer knowledge_retrieval program_generator",
+               {"Chameleon (ChatGPT)": [47, 4, 3, 16, 71], "Chameleon (GPT-4)": [26, 6, 7, 25, 72]}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", USE)
+def test_shares_of_modules_round_to_the_figure_and_add_up_to_a_plans_length(name: str) -> None:
+    figure, modules, printed = USE[name]
+    figures = figures_of(name)
+    for system, shares in printed.items():
+        use = figures[f"Chameleon, {figure}"][system]
+        assert [round(use[module]) for module in modules.split()] == shares
+        length = sum((ENDS[name] | use).values()) / 100
+        told = figures["Chameleon, table 7"][system]["mean length"]
+        assert length == pytest.approx(told, abs=0.011), system  # 3.04 of rounded shares for 3.03
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_figures_are_numbers_by_system_and_arcs_begin_where_others_end(name: str) -> None:
+    for place, figure in FILES[name].get("figures", {}).items():
+        assert figure.keys() <= {"kind", "about", "systems"} and figure["systems"], place
+        assert figure.get("kind", "labels") in KINDS and ("kind" in figure or figure["about"]), place
+        for system, numbers in figure["systems"].items():
+            assert all(isinstance(each, int | float) for each in numbers.values()), (place, system)
+            arcs = [label.split(ARROW) for label in numbers if ARROW in label]
+            begins, ends = {each[0] for each in arcs}, {each[-1] for each in arcs}
+            assert not arcs or begins ^ ends <= {"START", "END", "not in the text"}
+            for begin in begins:
+                total = sum(share for label, share in numbers.items() if label.startswith(begin + ARROW))
+                assert total == pytest.approx(100, abs=3), (place, begin)
 
 
 def test_chains_of_operations_add_up() -> None:
     for name in ("tabfact", "wikitq"):
-        without = FILES[name]["figures"]["table 5"]
-        assert without["all"][0] == rows_of(name)["Chain-of-Table (PaLM 2)"].percent["ALL"]
-        assert all(round(left - without["all"][0], 2) == lost for left, lost in without.values())
-    figures = FILES["wikitq"]["figures"]
-    lengths, by_length = figures["table 2"], figures["figure 3"]
-    ours = by_length["Chain-of-Table"]
-    for other in ("Chain-of-Thought", "Dater"):
-        behind = [round(theirs - own, 1) for theirs, own in zip(by_length[other], ours, strict=True)]
-        assert behind == by_length[f"{other} behind"]
-    mean = sum(n * share for n, share in zip(lengths, ours, strict=True)) / sum(lengths)
-    assert (sum(lengths), sum(FILES["tabfact"]["figures"]["table 2"])) == (4309, 2023)
+        whole = rows_of(name)[CHAIN_OF_TABLE].percent["ALL"]
+        lost, left = figures_of(name)["Chain-of-Table, table 5"].values()
+        assert {key: round(value - whole, 2) for key, value in left.items()} == {"all": 0, **lost}
+    figures = figures_of("wikitq")
+    lengths = figures["Chain-of-Table, table 2"][CHAIN_OF_TABLE]
+    ours, *others = figures["Chain-of-Table, figure 3"].values()
+    behind = figures["Chain-of-Table, figure 3 (differences)"].values()
+    assert [{key: round(each[key] - ours[key], 1) for key in ours} for each in others] == [*behind]
+    mean = sum(n * ours[length] for length, n in lengths.items()) / sum(lengths.values())
+    n = sum(figures_of("tabfact")["Chain-of-Table, table 2"][CHAIN_OF_TABLE].values())
+    assert (sum(lengths.values()), n) == (4309, 2023)
     assert mean == pytest.approx(67.31, abs=0.03)
-    samples = {name: dict(each) for name, each in figures["table 4"].items()}
+    samples = {name: dict(each) for name, each in figures["Chain-of-Table, table 4"].items()}
     assert all(each.pop("all") == sum(each.values()) for each in samples.values())
 
 
