@@ -74,14 +74,13 @@ def exhibits_of(
     The chains of the run `chains_of` count for all; `labels` of answers are counted by the names of runs.
     Raises `InputError` for a run that shares no problem with `chains_of`.
     """
-    chains = {run.name: _by_chain(run, chains_of) for run in runs}
     printed = {figure.get("kind") for figure in published.values()}
     alone = [("", {"kind": kind}) for kind in KINDS if kind not in printed]
     for source, figure in [*published.items(), *alone]:
         kind, is_asked = figure.get("kind", ""), bool(source)
         about, chart = KINDS.get(kind, ("", ""))
         title = figure.get("about", about) + (f" ({source})" if source else "")
-        ours = {run.name: _numbers(kind, run, chains[run.name]) for run in runs}
+        ours = {run.name: _numbers(kind, run, chains_of) for run in runs}
         if kind == "changes":
             ours = _changes(runs)
         elif kind == "labels" and labels:
@@ -97,8 +96,8 @@ def exhibits_of(
             yield Exhibit(title, systems, kind, chart, is_asked)
 
 
-def _numbers(kind: str, run: Run, chains: Mapping[str, Count]) -> Numbers:
-    """Return what a run has of a kind, by what it is about; `chains` counts by the length of a chain."""
+def _numbers(kind: str, run: Run, chains_of: Run | None) -> Numbers:
+    """Return what a run has of a kind, by what it is about."""
     plans, tally, n = run.plans, run.tally, run.n
     match kind:
         case "calls":
@@ -109,10 +108,10 @@ def _numbers(kind: str, run: Run, chains: Mapping[str, Count]) -> Numbers:
             shares = plans.probabilities.items()
             return {f"{a}{ARROW}{b}": 100 * share for a, after in shares for b, share in after.items()}
         case "chain_lengths":
-            return {name: count.n for name, count in chains.items()}
+            return {name: count.n for name, count in _by_chain(run, chains_of).items()}
         case "accuracy_by_chain":
-            times = 1 if tally.graded else 100
-            first = {name: next(iter(tally.figures(count).values())) for name, count in chains.items()}
+            times, counts = 1 if tally.graded else 100, _by_chain(run, chains_of).items()
+            first = {name: next(iter(tally.figures(count).values())) for name, count in counts}
             return {name: times * value for name, value in first.items() if value is not None}
         case "samples" if n:
             return {"all": tally.usage.calls / n}

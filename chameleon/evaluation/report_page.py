@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
-from chameleon.evaluation.charts import charts_of
+from chameleon.evaluation.charts import bars, graph
 from chameleon.evaluation.page_views import write_html
 from chameleon.evaluation.results import Count, Result
 from chameleon.evaluation.run import Run, in_figures
@@ -27,7 +27,8 @@ def write_page(
     it is whole. Raises `InputError` when it cannot be written.
     """
     sections = [RunSection(run, number, problems, runs) for number, run in enumerate(runs, 1)]
-    write_html("report_page.html.j2", file, comparisons=comparisons, sections=sections, charts_of=charts_of)
+    shown = {"comparisons": comparisons, "sections": sections, "bars": bars, "graph": graph}
+    write_html("report_page.html.j2", file, **shown)
 
 
 class RunSection:

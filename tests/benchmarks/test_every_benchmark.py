@@ -292,7 +292,7 @@ def test_chains_of_operations_add_up() -> None:
     figures = figures_of("wikitq")
     lengths = figures["Chain-of-Table, table 2"][CHAIN_OF_TABLE]
     ours, *others = figures["Chain-of-Table, figure 3"].values()
-    behind = figures["Chain-of-Table, figure 3 (differences)"].values()
+    behind = figures["Chain-of-Table, differences in figure 3"].values()
     assert [{key: round(each[key] - ours[key], 1) for key in ours} for each in others] == [*behind]
     mean = sum(n * ours[length] for length, n in lengths.items()) / sum(lengths.values())
     n = sum(figures_of("tabfact")["Chain-of-Table, table 2"][CHAIN_OF_TABLE].values())

@@ -142,4 +142,4 @@ def test_a_chart_names_its_bars_and_draws_people_as_a_line(command: Command, tmp
     bars = [each for each in outline.of_tag("rect") if chart in each.parents]
     assert [each.classes for each in bars] == [["ours"], *[["published"]] * 20]
     assert "Human 90.22" in chart.text and len(outline.of_tag("line")) == 1
-    assert bars[0].attributes["width"] == "44.00%" and chart.text.startswith("ALL by system")
+    assert bars[0].attributes["width"] == "40.00%" and chart.text.startswith("ALL by system")
