@@ -26,7 +26,7 @@ class Drawing(list[str]):
         self.append("</svg>")
 
     def whole(self, title: str, size: str) -> str:
-        told = f"<title>{escape(brief(title, 200))}</title><desc>The numbers are in a table below.</desc>"
+        told = f"<title>{escape(brief(title, 200))}</title><desc>A table of this page has the numbers.</desc>"
         return f'<svg class="chart" role="img" {size}>{told}{"".join(self)}</svg>'
 
 

@@ -129,9 +129,7 @@ def test_stats_stand_side_by_side_with_the_published_use(paths: list[Path], caps
     assert header.split()[:2] == ["offline", "model"] and "Chameleon (GPT-4)" in header
     shares = {line.split()[0]: line.split()[1:] for line in lines[: lines.index("")]}
     assert "100.00" in shares["table_reader"] and shares["program_generator"][-2:] == ["71.99", "70.84"]
-    cells = [line.split() for line in lines]
-    assert ["START", "table_reader", "100.00", "–", "–"] in cells
-    assert ["START", "program_generator", "–", "16.67", "39"] in cells
+    assert ["START", "program_generator", "–", "16.67", "39"] in [line.split() for line in lines]
     assert "table_reader → final_answer" in printed and "offline, 24 problems: most" in printed
     print_stats(paths, as_json=True)
     found = json.loads(capsys.readouterr().out)["runs"]
