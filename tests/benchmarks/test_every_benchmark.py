@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from math import sqrt
 from pathlib import Path
@@ -19,6 +20,7 @@ from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import GradedScorer, Problem, Published, ValueScorer
 from chameleon.evaluation.compare import Z_90, half_width
 from chameleon.evaluation.data import OWN, DataFile, find_benchmark, read_problems, recognised
+from chameleon.evaluation.exhibits import ARROW, KINDS
 from chameleon.evaluation.system_table import SystemRow
 from chameleon.inventory.resolve import shipped
 from tests.benchmarks import (
@@ -216,6 +218,11 @@ COUNTS = {
 }  # fmt: skip
 LAST = {"answer_generator": 100}  # of every plan
 ENDS = {"scienceqa": {"solution_generator": 100, **LAST}, "tabmwp": LAST}
+CHAIN_OF_TABLE = "Chain-of-Table (PaLM 2)"
+
+
+def figures_of(name: str) -> dict[str, dict[str, dict[str, float]]]:
+    return {place: figure["systems"] for place, figure in FILES[name].get("figures", {}).items()}
 
 
 def rows_of(name: str) -> dict[str, Published]:
@@ -231,35 +238,58 @@ def test_rows_are_whole_and_differ_by_what_the_papers_state(name: str) -> None:
         assert set(row.percent) <= {"ALL", *benchmark.columns, *benchmark.figures} and ", " in row.source
         if row.correct and row.n:
             assert row.percent["ALL"] == pytest.approx(100 * row.correct / row.n, abs=0.01)
-    for points, system, other, *column in FILES[name].get("stated", ()):
-        one, two = (rows[each].percent[(column or FILES[name]["columns"])[0]] for each in (system, other))
-        assert round(one - two, len(str(points).partition(".")[2])) == points, (system, other)
+    for other, stated in figures_of(name).get("in the text", {}).items():
+        for label, points in stated.items():
+            system, _, column = label.partition(", ")
+            both = (rows[each].percent for each in (system, other.removeprefix("to ")))
+            one, two = (percent[column or FILES[name]["columns"][0]] for percent in both)
+            assert round(one - two, len(str(points).partition(".")[2])) == points, label
 
 
-@pytest.mark.parametrize(("name", "figure"), [("scienceqa", "figure 4"), ("tabmwp", "figure 5")])
-def test_shares_of_modules_round_to_the_figure_and_add_up_to_a_plans_length(name: str, figure: str) -> None:
-    for system, printed in FILES[name]["figures"][figure].items():
-        row = rows_of(name)[system]
-        assert {module: round(row.module_use[module]) for module in printed} == printed
-        length = sum((ENDS[name] | dict(row.module_use)).values()) / 100
-        assert length == pytest.approx(row.mean_length, abs=0.011), system  # 3.04 of rounded shares for 3.03
+# As figures 4 and 5 print the shares: GPT-4's, ChatGPT's.
+USE = {
+    "scienceqa": ("Chameleon, figure 4", {81, 30, 6, 11}, {72, 17, 10, 2, 3}),
+    "tabmwp": ("Chameleon, figure 5", {26, 6, 7, 25, 72}, {47, 4, 3, 16, 71}),
+}
+
+
+@pytest.mark.parametrize("name", USE)
+def test_shares_of_modules_round_to_the_figure_and_add_up_to_a_plans_length(name: str) -> None:
+    figure, *printed = USE[name]
+    lengths, used = figures_of(name)["Chameleon, table 7"], figures_of(name)[figure]
+    for (system, use), shares in zip(used.items(), printed, strict=True):
+        assert shares <= set(map(round, use.values()))
+        length = sum((ENDS[name] | use).values()) / 100
+        # One is 3.04 of rounded shares for 3.03.
+        assert length == pytest.approx(lengths[system]["mean length"], abs=0.011), system
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_figures_are_numbers_by_system_and_arcs_begin_where_others_end(name: str) -> None:
+    for place, figure in FILES[name].get("figures", {}).items():
+        assert figure["systems"] and (figure.get("about") or figure["kind"] in KINDS), place
+        for numbers in figure["systems"].values():
+            shares = Counter[str]()
+            for label, number in numbers.items():
+                shares[label.split(ARROW)[0]] += number if ARROW in label else 100
+            assert all(total == pytest.approx(100, abs=3) for total in shares.values()), place
 
 
 def test_chains_of_operations_add_up() -> None:
     for name in ("tabfact", "wikitq"):
-        without = FILES[name]["figures"]["table 5"]
-        assert without["all"][0] == rows_of(name)["Chain-of-Table (PaLM 2)"].percent["ALL"]
-        assert all(round(left - without["all"][0], 2) == lost for left, lost in without.values())
-    figures = FILES["wikitq"]["figures"]
-    lengths, by_length = figures["table 2"], figures["figure 3"]
-    ours = by_length["Chain-of-Table"]
-    for other in ("Chain-of-Thought", "Dater"):
-        behind = [round(theirs - own, 1) for theirs, own in zip(by_length[other], ours, strict=True)]
-        assert behind == by_length[f"{other} behind"]
-    mean = sum(n * share for n, share in zip(lengths, ours, strict=True)) / sum(lengths)
-    assert (sum(lengths), sum(FILES["tabfact"]["figures"]["table 2"])) == (4309, 2023)
+        whole = rows_of(name)[CHAIN_OF_TABLE].percent["ALL"]
+        lost, left = figures_of(name)["Chain-of-Table, table 5"].values()
+        assert {key: round(value - whole, 2) for key, value in left.items()} == {"all": 0, **lost}
+    figures = figures_of("wikitq")
+    lengths = figures["Chain-of-Table, table 2"][CHAIN_OF_TABLE]
+    ours, *others = figures["Chain-of-Table, figure 3"].values()
+    behind = figures["Chain-of-Table, differences in figure 3"].values()
+    assert [{key: round(each[key] - ours[key], 1) for key in ours} for each in others] == [*behind]
+    mean = sum(n * ours[length] for length, n in lengths.items()) / sum(lengths.values())
+    n = sum(figures_of("tabfact")["Chain-of-Table, table 2"][CHAIN_OF_TABLE].values())
+    assert (sum(lengths.values()), n) == (4309, 2023)
     assert mean == pytest.approx(67.31, abs=0.03)
-    samples = {name: dict(each) for name, each in figures["table 4"].items()}
+    samples = {name: dict(each) for name, each in figures["Chain-of-Table, table 4"].items()}
     assert all(each.pop("all") == sum(each.values()) for each in samples.values())
 
 

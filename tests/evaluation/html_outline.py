@@ -8,6 +8,7 @@ from html.parser import HTMLParser
 
 VOID = {"meta", "link", "input", "img"}
 NUMBER = r"\d+"
+LENGTH = r"-?\d+(\.\d+)?%?"
 ANCHOR = rf"run{NUMBER}(-problem{NUMBER})?|table{NUMBER}|show{NUMBER}-\w+"
 OURS = {
     "html": {"lang": "en"},
@@ -18,7 +19,13 @@ OURS = {
     "link": {"rel": "icon", "href": "data:,"},
     "nav": {"aria-label": "Contents"},
     "a": {"href": f"#({ANCHOR})"},
-    "div": {"tabindex": "0", "role": "region", "aria-label": "Table", "style": r"width: \d+\.\d\d%"},
+    "div": {"tabindex": "0", "role": "region", "aria-label": "Table"},
+    "svg": {"role": "img", "viewbox": r"0 0 \d+ \d+", **dict.fromkeys(("y", "width", "height"), LENGTH)},
+    "rect": dict.fromkeys(("x", "y", "width", "height"), LENGTH),
+    "line": dict.fromkeys(("x1", "x2", "y1", "y2"), LENGTH),
+    "text": dict.fromkeys(("x", "y"), LENGTH),
+    "circle": dict.fromkeys(("cx", "cy", "r"), LENGTH),
+    "path": {"d": r"M[\d C]+", "stroke-width": LENGTH},
     "span": {"style": r"margin-left: \d+\.\d\d%; width: \d+\.\d\d%"},
     "input": {"type": "radio", "name": rf"show{NUMBER}", "checked": ""},
     "label": {"for": ANCHOR},
@@ -26,7 +33,7 @@ OURS = {
 }
 PLAIN = re.compile(
     r"head|title|style|body|main|header|section|article|h[1-5]|p|strong|del|ins|small|code|pre|ol|li|dl|dt|dd"
-    r"|details|summary|table|caption|thead|tbody|tr|th|td"
+    r"|details|summary|table|caption|thead|tbody|tr|th|td|figure|figcaption|desc"
 )
 
 
