@@ -147,24 +147,15 @@ def test_a_planner_that_proposes_what_has_just_run_is_stopped() -> None:
 
 def test_what_is_public_is_printed_in_a_line() -> None:
     assert str(Plan((Step("one"), Step("say", {"what": "$one"})), "me")) == 'one → say (what: "$one")'
-    shown = pydoc.plain(pydoc.render_doc(chameleon))
-    assert all(name in shown for name in public_names()) and shown.count("\n") <= 80, "two screens"
+    told = pydoc.plain(pydoc.render_doc(chameleon))
+    assert all(name in told for name in public_names()) and told.count("\n") <= 80, "two screens"
     inventory = Inventory.of([one], Fixed("one"))
     state = copy.copy(Executor(inventory)).run(QUESTION)
     with pytest.raises(TypeError, match="not pickled: make one in each process"):
         pickle.dumps(Executor(inventory))
     long = run({"long": lambda state: "x" * 9_999})
-    each = (
-        inventory,
-        Executor(inventory),
-        state,
-        long,
-        state.plans[0],
-        state.history[0],
-        inventory.planner,
-        one,
-    )
-    assert all(re.fullmatch(r"<.{,398}>", repr(one)) for one in each)
+    shown = [inventory, Executor(inventory), state, long, *state.plans, *state.history, Fixed("one"), one]
+    assert all(re.fullmatch(r"<.{,398}>", repr(each)) for each in shown)
 
 
 LEAGUE = ROOT / "demos" / "data" / "league.csv"
@@ -181,36 +172,32 @@ def test_one_line_asks_a_table(given: object) -> None:
 def test_records_are_a_table_and_what_is_not_there_is_declined() -> None:
     records = [{"fruit": "apple", "price": 2}, {"fruit": "pear", "price": 3}]
     assert ask("What is the total price?", records).answer == "5"
-    state = ask("Will it rain?", records)
-    assert (state.status, state.answer) == ("declined", None) and "rain" in state.why
+    assert ask("Will it rain?", records).status == "declined"
 
 
-class TestABatch:
-    def test_shows_its_progress_on_stderr(self, capsys: pytest.CaptureFixture[str]) -> None:
-        states = executor({"one": one}).batch(iter([QUESTION] * 3), progress=True)
-        assert [state.answer for state in states] == [1, 1, 1] and capsys.readouterr().out == ""
+def test_a_batch_tells_its_progress_and_is_not_stopped_by_one_that_takes_long(capsys: Any) -> None:
+    states = executor({"one": one}).batch(iter([QUESTION] * 3), progress=True)
+    assert [state.answer for state in states] == [1, 1, 1] and capsys.readouterr().out == ""
+    done, others_done = list[str](), threading.Event()
 
-    def test_is_not_stopped_by_a_problem_that_takes_long(self) -> None:
-        done, others_done = list[str](), threading.Event()
+    def work(state: State) -> str:
+        name = str(state.input["question"])
+        assert name != "0" or others_done.wait(30)
+        done.append(name)
+        if len(done) == 39:
+            others_done.set()
+        return name
 
-        def work(state: State) -> str:
-            name = str(state.input["question"])
-            assert name != "0" or others_done.wait(30)
-            done.append(name)
-            if len(done) == 39:
-                others_done.set()
-            return name
+    inputs = ({"question": str(number)} for number in range(40))
+    states = executor({"work": work}).map(inputs, workers=2)
+    assert [state.answer for state in states] == [*map(str, range(40))] and done[-1] == "0"
 
-        inputs = ({"question": str(number)} for number in range(40))
-        states = executor({"work": work}).map(inputs, workers=2)
-        assert [state.answer for state in states] == [str(number) for number in range(40)]
-        assert done[-1] == "0"
 
-    def test_takes_inputs_as_it_needs_them_and_goes_on_after_one_that_is_none(self) -> None:
-        endless = ({"question": str(number)} if number else 5 for number in itertools.count())
-        states: Any = executor({"work": lambda state: state.input["question"]}).map(endless, workers=4)
-        assert [state.answer for state in itertools.islice(states, 5)] == [None, "1", "2", "3", "4"]
-        states.close()
+def test_a_batch_takes_inputs_as_it_needs_them_and_goes_on_after_one_that_is_none() -> None:
+    endless = ({"question": str(number)} if number else 5 for number in itertools.count())
+    states: Any = executor({"work": lambda state: state.input["question"]}).map(endless, workers=4)
+    assert [state.answer for state in itertools.islice(states, 5)] == [None, "1", "2", "3", "4"]
+    states.close()
 
 
 def test_a_model_that_is_named_is_asked_as_the_inventory_says(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,17 +1,26 @@
-"""Texts that people read: no secret survives, tokens are estimated well, numbers are as a person writes."""
+"""Texts that people read and texts of pages: no secret survives, and what is hidden goes."""
 
 from __future__ import annotations
 
+import json
 import re
+import time
+import unicodedata
+from contextlib import suppress
 from typing import Any
 
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from chameleon import StepRejected
+from chameleon.core.log import event_to_json
+from chameleon.errors import ModuleError, WebError
 from chameleon.figures import in_digits, in_dollars, in_time, with_unit, without_noise
 from chameleon.table import Table, to_text
-from chameleon.text import beginning, estimated_tokens, one_line, redact
+from chameleon.text import beginning, estimated_tokens, known_secrets, one_line, redact
+from chameleon.web.markup import decoded, page_text, visible
+from tests.engine.doubles import QUESTION, executor, failing, run
 
 BARS = to_text(Table(["Kite", "Minutes"], [["red", "12"], ["blue", "15"]]))
 
@@ -36,23 +45,20 @@ def test_numbers_are_as_a_person_writes_them(write: Any, cases: dict[float, str]
     assert {value: write(value) for value in cases} == cases
 
 
-@pytest.mark.parametrize(
-    "text", ["-5 $ -$5", "12.5 $ $12.50", "12.25 € €12.25", "1e+9 $ $1e+9", "7.5 km 7.5 km"]
-)
-def test_a_unit_stands_where_a_person_writes_it(text: str) -> None:
-    number, unit, written = text.split(" ", 2)
-    assert with_unit(number, unit) == written
+def test_a_unit_stands_where_a_person_writes_it() -> None:
+    for text in ("-5 $ -$5", "12.5 $ $12.50", "12.25 € €12.25", "1e+9 $ $1e+9", "7.5 km 7.5 km"):
+        number, unit, written = text.split(" ", 2)
+        assert with_unit(number, unit) == written
 
 
-@pytest.mark.parametrize(
-    ("text", "tokens"),
-    [
-        ("", 0), ("the city", 2), ("Constantinople", 3), ("a | b", 3), ("1993", 2), ("in 1993", 4),
-        ("12,467", 3), ("-----", 2), ("中文", 2), ("a\n\nb", 3), (BARS, 14),  # as cl100k_base has
-    ],
-)  # fmt: skip
-def test_pieces_of_a_text(text: str, tokens: int) -> None:
-    assert estimated_tokens(text) == tokens
+TOKENS = {
+    "": 0, "the city": 2, "Constantinople": 3, "a | b": 3, "1993": 2, "in 1993": 4, "12,467": 3, "-----": 2,
+    "中文": 2, "a\n\nb": 3, BARS: 14,
+}  # fmt: skip
+
+
+def test_pieces_of_a_text_are_as_many_as_cl100k_base_has() -> None:
+    assert {text: estimated_tokens(text) for text in TOKENS} == TOKENS
 
 
 @given(st.lists(st.text(st.characters(exclude_characters="\t\n\r"), min_size=1), min_size=1))
@@ -66,22 +72,11 @@ def test_more_text_is_never_fewer_tokens(text: str, more: str) -> None:
     assert estimated_tokens(text) <= estimated_tokens(text + more) <= len(text) + len(more)
 
 
-@pytest.mark.parametrize(
-    ("text", "most", "begun"),
-    [
-        ("the city of Tartu", 2, "the city"),
-        ("the city of Tartu", 4, "the city of Tartu"),
-        ("Constantinople", 2, "Constantinop"),  # no word ends before it
-        ("in 1993 and 1994", 4, "in 1993"),
-        ("a\n\nb c", 2, "a"),
-        ("", 1, ""),
-    ],
-)
-def test_the_beginning_ends_with_a_word(text: str, most: int, begun: str) -> None:
-    assert beginning(text, most) == begun
-
-
-def test_blanks_do_not_carry_a_text_past_its_limit() -> None:
+def test_the_beginning_ends_with_a_word() -> None:
+    begun = {2: "the city", 4: "the city of Tartu"}
+    assert {most: beginning("the city of Tartu", most) for most in begun} == begun
+    assert beginning("Constantinople", 2) == "Constantinop", "no word ends before it"
+    assert (beginning("in 1993 and 1994", 4), beginning("a\n\nb c", 2)) == ("in 1993", "a")
     assert len(beginning("a" + " " * 1_000_000 + "b", 10)) <= 80
 
 
@@ -108,16 +103,14 @@ def test_secrets_that_are_named_never_survive(key: str, before: str, after: str)
     assert key not in redact(before + key + after, also=[key], environ={}).replace("***", "\n")
 
 
-TEMPLATES = [
-    "Authorization: Bearer KEY",
-    "'authorization': 'Bearer KEY'",
-    '{"x-api-key": "KEY"}',
-    '{\\"api_key\\": \\"KEY\\"}',
-    "token Bearer KEY.",
-    "https://user:KEY@host/v1",
-    "https://host/v1?api_key=KEY&x=1",
-    "https://host/v1?a=1&access_token=KEY",
-]
+TEMPLATES = """Authorization: Bearer KEY
+'authorization': 'Bearer KEY'
+{"x-api-key": "KEY"}
+{\\"api_key\\": \\"KEY\\"}
+token Bearer KEY.
+https://user:KEY@host/v1
+https://host/v1?api_key=KEY&x=1
+https://host/v1?a=1&access_token=KEY""".splitlines()
 
 
 @given(st.text(st.characters(codec="ascii", categories=["L", "N"]), min_size=8, max_size=40))
@@ -128,19 +121,171 @@ def test_headers_addresses_and_queries_are_recognised_without_knowing_the_secret
         assert key not in cleaned and "***" in cleaned, template
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "The model `gpt-4.1-mini` does not exist at http://127.0.0.1:8000/v1/models?limit=3 (404)",
-        "maximum context length is 8192 tokens; your max_tokens: 512",
-        "mail me@example.org about the sky-high task-oriented basic facts",
-    ],
-)
-def test_ordinary_text_is_left_alone(text: str) -> None:
-    assert redact(text, environ={"FLAG_TOKEN": "true", "PATH": "/usr/bin", "OPENAI_API_KEY": ""}) == text
+ORDINARY = """The model `gpt-4.1-mini` does not exist at http://127.0.0.1:8000/v1/models?limit=3 (404)
+maximum context length is 8192 tokens; your max_tokens: 512
+mail me@example.org about the sky-high task-oriented basic facts"""
+
+
+def test_ordinary_text_is_left_alone_and_places_are_no_secrets() -> None:
+    environ = {"FLAG_TOKEN": "true", "PATH": "/usr/bin", "OPENAI_API_KEY": ""}
+    assert redact(ORDINARY, environ=environ) == ORDINARY
+    assert known_secrets(environ={"PWD": "/home/somebody/work", "OLDPWD": "/usr/local/bin:/usr/bin"}) == ()
 
 
 @given(prose, st.integers(2, 40))
 def test_one_line_is_one_line_within_its_limit(text: str, limit: int) -> None:
     line = one_line(text, limit)
     assert len(line) <= limit and "\n" not in line
+
+
+JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.dozjgNryP4J3jVmNHl0w5"
+PEM = "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC\n-----END PRIVATE KEY-----"
+SECRETS = {
+    "OPENAI_API_KEY": "sk-proj-PLANTa1b2c3d4e5f6g7h8", "MY_TOKEN": "PLANTtokentoken99",
+    "PGPASSWORD": "PLANTpgpassword99", "DB_PASSWD": "PLANTpasswd0099", "MYSQL_PWD": "PLANTmysqlpwd1234",
+    "GITHUB_PAT": "PLANT-of-github-99", "MYCRED": "PLANT-credential-99", "APIKEY": "PLANTapikeyapikey1",
+    "DB_PASS": "PLANTdbpassvalue12",
+}  # fmt: skip
+SHAPED = [
+    *(JWT, PEM, "xoxb-1234567890-PLANT", "github_pat_11PLANT0abcdefghijklmnop", "glpat-PLANTabcdefghij1234"),
+    *("gho_PLANTabcdefghijklmnopqrst", "ghs_PLANTabcdefghijklmnopqrst", "AKIAPLANTABCDEFGHIJK"),
+]
+SECRETS |= {f"SHAPED{number}": text for number, text in enumerate(SHAPED)}
+PARTS = {
+    "STORAGE": ("AccountName=a;AccountKey=PLANTazure0099==;X=1", "PLANTazure0099=="),
+    "DATABASE_URL": ("postgresql://me:PLANTdatabase99@host/db", "PLANTdatabase99"),
+}
+PLANTED = [*SECRETS.values(), *(part for _, part in PARTS.values())]
+ALL = " ".join(PLANTED)
+LEAKS: dict[str, Any] = {
+    "text": ALL,
+    "deep": {"a": [{ALL: [ALL]}]},
+    "table": Table([ALL], [[ALL]], ALL),
+    "rejected": StepRejected(ALL, hint=ALL),
+    "failed": ModuleError(ALL, hint=ALL),
+    "other": RuntimeError(ALL),
+}
+
+
+@pytest.mark.parametrize("kind", LEAKS)
+def test_no_event_and_no_later_step_has_a_secret(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in (SECRETS | {name: value for name, (value, _) in PARTS.items()}).items():
+        monkeypatch.setenv(name, value)
+    leak = LEAKS[kind]
+    first = failing(leak) if isinstance(leak, Exception) else lambda state: leak
+    leaking = executor({"first": first, "second": lambda state: str(dict(state.cache))})
+    written = json.dumps([event_to_json(event) for event in leaking.stream(QUESTION)])
+    assert not [secret for secret in PLANTED if json.dumps(secret)[1:-1] in written] and "***" in written
+
+
+@pytest.mark.parametrize("value", ["4096", "12345678901234", "3.14159265358979", "true", "short"])
+def test_a_number_or_a_short_value_changes_no_answer(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("X_TOKEN", "X_API_KEY"):
+        monkeypatch.setenv(name, value)
+    assert run({"answer": lambda state: f"{value} rows"}).answer == f"{value} rows"
+
+
+OF_ERRORS = (
+    "sk-proj-PLANT**********************PLANT",
+    "gsk_PLANT0123456789abcdefghij",
+    "AIzaPLANT0123456789abcdefghijklmnopqrstuv",
+    "AccountKey=PLANTazure0099==",
+)
+
+
+def test_shapes_of_secrets_are_masked_in_errors_whatever_their_names() -> None:
+    masked = " ".join(redact(f"refused: {text}.") for text in (*SHAPED, *OF_ERRORS))
+    assert not re.search("PLANT|dozjg|MIIE", masked)
+
+
+PAGE = """<!DOCTYPE html>
+<html><head><title>Tides &amp; <b>ports</b></title><style>p {color: red}</style>
+<script>document.write("never")</script><meta name="x" content="never"></head>
+<body><!-- never --><h1>High   tide</h1>
+<p>comes <b>twi</b>ce<br>a day.<p hidden>never</p>
+<div style="color:red;display: none">never <p>never</p></div>
+<span aria-hidden="true">never</span><template>never</template><noscript>never</noscript>
+<svg><text>never</text></svg><select><option>never</select><input hidden>
+<div style="font-size:0">never</div><div style="opacity: 0">never</div>
+<div style="VISIBILITY:hidden">never</div>
+<table><tr><td>6:10<td>4.2 m</tr></table><div style="opacity:0.9">shown</div></body></html>"""
+
+
+def test_what_a_reader_sees_is_kept_and_nothing_else() -> None:
+    title, text = page_text(PAGE.encode())
+    assert title == "Tides & <b>ports</b>"
+    assert text == "High tide\ncomes twice\na day.\n6:10 4.2 m\nshown"
+
+
+def test_parts_of_pages_and_other_texts() -> None:
+    assert page_text(b"<p hidden>never<b>never</b></p>seen<br hidden>too")[1] == "seen\ntoo"
+    assert page_text(b"a < b &amp; c\r\n\r\n  d\x07", "text/plain") == ("", "a < b &amp; c\nd")
+    assert page_text(b"<p>a</p>", "") == ("", "a")
+    for kind in ("application/pdf", "image/png", "application/octet-stream", "video/mp4"):
+        with pytest.raises(WebError, match="no text"):
+            page_text(b"%PDF-1.7", kind)
+    assert visible("a\u202eb\u2066c\u200bd\x1b[31m\ufeff\ue000\U000e0041") == "abcd[31m"
+    assert visible("می\u200cخواهم") == "می\u200cخواهم"
+
+
+WORDS = "Größe, Çay, приве́т, 潮汐, naïve — “fine”"
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "text"),
+    [
+        (WORDS.encode(), "text/html", WORDS),
+        (WORDS.encode(), "text/html; charset=UTF-8", WORDS),
+        (WORDS.encode("utf-8-sig"), "text/html; charset=latin-1", WORDS),
+        (WORDS.encode("utf-16"), "text/html", WORDS),
+        ("Größe “fine”".encode("cp1252"), "text/html; charset=iso-8859-1", "Größe “fine”"),
+        ("Größe".encode("latin-1"), "text/html", "Größe"),
+        ("привет".encode("koi8-r"), "text/html; charset=KOI8-R", "привет"),
+        ("привет".encode("cp1251"), "text/html; charset='windows-1251'", "привет"),
+        ("潮汐".encode("shift_jis"), "text/html; charset=Shift_JIS", "潮汐"),
+        (b"<meta charset=windows-1251>" + "привет".encode("cp1251"), "text/html", "привет"),
+        (b"<meta content='text/html; charset=euc-jp'>" + "潮汐".encode("euc-jp"), "text/html", "潮汐"),
+        ("Größe".encode(), "text/html; charset=no-such-charset", "Größe"),
+        (b"abc\\u0041", "text/html; charset=unicode_escape", "abc\\u0041"),
+        (b"eJw=", "text/html; charset=zip", "eJw="),
+        (b"ok \xff\xfe", "text/html; charset=utf-8", "ok \ufffd\ufffd"),
+        ("Größe".encode()[:3], "text/html", "Gr\ufffd"),
+    ],
+)
+def test_encodings_are_recognised(body: bytes, kind: str, text: str) -> None:
+    assert decoded(body, kind).rpartition(">")[2] == text
+    assert page_text(body, kind)[1] == text
+
+
+REPEATED = [
+    *("<div>", "<a><b><i><p>", "<!--", "<a", "<a href='", "<![CDATA[", "<script></scrip", "<table><tr><td>"),
+    *("&#1114112;&#0;&nbsp;&amp", "<p hidden>", "\0", " \n", "<p><font a={n}>", "<p a{n}=1 "),
+]
+
+
+@pytest.mark.parametrize("piece", REPEATED)
+def test_hostile_pages_take_no_more_time_than_others(piece: str) -> None:
+    """A megabyte, half of what the client lets through, in a time that grows with the length alone."""
+    page = "".join(piece.replace("{n}", str(n)) for n in range(1_000_000 // len(piece))).encode()
+    begun = time.process_time()
+    page_text(page[:1_000_000])
+    assert time.process_time() - begun < 2.5
+
+
+@given(st.binary(max_size=300), st.text(max_size=40))
+def test_any_bytes_of_any_kind_are_text_or_a_web_error(body: bytes, kind: str) -> None:
+    with suppress(WebError):
+        shown = {*"".join(page_text(body, kind))} - {*"\n\u200c\u200d"}
+        assert not [sign for sign in shown if unicodedata.category(sign).startswith("C")]
+
+
+@given(st.text(st.characters(categories=["L", "N", "P", "Zs"], exclude_characters="<&"), max_size=200))
+def test_what_is_no_markup_is_kept_word_for_word(text: str) -> None:
+    title, shown = page_text(f"<title>{text}</title><p>{text}</p>".encode())
+    assert shown.split() == text.split() and title.split() == text.split()
+
+
+@given(st.text(max_size=200))
+def test_markup_of_any_kind_becomes_text(text: str) -> None:
+    title, shown = page_text(f"<title>{text}</title><p>{text}</p><p>the end".encode("utf-8", "replace"))
+    assert all(c == "\n" or c.isprintable() or c in "\u200c\u200d" for c in shown) and "\n" not in title
