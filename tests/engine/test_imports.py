@@ -75,18 +75,15 @@ try: Inventory.load('scienceqa').check()
 except errors.InventoryError: pass"""
 
 
+FROM = "from chameleon import Executor, Module, Table, ask"
+LIGHT = dict.fromkeys((FROM, LOADS, FAILS), MODEL_AND_DATA)
+LIGHT["import chameleon"] = {*HEAVY, "chameleon.core.state"}
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("code", "heavy"),
-    [
-        ("import chameleon", {*HEAVY, "chameleon.core.state"}),
-        ("from chameleon import Executor, Module, Table, ask", MODEL_AND_DATA),
-        (LOADS, MODEL_AND_DATA),
-        (FAILS, MODEL_AND_DATA),
-    ],
-)
-def test_importing_is_light(code: str, heavy: set[str], tmp_path: Path) -> None:
-    assert not heavy & loaded(code, tmp_path)
+@pytest.mark.parametrize("code", LIGHT)
+def test_importing_is_light(code: str, tmp_path: Path) -> None:
+    assert not LIGHT[code] & loaded(code, tmp_path)
 
 
 MODEL_LAYER = {f"chameleon.llm.{file}" for file in ("client", "connection", "message", "pipeline", "store")}
@@ -95,16 +92,17 @@ UNUSED = {"asyncio", "ssl", "http.client", "rich", "chameleon.sandbox.tiers"}
 NOT_LISTED = {*MODEL_LAYER, *READ_ALONE, *UNUSED, "sqlite3", "chameleon.table", "chameleon.core.state"}
 
 
+ASKED = ["ask", "How many people does Rome have?", "--table", "t.csv"]
+COMMANDS = [
+    (ASKED, {*MODEL_LAYER, *UNUSED}),
+    (["list", "inventories"], NOT_LISTED),
+    (["--version"], {*NOT_LISTED, "pydantic.main", "yaml"}),
+    (["--help"], {*NOT_LISTED, "yaml"} - {"rich"}),
+]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("arguments", "unused"),
-    [
-        (["ask", "How many people does Rome have?", "--table", "t.csv"], {*MODEL_LAYER, *UNUSED}),
-        (["list", "inventories"], NOT_LISTED),
-        (["--version"], {*NOT_LISTED, "pydantic.main", "yaml"}),
-        (["--help"], {*NOT_LISTED, "yaml"} - {"rich"}),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "unused"), COMMANDS)
 def test_a_command_loads_what_it_needs(arguments: list[str], unused: set[str], tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("city,people\nParis,2\nRome,3\n")
     names = loaded(f"sys.argv[1:] = {arguments}\nfrom chameleon.cli import main\nmain()", tmp_path)
@@ -135,9 +133,9 @@ def failure(module: str, *, imports: bool = False) -> str:
     return str(caught.value)
 
 
-@pytest.mark.parametrize("module", ["no_package", "no_package.part", "no_package.part.of_it", "json.no_part"])
-def test_a_package_is_missing_whichever_of_its_parts_is_asked_for(module: str) -> None:
-    assert "which is not installed" in failure(module)
+def test_a_package_is_missing_whichever_of_its_parts_is_asked_for() -> None:
+    for module in ("no_package", "no_package.part", "no_package.part.of_it", "json.no_part"):
+        assert "which is not installed" in failure(module)
     require("json", "tides need", "web", module="json.decoder", imports=True)
 
 
