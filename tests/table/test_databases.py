@@ -100,12 +100,8 @@ def test_endless_views_and_large_tables_are_left_out(tmp_path: Path, monkeypatch
 
 
 def test_broken_files_and_wrong_addresses_are_one_line_without_the_password(tmp_path: Path) -> None:
-    for name, content in (
-        ("x.db", b"hello" * 100),
-        ("y.db", b"SQLite format 3\x00" + b"\xff" * 2000),
-        ("x.parquet", b"PAR1 and nothing"),
-        ("y.parquet", b"PAR1 and nothing PAR1"),
-    ):
+    broken = {"x.db": b"hello" * 100, "y.db": b"SQLite format 3\x00" + b"\xff" * 2000}
+    for name, content in {**broken, "x.parquet": b"PAR1 and no", "y.parquet": b"PAR1 and no PAR1"}.items():
         (tmp_path / name).write_bytes(content)
         with pytest.raises(InputError) as caught:
             choose_table(tmp_path / name, name=name)
@@ -115,10 +111,8 @@ def test_broken_files_and_wrong_addresses_are_one_line_without_the_password(tmp_
     for address in (
         "postgresql://ann:hush-hush@127.0.0.1:1/db?password=hush-hush",
         "postgresql://ann:hush-hush@127.0.0.1:hush-hush/db",
-        "postgresql://ann:hush-hush@[::1/db",
-        "postgresql:/ann:hush-hush@h/db",
-        "nosuch://ann:hush-hush@h/db",
-        "sqlite:///hush-hush.db",
+        *("postgresql://ann:hush-hush@[::1/db", "postgresql:/ann:hush-hush@h/db"),
+        *("nosuch://ann:hush-hush@h/db", "sqlite:///hush-hush.db"),
     ):
         with pytest.raises(ChameleonError) as caught:
             choose_table(address)

@@ -81,11 +81,10 @@ def test_titles_and_notes_belong_to_their_table() -> None:
     assert choose_table(text.encode(), sheet="2").table == buses.table
 
 
-@given(
-    st.lists(
-        st.lists(st.sampled_from(["", "", "a", "1", "Source: x", "b c"]), min_size=1, max_size=4), max_size=12
-    )
-)
+_LINE = st.lists(st.sampled_from(["", "", "a", "1", "Source: x", "b c"]), min_size=1, max_size=4)
+
+
+@given(st.lists(_LINE, max_size=12))
 def test_sections_lose_nothing(records: list[list[str]]) -> None:
     kept: list[str] = []
     for section in sections(enumerate(records, 1)):
@@ -251,7 +250,8 @@ INCOME = """<td></td><td></td><td colspan=6><b>Year ended June 30,</b></td></tr>
 <tr><td>Grants</td><td></td><td colspan=2>—</td><td></td><td colspan=2>12</td><td></td></tr>
 <tr><td>Result</td><td></td><td>$ (</td><td>34</td><td>)</td><td>$</td><td>355</td><td></td></tr>
 <tr><td>Share</td><td></td><td></td><td>35.2</td><td>%</td><td></td><td>(32.3</td><td>)%</td></tr>"""
-ENDED = "(in thousands),Year ended June 30; 2023,Year ended June 30; 2022"
+ENDED = """(in thousands),Year ended June 30; 2023,Year ended June 30; 2022|Dues,$1;234,$1;100\
+|Dredging,(800),(745)|Grants,—,12|Result,$ (34),$355|Share,35.2%,(32.3)%"""
 
 
 @pytest.mark.parametrize(
@@ -261,15 +261,9 @@ ENDED = "(in thousands),Year ended June 30; 2023,Year ended June 30; 2022"
         ("<th>Item<th>Currency<th>Price<tr><td>Rope<td>$<td>5", "Item,Currency,Price|Rope,$,5"),
         ("<th>a<th>b<th>c<tr><td>1<td><td>3<tr><td><td>2<td>", "a,b,c|1,,3|,2,"),
         ("<td>Port<td>Quay<tr><td>Arvik<td>north", "Port,Quay|Arvik,north"),
-        (  # rows that begin with their names are columns
-            "<th colspan=2>Rome<tr><th>Country<td>Italy<tr><th>Founded<td>753 BC",
-            "Country,Founded|Italy,753 BC",
-        ),
-        (
-            INCOME,
-            ENDED
-            + "|Dues,$1;234,$1;100|Dredging,(800),(745)|Grants,—,12|Result,$ (34),$355|Share,35.2%,(32.3)%",
-        ),
+        # Rows that begin with their names are columns.
+        ("<th colspan=2>Rome<tr><th>Land<td>Italy<tr><th>Built<td>753 BC", "Land,Built|Italy,753 BC"),
+        (INCOME, ENDED),
     ],
 )
 def test_signs_go_with_their_amounts_and_other_columns_stay(markup: str, expected: str) -> None:
@@ -284,9 +278,7 @@ _PIECES += ["a", "1", "$", "(800", ")", "[1]", "-->"]
 _CELLS = ("", "$", "(", ")", "%", "1,234", "(800", "35.2", "—", "2023", "Dues", "a b")
 
 
-@given(
-    st.text(alphabet="|-: \n#`*[]()ab1~=\\", max_size=200), st.lists(st.sampled_from(_PIECES), max_size=40)
-)
+@given(st.text("|-: \n#`*[]()ab1~=\\", max_size=200), st.lists(st.sampled_from(_PIECES), max_size=40))
 def test_no_markdown_and_no_page_breaks_the_reader(text: str, pieces: list[str]) -> None:
     for each in (*tables_in(b"x" + text.encode(), "x.md"), *page("".join(pieces))):
         assert isinstance(each, Found | LeftOut)
