@@ -8,6 +8,8 @@ import pytest
 
 from chameleon import ChameleonError, Inventory
 
+FIXED = "name: mine\nplanner: {use: fixed, plan: [solution_generator, answer_generator]}"
+GOOD = f"{FIXED}\nmodules:\n  answer_generator: {{}}\n  solution_generator: {{}}"
 TOOL = """
 from chameleon import Module
 

@@ -251,55 +251,16 @@ def test_a_default_that_json_has_no_number_for_is_left_to_the_function(default: 
     assert card.signature == "(to?: number)"
 
 
-USE = """
-from collections.abc import Sequence
-
-from chameleon import Executor, Inventory, Module, Planner, State, Step, Table, ask, evaluate
-from chameleon import read_table, tool
-from chameleon.evaluation import Problem
-from chameleon.modules.lookup import RowLookup
-
-@tool
-def double(number: int) -> int:
-    return 2 * number
-
-class Rows(Module):
-    reads = ("input.table",)
-
-    def run(self, state: State) -> int:
-        table: Table = state.input["table"]
-        return len(table.rows)
-
-class First(Planner):
-    def propose(self, state: State, inventory: Inventory) -> Sequence[Step]:
-        return () if state.executed_names else [Step("rows")]
-
-executor = Executor([double, Rows], planner=First())
-state: State = executor.run({"question": "How many?", "table": read_table("a.csv")})
-status: str = state.status
-print(state.answer, state.why, state.sources, state.reading, ask("How many?", "a.csv").answer, RowLookup)
-made = [Problem(row["id"], {}, 1) for row in [{"id": "1"}]]
-print(evaluate(made, executor, scorer=lambda one, gold: True, progress=True))
-print(executor.batch([{}], progress=True), made)
-"""
-WRONG = [
-    ("Executor(5)", '"Executor" has incompatible type "int"'),
-    ('Executor("tables", 5)', '"Executor" has incompatible type "int"'),
-    ('Executor("tables").run("How many?")', 'incompatible type "str"'),
-    ("ask(5)", 'incompatible type "int"'),
-    ("State().anwser", 'has no attribute "anwser"'),
-]
-
-
 @pytest.mark.slow
 def test_mypy_takes_the_documented_use_and_rejects_the_rest(tmp_path: Path) -> None:
     api = pytest.importorskip("mypy.api")
-
-    (tmp_path / "use.py").write_text(USE)
-    for number, (line, _) in enumerate(WRONG):
+    use, _, lines = Path(__file__).with_name("typed_use.txt").read_text("utf-8").partition("---\n")
+    wrong = [line.split("  # ") for line in lines.splitlines()]
+    (tmp_path / "use.py").write_text(use)
+    for number, (line, _) in enumerate(wrong):
         (tmp_path / f"wrong{number}.py").write_text(f"from chameleon import Executor, State, ask\n{line}\n")
     options = ["--strict", "--python-executable", sys.executable, "--cache-dir", str(tmp_path / "cache")]
     shown, _, _ = api.run([*options, *map(str, sorted(tmp_path.glob("*.py")))])
     assert "use.py" not in shown, shown
-    for number, (_, told) in enumerate(WRONG):
+    for number, (_, told) in enumerate(wrong):
         assert any(told in line for line in shown.splitlines() if f"wrong{number}.py" in line), shown

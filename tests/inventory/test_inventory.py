@@ -14,9 +14,10 @@ from chameleon import ChameleonError, Executor, Inventory
 from chameleon.core.llm_module import asking_of
 from chameleon.errors import InputError, InventoryError
 from chameleon.table import Table
-from tests.engine.files import TOOL, fault, write
-from tests.inventory.faults import FAULTS
+from tests.engine.files import FIXED, GOOD, TOOL, fault, write
 
+# Each with the line that is told, or 0, and with what is said of it.
+FAULTS = Path(__file__).with_name("faults.txt").read_text("utf-8").removesuffix("\n").split("\n---\n")
 NO_INVENTORIES = [
     (b"\x89PNG\r\n\x1a\n\x00\x00", "the file is not UTF-8 text (byte 0)"),
     (b"name: mine\n#" + b"x" * 1_000_000, "an inventory has less than 1,000,000 bytes"),
@@ -25,11 +26,12 @@ NO_INVENTORIES = [
 
 
 class TestFaults:
-    @pytest.mark.parametrize(("text", "line", "told"), FAULTS)
-    def test_are_told_with_place_and_key(self, text: str, line: int, told: str, tmp_path: Path) -> None:
-        path = write(tmp_path, text)
+    @pytest.mark.parametrize("each", FAULTS, ids=lambda each: each.partition("\n")[0])
+    def test_are_told_with_place_and_key(self, each: str, tmp_path: Path) -> None:
+        head, _, text = each.replace("@FIXED", FIXED).replace("@GOOD", GOOD).partition("\n")
+        path, (line, _, told) = write(tmp_path, text), head.partition(" ")
         message = fault(path)
-        assert told in message and message.startswith(f"{path}:{line}: " if line else "")
+        assert told in message and message.startswith(f"{path}:{line}: " if line != "0" else "")
 
     @pytest.mark.parametrize(("content", "told"), NO_INVENTORIES)
     def test_of_files_that_are_no_inventory(self, content: bytes, told: str, tmp_path: Path) -> None:

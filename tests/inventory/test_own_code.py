@@ -12,8 +12,7 @@ import pytest
 from chameleon import Executor, Inventory
 from chameleon.errors import InventoryError, MissingPackage, PromptError
 from tests.e2e.commands import environment, spawn
-from tests.engine.files import TOOL, fault, write
-from tests.inventory.faults import GOOD
+from tests.engine.files import GOOD, TOOL, fault, write
 from tests.inventory.installed import weather_tools
 
 __all__ = ["weather_tools"]
@@ -164,7 +163,7 @@ def test_code_in_the_current_folder_hides_nothing(tmp_path: Path, monkeypatch: p
 def with_prompt(folder: Path, prompt: str | bytes) -> Inventory:
     (folder / "own").mkdir(exist_ok=True)
     write(folder / "own", prompt, "look.md")
-    return Inventory.load(write(folder, f"{GOOD}  row_lookup: {{prompt: own/look}}"))
+    return Inventory.load(write(folder, f"{GOOD}\n  row_lookup: {{prompt: own/look}}"))
 
 
 def test_a_prompt_beside_the_inventory_is_found(tmp_path: Path) -> None:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, get_args
 
 import pytest
+import yaml
 
 from chameleon import State, Table
 from chameleon.llm import Reply
 from chameleon.modules.program.programs import TableAnswer, program_in, run_code
 from chameleon.modules.sql.binder_programs import Answerer, MapQuestion, ProgramRun, Question
 from chameleon.modules.sql.binder_repair import repaired
-from chameleon.modules.sql.database import Cell, SqlTable, SqlType
+from chameleon.modules.sql.database import SqlTable, SqlType
 from chameleon.modules.sql.dater import queries_in
 from chameleon.modules.sql.query import run_sql
 from chameleon.modules.table_ops.add_column import AddColumn
@@ -35,27 +37,15 @@ OPERATIONS: dict[str, TableOperation] = {
     "sort_by": SortBy(),
 }
 FORMS: dict[str, Form] = {"wikitq": "items", "tabfact": "verdict", "fetaqa": "text"}
-# Worked out by hand, in the order of the file.
-ROOS: list[Any] = ["no", "Mill Pond", "45 minutes", 8.05, 15, "1/3", 7, 439.15, "Atelier Roos", 2]
-OF_PROBLEMS: dict[str, list[Any]] = {
-    "tabmwp/program_generator": ["linear", "Mill Pond", "no", "45 minutes", 13.55, 7, -18, "1/3"],
-    "tables/program_generator": ROOS,
-}
-OF_CHAINS: dict[str, list[Any]] = {
-    "wikitq/few_shot": [["Quarry Viaduct", "North Bridge"], ["3"], ["Silent Orchard"], ["Lone Isles"]],
-    "wikitq/cot": [["2"], ["Tarn City", "Upper Weir"], ["Jonas Eik"], ["7"]],
-    "wikitq/program_generator": [["Varnia", "Lone Isles"], ["105"], ["North Bridge"], ["Redgate"]],
-    "wikitq/dater": [["Sweden"], ["Silent Orchard"], ["Quarry Viaduct", "North Bridge"], ["2"]],
-    "tabfact/cot": ["yes", "no", "no", "yes"],
-    "tabfact/program_generator": ["yes", "no", "yes", "yes"],
-    "tabfact/dater": ["yes", "no", "yes", "no"],
-}
+ANSWERS: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("answers.yaml").read_text("utf-8"))
 
 
-@pytest.mark.parametrize("name", OF_PROBLEMS)
+@pytest.mark.parametrize("name", ANSWERS["problems"])
 @pytest.mark.parametrize("pandas", [True, False])
 def test_programs_of_problems_run_and_set_the_right_answer(name: str, pandas: bool) -> None:
-    for demo, answer in zip(problem_demonstrations(name, pandas=pandas), OF_PROBLEMS[name], strict=True):
+    for demo, answer in zip(
+        problem_demonstrations(name, pandas=pandas), ANSWERS["problems"][name], strict=True
+    ):
         program = program_in(demo.reply)
         assert demo.reply == f"```python\n{program}\n```" and re.search(r"^ans = ", str(program), re.M)
         result = run_code(program, [demo.table] if demo.table else [], 30)
@@ -75,10 +65,10 @@ def test_operations_are_read_and_apply_to_their_tables(task: str, name: str) -> 
             assert listed[1] == ", ".join(demo.table.header)
 
 
-@pytest.mark.parametrize("name", OF_CHAINS)
+@pytest.mark.parametrize("name", ANSWERS["chains"])
 def test_replies_and_programs_of_chains_give_the_right_answer(name: str) -> None:
     form = FORMS[name.partition("/")[0]]
-    for demo, answer in zip(chain_demonstrations(name), OF_CHAINS[name], strict=True):
+    for demo, answer in zip(chain_demonstrations(name), ANSWERS["chains"][name], strict=True):
         if not name.endswith("program_generator"):
             assert answer_in(demo.reply, form) == answer
             continue
@@ -102,34 +92,6 @@ def test_queries_of_sub_questions_run_and_count_rightly() -> None:
             counted.append(result.rows)
     assert counted == [((3,),), ((2,),), ((2,),), ((2,),), ((3,),)]
 
-
-OF_SQL: dict[str, list[list[Cell]]] = {
-    "wikitq/text_to_sql": [
-        *([each] for each in ("Mollo Head", 43, "Frost Club", 1, "Jon Pike")),
-        *(["Wool Fair", "Bread Day"], ["Long Sister", "Short Sister"], ["yes"]),
-    ],
-    "tabfact/text_to_sql": [[int(each)] for each in "11010010"],
-    "wikitq/binder": [
-        *([each] for each in ("mollo head", 2, 43, 9, "old harbour", "salt", "frost club", "goose", 89)),
-        *(["castor", "dione"], [1], ["jon pike"], ["wool fair", "bread day"], ["short sister"]),
-    ],
-    "tabfact/binder": [[int(each)] for each in "111010101001101100"],
-}
-# What a reader of the cells says, by the question.
-READ = {
-    "in which year was the artist born?": ["1948", "1961", "1957"],
-    "what is the first number of the score?": ["3", "0", "4", "2"],
-    "how many days is it from the first to the last day, both counted?": ["5", "22", "5"],
-    "is the city in africa?": ["no", "yes", "yes", "no"],
-    "in which month is it?": ["june", "june", "september"],
-    "what is the number of the frequency?": ["91.3", "96.5", "104.7"],
-    "who won?": ["tarn rovers", "none", "tarn rovers"],
-    "is it in europe?": ["yes", "no", "yes"],
-    "what is the sum?": ["138", "142", "143"],
-    "how many strokes under par?": ["6", "2", "1"],
-    "was the second world war going on in this year?": ["no", "no", "no"],
-}
-SAID = {"which of these animals is a bird?": "goose", "in which year did it end?": "1918"}
 
 SHOT = re.compile(
     r"<database>\n(?P<database>.+?)\n</database>\n(?:Question|Statement): (?P<asked>[^\n]+)\n"
@@ -173,17 +135,17 @@ def reader(questions: Sequence[Question], again: bool) -> list[Reply]:
 
 def read(question: Question) -> str:
     if not isinstance(question, MapQuestion):
-        return SAID[question.asked]
+        return ANSWERS["said"][question.asked]
     metres = [re.sub(r"\D", "", item[0]) for item in question.items]
-    answers = metres if question.asked == "how many metres is it?" else READ[question.asked]
+    answers = metres if question.asked == "how many metres is it?" else ANSWERS["read"][question.asked]
     assert len(answers) == len(question.items)
     return "\n".join(f"{number} | {answer}" for number, answer in enumerate(answers, 1))
 
 
 @needs_sandbox
-@pytest.mark.parametrize("name", OF_SQL)
+@pytest.mark.parametrize("name", ANSWERS["sql"])
 def test_programs_in_sql_give_the_right_answer(name: str) -> None:
-    for shot, answer in zip(shots(name), OF_SQL[name], strict=True):
+    for shot, answer in zip(shots(name), ANSWERS["sql"][name], strict=True):
         program, table = shot["program"], table_in(shot["database"])
         if name.endswith("binder"):
             assert repaired(program, table) == program, "a demonstration needs no repair"

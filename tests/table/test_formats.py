@@ -5,9 +5,11 @@ from __future__ import annotations
 import importlib
 import json
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -123,29 +125,7 @@ _SOLD = [["Pen", "$2", "2024-05-04"], ["Desk lamp", "$30", ""], ["Pen", "$2", "2
 SHOP = Table(["Item", "Price", "Sold On"], [*_SOLD, ['12" ruler', "$3", "2024-05-06"]], "Shop")
 PEN = Table(["Item", "Price"], [["Pen", "$2"]])
 
-REPLIES = {
-    "bars": "Item | Price\nPen | $2",
-    "framed": "| Item | Price |\n| Pen | $2 |",
-    "left bars only": "| Item | Price\n| Pen | $2",
-    "indented": "   Item | Price\n   Pen | $2",
-    "rule": "Item | Price\n--- | ---\nPen | $2",
-    "aligned": "| Item | Price |\n| :--- | ---: |\n| Pen  |    $2 |",
-    "tight rule": "|Item|Price|\n|-|-|\n|Pen|$2|",
-    "fence": "Sure! | Here:\n```markdown\n| Item | Price |\n|---|---|\n| Pen | $2 |\n```\nAnything | else?",
-    "tilde fence": "~~~\nItem | Price\nPen | $2\n~~~",
-    "prose": "The pen fits the question.\n\nItem | Price\nPen | $2\n\nIt costs $2.",
-    "blank lines": "Item | Price\n\nPen | $2\n",
-    "the last of several": "Table:\nItem | Price\nPen | $3\n\nRelevant rows:\nItem | Price\nPen | $2",
-    "several after blank lines": "Item|Price\n---|---\nPen|$3\n\nItem|Price\n---|---\nPen|$2",
-    "labels": "/*\ncol : Item | Price\nrow 1 : Pen | $2\n*/",
-    "a bar too many": "Item | Price\nPen | $2 | ",
-    "json": '```json\n[{"Item": "Pen", "Price": "$2"}]\n```',
-    "json in prose": 'Here:\n{"Item": ["Pen"], "Price": ["$2"]}\nDone [1].',
-    "json lists": '{"header": ["Item", "Price"], "rows": [["Pen", "$2"]]}',
-    "tabs": "Item\tPrice\nPen\t$2",
-    "csv fence": "```csv\nItem,Price\nPen,$2\n```",
-    "windows line ends": "Item | Price\r\nPen | $2\r\n",
-}
+REPLIES = yaml.safe_load(Path(__file__).with_name("replies.yaml").read_text("utf-8"))
 
 
 @pytest.mark.parametrize("form", REPLIES)
