@@ -10,8 +10,11 @@ import re
 from collections import namedtuple
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
+
+import yaml
 
 from tests import hosted_tools
 from tests.hosted_tools import Called
@@ -19,9 +22,8 @@ from tests.loopback import chat_completion, chat_usage
 
 Json = dict[str, Any]
 Texts = tuple[tuple[str, str], ...]
-Rows = Sequence[
-    tuple[Any, ...]
-]  # of faults: whether each is there, and what the `error` of its API is made of
+Rows = Sequence[tuple[Any, ...]]
+"""Of faults: whether each is there, and what the `error` of its API is made of."""
 
 
 @dataclass(frozen=True)
@@ -35,12 +37,12 @@ class Rules:
     """
 
     max_output: int = 65536
-    efforts: tuple[str, ...] = ()
+    efforts: Sequence[str] = ()
     thinks: bool = False
     tools: bool = True
     logprobs: int = 400
     strict_limit: bool = False
-    types: tuple[str, ...] = ()
+    types: Sequence[str] = ()
     sampling: bool = True
     cached_from: int = 1024
     candidates: int = 1
@@ -48,30 +50,10 @@ class Rules:
 
 # The hidden tokens of an effort, in eighths of what is spent by default.
 _EIGHTHS = {"none": 0, "minimal": 1, "low": 2, "medium": 8, "high": 16, "xhigh": 32, "max": 64}
-_LOW, _MINIMAL = ("low", "medium", "high"), ("minimal", "low", "medium", "high")
-_LUNA = Rules(128000, ("none", *_LOW, "xhigh"), thinks=True, tools=False)
-_CLAUDE_4 = Rules(64000, types=("enabled", "disabled"))
-_OPUS = Rules(128000, (*_LOW, "xhigh", "max"), types=("adaptive", "disabled"), sampling=False)
+_MODELS = yaml.safe_load(Path(__file__).with_name("hosted_models.yaml").read_text("utf-8"))
 RULES: Mapping[str, dict[str, Rules]] = {
-    "openai": {
-        "gpt-4.1-mini": Rules(32768),
-        "gpt-5-mini": Rules(128000, _MINIMAL, thinks=True, logprobs=403),
-        "gpt-6-luna": _LUNA,
-        "gpt-5.6-sol": _LUNA,
-        "o4-mini": Rules(100000, _LOW, thinks=True, logprobs=403, strict_limit=True),
-    },
-    "anthropic": {
-        "claude-sonnet-4-5": _CLAUDE_4,
-        "claude-haiku-4-5": replace(_CLAUDE_4, cached_from=4096),
-        "claude-haiku-5-5": replace(_OPUS, thinks=True),
-        "claude-opus-4-8": _OPUS,
-        "claude-opus-5": replace(_OPUS, thinks=True, cached_from=512),
-    },
-    "google": {
-        "gemini-2.5-flash": Rules(thinks=True, candidates=8),
-        "gemini-3.5-flash-lite": Rules(efforts=_MINIMAL),
-        "gemini-3.8-flash": Rules(efforts=_LOW, thinks=True),
-    },
+    provider: {model: Rules(**rules) for model, rules in models.items()}
+    for provider, models in _MODELS.items()
 }
 
 
@@ -194,10 +176,8 @@ class ChatCompletions(OpenAI):
             return [(True, message, None, "model_not_found", 404)]
         thinks, effort = rules.thinks, asked.get("reasoning_effort", "medium")
         is_thinking, warmth = thinks and effort != "none", asked.get("temperature", 1)
-        unknown, limit = (
-            asked.keys() - self.fields,
-            asked.get("max_completion_tokens") or asked.get("max_tokens") or 0,
-        )
+        unknown = asked.keys() - self.fields
+        limit = asked.get("max_completion_tokens") or asked.get("max_tokens") or 0
         unrecognized = [*unknown, *([] if thinks else asked.keys() & {"reasoning_effort"})]
         too_large = f"max_tokens is too large: {limit}. This model supports at most {rules.max_output}."
         no_effort = f"'reasoning_effort' does not support '{effort}'", rules.efforts

@@ -280,12 +280,6 @@ class TestALimit:
         state = run({"one": lambda state: 1, "two": lambda state: 2}, budget=Budget(seconds=5))
         assert "its budget of 5 seconds" in why(state) and state.executed_names == ("one",)
 
-    @pytest.mark.parametrize("parallel", [True, False])
-    def test_of_steps_is_the_same_for_steps_side_by_side(self, parallel: bool) -> None:
-        modules = {name: Does(lambda state: 1, reads="input.question") for name in "abcde"}
-        inventory = inventory_of(modules, budget=Budget(steps=3))
-        assert Executor(inventory, parallel=parallel).run(QUESTION).executed_names == ("a", "b", "c")
-
     def test_ends_the_run_whatever_the_policy_for_failures_and_a_planner_that_never_stops(self) -> None:
         assert ask(2, Budget(calls=1), on_error={"ask1": "skip"}).status == "budget"
         state = run({"one": lambda state: len(state.history)}, Proposes(lambda state: [Step("one")]))
@@ -299,12 +293,6 @@ class TestALimit:
         assert "its budget of 64 calls" in why(state) and state.usage.calls <= 64
         limits = {**asdict(Budget()), "calls": 64, "seconds": 3_600.0}
         assert BudgetSpec().model_dump() == limits, "a bare meter has no limit"
-
-    def test_goes_on_counting_when_a_run_is_resumed(self) -> None:
-        inventory = inventory_of({name: Ask() for name in "abc"}, budget=Budget(calls=2))
-        events = list(Executor(inventory, LLM.connect(ScriptedModel([REPLY] * 3))).stream(QUESTION))
-        state = Executor(inventory, LLM.connect(ScriptedModel([REPLY]))).run(QUESTION, events[:3])
-        assert state.executed_names == ("a", "b", "c") and state.usage.calls == 2
 
 
 def test_a_meter_reserves_calls_so_that_threads_cannot_overrun_and_takes_unknown_for_unknown() -> None:

@@ -85,19 +85,6 @@ class TestEventLog:
             log.forget_failure()
             assert log.events == run[:-1]
 
-    def test_survives_a_crash_wherever_it_comes(self, tmp_path: Path) -> None:
-        whole = write_log(tmp_path, RUN).read_bytes()
-        path = tmp_path / "cut.jsonl"
-        ends = {at for at in range(len(whole) + 1) if at % 7 == 0 or whole[:at].endswith(b"\n")}
-        for end in ends:
-            path.write_bytes(whole[:end])
-            kept = whole[:end].count(b"\n")
-            with EventLog(path) as log:
-                assert log.events == RUN[:kept]
-                for event in RUN[kept:]:
-                    log.append(event)
-            assert path.read_bytes() == whole
-
     @pytest.mark.parametrize("garbage", [b"{}", b"\xff\xfe\x00", b"", b"[" * 100_000, NO_TABLE])
     @pytest.mark.parametrize("position", [0, 5])
     def test_names_the_line_that_is_no_event(self, tmp_path: Path, garbage: bytes, position: int) -> None:

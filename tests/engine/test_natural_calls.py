@@ -209,14 +209,6 @@ def test_a_model_that_is_named_is_asked_as_the_inventory_says(monkeypatch: pytes
     assert Executor(spec, own := LLM.connect("openai:m1")).llm is own
 
 
-def test_shipped_tools_are_imported_by_their_class_from_their_family() -> None:
-    from chameleon.modules.lookup import RowLookup
-
-    assert RowLookup().name == "row_lookup"
-    with pytest.raises(ImportError, match="NoTool"):
-        from chameleon.modules.lookup import NoTool  # noqa: F401
-
-
 class InProperty(Two):
     @property
     def asks(self) -> str:

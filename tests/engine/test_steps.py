@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from chameleon import Executor, Module, State, Step, Table
+from chameleon import Module, State, Step, Table
 from chameleon.core.access import Access
 from chameleon.core.events import RunStarted
 from chameleon.core.module import Traits
@@ -75,15 +75,6 @@ class TestReads:
         shop = Does(str, reads="input.question", update_cache=lambda cache, output: cache["city"])
         told = why(run({"city": lambda state: "Rome", "shop": shop}))
         assert "module shop: it reads cache.city, which it does not declare" in told
-
-    def test_are_the_same_one_after_the_other_side_by_side_and_resumed(self) -> None:
-        asks = Does(lambda state: state.cache.get("city", "none"), reads="input.question")
-        modules = {"city": Does(lambda state: "Rome", reads="input.question"), "asks": asks}
-        for parallel in (True, False):
-            runs = Executor(executor(modules).inventory, parallel=parallel)
-            events = list(runs.stream(QUESTION))
-            for length in range(len(events)):
-                assert runs.run(QUESTION, events[:length]).answer == "none"
 
 
 def seen_by(reads: str, **cache: Any) -> State:
@@ -220,13 +211,3 @@ def test_what_worked_later_or_is_tried_again_is_not_told() -> None:
     repair = {"caption": RepairSpec(redo="labels", attempts=3, temperature_step=0.1)}
     state = run({"labels": labels, "caption": once_rejected, "shows": Shows()}, repair=repair)
     assert state.answer == "Labels: text\n\nCaption: found" and seen == ["", "Labels: text"]
-
-
-def test_side_by_side_in_sequence_and_resumed_are_told_the_same() -> None:
-    modules = {"looks": broken(NO, "cache.caption"), "reads": broken(NO, "cache.labels"), "shows": Shows()}
-    skipping = executor(modules, on_error={"looks": "skip", "reads": "skip"})
-    expected = f"Not available: caption ({NO_INPUT})\nNot available: labels ({NO_INPUT})"
-    assert Executor(skipping.inventory, parallel=False).run(QUESTION).answer == expected
-    events = list(skipping.stream(QUESTION))
-    for end in range(len(events)):
-        assert skipping.run(QUESTION, events[:end]).answer == expected

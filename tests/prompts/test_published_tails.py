@@ -14,24 +14,8 @@ from chameleon.core.events import StepRecord
 from chameleon.llm import LLM, ScriptedModel
 from chameleon.modules.table_ops.selection import SelectRow
 from chameleon.modules.table_ops.table_query import TableQuery
-from tests.engine.files import write
 
 VECTORS = (Path(__file__).parents[2] / "../shared/data/vectors").resolve()
-ALIASES = """\
-extends: tabfact
-name: aliases
-planner:
-  follows:
-    start: [add_column, select_row, select_column, group_column, sort_column]
-    select_row: [select_column, group_column, sort_column, end]
-    select_column: [group_column, sort_column, end]
-modules:
-  add_column: {rows_shown: 3, rows_per_call: 1}
-  group_by: null
-  sort_by: null
-  group_column: {use: group_by, prompt: tabfact/group_by, max_rows: 5}
-  sort_column: {use: sort_by, prompt: tabfact/sort_by, max_rows: 3}
-"""
 STATEMENT = "there are two athletes from ind"
 DEPARTURES = {
     "plan-020": "a selection that names no column is refused, and is no link of the chain",
@@ -47,9 +31,8 @@ def vectors(name: str) -> pytest.MarkDecorator:
 
 
 @pytest.fixture(scope="module")
-def inventory(tmp_path_factory: pytest.TempPathFactory) -> Inventory:
-    """Return `tabfact` with the names that the published code has for grouping and sorting."""
-    return Inventory.load(write(tmp_path_factory.mktemp("inventories"), ALIASES))
+def inventory() -> Inventory:
+    return Inventory.load(Path(__file__).with_name("aliases.yaml"))
 
 
 def table_in(row: dict[str, Any], caption: str) -> Table:
