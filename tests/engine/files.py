@@ -20,6 +20,11 @@ class Tool(Module):
 """
 
 
+def pieces(beside: str, name: str) -> list[str]:
+    """Return the parts, between lines "---", of a file of that name beside another."""
+    return (Path(beside).parent / name).read_text("utf-8").removesuffix("\n").split("\n---\n")
+
+
 def write(folder: Path, text: str | bytes, name: str = "mine.yaml") -> Path:
     path = folder / name
     path.write_bytes(text if isinstance(text, bytes) else text.encode())

@@ -135,19 +135,7 @@ def test_a_run_that_is_cancelled_while_a_module_waits_goes_on_from_its_file(tmp_
         assert runner.run(QUESTION, log).answer == "free"
 
 
-def test_many_runs_are_in_an_async_module_at_once() -> None:
-    async def together() -> tuple[list[State], int]:
-        runner = executor({"meets": Awaits(asyncio.Barrier(MANY).wait)})
-        runs = asyncio.gather(*(runner.arun(QUESTION) for _ in range(MANY)))
-        return await asyncio.wait_for(runs, 20), threading.active_count()
-
-    before = threading.active_count()
-    states, threads = asyncio.run(together())
-    assert {state.answer for state in states} == {*range(MANY)}
-    assert threads <= before + MANY // 4
-
-
-def test_no_thread_waits_for_a_model(loopback: Start) -> None:
+def test_many_runs_are_in_a_module_or_wait_for_a_model_at_once_without_threads(loopback: Start) -> None:
     def reply(request: dict[str, Any]) -> Reply:
         if server.peak == MANY:
             released.set()
@@ -155,15 +143,17 @@ def test_no_thread_waits_for_a_model(loopback: Start) -> None:
         return Reply("42")
 
     released, server = threading.Event(), loopback(reply)
-    runner = Executor(inventory_of({"ask": Ask()}), LLM.connect("openai:local"))
 
     async def together() -> tuple[int, list[State]]:
+        modules = {"meets": Awaits(asyncio.Barrier(MANY).wait), "ask": Ask()}
+        runner = Executor(inventory_of(modules), LLM.connect("openai:local"))
         runs = [asyncio.create_task(runner.arun({"question": str(n)})) for n in range(MANY)]
         while server.peak < MANY:
             await asyncio.sleep(0.01)
         return our_threads(), await asyncio.gather(*runs)
 
     counted, states = asyncio.run(together())
+    assert {state.cache["meets"] for state in states} == {*range(MANY)}
     assert {state.answer for state in states} == {"42"} and counted <= max(our_threads(), 8)
 
 
@@ -218,32 +208,20 @@ def test_whatever_a_module_raises_ends_the_run_as_without_a_loop(failure: Any, i
     assert executor({"good": Awaits(one)}).run(QUESTION).answer == 1  # the loop that they share goes on
 
 
-def test_a_callback_that_fails_is_no_fault_of_the_run(caplog: pytest.LogCaptureFixture) -> None:
-    def bad(piece: str | None) -> None:
-        raise ValueError("my own bug")
-
-    runner = Executor(inventory_of({"ask": Ask()}), LLM.connect(ScriptedModel(["fine"])))
-    assert runner.run(QUESTION, on_text=bad).answer == "fine" and "my own bug" in caplog.text
-
-
-def test_everything_works_where_a_loop_runs() -> None:
+def test_everything_works_where_a_loop_runs_and_a_bad_input_of_a_batch_is_a_state_that_failed() -> None:
     runner = executor({"one": Awaits(one), "two": lambda state: 2})
     assert [state.answer for state in runner.batch([QUESTION] * 3, workers=2)] == [2, 2, 2]
+    echo = executor({"echo": lambda state: state.input["question"]})
+    inputs = ({"question": {1, 2} if number == 3 else str(number)} for number in range(5))
 
     async def inside() -> list[Any]:
         found = [runner.run(QUESTION), await runner.arun(QUESTION), *runner.batch([QUESTION] * 2, workers=2)]
         return found + [state async for state in runner.amap([QUESTION] * 2)]
 
-    assert [state.answer for state in asyncio.run(inside())] == [2] * 6
-
-
-def test_inputs_of_a_batch_may_come_one_by_one_and_a_bad_one_is_a_state_that_failed() -> None:
-    runner = executor({"echo": lambda state: state.input["question"]})
-    inputs = ({"question": {1, 2} if number == 3 else str(number)} for number in range(5))
-
     async def answers() -> list[Any]:
-        return [state.answer or why(state) async for state in runner.amap(inputs, workers=2)]
+        return [state.answer or why(state) async for state in echo.amap(inputs, workers=2)]
 
+    assert [state.answer for state in asyncio.run(inside())] == [2] * 6
     found = asyncio.run(answers())
     assert "set" in found.pop(3) and found == ["0", "1", "2", "4"]
 
@@ -295,12 +273,16 @@ def test_the_last_reply_is_told_as_it_comes(loopback: Start, is_async: bool) -> 
     assert [request.get("stream") for request in server.requests] == [None, True]
 
 
-def test_a_reply_that_is_rejected_is_taken_back() -> None:
+def test_a_reply_that_is_rejected_is_taken_back_and_a_callback_that_fails_is_no_fault(caplog: Any) -> None:
+    def bad(piece: str | None) -> None:
+        raise ValueError("my own bug")
+
     inventory = inventory_of({"ask": Ask()}, repair={"ask": RepairSpec(redo="ask", attempts=2)})
     heard = list[str | None]()
-    runner = Executor(inventory, LLM.connect(ScriptedModel(["bad", "good"])))
-    assert runner.run(QUESTION, on_text=heard.append).answer == "good"
-    assert heard == ["bad", None, "good"]
+    for on_text in (heard.append, bad):
+        runner = Executor(inventory, LLM.connect(ScriptedModel(["bad", "good"])))
+        assert runner.run(QUESTION, on_text=on_text).answer == "good"
+    assert heard == ["bad", None, "good"] and "my own bug" in caplog.text
 
 
 @pytest.mark.parametrize(

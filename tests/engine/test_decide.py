@@ -159,9 +159,7 @@ class TestARepairThatAsks:
         warmer = repaired(["bad", "good"], temperature=0.7)
         assert [call.params["temperature"] for call in warmer.calls] == pytest.approx([0.7, 0.8])
 
-    def test_stops_where_the_model_says_the_same_and_asks_for_samples_not_seen(
-        self,
-    ) -> None:
+    def test_stops_where_the_same_is_said_and_asks_for_samples_not_seen(self) -> None:
         state = repaired(["bad", "bad", "good", "good"])
         assert "the reply is bad" in why(state) and len(state.calls) == 2
         state = repaired(["bad"] * 3 + ["good"] * 3, samples=3)
@@ -214,16 +212,14 @@ PLAN = '["knowledge_retrieval", "solution_generator", "answer_generator"]'
 PLANNER = {"use": "one_shot", "prompt": "pictures/planner", "llm": {"max_tokens": 128}}
 
 
-def requests(**changes: Any) -> list[str]:
-    """Return what is asked in a run over a long text, with these changes to `pictures`."""
-    client = ScriptedModel([PLAN, "Tides.", "The answer is noon."])
-    inventory = Inventory.parse({"name": "mine", "extends": "pictures", **changes})
-    state = Executor(inventory, LLM.connect(client)).run({"question": "When?", "text": LONG})
-    assert state.answer == "noon", state.ended
-    return [messages[-1][1] for messages in client.requests]
+def test_how_much_of_a_long_text_is_shown_is_set_in_the_inventory() -> None:
+    def requests(**changes: Any) -> list[str]:
+        client = ScriptedModel([PLAN, "Tides.", "The answer is noon."])
+        inventory = Inventory.parse({"name": "mine", "extends": "pictures", **changes})
+        state = Executor(inventory, LLM.connect(client)).run({"question": "When?", "text": LONG})
+        assert state.answer == "noon", state.ended
+        return [messages[-1][1] for messages in client.requests]
 
-
-def test_modules_and_planner_are_set_in_the_inventory() -> None:
     limits = {"knowledge_retrieval": 6, "solution_generator": 300_000}
     modules = {name: {"max_text_tokens": limit} for name, limit in limits.items()}
     planner, *asked = requests(planner=PLANNER | {"max_text_tokens": 12}, modules=modules)
@@ -242,22 +238,15 @@ def ask(times: int, budget: Budget, replies: Sequence[Any] = (REPLY,) * 9, **opt
 
 
 class TestALimit:
-    @pytest.mark.parametrize(
-        ("budget", "named", "replies"),
-        [
-            (Budget(calls=2), "reached its budget of 2 calls", [REPLY] * 9),
-            (Budget(tokens=100), "reached its budget of 100 tokens", [REPLY] * 9),
-            (Budget(cost=0.5), "reached its budget of 0.5 cost", [REPLY] * 9),
-            (Budget(steps=2), "reached its budget of 2 steps", [REPLY] * 9),
-            (Budget(cost=1.0), "does not report cost", [REPLY, "7", "7"]),
-            (Budget(tokens=1000), "does not report tokens", [REPLY, "7", "7"]),
-        ],
-    )
-    def test_ends_the_run_with_its_name_and_state(self, budget: Any, named: str, replies: Any) -> None:
-        state = ask(4, budget, replies)
+    @pytest.mark.parametrize("name", ["calls", "tokens", "cost", "steps", "no cost", "no tokens"])
+    def test_ends_the_run_with_its_name_and_state(self, name: str) -> None:
+        limit = {"calls": 2, "tokens": 100, "cost": 0.5, "steps": 2, "no cost": 1.0, "no tokens": 1000}[name]
+        is_told, name = not name.startswith("no "), name.removeprefix("no ")
+        state = ask(4, Budget(**{name: limit}), [REPLY] * 9 if is_told else [REPLY, "7", "7"])
         assert (state.status, state.answer, list(state.cache)) == ("budget", None, ["ask0", "ask1"])
+        named = f"reached its budget of {limit} {name}" if is_told else f"does not report {name}"
         assert named in why(state) and state.usage.calls == 2
-        assert "report" in named or f"Raise budget.{named.split()[-1]}" in why(state)
+        assert not is_told or f"Raise budget.{name}" in why(state)
 
     def test_that_is_just_enough_does_not_end_the_run_and_the_executors_counts(self) -> None:
         assert ask(2, Budget(calls=2, tokens=101, cost=0.51, steps=2)).answer == "7"

@@ -70,6 +70,10 @@ def ran(function: Callable[..., Any], **args: Any) -> Any:
 
 
 def test_the_card_has_the_signature_the_docstring_and_what_comes_back() -> None:
+    def walk(metres: Annotated[float, "in metres"], trip: Trip) -> None: ...
+
+    (shown,) = Inventory.of([walk]).cards
+    assert shown.notes == {"metres": "in metres"} and "-> " not in shown.signature
     place = "{name: string, where?: [any] | null}"
     assert card(forecast) == (
         'forecast(city: string, days: integer = 3, unit: "C" | "F" = "C", at?: string)'
@@ -80,13 +84,6 @@ def test_the_card_has_the_signature_the_docstring_and_what_comes_back() -> None:
         "fees: {string: number}) -> Table: Books."
     )
     assert card(tool(lambda x: x, name="same", description="Gives it.")) == "same(x: any): Gives it."
-
-
-def test_what_is_said_of_an_argument_is_a_note() -> None:
-    def walk(metres: Annotated[float, "in metres"], trip: Trip) -> None: ...
-
-    (shown,) = Inventory.of([walk]).cards
-    assert shown.notes == {"metres": "in metres"} and "-> " not in shown.signature
 
 
 def test_it_is_called_as_it_is_written() -> None:

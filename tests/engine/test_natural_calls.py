@@ -129,18 +129,13 @@ def test_a_traceback_is_printed_where_it_is_asked_for(variables: Any, is_told: b
     assert "chameleon: module fails: ZeroDivisionError: " in done.stderr
 
 
-@pytest.mark.parametrize("is_async", [False, True])
-def test_a_planner_may_wait(is_async: bool) -> None:
+def test_a_planner_may_wait_and_is_stopped_where_it_proposes_what_has_just_run() -> None:
     async def propose(state: State) -> Sequence[Step]:
         await asyncio.sleep(0)
         return () if state.plans else [Step("one")]
 
     executor = Executor(Inventory.of([one], Proposes(propose)))
-    state = asyncio.run(executor.arun(QUESTION)) if is_async else executor.run(QUESTION)
-    assert state.answer == 1
-
-
-def test_a_planner_that_proposes_what_has_just_run_is_stopped() -> None:
+    assert asyncio.run(executor.arun(QUESTION)).answer == executor.run(QUESTION).answer == 1
     told = why(Executor(Inventory.of([one], Proposes(lambda state: [Step("one")]))).run(QUESTION))
     assert "it proposes one again, which has just run to its end" in told
 
@@ -159,17 +154,13 @@ def test_what_is_public_is_printed_in_a_line() -> None:
 
 
 LEAGUE = ROOT / "demos" / "data" / "league.csv"
-MOST = "Which team has the most points?"
 
 
-@pytest.mark.parametrize("given", [str(LEAGUE), LEAGUE, read_table(LEAGUE), read_table(LEAGUE).to_pandas()])
-def test_one_line_asks_a_table(given: object) -> None:
-    state = ask(MOST, given)
-    assert (state.status, state.answer, state.why) == ("answered", "Kingsmere Town", "")
-    assert state.reading and state.sources[0]["columns"] == ("Team", "Points")
-
-
-def test_records_are_a_table_and_what_is_not_there_is_declined() -> None:
+def test_one_line_asks_a_table_or_records() -> None:
+    for given in (str(LEAGUE), LEAGUE, read_table(LEAGUE), read_table(LEAGUE).to_pandas()):
+        state = ask("Which team has the most points?", given)
+        assert (state.status, state.answer, state.why) == ("answered", "Kingsmere Town", "")
+        assert state.reading and state.sources[0]["columns"] == ("Team", "Points")
     records = [{"fruit": "apple", "price": 2}, {"fruit": "pear", "price": 3}]
     assert ask("What is the total price?", records).answer == "5"
     assert ask("Will it rain?", records).status == "declined"

@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from itertools import count
-from pathlib import Path
 from typing import Any, Literal
 
 import pytest
@@ -21,6 +20,7 @@ from chameleon.core.planner import check_plan
 from chameleon.errors import PlanError
 from chameleon.llm import ScriptedModel
 from chameleon.planners.react import React
+from tests.engine.files import pieces
 
 Random = random.Random
 Call = tuple[str, dict[str, Any]]
@@ -299,7 +299,7 @@ def test_arguments_in_a_form_that_is_not_known_are_never_left_out(form: str) -> 
 
 
 # Each below the fault that is told.
-REFUSED = Path(__file__).with_name("refused_plans.txt").read_text("utf-8").removesuffix("\n").split("\n---\n")
+REFUSED = pieces(__file__, "refused_plans.txt")
 
 
 @pytest.mark.parametrize("each", REFUSED)

@@ -130,11 +130,9 @@ def proposing(propose: Callable[[State], Any], **options: Any) -> State:
 
 class TestPlanners:
     @pytest.mark.parametrize("problem", [KeyError("k"), RecursionError("deep"), InventoryError("odd")])
-    def test_may_raise_anything_and_the_run_ends_with_it(self, problem: Exception) -> None:
+    def test_may_raise_anything_and_decline(self, problem: Exception) -> None:
         state = proposing(failing(problem))
         assert state.status == "failed" and "proposes" in why(state)
-
-    def test_may_decline(self) -> None:
         state = proposing(failing(Declined("not about tables")))
         assert state.status == "declined" and why(state) == "not about tables"
 
@@ -142,10 +140,6 @@ class TestPlanners:
     def test_must_return_steps(self, returned: Any) -> None:
         told = why(proposing(lambda state: returned))
         assert "propose gave" in told and "It must return steps" in told
-
-    def test_may_yield_their_steps(self) -> None:
-        state = proposing(lambda state: iter(()) if state.plans else (Step(name) for name in ("one", "one")))
-        assert state.executed_names == ("one", "one")
 
     @pytest.mark.parametrize(("given", "taken"), [(["a", "b"], ("a", "b")), ({"a"}, None)])
     def test_may_give_arguments_that_a_log_can_hold(self, given: Any, taken: Any) -> None:
@@ -161,7 +155,9 @@ class TestPlanners:
         assert not state.history
         assert all("one takes no arguments" in told for told in (why(state), str(found.error)))
 
-    def test_with_nothing_to_propose_fail_and_asked_after_every_step_see_what_happened(self) -> None:
+    def test_may_yield_steps_are_asked_after_each_and_fail_with_none(self) -> None:
+        state = proposing(lambda state: iter(()) if state.plans else (Step(name) for name in ("one", "one")))
+        assert state.executed_names == ("one", "one")
         assert "proposed no step" in why(proposing(lambda state: ()))
         assert proposing(lambda state: [Step("one")] if len(state.history) < 3 else []).answer == 2
 

@@ -14,10 +14,10 @@ from chameleon import ChameleonError, Executor, Inventory
 from chameleon.core.llm_module import asking_of
 from chameleon.errors import InputError, InventoryError
 from chameleon.table import Table
-from tests.engine.files import FIXED, GOOD, TOOL, fault, write
+from tests.engine.files import FIXED, GOOD, TOOL, fault, pieces, write
 
 # Each with the line that is told, or 0, and with what is said of it.
-FAULTS = Path(__file__).with_name("faults.txt").read_text("utf-8").removesuffix("\n").split("\n---\n")
+FAULTS = pieces(__file__, "faults.txt")
 NO_INVENTORIES = [
     (b"\x89PNG\r\n\x1a\n\x00\x00", "the file is not UTF-8 text (byte 0)"),
     (b"name: mine\n#" + b"x" * 1_000_000, "an inventory has less than 1,000,000 bytes"),

@@ -12,7 +12,7 @@ import pytest
 from chameleon import Executor, Inventory
 from chameleon.errors import InventoryError, MissingPackage, PromptError
 from tests.e2e.commands import environment, spawn
-from tests.engine.files import GOOD, TOOL, fault, write
+from tests.engine.files import GOOD, TOOL, fault, pieces, write
 from tests.inventory.installed import weather_tools
 
 __all__ = ["weather_tools"]
@@ -67,33 +67,10 @@ def test_files_of_the_same_name_in_two_folders_are_two(tmp_path: Path) -> None:
         assert Executor(inventory).run(QUESTION).answer == 11 * number
 
 
-AS_A_PART = "not installed, but is next to it. Import it as a part of the same package: from"
-
-
-@pytest.mark.parametrize(
-    ("use", "code", "told"),
-    [
-        ("weather", TOOL, "no module 'weather'. One of a file next to the inventory is \"FILE:weather\"."),
-        ("row_lokup", TOOL, "Did you mean 'row_lookup'? One of a file next to the inventory is"),
-        ("wea ther", TOOL, "no module 'wea ther'. There are: "),
-        ("tools:Tol", TOOL, "tools defines no 'Tol'. Did you mean 'Tool'?"),
-        ("tools:os", "import os", "'tools:os' is a module, not a class"),
-        (IN_TOOLS, "class Tool:\n    pass", "Tool is not a subclass of Module"),
-        (IN_TOOLS, "class Tool(", "'tools:Tool' fails when imported: SyntaxError"),
-        (IN_TOOLS, "1 / 0", "'tools:Tool' fails when imported: ZeroDivisionError: division by zero"),
-        (IN_TOOLS, "import sys; sys.exit(0)", "'tools:Tool' ends Python when it is imported"),
-        (IN_TOOLS, f"{TOOL}    def __init__(self): exit(0)", "cannot be made: SystemExit: 0"),
-        ("toolz:Tool", TOOL, "no module 'toolz' (nor is there a file toolz.py next to the inventory)"),
-        (IN_TOOLS, TOOL + "    reads = 'cash.a'", "reads of the class Tool has the key 'cash.a'"),
-        (IN_TOOLS, f"{TOOL}    def __init__(self, x: 'Non' = 1): pass", "name 'Non' is not defined"),
-        (IN_TOOLS, "from sib import X", f"{AS_A_PART} .sib import …"),
-        (IN_TOOLS, "import parts.one", f"{AS_A_PART} .parts import …"),
-        (IN_TOOLS, "from .bis import X", "fails when imported: ModuleNotFoundError: No module named '.bis'"),
-        (IN_TOOLS, "from .sib import Y", "ImportError: cannot import name 'Y' from '.sib'"),
-        ("my.tools.py:Tool", "", "my.tools.py cannot be imported. Give it a name without"),
-    ],
-)
-def test_code_that_does_not_fit_is_told(use: str, code: str, told: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("piece", pieces(__file__, "own_code.txt"))
+def test_code_that_does_not_fit_is_told(piece: str, tmp_path: Path) -> None:
+    told, use, code = piece.split("\n", 2)
+    code = code.replace("@TOOL", TOOL)
     files = {"tools.py": code, "sib.py": "X = 1", "my.tools.py": TOOL, "parts/one.py": ""}
     with pytest.raises(InventoryError) as error:
         load(tmp_path, use, files)

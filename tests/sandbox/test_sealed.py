@@ -19,7 +19,7 @@ import pytest
 from chameleon.errors import SandboxUnavailable
 from chameleon.sandbox import Limits, Sandbox, make_sandbox
 from chameleon.sandbox.sealed_process import Stuck, ZygoteClient, why_unusable
-from tests.sandbox.conftest import own_children, pieces
+from tests.sandbox.conftest import own_children, programs
 
 pytestmark = pytest.mark.skipif(bool(why_unusable()), reason=why_unusable() or "it can run")
 
@@ -36,7 +36,7 @@ def handles() -> int:
     return len(list(Path("/proc/self/fd").iterdir()))
 
 
-HOSTS = {piece.partition("\n")[0]: piece.partition("\n")[2] for piece in pieces("hosts")}
+HOSTS = {piece.partition("\n")[0]: piece.partition("\n")[2] for piece in programs("hosts")}
 
 
 def script(name: str, **given: object) -> subprocess.CompletedProcess[str]:
