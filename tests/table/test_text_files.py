@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from itertools import product
 
 import pytest
@@ -17,6 +18,7 @@ from chameleon.table.html_tables import html_table, page_tables, parse_page
 from chameleon.table.readers import tables_in
 from chameleon.table.records import Origin
 from chameleon.table.text_files import sections
+from tests.engine.files import pieces
 from tests.table.strategies import lines, read_text
 
 
@@ -46,24 +48,18 @@ def test_any_dialect_is_found_below_the_titles(rows: list[tuple[str, ...]], abov
         assert cells(above + text.getvalue())[0] == list(rows[0])
 
 
-def test_what_a_csv_text_is_read_as() -> None:
-    for text, rows in {
-        "a;b\n1,5;2,5\n3,5;4,5": "a/b 1,5/2,5 3,5/4,5",
-        'a\tb\rAnn\t"1,5"\rBob\t"x;|\t_y"\r\t2': "a/b Ann/1,5 Bob/x;|__y /2",
-        'a|b\r\nAnn|"1,5"\r\n|2': "a/b Ann/1,5 /2",
-        'a, b\n"x,_""y""\nz", "1\t2"\n': 'a/b x,_"y"_z/1_2',
-        'a,b\n"Bolt" ,"Usain"  \n"Gay"  , "Tyson" \n': "a/b Bolt/Usain Gay/Tyson",
-        'Nail,Price\n5"_nail,2\n6"_nail,3\n': 'Nail/Price 5"_nail/2 6"_nail/3',
-        "PAR1,PAR2\n3,4\n": "PAR1/PAR2 3/4",  # as a Parquet file begins
-        "a,b\n\n1,2,\n   \n3,4,\n,,\n": "a/b 1/2 3/4",
-        "a,,b,\n1,,2,\n3,,4,\n": "a/b 1/2 3/4",
-        "A,P,,A,A\nA,1,2,B,C\n": "A/P//A_(2)/A_(3) A/1/2/B/C",
-        "Name\nLee\nKim\n": "Name Lee Kim",
-        "Name\n\nLee\n\nKim\n": "Name Lee Kim",
-        "A,B\nX,10\n\nS,\nY,3\n": "A/B X/10 S/ Y/3",  # a line between rows begins no other table
-    }.items():
-        said = [[cell.replace(" ", "_") for cell in row] for row in cells(text)]
-        assert said == [row.split("/") for row in rows.split()]
+ODD = [  # what is read, its blanks as "_", and the text
+    'a/b Ann/1,5 Bob/x;|__y /2\na\tb\rAnn\t"1,5"\rBob\t"x;|\t_y"\r\t2',
+    'a/b Ann/1,5 /2\na|b\r\nAnn|"1,5"\r\n|2',
+    'a/b x,_"y"_z/1_2\na, b\n"x,_""y""\nz", "1\t2"\n',
+]
+
+
+@pytest.mark.parametrize("piece", [*ODD, *pieces(__file__, "csv_texts.txt")])
+def test_what_a_csv_text_is_read_as(piece: str) -> None:
+    rows, _, text = piece.partition("\n")
+    said = [[cell.replace(" ", "_") for cell in row] for row in cells(text)]
+    assert said == [row.split("/") for row in rows.split()]
 
 
 def test_titles_and_notes_belong_to_their_table() -> None:
@@ -134,20 +130,10 @@ def test_bar_tables_and_those_of_markdown_with_the_heading_above_them() -> None:
     assert stock.table.rows == (("Tea", "4 | 5"),)
 
 
-def test_figures_of_a_column_share_one_decimal_mark() -> None:
-    for text, numbers in {
-        "Item;Price\nCake;1.310,50 €\nTea;2,50\nJam;1.310\n": [1310.5, 2.5, 1310],
-        "Item;Sold;Price\nCake;1.310;2,50\nTea;2.405;3,10\n": [1310, 2405],  # as the file
-        'Item,Price\nCake,"7,125"\nTea,"2,50"\n': [7.125, 2.5],
-        'Item,Price,Pair\nCake,"7,125","1,2"\nTea,"2,405","3,4"\n': [7125, 2405],
-        "Item;Price\nCake;1.310\nTea;2.405\n": ["1.310", "2.405"],  # either: it is said
-        "Item;Price\nCake;1.310,50\nTea;2,405.75\n": ["1.310,50", "2,405.75"],  # they contradict each other
-        "Item;Day;Price\nCake;01.05.2024;2,50\n": ["2024-05-01"],
-        "Item | Price\nCake | 1.310\nTea | 0,50\n": [1310, 0.5],
-        "| Item | Price |\n|--|--|\n| Cake | 1.310 |\n| Tea | -2,5 |\n": [1310, -2.5],
-        "<table><tr><th>A<th>B<tr><td>x<td>7,125<tr><td>y<td>2,50</table>": [7.125, 2.5],
-    }.items():
-        assert read_table(text.encode()).columns[1].meaning.plain == numbers, text
+@pytest.mark.parametrize("piece", pieces(__file__, "decimal_marks.txt"))
+def test_figures_of_a_column_share_one_decimal_mark(piece: str) -> None:
+    numbers, _, text = piece.partition("\n")
+    assert read_table(text.encode()).columns[1].meaning.plain == json.loads(numbers)
 
 
 pytest.importorskip("lxml")
