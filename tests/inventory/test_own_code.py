@@ -79,9 +79,7 @@ def test_code_that_does_not_fit_is_told(piece: str, tmp_path: Path) -> None:
     assert "pip" not in message and "chameleon_user" not in message
 
 
-def test_code_that_needs_a_package_is_told_with_pip_and_planners_propose(
-    tmp_path: Path,
-) -> None:
+def test_code_that_needs_a_package_is_told_with_pip_and_planners_propose(tmp_path: Path) -> None:
     told = "needs the package 'surely_not_installed'. pip install surely_not_installed"
     with pytest.raises(MissingPackage, match=told):
         load(tmp_path, IN_TOOLS, {"tools.py": "import surely_not_installed.parts"})
