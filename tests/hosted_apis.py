@@ -12,12 +12,11 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import yaml
 
 from tests import hosted_tools
-from tests.hosted_tools import Called
 from tests.loopback import chat_completion, chat_usage
 
 Json = dict[str, Any]
@@ -65,30 +64,13 @@ class Refused(Exception):
     """Ends the work on a request by a status and the JSON of an error, its arguments."""
 
 
-@dataclass(frozen=True)
-class Accepted:
-    """An accepted request. `prefixes` of its prompt may be in the cache of its `scope`, `kept` go into it."""
-
-    messages: Texts
-    prompt: str
-    thinking: int
-    limit: int | None
-    stop: Sequence[str] = ()
-    choices: int = 1
-    prefixes: Sequence[str] = ()
-    kept: Sequence[str] = ()
-    scope: str = ""
+_ACCEPTED = "messages prompt thinking limit stop choices prefixes kept scope"
+Accepted = namedtuple("Accepted", _ACCEPTED, defaults=((), 1, (), (), ""))
+"""An accepted request. `prefixes` of its prompt may be in the cache of its `scope`, `kept` go into it."""
 
 
-class Sample(NamedTuple):
-    """One reply: `finish` is stop, stop_sequence (with the `stop` that was met) or length."""
-
-    text: str
-    finish: str
-    output: int
-    reasoning: int
-    stop: str | None = None
-    calls: Sequence[Called] = ()
+Sample = namedtuple("Sample", "text finish output reasoning stop calls", defaults=(None, ()))
+"""One reply: `finish` is stop, stop_sequence (with the `stop` that was met) or length."""
 
 
 def tokens(text: str) -> int:

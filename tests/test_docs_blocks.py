@@ -85,9 +85,7 @@ def server() -> Iterator[HostedServer]:
 
 
 @pytest.mark.parametrize("page", TO_RUN)
-def test_the_blocks_of_a_page_run_and_print_what_it_says(
-    page: str, tmp_path: Path, server: HostedServer, command: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_blocks_run(page: str, tmp_path: Path, server: Any, command: Command, monkeypatch: Any) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("CHAMELEON_STORE", "off")
     monkeypatch.syspath_prepend(str(tmp_path))

@@ -1,4 +1,4 @@
-"""Functions as modules: what a planner is shown of them, what they take and what they give."""
+"""Functions as modules: what is shown of them, what they take and give, and references to earlier steps."""
 
 from __future__ import annotations
 
@@ -7,18 +7,23 @@ import datetime
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import date
 from decimal import Decimal
 from enum import Enum
+from itertools import count
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import pytest
-from pydantic import BaseModel, Field
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel, Field, create_model
 
 import chameleon
 from chameleon import Executor, Inventory, Module, State, Table, tool
 from chameleon.errors import InventoryError
 from chameleon.planners.fixed import Fixed
+from chameleon.planners.plan_schema import plan_schema
 
 GIVEN = {"question": "What?"}
 OSLO = Table(["City", "n"], [["Oslo", "1"]])
@@ -235,3 +240,125 @@ def test_a_fault_is_told_at_the_users_own_line_with_what_a_function_can_do() -> 
     assert "it returned nothing, and is the last" in ran(tool(lambda: None, name="give"))
     told = f"KeyError: 'b' (test_function_module.py, line {read.__code__.co_firstlineno + 1})"
     assert told in ran(read) and told in ran(tool(lambda: read(), name="deeper"))
+
+
+FOUND: dict[str, Any] = {"temp": 4, "days": [{"max": 7}, {"max": 9}], "a-b": 1, "wind speed": 6}
+numbers = count(1)
+TOOLS = [tool(lambda: FOUND, name="weather"), tool(lambda: OSLO, name="table")]
+TOOLS += [tool(lambda: next(numbers), name="counted"), tool(lambda what: {"said": what}, name="say")]
+TEXTS = ("in $weather", "$weather and wind", "$rain.of today", "$rain", "$5", "$", "$say", "$tables")
+
+
+def run(*plan: Any) -> State:
+    return Executor(Inventory.of(TOOLS, Fixed([*plan]))).run(GIVEN)
+
+
+def said(what: Any, *before: Any) -> Any:
+    """Return what `say` was given, or the error of the run."""
+    state = run(*before, {"module": "say", "args": {"what": what}})
+    return state.why or state.answer["said"]
+
+
+@pytest.mark.parametrize(
+    ("written", "value"),
+    [
+        ("$weather", {"temp": 4, "days": ({"max": 7}, {"max": 9}), "a-b": 1, "wind speed": 6}),
+        ("$weather.temp", 4),
+        ("$weather.days.1.max", 9),
+        ("$weather.days[1].max", 9),
+        ("$weather.a-b", 1),
+        ("$Weather.temp", 4),  # as models write names
+        (["$weather.temp", {"deep": "$weather.temp"}], (4, {"deep": 4})),
+        ("$$weather.temp", "$weather.temp"),
+        *(("$$$5", "$$5"), ("$Question", "$Question")),
+        ('$weather["wind speed"]', 6),
+        ("$weather['days'][1][\"max\"]", 9),
+        ("$table", OSLO),
+        ("$table.rows.0.0", "Oslo"),
+        ("$table.header", ("City", "n")),
+        *((text, text) for text in TEXTS),  # the last two are no earlier step, and no step of this plan
+    ],
+)
+def test_a_reference_is_what_an_earlier_step_gave_and_all_else_is_text(written: Any, value: Any) -> None:
+    assert said(written, "weather", "table") == value
+
+
+def test_of_a_step_that_ran_twice_the_latest_counts() -> None:
+    assert said("$counted", "counted", "counted") == run("counted").answer - 1
+
+
+def test_a_path_that_is_not_there_is_told_with_what_is() -> None:
+    for written, told in {
+        "$weather.tmp": "$weather has no 'tmp'. Did you mean 'temp'?",
+        "$weather.days.2": "$weather.days is a list of 2 and has no '2'",
+        "$weather.temp.x": "$weather.temp is no mapping, list or table",
+        '$weather["wind speed"].x': '$weather["wind speed"] is no mapping, list or table',
+        "$table.cell": "$table has no 'cell'. There are: caption, header, rows.",
+    }.items():
+        assert told in said(written, "weather", "table")
+
+
+@pytest.mark.parametrize("path", ["weather", "weather.temp", "Weather['temp']", "input.question", "question"])
+def test_a_reference_to_a_step_that_comes_later_or_to_an_input_is_refused(path: str) -> None:
+    written = f"${path}"
+    state = run({"module": "say", "args": {"what": written}}, "weather")
+    told = "names an input" if "question" in path else "refers to weather, which does not come before"
+    assert f"{written!r} {told}" in state.why and said(f"${written}") == written
+
+
+@pytest.mark.parametrize("path", ["weather.wind speed", "weather.n C", "Weather[x]", "weather.", "weather[w"])
+def test_a_text_that_begins_as_a_reference_and_is_none_is_refused_before_anything_runs(path: str) -> None:
+    for value in (f"${path}", [{"deep": f"${path}"}]):
+        state = run("weather", "counted", {"module": "say", "args": {"what": value}})
+        assert repr(f"${path}") in state.why and '"$$…"' in state.why and not state.history
+
+
+@given(st.text())
+def test_every_text_can_be_written(text: str) -> None:
+    assert said(f"${text}" if text.startswith("$") else text, "weather") == text
+
+
+Cat, Dog = (create_model(kind, kind=(Literal[kind], ...)) for kind in ("cat", "dog"))
+Line = create_model("Line", start=(create_model("Point", x=(float, ...)), ...))
+Shape = create_model("Shape", line=(Line, ...))
+
+
+class Node(BaseModel):
+    following: Node | None = None
+
+
+def register(
+    pet: Annotated[Cat | Dog, Field(discriminator="kind")],
+    born: date,
+    code: Annotated[str, Field(pattern="a+")],
+    name: str,
+    kind: Literal["x"] = "x",
+    weight: float = object(),  # type: ignore[assignment]
+) -> None: ...
+
+
+def draw(shapes: list[Shape], node: Node) -> None: ...
+
+
+CARDS = {card.name: card for card in Inventory.of([register, draw]).cards}
+SCHEMA = plan_schema([*CARDS.values()], 3)
+ARGUMENTS = SCHEMA["properties"]["modules"]["items"]["anyOf"][0]["properties"]["args"]["properties"]
+
+
+def test_types_are_written_out_circles_end_and_an_odd_default_is_left_to_the_function() -> None:
+    shapes, node = "shapes: [{line: {start: {x: number}}}]", "node: {following?: any | null}"
+    assert CARDS["draw"].signature.startswith(f"({shapes}, {node})")
+    arguments = CARDS["register"].arguments
+    assert arguments is not None and arguments.schema["properties"]["weight"] == {"type": "number"}
+
+
+@pytest.mark.parametrize("argument", ["pet", "born", "code", "kind", "weight", "name"])
+def test_a_reference_is_offered_where_not_every_text_fits(argument: str) -> None:
+    kinds = ARGUMENTS[argument].get("anyOf", [])
+    assert any("$NAME.KEY" in each.get("description", "") for each in kinds) is (argument != "name")
+
+
+def test_types_that_are_renamed_are_renamed_wherever_they_are_named() -> None:
+    kinds = ARGUMENTS["pet"]["anyOf"][0]
+    named = [*kinds["discriminator"]["mapping"].values(), *(each["$ref"] for each in kinds["oneOf"])]
+    assert len(named) == 4 and {each.removeprefix("#/$defs/") for each in named} <= set(SCHEMA["$defs"])

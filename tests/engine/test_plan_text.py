@@ -310,22 +310,10 @@ def test_a_plan_of_which_a_part_might_be_lost_is_refused_with_the_fault(each: st
     assert fault in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        'convert(3, "C")',
-        "convert(amount=3, to='C',)",
-        '{"convert": {"amount": 3, "to": "C",}}',
-        '**convert**(amount=3, to="C")',
-        "1. convert with {'amount': 3, 'to': 'C'}",
-        'Answer: {"module": "Convert", "params": {"amount": 3, "to": "C"}, "note": "for [Rome], not then"}',
-        '**Action**: convert\n**Action Input**: {"amount": 3, "to": "C"}\nObservation:',
-        '{"question": "3 degrees?", "confidence": 0.9, "plan": [{"convert": {"amount": 3, "to": "C"}}]}',
-        "a) Not yet :)\nconvert(amount=3, to='C')",
-        "First I convert it (to Celsius).\n[\"convert(amount=3, to='C')\"]\nThe tool convert does it all.",
-        '[{"module": "convert", "args": {"amount": 3, "to": "C"}}]' + "\n" * 19_000,
-    ],
-)
+LONG = '[{"module": "convert", "args": {"amount": 3, "to": "C"}}]' + "\n" * 19_000
+
+
+@pytest.mark.parametrize("text", [*pieces(__file__, "read_plans.txt"), LONG], ids=lambda text: text[:40])
 def test_what_models_write_is_read(text: str) -> None:
     begun = time.process_time()
     assert calls_in(text) == [("convert", {"amount": 3, "to": "C"})]

@@ -32,11 +32,9 @@ NAMED_IN_PART = {"library-1", "library-3", "grants-2", "orchard-1"}
 
 def of(*kinds: str) -> pytest.MarkDecorator:
     """Parametrize a test over the questions of some kinds; those over shared data skip without them."""
+    marks = {True: needs_data, False: ()}
     chosen = [each for each in QUESTIONS if each["kind"] in kinds]
-    params = [
-        pytest.param(each, id=each["id"], marks=needs_data if corpus_of(each) == SHARED else ())
-        for each in chosen
-    ]
+    params = [pytest.param(each, id=each["id"], marks=marks[corpus_of(each) == SHARED]) for each in chosen]
     return pytest.mark.parametrize("question", params)
 
 
