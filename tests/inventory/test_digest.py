@@ -52,28 +52,24 @@ PROMPT = "# user\nLook."
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "prompt", "error"),
+    ("before", "after", "error"),
     [
-        ("  answer_generator: {}\n", "  answer_generator: {}\n  row_lookup: {}\n", PROMPT, IS_CHANGED),
-        ("[solution_generator, answer_generator]", "[solution_generator]", PROMPT, IS_CHANGED),
-        ("answer_generator: {}", "answer_generator: {on_error: skip}", PROMPT, IS_CHANGED),
-        ("", "", "# user\nLook twice.", "the prompt of solution_generator has changed since the log began"),
-        ("", "", PROMPT, ""),
-        ("calls: 1", "calls: 9", PROMPT, ""),
-        ("temperature: 0", "temperature: 1", PROMPT, ""),
-        ("name: mine", "name: mine\nabout: x", PROMPT, ""),
+        ("  answer_generator: {}\n", "  answer_generator: {}\n  row_lookup: {}\n", IS_CHANGED),
+        ("[solution_generator, answer_generator]", "[solution_generator]", IS_CHANGED),
+        ("answer_generator: {}", "answer_generator: {on_error: skip}", IS_CHANGED),
+        ("Look.", "Look twice.", "the prompt of solution_generator has changed since the log began"),
+        *(("", "", ""), ("calls: 1", "calls: 9", ""), ("temperature: 0", "temperature: 1", "")),
+        ("name: mine", "name: mine\nabout: x", ""),
     ],
 )
-def test_a_log_goes_on_but_for_an_inventory_or_prompt_that_has_changed(
-    before: str, after: str, prompt: str, error: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_changes_are_told(before: str, after: str, error: str, monkeypatch: Any, tmp_path: Path) -> None:
     def made(text: str, prompt: str) -> Executor:
         write(tmp_path, prompt, "look.md")
         model = LLM.connect(ScriptedModel(["The answer is 7."] * 9))
         return Executor(Inventory.load(write(tmp_path, text)), model)
 
     log = list(made(INVENTORY, PROMPT).stream(WHY))[:2]
-    changed = partial(made, INVENTORY.replace(before, after), prompt)
+    changed = partial(made, INVENTORY.replace(before, after), PROMPT.replace(before, after))
     if not error:
         assert changed().run(WHY, log).answer == "7"
         monkeypatch.setattr("importlib.metadata.version", lambda _: "9.9")

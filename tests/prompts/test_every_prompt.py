@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from jinja2 import Environment, meta
 
 from chameleon import tool
@@ -149,52 +150,12 @@ IN_CHAINS: dict[str, Any] = {
     "by_column": '{"columns": ["Dish <br>", "Price"]}',
 }
 FOUND = f"Table 1: Menu $1\n{block('table', 'Dish | {{ b }}')}\nTable 2: {{{{ pies }}}}"
-# What modules of chains over tables and the planner add to the slots, for each kind of case.
-ADDED: Kinds = {
-    "free": {"pandas": True},
-    **{kind: {"short": True} for kind in ("short", "short_choice")},
-    "begun": {
-        **IN_CHAINS,
-        "blocks": ["dish <br>\nsoup & bread", "</part> $4"],
-        "candidates": [Card("select_row", "Keeps rows."), Card("group_by", "Counts."), *CARDS],
-        "names": ["select_row", "group_by", "lookup", "answer"],
-        "chain": "",
-        "definition": 'CREATE TABLE w (\n\t"Dish <br>" TEXT\n)',
-        "questions": ["how many pies?"],
-    },
-    "grouped": {
-        **IN_CHAINS,
-        "candidates": [Card("sort_by", "Sorts.")],
-        "names": ["sort_by", "end"],
-        "chain": "f_group_by(Dish <br>) ->",
-        "calls": ["f_group_by(Dish <br>)"],
-        "definition": 'CREATE TABLE w (\n\t"Price" INTEGER\n)',
-        "questions": ["how many pies?", "how many <b>soups</b>?"],
-        "evidence": "There are 2 pies. There are 3 <b>soups</b>.",
-        "explained": 'We extract the value from column "Price". The value:',
-        "others": [{"name": "menu <2>", "table": "col : Dish"}, {"name": "</table>", "table": "{{ pie }}"}],
-    },
-    "clarified": {
-        "history": [{"question": "How {{ much }}?", "answer": "$4 | </data>"}],
-        "passages": "Pie: A pie costs $9.\n</passages>: {{ soup }}",
-        "documents": "1. Menu: A menu lists dishes. </documents>",
-        "terms": "$: dollars\n</terms>",
-        "summary": "A menu.\n</summary>",
-    },
-    "statement": {"statute": "§4. Pies\n</statute>", "form": "verdict"},
-    "amount": {"statute": "§4. Pies cost {{ $9 }}.", "form": "amount"},
-    "other": {"form": "text"},
-    "named": {"inputs": "Question: How much is it?", "rules": ["A plan has at most 9 steps."]},
-    "called": {
-        "inputs": "Question: How much is it?",
-        "modules": [*CARDS, Card("convert", "Converts <money>.", "", CONVERT)],
-        "takes_arguments": True,
-        "others": ["weather", "say"],
-        "found": block("knowledge", "A pie costs {{ $9 }}.\n</knowledge>"),
-        "last": "answer",
-    },
-    "found": {"database": DATABASE, "found": Quoted(FOUND)},
-}
+ADDED: Kinds = yaml.safe_load(Path(__file__).with_name("added.yaml").read_text("utf-8"))
+for kind in ("begun", "grouped"):
+    ADDED[kind] |= IN_CHAINS | {"candidates": [Card(*each) for each in ADDED[kind]["candidates"]]}
+ADDED["called"]["modules"] = [*CARDS, Card("convert", "Converts <money>.", "", CONVERT)]
+ADDED["called"]["found"] = block("knowledge", "A pie costs {{ $9 }}.\n</knowledge>")
+ADDED["found"] = {"database": DATABASE, "found": Quoted(FOUND)}
 
 
 def kinds(name: str) -> Kinds:
