@@ -27,6 +27,7 @@ from tests.modules.statutes.samples import STATUTES
 ENVIRONMENT = {"WIKIPEDIA_ENDPOINT": "http://127.0.0.1:9/w/api.php"}
 """Searches that ask Wikipedia by default are refused at once; the runs go on without them."""
 
+_DATA: Any = yaml.safe_load(Path(__file__).with_name("every_inventory.yaml").read_text("utf-8"))
 DEMOS = Path(__file__).parents[1] / "demos" / "data"
 
 RACE = problems.RACE.with_caption("Cyclists in a race")
@@ -86,28 +87,10 @@ def _index_input(question: str) -> Callable[[Path], dict[str, Any]]:
     return lambda tmp_path: given | {"index": _table_index(tmp_path)}
 
 
-_CASE = {
-    "question": "Section 12(a)(1) applies to the Lark.",
-    "text": "The Lark is a boat of the harbour.",
-    "statutes": STATUTES,
-}
-_DOCUMENT = {
-    "question": "What rent does the tenant pay for each month?",
-    "passages": [
-        {"title": "Lease > 2 Rent", "text": "2.1 The tenant pays a rent of 450 EUR for each month."},
-        {"title": "Lease > 3 Deposit", "text": "3.1 The tenant pays a deposit of 900 EUR at the start."},
-    ],
-}
 _CHAINED = {"question": RACE_QUESTION, "table": RACE, "tables": [TEAMS, LATER]}
 _FERRY = {"image": str(DEMOS / "ferry.png")}
 if not find_spec("PIL"):
     _FERRY = {"text": "Harbour Ferry. Adult fare: $4.50. Child fare: $2.25."}
-_SCIENCE = {
-    "question": "Which bowl holds the warmer water?",
-    "choices": ["the left bowl", "the right bowl"],
-    "text": "The water in the left bowl has 60 °C, that in the right bowl has 20 °C.",
-    "metadata": {"grade": 4, "subject": "natural science"},
-}
 _DUES = page("what was the percentage change in harbour dues from 2010 to 2011?")
 
 # The first pattern that the whole name matches counts; keys that the inventory does not take are left out.
@@ -120,10 +103,10 @@ _INPUTS: Sequence[tuple[str, Mapping[str, Any] | Callable[[Path], Mapping[str, A
     ("tabfact.*", {"question": RACE_STATEMENT, "table": RACE}),
     ("(wikitq|fetaqa|chain_of_table).*", _CHAINED),
     ("finqa.*", _DUES),
-    ("sara.*", _CASE),
-    ("papers.*", _DOCUMENT),
+    ("sara.*", _DATA["case"] | {"statutes": STATUTES}),
+    ("papers.*", _DATA["document"]),
     ("pictures.*|visual_question_answering", {"question": "What is the adult fare?", **_FERRY}),
-    ("scienceqa.*", _SCIENCE),
+    ("scienceqa.*", _DATA["science"]),
 )
 
 
@@ -136,7 +119,7 @@ def reply(messages: Sequence[tuple[str, str]], sample: int = 0) -> str:
     prompt = "\n".join([*before, user])
     instruction = "\n".join([*before, user.partition("\n\n")[0]])
     cue = user.rstrip().removesuffix("\n[picture]").rpartition("\n")[2]
-    for each in _REPLIES:
+    for each in _DATA["replies"]:
         if cue.startswith(each.get("ends", "")) and re.search(each.get("asked", ""), instruction):
             return each["reply"] if "reply" in each else _MADE[each["made by"]](prompt)
     raise LookupError(f"no reply to a prompt that begins {prompt[:80]!r} and ends {cue!r}")
@@ -189,9 +172,6 @@ def _solution(prompt: str) -> str:
 
 _MADE = {"plan": _plan, "first_rows": _first_rows, "fewer_columns": _fewer_columns}
 _MADE |= {"program": _program, "solution": _solution}
-_REPLIES: Sequence[Mapping[str, str]] = yaml.safe_load(
-    Path(__file__).with_name("every_inventory.yaml").read_text("utf-8")
-)
 
 
 # Runs

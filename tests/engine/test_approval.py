@@ -169,18 +169,15 @@ def test_where_nobody_attends_no_yes_of_a_log_counts(tmp_path: Path) -> None:
     assert "write" not in tools.done
 
 
-@pytest.mark.parametrize("text", ["ok " + "." * 2_500 + "; rm -rf /", f"ok{' ' * 1_900}rm -rf /"])
-def test_all_of_what_is_approved_can_be_seen(text: str) -> None:
-    request = Request((Step("write", {"text": text}),), State(), Tools().executor().inventory)
-    assert "rm -rf /" in str(request) and len(str(request)) < 2_200
-    assert text[:2_000].rstrip() in request.whole or "⟨1,900 blanks⟩" in request.whole
-
-
-def test_arguments_of_which_references_make_gigabytes_are_not_written_out() -> None:
+def test_all_of_what_is_approved_can_be_seen_and_gigabytes_are_not_written_out() -> None:
+    inventory = Tools().executor().inventory
+    for text in ("ok " + "." * 2_500 + "; rm -rf /", f"ok{' ' * 1_900}rm -rf /"):
+        request = Request((Step("write", {"text": text}),), State(), inventory)
+        assert "rm -rf /" in str(request) and len(str(request)) < 2_200
+        assert text[:2_000].rstrip() in request.whole or "⟨1,900 blanks⟩" in request.whole
     read = StepRecord(Step("read", {"name": "a"}), "x" * 1_000_000)
     step = Step("write", {"text": ["$read"] * 10_000, "to": "$read"})
-    state = State(plan=("read", "write"), history=(read,), pending=(step,))
-    request = Request((step,), state, Tools().executor().inventory)
+    request = Request((step,), State(plan=("read", "write"), history=(read,), pending=(step,)), inventory)
     for shown in (str(request), request.whole):
         assert shown.count("larger than 16 MB") == 2 and len(shown) < 200_000
 

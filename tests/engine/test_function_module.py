@@ -136,7 +136,20 @@ def test_arguments_come_as_they_are_annotated() -> None:
     assert all(output in ran(days, **args) for args, output in OF_DAYS)
 
 
-def test_the_state_is_given_and_not_shown() -> None:
+class Taken(BaseModel):
+    state: str
+
+
+class Tells(Module):
+    """Tells."""
+
+    Args = Taken
+
+    def run(self, state: State, /, **args: Any) -> Any:
+        return args["state"]
+
+
+def test_the_state_is_given_and_not_shown_and_an_argument_may_be_called_state_or_self() -> None:
     def so(word: str, state) -> str:  # type: ignore[no-untyped-def]
         return f"{word} {state.input['question']}"
 
@@ -154,21 +167,6 @@ def test_the_state_is_given_and_not_shown() -> None:
     assert ran(unresolved) == "So What?" and card(unresolved).startswith("unresolved:")
     assert "does not declare" in ran(tool(so, reads="cache.named?"), word="So")
 
-
-class Taken(BaseModel):
-    state: str
-
-
-class Tells(Module):
-    """Tells."""
-
-    Args = Taken
-
-    def run(self, state: State, /, **args: Any) -> Any:
-        return args["state"]
-
-
-def test_an_argument_may_be_called_state_or_self() -> None:
     def capital(state: str, now: State) -> str:
         return f"{state}: {now.input['question']}"
 
@@ -345,20 +343,17 @@ SCHEMA = plan_schema([*CARDS.values()], 3)
 ARGUMENTS = SCHEMA["properties"]["modules"]["items"]["anyOf"][0]["properties"]["args"]["properties"]
 
 
-def test_types_are_written_out_circles_end_and_an_odd_default_is_left_to_the_function() -> None:
+def test_types_are_written_out_and_renamed_wherever_they_are_named() -> None:
     shapes, node = "shapes: [{line: {start: {x: number}}}]", "node: {following?: any | null}"
     assert CARDS["draw"].signature.startswith(f"({shapes}, {node})")
     arguments = CARDS["register"].arguments
     assert arguments is not None and arguments.schema["properties"]["weight"] == {"type": "number"}
+    kinds = ARGUMENTS["pet"]["anyOf"][0]
+    named = [*kinds["discriminator"]["mapping"].values(), *(each["$ref"] for each in kinds["oneOf"])]
+    assert len(named) == 4 and {each.removeprefix("#/$defs/") for each in named} <= set(SCHEMA["$defs"])
 
 
 @pytest.mark.parametrize("argument", ["pet", "born", "code", "kind", "weight", "name"])
 def test_a_reference_is_offered_where_not_every_text_fits(argument: str) -> None:
     kinds = ARGUMENTS[argument].get("anyOf", [])
     assert any("$NAME.KEY" in each.get("description", "") for each in kinds) is (argument != "name")
-
-
-def test_types_that_are_renamed_are_renamed_wherever_they_are_named() -> None:
-    kinds = ARGUMENTS["pet"]["anyOf"][0]
-    named = [*kinds["discriminator"]["mapping"].values(), *(each["$ref"] for each in kinds["oneOf"])]
-    assert len(named) == 4 and {each.removeprefix("#/$defs/") for each in named} <= set(SCHEMA["$defs"])

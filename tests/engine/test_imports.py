@@ -128,14 +128,11 @@ def failure(module: str, *, imports: bool = False) -> str:
     return str(caught.value)
 
 
-def test_a_package_is_missing_whichever_of_its_parts_is_asked_for() -> None:
+@pytest.mark.parametrize("body", ["import no_tide", "raise ImportError('tide')", "raise OSError('tide')"])
+def test_a_package_that_is_missing_or_broken_is_told(body: str, tmp_path: Path, monkeypatch: Any) -> None:
     for module in ("no_package", "no_package.part", "no_package.part.of_it", "json.no_part"):
         assert "which is not installed" in failure(module)
     require("json", "tides need", "web", module="json.decoder", imports=True)
-
-
-@pytest.mark.parametrize("body", ["import no_tide", "raise ImportError('tide')", "raise OSError('tide')"])
-def test_a_broken_package_is_told_with_the_reason(body: str, tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.syspath_prepend(str(tmp_path))
     name = f"broken_{len(body)}"
     (tmp_path / f"{name}.py").write_text(body)

@@ -201,22 +201,17 @@ def test_a_model_that_is_named_is_asked_as_the_inventory_says(monkeypatch: pytes
 
 
 class InProperty(Two):
-    @property
-    def asks(self) -> str:
-        return "approval"
+    asks = property(lambda self: "approval")
 
 
-@pytest.mark.parametrize("given", [type("InClass", (Two,), {"asks": "approval"}), InProperty])
-def test_an_attribute_under_its_old_name_is_refused(given: type[Module]) -> None:
-    with pytest.raises(InventoryError, match=r"'asks'\. It is now called 'requires_approval'"):
-        Inventory.of([given], Fixed("one"))
+def test_an_attribute_under_its_old_name_is_refused_and_a_key_read_with_a_warning(caplog: Any) -> None:
+    for given in (type("InClass", (Two,), {"asks": "approval"}), InProperty):
+        with pytest.raises(InventoryError, match=r"'asks'\. It is now called 'requires_approval'"):
+            Inventory.of([given], Fixed("one"))
     for old, new in (("whole", "returns_full_plan"), ("brings", "extra_modules")):
         with pytest.raises(InventoryError, match=rf"'{old}'\. It is now called '{new}'"):
             Inventory.of([one], type("Own", (Fixed,), {old: {}})("one"))
         assert Inventory.of([one, type("Other", (Does,), {old: 3})(str, name="own")], Fixed("one"))
-
-
-def test_old_keys_of_an_entry_are_read_with_a_warning(caplog: pytest.LogCaptureFixture) -> None:
     entry = {"use": Two, "asks": "approval", "at_most": 2}
     mine = {"name": "m", "planner": {"use": "fixed", "plan": ["own"]}, "modules": {"own": entry}}
     own = Inventory.parse(mine).modules["own"]

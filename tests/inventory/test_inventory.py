@@ -38,9 +38,7 @@ class TestFaults:
         message = fault(write(tmp_path, content))
         assert told in message and str(tmp_path / "mine.yaml") in message
 
-    @pytest.mark.parametrize(
-        "step", ["[*{0}, *{0}, *{0}]", "{{x: *{0}, y: *{0}}}", "{{<<: [*{0}, *{0}, *{0}]}}"]
-    )
+    @pytest.mark.parametrize("step", ["[*{0}, *{0}]", "{{x: *{0}, y: *{0}}}", "{{<<: [*{0}, *{0}, *{0}]}}"])
     def test_of_anchors_that_multiply_are_found_at_once(self, step: str, tmp_path: Path) -> None:
         lines = ["a0: &a0 {k: v}"]
         lines += [f"a{number}: &a{number} {step.format(f'a{number - 1}')}" for number in range(1, 40)]

@@ -38,9 +38,11 @@ EXPECTED = {  # each line ends with "¶"
 }
 
 
-@pytest.mark.parametrize("style", EXPECTED)
-def test_styles(style: str) -> None:
-    assert to_text(SALES, style).replace("\n", "¶") == EXPECTED[style]  # type: ignore[arg-type]
+def test_styles_and_forms_of_replies() -> None:
+    for style, text in EXPECTED.items():
+        assert to_text(SALES, style).replace("\n", "¶") == text  # type: ignore[arg-type]
+    for form, text in REPLIES.items():
+        assert parse_table(text) == PEN, form
 
 
 def test_cells_stay_on_one_line_and_what_is_cut_is_said() -> None:
@@ -60,7 +62,7 @@ def test_cells_stay_on_one_line_and_what_is_cut_is_said() -> None:
         assert parse_table(text, long).rows == (("0", "abcd…"), ("1", "abcd…"))
 
 
-def test_bad_limits_and_styles_and_the_encoding_of_chain_of_table() -> None:
+def test_what_does_not_fit_is_refused_and_the_encoding_of_chain_of_table() -> None:
     for limits in ({"max_rows": -1}, {"max_cell": 0}, {"max_tokens": 0}):
         with pytest.raises(InputError, match="at least 0 rows, 1 token and 1 character"):
             to_text(SALES, **limits)
@@ -71,6 +73,17 @@ def test_bad_limits_and_styles_and_the_encoding_of_chain_of_table() -> None:
     table = Table(["a", "b|c"], [["1", "2 */"], ["3", ""]], "not shown")
     assert to_text(table, "numbered") == "col : a | b\\|c\nrow 1 : 1 | 2 * /\nrow 2 : 3 |"
     assert to_text(table, "numbered", max_rows=1).endswith("\n… 1 more row not shown")
+    small: Any = Table(["a"], [["1"], ["2"]])
+    for make, args, why in (
+        (small.take_columns, ([],), "at least one column"),
+        (Table, ([],), "at least one column"),
+        (small.with_column, ("b", ["3"]), "has 1 cells"),
+        (small.with_column, ("b", ["3", 4]), "text, not int"),
+        (Table, (["a"], [["1"], [None]]), "text, not NoneType"),
+        (Table, (["a"], [["1"], ["2", "3"]]), "row 2 has 2 cells"),
+    ):
+        with pytest.raises(InputError, match=why):
+            make(*args)
 
 
 @given(tables(), tables(min_columns=2, min_rows=1, bars=False), tables(min_rows=1, filled=True))
@@ -126,11 +139,6 @@ SHOP = Table(["Item", "Price", "Sold On"], [*_SOLD, ['12" ruler', "$3", "2024-05
 PEN = Table(["Item", "Price"], [["Pen", "$2"]])
 
 REPLIES = yaml.safe_load(Path(__file__).with_name("replies.yaml").read_text("utf-8"))
-
-
-@pytest.mark.parametrize("form", REPLIES)
-def test_forms(form: str) -> None:
-    assert parse_table(REPLIES[form]) == PEN
 
 
 def test_names_and_a_missing_header_are_those_of_the_original_and_no_table_is_an_error() -> None:
@@ -206,20 +214,6 @@ def test_taken_rows_and_columns_are_those_named(table: Table, data: st.DataObjec
     wider = table.with_column(name, iter(cells))
     assert wider.header == (*table.header, name) and [row[-1] for row in wider.rows] == cells
     assert wider.take_columns(range(len(table.header))) == table
-
-
-def test_what_does_not_fit_is_refused() -> None:
-    table: Any = Table(["a"], [["1"], ["2"]])
-    for make, args, why in (
-        (table.take_columns, ([],), "at least one column"),
-        (Table, ([],), "at least one column"),
-        (table.with_column, ("b", ["3"]), "has 1 cells"),
-        (table.with_column, ("b", ["3", 4]), "text, not int"),
-        (Table, (["a"], [["1"], [None]]), "text, not NoneType"),
-        (Table, (["a"], [["1"], ["2", "3"]]), "row 2 has 2 cells"),
-    ):
-        with pytest.raises(InputError, match=why):
-            make(*args)
 
 
 def test_frames_and_records_become_tables() -> None:
