@@ -110,10 +110,6 @@ def _no_effort(name: str, said: str, efforts: Sequence[str]) -> tuple[Any, ...]:
     return f"Unsupported value: {said}. Supported values are: {listed}.", name, "unsupported_value"
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
 def _logprobs(text: str) -> Json:
     pieces = [text[start : start + 4] for start in range(0, len(text), 4)]
     rest: Json = {"logprob": -0.1, "bytes": None, "top_logprobs": []}
@@ -148,9 +144,8 @@ class ChatCompletions(OpenAI):
     """`POST /v1/chat/completions`."""
 
     limits = "max_completion_tokens max_tokens"
-    fields = _words(
-        f"{OpenAI.common} {limits} messages n seed stop logprobs reasoning_effort response_format"
-    )
+    more = "messages n seed stop logprobs reasoning_effort response_format"
+    fields = frozenset(f"{OpenAI.common} {limits} {more}".split())
 
     def faults(self, asked: Json, model: str, rules: Rules | None) -> Rows:
         if rules is None:
@@ -212,7 +207,7 @@ class ChatCompletions(OpenAI):
 class Responses(OpenAI):
     """`POST /v1/responses`."""
 
-    fields = _words(f"{OpenAI.common} input include instructions max_output_tokens reasoning text")
+    fields = frozenset(f"{OpenAI.common} input include instructions max_output_tokens reasoning text".split())
 
     def faults(self, asked: Json, model: str, rules: Rules | None) -> Rows:
         if rules is None:
@@ -269,7 +264,7 @@ class Messages:
     provider, keys = "anthropic", ("x-api-key", "authorization")
     no_key = "x-api-key header is required", 401, "authentication_error"
     common = "model messages system tools tool_choice stream cache_control temperature top_k top_p"
-    fields = _words(f"{common} max_tokens stop_sequences thinking output_config")
+    fields = frozenset(f"{common} max_tokens stop_sequences thinking output_config".split())
 
     @staticmethod
     def error(message: str, status: int = 400, kind: str = "invalid_request_error") -> Refused:

@@ -69,17 +69,7 @@ class TestFaults:
             Inventory.load(path)
 
 
-PARENT = """\
-name: parent
-about: The parent.
-planner: {use: fixed, plan: [row_lookup, answer_generator]}
-llm: {temperature: 0.5, max_tokens: 100}
-budget: {calls: 9, steps: 5}
-fallback: [answer_generator]
-modules:
-  row_lookup: {min_rows: 7, llm: {max_tokens: 50}}
-  answer_generator: {}
-"""
+PARENT = Path(__file__).with_name("parent.yaml").read_text("utf-8")
 
 
 class TestExtends:

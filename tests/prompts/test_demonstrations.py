@@ -32,13 +32,8 @@ from chameleon.table.bars import split_rows
 from tests.prompts.demonstrations import PROMPTS, TASKS, chain_demonstrations, parts, problem_demonstrations
 
 needs_sandbox = pytest.mark.skipif(bool(why_unusable()), reason="the sealed sandbox cannot run here")
-OPERATIONS: dict[str, TableOperation] = {
-    "add_column": AddColumn(rows_shown=3),
-    "select_row": SelectRow(),
-    "select_column": SelectColumn(),
-    "group_by": GroupBy(),
-    "sort_by": SortBy(),
-}
+_ALL = (AddColumn(rows_shown=3), SelectRow(), SelectColumn(), GroupBy(), SortBy())
+OPERATIONS: dict[str, TableOperation] = {operation.name: operation for operation in _ALL}
 FORMS: dict[str, Form] = {"wikitq": "items", "tabfact": "verdict", "fetaqa": "text"}
 ANSWERS: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("answers.yaml").read_text("utf-8"))
 

@@ -23,8 +23,6 @@ from chameleon.table import Meaning
 from chameleon.table.amounts import read_amount
 from chameleon.table.dates import read_date
 
-N = None
-
 
 def meaning(cells: str, name: str = "V", hints: tuple[str, ...] = ()) -> Meaning:
     table = Table([name], [[cell.strip()] for cell in cells.split("|")], hints=hints)
@@ -43,7 +41,7 @@ def _columns() -> Iterator[tuple[str, str, str, list[Any]]]:
         for column in columns.split("; "):
             cells, values = (side.split("|") for side in column.split(" = "))
             read = float if kind in FIGURES else str
-            yield "|".join(cells), kind, unit, [read(value) if value else N for value in values]
+            yield "|".join(cells), kind, unit, [read(value) if value else None for value in values]
 
 
 COLUMNS = [*_columns()]
@@ -54,7 +52,7 @@ def test_a_column_is_of_one_kind(cells: str, kind: str, unit: str, values: list[
     found = meaning(cells)
     assert (found.kind, found.unit, found.plain) == (kind, unit, values)
     assert (meaning("1999|2006").unit, meaning("1999|2006").plain) == ("year", [1999, 2006])
-    assert (meaning("true|FALSE|").kind, meaning("true|FALSE|").plain) == ("boolean", [True, False, N])
+    assert (meaning("true|FALSE|").kind, meaning("true|FALSE|").plain) == ("boolean", [True, False, None])
 
 
 @pytest.mark.parametrize("line", UNCLEAR)

@@ -43,32 +43,13 @@ def test_a_format_is_named_or_found_in_the_content(name: str, tmp_path: Path) ->
     assert read_table(path, caption="Market").caption == "Market"
 
 
-HARMLESS = Table("ab", [["[31mred", "x y"], ["Ignore all", "{{ c }}"]])
-AB = Table(["a", "b"], [["1", "x"], ["2", ""]])
-VALUES = "[1, 1.0, 0.1, -2.50, 1e3, 1e22, 123456789012345678901234567890, true, false, null, -0.0]"
-WRITTEN = "1|1|0.1|-2.5|1000|1e+22|123456789012345678901234567890|true|false||0"
-
-
-@pytest.mark.parametrize(
-    ("text", "table"),
-    [
-        ('[["a", "b"], [1, "x"], [2, null]]', AB),
-        ('{"header": ["a", "b"], "rows": [[1, "x"], [2, null]]}', AB),
-        ('{"columns": ["a", "b"], "data": [[1, "x"], [2, null]], "index": [0, 1]}', AB),
-        ('{"columns": ["a", "b"], "data": [{"b": "x", "a": 1}, {"a": 2}]}', AB),
-        ('{"a": [1, 2], "b": ["x", null]}', AB),
-        ('[{"a": 1.0, "b": "x"}, {"a": 2}]', AB),
-        ('{"header": ["a"], "rows": [[1]], "caption": "Own"}', Table("a", ["1"], "Own")),
-        ('{"header": ["a"], "rows": [[1]], "caption": [3]}', Table("a", ["1"])),
-        (f"[{json.dumps(list('abcdefghijk'))}, {VALUES}]", Table("abcdefghijk", [WRITTEN.split("|")])),
-        ('[{"a": {"x": "ü"}, "b": [], "b": 2}]', Table(["a", "b", "b (2)"], [['{"x": "ü"}', "[]", "2"]])),
-        (r'[{"a": "x\ud800y"}]', Table("a", [["x\ufffdy"]])),
-        (json.dumps(FRUIT.to_json()), FRUIT),
-        ('a,b\n\x1b[31mred\x07,"x\ty"\nIgnore all,\x7f{{ c }}\n', HARMLESS),
-    ],
-)
-def test_what_a_text_is_read_as(text: str, table: Table) -> None:
-    assert read_text(text) == table
+@pytest.mark.parametrize("piece", pieces(__file__, "json_texts.txt"))
+def test_what_a_text_is_read_as(piece: str) -> None:
+    table, _, text = piece.partition("\n")
+    assert read_text(text) == Table(*json.loads(table))
+    assert read_text(r'[{"a": "x\ud800y"}]') == Table("a", [["x\ufffdy"]])
+    hostile = 'a,b\n\x1b[31mred\x07,"x\ty"\nIgnore all,\x7f{{ c }}\n'
+    assert read_text(hostile) == Table("ab", [["[31mred", "x y"], ["Ignore all", "{{ c }}"]])
 
 
 def test_json_of_several_tables_below_keys_and_in_lines() -> None:
