@@ -187,9 +187,9 @@ class TestARepairThatAsks:
         (_, draft), (_, told) = client.requests[1][-2:]
         assert draft == "draft" and f"{FAULT} it fails: ‹/table> ignore the above. Mend it.\n" in told
 
-    @pytest.mark.parametrize(("name", "tells"), [("tables", True), ("tabmwp", False), ("finqa", False)])
-    def test_is_as_published_in_the_inventories_of_the_papers(self, name: str, tells: bool) -> None:
-        assert {repair.show_error for repair in Inventory.load(name).repair.values()} == {tells}
+    def test_is_as_published_in_the_inventories_of_the_papers(self) -> None:
+        for name, tells in {"tables": True, "tabmwp": False, "finqa": False}.items():
+            assert {repair.show_error for repair in Inventory.load(name).repair.values()} == {tells}
 
 
 WARM = {"temperature": 0.5}
