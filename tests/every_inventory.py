@@ -1,8 +1,4 @@
-"""Run every shipped inventory that asks a model: an input for each, and a model double that plays all parts.
-
-`reply` goes by the prompt alone, so it serves a scripted model, a loopback server or the chat model of any
-provider. Most replies are fixed texts that fit the inputs here. Runs stay on this machine with `ENVIRONMENT`.
-"""
+"""An input for every shipped inventory that asks a model, and a double that replies by the prompt."""
 
 from __future__ import annotations
 
@@ -37,9 +33,6 @@ TEAMS = Table(
 LATER = RACE.take_rows([]).with_caption("Cyclists in a later race")
 RACE_QUESTION = "Which team had the most cyclists from Italy in the race?"
 RACE_STATEMENT = "three of the cyclists in the race are from italy"
-
-
-# Inputs
 
 
 def asking_inventories() -> list[str]:
@@ -110,9 +103,6 @@ _INPUTS: Sequence[tuple[str, Mapping[str, Any] | Callable[[Path], Mapping[str, A
 )
 
 
-# Replies
-
-
 def reply(messages: Sequence[tuple[str, str]], sample: int = 0) -> str:
     """Return what a sensible model replies to pairs of role and text; all samples are the same."""
     *before, user = (text for _, text in messages)
@@ -172,9 +162,6 @@ def _solution(prompt: str) -> str:
 
 _MADE = {"plan": _plan, "first_rows": _first_rows, "fewer_columns": _fewer_columns}
 _MADE |= {"program": _program, "solution": _solution}
-
-
-# Runs
 
 
 def pieces_asked(state: State) -> set[str]:

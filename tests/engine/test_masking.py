@@ -106,10 +106,8 @@ def test_a_number_or_a_short_value_changes_no_answer(value: str, monkeypatch: py
 
 
 OF_ERRORS = (
-    "sk-proj-PLANT**********************PLANT",
-    "gsk_PLANT0123456789abcdefghij",
-    "AIzaPLANT0123456789abcdefghijklmnopqrstuv",
-    "AccountKey=PLANTazure0099==",
+    *("sk-proj-PLANT**********************PLANT", "gsk_PLANT0123456789abcdefghij"),
+    *("AIzaPLANT0123456789abcdefghijklmnopqrstuv", "AccountKey=PLANTazure0099=="),
 )
 
 

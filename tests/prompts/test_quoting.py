@@ -15,7 +15,7 @@ from chameleon.modules.sql.database import SqlTable
 from chameleon.modules.table_ops.selection import SelectColumn
 from chameleon.planners.told import inputs_of
 from chameleon.quoting import as_data, block, untagged
-from chameleon.table import Table, as_subtable, parse_table
+from chameleon.table import Table
 from chameleon.table.formats import STYLES
 from chameleon.text import estimated_tokens
 from tests.prompts.blocks import outside
@@ -161,9 +161,3 @@ def test_the_beginning_of_a_long_text_is_shown_and_a_note_of_the_rest() -> None:
 def test_short_texts_stay(text: str, most: int) -> None:
     shown = text_within(text, most)
     assert shown == text or estimated_tokens(text) > most or len(text) > 8 * most
-
-
-def test_rows_are_found_again_as_a_prompt_wrote_them() -> None:
-    table = Table(["Type <String>", "n"], [["List<int>", "1"], ["x < 3", "2"], ["</table>", "3"]])
-    reply = "Type ‹String> | n\nList‹int> | 1\n‹/table> | 3"
-    assert as_subtable(parse_table(reply, like=table), table) == table.take_rows([0, 2])

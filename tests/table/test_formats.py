@@ -13,8 +13,9 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chameleon import Executor, Inventory
-from chameleon.errors import InputError
+from chameleon import Executor, Inventory, State
+from chameleon.errors import InputError, StepRejected
+from chameleon.modules.lookup import RowLookup
 from chameleon.table import Table, as_subtable, parse_table, to_terminal, to_text
 from chameleon.table.formats import excerpt, places
 from chameleon.text import estimated_tokens
@@ -153,14 +154,8 @@ def test_any_reply_gives_a_table_or_an_input_error(text: str) -> None:
 
 
 def test_a_sub_table_is_taken_from_the_original_or_refused() -> None:
-    wrong = (
-        "Item,Colour|Pen,red",
-        "Item|Pencil",
-        "Item|Pen|Pen|Pen",
-        "Item,Price|Pen,$30",
-        "Item,Item|Pen,Pen",
-    )
-    for reply in (*wrong, "Item"):
+    wrong = ("Item,Colour|Pen,red", "Item|Pencil", "Item|Pen|Pen|Pen", "Item,Price|Pen,$30")
+    for reply in (*wrong, "Item,Item|Pen,Pen", "Item"):
         header, *rows = (line.split(",") for line in reply.split("|"))
         assert as_subtable(Table(header, rows), SHOP) is None, reply
     reply = Table(["PRICE", '"item"'], [["$3", "12 ruler"], [" $2 ", "**pen**"], ["$2", "Pen"]])
@@ -169,6 +164,13 @@ def test_a_sub_table_is_taken_from_the_original_or_refused() -> None:
     table = Table(["Team", "Goals", "Goals"], [["A", "1", "2"]])
     assert as_subtable(Table(["Goals", "goals"], [["1", "2"]]), table) == table.take_columns([1, 2])
     assert as_subtable(Table(["Goals"], [["2"]]), table) is None
+    table = Table(["Type <String>", "n"], [["List<int>", "1"], ["x < 3", "2"], ["</table>", "3"]])
+    reply = "Type ‹String> | n\nList‹int> | 1\n‹/table> | 3"
+    assert as_subtable(parse_table(reply, like=table), table) == table.take_rows([0, 2])
+    state = State({"question": "?", "table": SHOP})
+    assert RowLookup().interpret("Item | Price\nPen | $2", state).rows == (("Pen", "$2"),)
+    with pytest.raises(StepRejected, match="no part of the table"):
+        RowLookup().interpret("Item | Price\nPen | $4", state)
 
 
 @given(tables(min_rows=1), st.data())
