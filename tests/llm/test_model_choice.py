@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from langchain.chat_models import base as langchain_models
 
 from chameleon.errors import AuthFailed, MissingPackage, ModelError, NoModel
 from chameleon.llm import LLM, ResponseStore, choose_model
 from chameleon.llm.capabilities import default_model, section, switch_off
 from chameleon.llm.model_choice import ModelChoice, offered_models
 from chameleon.llm.providers import belongs_to_connection, full_name, own_server, providers
-from tests.llm.asking import Start, failing, local, talking
+from tests.llm.asking import Json, Start, failing, local, talking
 from tests.loopback import Fault
+
+Name = str | None
 
 KEY = {"OPENAI_API_KEY": "k"}
 AT_OPENAI = {**KEY, "OPENAI_BASE_URL": "https://api.openai.com/v1"}
@@ -22,7 +24,6 @@ LUNA = str(default_model("openai"))
 
 
 def at(address: str, **options: ResponseStore) -> ModelChoice:
-    """What is chosen where the address of a server is all that is known."""
     return choose_model(None, None, {"OPENAI_BASE_URL": address}, **options)
 
 
@@ -38,9 +39,7 @@ def at(address: str, **options: ResponseStore) -> ModelChoice:
         (None, None, {"NVIDIA_API_KEY": "k"}, None, "no default is known for NVIDIA_API_KEY"),
     ],
 )
-def test_names_win_in_order_and_the_reason_is_said(
-    flag: str | None, inventory: str | None, environ: Mapping[str, str], model: str | None, why: str
-) -> None:
+def test_names_win_in_order(flag: Name, inventory: Name, environ: Json, model: Name, why: str) -> None:
     choice = choose_model(flag, inventory, environ)
     assert choice.model == model and why in choice.why
 
@@ -120,10 +119,8 @@ NO_HTTP = {
 
 @pytest.mark.parametrize("kind", NO_HTTP)
 def test_what_does_not_speak_http_is_one_error(kind: str) -> None:
-    with (
-        talking(lambda connection: connection.sendall(NO_HTTP[kind])) as url,
-        pytest.raises(NoModel) as caught,
-    ):
+    send = talking(lambda connection: connection.sendall(NO_HTTP[kind]))
+    with send as url, pytest.raises(NoModel) as caught:
         at(url)
     assert caught.value.hint
     for address in ("http://127.0.0.1:9/ v1", "http://127.0.0.1:9/v1\n", "http://[::1/v1"):
@@ -149,7 +146,7 @@ SERVER = {"OPENAI_BASE_URL": "http://localhost:11434/v1"}
         ("openai:", {}, "names no model"),
     ],
 )
-def test_names_in_full_or_the_nearest(name: str, environ: Mapping[str, str], expected: str) -> None:
+def test_names_in_full_or_the_nearest(name: str, environ: Json, expected: str) -> None:
     if " " not in expected:
         assert full_name(name, environ) == expected
         return
@@ -157,54 +154,43 @@ def test_names_in_full_or_the_nearest(name: str, environ: Mapping[str, str], exp
         full_name(name, environ)
 
 
-@pytest.mark.parametrize(
-    ("model", "kind", "said"),
-    [
+def test_what_lacks_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GROQ_API_KEY", "k")
+    for model, kind, said in (
         ("groq:llama", MissingPackage, "pip install 'langchain>=1,<2' 'langchain-groq'"),
         ("openai:gpt-4.1-mini", AuthFailed, "OPENAI_API_KEY"),
         ("google_genai:gemini", AuthFailed, "GOOGLE_API_KEY or GEMINI_API_KEY"),
-    ],
-)
-def test_what_lacks_is_told(
-    monkeypatch: pytest.MonkeyPatch, model: str, kind: type[Exception], said: str
-) -> None:
-    monkeypatch.setenv("GROQ_API_KEY", "k")
-    with pytest.raises(kind, match=said):
-        LLM.connect(model)
+    ):
+        with pytest.raises(kind, match=said):
+            LLM.connect(model)
 
 
-def test_every_provider_that_langchain_has_built_in_is_known() -> None:
-    from langchain.chat_models import base
-
-    assert set(providers()) <= set(base._BUILTIN_PROVIDERS)
-
-
-def test_settings_of_the_connection_are_told_from_parameters_of_requests() -> None:
+def test_settings_of_the_connection_are_no_parameters_and_all_providers_are_langchains() -> None:
     settings = ("api_key", "base_url", "openai_api_key", "default_headers", "azure_endpoint")
     params = ("temperature", "max_tokens", "stop", "top_p", "seed", "reasoning_effort", "num_ctx")
     assert all(map(belongs_to_connection, settings)) and not any(map(belongs_to_connection, params))
+    assert set(providers()) <= set(langchain_models._BUILTIN_PROVIDERS)
 
 
-VARIABLES = [
-    *(("anthropic", "ANTHROPIC_BASE_URL"), ("anthropic", "ANTHROPIC_API_URL"), ("groq", "GROQ_API_BASE")),
-    *(("google_genai", "GOOGLE_GEMINI_BASE_URL"), ("mistralai", "MISTRAL_BASE_URL")),
-    ("ollama", "OLLAMA_HOST"),
-]
+VARIABLES = """
+anthropic ANTHROPIC_BASE_URL | anthropic ANTHROPIC_API_URL | groq GROQ_API_BASE
+google_genai GOOGLE_GEMINI_BASE_URL | mistralai MISTRAL_BASE_URL | ollama OLLAMA_HOST
+"""
 
 
-@pytest.mark.parametrize(("provider", "variable"), VARIABLES)
-def test_addresses_of_the_environment_tell_servers_apart(provider: str, variable: str) -> None:
-    assert own_server(provider, {}, {}) == ""
-    assert own_server(provider, {}, {variable: "http://user:word@one:8000/v1/"}) == "http://one:8000/v1"
-    assert own_server(provider, {}, {variable: "two:11434"}) == "http://two:11434"
-    assert own_server(provider, {"base_url": "http://three"}, {variable: "two:1"}) == "http://three"
+def test_addresses_of_the_environment_tell_servers_apart() -> None:
+    for provider, variable in (pair.split() for pair in VARIABLES.replace("\n", "|").strip("|").split("|")):
+        assert own_server(provider, {}, {}) == ""
+        assert own_server(provider, {}, {variable: "http://user:word@one:8000/v1/"}) == "http://one:8000/v1"
+        assert own_server(provider, {}, {variable: "two:11434"}) == "http://two:11434"
+        assert own_server(provider, {"base_url": "http://three"}, {variable: "two:1"}) == "http://three"
 
 
 def test_a_pipeline_of_hugging_face_gives_its_continuation_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    import langchain.chat_models as models
-
     given: dict[str, Any] = {}
-    monkeypatch.setattr(models, "init_chat_model", lambda name, **arguments: given.update(arguments))
+    monkeypatch.setattr(
+        "langchain.chat_models.init_chat_model", lambda name, **arguments: given.update(arguments)
+    )
     for own in ({}, {"max_new_tokens": 9}):
         LLM.connect("huggingface:tiny/plans", **({"pipeline_kwargs": own} if own else {}))
         assert given["pipeline_kwargs"] == {"return_full_text": False, **own}

@@ -53,7 +53,6 @@ requests = st.fixed_dictionaries({}, optional=optional)
 @pytest.mark.parametrize(
     ("asked", "known", "sent", "dropped"),
     [
-        ({"temperature": 0, "seed": 3}, ANY, {"temperature": 0, "seed": 3}, ""),
         ({"temperature": 0, "top_p": 0.5}, O4, {}, "temperature top_p"),
         (NO_LOSS, O4, {}, ""),
         (COLD, LUNA, {}, "temperature logprobs"),
@@ -78,48 +77,28 @@ def test_it_gets_what_it_takes(asked: Json, known: Capabilities, sent: Json, dro
     assert all(fitted.dropped.values())
 
 
-@pytest.mark.parametrize(
-    ("stop", "known", "sent"),
-    [
-        (["\n\n"], ANY, None),
-        (["\n\n", "END", " "], ANY, ["END"]),
-        (["\n", *"abcde"], ANY, list("abcd")),
-        (["END"], O4, None),
-        ([], ANY, None),
-    ],
-)
-def test_a_reply_is_cut_here_at_every_stop(stop: list[str], known: Capabilities, sent: list[str]) -> None:
-    fitted = fit({"stop": stop}, known)
-    assert fitted.sent.get("stop") == sent
-    assert fitted.cut_at == tuple(stop) and not fitted.dropped
-
-
 LISTED = replace(ANY, efforts=("low", "high"), lists_efforts=True)  # its server said that "none" is not one
 
 
 @pytest.mark.parametrize(
-    ("effort", "known", "widened", "limit"),
+    ("effort", "known", "limit"),
     [
-        ("", ANY, 0, 60),
-        ("", ANY, 2, 960),
-        ("", THINKS, 0, 60 + ROOM["medium"]),
-        ("", THINKS, 1, 4 * 60 + 2 * ROOM["medium"]),
-        ("", replace(THINKS, default_effort="high"), 0, 60 + ROOM["high"]),
-        ("low", THINKS, 0, 60 + ROOM["low"]),
-        ("high", ANY, 0, 60 + ROOM["high"]),
-        ("high", NOT_TOLD, 0, 60),
-        ("none", ANY, 0, 60),
-        ("none", replace(THINKS, thinking="adaptive"), 0, 60),
-        ("none", replace(THINKS, efforts=("low", "high")), 0, 60 + ROOM["low"]),
-        ("none", replace(NOT_TOLD, thinks=True), 0, 60 + ROOM["medium"]),
-        ("none", LISTED, 0, 60 + ROOM["low"]),
-        ("", replace(THINKS, most_output=1_000), 0, 1_000),
-        ("", replace(ANY, most_output=500), 2, 500),
+        ("", ANY, 60),
+        ("", THINKS, 60 + ROOM["medium"]),
+        ("", replace(THINKS, default_effort="high"), 60 + ROOM["high"]),
+        ("low", THINKS, 60 + ROOM["low"]),
+        ("high", ANY, 60 + ROOM["high"]),
+        ("high", NOT_TOLD, 60),
+        ("none", ANY, 60),
+        ("none", replace(THINKS, thinking="adaptive"), 60),
+        ("none", replace(THINKS, efforts=("low", "high")), 60 + ROOM["low"]),
+        ("none", replace(NOT_TOLD, thinks=True), 60 + ROOM["medium"]),
+        ("none", LISTED, 60 + ROOM["low"]),
     ],
 )
-def test_a_limit_leaves_room_for_thoughts(effort: str, known: Capabilities, widened: int, limit: int) -> None:
+def test_a_limit_leaves_room_for_thoughts(effort: str, known: Capabilities, limit: int) -> None:
     asked = {"max_tokens": 60, **({"reasoning": effort} if effort else {})}
-    fitted = fit(asked, known, widened=widened)
+    fitted = fit(asked, known)
     assert fitted.sent["max_tokens"] == limit
     if effort and (known.refuses or known.lists_efforts):  # it cannot be told, and that is said
         assert "reasoning" in fitted.dropped
@@ -202,12 +181,8 @@ def test_each_client_is_told_in_its_way(client: str, thinking: str, fields: Json
     kind = getattr(import_module(package), name)
     for effort, told in fields.items():
         assert reasoning_fields(kind.model_fields, effort, Capabilities(thinking=thinking)) == told
+        budget = told.get("thinking", {}).get("budget_tokens")
+        assert budget is None or budget < ROOM[effort], "it leaves room for the answer"
         if "ollama" not in client:
             made = kind(model="m", api_key="k", **told)
             assert {name: getattr(made, name) for name in told} == told
-
-
-def test_a_budget_leaves_room_for_the_answer() -> None:
-    for effort in ("minimal", "low", "medium", "high", "xhigh", "max"):
-        told = reasoning_fields({"thinking": None}, effort, Capabilities(thinking="budget"))
-        assert told is not None and told["thinking"]["budget_tokens"] < ROOM[effort]

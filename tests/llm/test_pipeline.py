@@ -35,16 +35,23 @@ def test_what_is_dropped_is_logged_with_the_call(hosted: Host) -> None:
     assert recorder.calls[0].params == {"temperature": 0}
 
 
-def test_a_stored_reply_remembers_what_it_was_asked_without(hosted: Host, tmp_path: Path) -> None:
-    server = hosted()
+def test_a_stored_reply_remembers_what_it_was_asked_without_and_how_likely_it_was(
+    hosted: Host, loopback: Start, tmp_path: Path
+) -> None:
+    server, path = hosted(), tmp_path / "replies.sqlite"
     for mode in ("auto", "auto", "replay"):
-        asked: Json = {"store": ResponseStore(tmp_path / "replies.sqlite", mode), "temperature": 0}
+        asked: Json = {"store": ResponseStore(path, mode), "temperature": 0}
         assert set(connect(server, "openai:o9-mini", **asked).ask("hi").dropped) == {"temperature"}
         strict = connect(server, "openai:o9-mini", allow_dropped=False, **asked)
         for ask in (strict.ask, lambda text, llm=strict: llm.ask_many(text, 1)):
             with pytest.raises(ParameterRefused, match="temperature: 0"):
                 ask("hi")
     assert len(server.requests) == 2  # refused once, answered once
+    asked_for = loopback([Reply("yes", logprobs=(-0.5, -1.5)), Reply("no")]).requests
+    for mode in ("auto", "replay"):
+        llm = LLM.connect("openai:local", store=ResponseStore(path, mode), logprobs=True)
+        assert llm.ask("sure?").logprob == pytest.approx(-1.0)
+    assert asked_for[0]["logprobs"] is True and LLM.connect("openai:local").ask("sure?").logprob is None
 
 
 FULL = failing("maximum context length is 100 tokens")
@@ -59,7 +66,7 @@ HALF = Reply("half", finish="length")
         ([HALF, FULL, HALF], "half", [60, 240]),  # half a reply is better than none
     ],
 )
-def test_a_reply_that_is_cut_off_is_asked_for_with_more_room_and_no_oftener(
+def test_a_cut_off_reply_is_asked_for_with_more_room(
     loopback: Start, store: ResponseStore, replies: list[Any], text: str, limits: list[int]
 ) -> None:
     server = loopback(replies)
@@ -75,9 +82,6 @@ def test_a_reply_that_is_cut_off_is_asked_for_with_more_room_and_no_oftener(
     assert llm.ask("hi", max_tokens=60).text == text and len(server.requests) == asked
     assert llm.ask("another", max_tokens=60, whole=False).text in ("half", "whole")
     assert len(server.requests) == asked + 1 and server.requests[-1]["max_tokens"] == 60
-
-
-def test_a_budget_of_calls_holds_for_those_that_were_cut_off(loopback: Start) -> None:
     server = loopback([HALF])
     with recording(Meter(Budget(calls=2))) as recorder, pytest.raises(BudgetExceeded, match="budget of 2"):
         connect(server, "openai:local").ask("hi", max_tokens=60)
@@ -137,12 +141,9 @@ def test_a_server_that_gives_one_sample_is_asked_for_each(loopback: Start) -> No
         (Reply(None, message={"refusal": "I cannot help."}), "Refused", "I cannot help"),
         (Reply("par", finish="content_filter"), "Refused", "content filter"),
         (Fault(401), "AuthFailed", "key"),
-        (Fault(403), "AuthFailed", "key"),
-        (failing("maximum context length is 8"), "ContextTooLong", "does not fit"),
         (failing("x", code="context_length_exceeded"), "ContextTooLong", "fit"),
         (failing("x", code="content_filter"), "Refused", "refused the prompt"),
         (failing("response_format is not supported"), "SchemaRefused", "output schema"),
-        (failing("bad top_p"), "ModelError", "bad top_p"),
         (Fault(404, {"detail": "Not Found"}), "ModelError", "/v1"),
         (failing("slow", 429, code="insufficient_quota"), "RateLimited", "quota"),
     ],
@@ -154,25 +155,22 @@ def test_faults_that_stay_end_at_once(loopback: Start, answer: Reply | Fault, ki
     assert type(caught.value) is getattr(errors, kind) and len(server.requests) == 1
 
 
+WAITED = {"7": 7, "3000": 60}  # seconds that a server asks for, and that it is given
 PASSING = [Fault(429), Fault(500), Fault(503, "<html>Bad"), Fault(broken_json=True), Fault(drop=True)]
 
 
-@pytest.mark.parametrize("fault", [*PASSING, Fault(delay=1.5)])
+@pytest.mark.parametrize(
+    "fault", [*PASSING, Fault(delay=1.5), *(Fault(429, headers={"Retry-After": each}) for each in WAITED)]
+)
 def test_faults_that_pass_are_retried_once_each_and_no_oftener(loopback: Start, fault: Fault) -> None:
     server = loopback([fault, Reply("ok")])
     naps: list[float] = []
     reply = local(retries=2, naps=naps, timeout=0.5).ask("hi")
     assert (reply.text, reply.attempts, len(server.requests)) == ("ok", 2, 2)
     assert len(naps) == 1 or fault.status == 429  # that is waited for in turn as well
-
-
-@pytest.mark.parametrize(("asked", "waited"), [("7", 7), ("3000", 60)])
-def test_a_provider_may_have_us_wait_up_to_a_minute(loopback: Start, asked: str, waited: int) -> None:
-    loopback([Fault(429, headers={"Retry-After": asked}), Reply("ok")])
-    naps: list[float] = []
-    local(retries=3, naps=naps).ask("hi")
-    (nap,) = filter(None, naps)
-    assert waited - 0.1 <= nap <= 1.25 * waited
+    if seconds := WAITED.get(fault.headers.get("Retry-After", "")):
+        (nap,) = filter(None, naps)
+        assert seconds - 0.1 <= nap <= 1.25 * seconds
 
 
 def test_the_same_question_in_flight_is_asked_once(loopback: Start) -> None:
@@ -205,7 +203,7 @@ def test_all_end_with_the_run_and_a_late_reply_is_recorded(loopback: Start, stor
     llm, begun = LLM.connect("openai:local", store=store), time.monotonic()
     with (
         recording(Meter(Budget(seconds=0.3))) as recorder,
-        pytest.raises(BudgetExceeded, match=r"0\.3 seconds"),
+        pytest.raises(BudgetExceeded, match="0.3 seconds"),
     ):
         llm.ask("hi")
     assert time.monotonic() - begun < 0.8
@@ -227,41 +225,24 @@ def test_all_end_with_the_run_and_a_late_reply_is_recorded(loopback: Start, stor
         assert patient.result().text == "late"
 
 
-def test_the_mean_log_probability_is_read_where_the_server_tells_it(loopback: Start, tmp_path: Path) -> None:
-    server = loopback([Reply("yes", logprobs=(-0.5, -1.5)), Reply("no")])
-    for mode in ("auto", "replay"):
-        store = ResponseStore(tmp_path / "replies.sqlite", mode)
-        llm = LLM.connect("openai:local", store=store, logprobs=True)
-        assert llm.ask("sure?").logprob == pytest.approx(-1.0)
-    assert server.requests[0]["logprobs"] is True
-    assert LLM.connect("openai:local").ask("sure?").logprob is None
-
-
-def test_a_call_is_booked_and_logged() -> None:
-    replies = [{"text": "Paris", **PAID}, {"text": "no", "finish": "content_filter", **PAID}]
-    llm = scripted(replies, temperature=0)
-    with recording(Meter()) as recorder:
+def test_calls_and_failures_are_booked_and_logged() -> None:
+    stopped = {"text": "no", "finish": "content_filter", **PAID}
+    script = [{"text": "Paris", **PAID}, stopped, ValueError("odd"), errors.RateLimited("full"), "fine"]
+    llm = scripted(script, temperature=0, retries=0)
+    with recording(Meter(Budget(calls=6))) as recorder:
         reply = llm.ask("Capital?", max_tokens=5)
-        with pytest.raises(Refused):
-            llm.ask("a")
-    call, refused = recorder.calls
+        for _ in range(5):
+            with suppress(ModelError):
+                assert llm.ask("a").text == "fine"
+    call, refused, *others = recorder.calls
     assert (call.model, call.messages) == ("scripted:script", (("user", "Capital?"),))
     assert (call.text, call.finish, call.error, call.attempts) == ("Paris", "stop", "", 1)
     assert call.params == {"max_tokens": 5, "temperature": 0}
     assert call.usage == reply.usage == refused.usage == SPENT  # an error, but its tokens are paid
-    assert recorder.meter.spent == call.usage + refused.usage
     assert Call.from_json(call.to_json()) == call
-
-
-def test_failures_are_logged_with_their_class_and_billed_as_one_call_without_tokens() -> None:
-    llm = scripted([ValueError("odd"), errors.RateLimited("full"), "fine"], retries=0)
-    with recording(Meter(Budget(calls=4))) as recorder:
-        for _ in range(4):
-            with suppress(ModelError):
-                assert llm.ask("a").text == "fine"
-    names = ["ModelError", "RateLimited", "", "ScriptExhausted"]
-    assert [call.error.split(":")[0] for call in recorder.calls] == names
-    assert recorder.meter.spent.calls == 4
+    names = ["Refused", "ModelError", "RateLimited", "", "ScriptExhausted"]
+    assert [each.error.split(":")[0] for each in (refused, *others)] == names
+    assert recorder.meter.spent.calls == 6
 
 
 def test_samples_are_logged_in_order_whoever_is_faster_or_fails() -> None:
@@ -331,12 +312,6 @@ def test_waits_double_and_half_of_each_is_random() -> None:
     assert all(step / 2 <= nap <= step for step, nap in zip(steps, naps, strict=True))
 
 
-@pytest.mark.parametrize("retries", [-1, None, 2.0, True, "3"])
-def test_retries_are_a_number(retries: Any) -> None:
-    with pytest.raises(ModelError, match="retries is"):
-        scripted(["x"], retries=retries)
-
-
 def test_stored_replies_are_logged_as_cached_cost_nothing_and_differ_by_sample(store: ResponseStore) -> None:
     model = ScriptedModel([{"text": "x", **PAID}, "a", "b", "c"])
     llm = LLM.connect(model, store=store)
@@ -350,22 +325,21 @@ def test_stored_replies_are_logged_as_cached_cost_nothing_and_differ_by_sample(s
     assert sorted(samples) == ["a", "b", "c"] and [reply.text for reply in replayed] == samples
 
 
-def test_a_replay_needs_no_key_and_books_no_miss(store: ResponseStore) -> None:
+def test_records_are_read_without_a_key_damage_is_told_and_failures_are_not_kept(
+    store: ResponseStore,
+) -> None:
     store.put(ModelRequest("anthropic:claude", (("user", "q"),)), {"text": "a", "finish": "stop"})
+    store.put(ModelRequest("scripted:script", (("user", "q"),)), {"text": None})
     replay = ResponseStore(store.path, "replay")
     assert LLM.connect("anthropic:claude", store=replay).ask("q").text == "a"
     with recording(Meter()) as recorder, pytest.raises(errors.ReplayMiss):
         scripted(["x"], store=replay).ask("a")
     assert recorder.calls[0].error.startswith("ReplayMiss") and recorder.meter.spent == FREE
-
-
-def test_damaged_records_are_errors_and_failures_are_not_recorded(store: ResponseStore) -> None:
-    store.put(ModelRequest("scripted:script", (("user", "q"),)), {"text": None})
     llm = scripted([ValueError("odd"), {"text": ""}, "fine"], store=store, retries=0)
     for question, kind in (("q", errors.StoreError), ("a", ModelError), ("a", EmptyReply)):
         with pytest.raises(kind):
             llm.ask(question)
-    assert llm.ask("a").text == "fine" and len(store) == 2
+    assert llm.ask("a").text == "fine" and len(store) == 3
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from itertools import product
 from typing import Any
 
 import pytest
@@ -18,7 +19,6 @@ from tests.llm.asking import (
     TWO,
     WEATHER,
     Host,
-    Json,
     Start,
     calling,
     connect,
@@ -37,16 +37,14 @@ OPENAI = ["openai:gpt-4.1-mini", "openai:gpt-5-mini", "openai:o4-mini", "openai:
 CLAUDE = ["anthropic:claude-haiku-4-5", "anthropic:claude-opus-5", "anthropic:claude-haiku-5-5"]
 MODELS = [*OPENAI, *CLAUDE, "google_genai:gemini-2.5-flash", "google_genai:gemini-3.8-flash"]
 HI = ("user", "hi")
+Log, Patch = pytest.LogCaptureFixture, pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize(
     ("model", "way"),
-    [(model, way) for model in MODELS for way in ("sync", "async")]
-    + [(model, "langchain") for model in OPENAI],
+    [*product(MODELS, ("sync", "async")), *((model, "langchain") for model in OPENAI)],
 )
-def test_tools_called_and_answered(
-    hosted: Host, monkeypatch: pytest.MonkeyPatch, model: str, way: str
-) -> None:
+def test_tools_called_and_answered(hosted: Host, monkeypatch: Patch, model: str, way: str) -> None:
     use_langchain(monkeypatch, way == "langchain")
     server = hosted(in_turn(TWO, Calls([("now", {})]), "Rome."))
     llm = connect(server, model)
@@ -184,8 +182,8 @@ KINDS: list[Any] = ["[1]", '"text"', "[" * 100_000, [], 0]
     [(args, fault, theirs) for args, fault in UNREAD.items() for theirs in (False, True)]
     + [(args, "no JSON object", False) for args in KINDS],
 )
-def test_arguments_that_are_no_json_object_are_told_and_lose_no_other_call(
-    loopback: Start, monkeypatch: pytest.MonkeyPatch, args: Any, fault: str, theirs: bool
+def test_bad_arguments_lose_no_other_call(
+    loopback: Start, monkeypatch: Patch, args: Any, fault: str, theirs: bool
 ) -> None:
     use_langchain(monkeypatch, theirs)
     server = loopback([calling(("weather", args), ("now", "{}")), "ok"])
@@ -193,10 +191,11 @@ def test_arguments_that_are_no_json_object_are_told_and_lose_no_other_call(
     reply = llm.ask("hi", tools=TOOLS)
     found = {call.name: call for call in reply.tool_calls}
     assert reply.error is None and found["now"].fault == "" and found["weather"].args == {}
-    said = found["weather"].fault
-    assert ("no JSON object" if theirs else fault) in said and len(
-        said
-    ) < 400  # LangChain keeps the words only
+    said, told = (
+        found["weather"].fault,
+        "no JSON object" if theirs else fault,
+    )  # LangChain keeps the words only
+    assert told in said and len(said) < 400
     llm.ask(continued(reply, *["again"] * 2, before=[HI]), tools=TOOLS)
     assert len(server.requests) == 2
 
@@ -257,52 +256,38 @@ OTHERS = [
 ]
 
 
-@pytest.mark.parametrize(("status", "body"), TAKES_NONE)
-def test_a_server_that_takes_no_tools_is_told_as_such(loopback: Start, status: int, body: Json) -> None:
-    server = loopback([Fault(status, body), "plain"], models=["local"])
-    llm = local(retries=3)
-    with pytest.raises(ToolsRefused, match="does not take tools to call") as caught:
+@pytest.mark.parametrize("fault", [*(Fault(*each) for each in TAKES_NONE), *map(failing, OTHERS)])
+def test_a_server_that_takes_no_tools_is_told_as_such_and_no_other(loopback: Start, fault: Fault) -> None:
+    server = loopback([fault, "plain"], models=["local"])
+    llm, takes_none = local(retries=3), (fault.status, fault.body) in TAKES_NONE
+    with pytest.raises(ModelError, match="does not take tools to call" if takes_none else None) as caught:
         llm.ask("hi", tools=TOOLS)
-    assert caught.value.hint and len(server.requests) == 1
+    assert type(caught.value) is (ToolsRefused if takes_none else ModelError)
+    assert bool(caught.value.hint) >= takes_none and len(server.requests) == 1
     assert llm.ask("hi").text == "plain"
 
 
-@pytest.mark.parametrize("said", OTHERS)
-def test_other_errors_about_tools_are_no_refusals(loopback: Start, said: str) -> None:
-    loopback([failing(said)])
-    with pytest.raises(ModelError) as caught:
-        local().ask("hi", tools=TOOLS)
-    assert type(caught.value) is ModelError
+KNOWN = {
+    "openai:local": "try",
+    "openai:gpt-3.5-turbo": "try",  # by its name, at an address of the user's own
+    "openai:gpt-6-luna": "known",
+    "anthropic:claude-mythos-5": "known",
+    "google_genai:gemini-9-flash": "known",
+}
 
 
-def test_a_refusal_is_remembered_and_said(loopback: Start, caplog: pytest.LogCaptureFixture) -> None:
-    loopback()
+def test_what_is_known_of_tools_and_a_refusal_is_remembered_and_said(loopback: Start, caplog: Log) -> None:
+    server = loopback()
+    for model, offers in KNOWN.items():
+        llm = connect(server, model)
+        assert llm.offers("tools") == offers
+        llm.learn("tools", works=True)
+        assert llm.offers("tools") == "known"
     llm = LLM.connect("openai:gpt-4.1-mini")
     assert llm.offers("tools")
     llm.learn("tools", works=False)
     assert not llm.offers("tools") and not llm.with_params(temperature=0).offers("tools")
     assert llm.offers("schema") and "openai:gpt-4.1-mini refused tools" in caplog.text
-
-
-@pytest.mark.parametrize(
-    ("model", "offers"),
-    [
-        ("openai:local", "try"),
-        ("openai:gpt-3.5-turbo", "try"),  # by its name, at an address of the user's own
-        ("openai:gpt-6-luna", "known"),
-        ("anthropic:claude-mythos-5", "known"),
-        ("google_genai:gemini-9-flash", "known"),
-    ],
-)
-def test_what_is_known_of_tools(loopback: Start, model: str, offers: str) -> None:
-    llm = connect(loopback(), model)
-    assert llm.offers("tools") == offers
-    llm.learn("tools", works=True)
-    assert llm.offers("tools") == "known"
-
-
-def test_a_client_that_cannot_be_given_tools_refuses_them() -> None:
-    llm = scripted(["a"])
-    assert not llm.offers("tools")
+    assert not scripted(["a"]).offers("tools")
     with pytest.raises(ToolsRefused, match="scripted:script cannot be given tools"):
-        llm.ask("hi", tools=TOOLS)
+        scripted(["a"]).ask("hi", tools=TOOLS)
