@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from chameleon import Executor, Inventory, Module, State, Step
-from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.data import find_benchmark
 from chameleon.evaluation.evaluate import Evaluation
 from chameleon.evaluation.run_dir import RunDir
@@ -22,6 +21,14 @@ SETTINGS = {"benchmark": "tabmwp", "inventory": "mine"}
 BENCHMARK = find_benchmark("tabmwp")
 PROBLEMS = [BENCHMARK.problem(row, {}) for row in make_rows(6)]
 KEPT = ("results.jsonl", "events.jsonl.gz", "recent.jsonl", "settings.json")
+
+
+def asks_why(state: State) -> bool:
+    return str(state.input["question"]).startswith("Why")
+
+
+def first_price(state: State) -> str:
+    return str(state.input["table"].rows[0][1])
 
 
 def inventory(answer: Callable[[State], Any]) -> Inventory:
@@ -36,23 +43,9 @@ def inventory(answer: Callable[[State], Any]) -> Inventory:
     return Inventory("mine", Proposes(propose), modules)
 
 
-def asks_why(state: State) -> bool:
-    return str(state.input["question"]).startswith("Why")
-
-
-def first_price(state: State) -> str:
-    return str(state.input["table"].rows[0][1])
-
-
-def evaluate(
-    path: Path,
-    answer: Callable[[State], Any] = first_price,
-    *,
-    retry: bool = False,
-    problems: list[Problem] = PROBLEMS,
-    **options: Any,
-) -> None:
-    """Evaluate into the folder, from wherever it stands."""
+def evaluate(path: Path, answer: Any = first_price, retry: bool = False, **options: Any) -> None:
+    """Evaluate the `problems` into the folder, from wherever it stands."""
+    problems = options.pop("problems", PROBLEMS)
     with RunDir(path, SETTINGS) as folder:
         if retry:
             folder.forget_failures()

@@ -32,7 +32,7 @@ from tests.loopback import LoopbackServer
 SQA = Sqa()
 SETTINGS = {"benchmark": "sqa", "scorer": "official", "inventory": "mine"}
 TABLE = {"table_id": "t", "caption": "Kites", "header": ["Kite", "Minutes"], "rows": [["Lark", "20"]]}
-Answering = Callable[[State], Any]
+Json = dict[str, Any]
 
 
 def row(sequence: str, position: int, does: str = "says") -> dict[str, Any]:
@@ -44,11 +44,7 @@ def row(sequence: str, position: int, does: str = "says") -> dict[str, Any]:
 
 def problems(conversations: Sequence[Sequence[str]]) -> list[Problem]:
     """Conversations, told by what becomes of each question; the last questions of all come first."""
-    rows = [
-        row(str(at), position, does)
-        for at, questions in enumerate(conversations)
-        for position, does in enumerate(questions)
-    ]
+    rows = [row(str(at), n, does) for at, asked in enumerate(conversations) for n, does in enumerate(asked)]
     return [SQA.problem(each, {"t": TABLE}) for each in sorted(rows, key=lambda each: -each["position"])]
 
 
@@ -75,15 +71,9 @@ def expected(problems: Sequence[Problem]) -> dict[str, Any]:
     return found
 
 
-def evaluate(
-    asked: Sequence[Problem],
-    answer: Answering = answering,
-    *,
-    path: Path | None = None,
-    retry: bool = False,
-    **options: Any,
-) -> dict[str, Any]:
-    """The answers by problem, None for what is not answered; of a folder those that it holds at the end."""
+def evaluate(asked: Sequence[Problem], answer: Any = answering, retry: bool = False, **options: Any) -> Json:
+    """The answers by problem, None for what is not answered; of a folder what it holds at last."""
+    path = options.pop("path", None)
     modules = {"note": Does(lambda state: "noted"), "answer": Does(answer)}
     executor = Executor(Inventory("mine", Fixed(["note", "answer"]), modules))
     results: list[Result] = []
@@ -93,9 +83,8 @@ def evaluate(
         kept = {"run_dir": folder, "on_result": results.append}
         Evaluation(executor, SQA.scorers["official"](), SQA, **kept, **options).run(asked)
     found = [Result.from_json(line) for line in read_results(path)] if path else results
-    answers = {each.id: each.answer if each.answered else None for each in found}
-    assert len(answers) == len(found)
-    return answers
+    assert len({each.id for each in found}) == len(found)
+    return {each.id: each.answer if each.answered else None for each in found}
 
 
 does = st.sampled_from(["says", "says", "declines", "fails"])
@@ -245,12 +234,8 @@ class Conversing:
         return {"err": done.err, **(json.loads(done.out) if done.out else {})}
 
 
-@pytest.fixture
-def conversing(command: Command, tmp_path: Path, loopback: Callable[..., LoopbackServer]) -> Conversing:
-    return Conversing(command, tmp_path, loopback)
-
-
-def test_the_command(conversing: Conversing, command: Command) -> None:
+def test_the_command(command: Command, tmp_path: Path, loopback: Callable[..., LoopbackServer]) -> None:
+    conversing = Conversing(command, tmp_path, loopback)
     found = conversing.run()
     assert (found["benchmark"], found["correct"], found["n"]) == ("sqa", 3, 3), found["err"]
     assert found["breakdown"][SEQUENCES]["correct"] == found["breakdown"][SEQUENCES]["n"] == 2
@@ -265,25 +250,23 @@ def test_the_command(conversing: Conversing, command: Command) -> None:
     assert "place in the conversation" in command("stats", str(conversing.out)).out
 
 
-def test_a_limit_counts_questions_from_the_beginning_of_conversations(conversing: Conversing) -> None:
-    """The data has the last question first."""
-    for limit, asked in (("1", ["b/0/0"]), ("2", ["b/0/0", "a/0/0"])):
-        assert conversing.run("--limit", limit)["n"] == len(asked)
-        assert [line["id"] for line in read_lines(conversing.out / "results.jsonl")] == asked
-    assert conversing.run()["correct"] == 3
-
-
-def test_gold_history_needs_conversations(conversing: Conversing, command: Command, tmp_path: Path) -> None:
-    assert conversing.run("--gold-history")["n"] == 3
-    assert 'history was "gold", and now is null' in conversing.run()["err"]
-    assert "gold 0" in json.dumps(conversing.server.requests)
+def test_limits_gold_history_and_inventories_without_history(
+    command: Command, tmp_path: Path, loopback: Callable[..., LoopbackServer]
+) -> None:
+    made = Conversing(command, tmp_path, loopback)
+    for limit, asked in (("1", ["b/0/0"]), ("2", ["b/0/0", "a/0/0"])):  # the data has the last question first
+        assert made.run("--limit", limit)["n"] == len(asked)
+        assert [line["id"] for line in read_lines(made.out / "results.jsonl")] == asked
+    assert made.run()["correct"] == 3
+    made.out = tmp_path / "gold"
+    assert made.run("--gold-history")["n"] == 3
+    assert 'history was "gold", and now is null' in made.run()["err"]
+    assert "gold 0" in json.dumps(made.server.requests)
     alone = {"id": "s", "query": "which?", "label": ["Lark"], "table": TABLE}
-    data = str(write_rows(tmp_path / "data.jsonl", [alone]))
-    asked = ("eval", "wikitq_offline", data, "--scorer", "tablerag", "--gold-history")
+    data = str(write_rows(tmp_path / "alone.jsonl", [alone]))
+    asked = ["eval", "wikitq_offline", data, "--scorer", "tablerag", "--gold-history"]
     assert "the data has none" in command(*asked).err
-
-
-def test_an_inventory_without_history_is_told_of(conversing: Conversing) -> None:
-    write(conversing.place, INVENTORY.replace(', history: "list?"', ""), "mine.yaml")
-    done = conversing.run()
+    write(tmp_path, INVENTORY.replace(', history: "list?"', ""), "mine.yaml")
+    made.out = tmp_path / "none"
+    done = made.run()
     assert "takes no history" in done["err"] and done["correct"] == 2

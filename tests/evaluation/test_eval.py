@@ -8,7 +8,6 @@ import re
 import sys
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -81,24 +80,22 @@ def test_stdout_holds_a_table_that_fits(command: Command, problems: str, monkeyp
     assert f"{first.splitlines()[0]} {second.splitlines()[0]}".split() == COLUMNS
 
 
-@pytest.mark.parametrize(
-    ("code", "options", "told"),
-    [
-        (1, ("--retry-failed",), "--retry-failed has nothing to try again. Name the folder with --out."),
-        (1, ("--scorer", "pott"), "tabmwp has no scorer 'pott'. Did you mean 'pot'?"),
-        (1, ("--without", "row_lokup"), "there is no module 'row_lokup' to leave out"),
-        (1, ("--without", "final_answer"), "final_answer cannot be left out: a plan must end with it"),
-        (2, ("--workers", "0"), "--workers"),
-        (2, ("--limit", "0"), "--limit"),
-        (2, ("--max-cost", "-1"), "--max-cost"),
-    ],
-)
-def test_faults_are_told(
-    command: Command, problems: str, code: int, options: tuple[str, ...], told: str
-) -> None:
-    outcome = command("eval", "tables_offline", problems, *options)
-    assert outcome.code == code and not outcome.out
-    assert told in (outcome.complaint if code == 1 else outcome.err)
+REFUSED: dict[str, tuple[int, str]] = {
+    "--retry-failed": (1, "--retry-failed has nothing to try again. Name the folder with --out."),
+    "--scorer pott": (1, "tabmwp has no scorer 'pott'. Did you mean 'pot'?"),
+    "--without row_lokup": (1, "there is no module 'row_lokup' to leave out"),
+    "--without final_answer": (1, "final_answer cannot be left out: a plan must end with it"),
+    "--workers 0": (2, "--workers"),
+    "--limit 0": (2, "--limit"),
+    "--max-cost -1": (2, "--max-cost"),
+}
+
+
+def test_faults_are_told(command: Command, problems: str) -> None:
+    for options, (code, told) in REFUSED.items():
+        outcome = command("eval", "tables_offline", problems, *options.split())
+        assert outcome.code == code and not outcome.out
+        assert told in (outcome.complaint if code == 1 else outcome.err)
 
 
 def test_what_cannot_be_run_is_told_first(command: Command, problems: str, tmp_path: Path) -> None:
@@ -208,33 +205,23 @@ def test_elsewhere_a_line_now_and_then_says_what_is_known(monkeypatch: Patch) ->
     assert told == "accuracy 0.500, failed 1, 4 calls, cost unknown"
 
 
-def without_caches(monkeypatch: Patch, package: str) -> None:
-    """Let a package be missing that scorers may have loaded."""
-    for each in (text_overlap._bleu, text_overlap._rouge, binder_rule._recognisers):
-        monkeypatch.setattr(sys.modules[each.__module__], each.__name__, cache(each.__wrapped__))
-    monkeypatch.setitem(sys.modules, package, None)
+LACKING = [
+    (Fetaqa.scorers["official"], "sacrebleu.metrics.bleu", "text-metrics"),
+    (Fetaqa.scorers["stemmed"], "rouge_score.rouge_scorer", "text-metrics"),
+    (Wikitq.scorers["binder"], "recognizers_number", "binder-metric"),
+]
 
 
-def test_without_its_scorers_package_nothing_begins(
+def test_without_a_scorers_package_nothing_begins(
     monkeypatch: Patch, command: Command, tmp_path: Path
 ) -> None:
-    """Whatever its first problem would need."""
-    without_caches(monkeypatch, "sacrebleu.metrics.bleu")
+    for each in (text_overlap._bleu, text_overlap._rouge, binder_rule._recognisers):  # that are loaded once
+        monkeypatch.setattr(sys.modules[each.__module__], each.__name__, cache(each.__wrapped__))
+    for scorer, package, extra in LACKING:
+        monkeypatch.setitem(sys.modules, package, None)
+        with pytest.raises(MissingPackage) as caught:
+            scorer().check()
+        assert extra in caught.value.hint
     data, out = str(write_rows(tmp_path / "d.jsonl", GRADED)), tmp_path / "out"
     outcome = command("eval", "tables_offline", data, "--benchmark", "fetaqa", "--out", str(out))
     assert outcome.code == 1 and "chameleon-compose[text-metrics]" in outcome.err and not out.exists()
-
-
-@pytest.mark.parametrize(
-    ("scorer", "package", "extra"),
-    [
-        (Fetaqa.scorers["official"], "sacrebleu.metrics.bleu", "text-metrics"),
-        (Fetaqa.scorers["stemmed"], "rouge_score.rouge_scorer", "text-metrics"),
-        (Wikitq.scorers["binder"], "recognizers_number", "binder-metric"),
-    ],
-)
-def test_each_scorer_says_what_it_lacks(scorer: Any, package: str, extra: str, monkeypatch: Patch) -> None:
-    without_caches(monkeypatch, package)
-    with pytest.raises(MissingPackage) as caught:
-        scorer().check()
-    assert extra in caught.value.hint

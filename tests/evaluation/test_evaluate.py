@@ -25,9 +25,10 @@ from tests.e2e.rule_model import PROGRAM
 from tests.evaluation.asking import PRICED, Asking
 from tests.evaluation.rows import read_events, read_results
 from tests.evaluation.test_conversations import problems
-from tests.loopback import Fault, Reply
+from tests.loopback import Fault
 
 Make = Callable[..., Asking]
+Patch = pytest.MonkeyPatch
 BROKEN = Fault(500)
 
 
@@ -36,13 +37,23 @@ def counts(outcome: Outcome) -> dict[str, Any]:
     return found
 
 
-def test_a_problem_that_fails_is_kept_with_its_steps(asking: Make) -> None:
-    made = asking({"planner": [json.dumps(PROGRAM)], "program_generator": [BROKEN]})
+def test_a_problem_that_fails_is_kept_with_its_steps_and_without_the_key(
+    asking: Make, monkeypatch: Patch
+) -> None:
+    key = f"sk-{secrets.token_hex(20)}"
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    echoes = Fault(500, {"error": {"message": f"bad key {key}"}})
+    made = asking({"planner": [json.dumps(PROGRAM)], "program_generator": [echoes]})
     outcome = made.run()
+    assert {headers["authorization"] for headers in made.server.headers} == {f"Bearer {key}"}
+    files = {file.name: file.read_bytes() for file in made.out.rglob("*") if file.is_file()}
+    files["events.jsonl.gz"] = gzip.decompress(files["events.jsonl.gz"])
+    assert len(files) == 4 and not any(
+        key.encode() in text for text in (*files.values(), outcome.err.encode())
+    )
     assert outcome.code == 0 and counts(outcome)["n"] == 12 and made.failed == ["0"]
     failed = made.results["0"]
-    assert failed["error"]["kind"] == "ModelError" and "(500)" in failed["error"]["message"]
-    assert failed["error"]["where"] == "module program_generator"
+    assert "(500)" in failed["error"]["message"] and failed["error"]["where"] == "module program_generator"
     assert failed["answer"] is None and not failed["declined"] and not failed["correct"]
     events = [line["event"] for line in read_events(made.out) if line["id"] == "0"]
     assert events == ["run_started", "plan", "step", "run_ended"]
@@ -158,20 +169,6 @@ def test_a_planner_that_names_modules_all_the_same_runs_without_them(asking: Mak
     assert made.run("--without", "knowledge_retrieval,row_lookup").code == 0
 
 
-def test_no_file_of_the_folder_holds_the_key(asking: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    key = f"sk-{secrets.token_hex(20)}"
-    monkeypatch.setenv("OPENAI_API_KEY", key)
-    error = Fault(500, {"error": {"message": f"bad key {key}"}})
-    echoes = [Reply(f"You sent {key}. The answer is {key}."), error]
-    made = asking(dict.fromkeys(("planner", "solution_generator", *PROGRAM), echoes), count=9)
-    outcome = made.run()
-    assert {headers["authorization"] for headers in made.server.headers} == {f"Bearer {key}"}
-    files = {file.name: file.read_bytes() for file in made.out.rglob("*") if file.is_file()}
-    files["events.jsonl.gz"] = gzip.decompress(files["events.jsonl.gz"])
-    assert len(files) == 4 and b"run_ended" in files["events.jsonl.gz"]
-    assert all(key.encode() not in text for text in files.values()) and key not in outcome.out + outcome.err
-
-
 def in_parts(made: Asking, of: int) -> list[Path]:
     """Run every part into a folder of its own."""
     parts = [made.out.parent / f"part-{number}" for number in range(1, of + 1)]
@@ -275,7 +272,7 @@ def test_a_part_of_other_settings_is_refused(asking: Make) -> None:
     assert not list(made.out.parent.glob(".merged*")), "nothing is left behind"
 
 
-def test_parts_that_are_not_all_there_are_refused(asking: Make) -> None:
+def test_parts_that_are_not_all_there_or_damaged_are_refused(asking: Make) -> None:
     made = asking(count=6)
     parts, out = in_parts(made, 3), made.out.parent / "merged"
     assert made.run().code == 0
@@ -291,7 +288,6 @@ def test_parts_that_are_not_all_there_are_refused(asking: Make) -> None:
             merge(given_parts, out)
     with pytest.raises(InputError, match="there is something already"):
         merge(parts, made.out)
-    assert len(read_results(made.out)) == 6
     settings = read_settings(parts[2] / "settings.json")
     with RunDir(parts[2], settings), pytest.raises(LogError, match="another run is writing to it"):
         merge(parts, out)
@@ -299,12 +295,8 @@ def test_parts_that_are_not_all_there_are_refused(asking: Make) -> None:
     out.mkdir()
     merge(parts, out)
     assert read_run(out).n == 6 and not read_run(out).unfinished
-
-
-def test_a_part_that_is_damaged_is_refused(asking: Make) -> None:
-    made = asking(count=6)
-    parts, out = in_parts(made, 2), made.out.parent / "merged"
-    events = parts[1] / "events.jsonl.gz"
+    shutil.rmtree(out)
+    events = max((part / "events.jsonl.gz" for part in parts), key=lambda each: each.stat().st_size)
     whole = events.read_bytes()
     events.write_bytes(whole[:20] + b"?" + whole[21:])
     with pytest.raises(LogError, match="the member at byte 0 is damaged"):
@@ -315,8 +307,12 @@ def test_a_part_that_is_damaged_is_refused(asking: Make) -> None:
     assert not events.exists() and not out.exists()
 
 
-def test_the_folder_of_a_part_takes_no_other_part(asking: Make) -> None:
-    made = asking(count=6)
+def test_the_folder_of_a_part_takes_no_other_part_and_the_highest_cost_is_for_all(asking: Make) -> None:
+    made = asking(count=24, inventory=PRICED)
+    spent = counts(made.run())["usage"]["cost"]
+    stopped = into(made, made.out.parent / "half", "--part", "1/2", "--max-cost", str(spent / 4))
+    assert stopped.code == 1 and f"--max-cost {spent / 8:g}" in stopped.err
+    made.out = made.out.parent / "part"
     assert made.run("--part", "1/3").code == 0
     other = made.run("--part", "2/3")
     assert other.code == 1 and "part.number was 1, and now is 2" in other.err
@@ -325,13 +321,6 @@ def test_the_folder_of_a_part_takes_no_other_part(asking: Make) -> None:
     bare = made.command(*[each for each in arguments if each not in ("--out", str(made.out))])
     assert bare.code == 1 and "--out" in bare.err
     assert "is no part" in made.run("--part", "4/3").err
-
-
-def test_the_highest_cost_is_for_all_parts(asking: Make) -> None:
-    made = asking(count=24, inventory=PRICED)
-    spent = counts(made.run())["usage"]["cost"]
-    stopped = into(made, made.out.parent / "part", "--part", "1/2", "--max-cost", str(spent / 4))
-    assert stopped.code == 1 and f"--max-cost {spent / 8:g}" in stopped.err
 
 
 def test_a_limit_counts_all_parts_and_conversations_stay_whole() -> None:

@@ -151,27 +151,23 @@ def test_data_frames(run: Run, runs: tuple[Run, Run], tmp_path: Path, monkeypatc
 KEPT, REFUSED = {"call": "select_row(1)"}, {"call": "sort_by(a)", "refused": "no such column"}
 
 
-@pytest.mark.parametrize(
-    ("reason", "chain", "columns"),
-    [
-        ("answered", (), ("chain 0",)),
-        ("answered", (REFUSED,), ("chain 0",)),
-        ("answered", (KEPT, REFUSED, KEPT), ("chain 2",)),
-        ("answered", [KEPT] * 9, ("chain 6+",)),
-        ("answered", "no chain", ("chain 0",)),
-        ("answered", 7, ("chain 0",)),
-        ("declined", [KEPT], ()),
-        ("failed", [], ()),
-        ("budget", [KEPT], ()),
-    ],
-)
-def test_the_length_of_a_chain(reason: Any, chain: Any, columns: tuple[str, ...]) -> None:
-    assert Tabfact().run_columns(State(cache={"chain": chain}, ended=RunEnded(reason))) == columns
-    assert Tabfact().run_columns(State(cache={"chain": chain})) == ()
+CHAINS: list[tuple[str, Any, tuple[str, ...]]] = [
+    *(("answered", chain, ("chain 0",)) for chain in ((), (REFUSED,), "no chain", 7)),
+    ("answered", (KEPT, REFUSED, KEPT), ("chain 2",)),
+    ("answered", [KEPT] * 9, ("chain 6+",)),
+    *((reason, [KEPT], ()) for reason in ("declined", "failed", "budget")),
+]
+
+
+def test_the_length_of_a_chain() -> None:
+    for reason, chain, columns in CHAINS:
+        ended: Any = RunEnded(reason)  # type: ignore[arg-type]
+        assert Tabfact().run_columns(State(cache={"chain": chain}, ended=ended)) == columns
+        assert Tabfact().run_columns(State(cache={"chain": chain})) == ()
 
 
 @pytest.mark.parametrize("declined", [0, 1])
-def test_columns_of_runs_come_last_and_one_tells_something_where_not_all_are_in_it(declined: int) -> None:
+def test_columns_of_runs_come_last_and_tell_something_where_not_all_are_in_them(declined: int) -> None:
     tally = Tally(Tabfact.columns)
     for number in range(3):
         gone = number < declined
