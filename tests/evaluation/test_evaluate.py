@@ -138,20 +138,6 @@ def test_a_cost_that_is_not_known_is_told(asking: Make) -> None:
     assert done.code == 0 and usage["cost"] is None and usage["input_tokens"] > 0
 
 
-def test_what_failures_cost_still_counts_when_they_are_tried_again(asking: Make) -> None:
-    made = asking({name: [BROKEN] * 4 for name in ("planner", "program_generator")}, inventory=PRICED)
-    failed = made.run("--workers", "2")
-    count = len(made.failed)
-    assert count > 4 and f"{count} problems failed: --retry-failed tries them again." in failed.err
-    assert_all_is_counted(failed, made)
-    made.model._first |= {"solution_generator": [BROKEN], "program_generator": [BROKEN]}
-    for options in (("--retry-failed",), ("--retry-failed",), ()):
-        assert_all_is_counted(made.run(*options), made)
-    assert not made.failed
-    spent = sum(result["usage"]["calls"] for result in made.results.values())
-    assert spent == len(made.server.requests)
-
-
 def test_a_planner_that_names_modules_all_the_same_runs_without_them(asking: Make) -> None:
     """Its demonstrations name every module, so the model does."""
     gone, made = {"row_lookup", "knowledge_retrieval"}, asking(count=9)

@@ -28,7 +28,6 @@ from tests.evaluation.folders import (
     KEPT,
     PROBLEMS,
     SETTINGS,
-    asks_why,
     cut,
     evaluate,
     first_price,
@@ -174,25 +173,6 @@ def test_killed_by_an_earlier_version(whole: Path, tmp_path: Path, packed: int, 
     assert not (tmp_path / "recent.jsonl").read_bytes()
 
 
-def test_failures_go_on_from_their_last_good_step(whole: Path, tmp_path: Path) -> None:
-    path = tmp_path / "failed"
-    evaluate(path, lambda state: failing() if asks_why(state) else first_price(state))
-    failed = [id for id, line in results(path).items() if line["error"]]
-    assert 0 < len(failed) < len(PROBLEMS)
-    assert evaluate_counting(path) == 0, "without being asked to it tries none again"
-    with RunDir(path, SETTINGS) as folder:
-        assert folder.forget_failures() == len(failed)
-        assert set(folder.done) == results(whole).keys() - set(failed)
-        for id in failed:
-            kept = folder.unfinished(id)
-            assert [type(event).__name__ for event in kept] == ["RunStarted", "Plan", "StepRecord"]
-            assert folder.unfinished(id) == ()
-    evaluate(path)
-    assert results(path) == results(whole)
-    with RunDir(path, SETTINGS) as folder:
-        assert folder.forget_failures() == 0
-
-
 def test_a_failure_that_is_tried_again_and_cut_anywhere(whole: Path, tmp_path: Path) -> None:
     path = tmp_path / "failed"
     evaluate(path, failing)
@@ -238,11 +218,11 @@ DAMAGE: dict[bytes, tuple[str, str]] = {
 }
 
 
-def refused(path: Path, settings: Row = SETTINGS) -> str:
+def refused(path: Path) -> str:
     """What is said of a folder that cannot be opened; its files stay as they are."""
     before = {file: file.read_bytes() for file in path.iterdir()}
     with pytest.raises(LogError) as error:
-        RunDir(path, settings)
+        RunDir(path, SETTINGS)
     assert {file: file.read_bytes() for file in before} == before
     assert str(error.value).startswith(str(path))
     return str(error.value)
@@ -287,16 +267,6 @@ def test_damaged_events_are_named(is_zeros: bool, tmp_path: Path, monkeypatch: P
     with pytest.raises(LogError, match=rf"events.jsonl.gz: the member at byte {last.member:,} .* damaged"):
         list(run.with_events([last]))
     RunDir(tmp_path, SETTINGS).close()  # what is done is not looked at again
-
-
-def test_settings_are_compared_by_what_results_depend_on(tmp_path: Path) -> None:
-    before: Row = {**SETTINGS, "tables": {"name": "tables", "sha256": "3"}, "started": "now"}
-    before["versions"] = {"python": "3.11"}
-    versions: list[Row] = [{"versions": {"python": "3.11", "numpy": "2.0"}}, {"versions": {}}]
-    for change in ({}, *versions, {"started": "later"}, {"tables": {"name": "other", "sha256": "3"}}):
-        RunDir(tmp_path, {**before, **change}).close()
-    told = refused(tmp_path, {**before, "versions": {"python": "3.12"}})
-    assert 'other settings: versions.python was "3.11", and now is "3.12". Give all as it was' in told
 
 
 FOREIGN = (b'{"event": "click"}\n', b"somebody's, without an end")

@@ -247,12 +247,7 @@ def test_calls_and_failures_are_booked_and_logged() -> None:
 
 def test_samples_are_logged_in_order_whoever_is_faster_or_fails() -> None:
     together = threading.Barrier(12, timeout=10)
-
-    def reply(messages: list[tuple[str, str]]) -> str:
-        together.wait()
-        return "x"
-
-    for script, n in ((reply, 12), (["a", "b"], 3)):
+    for script, n in ((lambda messages: f"x{together.wait()}", 12), (["a", "b"], 3)):
         with recording(Meter()) as recorder, suppress(errors.ScriptExhausted):
             scripted(script).ask_many("hi", n)
             assert n == 12
@@ -272,12 +267,9 @@ def test_the_budget_stops_calls_before_they_are_made_and_leaks_nothing() -> None
         assert llm.ask("another").text == "x"
 
 
-def test_one_run_without_budget_does_not_stop_another_that_waits_for_the_same_reply() -> None:
-    def slow(messages: list[tuple[str, str]]) -> str:
-        threading.Event().wait(0.05)
-        return "x"
-
-    llm = scripted(slow)
+def test_a_run_without_budget_stops_no_other_that_waits_for_the_same_reply(loopback: Start) -> None:
+    loopback(lambda request: Reply("x", delay=0.05))
+    llm = local()
 
     def ask(budget: Budget) -> str:
         with recording(Meter(budget)), suppress(BudgetExceeded):
