@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib import import_module
 from math import sqrt
 from pathlib import Path
 from typing import Any
@@ -21,35 +22,18 @@ from chameleon.evaluation.compare import Z_90, half_width
 from chameleon.evaluation.data import OWN, DataFile, find_benchmark, read_problems, recognised
 from chameleon.evaluation.system_table import SystemRow
 from chameleon.inventory.resolve import shipped
-from tests.benchmarks import (
-    test_fetaqa,
-    test_feverous,
-    test_finqa,
-    test_hybridqa,
-    test_sara,
-    test_scienceqa,
-    test_sqa,
-    test_tabfact,
-    test_tabmwp,
-    test_wikitq,
-)
 from tests.benchmarks.doubles import anything, texts
 from tests.benchmarks.shared_data import DATA, needs_data
+from tests.benchmarks.test_sqa import TABLE as KITES
 from tests.evaluation.rows import write_rows
 
-_SINGLE = {"id": "s", "query": "which?", "label": ["red"], "table": test_sqa.TABLE, "context": ""}
-_TYPED = {**test_tabmwp.ROW, **test_tabmwp.FREE, "ques_type": "free_text", "ans_type": "integer_number"}
+_FORMS = ("ROW", "RELEASED", "SINGLE", "AMOUNT", "TABLERAG", "TYPED")  # of the rows of its test
 _ROWS: dict[str, list[Mapping[str, Any]]] = {
-    "wikitq": [test_wikitq.ROW],
-    "tabfact": [test_tabfact.ROW, test_tabfact.TABLERAG],
-    "fetaqa": [test_fetaqa.ROW, test_fetaqa.RELEASED],
-    "sqa": [test_sqa.ROW, _SINGLE],
-    "hybridqa": [test_hybridqa.ROW, test_hybridqa.RELEASED],
-    "feverous": [test_feverous.ROW, test_feverous.RELEASED],
-    "finqa": [test_finqa.ROW, test_finqa.SINGLE],
-    "sara": [test_sara.ROW, test_sara.AMOUNT],
-    "tabmwp": [test_tabmwp.ROW, _TYPED],
-    "scienceqa": [test_scienceqa.ROW],
+    name: [
+        made for form, made in vars(import_module(f"tests.benchmarks.test_{name}")).items() if form in _FORMS
+    ]
+    for name in shipped("benchmarks")
+    if name not in (OWN, "finqa_gold")
 }
 _FILES = {
     "fetaqa": "fetaqa/dev.jsonl.gz fetaqa/dev_test_half.jsonl.gz",
@@ -97,7 +81,7 @@ def test_any_prediction_is_judged(name: str, scorer: str, said: Any, text: str) 
         if (name, scorer) == ("feverous", "official"):
             row = {**row, "evidence": [["Kite_sentence_3"]]}
         [first] = benchmark.rows([row], Path("rows.jsonl"))
-        problem = benchmark.problem(first, {row.get("table_id"): test_sqa.TABLE})
+        problem = benchmark.problem(first, {row.get("table_id"): KITES})
         read = [said, rule.from_value(said, problem), rule.from_run(said, {}, problem)]
         for prediction in read if isinstance(rule, ValueScorer) else [*read, rule.from_output(text, problem)]:
             judged = rule.judged(prediction, problem)
@@ -132,7 +116,7 @@ def test_what_will_not_do_is_told(name: str) -> None:
         kept = {of: each for of, each in {**row, key: value}.items() if each is not MISSING}
         with pytest.raises(InputError) as caught:
             [changed] = benchmark.rows([kept], Path("rows.jsonl"))
-            benchmark.problem(changed, {test_sqa.TABLE["table_id"]: test_sqa.TABLE})
+            benchmark.problem(changed, {KITES["table_id"]: KITES})
         told = "header" if (name, key) == ("hybridqa", "table") else _OTHER_WORDS.get(key, key)
         assert told in caught.value.what, (key, value)
 
@@ -142,17 +126,16 @@ TABLE = Table(HEADER, ROWS)
 INLINE = {"caption": "", "header": HEADER, "rows": ROWS}
 
 
+CELLS: list[tuple[list[str], list[set[tuple[int, int]]] | None]] = [
+    (["Ostrand"], [{(0, 1), (2, 1)}]),
+    (["heron", "TARN BAY"], [{(1, 0)}, {(1, 1)}]),
+    (["Tarn"], [{(1, 1)}]),  # a word of a cell; a short one would stand in many
+    *(([*words], None) for words in (["bay"], ["Ostran"], ["Heron", "2"], [""], [])),
+]
+
+
 def test_each_text_has_the_cells_that_read_so() -> None:
-    for words, expected in [
-        (["Ostrand"], [{(0, 1), (2, 1)}]),
-        (["heron", "TARN BAY"], [{(1, 0)}, {(1, 1)}]),
-        (["Tarn"], [{(1, 1)}]),  # a word of a cell
-        (["bay"], None),  # a short one, which would stand in many
-        (["Ostran"], None),
-        (["Heron", "2"], None),
-        ([""], None),
-        ([], None),
-    ]:
+    for words, expected in CELLS:
         assert cells_with(words, Problem("1", {"table": TABLE}, words)) == expected
     assert cells_with(["  "], Problem("1", {"table": Table(["a"], [[""]])}, [])) is None
     assert cells_with(["a"], Problem("1", {}, [])) is None
@@ -236,16 +219,15 @@ def test_rows_are_whole_and_differ_by_what_the_papers_state(name: str) -> None:
         assert round(one - two, len(str(points).partition(".")[2])) == points, (system, other)
 
 
-@pytest.mark.parametrize(("name", "figure"), [("scienceqa", "figure 4"), ("tabmwp", "figure 5")])
-def test_shares_of_modules_round_to_the_figure_and_add_up_to_a_plans_length(name: str, figure: str) -> None:
-    for system, printed in FILES[name]["figures"][figure].items():
-        row = rows_of(name)[system]
-        assert {module: round(row.module_use[module]) for module in printed} == printed
-        length = sum((ENDS[name] | dict(row.module_use)).values()) / 100
-        assert length == pytest.approx(row.mean_length, abs=0.011), system  # 3.04 of rounded shares for 3.03
-
-
-def test_chains_of_operations_add_up() -> None:
+def test_shares_of_modules_and_chains_of_operations_add_up() -> None:
+    for name, figure in {"scienceqa": "figure 4", "tabmwp": "figure 5"}.items():
+        for system, printed in FILES[name]["figures"][figure].items():
+            row = rows_of(name)[system]
+            assert {module: round(row.module_use[module]) for module in printed} == printed
+            length = (
+                sum((ENDS[name] | dict(row.module_use)).values()) / 100
+            )  # 3.04 of rounded shares for 3.03
+            assert length == pytest.approx(row.mean_length, abs=0.011), system
     for name in ("tabfact", "wikitq"):
         without = FILES[name]["figures"]["table 5"]
         assert without["all"][0] == rows_of(name)["Chain-of-Table (PaLM 2)"].percent["ALL"]

@@ -34,21 +34,6 @@ def test_gold_and_hints_of_it_stay_out_of_the_input() -> None:
     assert found.input["metadata"] == about
 
 
-@pytest.mark.parametrize(
-    ("columns", "changes"),
-    [
-        ("NAT NO G1-6", {}),
-        ("NAT TXT G1-6", {"hint": "x"}),
-        ("NAT IMG G7-12", {"image": "image.png", "grade": "grade12"}),
-        ("SOC IMG TXT G1-6", {"image": "i.png", "hint": "x", "subject": "social science"}),
-        ("LAN NO G1-6", {"grade": "grade1", "subject": "language science"}),
-        ("NO", {"grade": "kindergarten", "subject": "art"}),
-    ],
-)
-def test_columns(columns: str, changes: Row) -> None:
-    assert set(problem(**changes).columns) == set(columns.split())
-
-
 def test_rules() -> None:
     rule, given = OptionTextRule(), problem()
     for text, right in {

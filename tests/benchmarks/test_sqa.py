@@ -27,6 +27,7 @@ TABLE["rows"] = [["Swift", "red", "15"], ["Lark", "blue", "20"], ["Heron", "red"
 ROW: dict[str, Any] = {"id": "ns-1", "annotator": 0, "position": 0, "question": "which kites are red?"}
 ROW |= {"table_id": TABLE["table_id"], "answer_text": ["Swift", "Heron"]}
 ROW["answer_coordinates"] = [[0, 0], [2, 0]]
+SINGLE = {"id": "sqa-1", "query": "which?", "label": ["red", "blue"], "table": TABLE, "context": ""}
 NEXT = {**ROW, "position": 1, "question": "which of those flew longest?"}
 NEXT |= {"answer_coordinates": [[2, 0]], "answer_text": ["Heron"]}
 RELEASE = (
@@ -60,8 +61,7 @@ def test_the_release(tmp_path: Path) -> None:
 
 
 def test_a_row_of_tablerag_stands_alone() -> None:
-    single = {"id": "sqa-1", "query": "which?", "label": ["red", "blue"], "table": TABLE, "context": ""}
-    [row] = SQA.rows([single], Path("rows.jsonl"))
+    [row] = SQA.rows([SINGLE], Path("rows.jsonl"))
     assert SQA.recognises(row)
     read = SQA.problem(row, {})
     assert (read.sequence, read.gold, read.columns) == ("", ["red", "blue"], ("without history", "small"))
@@ -107,7 +107,7 @@ def test_the_texts_of_cells_are_cells_that_read_the_same(data: st.DataObject) ->
 
 
 @needs_data
-def test_vectors() -> None:
+def test_vectors_and_gold_texts_that_are_found_again_in_most_tables() -> None:
     vectors = rows("vectors/sqa_eval.jsonl")
     names = ("id", "annotator", "position", "answer_coordinates")
     for vector in vectors:
@@ -122,9 +122,6 @@ def test_vectors() -> None:
         assert vector["expected"] == dict(zip(of_counts, counts, strict=True)), vector["name"]
     assert len(vectors) == 11
 
-
-@needs_data
-def test_gold_texts_are_found_again_in_most_tables() -> None:
     tables = {row["table_id"]: row for row in rows("sqa/tables.jsonl.gz")}
     asked = [SQA.problem(row, tables) for row in rows("sqa/dev.jsonl.gz")]
     right = sum(RULE.right(each.gold, each) for each in asked)

@@ -45,20 +45,17 @@ def test_rows() -> None:
 
 
 def test_the_release(tmp_path: Path) -> None:
-    data = tmp_path / "tokenized_data/test_examples.json"
-    files = {
-        f"data/all_csv/{KITES}": "kite#minutes\nred#12\nblue\u2028#15\n",
+    files: dict[str, Any] = {
         "data/all_csv/2-8.html.csv": "day#rain\nmonday\n",
         "data/simple_test_id.json": [KITES],
-        "data/complex_test_id.json": ["2-8.html.csv"],
-        "tokenized_data/test_examples.json": TOKENIZED,
     }
-    write_files(tmp_path, files)
+    files[f"data/all_csv/{KITES}"] = "kite#minutes\nred#12\nblue\u2028#15\n"
+    files |= {"data/complex_test_id.json": ["2-8.html.csv"], "tokenized_data/test_examples.json": TOKENIZED}
+    data = write_files(tmp_path, files) / "tokenized_data/test_examples.json"
     first, second, third = problems_in("tabfact", data)
     assert first.id == f"{KITES}.0" and first.input["question"] == "the red kite flew 12 minutes"
     # U+2028 ends a line for Python's splitlines, and none of a file.
-    rows = [["red", "12"], ["blue\u2028", "15"]]
-    assert first.input["table"] == Table(["kite", "minutes"], rows, "kites")
+    assert first.input["table"] == Table(["kite", "minutes"], [["red", "12"], ["blue\u2028", "15"]], "kites")
     assert (second.input["question"], second.gold) == ("blue won kites", "no")
     assert third.input["table"].rows == (("monday", ""),) and third.input["table"].caption == "weather"
     assert [each.columns[0] for each in (first, second, third)] == ["simple", "simple", "complex"]
@@ -141,14 +138,11 @@ def test_vectors() -> None:
     assert len(vectors) == 10
 
 
-def test_labels_of_a_run_are_written_as_tablerag_does() -> None:
-    rule, asked = TableragLabelRule(), labelled("REFUTES")
-    assert rule.right(rule.from_answer("REFUTES", asked), asked) and not rule.right("REFUTES", asked)
-    assert rule.right({"label": "no", "evidence": ["yes"]}, asked)
-
-
 @given(texts)
-def test_what_tablerag_reads_in_a_text(text: str) -> None:
+def test_what_tablerag_reads_in_a_text_and_of_a_run(text: str) -> None:
     assert label_in(text) in "012" and label_in(f"{text} yes") == "1"
     asked = Problem("q", {}, ["nothing like it", text])
     assert TableragAnswerRule().right(f"The {text}", asked) and not TableragAnswerRule().right(None, asked)
+    rule, asked = TableragLabelRule(), labelled("REFUTES")
+    assert rule.right(rule.from_answer("REFUTES", asked), asked) and not rule.right("REFUTES", asked)
+    assert rule.right({"label": "no", "evidence": ["yes"]}, asked)

@@ -57,11 +57,6 @@ class TestReader:
             table = {**TABLE, "header": ["a"], "rows": [["b"]] * cells}  # a line is four tokens with its end
             assert Wikitq().problem(ROW, {PATH: table}).columns == (size,)
 
-    def test_what_is_no_table_is_told(self) -> None:
-        for changes in ({"rows": None}, {"header": "a"}, {"rows": [[1]]}):
-            with pytest.raises(InputError):
-                Wikitq().problem(ROW, {PATH: {**TABLE, **changes}})
-
     def test_the_release(self, release: Path) -> None:
         [read] = problems_in("wikitq", release / "data/some.tsv")
         assert read.input["question"] == "which flew | longest?"
@@ -72,7 +67,7 @@ class TestReader:
         assert (tagged.gold, tagged.detail["canon"]) == (["1,200"], ["1200.0"])
         assert tagged.input["table"].caption == "Kites" and OFFICIAL.right("1200", tagged)
 
-    def test_tables_are_found_in_the_folder_and_nowhere_else(self, release: Path) -> None:
+    def test_tables_are_found_in_the_folder_alone_and_what_is_none_is_told(self, release: Path) -> None:
         outside = ("../data/some.tsv", "/etc/hostname", "csv/../../x.csv", "csv/204-csv/9.csv", "\0")
         rows = [ROW, *({**ROW, "id": id, "table_id": id} for id in outside)]
         data = write_files(release, {"elsewhere.jsonl": rows}) / "elsewhere.jsonl"
@@ -80,8 +75,9 @@ class TestReader:
             inside, *others = problems_in("wikitq", data, release / folder)
             assert inside.input["table"].header == ("Kite", "Minutes\nin the air")
             assert len(others) == 5 and not any(each.input or each.columns for each in others)
-
-    def test_broken_lines_are_told(self, release: Path) -> None:
+        for changes in ({"rows": None}, {"header": "a"}, {"rows": [[1]]}):
+            with pytest.raises(InputError):
+                Wikitq().problem(ROW, {PATH: {**TABLE, **changes}})
         data = release / "data/some.tsv"
         for line, told in {"nt-1": "has 1 fields", "nt-1\t\udcff": "this is no UTF-8 text"}.items():
             data.write_bytes(f"id\tutterance\n{line}\n".encode("utf-8", "surrogateescape"))
