@@ -40,19 +40,20 @@ def interpreter_of(*packages: str) -> str:
     pytest.skip(f"no interpreter with {packages[0]}: name one in MCP_CLIENTS")
 
 
-@pytest.mark.parametrize(
-    ("client", "packages"),
-    [
-        ("langchain_client.py", ("langchain_mcp_adapters.client",)),
-        ("pydantic_ai_client.py", ("pydantic_ai.mcp", "fastmcp")),
-        ("smolagents_client.py", ("smolagents", "mcpadapt.smolagents_adapter")),
-    ],
-)
-def test_another_projects_client_calls_an_inventory(client: str, packages: tuple[str, ...]) -> None:
+PACKAGES: dict[str, tuple[str, ...]] = {
+    "langchain": ("langchain_mcp_adapters.client",),
+    "pydantic_ai": ("pydantic_ai.mcp", "fastmcp"),
+}
+PACKAGES["smolagents"] = ("smolagents", "mcpadapt.smolagents_adapter")
+
+
+@pytest.mark.parametrize("client", PACKAGES)
+def test_another_projects_client_calls_an_inventory(client: str) -> None:
+    packages = PACKAGES[client]
     python, table = interpreter_of(*packages), (ROOT / _LEAGUE).read_text("utf-8")
     calls = [{"question": HOW_MANY, "table": given} for given in (_LEAGUE, table, "../league.csv")]
     there: dict[str, Any] = {"cwd": ROOT, "env": {**os.environ, "PYTHONPATH": str(ROOT)}, "timeout": 120}
-    command = [python, str(CLIENTS / client), json.dumps(calls), *SERVE]
+    command = [python, str(CLIENTS / f"{client}_client.py"), json.dumps(calls), *SERVE]
     done = subprocess.run(command, capture_output=True, text=True, check=False, **there)
     assert done.returncode == 0, done.stderr
     found: list[dict[str, Any]] = [json.loads(line) for line in done.stdout.splitlines()]
