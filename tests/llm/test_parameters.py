@@ -1,18 +1,32 @@
-"""Parameters are fitted to the model: what is sent, what is cut here, what is dropped and told."""
+"""What is known of models and their prices, and how parameters are fitted to them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import datetime
+import sys
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from importlib import import_module
+from importlib import import_module, resources
 from typing import Any
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chameleon.llm.capabilities import EFFORTS, Capabilities, capabilities_of
-from chameleon.llm.parameters import ROOM, WIRE_NAMES, fit, reasoning_fields
+from chameleon.llm.capabilities import (
+    EFFORTS,
+    Capabilities,
+    capabilities_of,
+    default_model,
+    end_in_words,
+    section,
+    switch_off,
+)
+from chameleon.llm.parameters import OURS, ROOM, WIRE_NAMES, fit, reasoning_fields
+from chameleon.llm.prices import Pricing
+from chameleon.llm.providers import providers
+from chameleon.usage import Usage
 from tests.llm.asking import Json
 
 ANY = Capabilities()
@@ -182,3 +196,164 @@ def test_each_client_is_told_in_its_way(client: str, thinking: str, fields: Json
         if "ollama" not in client:
             made = kind(model="m", api_key="k", **told)
             assert {name: getattr(made, name) for name in told} == told
+
+
+TEXT = resources.files("chameleon.llm").joinpath("models.yaml").read_text("utf-8")
+KNOWN: Mapping[str, Any] = yaml.safe_load(TEXT)
+
+
+def entries(part: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    for provider, models in KNOWN[part].items():
+        for name, entry in models.items():
+            yield f"{provider}:{name}", entry
+
+
+def test_no_model_is_listed_twice_and_every_entry_says_where_it_is_from() -> None:
+    def check(node: yaml.Node) -> None:
+        if isinstance(node, yaml.MappingNode):
+            keys = [key.value for key, _ in node.value]
+            assert len(keys) == len(set(keys)), sorted(key for key in keys if keys.count(key) > 1)
+            for _, value in node.value:
+                check(value)
+
+    check(yaml.compose(TEXT))
+    listed = [each for part in ("switched_off", "families", "sees", "tools") for each in entries(part)]
+    for name, entry in [*KNOWN["defaults"].items(), *listed]:
+        assert isinstance(entry.get("source"), str) and entry["source"].strip(), name
+        assert name.partition(":")[0] in providers(), name
+    for name in ("defaults", "providers", "switched_off", "sees", "tools", "families"):
+        assert section(name) == KNOWN[name] and [*section(name)] == [*KNOWN[name]]
+    for provider, entry in KNOWN["defaults"].items():
+        assert isinstance(entry["date"], datetime.date) and entry["date"] <= KNOWN["checked"], provider
+        assert default_model(provider) == f"{provider}:{entry['model']}" and providers()[provider].keys
+    assert default_model("ollama") is None
+
+
+def test_models_end_on_a_day_and_what_takes_their_place_does_not_end_before() -> None:
+    ends = dict(entries("switched_off"))
+    for name, entry in ends.items():
+        assert set(entry) <= {"on", "instead", "source"} and type(entry["on"]) is datetime.date, name
+        assert switch_off(name) == end_in_words(entry["on"], entry.get("instead", ""))
+        successor = ends.get(f"{name.partition(':')[0]}:{entry.get('instead')}")
+        assert successor is None or successor["on"] > entry["on"], name
+    assert switch_off("openai:gpt-x") == switch_off("nobody:gpt-4.1") == ""
+    later = datetime.datetime.now(datetime.UTC).date() + datetime.timedelta(days=2)
+    assert end_in_words(datetime.date(2020, 1, 2)) == "it was switched off on 2020-01-02"
+    told = f"it will be switched off on {later}; its provider recommends gpt-x"
+    assert end_in_words(later, "gpt-x") == told
+
+
+def test_families_speak_of_known_parameters_and_efforts() -> None:
+    parameters = {*WIRE_NAMES, *OURS}
+    facts = {"reasons", "thinking", "efforts", "refuses", "refuses_thinking", "apart", "source"}
+    for name, entry in entries("families"):
+        efforts, refuses = tuple(entry.get("efforts", ())), {*entry.get("refuses", ())}
+        assert set(entry) <= facts and set(efforts) <= set(EFFORTS), name
+        assert refuses | {*entry.get("refuses_thinking", ())} <= parameters, name
+        assert all(len(pair) == 2 and set(pair) <= parameters for pair in entry.get("apart", ())), name
+        assert entry.get("thinking", "") in ("", "budget", "adaptive"), name
+        assert isinstance(entry.get("reasons", False), bool), name
+        known = capabilities_of(name)
+        assert known.refuses.keys() >= refuses and known.efforts == efforts
+
+
+FAMILIES = """
+openai:gpt-5-mini                                openai:gpt-5
+openai:gpt-5.1-2025-11-13                        openai:gpt-5.1
+openai:gpt-5.6-sol                               openai:gpt-5.6
+openai:o3-2025-04-16                             openai:o3
+openai:openai/gpt-6-luna                         openai:gpt-6
+anthropic:claude-sonnet-4-5-20250929             anthropic:claude-sonnet-4-5
+anthropic:claude-opus-5                          anthropic:claude-opus-5
+anthropic:claude-opus-5-5                        anthropic:claude-opus-5-5
+google_genai:models/gemini-2.5-flash             google_genai:gemini-2.5-flash
+fireworks:accounts/fireworks/models/glm-5p3      fireworks:glm-5p3
+"""
+
+
+def test_a_model_belongs_to_the_family_with_the_longest_name() -> None:
+    for model, family in map(str.split, FAMILIES.strip().splitlines()):
+        assert capabilities_of(model) == capabilities_of(family) != Capabilities(), model
+    for other in ("openai:gpt-50", "openai:o30", "openai:gpt-4.1-mini", "ollama:gpt-5", "x"):
+        assert replace(capabilities_of(other), sees=False, tools=False) == Capabilities()
+
+
+def test_profiles_tell_the_rest() -> None:
+    profile: dict[str, Any] = {"reasoning_output": True, "temperature": False, "max_output_tokens": 9_000}
+    profile |= {"reasoning_effort_levels": ["low", "high"], "reasoning_effort_default": "high"}
+    known = capabilities_of("openai:new", profile)
+    assert (known.thinks, known.efforts, known.default_effort) == (True, ("low", "high"), "high")
+    assert (known.most_output, known.refuses.keys()) == (9_000, {"temperature", "top_p"})
+    silent = {"reasoning_effort_levels": ["none", "low", "high"], "reasoning_effort_default": "none"}
+    known = capabilities_of("openai:new", profile | silent)
+    assert not known.thinks and not known.refuses
+    assert known.refuses_thinking == {"temperature", "top_p"}
+    assert capabilities_of("openai:new", {"reasoning_output": False}).refuses.keys() == {"reasoning"}
+    assert capabilities_of("openai:gpt-5-mini", profile).efforts == ("minimal", "low", "medium", "high")
+
+
+NEAREST = "low,high:low:low low,high:none:low low,high:medium:low low,high:max:high high,low,none:minimal:low"
+
+
+def test_the_nearest_effort_is_the_lower_of_two() -> None:
+    assert Capabilities().nearest_effort("xhigh") == "xhigh"
+    for taken, asked, nearest in (each.split(":") for each in NEAREST.split()):
+        assert Capabilities(efforts=tuple(taken.split(","))).nearest_effort(asked) == nearest
+
+
+NOBODY, MINI, OPUS_4_5 = "openai:local-7b-of-mine", "openai:gpt-4.1-mini", "anthropic:claude-opus-4-5"
+counts = st.integers(0, 10_000_000)
+some_prices = st.tuples(st.floats(0, 1_000), st.floats(0, 1_000), st.floats(0, 1_000))
+
+
+def tokens(read: int | None = None, written: int | None = None, cached: int | None = None) -> Usage:
+    return Usage(1, read, written, None, cached)
+
+
+def million(cached: int = 0) -> Usage:
+    return tokens(1_000_000, 1_000_000, cached)
+
+
+@pytest.mark.parametrize(
+    ("model", "prices", "usage", "cost"),
+    [
+        (NOBODY, (2.0, 8.0), tokens(11, 7), (22 + 56) / 1e6),
+        (NOBODY, (0, 0), million(), 0),
+        (NOBODY, (2.0, 8.0, 0.5), million(400_000), 0.6 * 2 + 0.4 * 0.5 + 8),
+        (NOBODY, (2.0, 8.0), million(400_000), 10.0),
+        *[(NOBODY, (1.0, 2.0), part, None) for part in (tokens(), tokens(5), tokens(None, 5))],
+        (MINI, None, million(), 0.4 + 1.6),
+        (MINI, None, million(1_000_000), 0.1 + 1.6),
+        (f"{MINI}-2025-04-14", None, million(), 2.0),
+        (MINI, None, tokens(5), None),
+        *[(name, None, million(), None) for name in (NOBODY, "ollama:qwen3:8b", "nobody:gpt-5", "openai:")],
+    ],
+)
+def test_a_cost_is_of_given_prices_or_of_the_list(model: str, prices: Any, usage: Usage, cost: Any) -> None:
+    if prices is None:
+        pytest.importorskip("genai_prices")
+    assert Pricing(model, given=prices).cost(usage) == (cost if cost is None else pytest.approx(cost))
+
+
+@given(counts, counts, counts, some_prices)
+def test_caching_costs_between_all_and_none(fresh: int, cached: int, out: int, prices: Any) -> None:
+    pricing, total = Pricing(NOBODY, given=prices), fresh + cached
+    cost = pricing.cost(tokens(total, out, cached))
+    ends = [pricing.cost(tokens(total, out, part)) for part in (0, total)]
+    assert cost is not None and None not in ends
+    low, high = sorted(end for end in ends if end is not None)
+    assert low - 1e-9 <= cost <= high + 1e-9
+
+
+def test_lists_price_the_cache_and_the_default_models_and_are_empty_without_their_package(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pytest.importorskip("genai_prices")
+    counts = [(90_000, 0), (0, 0), (0, 90_000)]
+    costs = [Pricing(OPUS_4_5).cost(tokens(100_000, 10, cached), kept) or 0 for cached, kept in counts]
+    assert 0 < costs[0] < costs[1] < costs[2]
+    models = [str(default_model(provider)) for provider in ("openai", "anthropic", "google_genai")]
+    for model in (*models, "google_genai:gemini-2.5-flash", "mistralai:mistral-small-latest"):
+        assert (Pricing(model).cost(million()) or 0) > 0
+    monkeypatch.setitem(sys.modules, "genai_prices", None)
+    assert Pricing(MINI).cost(million()) is None
