@@ -27,14 +27,14 @@ class Browser:
         options = "--headless=new --no-first-run --disable-gpu --disable-dev-shm-usage"
         options += " --remote-debugging-pipe --disable-background-networking"
         options += " --no-sandbox" if os.geteuid() == 0 else ""
-        profile = f"--user-data-dir={self._profile.name}"
+        options += f" --user-data-dir={self._profile.name} about:blank"
         # The browser reads its commands from descriptor 3 and writes to 4; a shell puts them there.
         redirect = f'exec "$0" "$@" 3<&{to_browser} 4>&{from_browser}'
-        command = ["bash", "-c", redirect, str(PROGRAM), profile, *options.split(), "about:blank"]
-        pipes, none = (to_browser, from_browser), subprocess.DEVNULL
+        command, none = ["bash", "-c", redirect, str(PROGRAM), *options.split()], subprocess.DEVNULL
+        pipes = (to_browser, from_browser)
         self._process = subprocess.Popen(command, pass_fds=pipes, stdout=none, stderr=none)
-        os.close(to_browser)
-        os.close(from_browser)
+        for each in pipes:
+            os.close(each)
         self._numbers, self._buffer = itertools.count(1), b""
         self._session: dict[str, str] = {}
         self.said: list[tuple[str, dict[str, Any]]] = []
@@ -45,7 +45,6 @@ class Browser:
             self._call(f"{domain}.enable")
 
     def open(self, file: Path, width: int, height: int, dark: bool = False) -> None:
-        """Load a file in a window of that size (on a narrow one as on a phone), by day or by night."""
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self._call("Emulation.setEmulatedMedia", features=[scheme])
         size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
@@ -56,11 +55,9 @@ class Browser:
             self._receive()
 
     def of(self, method: str) -> list[dict[str, Any]]:
-        """Return the events of a kind since the page was opened."""
         return [params for name, params in self.said if name == method]
 
     def evaluate(self, expression: str) -> Any:
-        """Return the value of a JavaScript expression, asked from outside the page."""
         found = self._call("Runtime.evaluate", expression=expression, returnByValue=True)
         assert "exceptionDetails" not in found, found
         return found["result"].get("value")
@@ -74,8 +71,7 @@ class Browser:
         while (reply := self._receive()).get("id") != number:
             pass
         assert "error" not in reply, reply
-        result: dict[str, Any] = reply["result"]
-        return result
+        return dict(reply["result"])
 
     def _receive(self) -> dict[str, Any]:
         until = time.monotonic() + _PATIENCE_S
@@ -91,7 +87,6 @@ class Browser:
         return message
 
     def close(self) -> None:
-        """End the browser that this one has started, and drop its profile."""
         self._process.kill()
         self._process.wait()
         os.close(self._write)

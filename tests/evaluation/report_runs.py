@@ -22,6 +22,7 @@ from chameleon.usage import Call, Usage
 from tests.e2e.problems import make_problems
 from tests.e2e.rule_model import RuleModel
 
+Played = tuple[Problem, Sequence[Event], bool]
 SCRIPT = "<script>window.ran = 1</script>"
 IMAGE = '<img src="https://example.org/x.png" onerror="window.ran = 1">'
 STEERING = "\x1b[31mred\x1b[0m \x00NUL \x07bell \u202eoverridden\u202c \u2066isolated\u2069 \u200bhidden"
@@ -45,10 +46,7 @@ def settings(inventory: str, model: str | None = None, **other: Any) -> dict[str
     return {**made_by, "versions": versions, "started": "2026-11-21T01:30:00+00:00", **other}
 
 
-def write_run(
-    path: Path, made_by: Mapping[str, Any], runs: Iterable[tuple[Problem, Sequence[Event], bool]]
-) -> Run:
-    """Write the folder of an evaluation as `chameleon eval` does, and read it again."""
+def write_run(path: Path, made_by: Mapping[str, Any], runs: Iterable[Played]) -> Run:
     with RunDir(path, made_by) as folder:
         for problem, events, correct in runs:
             for event in events:
@@ -78,7 +76,7 @@ def model_run(path: Path, count: int) -> Run:
     return write_run(path, settings("tabmwp", "scripted:script"), _played(executor, count))
 
 
-def _played(executor: Executor, count: int) -> Iterator[tuple[Problem, Sequence[Event], bool]]:
+def _played(executor: Executor, count: int) -> Iterator[Played]:
     for number, given in enumerate(make_problems(count), 1):
         events = tuple(executor.stream(given))
         gold = number % 4 and State.fold(events).answer
@@ -87,14 +85,13 @@ def _played(executor: Executor, count: int) -> Iterator[tuple[Problem, Sequence[
 
 
 def hostile_run(path: Path, picture: Path | None = None) -> Run:
-    """Problems in which every text that a report shows is out to harm it."""
     made_by = settings(SETTING, SETTING, **{SETTING: {SETTING: LONG}})
     made_by |= {"without": [SETTING], "scorer": SETTING, "started": SETTING, "seeds": {SETTING: LONG}}
     made_by["data"] = {"name": LONG, "sha256": SETTING}
     return write_run(path, made_by, _hostile_problems(picture))
 
 
-def _hostile_problems(picture: Path | None) -> Iterator[tuple[Problem, Sequence[Event], bool]]:
+def _hostile_problems(picture: Path | None) -> Iterator[Played]:
     cells = [[HOSTILE, "7"], [LONG, STEERING], [UNBROKEN, "1\n2"]]
     wide = [[f"{row}/{n}" for n in range(500)] for row in range(20)]
     tables = {
@@ -140,7 +137,6 @@ def _hostile_call() -> Call:
 
 
 def page_of(*runs: Run, folder: Path, problems: int = 200) -> str:
-    """Write the page of the runs into the folder, and read it."""
     named = told_apart(runs)
     write_page(named, Comparison.of(named), folder / "page.html", problems)
     return (folder / "page.html").read_text("utf-8")

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(
     PROGRAM is None, reason="there is no chromium here: apt-get install chromium, and the pages are looked at"
 )
 
-SIZES = [(1280, 900), (375, 800)]
+Size = tuple[int, int]
 OPEN_ALL = "for (const one of document.querySelectorAll('details')) one.open = true"
 SHOWN = "[...document.querySelectorAll('#run{} .problem')].filter(one => one.offsetHeight)"
 # What lies further right than the window, outside all boxes that scroll or cut what is in them.
@@ -42,11 +42,9 @@ def browser() -> Iterator[Browser]:
         yield opened
 
 
-@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]} wide")
+@pytest.mark.parametrize("size", [(1280, 900), (375, 800)], ids=["wide", "narrow"])
 @pytest.mark.parametrize("name", ["plain", "hostile"])
-def test_the_page_fits_with_everything_open(
-    browser: Browser, pages: Path, name: str, size: tuple[int, int]
-) -> None:
+def test_the_page_fits_with_everything_open(browser: Browser, pages: Path, name: str, size: Size) -> None:
     browser.open(pages / f"{name}.html", *size)
     for opening in ("", OPEN_ALL):
         browser.evaluate(opening)
@@ -58,15 +56,6 @@ def test_the_page_fits_with_everything_open(
         box = "document.querySelector('#run1-problem3 .box').scrollLeft"
         browser.evaluate(f"{box} = 1e6")
         assert browser.evaluate(box) > 10_000, "column 500 can be reached"
-
-
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-def test_ground_and_ink_are_far_apart(browser: Browser, pages: Path, dark: bool) -> None:
-    browser.open(pages / "plain.html", 375, 800, dark=dark)
-    for place in ("body", "h1", ".problems summary"):
-        style = f"getComputedStyle(document.querySelector('{place}'))"
-        ink = browser.evaluate(f"{style}.color.match(/[0-9.]+/g).slice(0, 3).map(Number)")
-        assert sum(ink) > 500 if dark else sum(ink) < 250, (place, ink)
 
 
 def test_no_script_runs_nothing_is_loaded_and_hostile_text_can_be_read(browser: Browser, pages: Path) -> None:
@@ -84,8 +73,13 @@ def test_no_script_runs_nothing_is_loaded_and_hostile_text_can_be_read(browser: 
     assert "⟨U+001B⟩[31mred" in text and "⟨U+202E⟩overridden" in text
 
 
-def test_the_filter_shows_what_it_names(browser: Browser, pages: Path) -> None:
-    browser.open(pages / "plain.html", 375, 800)
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_it_can_be_read_and_the_filter_shows_what_it_names(browser: Browser, pages: Path, dark: bool) -> None:
+    browser.open(pages / "plain.html", 375, 800, dark=dark)
+    for place in ("body", "h1", ".problems summary"):
+        style = f"getComputedStyle(document.querySelector('{place}'))"
+        ink = browser.evaluate(f"{style}.color.match(/[0-9.]+/g).slice(0, 3).map(Number)")
+        assert sum(ink) > 500 if dark else sum(ink) < 250, (place, ink)
     for verdict in ("wrong", "declined", "right", "all"):
         label = f"document.querySelector('label[for=show1-{verdict}]')"
         browser.evaluate(f"{label}.click()")

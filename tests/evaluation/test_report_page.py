@@ -49,7 +49,9 @@ def ids_of(outline: Outline) -> list[str]:
     return [str(element.attributes["id"]) for element in outline.of_class("problem")]
 
 
-def test_a_problem_opens_to_all_that_is_known_of_it(outline: Outline, runs: tuple[Run, Run]) -> None:
+def test_a_problem_opens_to_all_that_is_known_as_on_the_page_of_its_run(
+    outline: Outline, runs: tuple[Run, Run]
+) -> None:
     model = runs[1]
     right = ((number, each) for number, each in enumerate(model.results, 1) if each.answered and each.correct)
     number, result = next(right)
@@ -67,16 +69,14 @@ def test_a_problem_opens_to_all_that_is_known_of_it(outline: Outline, runs: tupl
             wanted += [event.error.message] if event.error else []
     assert all(text in problem.text for text in wanted)
 
-
-def test_a_problem_is_shown_as_on_the_page_of_its_run(outline: Outline, runs: tuple[Run, Run]) -> None:
     number, result = next((n, each) for n, each in enumerate(runs[0].results, 1) if each.answered)
     [(_, events)] = runs[0].with_events([result])
     alone, problem = Outline(run_page.page_of(events)), problem_of(outline, 1, number)
+    assert {"Read as", "From"} <= {e.text for e in alone.of_tag("dt")}
     for whole, part in [(outline.of_class("source"), alone.of_class("source"))] + [
         (outline.of_tag(tag), alone.of_tag(tag)) for tag in ("dt", "li")
     ]:
         assert [e.text for e in whole if problem in e.parents] == [e.text for e in part] != []
-    assert {"Read as", "From"} <= {e.text for e in alone.of_tag("dt")}
 
 
 def test_the_filter_needs_no_script_and_runs_are_linked(outline: Outline, runs: tuple[Run, Run]) -> None:
@@ -92,12 +92,19 @@ def test_the_filter_needs_no_script_and_runs_are_linked(outline: Outline, runs: 
     assert re.search(r"In model:\s+(right|wrong|declined|failed)\.", problem_of(outline, 1, 5).text)
 
 
-def test_as_many_problems_as_asked_for_wrong_first(runs: tuple[Run, Run], tmp_path: Path) -> None:
+def test_as_many_problems_as_asked_for_wrong_first_with_the_events_that_are_there(
+    runs: tuple[Run, Run], tmp_path: Path
+) -> None:
     page = page_of(runs[0], folder=tmp_path, problems=5)
     order = ["wrong", "failed", "declined", "right"]
     found = sorted(enumerate(runs[0].results, 1), key=lambda placed: order.index(placed[1].verdict))
     assert ids_of(Outline(page)) == [f"run1-problem{place}" for place, _ in found[:5]]
     assert "5 of 24 shown: --problems N shows more." in page
+    run = offline_run(tmp_path / "run", 2)
+    (run.path / "events.jsonl.gz").write_bytes(b"")
+    page = page_of(read_run(run.path), write_run(tmp_path / "empty", settings("x"), []), folder=tmp_path)
+    assert page.count("The event log does not hold this problem.") == 2
+    assert_ours(Outline(page))
 
 
 def test_what_runs_differ_on_comes_first_in_the_table_and_below(tmp_path: Path) -> None:
@@ -136,14 +143,6 @@ def test_pictures_are_embedded_when_they_are_pictures(tmp_path: Path) -> None:
     assert "missing.png is not there" in notes
 
 
-def test_problems_without_events_and_runs_without_problems(tmp_path: Path) -> None:
-    run = offline_run(tmp_path / "run", 2)
-    (run.path / "events.jsonl.gz").write_bytes(b"")
-    page = page_of(read_run(run.path), write_run(tmp_path / "empty", settings("x"), []), folder=tmp_path)
-    assert page.count("The event log does not hold this problem.") == 2
-    assert_ours(Outline(page))
-
-
 def test_a_page_replaces_only_a_page(runs: tuple[Run, Run], tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"nowhere.*cannot be written"):
         page_of(*runs, folder=tmp_path / "nowhere")
@@ -159,27 +158,22 @@ def test_a_page_replaces_only_a_page(runs: tuple[Run, Run], tmp_path: Path) -> N
     assert sorted(path.name for path in tmp_path.iterdir()) == [".bashrc", "again.html", "page.html"]
 
 
-def test_many_problems_take_no_more_memory_than_few(tmp_path: Path) -> None:
-    run = offline_run(tmp_path / "small", 6)
-    events = {result.id: events for result, events in run.with_events(list(run.results))}
-
-    def peak(count: int) -> int:
-        made = (
-            (Problem(f"copy{number}", {}, each.gold), events[each.id], bool(each.correct))
-            for number, each in zip(range(count), cycle(list(run.results)), strict=False)
-        )
+def test_many_problems_take_no_more_memory_than_few(runs: tuple[Run, Run], tmp_path: Path) -> None:
+    events = {result.id: events for result, events in runs[0].with_events(list(runs[0].results))}
+    peaks = []
+    for count in (40, 160):
+        each = zip(range(count), cycle(runs[0].results), strict=False)
+        made = ((Problem(f"copy{n}", {}, one.gold), events[one.id], bool(one.correct)) for n, one in each)
         many = write_run(tmp_path / str(count), settings("x"), made)
         comparisons = Comparison.of([many])
         tracemalloc.start()
         try:
             write_page([many], comparisons, tmp_path / "page.html", count)
-            return tracemalloc.get_traced_memory()[1]
+            peaks.append(tracemalloc.get_traced_memory()[1])
         finally:
             tracemalloc.stop()
-
-    few, many = peak(40), peak(160)
     assert (tmp_path / "page.html").read_text("utf-8").count('class="problem ') == 160
-    assert many < 1.5 * few + 1_000_000
+    assert peaks[1] < 1.5 * peaks[0] + 1_000_000
 
 
 def test_steps_say_what_they_changed(tmp_path: Path) -> None:
