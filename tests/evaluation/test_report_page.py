@@ -20,16 +20,7 @@ from chameleon.evaluation.report_page import write_page
 from chameleon.evaluation.run import Run, read_run
 from chameleon.evaluation.system_table import Comparison
 from tests.evaluation.html_outline import Element, Outline, assert_ours
-from tests.evaluation.report_runs import (
-    HOSTILE,
-    LONG,
-    PNG,
-    SCRIPT,
-    offline_run,
-    page_of,
-    settings,
-    write_run,
-)
+from tests.evaluation.report_runs import HOSTILE, LONG, PNG, SCRIPT, offline_run, page_of, settings, write_run
 
 
 @pytest.fixture(scope="module")

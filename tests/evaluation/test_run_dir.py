@@ -23,15 +23,7 @@ from chameleon.evaluation.results import Result
 from chameleon.evaluation.run import read_run
 from chameleon.evaluation.run_dir import RunDir
 from tests.e2e.commands import ROOT, Command
-from tests.evaluation.folders import (
-    BENCHMARK,
-    KEPT,
-    PROBLEMS,
-    SETTINGS,
-    cut,
-    evaluate,
-    first_price,
-)
+from tests.evaluation.folders import BENCHMARK, KEPT, PROBLEMS, SETTINGS, cut, evaluate, first_price
 from tests.evaluation.rows import Row, make_rows, read_events, read_results
 
 Patch = pytest.MonkeyPatch

@@ -41,8 +41,7 @@ Log, Patch = pytest.LogCaptureFixture, pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize(
-    ("model", "way"),
-    [*product(MODELS, ("sync", "async")), *((model, "langchain") for model in OPENAI)],
+    ("model", "way"), [*product(MODELS, ("sync", "async")), *((model, "langchain") for model in OPENAI)]
 )
 def test_tools_called_and_answered(hosted: Host, monkeypatch: Patch, model: str, way: str) -> None:
     use_langchain(monkeypatch, way == "langchain")
