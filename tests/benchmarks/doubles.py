@@ -37,13 +37,11 @@ def problems_in(benchmark: str, data: Path, tables: Path | None = None) -> list[
 
 
 def number(gold: str, unit: str | None = None) -> Problem:
-    """A problem of TabMWP with a number for an answer."""
     detail = {"ans_type": "decimal_number", "choices": None, "unit": unit}
     return Problem(id="1", input={}, gold=gold, detail=detail)
 
 
 def choice(gold: str, choices: Sequence[str], unit: str | None = None) -> Problem:
-    """A problem of TabMWP with choices."""
     detail = {"ans_type": "extractive_text", "choices": list(choices), "unit": unit}
     return Problem(id="2", input={}, gold=gold, detail=detail)
 

@@ -146,7 +146,7 @@ class TestEquivalence:
         second = "add(2, 2), table_sum(dues, none), divide(#1, #0)"
         assert same(second, "multiply(2, 2), add(2, 2), table_sum(dues, none), divide(#2, #1)")
 
-    def test_a_program_without_end_is_wrong_and_sympy_is_asked_where_it_must_be(
+    def test_a_program_without_end_is_wrong_and_sympy_asked_where_it_must_be(
         self, monkeypatch: Patch
     ) -> None:
         steps = ["add(5, 3)", *(f"multiply(#{number}, #{number})" for number in range(60))]

@@ -130,9 +130,7 @@ class TestShared:
         (choice("true", ["true", "false"]), [], [], [True]),
     ],
 )
-def test_what_is_right(
-    problem: Problem, by_both: list[Any], by_chameleon: list[Any], wrong: list[Any]
-) -> None:
+def test_what_is_right(problem: Problem, by_both: Any, by_chameleon: Any, wrong: Any) -> None:
     every = [*by_both, *by_chameleon, *wrong]
     assert [each for each in every if POT.right(each, problem)] == by_both
     assert [each for each in every if CHAMELEON.right(each, problem)] == [*by_both, *by_chameleon]

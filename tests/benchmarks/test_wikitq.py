@@ -36,7 +36,6 @@ def problem(*gold: str, canon: list[str] | None = None, question: str = "who?") 
 
 @pytest.fixture
 def release(tmp_path: Path) -> Path:
-    """A release with one table, as a folder."""
     table = '"Kite","Minutes\nin the air"\n"red","15"\n"blue|green","20 \\"about\\""\n"short"\n'
     files = {"data/some.tsv": QUESTIONS, "tagged/data/some.tagged": TAGGED, PATH: table}
     return write_files(tmp_path, {**files, "page/204-page/7.json": {"title": "Kites", "tableIndex": 1}})

@@ -50,7 +50,6 @@ class Asking:
         self.out = place / "out"
 
     def arguments(self, *options: str) -> list[str]:
-        """Evaluate into the folder, one problem after the other unless told otherwise."""
         asked = ["eval", self.inventory, self.data, "--out", str(self.out), "--model", "openai:local"]
         return [*asked, "--workers", "1", "--store", "off", "--json", *options]
 

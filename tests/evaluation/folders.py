@@ -67,7 +67,6 @@ def cut(whole: Path, results: float, events: float) -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of an undisturbed evaluation."""
     path = tmp_path_factory.mktemp("runs") / "whole"
     evaluate(path)
     return path

@@ -83,5 +83,4 @@ def last_boat(request: dict[str, Any]) -> str:
 
 
 def arms(printed: str) -> dict[str, dict[str, Any]]:
-    """The arms of a grid's JSON by name."""
     return {arm["arm"]: arm for arm in json.loads(printed)["arms"]}

@@ -40,7 +40,6 @@ def _row(chance: random.Random, number: int) -> Row:
 
 
 def write_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> Path:
-    """Write JSON lines, as gzip where the name says so."""
     text = "".join(json.dumps(row) + "\n" for row in rows)
     path.write_bytes(gzip.compress(text.encode()) if path.suffix == ".gz" else text.encode())
     return path

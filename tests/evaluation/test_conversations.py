@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
 from itertools import islice
 from pathlib import Path
@@ -27,7 +27,7 @@ from tests.engine.doubles import Does
 from tests.engine.files import write
 from tests.evaluation.folders import cut
 from tests.evaluation.rows import read_lines, read_results, write_rows
-from tests.loopback import LoopbackServer
+from tests.loopback import Start
 
 SQA = Sqa()
 SETTINGS = {"benchmark": "sqa", "scorer": "official", "inventory": "mine"}
@@ -209,7 +209,7 @@ Question: {{ question }}
 class Conversing:
     """Evaluations of two small conversations over the command line, with a model that names kites."""
 
-    def __init__(self, command: Command, place: Path, start: Callable[..., LoopbackServer]) -> None:
+    def __init__(self, command: Command, place: Path, start: Start) -> None:
         self.command, self.place = command, place
         self.server = start(self.reply)
         write(place, PROMPT, "mine.md")
@@ -228,13 +228,12 @@ class Conversing:
         return "Swift" if "-> Lark" in asked else "Lark"
 
     def run(self, *options: str) -> dict[str, Any]:
-        """Evaluate into the folder; the counts, with what was said beside them."""
         asked = ("eval", self.inventory, self.data, "--out", str(self.out), "--model", "openai:local")
         done = self.command(*asked, "--store", "off", "--json", *options)
         return {"err": done.err, **(json.loads(done.out) if done.out else {})}
 
 
-def test_the_command(command: Command, tmp_path: Path, loopback: Callable[..., LoopbackServer]) -> None:
+def test_the_command(command: Command, tmp_path: Path, loopback: Start) -> None:
     conversing = Conversing(command, tmp_path, loopback)
     found = conversing.run()
     assert (found["benchmark"], found["correct"], found["n"]) == ("sqa", 3, 3), found["err"]
@@ -250,9 +249,7 @@ def test_the_command(command: Command, tmp_path: Path, loopback: Callable[..., L
     assert "place in the conversation" in command("stats", str(conversing.out)).out
 
 
-def test_limits_gold_history_and_inventories_without_history(
-    command: Command, tmp_path: Path, loopback: Callable[..., LoopbackServer]
-) -> None:
+def test_limits_gold_history_and_none(command: Command, tmp_path: Path, loopback: Start) -> None:
     made = Conversing(command, tmp_path, loopback)
     for limit, asked in (("1", ["b/0/0"]), ("2", ["b/0/0", "a/0/0"])):  # the data has the last question first
         assert made.run("--limit", limit)["n"] == len(asked)

@@ -179,8 +179,6 @@ def test_a_benchmark_is_named_or_told_from_the_data_and_listed(tmp_path: Path, c
 
 
 class ApartRule(Scorer):
-    """Equality, for the benchmark below."""
-
     about = "equality"
 
     def right(self, prediction: Any, problem: Problem) -> bool:
@@ -188,8 +186,6 @@ class ApartRule(Scorer):
 
 
 class Apart(Benchmark):
-    """A benchmark whose tables lie in a file of their own."""
-
     name, about = "apart", "tables apart"
     scorers = {"equal": ApartRule}  # noqa: RUF012
     takes_tables = True

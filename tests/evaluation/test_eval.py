@@ -212,9 +212,7 @@ LACKING = [
 ]
 
 
-def test_without_a_scorers_package_nothing_begins(
-    monkeypatch: Patch, command: Command, tmp_path: Path
-) -> None:
+def test_without_its_package_nothing_begins(monkeypatch: Patch, command: Command, tmp_path: Path) -> None:
     for each in (text_overlap._bleu, text_overlap._rouge, binder_rule._recognisers):  # that are loaded once
         monkeypatch.setattr(sys.modules[each.__module__], each.__name__, cache(each.__wrapped__))
     for scorer, package, extra in LACKING:

@@ -241,9 +241,7 @@ def test_an_arm_that_cannot_run_or_asks_before_the_answer_is_not_measured(tmp_pa
     assert (found["needs_a_model"], found["problems"]) == (["the planner"], 0)
 
 
-def test_an_arm_is_measured_over_all_problems_by_the_table_that_is_shown(
-    tmp_path: Path, monkeypatch: Patch
-) -> None:
+def test_an_arm_is_measured_over_all_problems_by_what_is_shown(tmp_path: Path, monkeypatch: Patch) -> None:
     seen: list[set[str]] = []
     run = Executor.run
     monkeypatch.setattr(Executor, "run", lambda self, given: seen.append(set(given)) or run(self, given))

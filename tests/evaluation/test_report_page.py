@@ -25,7 +25,6 @@ from tests.evaluation.report_runs import HOSTILE, LONG, PNG, SCRIPT, offline_run
 
 @pytest.fixture(scope="module")
 def outline(runs: tuple[Run, Run], tmp_path_factory: pytest.TempPathFactory) -> Outline:
-    """The page of the two runs."""
     outline = Outline(page_of(*runs, folder=tmp_path_factory.mktemp("two")))
     assert_ours(outline)
     return outline
@@ -40,9 +39,7 @@ def ids_of(outline: Outline) -> list[str]:
     return [str(element.attributes["id"]) for element in outline.of_class("problem")]
 
 
-def test_a_problem_opens_to_all_that_is_known_as_on_the_page_of_its_run(
-    outline: Outline, runs: tuple[Run, Run]
-) -> None:
+def test_a_problem_opens_to_all_that_is_known_of_it(outline: Outline, runs: tuple[Run, Run]) -> None:
     model = runs[1]
     right = ((number, each) for number, each in enumerate(model.results, 1) if each.answered and each.correct)
     number, result = next(right)
@@ -83,9 +80,7 @@ def test_the_filter_needs_no_script_and_runs_are_linked(outline: Outline, runs: 
     assert re.search(r"In model:\s+(right|wrong|declined|failed)\.", problem_of(outline, 1, 5).text)
 
 
-def test_as_many_problems_as_asked_for_wrong_first_with_the_events_that_are_there(
-    runs: tuple[Run, Run], tmp_path: Path
-) -> None:
+def test_as_many_problems_as_asked_for_wrong_first(runs: tuple[Run, Run], tmp_path: Path) -> None:
     page = page_of(runs[0], folder=tmp_path, problems=5)
     order = ["wrong", "failed", "declined", "right"]
     found = sorted(enumerate(runs[0].results, 1), key=lambda placed: order.index(placed[1].verdict))
@@ -193,7 +188,6 @@ def test_steps_say_what_they_changed(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def harmed(hostile: Run, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The page of a run in which every text is out to harm it."""
     return page_of(hostile, folder=tmp_path_factory.mktemp("page"))
 
 

@@ -102,9 +102,7 @@ def test_a_run_that_has_not_ended_says_so(total: int, told: str, tmp_path: Path,
     assert text.count(told) >= 4 if told else "unfinished" not in text  # in table and facts, twice
 
 
-def test_facts_are_wrapped_and_tell_why_problems_failed(
-    tmp_path: Path, capsys: Out, monkeypatch: Patch
-) -> None:
+def test_facts_are_wrapped_with_why_problems_failed(tmp_path: Path, capsys: Out, monkeypatch: Patch) -> None:
     monkeypatch.setenv("COLUMNS", "70")
     reasons = ["the server failed (500)"] * 3 + ["no ink"] * 2
     ends = [RunEnded("failed", Failure("ModelError", reason)) for reason in reasons]

@@ -103,16 +103,13 @@ def assert_all_ended(path: Path) -> None:
 
 
 def evaluate_counting(path: Path) -> int:
-    """Evaluate, and return how many questions were asked."""
     asked: list[State] = []
     evaluate(path, lambda state: asked.append(state) or first_price(state))
     return len(asked)
 
 
 @pytest.mark.parametrize(("taken", "again"), [([5], 0), ([0, 1, 2, 3, 4, 5], 0), ([2], 1)])
-def test_results_taken_out(
-    taken: list[int], again: int, whole: Path, tmp_path: Path, monkeypatch: Patch
-) -> None:
+def test_results_taken_out(taken: Any, again: int, whole: Path, tmp_path: Path, monkeypatch: Patch) -> None:
     """Events after the last member with a result are found; those in the middle are not looked for."""
     monkeypatch.setattr(*ONE_BY_ONE)
     evaluate(tmp_path)
@@ -122,9 +119,7 @@ def test_results_taken_out(
     assert evaluate_counting(tmp_path) == again and results(tmp_path) == results(whole)
 
 
-def test_each_problem_has_a_member_of_its_own_and_is_read_while_others_run(
-    tmp_path: Path, monkeypatch: Patch
-) -> None:
+def test_each_problem_has_a_member_and_is_read_while_others_run(tmp_path: Path, monkeypatch: Patch) -> None:
     monkeypatch.setattr("chameleon.evaluation.run_dir._MAX_STALE_BYTES", 10_000)
     seen: list[int] = []
 
@@ -183,7 +178,6 @@ def failing(*_: Any) -> Any:
 
 
 def begun(path: Path) -> dict[str, tuple[Event, ...]]:
-    """What is given of every problem to go on from."""
     with RunDir(path, SETTINGS) as folder:
         given = {problem.id: folder.unfinished(problem.id) for problem in PROBLEMS}
     return {id: events for id, events in given.items() if events}
@@ -290,7 +284,7 @@ def test_folders_and_settings_that_are_none_are_told(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("is_moved", [False, True])
 @pytest.mark.parametrize("after", [1, 12])
-def test_a_folder_that_went_away_ends_the_evaluation(
+def test_a_folder_that_went_away(
     command: Command, tmp_path: Path, monkeypatch: Patch, is_moved: bool, after: int
 ) -> None:
     out, finished, finish = tmp_path / "run", list[str](), RunDir.finish

@@ -41,8 +41,6 @@ DATA = make_rows(4)
 
 
 class Folder:
-    """An evaluation of one's own inventory in a folder."""
-
     def __init__(self, command: Command, place: Path) -> None:
         self.command, self.place, self.out = command, place, place / "out"
         self.data = write_rows(place / "problems.jsonl", DATA)

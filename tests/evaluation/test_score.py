@@ -25,8 +25,6 @@ ROWS = make_rows(9)
 
 
 class Scoring:
-    """`chameleon score tabmwp` of predictions for nine problems, or for others."""
-
     def __init__(self, command: Command, place: Path) -> None:
         self.command, self.place = command, place
         self.predictions = place / "predictions.jsonl"
@@ -41,7 +39,6 @@ class Scoring:
 
 
 def counts(outcome: Outcome) -> tuple[int, int, int]:
-    """How many problems there are, how many are right, and how many were answered."""
     assert outcome.code == 0, outcome.err
     found = json.loads(outcome.out)
     return found["n"], found["correct"], found["answered"]

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -31,14 +31,6 @@ WORKERS = 8
 PROBLEMS = [BENCHMARK.problem(row, {}) for row in make_rows(2 * WORKERS)]
 
 
-@pytest.fixture
-def ctrl_c() -> Iterator[None]:
-    """Let Ctrl-C raise KeyboardInterrupt, whatever a command line in this process has made of it."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
 def evaluation(modules: dict[str, Does], folder: RunDir, workers: int = 1) -> Evaluation:
     inventory = Inventory("mine", Fixed(list(modules)), modules)
     scorer = BENCHMARK.scorers["chameleon"]()
@@ -49,9 +41,9 @@ def steps(folder: Path, key: str) -> list[str]:
     return [line[key] for line in read_events(folder) if line["event"] == "step"]
 
 
-@pytest.mark.usefixtures("ctrl_c")
 def test_all_workers_have_one_deadline(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(evaluate, "_GRACE_S", 0.3)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # whatever a command has made of it
     all_at_work, released, ended = threading.Barrier(WORKERS), threading.Event(), threading.Event()
 
     def work(state: State) -> Any:
@@ -71,6 +63,7 @@ def test_all_workers_have_one_deadline(monkeypatch: pytest.MonkeyPatch, tmp_path
         took = time.monotonic() - begun
         kept = steps(tmp_path, "id")
         released.set()
+    signal.signal(signal.SIGINT, before)
     assert 0.3 < took < 0.3 * WORKERS, "one wait for all, not one for each"
     assert kept == [PROBLEMS[0].id], "what ended in time is kept, whichever thread it was"
 
@@ -99,7 +92,6 @@ def test_steps_side_by_side_are_all_kept(tmp_path: Path) -> None:
 
 
 def verdicts(asking: Asking) -> dict[str, Row]:
-    """The results without their times."""
     return {id: {**line, "seconds": 0} for id, line in asking.results.items()}
 
 

@@ -25,7 +25,6 @@ Json = dict[str, Any]
 
 
 def connect(server: HostedServer | LoopbackServer, model: str, **params: Any) -> LLM:
-    """Connect to a model of that server, whose package may be missing."""
     provider = model.partition(":")[0]
     packages = {"anthropic": "langchain_anthropic", "google_genai": "langchain_google_genai"}
     if provider in packages:
@@ -61,17 +60,14 @@ def use_langchain(monkeypatch: pytest.MonkeyPatch, is_wanted: bool = True) -> No
 
 
 def refusals(server: HostedServer) -> Counter[str]:
-    """Count how often the server refused for the same reason."""
     return Counter(str((seen.error or {})["error"]["message"]) for seen in server.refused)
 
 
 def failing(message: str, status: int = 400, **more: Any) -> Fault:
-    """Fail in OpenAI's form, with these words."""
     return Fault(status, {"error": {"message": message, **more}})
 
 
 def too_large(limit: int, most: int = 16_384) -> Fault:
-    """Refuse a limit as OpenAI does."""
     message = f"max_tokens is too large: {limit}. This model supports at most {most} completion tokens."
     return failing(message, param="max_tokens", code="invalid_value")
 

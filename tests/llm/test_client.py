@@ -37,7 +37,6 @@ KEY = SecretStr("a-key-of-the-user-0123456789")
 
 @pytest.fixture
 def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The models whose clients are made, slowly."""
     names: list[str] = []
     make = chameleon.llm.chat_clients.make_client
 
@@ -140,7 +139,7 @@ def test_a_key_that_is_echoed_is_told_nowhere(loopback: Start) -> None:
     ],
 )
 def test_wrong_requests_are_not_sent(
-    loopback: Start, messages: Any, params: Any, kind: type[ChameleonError], said: str
+    loopback: Start, messages: Any, params: Any, kind: Any, said: str
 ) -> None:
     server = loopback()
     with pytest.raises(kind, match=said):
@@ -223,7 +222,7 @@ class Named(FakeListChatModel):
 FIELDS = ["api_base", "openai_api_base", "azure_endpoint", "base_url"]
 
 
-def test_clients_of_ones_own_are_told_apart_by_settings_names_and_servers(
+def test_clients_of_ones_own_are_told_apart_by_what_they_are_set_to(
     store: ResponseStore, caplog: Log
 ) -> None:
     texts = [LLM.connect(Named(responses=[text]), store=store).ask("q").text for text in "aba"]

@@ -126,9 +126,7 @@ def test_both_send_the_same(loopback: Start, monkeypatch: Patch, model: str, sch
     assert bodies[0] == bodies[1]
 
 
-def test_models_of_the_responses_api_and_unknown_settings_are_langchains_as_is_what_is_known_of_models() -> (
-    None
-):
+def test_models_of_the_responses_api_and_unknown_settings_stay_with_langchain() -> None:
     assert tuple(section("responses_only")) == openai.chat_models.base._RESPONSES_API_ONLY_PREFIXES
     for model in (*section("responses_only"), "gpt-5.3-codex"):
         assert made_by(LLM.connect(f"openai:{model}", api_key="k")) == "ChatOpenAI"

@@ -127,7 +127,6 @@ class Plain(Exception):
 
 
 def error_of(by: str, said: str, *, status: int = 400, **more: str) -> Exception:
-    """Make the exception that a provider's client raises for these words."""
     error = {"message": said, "type": "invalid_request_error"}
     if by == "openai":
         return raised("openai", status, {"error": {**error, "param": None, "code": None, **more}})

@@ -345,9 +345,7 @@ def test_caching_costs_between_all_and_none(fresh: int, cached: int, out: int, p
     assert low - 1e-9 <= cost <= high + 1e-9
 
 
-def test_lists_price_the_cache_and_the_default_models_and_are_empty_without_their_package(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_lists_price_the_cache_and_the_default_models(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("genai_prices")
     counts = [(90_000, 0), (0, 0), (0, 90_000)]
     costs = [Pricing(OPUS_4_5).cost(tokens(100_000, 10, cached), kept) or 0 for cached, kept in counts]

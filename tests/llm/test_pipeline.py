@@ -35,9 +35,7 @@ def test_what_is_dropped_is_logged_with_the_call(hosted: Host) -> None:
     assert recorder.calls[0].params == {"temperature": 0}
 
 
-def test_a_stored_reply_remembers_what_it_was_asked_without_and_how_likely_it_was(
-    hosted: Host, loopback: Start, tmp_path: Path
-) -> None:
+def test_a_stored_reply_remembers_how_it_came(hosted: Host, loopback: Start, tmp_path: Path) -> None:
     server, path = hosted(), tmp_path / "replies.sqlite"
     for mode in ("auto", "auto", "replay"):
         asked: Json = {"store": ResponseStore(path, mode), "temperature": 0}
@@ -66,9 +64,7 @@ HALF = Reply("half", finish="length")
         ([HALF, FULL, HALF], "half", [60, 240]),  # half a reply is better than none
     ],
 )
-def test_a_cut_off_reply_is_asked_for_with_more_room(
-    loopback: Start, store: ResponseStore, replies: list[Any], text: str, limits: list[int]
-) -> None:
+def test_more_room_for_what_is_cut(loopback: Start, store: Any, replies: Any, text: str, limits: Any) -> None:
     server = loopback(replies)
     llm = connect(server, "openai:local", store=store)
     with recording(Meter()) as recorder:
@@ -201,10 +197,7 @@ def test_all_end_with_the_run_and_a_late_reply_is_recorded(loopback: Start, stor
 
     loopback(reply)
     llm, begun = LLM.connect("openai:local", store=store), time.monotonic()
-    with (
-        recording(Meter(Budget(seconds=0.3))) as recorder,
-        pytest.raises(BudgetExceeded, match="0.3 seconds"),
-    ):
+    with recording(Meter(Budget(seconds=0.3))) as recorder, pytest.raises(BudgetExceeded, match=r"0\.3 s"):
         llm.ask("hi")
     assert time.monotonic() - begun < 0.8
     assert recorder.meter.spent == recorder.calls[0].usage == UNKNOWN
@@ -317,9 +310,7 @@ def test_stored_replies_are_logged_as_cached_cost_nothing_and_differ_by_sample(s
     assert sorted(samples) == ["a", "b", "c"] and [reply.text for reply in replayed] == samples
 
 
-def test_records_are_read_without_a_key_damage_is_told_and_failures_are_not_kept(
-    store: ResponseStore,
-) -> None:
+def test_records_need_no_key_damage_is_told_and_failures_are_not_kept(store: ResponseStore) -> None:
     store.put(ModelRequest("anthropic:claude", (("user", "q"),)), {"text": "a", "finish": "stop"})
     store.put(ModelRequest("scripted:script", (("user", "q"),)), {"text": None})
     replay = ResponseStore(store.path, "replay")

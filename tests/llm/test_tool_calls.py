@@ -181,9 +181,7 @@ KINDS: list[Any] = ["[1]", '"text"', "[" * 100_000, [], 0]
     [(args, fault, theirs) for args, fault in UNREAD.items() for theirs in (False, True)]
     + [(args, "no JSON object", False) for args in KINDS],
 )
-def test_bad_arguments_lose_no_other_call(
-    loopback: Start, monkeypatch: Patch, args: Any, fault: str, theirs: bool
-) -> None:
+def test_bad_arguments(loopback: Start, monkeypatch: Patch, args: Any, fault: str, theirs: bool) -> None:
     use_langchain(monkeypatch, theirs)
     server = loopback([calling(("weather", args), ("now", "{}")), "ok"])
     llm = local()

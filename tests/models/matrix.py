@@ -42,12 +42,10 @@ class Run:
 
     @property
     def dropped(self) -> tuple[str, ...]:
-        """The parameters that the model was asked without."""
         return tuple(each.parameter for each in self.state.dropped)
 
 
 def runs_of(model: str, names: Sequence[str], folder: Path) -> Iterator[Run]:
-    """Run these inventories on a model, one after the other."""
     with HostedServer(lambda asked: every_inventory.reply(asked.messages)) as server:
         url = server.openai_url if model.startswith("openai:") else server.url
         llm = LLM.connect(model, base_url=url, api_key="a-key-of-the-tests", retries=0)

@@ -45,7 +45,6 @@ def _quiet(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="module")
 def plain_runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Run]]:
-    """Run all inventories on the model that takes every parameter."""
     with pytest.MonkeyPatch.context() as patch:
         for name, value in ENVIRONMENT.items():
             patch.setenv(name, value)
@@ -123,7 +122,6 @@ modules:
 
 
 def played(asked: Asked) -> str:
-    """A reply for whoever asks; a program where the problem is none of ours."""
     try:
         return every_inventory.reply(asked.messages)
     except (LookupError, ValueError):
@@ -151,9 +149,7 @@ def server(started: HostedServer, monkeypatch: pytest.MonkeyPatch) -> HostedServ
     return started
 
 
-def test_a_key_alone_asks_the_small_model_of_its_provider(
-    server: HostedServer, command: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_key_alone(server: HostedServer, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     outcome = command(*ASK)
     assert (outcome.code, outcome.out) == (0, "47\n")
     assert "model openai:gpt-6-luna, because OPENAI_API_KEY is set" in outcome.err
@@ -177,9 +173,7 @@ WRONG = {
 }
 
 
-def test_parameters_of_the_command_line_win_and_wrong_ones_are_told(
-    server: HostedServer, command: Command
-) -> None:
+def test_parameters_of_a_command_win_and_wrong_ones_are_told(server: HostedServer, command: Command) -> None:
     outcome = command(*ASK, "-p", "reasoning=none", "-p", "temperature=0.25", "--param", "max_tokens=700")
     assert outcome.code == 0 and "was asked without" not in outcome.err and "thoughts" not in outcome.err
     names = ("reasoning_effort", "temperature", "max_completion_tokens")

@@ -31,7 +31,6 @@ _LEAGUE = "demos/data/league.csv"
 
 
 def interpreter_of(*packages: str) -> str:
-    """Return an interpreter that has the packages, or skip the test."""
     pytest.importorskip("mcp")
     imports = "; ".join(f"import {each}" for each in packages)
     for python in filter(None, [sys.executable, *os.environ.get("MCP_CLIENTS", "").split(os.pathsep)]):

@@ -57,7 +57,6 @@ def make_model(end: int) -> MistralForCausalLM:
 
 
 def trained(model: MistralForCausalLM, tokenizer: Any, texts: list[str]) -> MistralForCausalLM:
-    """The model, once it has learnt the two replies."""
     optimizer = torch.optim.AdamW(model.parameters())
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 5e-3, STEPS)
     cases = make_cases(tokenizer, "\n".join(texts))
