@@ -26,8 +26,7 @@ ROWS = make_rows(9)
 
 class Scoring:
     def __init__(self, command: Command, place: Path) -> None:
-        self.command, self.place = command, place
-        self.predictions = place / "predictions.jsonl"
+        self.command, self.place, self.predictions = command, place, place / "predictions.jsonl"
         self.data = str(write_rows(place / "problems.jsonl", ROWS))
 
     def __call__(self, rows: Sequence[Mapping[str, Any]] | str, *options: str) -> Outcome:
@@ -104,12 +103,12 @@ def test_missing_and_unknown_ids_are_told_and_ids_that_occur_twice_refused(score
     missing, unknown = outcome.err.splitlines()
     assert missing == f"2 problems without a row in {score.predictions}: wrong."
     assert unknown == f"3 rows of {score.predictions} of no problem of the data: not looked at."
-    pid = {"pid": f"x{ROWS[0]['pid']}", "prediction": 1}
-    assert "belongs to the problem with the same 'pid'." in score([pid]).complaint
-    told = "a row of the predictions names no problem. Its fields: name, prediction."
-    assert told in score([{"name": "1000", "prediction": "1"}] * 2).complaint
-    twice = [{"pid": "1000", "prediction": "1"}, {"pid": 1000, "prediction": "2"}]
-    assert "two predictions for problem 1000" in score(twice).complaint
+    for rows, told in (
+        ([{"pid": f"x{ROWS[0]['pid']}", "prediction": 1}], "belongs to the problem with the same 'pid'."),
+        ([{"name": "1000", "prediction": "1"}] * 2, "names no problem. Its fields: name, prediction."),
+        ([{"pid": pid, "prediction": "1"} for pid in ("1000", 1000)], "two predictions for problem 1000"),
+    ):
+        assert told in score(rows).complaint
 
 
 def test_where_picks_a_run_of_several_and_given_leaves_out_what_has_no_prediction(score: Scoring) -> None:
@@ -150,7 +149,7 @@ def program_ends(outcome: Outcome) -> dict[str, int]:
 def test_hostile_programs_are_wrong_and_the_others_go_on(score: Scoring) -> None:
     row: Row = {"table": "a | b", "question": "?", "choices": None, "answer": "7"}
     rows = [{"pid": str(number), **row, "program": each} for number, each in enumerate(PROGRAMS)]
-    write_rows(score.place / "problems.jsonl", rows)
+    write_rows(Path(score.data), rows)
     outcome = score(score.data, "--field", "program")
     n, correct, _ = counts(outcome)
     assert n == len(rows) and correct <= 2
