@@ -165,23 +165,6 @@ def result(number: int, correct: bool = False, error: Failure | None = None) -> 
     return Result(str(number), "7", False, correct, error=error)
 
 
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
-
-
-def test_a_terminal_gets_a_bar(monkeypatch: Patch) -> None:
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setenv("COLUMNS", "120")
-    terminal = Terminal()
-    monkeypatch.setattr(sys, "stderr", terminal)
-    with Progress("problem", 60) as progress:
-        progress.show(60, lambda: "accuracy 0.667\x1b[31m")
-    shown = terminal.getvalue()
-    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown)
-    assert "60/60" in text and "accuracy 0.667" in text and "━" in text and "\x1b[31m" not in shown
-
-
 def test_elsewhere_a_line_now_and_then_says_what_is_known(monkeypatch: Patch) -> None:
     now, stderr = [0.0], io.StringIO()
     monkeypatch.setattr("chameleon.cli.terminal.time.monotonic", lambda: now[0])
@@ -194,6 +177,13 @@ def test_elsewhere_a_line_now_and_then_says_what_is_known(monkeypatch: Patch) ->
             spending.add([CALL, CALL])
             progress.show(tally.all.n, lambda: running(tally, spending.usage))
     lines = stderr.getvalue().splitlines()
+    stderr.isatty = lambda: True  # type: ignore[method-assign]
+    for name, value in {"TERM": "xterm", "COLUMNS": "120"}.items():
+        monkeypatch.setenv(name, value)
+    with Progress("problem", 60) as progress:  # a bar
+        progress.show(60, lambda: "accuracy 0.667\x1b[31m")
+    shown = re.sub(r"\x1b\[[0-9;?]*[A-Zac-ln-z]", "", stderr.getvalue())
+    assert "60/60" in shown and "accuracy 0.667" in shown and "━" in shown and "\x1b[31m" not in shown
     assert len(lines) == 5
     assert lines[0] == "40 of 2,000 problems: accuracy 0.500, 80 calls, $0.40"
     assert lines[-1] == "200 of 2,000 problems: accuracy 0.500, 400 calls, $2.00"

@@ -61,6 +61,9 @@ def test_a_client_is_made_once_for_a_store(loopback: Start, store: ResponseStore
     before = len(made)
     llm.with_model("second").with_model("first").with_params(seed=3).ask("hi")
     assert sorted(set(made)) == ["openai:first", "openai:second"] and len(made) == before
+    assert llm.with_params(seed=None, temperature=1).params == {"temperature": 1} and llm.params == {
+        "seed": 3
+    }
     made.clear()
     with ThreadPoolExecutor(8) as threads:
         list(threads.map(lambda _: llm.with_model("third"), range(8)))
@@ -96,15 +99,6 @@ def test_sends_messages_and_reads_the_reply(loopback: Start) -> None:
     told = [(message["role"], message["content"]) for message in sent["messages"]]
     assert told == [("system", "Be brief."), ("user", "Capital?\ufffd \U0001f600")]
     assert sent["stop"] == ["END"] and not reply.truncated
-
-
-def test_a_view_has_its_own_parameters_and_shares_the_client(loopback: Start) -> None:
-    server = loopback()
-    llm = local(temperature=0, seed=3)
-    llm.with_params(temperature=1, seed=None).ask("hi")
-    llm.ask("hi")
-    assert [(sent["temperature"], sent.get("seed")) for sent in server.requests] == [(1, None), (0, 3)]
-    assert llm.params == {"temperature": 0, "seed": 3}
 
 
 def test_cost_comes_from_the_provider_or_from_given_prices_and_is_else_unknown(loopback: Start) -> None:
@@ -203,15 +197,6 @@ def test_what_a_client_is_set_to_is_dropped_as_well(hosted: Host, asked: Json) -
     assert reply.text == "ok" and set(reply.dropped) == {"temperature"} and not server.refused
     with pytest.raises(ParameterRefused):
         LLM.connect(chat, allow_dropped=False).ask("hi", **asked)
-
-
-@pytest.mark.parametrize("words", ["n must be 1, got 5.", "Unrecognized request argument supplied: n"])
-def test_samples_that_cannot_be_had_together_are_asked_for_one_by_one(loopback: Start, words: str) -> None:
-    server = loopback(lambda request: failing(words) if request.get("n", 1) > 1 else "ok")
-    llm = connect(server, "openai:local")
-    assert [each.text for each in llm.ask_many("hi", 5)] == ["ok"] * 5
-    assert len(server.requests) == 6
-    assert all(not each.dropped for each in llm.ask_many("again", 3)) and len(server.requests) == 9
 
 
 class Named(FakeListChatModel):

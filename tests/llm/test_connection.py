@@ -7,7 +7,6 @@ import gc
 import gzip
 import socket
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext, suppress
 from typing import Any
@@ -223,26 +222,6 @@ def test_the_longest_wait_counts_and_ends_and_a_model_at_an_address_has_one_pace
     assert turns == [7, 1, 0]
     assert pace_of("openai:m", "a") is pace_of("openai:m", "a") is not pace_of("openai:m", "b")
     assert pace_of("openai:m", "a", ("key",)) is not pace_of("openai:m", "a")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("headers", [{"Retry-After": "0.4"}, {}])
-def test_clients_of_one_model_wait_together(loopback: Start, headers: dict[str, str]) -> None:
-    begun: list[float] = []
-
-    def reply(request: dict[str, Any]) -> Answer:
-        begun.append(time.monotonic())
-        return Fault(429, headers=headers) if len(begun) == 1 else "ok"
-
-    server = loopback(reply)
-    asking = threading.Thread(target=LLM.connect("openai:local").ask, args=["hi"])
-    asking.start()
-    while not server.requests:
-        time.sleep(0.01)
-    time.sleep(0.1)  # until the refusal is read
-    assert LLM.connect("openai:local").ask("hi again").text == "ok"
-    asking.join()
-    assert min(begun[1:]) - begun[0] >= (0.4 if headers else 0.25)
 
 
 Patch = pytest.MonkeyPatch

@@ -23,7 +23,8 @@ from chameleon.llm.dialects import AnthropicDialect
 from chameleon.llm.message import ModelRequest, MultimodalText
 from chameleon.llm.openai_chat import OpenAIChat, profiles
 from chameleon.pictures.opening import Attachment
-from tests.llm.asking import Host, Start, connect, failing, local, scripted, sending, use_langchain
+from tests.llm import asking
+from tests.llm.asking import TOOLS, Host, Start, connect, failing, local, scripted, sending, use_langchain
 from tests.loopback import Reply
 
 LONG = "\n".join(f"Example {number}: which team has the most points?" for number in range(300))
@@ -113,7 +114,8 @@ def without(body: Mapping[str, Any], *names: str) -> dict[str, Any]:
 @pytest.mark.parametrize("schema", [None, {"type": "object", "properties": {"a": {"type": "string"}}}])
 @pytest.mark.parametrize("model", ["local", "gpt-4.1-mini", "gpt-5-mini", "o4-mini"])
 def test_both_send_the_same(loopback: Start, monkeypatch: Patch, model: str, schema: Any) -> None:
-    server = loopback(lambda request: '{"a": "b"}', models=None)
+    calls = asking.calling(("weather", '{"city": "Oslo", "ü": [1.5, null]}'), ("now", ""), text="I look.")
+    server = loopback(lambda request: calls if "tools" in request else '{"a": "b"}', models=None)
     bodies = []
     for theirs in (False, True):
         use_langchain(monkeypatch, theirs)
@@ -121,9 +123,15 @@ def test_both_send_the_same(loopback: Start, monkeypatch: Patch, model: str, sch
         assert made_by(llm) == ("ChatOpenAI" if theirs else "OpenAIChat")
         for params in ({}, ASKED, {"reasoning": "low", "max_tokens": 60}, {"logprobs": True}):
             llm.ask(MESSAGES, schema=schema, **params)
+        if schema is None:  # tools are called and answered
+            reply = llm.ask([asking.QUESTION], tools=TOOLS)
+            assert [dict(call.args) for call in reply.tool_calls] == [{"city": "Oslo", "ü": [1.5, None]}, {}]
+            llm.ask(asking.continued(reply, "31", "12"), tools=TOOLS)
         bodies.append([without(request, "stream") for request in server.requests])
         server.requests.clear()
     assert bodies[0] == bodies[1]
+    assert schema or bodies[0][4]["tools"][0] == {"type": "function", "function": asking.WEATHER}
+    assert not {"parallel_tool_calls", "tool_choice"} & bodies[0][-1].keys()
 
 
 def test_models_of_the_responses_api_and_unknown_settings_stay_with_langchain() -> None:

@@ -117,14 +117,20 @@ def test_only_missing_samples_are_asked_for_each_with_its_seed(hosted: Host, sto
     assert [seen.body.get("n") for seen in server.requests] == [2, 3, *[None] * 4]
 
 
-def test_a_server_that_gives_one_sample_is_asked_for_each(loopback: Start) -> None:
-    counted = iter(range(100))
-    server = loopback(lambda request: str(next(counted)))
+NO_SAMPLES = [None, "n must be 1, got 5.", "Unrecognized request argument supplied: n"]
+
+
+@pytest.mark.parametrize("words", NO_SAMPLES)
+def test_a_server_that_gives_one_sample_is_asked_for_each(loopback: Start, words: str | None) -> None:
+    def reply(request: Json) -> Any:
+        return failing(words) if words and "n" in request else f"{len(server.requests)}"
+
+    server = loopback(reply)
     llm = connect(server, "openai:local")
     replies = llm.ask_many("hi", 5)
-    assert sorted(reply.text for reply in replies) == list("01234")
+    assert len({reply.text for reply in replies}) == 5
     llm.ask_many("hi again", 3)
-    assert [request.get("n") for request in server.requests] == [5, *[None] * 7]
+    assert [request.get("n") for request in server.requests] == [5, *[None] * (8 if words else 7)]
     assert all(not reply.dropped and reply.usage.calls == 1 for reply in replies)
 
 

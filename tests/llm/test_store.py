@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import pickle
-import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -33,7 +32,6 @@ from tests.llm.asking import (
     connect,
     continued,
     local,
-    scripted,
 )
 
 Patch = pytest.MonkeyPatch
@@ -141,16 +139,6 @@ def test_an_address_of_a_database_is_refused_without_its_password(kind: Callable
     with pytest.raises(StoreError, match="postgresql:… is an address") as caught:
         kind("postgresql://ann:pa55word@127.0.0.1/chest")
     assert "pa55word" not in str(caught.value)
-
-
-def test_a_full_disk_loses_no_paid_reply(store: ResponseStore, caplog: pytest.LogCaptureFixture) -> None:
-    full = "CREATE TRIGGER full BEFORE INSERT ON replies BEGIN SELECT RAISE(FAIL, 'disk is full'); END"
-    with closing(sqlite3.connect(store.path)) as connection:
-        connection.execute(full)
-    llm = scripted(["a", "b"], store=store)
-    assert [llm.ask("1").text, llm.ask("2").text] == ["a", "b"]
-    (record,) = caplog.records
-    assert "disk is full" in record.message
 
 
 def test_servers_of_one_models_name_do_not_share_replies(loopback: Start, store: ResponseStore) -> None:

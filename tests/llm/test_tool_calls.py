@@ -17,7 +17,6 @@ from tests.llm.asking import (
     QUESTION,
     TOOLS,
     TWO,
-    WEATHER,
     Host,
     Start,
     calling,
@@ -83,15 +82,6 @@ def test_the_thoughts_of_claude_go_back_as_they_came(hosted: Host) -> None:
         llm.ask(continued(Reply(reply.text, tool_calls=reply.tool_calls), "31", "12"), tools=TOOLS)
 
 
-def test_long_conversations_with_claude_stay_whole(hosted: Host) -> None:
-    server = hosted(in_turn(TWO, TWO, "Rome."))
-    llm = connect(server, "anthropic:claude-opus-5")
-    messages = [("user", "Which city is warmer?\n" * 400), QUESTION]
-    for given in ("31\n" * 2_000, "14"):
-        messages = continued(llm.ask(messages, tools=TOOLS), given, given, before=messages)
-    assert llm.ask(messages, tools=TOOLS).text == "Rome." and not server.refused
-
-
 @pytest.mark.parametrize("is_given", [False, True])
 def test_an_unknown_model_is_asked_by_the_api_that_it_names(hosted: Host, is_given: bool) -> None:
     openai = pytest.importorskip("langchain_openai")
@@ -118,24 +108,6 @@ def test_openais_model_that_thinks_is_asked_by_the_api_that_lets_it(hosted: Host
     kinds = [item.get("type", "message") for item in asked["input"]]
     assert kinds[1:] == ["reasoning", "message", *["function_call"] * 2, *["function_call_output"] * 2]
     assert asked["input"][1]["encrypted_content"] == SEALED
-
-
-@pytest.mark.parametrize("model", ["local", "gpt-4.1-mini"])
-def test_ours_sends_what_theirs_does(loopback: Start, monkeypatch: pytest.MonkeyPatch, model: str) -> None:
-    calls = calling(("weather", '{"city": "Oslo", "ü": [1.5, null]}'), ("now", ""), text="I look.")
-    server = loopback([calls, "ok"] * 2, models=None)
-    bodies = []
-    for theirs in (False, True):
-        server.requests.clear()
-        use_langchain(monkeypatch, theirs)
-        llm = LLM.connect(f"openai:{model}", retries=0)
-        reply = llm.ask([QUESTION], tools=TOOLS)
-        assert [dict(call.args) for call in reply.tool_calls] == [{"city": "Oslo", "ü": [1.5, None]}, {}]
-        llm.ask(continued(reply, "31", "12"), tools=TOOLS)
-        bodies.append([{k: v for k, v in each.items() if k != "stream"} for each in server.requests])
-    assert bodies[0] == bodies[1]
-    assert bodies[0][0]["tools"][0] == {"type": "function", "function": WEATHER}
-    assert not {"parallel_tool_calls", "tool_choice"} & bodies[0][0].keys()
 
 
 @pytest.mark.parametrize("theirs", [False, True])
