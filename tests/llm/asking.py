@@ -98,11 +98,6 @@ QUESTION = ("user", "Is it warmer in Rome or in Oslo?")
 TWO = Calls([("weather", {"city": "Rome"}), ("weather", {"city": "Oslo"})], "I look both up.")
 
 
-def in_turn(*replies: str | Calls) -> Callable[..., str | Calls]:
-    left = list(replies)
-    return lambda asked: left.pop(0)
-
-
 def continued(reply: Reply, *texts: str, before: Any = (QUESTION,)) -> list[tuple[str, str]]:
     """Return the conversation after a reply that calls tools, with what the tools gave."""
     pairs = zip(reply.tool_calls, texts, strict=True)

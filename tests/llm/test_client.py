@@ -121,23 +121,21 @@ def test_a_key_that_is_echoed_is_told_nowhere(loopback: Start) -> None:
     assert set(reply.dropped) == {"temperature"} and key not in str(reply.dropped)
 
 
-@pytest.mark.parametrize(
-    ("messages", "params", "kind", "said"),
-    [
-        ([("robot", "x")], {}, PromptError, "'robot' is not a role"),
-        ([], {}, PromptError, "no message"),
-        ("x", {"seed": object()}, ModelError, "seed is an object, not JSON"),
-        ("x", {"api_key": "x"}, ModelError, "api_key is a setting of the connection"),
-        ("x", {"reasoning": "deep"}, ModelError, "deep.*medium"),
-        ("x", {"max_tokens": "9"}, ModelError, "max_tokens is '9'"),
-    ],
-)
-def test_wrong_requests_are_not_sent(
-    loopback: Start, messages: Any, params: Any, kind: Any, said: str
-) -> None:
+WRONG: list[tuple[Any, Json, type[ChameleonError], str]] = [
+    ([("robot", "x")], {}, PromptError, "'robot' is not a role"),
+    ([], {}, PromptError, "no message"),
+    ("x", {"seed": object()}, ModelError, "seed is an object, not JSON"),
+    ("x", {"api_key": "x"}, ModelError, "api_key is a setting of the connection"),
+    ("x", {"reasoning": "deep"}, ModelError, "deep.*medium"),
+    ("x", {"max_tokens": "9"}, ModelError, "max_tokens is '9'"),
+]
+
+
+def test_wrong_requests_are_not_sent(loopback: Start) -> None:
     server = loopback()
-    with pytest.raises(kind, match=said):
-        local().ask(messages, **params)
+    for messages, params, kind, said in WRONG:
+        with pytest.raises(kind, match=said):
+            local().ask(messages, **params)
     assert not server.requests
 
 

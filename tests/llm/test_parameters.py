@@ -258,22 +258,19 @@ def test_families_speak_of_known_parameters_and_efforts() -> None:
 
 
 FAMILIES = """
-openai:gpt-5-mini                                openai:gpt-5
-openai:gpt-5.1-2025-11-13                        openai:gpt-5.1
-openai:gpt-5.6-sol                               openai:gpt-5.6
-openai:o3-2025-04-16                             openai:o3
-openai:openai/gpt-6-luna                         openai:gpt-6
-anthropic:claude-sonnet-4-5-20250929             anthropic:claude-sonnet-4-5
-anthropic:claude-opus-5                          anthropic:claude-opus-5
-anthropic:claude-opus-5-5                        anthropic:claude-opus-5-5
-google_genai:models/gemini-2.5-flash             google_genai:gemini-2.5-flash
-fireworks:accounts/fireworks/models/glm-5p3      fireworks:glm-5p3
+gpt-5-mini gpt-5, gpt-5.1-2025-11-13 gpt-5.1, gpt-5.6-sol gpt-5.6, o3-2025-04-16 o3, openai/gpt-6-luna gpt-6
+claude-sonnet-4-5-20250929 claude-sonnet-4-5, claude-opus-5 claude-opus-5, claude-opus-5-5 claude-opus-5-5
+models/gemini-2.5-flash gemini-2.5-flash
+accounts/fireworks/models/glm-5p3 glm-5p3
 """
 
 
 def test_a_model_belongs_to_the_family_with_the_longest_name() -> None:
-    for model, family in map(str.split, FAMILIES.strip().splitlines()):
-        assert capabilities_of(model) == capabilities_of(family) != Capabilities(), model
+    providers_in_turn = ("openai", "anthropic", "google_genai", "fireworks")
+    for provider, line in zip(providers_in_turn, FAMILIES.strip().splitlines(), strict=True):
+        for model, family in (pair.split() for pair in line.split(", ")):
+            known = capabilities_of(f"{provider}:{model}")
+            assert known == capabilities_of(f"{provider}:{family}") != Capabilities(), model
     for other in ("openai:gpt-50", "openai:o30", "openai:gpt-4.1-mini", "ollama:gpt-5", "x"):
         assert replace(capabilities_of(other), sees=False, tools=False) == Capabilities()
 

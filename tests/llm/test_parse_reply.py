@@ -6,7 +6,6 @@ import time
 from types import SimpleNamespace
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage
@@ -41,68 +40,51 @@ def test_blocks_are_joined_without_reasoning_and_a_call_that_was_not_offered_is_
     assert read("", tool_calls=[{"name": "t", "args": {"a": "ä"}, "id": "1"}]).text == '{"a": "ä"}'
 
 
-@pytest.mark.parametrize(
-    ("content", "text"),
-    [
-        ("<think>a\nb</think>\n\n4", "4"),
-        ("so it must be 4</think>4", "4"),
-        ("\n<think>\n\n</think>\n4", "4"),
-        ("<think>endless", ""),
-        ("4 <think> 5", "4 <think> 5"),
-        ("Write <think> and </think> as tags", "Write <think> and </think> as tags"),
-        ("a < b", "a < b"),
-        *((f"<{tag}>a\nb</{tag}>\n4", "4") for tag in ("THINK", "thinking", "thought", "reasoning")),
-        *((f"{a}think{b}a\nb{a}/think{b}\n4", "4") for a, b in ("[]", "◁▷")),
-        ("<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>final<|message|>4", "4"),
-        ("Sure.\n<think>a</think>4<think>b</think>", "4"),
-        ("<think>The tag <think> is used.</think>\n4", "4"),
-        ("4\n<think>endless", "4\n"),
-        ("<|channel|>analysis<|message|>endless<|end|>", ""),
-        ("4<|im_end|>\n<|im_start|>user\nMore?", "4"),
-        ("<|im_start|>assistant\n4</s>", "4"),
-    ],
-)
-def test_thoughts_in_the_text_are_left_out(content: str, text: str) -> None:
-    assert read(content).text == text
+THOUGHTS = r"""
+<think>a\nb</think>\n\n4 => 4;; so it must be 4</think>4 => 4;; \n<think>\n\n</think>\n4 => 4
+<think>endless =>;; 4 <think> 5 => 4 <think> 5;; a < b => a < b
+Write <think> and </think> as tags => Write <think> and </think> as tags
+<THINK>a\nb</THINK>\n4 => 4;; <thinking>a\nb</thinking>\n4 => 4;; <thought>a\nb</thought>\n4 => 4
+<reasoning>a\nb</reasoning>\n4 => 4;; [think]a\nb[/think]\n4 => 4;; ◁think▷a\nb◁/think▷\n4 => 4
+<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>final<|message|>4 => 4
+Sure.\n<think>a</think>4<think>b</think> => 4;; <think>The tag <think> is used.</think>\n4 => 4
+4\n<think>endless => 4\n;; <|channel|>analysis<|message|>endless<|end|> =>
+4<|im_end|>\n<|im_start|>user\nMore? => 4;; <|im_start|>assistant\n4</s> => 4
+"""
 
 
-INCOMPLETE = {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}
+def test_thoughts_in_the_text_are_left_out() -> None:
+    for row in THOUGHTS.strip().replace("\n", ";; ").split(";; "):
+        content, text = (side.replace("\\n", "\n") for side in f"{row} ".split(" =>"))
+        assert read(content).text == text[1:].removesuffix(" "), row
 
 
-@pytest.mark.parametrize(
-    ("metadata", "finish"),
-    [
-        ({"finish_reason": "STOP"}, "stop"),
-        ({"finish_reason": "MAX_TOKENS"}, "length"),
-        ({"stop_reason": "max_tokens"}, "length"),
-        ({"stop_reason": "end_turn"}, "stop"),
-        ({"stopReason": "max_tokens"}, "length"),
-        ({"done_reason": "length"}, "length"),
-        (INCOMPLETE, "length"),
-        ({"status": "completed", "incomplete_details": None}, "stop"),
-        ({"finish_reason": "SAFETY"}, "content_filter"),
-        ({}, ""),
-    ],
-)
-def test_providers_words_for_the_end_are_made_one(metadata: dict[str, Any], finish: str) -> None:
-    assert read("x", metadata).finish == finish
+ENDS = """
+finish_reason STOP stop, finish_reason MAX_TOKENS length, stop_reason max_tokens length
+stop_reason end_turn stop, stopReason max_tokens length, done_reason length length, finish_reason SAFETY content_filter
+"""
+
+
+def test_providers_words_for_the_end_are_made_one() -> None:
+    for key, word, finish in (row.split() for row in ENDS.strip().replace("\n", ", ").split(", ")):
+        assert read("x", {key: word}).finish == finish
+    cut = {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}
+    assert (read("x", cut).finish, read("x", {}).finish) == ("length", "")
+    assert read("x", {"status": "completed", "incomplete_details": None}).finish == "stop"
 
 
 CUT = ["error", "abort", "insufficient_system_resource", "network_error", "pause_turn"]
 
 
-@pytest.mark.parametrize(
-    ("found", "kind"),
-    [
+def test_what_is_of_no_use_is_an_error() -> None:
+    for found, kind in (
         (read("par", {"stop_reason": "refusal"}), Refused),
         (read("", {}, additional_kwargs={"refusal": "no"}), Refused),
         *((read("Nor", {"finish_reason": word}), EmptyReply) for word in CUT),  # it did not end by itself
         (read("fine"), type(None)),
         (read("North", {"finish_reason": "null"}), type(None)),
-    ],
-)
-def test_what_is_of_no_use_is_an_error(found: Any, kind: type[Exception]) -> None:
-    assert type(found.error) is kind
+    ):
+        assert type(found.error) is kind
 
 
 @given(st.integers(0, 9), st.integers(0, 9), st.sampled_from(["", "text"]))

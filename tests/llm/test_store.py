@@ -216,7 +216,7 @@ def test_messages_are_texts() -> None:
 
 
 def test_a_reply_is_recorded_replayed_and_logged(hosted: Host, tmp_path: Path) -> None:
-    server = hosted(asking.in_turn(TWO, "Rome."))
+    server = hosted([TWO, "Rome."])
 
     def run(mode: Any) -> tuple[list[Call], Reply]:
         llm = connect(server, "anthropic:claude-opus-5", store=ResponseStore(tmp_path / "r.sqlite", mode))

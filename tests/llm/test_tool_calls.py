@@ -23,7 +23,6 @@ from tests.llm.asking import (
     connect,
     continued,
     failing,
-    in_turn,
     local,
     refusals,
     scripted,
@@ -44,7 +43,7 @@ Log, Patch = pytest.LogCaptureFixture, pytest.MonkeyPatch
 )
 def test_tools_called_and_answered(hosted: Host, monkeypatch: Patch, model: str, way: str) -> None:
     use_langchain(monkeypatch, way == "langchain")
-    server = hosted(in_turn(TWO, Calls([("now", {})]), "Rome."))
+    server = hosted([TWO, Calls([("now", {})]), "Rome."])
     llm = connect(server, model)
 
     def ask(messages: Any) -> Reply:
@@ -69,7 +68,7 @@ def test_tools_called_and_answered(hosted: Host, monkeypatch: Patch, model: str,
 
 
 def test_the_thoughts_of_claude_go_back_as_they_came(hosted: Host) -> None:
-    server = hosted(in_turn(TWO, "Rome."))
+    server = hosted([TWO, "Rome."])
     llm = connect(server, "anthropic:claude-opus-5")
     reply = llm.ask([QUESTION], tools=TOOLS)
     assert reply.blocks[0] == {"type": "thinking", "thinking": "", "signature": SIGNED}
@@ -85,7 +84,7 @@ def test_the_thoughts_of_claude_go_back_as_they_came(hosted: Host) -> None:
 @pytest.mark.parametrize("is_given", [False, True])
 def test_an_unknown_model_is_asked_by_the_api_that_it_names(hosted: Host, is_given: bool) -> None:
     openai = pytest.importorskip("langchain_openai")
-    server = hosted(in_turn(TWO, "Rome."))
+    server = hosted([TWO, "Rome."])
     chat = openai.ChatOpenAI(model="gpt-9-luna", base_url=server.openai_url, api_key="k")
     llm = LLM.connect(chat, retries=0) if is_given else connect(server, "openai:gpt-9-luna")
     asked: dict[str, Any] = {"tools": TOOLS, "reasoning": "low", "max_tokens": 100}
@@ -96,7 +95,7 @@ def test_an_unknown_model_is_asked_by_the_api_that_it_names(hosted: Host, is_giv
 
 
 def test_openais_model_that_thinks_is_asked_by_the_api_that_lets_it(hosted: Host) -> None:
-    server = hosted(in_turn("plain", TWO, "Rome.", "plain"))
+    server = hosted(["plain", TWO, "Rome.", "plain"])
     llm = connect(server, "openai:gpt-6-luna", max_tokens=500)
     llm.ask([QUESTION])
     llm.ask(continued(llm.ask([QUESTION], tools=TOOLS), "31", "12"), tools=TOOLS)
@@ -197,7 +196,7 @@ def test_replies_without_tools_or_calls(loopback: Start) -> None:
 
 @pytest.mark.parametrize("model", ["openai:gpt-4.1-mini", "anthropic:claude-haiku-4-5"])
 def test_names_that_a_model_made_up_can_go_back(hosted: Host, model: str) -> None:
-    llm = connect(hosted(in_turn(Calls([("multi_tool use.parallel", {"uses": 2}), ("", {})]), "ok")), model)
+    llm = connect(hosted([Calls([("multi_tool use.parallel", {"uses": 2}), ("", {})]), "ok"]), model)
     reply = llm.ask([QUESTION], tools=TOOLS)
     assert [call.name for call in reply.tool_calls] == ["multi_tool use.parallel", ""]
     assert llm.ask(continued(reply, "no such tool", "no such tool"), tools=TOOLS).text == "ok"

@@ -24,7 +24,7 @@ import pytest
 
 from tests.e2e.commands import ROOT
 
-CLIENTS = Path(__file__).with_name("clients")
+CLIENTS = Path(__file__).with_name("foreign_clients.py")
 HOW_MANY = "How many points does Kingsmere Town have?"
 SERVE = [sys.executable, "-m", "chameleon", "serve", "--mcp", "tables_offline"]
 _LEAGUE = "demos/data/league.csv"
@@ -52,7 +52,7 @@ def test_another_projects_client_calls_an_inventory(client: str) -> None:
     python, table = interpreter_of(*packages), (ROOT / _LEAGUE).read_text("utf-8")
     calls = [{"question": HOW_MANY, "table": given} for given in (_LEAGUE, table, "../league.csv")]
     there: dict[str, Any] = {"cwd": ROOT, "env": {**os.environ, "PYTHONPATH": str(ROOT)}, "timeout": 120}
-    command = [python, str(CLIENTS / f"{client}_client.py"), json.dumps(calls), *SERVE]
+    command = [python, str(CLIENTS), client, json.dumps(calls), *SERVE]
     done = subprocess.run(command, capture_output=True, text=True, check=False, **there)
     assert done.returncode == 0, done.stderr
     found: list[dict[str, Any]] = [json.loads(line) for line in done.stdout.splitlines()]
