@@ -137,37 +137,34 @@ def test_each_text_has_the_cells_that_read_so() -> None:
     assert cells_with(["a"], Problem("1", {}, [])) is None
 
 
-def gold(name: str, row: dict[str, Any], path: Path) -> Any:
-    benchmark = find_benchmark(name)
-    file = write_rows(path / "rows.jsonl", [row])
-    [problem] = read_problems(benchmark, DataFile(file, benchmark.id_key))
-    return benchmark.gold_cells(problem)
-
-
 def test_every_benchmark_tells_what_it_knows(tmp_path: Path) -> None:
     write_rows(tmp_path / "tables.jsonl", [{"table_id": "boats", **INLINE}])
-    asked = {"question": "Which?", "table_id": "boats"}
-    wikitq = {"id": "1", "answer": ["Heron"], **asked}
-    assert gold("wikitq", wikitq, tmp_path) == [{(1, 0)}]
-    fetaqa = {"id": 1, "answer": "The Heron.", "highlighted_cell_ids": [[0, 1], [2, 0], [1, 1]], **asked}
-    assert gold("fetaqa", fetaqa, tmp_path) == [{(0, 1)}, {(1, 0)}]
-    sqa = {"id": "s", "annotator": 0, "position": 0, "answer_text": ["Heron"], **asked}
-    assert gold("sqa", {**sqa, "answer_coordinates": [[1, 0], [0, 1]]}, tmp_path) == [{(0, 1)}, {(1, 0)}]
-    assert gold("sqa", {**sqa, "answer_coordinates": []}, tmp_path) is None
-    hybridqa = {"id": "h", "answer": "Heron", "table": INLINE, **asked}
-    assert gold("hybridqa", {**hybridqa, "answer_source": "table"}, tmp_path) == [{(1, 0)}]
-    assert gold("hybridqa", {**hybridqa, "answer_source": "passage"}, tmp_path) is None
-    tabfact = {"id": "t", "statement": "it is.", "table_id": "boats", "label": 1}
-    assert gold("tabfact", tabfact, tmp_path) is None
-    feverous = {"id": "f", "claim": "it is.", "label": "SUPPORTS", "table_id": "boats", "table": INLINE}
-    assert gold("feverous", feverous, tmp_path) is None
-    single = {"id": "q", "query": "Which?", "label": ["Swift"], "table_id": "boats", "table": INLINE}
-    assert gold("sqa", single, tmp_path) == [{(0, 0)}]
-    row = {"id": 4, "wikitq_id": "nt-4", "table_id": "boats", "question": "Which?", "label": "Otter"}
-    row |= {"answers": ["Otter"], "alternative_label": [], "table": INLINE}
-    file = write_rows(tmp_path / "e2e.jsonl", [row])
-    assert recognised(file).name == "wikitq"
-    assert gold("wikitq", row, tmp_path) == [{(2, 0)}]
+    asked: dict[str, Any] = {"id": "1", "question": "Which?", "table_id": "boats"}
+    inline: dict[str, Any] = {"id": "1", "table_id": "b", "table": INLINE}
+    hybridqa, both = {**asked, **inline, "answer": "Heron"}, [{(0, 1)}, {(1, 0)}]
+    sqa = {**asked, "annotator": 0, "position": 0, "answer_text": ["Heron"]}
+    end_to_end = {
+        **asked,
+        "wikitq_id": "nt-4",
+        "label": "Otter",
+        "answers": ["Otter"],
+        "alternative_label": [],
+    }
+    for name, row, cells in (
+        ("wikitq", {**asked, "answer": ["Heron"]}, [{(1, 0)}]),
+        ("wikitq", {**end_to_end, **inline}, [{(2, 0)}]),
+        ("fetaqa", {**asked, "answer": "It.", "highlighted_cell_ids": [[0, 1], [2, 0], [1, 1]]}, both),
+        ("sqa", {**sqa, "answer_coordinates": [[1, 0], [0, 1]]}, both),
+        ("sqa", {**sqa, "answer_coordinates": []}, None),
+        ("sqa", {**inline, "query": "Which?", "label": ["Swift"]}, [{(0, 0)}]),
+        ("hybridqa", {**hybridqa, "answer_source": "table"}, [{(1, 0)}]),
+        ("hybridqa", {**hybridqa, "answer_source": "passage"}, None),
+        ("tabfact", {"id": "t", "statement": "it is.", "table_id": "boats", "label": 1}, None),
+        ("feverous", {**inline, "claim": "it is.", "label": "SUPPORTS"}, None),
+    ):
+        benchmark, file = find_benchmark(name), write_rows(tmp_path / "rows.jsonl", [row])
+        [problem] = read_problems(benchmark, DataFile(file, benchmark.id_key))
+        assert benchmark.gold_cells(problem) == cells and recognised(file).name == name, name
 
 
 @needs_data

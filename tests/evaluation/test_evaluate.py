@@ -17,14 +17,13 @@ from hypothesis import strategies as st
 from chameleon.errors import ChameleonError, InputError, LogError
 from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.merging import merge
-from chameleon.evaluation.problems import PartOfProblems, Problems, in_turn
+from chameleon.evaluation.problems import PartOfProblems
 from chameleon.evaluation.run import read_run
 from chameleon.evaluation.run_dir import RunDir, read_settings
 from tests.e2e.commands import Outcome
 from tests.e2e.rule_model import PROGRAM
 from tests.evaluation.asking import PRICED, Asking
 from tests.evaluation.rows import read_events, read_results
-from tests.evaluation.test_conversations import problems
 from tests.loopback import Fault
 
 Make = Callable[..., Asking]
@@ -292,14 +291,3 @@ def test_the_folder_of_a_part_takes_no_other_part_and_the_highest_cost_is_for_al
     bare = made.command(*[each for each in arguments if each not in ("--out", str(made.out))])
     assert bare.code == 1 and "--out" in bare.err
     assert "is no part" in made.run("--part", "4/3").err
-
-
-def test_a_limit_counts_all_parts_and_conversations_stay_whole() -> None:
-    every = problems([["says"] * 3] * 8)
-    whole = [each.id for each in Problems(lambda **_: iter(every), 20)]
-    parts = [Problems(lambda **_: iter(every), 20, part=PartOfProblems(number, 5)) for number in range(1, 6)]
-    found = [[each.id for each in part] for part in parts]
-    assert sorted(id for ids in found for id in ids) == sorted(whole)
-    assert len(whole) == 20 == sum(map(len, parts))
-    for part, ids in zip(parts, found, strict=True):
-        assert [each.id for group in in_turn(part) for each in group] == ids

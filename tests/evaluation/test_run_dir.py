@@ -15,7 +15,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from chameleon import State
-from chameleon.core.events import Event, RunEnded
 from chameleon.core.line_file import LineFile
 from chameleon.core.log import json_line
 from chameleon.errors import ChameleonError, LogError, ModelError
@@ -108,17 +107,6 @@ def evaluate_counting(path: Path) -> int:
     return len(asked)
 
 
-@pytest.mark.parametrize(("taken", "again"), [([5], 0), ([0, 1, 2, 3, 4, 5], 0), ([2], 1)])
-def test_results_taken_out(taken: Any, again: int, whole: Path, tmp_path: Path, monkeypatch: Patch) -> None:
-    """Events after the last member with a result are found; those in the middle are not looked for."""
-    monkeypatch.setattr(*ONE_BY_ONE)
-    evaluate(tmp_path)
-    lines = (tmp_path / "results.jsonl").read_bytes().splitlines(keepends=True)
-    kept = [line for place, line in enumerate(lines) if place not in taken]
-    (tmp_path / "results.jsonl").write_bytes(b"".join(kept))
-    assert evaluate_counting(tmp_path) == again and results(tmp_path) == results(whole)
-
-
 def test_each_problem_has_a_member_and_is_read_while_others_run(tmp_path: Path, monkeypatch: Patch) -> None:
     monkeypatch.setattr("chameleon.evaluation.run_dir._MAX_STALE_BYTES", 10_000)
     seen: list[int] = []
@@ -175,25 +163,6 @@ def test_a_failure_that_is_tried_again_and_cut_anywhere(whole: Path, tmp_path: P
 
 def failing(*_: Any) -> Any:
     raise ModelError("the server failed (500)")
-
-
-def begun(path: Path) -> dict[str, tuple[Event, ...]]:
-    with RunDir(path, SETTINGS) as folder:
-        given = {problem.id: folder.unfinished(problem.id) for problem in PROBLEMS}
-    return {id: events for id, events in given.items() if events}
-
-
-def test_runs_side_by_side_keep_what_began_before_them(tmp_path: Path) -> None:
-    """A result says nothing of a run that began before and has none, nor of one that is tried again."""
-    evaluate(tmp_path, failing)
-    result = next(iter(read_run(tmp_path).results))
-    with RunDir(tmp_path, SETTINGS) as folder:
-        assert folder.forget_failures() == len(PROBLEMS)
-        folder.append(result.id, RunEnded("answered"))
-        assert folder.finish(replace(result, error=None)).member is not None
-    again = begun(tmp_path)
-    assert set(again) == {problem.id for problem in PROBLEMS} - {result.id} and all(again.values())
-    assert [len(events) for events in again.values()] == [len(events) for events in begun(tmp_path).values()]
 
 
 NO_EVENT = "recent.jsonl", "line 1 is not an event"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import gzip
 import socket
 import threading
@@ -240,25 +239,6 @@ def test_work_that_is_given_up_ends_no_thread_that_others_wait_for() -> None:
     given_up.cancel()
     gate.set()
     assert [deadline.within(5.0, lambda: 3) for _ in range(50)] == [3] * 50
-
-
-def test_nothing_of_a_call_that_failed_is_kept() -> None:
-    gone = threading.Event()
-
-    class Failed(Exception):
-        def __del__(self) -> None:
-            gone.set()
-
-    def fail() -> None:
-        raise Failed
-
-    gc.disable()
-    try:
-        with suppress(Failed):
-            deadline.within(5.0, fail)
-        assert gone.wait(10)
-    finally:
-        gc.enable()
 
 
 PACKED = gzip.compress(b" " * 4_000_000)  # bounded by what it unpacks to

@@ -61,7 +61,8 @@ def test_thoughts_in_the_text_are_left_out() -> None:
 
 ENDS = """
 finish_reason STOP stop, finish_reason MAX_TOKENS length, stop_reason max_tokens length
-stop_reason end_turn stop, stopReason max_tokens length, done_reason length length, finish_reason SAFETY content_filter
+stop_reason end_turn stop, stopReason max_tokens length
+done_reason length length, finish_reason SAFETY content_filter
 """
 
 
