@@ -23,8 +23,7 @@ from chameleon.evaluation.compare import Z_90, half_width
 from chameleon.evaluation.data import OWN, DataFile, find_benchmark, read_problems, recognised
 from chameleon.evaluation.system_table import SystemRow
 from chameleon.inventory.resolve import shipped
-from tests.benchmarks.doubles import anything, texts
-from tests.benchmarks.shared_data import DATA, needs_data
+from tests.benchmarks.shared_data import DATA, anything, needs_data, texts
 from tests.benchmarks.test_sqa import TABLE as KITES
 from tests.evaluation.rows import write_rows
 

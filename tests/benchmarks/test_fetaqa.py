@@ -11,7 +11,7 @@ import pytest
 from chameleon import Table
 from chameleon.benchmarks.fetaqa import Fetaqa
 from chameleon.evaluation.benchmark import GradedScorer, Problem
-from tests.benchmarks.doubles import problems_in, write_files
+from tests.benchmarks.shared_data import problems_in, write_files
 
 ROW: dict[str, Any] = {"id": 10, "table_id": "dev/7.json", "question": "Which kite flew longest?"}
 ROW |= {"answer": "The blue kite flew longest, for 15 minutes.", "highlighted_cell_ids": [[2, 0]]}

@@ -15,8 +15,7 @@ from chameleon.benchmarks.feverous import Feverous
 from chameleon.benchmarks.scorers.feverous_rule import LABELS, EvidenceRule, LabelRule, item_of, within_limits
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Problem
-from tests.benchmarks.doubles import problems_in
-from tests.benchmarks.shared_data import needs_data, rows
+from tests.benchmarks.shared_data import needs_data, problems_in, rows
 from tests.e2e.commands import Command
 from tests.evaluation.rows import write_rows
 

@@ -23,7 +23,7 @@ from chameleon.benchmarks.scorers.finqa_rule import OfficialRule, as_program, to
 from chameleon.errors import InputError, MissingPackage
 from chameleon.evaluation.benchmark import Problem
 from chameleon.modules.reports.finqa_program import tokens_of
-from tests.benchmarks.doubles import write_files
+from tests.benchmarks.shared_data import write_files
 from tests.e2e.commands import Command
 
 FINQA = Finqa()

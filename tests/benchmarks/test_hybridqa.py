@@ -14,8 +14,7 @@ from chameleon.benchmarks.hybridqa import Hybridqa, listed_passages
 from chameleon.benchmarks.scorers.squad import ExactAndF1, f1, normalised, same_text
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Problem
-from tests.benchmarks.doubles import problems_in, texts, write_files
-from tests.benchmarks.shared_data import needs_data, rows
+from tests.benchmarks.shared_data import needs_data, problems_in, rows, texts, write_files
 
 HYBRID, RULE = Hybridqa(), ExactAndF1()
 ROW: dict[str, Any] = {"id": "q1", "table_id": "Kites_0", "answer": "Ann Example", "answer_source": "passage"}

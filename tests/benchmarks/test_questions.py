@@ -15,7 +15,7 @@ from chameleon.benchmarks.questions import Questions
 from chameleon.benchmarks.scorers.own_answers import ValueRule, same_answer
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Problem
-from tests.benchmarks.doubles import problems_in
+from tests.benchmarks.shared_data import problems_in
 
 Log = pytest.LogCaptureFixture
 RIGHT = """

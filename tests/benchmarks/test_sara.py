@@ -16,8 +16,7 @@ from chameleon.benchmarks.scorers.sara_rule import LABELS, dollars
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.data import DataFile, read_problems
-from tests.benchmarks.doubles import problems_in, write_files
-from tests.benchmarks.shared_data import DATA, needs_data
+from tests.benchmarks.shared_data import DATA, needs_data, problems_in, write_files
 from tests.e2e.commands import Command
 from tests.evaluation.rows import write_rows
 

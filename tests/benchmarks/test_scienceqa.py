@@ -13,8 +13,7 @@ from chameleon.benchmarks.scienceqa import Scienceqa
 from chameleon.benchmarks.scorers.choices import OptionIndexRule, OptionTextRule
 from chameleon.evaluation.benchmark import Problem
 from chameleon.values import freeze
-from tests.benchmarks.doubles import problems_in, write_files
-from tests.benchmarks.shared_data import Row, needs_data, rows
+from tests.benchmarks.shared_data import Row, needs_data, problems_in, rows, write_files
 
 ROW: Row = {"pid": "7", "question": "Which part of a plant takes up water?", "answer": 0, "hint": ""}
 ROW |= {"choices": ["the root", "the leaf", "Root"], "image": None, "grade": "grade3"}

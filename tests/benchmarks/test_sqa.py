@@ -17,8 +17,7 @@ from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.results import SEQUENCES, Tally
 from chameleon.evaluation.score import Field, score
-from tests.benchmarks.doubles import problems_in, texts, write_files
-from tests.benchmarks.shared_data import needs_data, rows
+from tests.benchmarks.shared_data import needs_data, problems_in, rows, texts, write_files
 
 SQA, RULE = Sqa(), CellRule()
 TABLE: dict[str, Any] = {"table_id": "table_csv/9_1.csv", "caption": "Kites"}

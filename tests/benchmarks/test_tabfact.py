@@ -14,8 +14,7 @@ from chameleon.benchmarks.scorers.verdicts import TableragLabelRule, label_in
 from chameleon.benchmarks.tabfact import Tabfact
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Problem
-from tests.benchmarks.doubles import anything, problems_in, texts, write_files
-from tests.benchmarks.shared_data import needs_data, rows
+from tests.benchmarks.shared_data import anything, needs_data, problems_in, rows, texts, write_files
 
 KITES = "1-7.html.csv"
 ROW: dict[str, Any] = {"id": "test-3", "table_id": KITES, "statement": "the red kite flew longest"}

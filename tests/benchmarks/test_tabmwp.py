@@ -22,7 +22,7 @@ from chameleon.benchmarks.scorers.tabmwp_rule import (
 from chameleon.benchmarks.tabmwp import Tabmwp, read_text_table
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Problem
-from tests.benchmarks.doubles import UNKNOWN_CHOICES, WEEKEND, choice, number
+from tests.benchmarks.shared_data import UNKNOWN_CHOICES, WEEKEND, choice, number
 
 ROW: dict[str, Any] = {"pid": "101", "question": "Which kite flew longest?", "choices": ["red", "blue"]}
 ROW |= {"answer": "blue", "unit": None, "table_title": "Minutes in the air", "grade": 4, "split": "dev"}

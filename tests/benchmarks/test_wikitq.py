@@ -16,8 +16,7 @@ from chameleon.benchmarks.wikitq import Wikitq, unescaped, unescaped_list
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.data import DataFile, read_problems
-from tests.benchmarks.doubles import problems_in, texts, write_files
-from tests.benchmarks.shared_data import needs_data, rows
+from tests.benchmarks.shared_data import needs_data, problems_in, rows, texts, write_files
 
 PATH = "csv/204-csv/7.csv"
 ROW: dict[str, Any] = {"id": "nu-7", "question": "which kites flew 15 minutes or more?", "table_id": PATH}

@@ -19,8 +19,16 @@ from chameleon.evaluation.page_views import LONGEST, shown, visible
 from chameleon.evaluation.report_page import write_page
 from chameleon.evaluation.run import Run, read_run
 from chameleon.evaluation.system_table import Comparison
-from tests.evaluation.html_outline import Element, Outline, assert_ours
-from tests.evaluation.report_runs import HOSTILE, LONG, PNG, SCRIPT, offline_run, page_of, settings, write_run
+from tests.evaluation import report_runs
+from tests.evaluation.report_runs import (
+    SCRIPT,
+    Outline,
+    assert_ours,
+    offline_run,
+    page_of,
+    settings,
+    write_run,
+)
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +38,7 @@ def outline(runs: tuple[Run, Run], tmp_path_factory: pytest.TempPathFactory) -> 
     return outline
 
 
-def problem_of(outline: Outline, run: int, number: int) -> Element:
+def problem_of(outline: Outline, run: int, number: int) -> report_runs.Element:
     [found] = [e for e in outline.of_class("problem") if e.attributes["id"] == f"run{run}-problem{number}"]
     return found
 
@@ -112,8 +120,8 @@ def test_what_runs_differ_on_comes_first_in_the_table_and_below(tmp_path: Path) 
 
 
 def test_pictures_are_embedded_when_they_are_pictures(tmp_path: Path) -> None:
-    files = {"picture.png": PNG, "photo.jpg": b"\xff\xd8\xff\xe0" + b"0" * 100}
-    files |= {"page.png": b"<svg onload=alert(1)>", "large.png": PNG + b"0" * 2_000_000}
+    files = {"picture.png": report_runs.PNG, "photo.jpg": b"\xff\xd8\xff\xe0" + b"0" * 100}
+    files |= {"page.png": b"<svg onload=alert(1)>", "large.png": report_runs.PNG + b"0" * 2_000_000}
     files[f"{SCRIPT.replace('/', '')}.png"] = b"nothing"
     for name, data in files.items():
         (tmp_path / name).write_bytes(data)
@@ -122,7 +130,10 @@ def test_pictures_are_embedded_when_they_are_pictures(tmp_path: Path) -> None:
     outline = Outline(page_of(write_run(tmp_path / "run", settings("x"), made), folder=tmp_path))
     assert_ours(outline)
     png, jpeg = (str(e.attributes["src"]) for e in outline.of_tag("img"))
-    assert png == f"data:image/png;base64,{base64.b64encode(PNG).decode()}" and "/jpeg;base64," in jpeg
+    assert (
+        png == f"data:image/png;base64,{base64.b64encode(report_runs.PNG).decode()}"
+        and "/jpeg;base64," in jpeg
+    )
     notes = " ".join(element.text for element in outline.of_class("note"))
     assert all(f"{name}.png is not shown: it is no PNG or JPEG" in notes for name in ("page", "large"))
     assert "missing.png is not there" in notes
@@ -197,7 +208,7 @@ def test_a_hostile_run_adds_no_element_and_no_attribute(harmed: str) -> None:
     assert outline.declarations == ["DOCTYPE html"] and not outline.of_tag("script")
     texts = [element.text for element in outline.of_tag("pre")]
     assert sum(SCRIPT in text for text in texts) > 20, "it is there to be read"
-    assert f"\n{visible(HOSTILE)}" in texts
+    assert f"\n{visible(report_runs.HOSTILE)}" in texts
 
 
 def test_the_page_says_itself_that_nothing_may_run_or_load_and_nothing_steers(harmed: str) -> None:
@@ -223,7 +234,7 @@ def test_visible() -> None:
 def test_long_texts_and_large_tables_are_cut_and_say_how_much_is_missing(harmed: str) -> None:
     outline = Outline(harmed)
     assert len(harmed) < 2_000_000, "each of some hundred texts has 200,000 characters"
-    assert f"[{len(LONG) - LONGEST:,} characters are not shown]" in harmed
+    assert f"[{len(report_runs.LONG) - LONGEST:,} characters are not shown]" in harmed
     assert max(len(element.text) for element in outline.of_tag("td")) < LONGEST + 100
     notes = {element.text for element in outline.of_class("note")}
     of_50, of_6 = "Only the first 50 of 1,000 rows are shown.", "Only the first 6 of 20 rows are shown."

@@ -35,8 +35,7 @@ from chameleon.planners.fixed import Fixed
 from chameleon.table.formats import places
 from chameleon.usage import Call
 from tests.e2e.commands import Command
-from tests.evaluation.html_outline import Outline, assert_ours
-from tests.evaluation.report_runs import offline_run, settings, write_run
+from tests.evaluation.report_runs import Outline, assert_ours, offline_run, settings, write_run
 
 Patch = pytest.MonkeyPatch
 

@@ -14,8 +14,6 @@ import json
 import os
 import signal
 import threading
-from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -30,42 +28,26 @@ pytest.importorskip("mcp")
 NODE = HOME / "node_modules/.bin"
 
 
-@dataclass(frozen=True)
-class Server:
-    """A server: how it is started, how many tools it has, a call that works and one that fails."""
-
-    command: tuple[str, ...]
-    tools: int
-    works: tuple[str, Mapping[str, Any], str]
-    fails: tuple[str, Mapping[str, Any], str]
-
-
+Call = tuple[str, dict[str, Any], str]
 TOKYO = {"source_timezone": "Etc/UTC", "time": "12:00", "target_timezone": "Asia/Tokyo"}
-SERVERS = {
-    "everything": Server(
-        (str(NODE / "mcp-server-everything"),),
+# How a server is started, how many tools it has, a call that works and one that fails, with what is told.
+SERVERS: dict[str, tuple[list[str], int, Call, Call]] = {
+    "everything": (
+        [str(NODE / "mcp-server-everything")],
         *(13, ("echo", {"message": "hi"}, "Echo: hi")),
         ("get_structured_content", {"location": "Oslo"}, "Input validation error"),
     ),
-    "filesystem": Server(
-        (str(NODE / "mcp-server-filesystem"), "."),
+    "filesystem": (
+        [str(NODE / "mcp-server-filesystem"), "."],
         *(14, ("read_text_file", {"path": "a.txt"}, "hello")),
         ("read_text_file", {"path": "none.txt"}, "ENOENT"),
     ),
-    "time": Server(
-        (str(HOME / "v/bin/mcp-server-time"),),
+    "time": (
+        [str(HOME / "v/bin/mcp-server-time")],
         *(2, ("convert_time", TOKYO, "+9.0h")),
         ("get_current_time", {"timezone": "Nowhere/City"}, "Nowhere/City"),
     ),
 }
-
-
-def inventory(folder: Path, mcp: Mapping[str, Any], *plan: tuple[str, Mapping[str, Any]]) -> Inventory:
-    steps = [{"module": name, "args": dict(args)} for name, args in plan]
-    modules = {"server": {"mcp": dict(mcp), "allow": sorted({name for name, _ in plan})}}
-    data = {"name": "t", "planner": {"use": "fixed", "plan": steps}, "modules": modules}
-    (folder / "t.yaml").write_text(json.dumps(data))
-    return Inventory.load(folder / "t.yaml")
 
 
 def run(made: Inventory, log: Any = ()) -> State:
@@ -74,18 +56,24 @@ def run(made: Inventory, log: Any = ()) -> State:
 
 @pytest.mark.parametrize("name", SERVERS)
 def test_it_is_listed_called_slow_killed_started_again_and_replayed(name: str, tmp_path: Path) -> None:
-    server, pids = SERVERS[name], tmp_path / "pids"
-    (tmp_path / "a.txt").write_text("hello")
-    if not Path(server.command[0]).exists():
-        pytest.skip(f"{name} is not installed")
-    for call, args, told in (server.works, server.fails):
-        made = inventory(tmp_path, {"command": list(server.command)}, (call, args))
-        state = run(made)
-        assert len(made.cards) == server.tools and told in (state.why or str(state.answer))
+    def inventory(command: list[str], call: str, args: Any) -> Inventory:
+        server = {"mcp": {"command": command, "timeout": 3}, "allow": [call]}
+        data = {"name": "t", "planner": {"use": "fixed", "plan": [{"module": call, "args": args}]}}
+        (tmp_path / "t.yaml").write_text(json.dumps({**data, "modules": {"server": server}}))
+        return Inventory.load(tmp_path / "t.yaml")
 
-    kept, (call, args, said) = tmp_path / "kept.sh", server.works
-    kept.write_text(f"#!/bin/sh\necho $$ >> pids\nexec {' '.join(server.command)}\n")
-    made = inventory(tmp_path, {"command": ["sh", str(kept)], "timeout": 3}, (call, args))
+    (command, tools, works, fails), pids = SERVERS[name], tmp_path / "pids"
+    (tmp_path / "a.txt").write_text("hello")
+    if not Path(command[0]).exists():
+        pytest.skip(f"{name} is not installed")
+    for call, args, told in (works, fails):
+        made = inventory(command, call, args)
+        state = run(made)
+        assert len(made.cards) == tools and told in (state.why or str(state.answer))
+
+    kept, (call, args, said) = tmp_path / "kept.sh", works
+    kept.write_text(f"#!/bin/sh\necho $$ >> pids\nexec {' '.join(command)}\n")
+    made = inventory(["sh", str(kept)], call, args)
     assert said in str(run(made).answer)
     pid = int(pids.read_text())
     os.kill(pid, signal.SIGSTOP)
