@@ -20,15 +20,7 @@ from chameleon.evaluation.report_page import write_page
 from chameleon.evaluation.run import Run, read_run
 from chameleon.evaluation.system_table import Comparison
 from tests.evaluation import report_runs
-from tests.evaluation.report_runs import (
-    SCRIPT,
-    Outline,
-    assert_ours,
-    offline_run,
-    page_of,
-    settings,
-    write_run,
-)
+from tests.evaluation.report_runs import Outline, assert_ours, offline_run, page_of, settings, write_run
 
 
 @pytest.fixture(scope="module")
@@ -122,7 +114,7 @@ def test_what_runs_differ_on_comes_first_in_the_table_and_below(tmp_path: Path) 
 def test_pictures_are_embedded_when_they_are_pictures(tmp_path: Path) -> None:
     files = {"picture.png": report_runs.PNG, "photo.jpg": b"\xff\xd8\xff\xe0" + b"0" * 100}
     files |= {"page.png": b"<svg onload=alert(1)>", "large.png": report_runs.PNG + b"0" * 2_000_000}
-    files[f"{SCRIPT.replace('/', '')}.png"] = b"nothing"
+    files[f"{report_runs.SCRIPT.replace('/', '')}.png"] = b"nothing"
     for name, data in files.items():
         (tmp_path / name).write_bytes(data)
     problems = [Problem(name, {}, 1, picture=tmp_path / name) for name in [*files, "missing.png"]]
@@ -130,10 +122,8 @@ def test_pictures_are_embedded_when_they_are_pictures(tmp_path: Path) -> None:
     outline = Outline(page_of(write_run(tmp_path / "run", settings("x"), made), folder=tmp_path))
     assert_ours(outline)
     png, jpeg = (str(e.attributes["src"]) for e in outline.of_tag("img"))
-    assert (
-        png == f"data:image/png;base64,{base64.b64encode(report_runs.PNG).decode()}"
-        and "/jpeg;base64," in jpeg
-    )
+    assert base64.b64decode(png.removeprefix("data:image/png;base64,")) == report_runs.PNG
+    assert "/jpeg;base64," in jpeg
     notes = " ".join(element.text for element in outline.of_class("note"))
     assert all(f"{name}.png is not shown: it is no PNG or JPEG" in notes for name in ("page", "large"))
     assert "missing.png is not there" in notes
@@ -207,7 +197,7 @@ def test_a_hostile_run_adds_no_element_and_no_attribute(harmed: str) -> None:
     assert_ours(outline)
     assert outline.declarations == ["DOCTYPE html"] and not outline.of_tag("script")
     texts = [element.text for element in outline.of_tag("pre")]
-    assert sum(SCRIPT in text for text in texts) > 20, "it is there to be read"
+    assert sum(report_runs.SCRIPT in text for text in texts) > 20, "it is there to be read"
     assert f"\n{visible(report_runs.HOSTILE)}" in texts
 
 

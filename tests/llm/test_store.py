@@ -21,18 +21,7 @@ from chameleon.llm.tools import CallingText, ResultText, ToolCall
 from chameleon.usage import Call, Meter, recording
 from chameleon.web.cache import PageCache
 from tests.llm import asking
-from tests.llm.asking import (
-    QUESTION,
-    TOOLS,
-    TWO,
-    WEATHER,
-    Host,
-    Json,
-    Start,
-    connect,
-    continued,
-    local,
-)
+from tests.llm.asking import QUESTION, TOOLS, TWO, WEATHER, Host, Json, Start, connect, continued, local
 
 Patch = pytest.MonkeyPatch
 
