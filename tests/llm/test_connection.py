@@ -8,7 +8,6 @@ import socket
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext, suppress
-from typing import Any
 
 import pytest
 
@@ -66,9 +65,8 @@ def test_other_limits_of_one_parameter_are_found_one_after_the_other(loopback: S
     assert limits == ["no", 5_000, 20_000, 16_384] and told.truncated and not told.dropped
 
 
-@pytest.mark.parametrize(
-    ("model", "stop", "sent"),
-    [
+def test_replies_are_cut_here_at_every_stop(hosted: Host) -> None:
+    for model, stop, sent in (
         ("openai:gpt-4.1-mini", ["\n\n"], []),
         ("openai:gpt-4.1-mini", ["\t", "END"], ["END"]),
         ("openai:gpt-4.1-mini", ["END", *"1234567"], ["END", *"123"]),
@@ -76,38 +74,36 @@ def test_other_limits_of_one_parameter_are_found_one_after_the_other(loopback: S
         ("openai:o9-mini", ["END"], []),  # it refuses a stop
         ("anthropic:claude-opus-5", [" "], []),
         ("anthropic:claude-opus-5", ["\t", "END"], ["END"]),
-    ],
-)
-def test_replies_are_cut_here_at_every_stop(hosted: Host, model: str, stop: Any, sent: Any) -> None:
-    server = hosted(lambda asked: "one \n\n\tEND 1 2 3 4 5 6 7")
-    llm = connect(server, model, allow_dropped=False, stop=stop)
-    for question in ("hi", "hi again"):
-        reply = llm.ask(question)
-        assert (reply.text.strip(), reply.finish, dict(reply.dropped)) == ("one", "stop", {})
-    body = server.requests[-1].body
-    assert (body.get("stop") or body.get("stop_sequences") or []) == sent
-    assert len(server.refused) == ("o9" in model)
+    ):
+        server = hosted(lambda asked: "one \n\n\tEND 1 2 3 4 5 6 7")
+        llm = connect(server, model, allow_dropped=False, stop=stop)
+        for question in ("hi", "hi again"):
+            reply = llm.ask(question)
+            assert (reply.text.strip(), reply.finish, dict(reply.dropped)) == ("one", "stop", {})
+        body = server.requests[-1].body
+        assert (body.get("stop") or body.get("stop_sequences") or []) == sent
+        assert len(server.refused) == ("o9" in model)
 
 
-@pytest.mark.parametrize(
-    ("prompt", "told", "limits"),
-    [
+def test_thinking_gives_way_to_context(loopback: Start) -> None:
+    for prompt, told, limits in (
         (500, "ok", [256, 256 + 16_384, 256 + 4_096, 256 + 4_096, 256 + 4_096]),
         (9_000, "does not fit the context", [256] * 4),  # no room at all
-    ],
-)
-def test_thinking_gives_way_to_context(loopback: Start, prompt: int, told: str, limits: list[int]) -> None:
-    def small(request: Json) -> Answer:
-        if prompt + request["max_tokens"] > 8_192:
-            return failing("max_tokens is too large. This model's maximum context length is 8192 tokens")
-        return Reply("ok", usage=(prompt, 9), extra={"completion_tokens_details": {"reasoning_tokens": 8}})
+    ):
 
-    server = loopback(small)
-    llm = connect(server, "openai:a-thinker", max_tokens=256)
-    for number in range(4):
-        with nullcontext() if told == "ok" else pytest.raises(ModelError, match=told):
-            assert llm.ask(str(number)).text == told
-    assert [request["max_tokens"] for request in server.requests] == limits
+        def small(request: Json, prompt: int = prompt) -> Answer:
+            if prompt + request["max_tokens"] > 8_192:
+                return failing("max_tokens is too large. This model's maximum context length is 8192 tokens")
+            return Reply(
+                "ok", usage=(prompt, 9), extra={"completion_tokens_details": {"reasoning_tokens": 8}}
+            )
+
+        server = loopback(small)
+        llm = connect(server, "openai:a-thinker", max_tokens=256)
+        for number in range(4):
+            with nullcontext() if told == "ok" else pytest.raises(ModelError, match=told):
+                assert llm.ask(str(number)).text == told
+        assert [request["max_tokens"] for request in server.requests] == limits
 
 
 @pytest.mark.parametrize(
@@ -158,22 +154,21 @@ def test_what_is_refused_of_many_at_once(loopback: Start, name: str, value: int,
         assert list(texts) == ["ok"] * 4
 
 
-@pytest.mark.parametrize(
-    ("model", "effort", "sent"),
-    [
+def test_an_effort_that_is_not_known(hosted: Host) -> None:
+    for model, effort, sent in (
         ("openai:gpt-9-mini", "none", "minimal"),
         ("openai:o9-mini", "none", "low"),
         ("anthropic:claude-opus-9", "minimal", None),
         ("google_genai:gemini-9-flash", "none", None),
         ("google_genai:gemini-9-flash", "xhigh", None),
-    ],
-)
-def test_an_effort_that_is_not_known(hosted: Host, model: str, effort: str, sent: str | None) -> None:
-    server = hosted()
-    llm = connect(server, model)
-    reply = llm.ask("hi", reasoning=effort)
-    assert reply.text == "ok" and set(reply.dropped) == set(llm.dropped(reasoning=effort)) == {"reasoning"}
-    assert server.requests[-1].body.get("reasoning_effort") == sent
+    ):
+        server = hosted()
+        llm = connect(server, model)
+        reply = llm.ask("hi", reasoning=effort)
+        assert reply.text == "ok" and set(reply.dropped) == set(llm.dropped(reasoning=effort)) == {
+            "reasoning"
+        }
+        assert server.requests[-1].body.get("reasoning_effort") == sent
 
 
 def test_what_is_refused_is_left_out_whatever_the_words_and_a_value_costs_no_other(loopback: Start) -> None:

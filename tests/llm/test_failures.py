@@ -118,14 +118,6 @@ def raised(sdk: str, status: int, body: Json) -> Exception:
     return error
 
 
-class Plain(Exception):
-    """An exception as other clients raise them: a status, a body, and words of its own."""
-
-    def __init__(self, status: int, body: Any = None, words: str = "") -> None:
-        super().__init__(words)
-        self.status_code, self.body = status, body
-
-
 def error_of(by: str, said: str, *, status: int = 400, **more: str) -> Exception:
     error = {"message": said, "type": "invalid_request_error"}
     if by == "openai":
@@ -137,7 +129,7 @@ def error_of(by: str, said: str, *, status: int = 400, **more: str) -> Exception
         errors = pytest.importorskip("google.genai.errors")
         made: Exception = errors.ClientError(status, body, response(status, body))
         return made
-    return Plain(status, {"error": error}, f"Error code: 400 - {error}")
+    return ProviderError(f"Error code: 400 - {error}", status_code=status, body={"error": error})
 
 
 def refused(error: Exception, sent: Collection[str] = ALL) -> str:
@@ -170,7 +162,7 @@ MISSING = {"detail": [{"type": "missing", "loc": ["body", "messages"], "msg": "R
 
 @pytest.mark.parametrize("words", [f"Error code: 422 - {EXTRA}", "Not Processable", "anthropic", "openai"])
 def test_a_server_made_with_fastapi(words: str) -> None:
-    error = Plain(422, EXTRA, words) if " " in words else raised(words, 422, EXTRA)
+    error = ProviderError(words, status_code=422, body=EXTRA) if " " in words else raised(words, 422, EXTRA)
     assert refused(error, {"temperature", "seed"}) == "seed"
     error = raised("openai", 422, {"object": "error", "message": EXTRA})
     assert refused(error, {"temperature", "seed"}) == "seed"
@@ -190,7 +182,7 @@ def test_an_sdk_that_has_no_such_argument() -> None:
 
 def test_other_errors_and_what_was_not_sent_are_no_refusals() -> None:
     for error in (
-        Plain(422, MISSING),
+        ProviderError("", status_code=422, body=MISSING),
         TypeError("'NoneType' object is not subscriptable"),
         TypeError("create() got an unexpected keyword argument 'colour'"),
         RuntimeError("temperature is not supported"),

@@ -12,10 +12,8 @@ from chameleon.llm import LLM, ResponseStore, choose_model
 from chameleon.llm.capabilities import default_model, section, switch_off
 from chameleon.llm.model_choice import ModelChoice, offered_models
 from chameleon.llm.providers import belongs_to_connection, full_name, own_server, providers
-from tests.llm.asking import Json, Start, failing, local, talking
+from tests.llm.asking import Start, failing, local, talking
 from tests.loopback import Fault
-
-Name = str | None
 
 KEY = {"OPENAI_API_KEY": "k"}
 AT_OPENAI = {**KEY, "OPENAI_BASE_URL": "https://api.openai.com/v1"}
@@ -27,9 +25,8 @@ def at(address: str, **options: ResponseStore) -> ModelChoice:
     return choose_model(None, None, {"OPENAI_BASE_URL": address}, **options)
 
 
-@pytest.mark.parametrize(
-    ("flag", "inventory", "environ", "model", "why"),
-    [
+def test_names_win_in_order() -> None:
+    for flag, inventory, environ, model, why in (
         ("gpt-x", "ollama:m", CLAUDE, "openai:gpt-x", "the caller names it"),
         (None, "ollama:m", CLAUDE, "anthropic:claude", "CHAMELEON_MODEL"),
         ("", "ollama:m", KEY, "ollama:m", "the inventory's llm.model"),
@@ -37,11 +34,9 @@ def at(address: str, **options: ResponseStore) -> ModelChoice:
         (None, None, AT_OPENAI, LUNA, "OPENAI_API_KEY is set"),
         (None, None, {}, None, "no key such as OPENAI_API_KEY is set"),
         (None, None, {"NVIDIA_API_KEY": "k"}, None, "no default is known for NVIDIA_API_KEY"),
-    ],
-)
-def test_names_win_in_order(flag: Name, inventory: Name, environ: Json, model: Name, why: str) -> None:
-    choice = choose_model(flag, inventory, environ)
-    assert choice.model == model and why in choice.why
+    ):
+        choice = choose_model(flag, inventory, environ)
+        assert choice.model == model and why in choice.why
 
 
 def test_every_key_chooses_a_model_that_is_not_switched_off() -> None:
@@ -131,9 +126,8 @@ def test_what_does_not_speak_http_is_one_error(kind: str) -> None:
 SERVER = {"OPENAI_BASE_URL": "http://localhost:11434/v1"}
 
 
-@pytest.mark.parametrize(
-    ("name", "environ", "expected"),
-    [
+def test_names_in_full_or_the_nearest() -> None:
+    for name, environ, expected in (
         ("gpt-4.1-mini", {}, "openai:gpt-4.1-mini"),
         (" google-genai:gemini-x ", {}, "google_genai:gemini-x"),
         ("ollama:llama3:8b", {}, "ollama:llama3:8b"),
@@ -144,14 +138,12 @@ SERVER = {"OPENAI_BASE_URL": "http://localhost:11434/v1"}
         ("antropic:claude", {}, "Did you mean anthropic:claude"),
         ("zzz:q", {}, "There are: anthropic, "),
         ("openai:", {}, "names no model"),
-    ],
-)
-def test_names_in_full_or_the_nearest(name: str, environ: Json, expected: str) -> None:
-    if " " not in expected:
-        assert full_name(name, environ) == expected
-        return
-    with pytest.raises(NoModel, match=expected):
-        full_name(name, environ)
+    ):
+        if " " not in expected:
+            assert full_name(name, environ) == expected
+            continue
+        with pytest.raises(NoModel, match=expected):
+            full_name(name, environ)
 
 
 def test_what_lacks_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -64,9 +64,8 @@ optional = {
 requests = st.fixed_dictionaries({}, optional=optional)
 
 
-@pytest.mark.parametrize(
-    ("asked", "known", "sent", "dropped"),
-    [
+def test_it_gets_what_it_takes() -> None:
+    for asked, known, sent, dropped in (
         ({"temperature": 0, "top_p": 0.5}, O4, {}, "temperature top_p"),
         (NO_LOSS, O4, {}, ""),
         (COLD, LUNA, {}, "temperature logprobs"),
@@ -83,20 +82,17 @@ requests = st.fixed_dictionaries({}, optional=optional)
         ({"reasoning": "none"}, GEMINI, {"reasoning": "none"}, ""),
         ({"reasoning": "high"}, NOT_TOLD, {}, "reasoning"),
         ({"reasoning": "none"}, NOT_TOLD, {}, ""),
-    ],
-)
-def test_it_gets_what_it_takes(asked: Json, known: Capabilities, sent: Json, dropped: str) -> None:
-    fitted = fit(asked, known)
-    assert (fitted.sent, set(fitted.dropped)) == (sent, set(dropped.split()))
-    assert all(fitted.dropped.values())
+    ):
+        fitted = fit(asked, known)
+        assert (fitted.sent, set(fitted.dropped)) == (sent, set(dropped.split()))
+        assert all(fitted.dropped.values())
 
 
 LISTED = replace(ANY, efforts=("low", "high"), lists_efforts=True)  # its server said that "none" is not one
 
 
-@pytest.mark.parametrize(
-    ("effort", "known", "limit"),
-    [
+def test_a_limit_leaves_room_for_thoughts() -> None:
+    for effort, known, limit in (
         ("", ANY, 60),
         ("", THINKS, 60 + ROOM["medium"]),
         ("", replace(THINKS, default_effort="high"), 60 + ROOM["high"]),
@@ -104,14 +100,12 @@ LISTED = replace(ANY, efforts=("low", "high"), lists_efforts=True)  # its server
         ("none", replace(THINKS, efforts=("low", "high")), 60 + ROOM["low"]),
         ("none", replace(NOT_TOLD, thinks=True), 60 + ROOM["medium"]),
         ("none", LISTED, 60 + ROOM["low"]),
-    ],
-)
-def test_a_limit_leaves_room_for_thoughts(effort: str, known: Capabilities, limit: int) -> None:
-    asked = {"max_tokens": 60, **({"reasoning": effort} if effort else {})}
-    fitted = fit(asked, known)
-    assert fitted.sent["max_tokens"] == limit
-    if effort and (known.refuses or known.lists_efforts):  # it cannot be told, and that is said
-        assert "reasoning" in fitted.dropped
+    ):
+        asked = {"max_tokens": 60, **({"reasoning": effort} if effort else {})}
+        fitted = fit(asked, known)
+        assert fitted.sent["max_tokens"] == limit
+        if effort and (known.refuses or known.lists_efforts):  # it cannot be told, and that is said
+            assert "reasoning" in fitted.dropped
 
 
 @given(requests, models)

@@ -134,9 +134,8 @@ def test_a_server_that_gives_one_sample_is_asked_for_each(loopback: Start, words
     assert all(not reply.dropped and reply.usage.calls == 1 for reply in replies)
 
 
-@pytest.mark.parametrize(
-    ("answer", "kind", "words"),
-    [
+def test_faults_that_stay_end_at_once(loopback: Start) -> None:
+    for answer, kind, words in (
         (Reply(""), "EmptyReply", "empty reply"),
         (Reply("<think>hm"), "EmptyReply", "wrote thoughts and no answer"),
         (Reply("<think>still thinking", finish="length"), "EmptyReply", "max_tokens"),
@@ -148,13 +147,11 @@ def test_a_server_that_gives_one_sample_is_asked_for_each(loopback: Start, words
         (failing("response_format is not supported"), "SchemaRefused", "output schema"),
         (Fault(404, {"detail": "Not Found"}), "ModelError", "/v1"),
         (failing("slow", 429, code="insufficient_quota"), "RateLimited", "quota"),
-    ],
-)
-def test_faults_that_stay_end_at_once(loopback: Start, answer: Reply | Fault, kind: str, words: str) -> None:
-    server = loopback([answer])
-    with pytest.raises(ModelError, match=words) as caught:
-        local(retries=5).ask("hi")
-    assert type(caught.value) is getattr(errors, kind) and len(server.requests) == 1
+    ):
+        server = loopback([answer])
+        with pytest.raises(ModelError, match=words) as caught:
+            local(retries=5).ask("hi")
+        assert type(caught.value) is getattr(errors, kind) and len(server.requests) == 1
 
 
 WAITED = {"7": 7, "3000": 60}  # seconds that a server asks for, and that it is given
