@@ -45,9 +45,7 @@ def test_a_row_is_of_one_benchmark(name: str, tmp_path: Path) -> None:
         assert [each for each in found if each != OWN] == [name]  # what no other is known by is your own
 
 
-_OTHERS = re.compile(
-    "tables|corpus|samples|verdicts|embeddings|queries.jsonl$"
-)  # have no rows of a benchmark
+_OTHERS = re.compile("tables|corpus|samples|verdicts|embeddings|queries.jsonl$")  # hold no problems
 
 
 @needs_data
@@ -181,9 +179,7 @@ def test_cells_lie_in_their_tables() -> None:
 
 
 FOLDER = Path(__file__).parents[2] / "benchmarks/published"
-FILES: dict[str, dict[str, Any]] = {
-    path.stem: yaml.safe_load(path.read_text("utf-8")) for path in FOLDER.glob("*.yaml")
-}
+FILES: dict[str, Any] = {path.stem: yaml.safe_load(path.read_text("utf-8")) for path in FOLDER.glob("*.yaml")}
 # Rows, and the values in them: shares and half-widths.
 COUNTS = {
     "scienceqa": (22, 198), "tabmwp": (21, 183), "tabfact": (22, 22), "wikitq": (29, 35), "fetaqa": (4, 16),
@@ -216,9 +212,7 @@ def test_shares_of_modules_and_chains_of_operations_add_up() -> None:
         for system, printed in FILES[name]["figures"][figure].items():
             row = rows_of(name)[system]
             assert {module: round(row.module_use[module]) for module in printed} == printed
-            length = (
-                sum((ENDS[name] | dict(row.module_use)).values()) / 100
-            )  # 3.04 of rounded shares for 3.03
+            length = sum((ENDS[name] | dict(row.module_use)).values()) / 100  # 3.04 of rounded shares
             assert length == pytest.approx(row.mean_length, abs=0.011), system
     for name in ("tabfact", "wikitq"):
         without = FILES[name]["figures"]["table 5"]

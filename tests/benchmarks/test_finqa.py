@@ -192,11 +192,8 @@ class TestRuns:
 
     def test_a_program_counts_before_the_answer_which_may_be_yes_or_no_or_nothing(self) -> None:
         value: Json = {"value": 25048 / 44572}  # what a program of another language came to
-        for answer, found in (
-            ("56.2%", {"program": "divide(25048, 44572)"}),
-            (25048 / 44572, {}),
-            ("56.20%", value),
-        ):
+        programmed: Json = {"program": "divide(25048, 44572)"}
+        for answer, found in (("56.2%", programmed), (25048 / 44572, {}), ("56.20%", value)):
             grades = OFFICIAL.grades(OFFICIAL.from_run(answer, found, asking()), asking())
             assert grades == {"execution": 1, "program": "program" in found, "answer": 1}
         for answer in ("yes", True, "Yes "):
@@ -205,9 +202,9 @@ class TestRuns:
         declined = OFFICIAL.judged("divide(25048, 44572)", asking(), answered=False)
         assert set(declined.grades.values()) == {0.0}
         said: Json = {0.56: True, "0.5630": False, "56.2%": True, 0.57: False, None: False}
-        assert {
-            each: PRECISION.right(PRECISION.from_answer(each, asking()), asking()) for each in said
-        } == said
+        assert [PRECISION.right(PRECISION.from_answer(each, asking()), asking()) for each in said] == [
+            *said.values()
+        ]
         assert PRECISION.right(PRECISION.from_run("56.2%", value, asking()), asking())
         assert PRECISION.right(True, asking("yes")) and PRECISION.right("no", asking("no"))
         assert not PRECISION.right(1.0, asking("yes"))

@@ -44,10 +44,8 @@ def test_rows() -> None:
 
 
 def test_the_release(tmp_path: Path) -> None:
-    files: dict[str, Any] = {
-        "data/all_csv/2-8.html.csv": "day#rain\nmonday\n",
-        "data/simple_test_id.json": [KITES],
-    }
+    files: dict[str, Any] = {"data/all_csv/2-8.html.csv": "day#rain\nmonday\n"}
+    files["data/simple_test_id.json"] = [KITES]
     files[f"data/all_csv/{KITES}"] = "kite#minutes\nred#12\nblue\u2028#15\n"
     files |= {"data/complex_test_id.json": ["2-8.html.csv"], "tokenized_data/test_examples.json": TOKENIZED}
     data = write_files(tmp_path, files) / "tokenized_data/test_examples.json"

@@ -47,9 +47,8 @@ def test_a_problem_that_fails_is_kept_with_its_steps_without_the_key(
     assert {headers["authorization"] for headers in made.server.headers} == {f"Bearer {key}"}
     files = {file.name: file.read_bytes() for file in made.out.rglob("*") if file.is_file()}
     files["events.jsonl.gz"] = gzip.decompress(files["events.jsonl.gz"])
-    assert len(files) == 4 and not any(
-        key.encode() in text for text in (*files.values(), outcome.err.encode())
-    )
+    texts = (*files.values(), outcome.err.encode())
+    assert len(files) == 4 and not any(key.encode() in text for text in texts)
     assert outcome.code == 0 and counts(outcome)["n"] == 12 and made.failed == ["0"]
     failed = made.results["0"]
     assert "(500)" in failed["error"]["message"] and failed["error"]["where"] == "module program_generator"
@@ -247,10 +246,7 @@ def test_parts_that_are_others_not_all_there_or_damaged_are_refused(asking: Make
             merge(given_parts, out)
     with pytest.raises(InputError, match="there is something already"):
         merge(parts, made.out)
-    with (
-        RunDir(parts[1], json.loads(settings)),
-        pytest.raises(LogError, match="another run is writing to it"),
-    ):
+    with RunDir(parts[1], json.loads(settings)), pytest.raises(LogError, match="another run is writing"):
         merge(parts, out)
     assert not out.exists()
     out.mkdir()

@@ -249,9 +249,8 @@ def test_texts_below_a_key_and_texts_that_are_null(score: Scoring) -> None:
 
 def test_what_we_declined_is_never_right_and_a_field_that_is_not_there_is_told(score: Scoring) -> None:
     """Chameleon's rule takes the first choice for nothing; that is for other systems' files alone."""
-    rows = [
-        {"pid": r["pid"], "answer": None, "declined": True, "error": {"kind": "Declined"}} for r in SCORED
-    ]
+    none = {"answer": None, "declined": True, "error": {"kind": "Declined"}}
+    rows = [{"pid": row["pid"], **none} for row in SCORED]
     assert score.counts(rows) == (9, 0, 0)
     first = sum(bool(row["choices"]) and row["choices"][0] == row["answer"] for row in SCORED)
     assert score.counts([{"pid": row["pid"], "prediction": None} for row in SCORED]) == (9, first, 0)

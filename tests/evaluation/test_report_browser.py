@@ -57,11 +57,10 @@ FILTERED = """() => ['wrong', 'declined', 'right', 'all'].map(verdict => {
 def look(page: Path, find: str, width: int = 375, *, dark: bool = False) -> Any:
     frame = FRAME.replace("PAGE", page.name).replace("WIDTH", str(width)).replace("FIND", find)
     (page.parent / "frame.html").write_text(frame, "utf-8")
-    options = (
-        "--headless=new --no-first-run --disable-gpu --disable-dev-shm-usage --disable-background-networking"
-    )
+    options = "--headless=new --no-first-run --disable-gpu --disable-dev-shm-usage"
     options += " --allow-file-access-from-files --dump-dom" + " --no-sandbox" * (os.geteuid() == 0)
-    options += f" --user-data-dir={page.parent} --blink-settings=preferredColorScheme={int(not dark)}"
+    options += f" --disable-background-networking --user-data-dir={page.parent}"
+    options += f" --blink-settings=preferredColorScheme={int(not dark)}"
     command = [str(PROGRAM), *options.split(), (page.parent / "frame.html").as_uri()]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
     told = re.search("<body>(.*)</body>", done.stdout, re.DOTALL)

@@ -114,9 +114,8 @@ def test_facts_are_wrapped_with_why_problems_failed(tmp_path: Path, capsys: Out,
     printed = report([tmp_path / "run"], capsys)
     assert max(map(places, printed.splitlines())) <= 70
     told = "Failed 5 (100.00 %) 3 times: the server failed (500) 2 times: no ink"
-    assert all(
-        each in " ".join(printed.split()) for each in (told, *(f"{k} {v}" for k, v in digests.items()))
-    )
+    wanted = (told, *(f"{name} {digest}" for name, digest in digests.items()))
+    assert all(each in " ".join(printed.split()) for each in wanted)
 
 
 def test_runs_of_one_name_are_told_apart_and_benchmarks_have_a_table_each(paths: list[Path]) -> None:
@@ -195,9 +194,8 @@ def test_stats_equal_a_plain_recount_in_any_order(listed: list[list[str]]) -> No
         assert sum(after.values()) == pytest.approx(1)
 
 
-TABLE = Table(
-    ["Name", "City", "Points"], [["Ann", "Oslo", "14"], ["Ben", "Rome", "25"], ["Cleo", "Oslo", "31"]]
-)
+ROWS = [["Ann", "Oslo", "14"], ["Ben", "Rome", "25"], ["Cleo", "Oslo", "31"]]
+TABLE = Table(["Name", "City", "Points"], ROWS)
 
 
 def marks(change: TableChange) -> list[tuple[str, list[str]]]:

@@ -202,10 +202,7 @@ SCIENCE = ("--benchmark", "scienceqa")
 def test_changed_pictures_are_noticed_where_a_run_is_given_them(command: Command, tmp_path: Path) -> None:
     row = {"question": "Which?", "choices": ["a", "b"], "answer": 0, "hint": "", "image": "image.png"}
     row |= {"subject": "natural science", "grade": "grade2"}
-    pictured, (_, one, two) = (
-        Folder(command, tmp_path),
-        [tmp_path / f"images/{number}.png" for number in range(3)],
-    )
+    pictured, one, two = Folder(command, tmp_path), tmp_path / "images/1.png", tmp_path / "images/2.png"
     pictured.data = tmp_path / "problems.json"
     pictured.data.write_text(json.dumps({str(number): row for number in range(3)}))
     one.parent.mkdir()

@@ -61,9 +61,8 @@ def test_a_client_is_made_once_for_a_store(loopback: Start, store: ResponseStore
     before = len(made)
     llm.with_model("second").with_model("first").with_params(seed=3).ask("hi")
     assert sorted(set(made)) == ["openai:first", "openai:second"] and len(made) == before
-    assert llm.with_params(seed=None, temperature=1).params == {"temperature": 1} and llm.params == {
-        "seed": 3
-    }
+    view = llm.with_params(seed=None, temperature=1)
+    assert view.params == {"temperature": 1} and llm.params == {"seed": 3}
     made.clear()
     with ThreadPoolExecutor(8) as threads:
         list(threads.map(lambda _: llm.with_model("third"), range(8)))
@@ -140,9 +139,7 @@ def test_wrong_requests_are_not_sent(loopback: Start) -> None:
 
 
 def test_questions_are_asked_at_once_and_answered_in_their_order(loopback: Start) -> None:
-    server = loopback(
-        lambda asked: Reply(text := asked["messages"][0]["content"], delay=0.2 - int(text) / 50)
-    )
+    server = loopback(lambda asked: Reply(n := asked["messages"][0]["content"], delay=0.2 - int(n) / 50))
     texts = [str(number) for number in range(8)]
     assert [reply.text for reply in LLM.connect("openai:local").ask_each(texts)] == texts and server.peak > 1
 
@@ -210,9 +207,7 @@ def test_clients_of_ones_own_are_told_apart_by_what_they_are_set_to(
 ) -> None:
     texts = [LLM.connect(Named(responses=[text]), store=store).ask("q").text for text in "aba"]
     texts += [LLM.connect(FakeListChatModel(responses=[text]), store=store).ask("q").text for text in "ab"]
-    assert (
-        texts == [*"abaab"] and len(store) == 2 and "are not recorded" in caplog.text
-    )  # those without a name
+    assert texts == [*"abaab"] and len(store) == 2 and "are not recorded" in caplog.text
     for key in ("model_id", "repo_id", "model_path"):
         wrapped = Named(responses=["x"], model_name="", llm=SimpleNamespace(**{key: "tiny"}))
         assert LLM.connect(wrapped).name.partition(":")[2] == "tiny"

@@ -94,9 +94,8 @@ def test_thinking_gives_way_to_context(loopback: Start) -> None:
         def small(request: Json, prompt: int = prompt) -> Answer:
             if prompt + request["max_tokens"] > 8_192:
                 return failing("max_tokens is too large. This model's maximum context length is 8192 tokens")
-            return Reply(
-                "ok", usage=(prompt, 9), extra={"completion_tokens_details": {"reasoning_tokens": 8}}
-            )
+            details = {"completion_tokens_details": {"reasoning_tokens": 8}}
+            return Reply("ok", usage=(prompt, 9), extra=details)
 
         server = loopback(small)
         llm = connect(server, "openai:a-thinker", max_tokens=256)
@@ -165,9 +164,7 @@ def test_an_effort_that_is_not_known(hosted: Host) -> None:
         server = hosted()
         llm = connect(server, model)
         reply = llm.ask("hi", reasoning=effort)
-        assert reply.text == "ok" and set(reply.dropped) == set(llm.dropped(reasoning=effort)) == {
-            "reasoning"
-        }
+        assert reply.text == "ok" and {*reply.dropped} == {*llm.dropped(reasoning=effort)} == {"reasoning"}
         assert server.requests[-1].body.get("reasoning_effort") == sent
 
 

@@ -180,9 +180,7 @@ def test_addresses_of_the_environment_tell_servers_apart() -> None:
 
 def test_a_pipeline_of_hugging_face_gives_its_continuation_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     given: dict[str, Any] = {}
-    monkeypatch.setattr(
-        "langchain.chat_models.init_chat_model", lambda name, **arguments: given.update(arguments)
-    )
+    monkeypatch.setattr("langchain.chat_models.init_chat_model", lambda name, **made: given.update(made))
     for own in ({}, {"max_new_tokens": 9}):
         LLM.connect("huggingface:tiny/plans", **({"pipeline_kwargs": own} if own else {}))
         assert given["pipeline_kwargs"] == {"return_full_text": False, **own}

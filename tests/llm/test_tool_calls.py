@@ -159,10 +159,7 @@ def test_bad_arguments(loopback: Start, monkeypatch: Patch, args: Any, fault: st
     reply = llm.ask("hi", tools=TOOLS)
     found = {call.name: call for call in reply.tool_calls}
     assert reply.error is None and found["now"].fault == "" and found["weather"].args == {}
-    said, told = (
-        found["weather"].fault,
-        "no JSON object" if theirs else fault,
-    )  # LangChain keeps the words only
+    said, told = found["weather"].fault, "no JSON object" if theirs else fault  # LangChain keeps the words
     assert told in said and len(said) < 400
     llm.ask(continued(reply, *["again"] * 2, before=[HI]), tools=TOOLS)
     assert len(server.requests) == 2
