@@ -140,13 +140,8 @@ def test_every_benchmark_tells_what_it_knows(tmp_path: Path) -> None:
     inline: dict[str, Any] = {"id": "1", "table_id": "b", "table": INLINE}
     hybridqa, both = {**asked, **inline, "answer": "Heron"}, [{(0, 1)}, {(1, 0)}]
     sqa = {**asked, "annotator": 0, "position": 0, "answer_text": ["Heron"]}
-    end_to_end = {
-        **asked,
-        "wikitq_id": "nt-4",
-        "label": "Otter",
-        "answers": ["Otter"],
-        "alternative_label": [],
-    }
+    end_to_end = {**asked, "wikitq_id": "nt-4", "label": "Otter", "answers": ["Otter"]}
+    end_to_end |= {"alternative_label": []}
     for name, row, cells in (
         ("wikitq", {**asked, "answer": ["Heron"]}, [{(1, 0)}]),
         ("wikitq", {**end_to_end, **inline}, [{(2, 0)}]),

@@ -26,12 +26,8 @@ ROW["context"] = [
 ROW["table"] = {"caption": "", "header": ["Kite", "Minutes"], "rows": [["Swift", "15"], ["Lark", "20"]]}
 RELEASED = {"question_id": "r1", "question": "Who made it ?", "table_id": "Kites_0", "answer-text": "Ann"}
 RELEASED["question_postag"] = "WP VBD PRP ."
-LINKED: dict[str, Any] = {
-    "title": "Kites",
-    "section_title": "Flights",
-    "section_text": "",
-    "intro": "A kite is flown .",
-}
+LINKED: dict[str, Any] = {"title": "Kites", "section_title": "Flights", "section_text": ""}
+LINKED |= {"intro": "A kite is flown ."}
 LINKED["header"] = [["Kite", []], ["Maker", ["/wiki/Maker"]]]
 LINKED["data"] = [[["Swift", ["/wiki/Swift_%28kite%29"]], ["Ann", ["/wiki/Ann", "/wiki/Nobody"]]]]
 TEXTS = {"/wiki/Swift_%28kite%29": "Swift is a kite .", "/wiki/Ann": "Ann made kites ."}
@@ -57,11 +53,8 @@ def test_a_row_a_reference_without_its_table_and_what_is_missing() -> None:
 def test_the_release(tmp_path: Path) -> None:
     table = "WikiTables-WithLinks/tables_tok/Kites_0.json"
     reference = {"reference": {"r1": "Ann"}, "table": ["r1"], "passage": []}
-    files: dict[str, Any] = {
-        "released_data/dev.json": [RELEASED],
-        "released_data/dev_reference.json": reference,
-        table: LINKED,
-    }
+    files: dict[str, Any] = {"released_data/dev.json": [RELEASED]}
+    files |= {"released_data/dev_reference.json": reference, table: LINKED}
     files["WikiTables-WithLinks/request_tok/Kites_0.json"] = TEXTS
     data = write_files(tmp_path, files) / "released_data/dev.json"
     [read] = problems_in("hybridqa", data)

@@ -24,9 +24,9 @@ TABLE["rows"] = [["red", "12"], ["blue", "15"]]
 TABLERAG: dict[str, Any] = {"id": "tabfact-1", "table_id": "t", "query": "the lark flew 20 minutes"}
 TABLERAG |= {"label": "1", "context": "", "table": TABLE}
 TOKENIZED = {
-    KITES: [["the #red kite;1,0# flew 12 minutes", "blue won #kites;-1,-1#"], [1, 0], ["DT", "NN"], "kites"],
-    "2-8.html.csv": [["it rained"], [1], "weather"],
+    KITES: [["the #red kite;1,0# flew 12 minutes", "blue won #kites;-1,-1#"], [1, 0], ["DT", "NN"], "kites"]
 }
+TOKENIZED |= {"2-8.html.csv": [["it rained"], [1], "weather"]}
 
 
 def labelled(gold: str) -> Problem:
@@ -76,10 +76,8 @@ RULES = {name: rule() for name, rule in Tabfact.scorers.items()}
 
 class TestRules:
     def test_what_each_rule_calls_a_label(self) -> None:
-        called: dict[str, list[Any]] = {
-            "yes": ["Yes", "true", "ENTAILED.", "1", 1, 1.0, True, ["yes"]],
-            "no": ["no", "False", "refuted", "0", 0, 0.0, False, (0,)],
-        }
+        called: dict[str, list[Any]] = {"yes": ["Yes", "true", "ENTAILED.", "1", 1, 1.0, True, ["yes"]]}
+        called |= {"no": ["no", "False", "refuted", "0", 0, 0.0, False, (0,)]}
         for label, said in ((label, each) for label, names in called.items() for each in names):
             right = [RULES["official"].right(said, labelled(each)) for each in ("yes", "no")]
             assert right == [label == each for each in ("yes", "no")], said
@@ -104,10 +102,8 @@ class TestRules:
             assert not (rule.right(value, labelled("yes")) and rule.right(value, labelled("no")))
 
 
-GOLD: dict[str, dict[str, str]] = {
-    "tabfact": {"1": "yes", "0": "no"},
-    "feverous": {"1": "SUPPORTS", "0": "REFUTES", "2": "NOT ENOUGH INFO"},
-}
+GOLD: dict[str, dict[str, str]] = {"tabfact": {"1": "yes", "0": "no"}}
+GOLD |= {"feverous": {"1": "SUPPORTS", "0": "REFUTES", "2": "NOT ENOUGH INFO"}}
 
 
 @needs_data

@@ -112,14 +112,9 @@ def test_vectors() -> None:
     assert len(vectors) == 15
 
 
-OFFICIALLY: list[tuple[list[str], list[Any], list[Any]]] = [
-    (["a", "b"], [["b", "a"]], ["a|b"]),
-    (["a"], [("a",)], [[]]),
-    (["32"], [32, 32.0], []),
-    (["yes"], [True], []),
-    (["no"], [False], []),
-    (["None"], [], [None]),
-]
+OFFICIALLY: list[tuple[list[str], list[Any], list[Any]]] = [(["a", "b"], [["b", "a"]], ["a|b"])]
+OFFICIALLY += [(["a"], [("a",)], [[]]), (["32"], [32, 32.0], []), (["yes"], [True], [])]
+OFFICIALLY += [(["no"], [False], []), (["None"], [], [None])]
 SAME = """
 12467 != 12,467 | 1000 != 1_000 | 1995-13-1 != 1995-13-01 | 1995 = 1995-xx-xx | xx-xx-xx = xx-xx-xx | iv = Ⅳ
 3 = 3.9999999 | X = X (a)[1]* | X != X (a). | [a] = [a] [b] | 5 = 5´

@@ -96,12 +96,10 @@ def hostile_run(path: Path, picture: Path | None = None) -> Run:
 def _hostile_problems(picture: Path | None) -> Iterator[Played]:
     cells = [[HOSTILE, "7"], [LONG, STEERING], [UNBROKEN, "1\n2"]]
     wide = [[f"{row}/{n}" for n in range(500)] for row in range(20)]
-    tables = {
-        "small": Table([HOSTILE, LONG], cells, HOSTILE),
-        "long": Table(["number", "square"], [[str(n), str(n * n)] for n in range(1_000)]),
-        "wide": Table([f"column {n}" for n in range(500)], wide),
-        "wider": Table([str(n) for n in range(600)], [["x"] * 600] * 60),
-    }
+    tables = {"small": Table([HOSTILE, LONG], cells, HOSTILE)}
+    tables |= {"long": Table(["number", "square"], [[str(n), str(n * n)] for n in range(1_000)])}
+    tables |= {"wide": Table([f"column {n}" for n in range(500)], wide)}
+    tables |= {"wider": Table([str(n) for n in range(600)], [["x"] * 600] * 60)}
     for id, table in tables.items():
         yield _hostile_problem(id, table, None), _hostile_events(table), id == "wide"
     table = tables["small"]
@@ -147,21 +145,17 @@ def page_of(*runs: Run, folder: Path, problems: int = 200) -> str:
 VOID = {"meta", "link", "input", "img"}
 NUMBER = r"\d+"
 ANCHOR = rf"run{NUMBER}(-problem{NUMBER})?|table{NUMBER}|show{NUMBER}-\w+"
-OURS = {
-    "html": {"lang": "en"},
+OURS = {"html": {"lang": "en"}}
+OURS |= {
     "meta": {"charset": "utf-8", "name": r"[a-z-]+", "content": ".*"}
-    | {"http-equiv": "Content-Security-Policy"},
-    "details": {"open": ""},
-    "th": {"scope": "(col|row)"},
-    "link": {"rel": "icon", "href": "data:,"},
-    "nav": {"aria-label": "Contents"},
-    "a": {"href": f"#({ANCHOR})"},
-    "div": {"tabindex": "0", "role": "region", "aria-label": "Table", "style": r"width: \d+\.\d\d%"},
-    "span": {"style": r"margin-left: \d+\.\d\d%; width: \d+\.\d\d%"},
-    "input": {"type": "radio", "name": rf"show{NUMBER}", "checked": ""},
-    "label": {"for": ANCHOR},
-    "img": {"src": r"data:image/(png|jpeg);base64,[A-Za-z0-9+/=]+", "alt": "Picture of the problem"},
+    | {"http-equiv": "Content-Security-Policy"}
 }
+OURS |= {"details": {"open": ""}, "th": {"scope": "(col|row)"}, "link": {"rel": "icon", "href": "data:,"}}
+OURS |= {"nav": {"aria-label": "Contents"}, "a": {"href": f"#({ANCHOR})"}}
+OURS |= {"div": {"tabindex": "0", "role": "region", "aria-label": "Table", "style": r"width: \d+\.\d\d%"}}
+OURS |= {"span": {"style": r"margin-left: \d+\.\d\d%; width: \d+\.\d\d%"}}
+OURS |= {"input": {"type": "radio", "name": rf"show{NUMBER}", "checked": ""}, "label": {"for": ANCHOR}}
+OURS |= {"img": {"src": r"data:image/(png|jpeg);base64,[A-Za-z0-9+/=]+", "alt": "Picture of the problem"}}
 PLAIN = re.compile(
     r"head|title|style|body|main|header|section|article|h[1-5]|p|strong|del|ins|small|code|pre|ol|li|dl|dt|dd"
     r"|details|summary|table|caption|thead|tbody|tr|th|td"

@@ -162,11 +162,10 @@ KEPT, REFUSED = {"call": "select_row(1)"}, {"call": "sort_by(a)", "refused": "no
 
 
 CHAINS: list[tuple[str, Any, tuple[str, ...]]] = [
-    *(("answered", chain, ("chain 0",)) for chain in ((), (REFUSED,), "no chain", 7)),
-    ("answered", (KEPT, REFUSED, KEPT), ("chain 2",)),
-    ("answered", [KEPT] * 9, ("chain 6+",)),
-    *((reason, [KEPT], ()) for reason in ("declined", "failed", "budget")),
+    *(("answered", chain, ("chain 0",)) for chain in ((), (REFUSED,), "no chain", 7))
 ]
+CHAINS += [("answered", (KEPT, REFUSED, KEPT), ("chain 2",)), ("answered", [KEPT] * 9, ("chain 6+",))]
+CHAINS += [*((reason, [KEPT], ()) for reason in ("declined", "failed", "budget"))]
 
 
 def test_the_length_of_a_chain() -> None:
@@ -329,17 +328,14 @@ def test_hostile_programs_are_wrong_and_the_others_go_on(score: Scoring) -> None
 
 YES_NO, COLORS = ["yes", "no"], ["red", "blue"]
 # What a module answers, the gold answer, and choices: some are right by one rule alone.
-ANSWERS: dict[str, tuple[Any, str, list[str] | None]] = {
-    "int": (12, "12", None),
-    "near": (12.04, "12", None),
-    "text": ("12", "12", None),
-    "sentence": ("The answer is 12.", "12", None),
-    "list": ([12, 3], "12", None),
-    "object": ({"total": 12}, "12", None),
-    "empty list": ([], "12", None),
-    **{"true": (True, "yes", YES_NO), "false": (False, "yes", YES_NO), "choice": ("12", "12", ["5", "12"])},
-    **{"choice in capitals": ("BLUE", "blue", COLORS), "letter": ("(b)", "blue", COLORS)},
+ANSWERS: dict[str, tuple[Any, str, list[str] | None]] = {"int": (12, "12", None), "near": (12.04, "12", None)}
+ANSWERS |= {"text": ("12", "12", None), "sentence": ("The answer is 12.", "12", None)}
+ANSWERS |= {"list": ([12, 3], "12", None), "object": ({"total": 12}, "12", None)}
+ANSWERS |= {"empty list": ([], "12", None)}
+ANSWERS |= {
+    **{"true": (True, "yes", YES_NO), "false": (False, "yes", YES_NO), "choice": ("12", "12", ["5", "12"])}
 }
+ANSWERS |= {**{"choice in capitals": ("BLUE", "blue", COLORS), "letter": ("(b)", "blue", COLORS)}}
 KNOWS = f"""
 from chameleon import Module
 

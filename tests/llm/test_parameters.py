@@ -51,16 +51,10 @@ models = st.builds(
     lists_efforts=st.booleans(),
     is_known=st.booleans(),
 )
-optional = {
-    "temperature": st.sampled_from([0, 0.5, 1, 2]),
-    "top_p": st.sampled_from([0.1, 1]),
-    "max_tokens": st.integers(1, 200_000),
-    "stop": st.lists(st.text(" \n\tab", min_size=1, max_size=3), max_size=7),
-    "seed": st.integers(),
-    "logprobs": st.booleans(),
-    "reasoning": st.sampled_from(EFFORTS),
-    "top_k": st.integers(1, 50),
-}
+optional = {"temperature": st.sampled_from([0, 0.5, 1, 2]), "top_p": st.sampled_from([0.1, 1])}
+optional |= {"max_tokens": st.integers(1, 200_000)}
+optional |= {"stop": st.lists(st.text(" \n\tab", min_size=1, max_size=3), max_size=7), "seed": st.integers()}
+optional |= {"logprobs": st.booleans(), "reasoning": st.sampled_from(EFFORTS), "top_k": st.integers(1, 50)}
 requests = st.fixed_dictionaries({}, optional=optional)
 
 

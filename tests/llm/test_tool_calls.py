@@ -232,13 +232,9 @@ def test_a_server_that_takes_no_tools_is_told_as_such_and_no_other(loopback: Sta
     assert llm.ask("hi").text == "plain"
 
 
-KNOWN = {
-    "openai:local": "try",
-    "openai:gpt-3.5-turbo": "try",  # by its name, at an address of the user's own
-    "openai:gpt-6-luna": "known",
-    "anthropic:claude-mythos-5": "known",
-    "google_genai:gemini-9-flash": "known",
-}
+# `gpt-3.5-turbo` by its name, at an address of the user's own.
+KNOWN = {"openai:local": "try", "openai:gpt-3.5-turbo": "try", "openai:gpt-6-luna": "known"}
+KNOWN |= {"anthropic:claude-mythos-5": "known", "google_genai:gemini-9-flash": "known"}
 
 
 def test_what_is_known_of_tools_and_a_refusal_is_remembered_and_said(loopback: Start, caplog: Log) -> None:

@@ -28,12 +28,8 @@ from tests.models.matrix import ENVIRONMENT, MODELS, Run, runs_of
 NAMES = every_inventory.asking_inventories()
 PACKAGES = {"anthropic": "langchain_anthropic", "google_genai": "langchain_google_genai"}
 # What each kind of model does not take of what the shipped inventories set, by the providers' pages.
-REFUSED: dict[str, set[str]] = {
-    "gpt-4.1-mini": set(),
-    "claude-sonnet-4-5": {"logprobs"},
-    "gemini-2.5-flash": {"logprobs"},
-    "gemini-3.8-flash": {"logprobs"},
-}
+REFUSED: dict[str, set[str]] = {"gpt-4.1-mini": set(), "claude-sonnet-4-5": {"logprobs"}}
+REFUSED |= {"gemini-2.5-flash": {"logprobs"}, "gemini-3.8-flash": {"logprobs"}}
 
 
 @pytest.fixture(autouse=True)
@@ -165,12 +161,8 @@ def test_a_key_alone(server: HostedServer, command: Command, monkeypatch: pytest
     assert lacking.code == 1 and all(each in lacking.complaint for each in words)
 
 
-WRONG = {
-    "resoning=none": "Did you mean 'reasoning'?",
-    "reasoning=much": "'reasoning=much': input should be",
-    "reasoning": "no KEY=VALUE",
-    "model=openai:x": "there is no parameter 'model'",
-}
+WRONG = {"resoning=none": "Did you mean 'reasoning'?", "reasoning=much": "'reasoning=much': input should be"}
+WRONG |= {"reasoning": "no KEY=VALUE", "model=openai:x": "there is no parameter 'model'"}
 
 
 def test_parameters_of_a_command_win_and_wrong_ones_are_told(server: HostedServer, command: Command) -> None:
