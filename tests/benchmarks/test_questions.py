@@ -110,15 +110,10 @@ def test_tolerances_units_and_choices() -> None:
 ANSWERS = st.one_of(st.text(max_size=12), st.integers(), st.floats(allow_nan=False, allow_infinity=False))
 
 
-@given(st.one_of(ANSWERS, st.lists(ANSWERS, max_size=4)))
-def test_every_answer_is_right_where_it_is_the_gold_one(answer: Any) -> None:
-    assert same_answer(answer, answer)
-
-
-@given(st.lists(ANSWERS, max_size=4), st.randoms())
-def test_lists_are_sets(items: list[Any], random: Any) -> None:
+@given(ANSWERS, st.lists(ANSWERS, max_size=4), st.randoms())
+def test_the_gold_answer_is_right_and_lists_are_sets(answer: Any, items: list[Any], random: Any) -> None:
     mixed = random.sample(items, len(items))
-    assert same_answer(mixed, items) and same_answer([*mixed, *mixed], items)
+    assert same_answer(answer, answer) and same_answer(mixed, items) and same_answer([*mixed, *mixed], items)
 
 
 WRITTEN = st.text(st.sampled_from("aB1257.,;:-()/%$€ \n|*'\"") | st.characters(codec="utf-8"), min_size=1)

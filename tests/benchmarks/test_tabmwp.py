@@ -8,17 +8,8 @@ from typing import Any
 import pytest
 
 from chameleon import Table
+from chameleon.benchmarks.scorers import tabmwp_rule
 from chameleon.benchmarks.scorers.promptpg import PromptPGRule
-from chameleon.benchmarks.scorers.tabmwp_rule import (
-    ChameleonRule,
-    ProgramOfThoughtRule,
-    floatify,
-    most_similar,
-    normalise,
-    read_number,
-    same_number,
-    similarity,
-)
 from chameleon.benchmarks.tabmwp import Tabmwp, read_text_table
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Problem
@@ -72,7 +63,7 @@ NAN = float("nan")
 HUGE = 10**5000  # Python refuses to write it
 DAYS = choice("Friday", ["Wednesday", "Thursday", "Friday"])
 YES, NO = (choice(gold, ["yes", "no"]) for gold in ("yes", "no"))
-CHAMELEON, POT = ChameleonRule(), ProgramOfThoughtRule()
+CHAMELEON, POT = tabmwp_rule.ChameleonRule(), tabmwp_rule.ProgramOfThoughtRule()
 
 
 class TestShared:
@@ -84,26 +75,27 @@ class TestShared:
             ("a  b", "b", 1 / 3),  # two spaces hold an empty word
             ("", "", 2.0),
         ]:
-            assert similarity(first, second) == similarity(second, first) == alike
+            assert tabmwp_rule.similarity(first, second) == tabmwp_rule.similarity(second, first) == alike
         clubs = ["rowing club", "swimming class", "swimming team"]  # the first of equally similar choices
-        assert [most_similar(each, clubs) for each in ("swimming", "chess")] == ["swimming class", clubs[0]]
+        assert tabmwp_rule.most_similar("swimming", clubs) == "swimming class"
+        assert tabmwp_rule.most_similar("chess", clubs) == clubs[0]
 
     def test_numbers(self) -> None:
         values = [None, " 2.50 ", "1,204", Fraction(3, 4), [], ("east", "west"), [[1], 2]]
         found = [None, 2.5, "1,204", 0.75, None, "east", "[1]"]
         values += [{"total": 5, "rest": 1}, {"total": "5"}, {}, {3}, 2j, HUGE]
         found += [5, "5", None, "{3}", "2j", HUGE]
-        assert list(map(floatify, values)) == found
-        assert [type(floatify(each)) for each in values] == list(map(type, found))
-        read = [read_number(each) for each in ("3/4", "1,204.5", "15%", "-2.5", "1/2/9")]
+        assert list(map(tabmwp_rule.floatify, values)) == found
+        assert [type(tabmwp_rule.floatify(each)) for each in values] == list(map(type, found))
+        read = [tabmwp_rule.read_number(each) for each in ("3/4", "1,204.5", "15%", "-2.5", "1/2/9")]
         assert read == [0.75, 1204.5, 0.15, -2.5, 0.5]
         for text in ("", "kite", "1.5/2", "1,000/2", "3/0", "12 kites"):
             with pytest.raises((ValueError, ArithmeticError)):
-                read_number(text)
-        assert all(map(same_number, (18.04, 3.1, 3.0, 1e-07), (18.0, 3.14, 3.04, 2e-07)))
+                tabmwp_rule.read_number(text)
+        assert all(map(tabmwp_rule.same_number, (18.04, 3.1, 3.0, 1e-07), (18.0, 3.14, 3.04, 2e-07)))
         # The binary number lies below 2.675.
-        assert not any(map(same_number, (2.675, NAN, float("inf"), HUGE), (2.68, NAN, 5.0, 5.0)))
-        assert not any(map(same_number, ("7", [7.0], 2j), (7.0, 7.0, 2.0)))
+        assert not any(map(tabmwp_rule.same_number, (2.675, NAN, float("inf"), HUGE), (2.68, NAN, 5.0, 5.0)))
+        assert not any(map(tabmwp_rule.same_number, ("7", [7.0], 2j), (7.0, 7.0, 2.0)))
 
 
 def test_what_is_right() -> None:
@@ -167,7 +159,7 @@ def test_what_the_rules_need_and_do_not_read() -> None:
         POT.from_output("The answer is 5.", number("5"))
     assert CHAMELEON.from_value(["4"], number("4")) == 4.0
     assert POT.from_value(Fraction(1, 2), number("1/2")) == 0.5
-    assert normalise(2.00049, (), None) == 2.0
+    assert tabmwp_rule.normalise(2.00049, (), None) == 2.0
 
 
 class TestPromptPG:

@@ -134,15 +134,11 @@ def test_max_cost_stops_and_goes_on_and_needs_prices(asking: Make) -> None:
 def test_a_planner_that_names_modules_all_the_same_runs_without_them(asking: Make) -> None:
     """Its demonstrations name every module, so the model does."""
     gone, made = {"row_lookup", "knowledge_retrieval"}, asking(count=9)
-    assert made.run().code == 0 and gone <= {step["module"] for step in made.events("step")}
-    before, made.out = len(made.model.asked), made.out.with_name("without")
     outcome = made.run("--without", "row_lookup", "--without", "knowledge_retrieval")
     assert outcome.code == 0 and counts(outcome)["n"] == 9
-    assert not gone & {step["module"] for step in made.events("step")}
-    assert not gone & set(made.model.asked[before:])
+    assert not gone & {step["module"] for step in made.events("step")} and not gone & set(made.model.asked)
     lost = [plan for plan in made.events("plan") if "without" in plan["note"]]
     assert lost and not any(plan["refused"] for plan in lost)
-    assert json.loads((made.out / "settings.json").read_text())["without"] == sorted(gone)
     told = made.run("--without", "row_lookup")
     assert told.code == 1 and "without was" in told.err
     assert made.run("--without", "knowledge_retrieval,row_lookup").code == 0

@@ -91,16 +91,16 @@ def test_steps_side_by_side_are_all_kept(tmp_path: Path) -> None:
         assert steps(tmp_path, "module") == ["left", "right", "answer"]
 
 
-def verdicts(asking: Asking) -> dict[str, Row]:
-    return {id: {**line, "seconds": 0} for id, line in asking.results.items()}
-
-
 def test_stopped_twice_it_pays_nothing_twice(asking: Callable[..., Asking], tmp_path: Path) -> None:
     count, workers = 24, ("--workers", "4")
     made = asking(count=count)
     server, model = made.server, made.model
+
+    def steady() -> dict[str, Row]:
+        return {id: {**line, "seconds": 0} for id, line in made.results.items()}
+
     assert made.run(*workers).code == 0
-    expected, needed = verdicts(made), len(server.requests)
+    expected, needed = steady(), len(server.requests)
     made.out = tmp_path / "stopped"
 
     def interrupted(requests: int, delay: float) -> subprocess.Popen[str]:
@@ -133,6 +133,6 @@ def test_stopped_twice_it_pays_nothing_twice(asking: Callable[..., Asking], tmp_
     model._delay = 0
     last = made.run(*workers)
     assert last.code == 0 and f" of {count} are done." in last.err
-    assert verdicts(made) == expected
+    assert steady() == expected
     # A call that was under way when the process ended is asked again; nothing else is.
     assert needed <= len(server.requests) - needed <= needed + 8

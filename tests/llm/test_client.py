@@ -15,17 +15,8 @@ from pydantic import PrivateAttr, SecretStr, create_model
 
 import chameleon.llm
 import chameleon.llm.chat_clients
-from chameleon.errors import (
-    AuthFailed,
-    ChameleonError,
-    InputError,
-    MissingPackage,
-    ModelError,
-    NoModel,
-    ParameterRefused,
-    PromptError,
-    ScriptExhausted,
-)
+from chameleon import errors
+from chameleon.errors import ChameleonError, InputError, ModelError
 from chameleon.llm import LLM, ResponseStore, ScriptedModel
 from chameleon.usage import Usage
 from tests.llm.asking import Host, Json, Start, connect, failing, local, scripted, without_waits
@@ -35,21 +26,15 @@ Log = pytest.LogCaptureFixture
 KEY = SecretStr("a-key-of-the-user-0123456789")
 
 
-@pytest.fixture
-def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    names: list[str] = []
-    make = chameleon.llm.chat_clients.make_client
+def test_a_client_is_made_once_for_a_store(loopback: Start, store: ResponseStore, monkeypatch: Any) -> None:
+    made, make = list[str](), chameleon.llm.chat_clients.make_client
 
     def slowly(name: str, *args: Any) -> Any:
-        names.append(name)
+        made.append(name)
         threading.Event().wait(0.02)
         return make(name, *args)
 
     monkeypatch.setattr(chameleon.llm.chat_clients, "make_client", slowly)
-    return names
-
-
-def test_a_client_is_made_once_for_a_store(loopback: Start, store: ResponseStore, made: list[str]) -> None:
     server = loopback(lambda request: request["model"])
     llm = connect(server, "openai:first", store=store, seed=3)
     other = llm.with_model("second")
@@ -111,7 +96,7 @@ def test_cost_comes_from_the_provider_or_from_given_prices_and_is_else_unknown(l
 def test_a_key_that_is_echoed_is_told_nowhere(loopback: Start) -> None:
     key = KEY.get_secret_value()
     loopback([failing("bad header {authorization}", 401)])
-    with pytest.raises(AuthFailed, match="bad header") as caught:
+    with pytest.raises(errors.AuthFailed, match="bad header") as caught:
         local(api_key=key).ask("hi")
     assert key not in str(caught.value) and key not in repr(local(api_key=key))
     assert caught.value.__cause__ is None and caught.value.__context__ is None
@@ -121,8 +106,8 @@ def test_a_key_that_is_echoed_is_told_nowhere(loopback: Start) -> None:
 
 
 WRONG: list[tuple[Any, Json, type[ChameleonError], str]] = [
-    ([("robot", "x")], {}, PromptError, "'robot' is not a role"),
-    ([], {}, PromptError, "no message"),
+    ([("robot", "x")], {}, errors.PromptError, "'robot' is not a role"),
+    ([], {}, errors.PromptError, "no message"),
     ("x", {"seed": object()}, ModelError, "seed is an object, not JSON"),
     ("x", {"api_key": "x"}, ModelError, "api_key is a setting of the connection"),
     ("x", {"reasoning": "deep"}, ModelError, "deep.*medium"),
@@ -147,7 +132,7 @@ def test_questions_are_asked_at_once_and_answered_in_their_order(loopback: Start
 def test_settings_of_a_given_client_belong_on_that_client() -> None:
     with pytest.raises(ModelError, match="base_url must be set on the chat model itself"):
         LLM.connect(ChatOpenAI(model="m", api_key=KEY), base_url="http://127.0.0.1:1")
-    with pytest.raises(NoModel, match="dict is no chat model"):
+    with pytest.raises(errors.NoModel, match="dict is no chat model"):
         LLM.connect({"model": "m"})
     for retries in (-1, None, 2.0, True, "3"):
         with pytest.raises(ModelError, match="retries is"):
@@ -190,7 +175,7 @@ def test_what_a_client_is_set_to_is_dropped_as_well(hosted: Host, asked: Json) -
     chat = anthropic.ChatAnthropic(model="claude-opus-5", **made)
     reply = LLM.connect(chat).ask("hi", **asked)
     assert reply.text == "ok" and set(reply.dropped) == {"temperature"} and not server.refused
-    with pytest.raises(ParameterRefused):
+    with pytest.raises(errors.ParameterRefused):
         LLM.connect(chat, allow_dropped=False).ask("hi", **asked)
 
 
@@ -223,7 +208,7 @@ def test_replies_come_in_order_and_run_out() -> None:
     assert llm.name == "scripted:script" and llm.ask("1").text == "a"
     second = llm.ask(messages)
     assert (second.text, second.truncated, second.usage) == ("b", True, Usage(1, 3, 1, None, None, None))
-    with pytest.raises(ScriptExhausted, match="holds 2 replies, and reply 3 was asked for"):
+    with pytest.raises(errors.ScriptExhausted, match="holds 2 replies, and reply 3 was asked for"):
         llm.ask("3")
     assert model.requests[1] == messages
     llm = scripted(lambda messages: messages[-1][1].upper())
@@ -248,5 +233,5 @@ def test_a_file_of_json_lines_is_a_script(tmp_path: Path, store: ResponseStore) 
 def test_without_langchain_the_pip_line_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("chameleon.errors.find_spec", lambda name: None)
     monkeypatch.delitem(vars(chameleon.llm), "ScriptedModel", raising=False)  # kept since its first use
-    with pytest.raises(MissingPackage, match=r"pip install .*\[models\]"):
+    with pytest.raises(errors.MissingPackage, match=r"pip install .*\[models\]"):
         _ = chameleon.llm.ScriptedModel

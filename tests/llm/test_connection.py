@@ -215,14 +215,9 @@ def test_the_longest_wait_counts_and_ends_and_a_model_at_an_address_has_one_pace
 Patch = pytest.MonkeyPatch
 
 JSON = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
-MODELS = pytest.mark.parametrize(
-    ("model", "address"),
-    [
-        ("openai:local", "OPENAI_BASE_URL"),
-        ("anthropic:claude-haiku-4-5", "ANTHROPIC_BASE_URL"),
-        ("google_genai:gemini-2.5-flash", "GOOGLE_GEMINI_BASE_URL"),
-    ],
-)
+ADDRESSES = {"openai:local": "OPENAI_BASE_URL", "anthropic:claude-haiku-4-5": "ANTHROPIC_BASE_URL"}
+ADDRESSES |= {"google_genai:gemini-2.5-flash": "GOOGLE_GEMINI_BASE_URL"}
+MODELS = pytest.mark.parametrize(("model", "address"), ADDRESSES.items())
 
 
 def test_work_that_is_given_up_ends_no_thread_that_others_wait_for() -> None:

@@ -14,15 +14,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chameleon.llm.capabilities import (
-    EFFORTS,
-    Capabilities,
-    capabilities_of,
-    default_model,
-    end_in_words,
-    section,
-    switch_off,
-)
+from chameleon.llm import capabilities
+from chameleon.llm.capabilities import EFFORTS, Capabilities, capabilities_of
 from chameleon.llm.parameters import OURS, ROOM, WIRE_NAMES, fit, reasoning_fields
 from chameleon.llm.prices import Pricing
 from chameleon.llm.providers import providers
@@ -210,25 +203,27 @@ def test_no_model_is_listed_twice_and_every_entry_says_where_it_is_from() -> Non
         assert isinstance(entry.get("source"), str) and entry["source"].strip(), name
         assert name.partition(":")[0] in providers(), name
     for name in ("defaults", "providers", "switched_off", "sees", "tools", "families"):
-        assert section(name) == KNOWN[name] and [*section(name)] == [*KNOWN[name]]
+        assert capabilities.section(name) == KNOWN[name] and [*capabilities.section(name)] == [*KNOWN[name]]
     for provider, entry in KNOWN["defaults"].items():
         assert isinstance(entry["date"], datetime.date) and entry["date"] <= KNOWN["checked"], provider
-        assert default_model(provider) == f"{provider}:{entry['model']}" and providers()[provider].keys
-    assert default_model("ollama") is None
+        assert capabilities.default_model(provider) == f"{provider}:{entry['model']}", provider
+        assert providers()[provider].keys
+    assert capabilities.default_model("ollama") is None
 
 
 def test_models_end_on_a_day_and_what_takes_their_place_does_not_end_before() -> None:
     ends = dict(entries("switched_off"))
     for name, entry in ends.items():
         assert set(entry) <= {"on", "instead", "source"} and type(entry["on"]) is datetime.date, name
-        assert switch_off(name) == end_in_words(entry["on"], entry.get("instead", ""))
+        words = capabilities.end_in_words(entry["on"], entry.get("instead", ""))
+        assert capabilities.switch_off(name) == words
         successor = ends.get(f"{name.partition(':')[0]}:{entry.get('instead')}")
         assert successor is None or successor["on"] > entry["on"], name
-    assert switch_off("openai:gpt-x") == switch_off("nobody:gpt-4.1") == ""
+    assert capabilities.switch_off("openai:gpt-x") == capabilities.switch_off("nobody:gpt-4.1") == ""
     later = datetime.datetime.now(datetime.UTC).date() + datetime.timedelta(days=2)
-    assert end_in_words(datetime.date(2020, 1, 2)) == "it was switched off on 2020-01-02"
+    assert capabilities.end_in_words(datetime.date(2020, 1, 2)) == "it was switched off on 2020-01-02"
     told = f"it will be switched off on {later}; its provider recommends gpt-x"
-    assert end_in_words(later, "gpt-x") == told
+    assert capabilities.end_in_words(later, "gpt-x") == told
 
 
 def test_families_speak_of_known_parameters_and_efforts() -> None:
@@ -335,7 +330,7 @@ def test_lists_price_the_cache_and_the_default_models(monkeypatch: pytest.Monkey
     counts = [(90_000, 0), (0, 0), (0, 90_000)]
     costs = [Pricing(OPUS_4_5).cost(tokens(100_000, 10, cached), kept) or 0 for cached, kept in counts]
     assert 0 < costs[0] < costs[1] < costs[2]
-    models = [str(default_model(provider)) for provider in ("openai", "anthropic", "google_genai")]
+    models = [str(capabilities.default_model(each)) for each in ("openai", "anthropic", "google_genai")]
     for model in (*models, "google_genai:gemini-2.5-flash", "mistralai:mistral-small-latest"):
         assert (Pricing(model).cost(million()) or 0) > 0
     monkeypatch.setitem(sys.modules, "genai_prices", None)

@@ -13,21 +13,8 @@ from chameleon.errors import EmptyReply, ModelError, ToolsRefused
 from chameleon.llm import LLM, Reply
 from chameleon.usage import Meter, recording
 from tests.hosted_tools import SEALED, SIGNED, Calls
-from tests.llm.asking import (
-    QUESTION,
-    TOOLS,
-    TWO,
-    Host,
-    Start,
-    calling,
-    connect,
-    continued,
-    failing,
-    local,
-    refusals,
-    scripted,
-    use_langchain,
-)
+from tests.llm import asking
+from tests.llm.asking import QUESTION, TOOLS, TWO, Host, Start, calling, connect, continued, local
 from tests.loopback import Fault
 from tests.loopback import Reply as Answer
 
@@ -42,7 +29,7 @@ Log, Patch = pytest.LogCaptureFixture, pytest.MonkeyPatch
     ("model", "way"), [*product(MODELS, ("sync", "async")), *((model, "langchain") for model in OPENAI)]
 )
 def test_tools_called_and_answered(hosted: Host, monkeypatch: Patch, model: str, way: str) -> None:
-    use_langchain(monkeypatch, way == "langchain")
+    asking.use_langchain(monkeypatch, way == "langchain")
     server = hosted([TWO, Calls([("now", {})]), "Rome."])
     llm = connect(server, model)
 
@@ -91,7 +78,8 @@ def test_an_unknown_model_is_asked_by_the_api_that_it_names(hosted: Host, is_giv
     llm.ask(continued(llm.ask([QUESTION], **asked), "31", "12"), **asked)
     assert [seen.path.rpartition("/v1")[2] for seen in server.served] == ["/responses"] * 2
     assert server.served[0].body["reasoning"] == {"effort": "low"}
-    assert [count for said, count in refusals(server).items() if said.startswith("Function tools")] == [1]
+    refused = asking.refusals(server).items()
+    assert [count for said, count in refused if said.startswith("Function tools")] == [1]
 
 
 def test_openais_model_that_thinks_is_asked_by_the_api_that_lets_it(hosted: Host) -> None:
@@ -111,7 +99,7 @@ def test_openais_model_that_thinks_is_asked_by_the_api_that_lets_it(hosted: Host
 
 @pytest.mark.parametrize("theirs", [False, True])
 def test_pieces_of_calls_make_one(loopback: Start, monkeypatch: pytest.MonkeyPatch, theirs: bool) -> None:
-    use_langchain(monkeypatch, theirs)
+    asking.use_langchain(monkeypatch, theirs)
     args = [json.dumps({"city": "Reykjavík", "days": [1, 2, 3]}), json.dumps({"city": "Oslo"})]
     loopback([calling(("weather", args[0]), ("weather", args[1]), text="I look both up.")])
     heard: list[str | None] = []
@@ -153,7 +141,7 @@ KINDS: list[Any] = ["[1]", '"text"', "[" * 100_000, [], 0]
     + [(args, "no JSON object", False) for args in KINDS],
 )
 def test_bad_arguments(loopback: Start, monkeypatch: Patch, args: Any, fault: str, theirs: bool) -> None:
-    use_langchain(monkeypatch, theirs)
+    asking.use_langchain(monkeypatch, theirs)
     server = loopback([calling(("weather", args), ("now", "{}")), "ok"])
     llm = local()
     reply = llm.ask("hi", tools=TOOLS)
@@ -221,7 +209,7 @@ OTHERS = [
 ]
 
 
-@pytest.mark.parametrize("fault", [*(Fault(*each) for each in TAKES_NONE), *map(failing, OTHERS)])
+@pytest.mark.parametrize("fault", [*(Fault(*each) for each in TAKES_NONE), *map(asking.failing, OTHERS)])
 def test_a_server_that_takes_no_tools_is_told_as_such_and_no_other(loopback: Start, fault: Fault) -> None:
     server = loopback([fault, "plain"], models=["local"])
     llm, takes_none = local(retries=3), (fault.status, fault.body) in TAKES_NONE
@@ -249,6 +237,6 @@ def test_what_is_known_of_tools_and_a_refusal_is_remembered_and_said(loopback: S
     llm.learn("tools", works=False)
     assert not llm.offers("tools") and not llm.with_params(temperature=0).offers("tools")
     assert llm.offers("schema") and "openai:gpt-4.1-mini refused tools" in caplog.text
-    assert not scripted(["a"]).offers("tools")
+    assert not asking.scripted(["a"]).offers("tools")
     with pytest.raises(ToolsRefused, match="scripted:script cannot be given tools"):
-        scripted(["a"]).ask("hi", tools=TOOLS)
+        asking.scripted(["a"]).ask("hi", tools=TOOLS)
