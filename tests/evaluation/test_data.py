@@ -17,8 +17,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from chameleon.benchmarks.scorers.own_answers import ValueRule
 from chameleon.errors import ChameleonError, InputError
-from chameleon.evaluation.benchmark import Benchmark, Problem, Scorer
+from chameleon.evaluation.benchmark import Benchmark, Problem
 from chameleon.evaluation.data import DataFile, find_benchmark, read_problems, recognised
 from chameleon.evaluation.run import read_run
 from tests.e2e.commands import Command
@@ -178,16 +179,9 @@ def test_a_benchmark_is_named_or_told_from_the_data_and_listed(tmp_path: Path, c
     assert listed["tabmwp"]["columns"] == columns
 
 
-class ApartRule(Scorer):
-    about = "equality"
-
-    def right(self, prediction: Any, problem: Problem) -> bool:
-        return bool(prediction == problem.gold)
-
-
 class Apart(Benchmark):
     name, about = "apart", "tables apart"
-    scorers = {"equal": ApartRule}  # noqa: RUF012
+    scorers = {"equal": ValueRule}  # noqa: RUF012
     takes_tables = True
 
     def recognises(self, row: Mapping[str, Any]) -> bool:

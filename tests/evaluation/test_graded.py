@@ -40,9 +40,7 @@ FIGURES = ["BLEU", "ROUGE-1", "ROUGE-2", "ROUGE-L", "BP"]
 
 def row(number: int) -> Row:
     return {
-        "feta_id": number,
-        "table_page_title": "Kites",
-        "table_section_title": f"Day {number}",
+        **{"feta_id": number, "table_page_title": "Kites", "table_section_title": f"Day {number}"},
         "table_array": [["Kite", "Minutes"], ["red", str(number)], ["blue", "50"]],
         "question": "For how many minutes did the red kite fly?",
         "answer": f"The red kite flew for {number} minutes on that day.",

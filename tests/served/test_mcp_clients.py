@@ -1,14 +1,7 @@
 """`chameleon serve --mcp` and the MCP clients of other projects, each in an environment of its own.
 
-Install one or more, and name their interpreters, with a colon between them:
-
-    python -m venv /tmp/langchain && /tmp/langchain/bin/pip install langchain-mcp-adapters
-    python -m venv /tmp/pydantic && /tmp/pydantic/bin/pip install 'pydantic-ai-slim[mcp]'
-    python -m venv /tmp/smol && /tmp/smol/bin/pip install 'smolagents[mcp]' 'mcp<2' websockets
-    MCP_CLIENTS=/tmp/langchain/bin/python:/tmp/pydantic/bin/python:/tmp/smol/bin/python \\
-        python -m pytest -n0 tests/served/test_mcp_clients.py
-
-What is not installed is skipped.
+Install one or more of these in environments, and name their interpreters in MCP_CLIENTS, with colons between:
+langchain-mcp-adapters; 'pydantic-ai-slim[mcp]'; 'smolagents[mcp]' 'mcp<2' websockets. Others are skipped.
 """
 
 from __future__ import annotations
