@@ -86,10 +86,6 @@ class TestRules:
             assert not any(rule.right(said, labelled(gold)) for gold in ("yes", "no"))
         for said in (True, " TRUE ", "yes", ["Yes", "no", "no"]):
             assert rule.right(rule.from_answer(said, labelled("yes")), labelled("yes"))
-        rule = RULES["chain_of_table_weighted"]
-        assert rule.right(["YES", "no", "no", "no"], labelled("no"))  # 4 against 3 + 2 + 1
-        assert rule.right(["YES", "no", "NO", "no"], labelled("yes"))  # 4 against 3 + 1 and 2: the first
-        assert not RULES["chain_of_table"].right(["YES", "no", "no", "no"], labelled("no"))
         rule, texts = RULES["tabsqlify"], {"it is false, not true": "yes", "It is FALSE.": "no"}
         texts |= {"supported by row 1": "yes", "falsely supported": "no", "": "no"}
         for text, verdict in texts.items():

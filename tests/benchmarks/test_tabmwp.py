@@ -124,16 +124,8 @@ def test_what_is_right() -> None:
         assert [each for each in every if CHAMELEON.right(each, problem)] == [*by_both, *by_chameleon]
 
 
-def test_what_is_read_in_a_text() -> None:
-    """For PromptPG a letter counts even where it begins a word, as of "At noon"; "the" is no "The"."""
-    for text, answer in {
-        "3 + 15 = 18. The answer is 18.\n": 18.0,
-        "The answer is 18": 1.0,  # the last character goes, whatever it is
-        "The answer is 2. No, The answer is 3.": "2. No, The answer is 3",
-        "the answer is 18.": "the answer is 18.",
-        "The answer is 8": "The answer is 8",
-    }.items():
-        assert CHAMELEON.from_output(text, number("1")) == answer
+def test_what_promptpg_reads_in_a_text() -> None:
+    """A letter counts even where it begins a word, as of "At noon"; "the" is no "The"."""
     days: dict[str, str] = {"(b)": "Thursday", "b. as the table shows": "Thursday", "Thursday.": "Thursday"}
     days |= {
         "It is Thursday": "Thursday",

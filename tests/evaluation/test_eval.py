@@ -31,6 +31,7 @@ Patch = pytest.MonkeyPatch
 
 COUNTS = ["benchmark", "n", "correct", "accuracy", "answered", "answered_accuracy", "breakdown"]
 COLUMNS = ["ALL", "FREE", "MC", "INT", "DEC", "EXTR", "BOOL", "OTH", "G1-6", "G7-8"]
+EVENTS = {"run_started", "plan", "step", "run_ended"}
 USAGE = ["calls", "input_tokens", "output_tokens", "cost", "cached_tokens", "reasoning_tokens"]
 
 
@@ -40,23 +41,20 @@ def problems(tmp_path: Path) -> str:
 
 
 def test_json_and_results_have_their_shape(command: Command, problems: str, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    outcome = command("eval", "tables_offline", problems, "--json", "--out", str(out))
+    outcome = command("eval", "tables_offline", problems, "--json", "--out", str(tmp_path / "out"))
     found = json.loads(outcome.out)
     assert outcome.code == 0 and outcome.out.count("\n") == 1
     assert list(found) == [*COUNTS, "usage", "seconds"]
     assert list(found["breakdown"]) == COLUMNS and list(found["usage"]) == USAGE
-    assert (found["n"], found["correct"], found["answered"]) == (12, 8, 8)
-    assert found["accuracy"] == 8 / 12 and found["answered_accuracy"] == 1.0
+    assert [found[key] for key in COUNTS[1:6]] == [12, 8, 8 / 12, 8, 1.0]
     assert found["breakdown"]["ALL"] == {"n": 12, "correct": 8, "accuracy": 8 / 12}
     assert found["breakdown"]["OTH"] == {"n": 0, "correct": 0, "accuracy": None}
-    for line in read_lines(out / "results.jsonl"):
+    for line in read_lines(tmp_path / "out/results.jsonl"):
         assert list(line)[:8] == ["id", "answer", "declined", "correct", "plan", "seconds", "usage", "error"]
-        reason = line["error"]["kind"] if line["error"] else None
-        assert (line["answer"] is None) == line["declined"] == (reason == "Declined")
-        assert line["declined"] != line["correct"]
+        is_declined = bool(line["error"]) and line["error"]["kind"] == "Declined"
+        assert (line["answer"] is None) == line["declined"] == is_declined != line["correct"]
         assert line["plan"] == ["table_reader", "final_answer"] and list(line["usage"]) == USAGE
-    assert {line["event"] for line in read_events(out)} == {"run_started", "plan", "step", "run_ended"}
+    assert {line["event"] for line in read_events(tmp_path / "out")} == EVENTS
 
 
 def test_stdout_holds_a_table(command: Command, problems: str) -> None:

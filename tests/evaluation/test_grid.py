@@ -78,9 +78,6 @@ def test_an_arm_is_the_inventory_with_what_is_common_and_its_own_keys_over_it(fo
     assert list(grid.only(["alone", "first"]).arms) == ["first", "alone"]
     with pytest.raises(ChameleonError, match="Did you mean 'colder'"):
         grid.only(["colde"])
-    write(folder, BASE.replace("samples: 3", "samples: 8"), "other.yaml")
-    other = Grid.load(folder / "grid.yaml", inventory=str(folder / "other.yaml"))
-    assert other.inventory.endswith("other.yaml") and [arm.calls for arm in other.arms.values()] == [8, 8, 0]
 
 
 def test_an_arm_without_anything_is_the_inventory_and_leaves_out_what_all_do(folder: Path) -> None:
