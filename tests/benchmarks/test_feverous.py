@@ -36,11 +36,8 @@ def problem(label: str = "SUPPORTS", evidence: Any = None) -> Problem:
 def test_a_row() -> None:
     read = FEVEROUS.problem(ROW, {})
     assert (read.id, read.gold, read.columns) == ("c1", "SUPPORTS", ("SUPPORTS", "small set", "small"))
-    assert read.input == {
-        "question": ROW["claim"],
-        "table": Table(["Kite", "Minutes"], [["Lark", "20"]]),
-        "passages": [{"title": "", "text": "The Lark is a kite."}],
-    }
+    asked = {"question": ROW["claim"], "table": Table(["Kite", "Minutes"], [["Lark", "20"]])}
+    assert read.input == {**asked, "passages": [{"title": "", "text": "The Lark is a kite."}]}
     with pytest.raises(InputError, match="needs the gold evidence"):
         EVIDENCE.grades("SUPPORTS", read)
 

@@ -34,9 +34,7 @@ ROW: dict[str, Any] = {"id": "PORT/2011/page_4.pdf-1", "filename": "PORT/2011/pa
 ROW |= {"pre_text": ["the port is small .", "dues rose ."], "post_text": ["fares rose to 310 ."]}
 ROW["qa"] = {"question": "what was the percentage change in harbour dues from 2010 to 2011?"}
 ROW["qa"] |= {"answer": "38.9%", "program": "subtract(1250, 900), divide(#0, 900)", "exe_ans": 0.38889}
-ROW["qa"] |= {
-    "gold_inds": {"table_1": "the harbour dues of 2011 is $ 1250 ;", "text_2": "fares rose to 310 ."}
-}
+ROW["qa"]["gold_inds"] = {"table_1": "the harbour dues of 2011 is $ 1250 ;", "text_2": "fares rose to 310 ."}
 DUES = "( in thousands ) the harbour dues of 2011 is $ 1250 ; the harbour dues of 2010 is 900 ;"
 SINGLE: dict[str, Any] = {"id": "dev-0001", "question": "did dues rise?", "table": LINES, "exe_ans": "yes"}
 SINGLE |= {"retrieved_context": [DUES, "dues rose ."], "program": "greater(1250, 900)", "invalid": 0}

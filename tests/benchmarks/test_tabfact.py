@@ -23,9 +23,8 @@ TABLE: dict[str, Any] = {"table_id": KITES, "caption": "kites", "header": ["kite
 TABLE["rows"] = [["red", "12"], ["blue", "15"]]
 TABLERAG: dict[str, Any] = {"id": "tabfact-1", "table_id": "t", "query": "the lark flew 20 minutes"}
 TABLERAG |= {"label": "1", "context": "", "table": TABLE}
-TOKENIZED = {
-    KITES: [["the #red kite;1,0# flew 12 minutes", "blue won #kites;-1,-1#"], [1, 0], ["DT", "NN"], "kites"]
-}
+STATEMENTS = ["the #red kite;1,0# flew 12 minutes", "blue won #kites;-1,-1#"]
+TOKENIZED = {KITES: [STATEMENTS, [1, 0], ["DT", "NN"], "kites"]}
 TOKENIZED |= {"2-8.html.csv": [["it rained"], [1], "weather"]}
 
 

@@ -127,11 +127,8 @@ def test_what_is_right() -> None:
 def test_what_promptpg_reads_in_a_text() -> None:
     """A letter counts even where it begins a word, as of "At noon"; "the" is no "The"."""
     days: dict[str, str] = {"(b)": "Thursday", "b. as the table shows": "Thursday", "Thursday.": "Thursday"}
-    days |= {
-        "It is Thursday": "Thursday",
-        "The answer is Blue": "Thursday",
-        "The answer is (C) Friday.": "Friday",
-    }
+    days |= dict.fromkeys(("It is Thursday", "The answer is Blue"), "Thursday")
+    days |= {"The answer is (C) Friday.": "Friday"}
     days |= dict.fromkeys(("At noon, Friday", "the answer is C", ""), "Wednesday")
     assert {text: PromptPGRule().from_output(text, DAYS) for text in days} == days
     texts = ["The table shows that 14 people came in 2019.", "It leaves at 7:25 P.M."]

@@ -23,10 +23,6 @@ PROBLEMS = [BENCHMARK.problem(row, {}) for row in make_rows(6)]
 KEPT = ("results.jsonl", "events.jsonl.gz", "recent.jsonl", "settings.json")
 
 
-def asks_why(state: State) -> bool:
-    return str(state.input["question"]).startswith("Why")
-
-
 def first_price(state: State) -> str:
     return str(state.input["table"].rows[0][1])
 
@@ -37,7 +33,8 @@ def inventory(answer: Callable[[State], Any]) -> Inventory:
     def propose(state: State) -> Any:
         if state.history:
             return ()
-        return [Step("note"), Step("answer")] if asks_why(state) else [Step("answer")]
+        is_asked_why = str(state.input["question"]).startswith("Why")
+        return [Step("note"), Step("answer")] if is_asked_why else [Step("answer")]
 
     modules: dict[str, Module] = {"note": Does(lambda state: "ü" * 30), "answer": Does(answer)}
     return Inventory("mine", Proposes(propose), modules)

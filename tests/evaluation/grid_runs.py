@@ -60,10 +60,7 @@ BOATS = [["Swift", "Ostrand"], ["Heron", "Tarn"], ["Otter", "Varn"]]
 
 
 def make(folder: Path, grid: str = GRID) -> tuple[str, str]:
-    """Write grid, inventory, tool, questions and tables; the paths of the grid and of the questions.
-
-    Questions are in WikiTQ's form, each over a table of its own; the last answer is in no cell.
-    """
+    """Write a grid and what it needs; its path and that of questions like WikiTQ's (no cell has the last)."""
     write(folder, TOOLS, "tools.py")
     write(folder, INVENTORY, "sieve.yaml")
     questions, tables = list[dict[str, Any]](), list[dict[str, Any]]()

@@ -146,10 +146,8 @@ VOID = {"meta", "link", "input", "img"}
 NUMBER = r"\d+"
 ANCHOR = rf"run{NUMBER}(-problem{NUMBER})?|table{NUMBER}|show{NUMBER}-\w+"
 OURS = {"html": {"lang": "en"}}
-OURS |= {
-    "meta": {"charset": "utf-8", "name": r"[a-z-]+", "content": ".*"}
-    | {"http-equiv": "Content-Security-Policy"}
-}
+OURS["meta"] = {"charset": "utf-8", "name": r"[a-z-]+", "content": ".*"}
+OURS["meta"]["http-equiv"] = "Content-Security-Policy"
 OURS |= {"details": {"open": ""}, "th": {"scope": "(col|row)"}, "link": {"rel": "icon", "href": "data:,"}}
 OURS |= {"nav": {"aria-label": "Contents"}, "a": {"href": f"#({ANCHOR})"}}
 OURS |= {"div": {"tabindex": "0", "role": "region", "aria-label": "Table", "style": r"width: \d+\.\d\d%"}}

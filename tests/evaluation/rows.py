@@ -46,7 +46,6 @@ def write_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> Path:
 
 
 def read_lines(path: Path) -> list[Row]:
-    """Every line of a file of JSON lines; each must be whole."""
     lines = path.read_bytes().splitlines()  # of a text U+2028 would part it too
     assert not lines or path.read_bytes().endswith(b"\n")
     return [json.loads(line) for line in lines]

@@ -27,8 +27,6 @@ from tests.engine.files import TOOL, write
 from tests.evaluation.asking import MINE
 from tests.evaluation.rows import Row, make_rows, write_rows
 
-Writer = Callable[[Sequence[Row]], bytes]
-
 
 def lines(rows: Sequence[Row], end: str = "\n") -> bytes:
     return "".join(json.dumps(row) + end for row in rows).encode()
@@ -40,7 +38,7 @@ def by_id(rows: Sequence[Row], indent: int | None = None) -> bytes:
     return json.dumps(found, indent=indent).encode()
 
 
-FORMS: dict[str, Writer] = {
+FORMS: dict[str, Callable[[Sequence[Row]], bytes]] = {
     "JSON lines": lines,
     "JSON lines in UTF-8": lambda rows: "\n".join(json.dumps(r, ensure_ascii=False) for r in rows).encode(),
     "no line feed at the end": lambda rows: lines(rows).rstrip(),

@@ -21,9 +21,8 @@ from chameleon.errors import MissingPackage
 from chameleon.evaluation.results import Result, Spending, Tally
 from chameleon.usage import Call, Usage
 from tests.e2e.commands import Command
-from tests.e2e.rule_model import RuleModel
 from tests.engine.files import write
-from tests.evaluation.asking import MINE, PRICED, Start, model_rows
+from tests.evaluation.asking import MINE
 from tests.evaluation.rows import make_rows, read_events, read_lines, write_rows
 from tests.evaluation.test_graded import ROWS as GRADED
 
@@ -137,18 +136,6 @@ def test_frequent_reasons_of_failures_and_right_guesses_are_told(command: Comman
     answered, guessed = outcome.out.split("\n\n")[-1].splitlines()
     assert answered == "Answered 2, right 0.00 % of them; declined 4, failed 0."
     assert guessed == "Of those without a prediction, 4 are right: the rule guesses the first choice."
-
-
-def test_calls_and_replies_of_the_store_are_told(loopback: Start, command: Command, tmp_path: Path) -> None:
-    server = loopback(RuleModel())
-    data = str(write_rows(tmp_path / "d.jsonl", model_rows(2)))
-    asked = ("eval", str(write(tmp_path, PRICED)), data, "--model", "openai:local")
-    first, calls = command(*asked), len(server.requests)
-    told = next(line for line in first.out.splitlines() if line.startswith("Model: "))
-    assert told.startswith(f"Model: {calls} calls, ") and "$" in told and "store" not in told
-    assert f"\nModel: {calls} from the response store.\n" in command(*asked).out
-    assert json.loads(command(*asked, "--json").out)["usage"]["calls"] == 0
-    assert len(server.requests) == calls
 
 
 CALL = Call("openai:local", (), {}, usage=Usage(calls=1, cost=0.005))

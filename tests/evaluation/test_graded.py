@@ -159,11 +159,9 @@ def test_data_frames(run: Run, runs: tuple[Run, Run], tmp_path: Path, monkeypatc
 KEPT, REFUSED = {"call": "select_row(1)"}, {"call": "sort_by(a)", "refused": "no such column"}
 
 
-CHAINS: list[tuple[str, Any, tuple[str, ...]]] = [
-    *(("answered", chain, ("chain 0",)) for chain in ((), (REFUSED,), "no chain", 7))
-]
+CHAINS: list[Any] = [("answered", chain, ("chain 0",)) for chain in ((), (REFUSED,), "no chain", 7)]
 CHAINS += [("answered", (KEPT, REFUSED, KEPT), ("chain 2",)), ("answered", [KEPT] * 9, ("chain 6+",))]
-CHAINS += [*((reason, [KEPT], ()) for reason in ("declined", "failed", "budget"))]
+CHAINS += [(reason, [KEPT], ()) for reason in ("declined", "failed", "budget")]
 
 
 def test_the_length_of_a_chain() -> None:
@@ -331,9 +329,11 @@ ANSWERS |= {"text": ("12", "12", None), "sentence": ("The answer is 12.", "12", 
 ANSWERS |= {"list": ([12, 3], "12", None), "object": ({"total": 12}, "12", None)}
 ANSWERS |= {"empty list": ([], "12", None)}
 ANSWERS |= {
-    **{"true": (True, "yes", YES_NO), "false": (False, "yes", YES_NO), "choice": ("12", "12", ["5", "12"])}
+    "true": (True, "yes", YES_NO),
+    "false": (False, "yes", YES_NO),
+    "choice": ("12", "12", ["5", "12"]),
 }
-ANSWERS |= {**{"choice in capitals": ("BLUE", "blue", COLORS), "letter": ("(b)", "blue", COLORS)}}
+ANSWERS |= {"choice in capitals": ("BLUE", "blue", COLORS), "letter": ("(b)", "blue", COLORS)}
 KNOWS = f"""
 from chameleon import Module
 
@@ -348,13 +348,11 @@ class Tool(Module):
 def test_eval_and_score_come_to_the_same_verdict_on_every_answer(score: Scoring, scorer: str) -> None:
     write(score.place, KNOWS, "tools.py")
     row = {"table": "kind | number\nkites | 3", "unit": None}
-    rows = [
-        {"pid": name, "question": name, "answer": gold, "choices": choices, **row}
-        for name, (_, gold, choices) in ANSWERS.items()
-    ]
+    asked = {name: {"answer": gold, "choices": choices} for name, (_, gold, choices) in ANSWERS.items()}
+    rows = [{"pid": name, "question": name, **gold, **row} for name, gold in asked.items()]
     write_rows(score.place / "problems.jsonl", rows)
-    asked = ("eval", str(write(score.place, MINE)), score.data, "--scorer", scorer, "--json")
-    ran = score.command(*asked, "--out", str(score.place / "out"))
+    command_line = ("eval", str(write(score.place, MINE)), score.data, "--scorer", scorer, "--json")
+    ran = score.command(*command_line, "--out", str(score.place / "out"))
     results = score.place / "out/results.jsonl"
     whole, again = json.loads(ran.out), json.loads(score(str(results), "--scorer", scorer).out)
     assert list(whole) == list(again) and whole["answered"] == len(ANSWERS)

@@ -224,9 +224,6 @@ def test_damaged_events_are_named(is_zeros: bool, tmp_path: Path, monkeypatch: P
     RunDir(tmp_path, SETTINGS).close()  # what is done is not looked at again
 
 
-FOREIGN = (b'{"event": "click"}\n', b"somebody's, without an end")
-
-
 def test_folders_and_settings_that_are_none_are_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     (tmp_path / "odd" / "events.jsonl.gz").mkdir(parents=True)
@@ -237,7 +234,8 @@ def test_folders_and_settings_that_are_none_are_told(tmp_path: Path) -> None:
     for path in (tmp_path / "none", tmp_path):
         with pytest.raises(ChameleonError, match="this is no folder of an evaluation"):
             read_run(path)
-    for number, (name, content) in enumerate(product(KEPT[:3], FOREIGN)):
+    foreign = (b'{"event": "click"}\n', b"somebody's, without an end")
+    for number, (name, content) in enumerate(product(KEPT[:3], foreign)):
         (path := tmp_path / f"foreign {number}").mkdir()
         (path / name).write_bytes(content)
         assert f"the folder has {name} and no settings that made it" in refused(path)

@@ -107,8 +107,6 @@ def continued(reply: Reply, *texts: str, before: Any = (QUESTION,)) -> list[tupl
 
 def calling(*calls: tuple[str, Any], text: str | None = None, **message: Any) -> Answer:
     """Return a reply of the loopback server that calls tools."""
-    told = [
-        {"id": f"c{number}", "type": "function", "function": {"name": name, "arguments": args}}
-        for number, (name, args) in enumerate(calls)
-    ]
+    functions = [{"name": name, "arguments": args} for name, args in calls]
+    told = [{"id": f"c{n}", "type": "function", "function": each} for n, each in enumerate(functions)]
     return Answer(text, "tool_calls", message={"tool_calls": told, **message})

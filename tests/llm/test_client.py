@@ -184,9 +184,6 @@ class Named(FakeListChatModel):
     llm: Any = None
 
 
-FIELDS = ["api_base", "openai_api_base", "azure_endpoint", "base_url"]
-
-
 def test_clients_of_ones_own_are_told_apart_by_what_they_are_set_to(
     store: ResponseStore, caplog: Log
 ) -> None:
@@ -196,7 +193,8 @@ def test_clients_of_ones_own_are_told_apart_by_what_they_are_set_to(
     for key in ("model_id", "repo_id", "model_path"):
         wrapped = Named(responses=["x"], model_name="", llm=SimpleNamespace(**{key: "tiny"}))
         assert LLM.connect(wrapped).name.partition(":")[2] == "tiny"
-    for field in (*FIELDS, "endpoint_url", "host", "server_url", "url"):
+    fields = ["api_base", "openai_api_base", "azure_endpoint", "base_url"]
+    for field in (*fields, "endpoint_url", "host", "server_url", "url"):
         client: Any = create_model("Client", __base__=Named, **{field: (str, "")})
         made = [client(responses=[name], **{field: f"http://{name}.test/v1"}) for name in "cd"]
         assert [LLM.connect(each, store=store).ask("q").text for each in made] == ["c", "d"]

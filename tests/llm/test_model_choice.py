@@ -112,12 +112,12 @@ NO_HTTP = {
 }
 
 
-@pytest.mark.parametrize("kind", NO_HTTP)
-def test_what_does_not_speak_http_is_one_error(kind: str) -> None:
-    send = talking(lambda connection: connection.sendall(NO_HTTP[kind]))
-    with send as url, pytest.raises(NoModel) as caught:
-        at(url)
-    assert caught.value.hint
+def test_what_does_not_speak_http_is_one_error() -> None:
+    for said in NO_HTTP.values():
+        send = talking(lambda connection, said=said: connection.sendall(said))
+        with send as url, pytest.raises(NoModel) as caught:
+            at(url)
+        assert caught.value.hint
     for address in ("http://127.0.0.1:9/ v1", "http://127.0.0.1:9/v1\n", "http://[::1/v1"):
         with pytest.raises(NoModel):
             offered_models(address)

@@ -75,9 +75,6 @@ def test_it_gets_what_it_takes() -> None:
         assert all(fitted.dropped.values())
 
 
-LISTED = replace(ANY, efforts=("low", "high"), lists_efforts=True)  # its server said that "none" is not one
-
-
 def test_a_limit_leaves_room_for_thoughts() -> None:
     for effort, known, limit in (
         ("", ANY, 60),
@@ -86,7 +83,7 @@ def test_a_limit_leaves_room_for_thoughts() -> None:
         ("none", replace(THINKS, thinking="adaptive"), 60),
         ("none", replace(THINKS, efforts=("low", "high")), 60 + ROOM["low"]),
         ("none", replace(NOT_TOLD, thinks=True), 60 + ROOM["medium"]),
-        ("none", LISTED, 60 + ROOM["low"]),
+        ("none", replace(ANY, efforts=("low", "high"), lists_efforts=True), 60 + ROOM["low"]),
     ):
         asked = {"max_tokens": 60, **({"reasoning": effort} if effort else {})}
         fitted = fit(asked, known)
@@ -151,15 +148,16 @@ def by_effort(*efforts: str, **others: Any) -> Mapping[str, Any]:
     return {effort: {"reasoning_effort": effort, **others} for effort in efforts}
 
 
-ADAPTIVE = by_effort("low", "medium", "max", thinking={"type": "adaptive"})
-
-
 @pytest.mark.parametrize(
     ("client", "thinking", "fields"),
     [
         ("langchain_openai.ChatOpenAI", "", by_effort(*EFFORTS)),
         (CLAUDE, "", {"none": OFF, **by_effort("low", "high")}),
-        (CLAUDE, "adaptive", {"none": OFF, **ADAPTIVE}),
+        (
+            CLAUDE,
+            "adaptive",
+            {"none": OFF, **by_effort("low", "medium", "max", thinking={"type": "adaptive"})},
+        ),
         (CLAUDE, "budget", {"none": OFF, **ENABLED}),
         (GOOGLE, "budget", BUDGETS),
         (GOOGLE, "", by_effort("minimal", "low", "medium", "high")),
@@ -272,12 +270,12 @@ def test_profiles_tell_the_rest() -> None:
     assert capabilities_of("openai:gpt-5-mini", profile).efforts == ("minimal", "low", "medium", "high")
 
 
-NEAREST = "low,high:low:low low,high:none:low low,high:medium:low low,high:max:high high,low,none:minimal:low"
-
-
 def test_the_nearest_effort_is_the_lower_of_two() -> None:
     assert Capabilities().nearest_effort("xhigh") == "xhigh"
-    for taken, asked, nearest in (each.split(":") for each in NEAREST.split()):
+    rows = (
+        "low,high:low:low low,high:none:low low,high:medium:low low,high:max:high high,low,none:minimal:low"
+    )
+    for taken, asked, nearest in (each.split(":") for each in rows.split()):
         assert Capabilities(efforts=tuple(taken.split(","))).nearest_effort(asked) == nearest
 
 

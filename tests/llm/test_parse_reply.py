@@ -74,14 +74,12 @@ def test_providers_words_for_the_end_are_made_one() -> None:
     assert read("x", {"status": "completed", "incomplete_details": None}).finish == "stop"
 
 
-CUT = ["error", "abort", "insufficient_system_resource", "network_error", "pause_turn"]
-
-
 def test_what_is_of_no_use_is_an_error() -> None:
+    cut = ["error", "abort", "insufficient_system_resource", "network_error", "pause_turn"]
     for found, kind in (
         (read("par", {"stop_reason": "refusal"}), Refused),
         (read("", {}, additional_kwargs={"refusal": "no"}), Refused),
-        *((read("Nor", {"finish_reason": word}), EmptyReply) for word in CUT),  # it did not end by itself
+        *((read("Nor", {"finish_reason": word}), EmptyReply) for word in cut),  # it did not end by itself
         (read("fine"), type(None)),
         (read("North", {"finish_reason": "null"}), type(None)),
     ):
@@ -112,18 +110,14 @@ def told(pieces: Any, end: str, stops: Any = (), secrets: Any = (SECRET,)) -> li
     return heard
 
 
-def since_last(heard: list[str | None]) -> str:
-    begun = max((place + 1 for place, piece in enumerate(heard) if piece is None), default=0)
-    return "".join(map(str, heard[begun:]))
-
-
 @given(PIECES, st.sampled_from([(), ("END",), ("\n\n", "END"), (" ",)]))
 def test_the_pieces_add_up_to_the_reply(pieces: list[str], stops: tuple[str, ...]) -> None:
     rest = {"response_metadata": {"finish_reason": "stop"}, "usage_metadata": None, "additional_kwargs": {}}
     message = SimpleNamespace(content="".join(pieces), tool_calls=(), **rest)
     reply = parse_reply(message, Pricing("openai:m"), stops=stops, secrets=[SECRET])
     heard = told(pieces, reply.text, stops)
-    assert since_last(heard) == reply.text
+    begun = max((place + 1 for place, piece in enumerate(heard) if piece is None), default=0)
+    assert "".join(map(str, heard[begun:])) == reply.text
     assert SECRET not in "".join(map(str, heard))
 
 

@@ -117,10 +117,7 @@ def test_only_missing_samples_are_asked_for_each_with_its_seed(hosted: Host, sto
     assert [seen.body.get("n") for seen in server.requests] == [2, 3, *[None] * 4]
 
 
-NO_SAMPLES = [None, "n must be 1, got 5.", "Unrecognized request argument supplied: n"]
-
-
-@pytest.mark.parametrize("words", NO_SAMPLES)
+@pytest.mark.parametrize("words", [None, "n must be 1, got 5.", "Unrecognized request argument supplied: n"])
 def test_a_server_that_gives_one_sample_is_asked_for_each(loopback: Start, words: str | None) -> None:
     def reply(request: Json) -> Any:
         return failing(words) if words and "n" in request else f"{len(server.requests)}"

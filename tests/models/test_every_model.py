@@ -111,10 +111,8 @@ OWN = """
 name: own
 input: {question: str, table: Table}
 planner: {use: fixed, plan: [program_generator, program_executor]}
-modules:
-  program_generator: {prompt: tables/program_generator, llm: {model: "openai:gpt-4.1-mini", max_tokens: 99}}
-  program_executor: {}
-"""
+modules: {program_generator: {prompt: tables/program_generator, llm: LLM}, program_executor: {}}
+""".replace("LLM", '{model: "openai:gpt-4.1-mini", max_tokens: 99}')
 
 
 def played(asked: Asked) -> str:
