@@ -87,7 +87,7 @@ def test_modes(tmp_path: Path) -> None:
             ResponseStore(where, mode)
 
 
-def test_the_file_is_private_whole_and_may_be_read_only(store: ResponseStore, monkeypatch: Patch) -> None:
+def test_the_file_is_private_and_may_be_read_only(store: Any, monkeypatch: Patch, caplog: Any) -> None:
     store.put(a_request(), {"text": "x"})
     assert store.path.stat().st_mode & 0o077 == 0
     store.close()
@@ -99,6 +99,7 @@ def test_the_file_is_private_whole_and_may_be_read_only(store: ResponseStore, mo
     assert shipped.get(a_request()) == {"text": "x"}
     with pytest.raises(StoreError, match="readonly"):
         shipped.put(a_request("new"), {})
+    assert asking.scripted(["paid"], store=shipped).ask("1").text == "paid" and "not recorded" in caplog.text
 
 
 def test_a_miss_names_the_settings_that_differ_or_shows_the_nearest_prompt(store: ResponseStore) -> None:
