@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping
+from importlib import import_module
 from math import sqrt
 from pathlib import Path
 from typing import Any
@@ -23,47 +25,17 @@ from chameleon.evaluation.data import OWN, DataFile, find_benchmark, read_proble
 from chameleon.evaluation.exhibits import ARROW, KINDS
 from chameleon.evaluation.system_table import SystemRow
 from chameleon.inventory.resolve import shipped
-from tests.benchmarks import (
-    test_fetaqa,
-    test_feverous,
-    test_finqa,
-    test_hybridqa,
-    test_sara,
-    test_scienceqa,
-    test_sqa,
-    test_tabfact,
-    test_tabmwp,
-    test_wikitq,
-)
-from tests.benchmarks.doubles import anything, texts
-from tests.benchmarks.shared_data import DATA, needs_data
+from tests.benchmarks.shared_data import DATA, anything, needs_data, texts
+from tests.benchmarks.test_sqa import TABLE as KITES
 from tests.evaluation.rows import write_rows
 
-_SINGLE = {"id": "s", "query": "which?", "label": ["red"], "table": test_sqa.TABLE, "context": ""}
-_TYPED = {**test_tabmwp.ROW, **test_tabmwp.FREE, "ques_type": "free_text", "ans_type": "integer_number"}
+_FORMS = ("ROW", "RELEASED", "SINGLE", "AMOUNT", "TABLERAG", "TYPED")  # of the rows of its test
 _ROWS: dict[str, list[Mapping[str, Any]]] = {
-    "wikitq": [test_wikitq.ROW],
-    "tabfact": [test_tabfact.ROW, test_tabfact.TABLERAG],
-    "fetaqa": [test_fetaqa.ROW, test_fetaqa.RELEASED],
-    "sqa": [test_sqa.ROW, _SINGLE],
-    "hybridqa": [test_hybridqa.ROW, test_hybridqa.RELEASED],
-    "feverous": [test_feverous.ROW, test_feverous.RELEASED],
-    "finqa": [test_finqa.ROW, test_finqa.SINGLE],
-    "sara": [test_sara.ROW, test_sara.AMOUNT],
-    "tabmwp": [test_tabmwp.ROW, _TYPED],
-    "scienceqa": [test_scienceqa.ROW],
-}
-_FILES = {
-    "fetaqa": "fetaqa/dev.jsonl.gz fetaqa/dev_test_half.jsonl.gz",
-    "feverous": "feverous/dev.jsonl.gz",
-    "finqa": "finqa/dev_200.jsonl.gz finqa/dev_883.jsonl.gz finqa/train_100.jsonl.gz",
-    "hybridqa": "hybridqa/dev.jsonl.gz hybridqa/reference.jsonl.gz",
-    "sara": "sara/cases.jsonl",
-    "scienceqa": "scienceqa/problems.jsonl.gz",
-    "sqa": "sqa/dev.jsonl.gz tablerag/sqa_small.jsonl.gz",
-    "tabfact": "tabfact/dev.jsonl tabfact/queries.jsonl.gz tablerag/tabfact_small.jsonl.gz",
-    "tabmwp": "tabmwp/dev1k.jsonl.gz",
-    "wikitq": "wikitq/dev.jsonl wikitq/dev_random_split_1.jsonl wikitq/dev_test_half.jsonl",
+    name: [
+        made for form, made in vars(import_module(f"tests.benchmarks.test_{name}")).items() if form in _FORMS
+    ]
+    for name in shipped("benchmarks")
+    if name not in (OWN, "finqa_gold")
 }
 
 
@@ -75,10 +47,15 @@ def test_a_row_is_of_one_benchmark(name: str, tmp_path: Path) -> None:
         assert [each for each in found if each != OWN] == [name]  # what no other is known by is your own
 
 
+_OTHERS = re.compile("tables|corpus|samples|verdicts|embeddings|queries.jsonl$")  # hold no problems
+
+
 @needs_data
-@pytest.mark.parametrize("name", _FILES)
+@pytest.mark.parametrize("name", [*_ROWS, "tablerag"])
 def test_files(name: str) -> None:
-    assert {recognised(DATA / file).name for file in _FILES[name].split()} == {name}
+    files = [file for file in (DATA / name).glob("*.jsonl*") if not _OTHERS.search(file.name)]
+    known = {"tablerag": {"wikitq", "sqa", "tabfact"}}.get(name, {name})
+    assert {recognised(file).name for file in files} == known
 
 
 _OBJECTS = ({"answer": 1}, {"label": None, "evidence": [3]}, {1, 2})
@@ -99,7 +76,7 @@ def test_any_prediction_is_judged(name: str, scorer: str, said: Any, text: str) 
         if (name, scorer) == ("feverous", "official"):
             row = {**row, "evidence": [["Kite_sentence_3"]]}
         [first] = benchmark.rows([row], Path("rows.jsonl"))
-        problem = benchmark.problem(first, {row.get("table_id"): test_sqa.TABLE})
+        problem = benchmark.problem(first, {row.get("table_id"): KITES})
         read = [said, rule.from_value(said, problem), rule.from_run(said, {}, problem)]
         for prediction in read if isinstance(rule, ValueScorer) else [*read, rule.from_output(text, problem)]:
             judged = rule.judged(prediction, problem)
@@ -134,7 +111,7 @@ def test_what_will_not_do_is_told(name: str) -> None:
         kept = {of: each for of, each in {**row, key: value}.items() if each is not MISSING}
         with pytest.raises(InputError) as caught:
             [changed] = benchmark.rows([kept], Path("rows.jsonl"))
-            benchmark.problem(changed, {test_sqa.TABLE["table_id"]: test_sqa.TABLE})
+            benchmark.problem(changed, {KITES["table_id"]: KITES})
         told = "header" if (name, key) == ("hybridqa", "table") else _OTHER_WORDS.get(key, key)
         assert told in caught.value.what, (key, value)
 
@@ -144,53 +121,44 @@ TABLE = Table(HEADER, ROWS)
 INLINE = {"caption": "", "header": HEADER, "rows": ROWS}
 
 
+CELLS: list[tuple[list[str], list[set[tuple[int, int]]] | None]] = [
+    (["Ostrand"], [{(0, 1), (2, 1)}]),
+    (["heron", "TARN BAY"], [{(1, 0)}, {(1, 1)}]),
+    (["Tarn"], [{(1, 1)}]),  # a word of a cell; a short one would stand in many
+    *(([*words], None) for words in (["bay"], ["Ostran"], ["Heron", "2"], [""], [])),
+]
+
+
 def test_each_text_has_the_cells_that_read_so() -> None:
-    for words, expected in [
-        (["Ostrand"], [{(0, 1), (2, 1)}]),
-        (["heron", "TARN BAY"], [{(1, 0)}, {(1, 1)}]),
-        (["Tarn"], [{(1, 1)}]),  # a word of a cell
-        (["bay"], None),  # a short one, which would stand in many
-        (["Ostran"], None),
-        (["Heron", "2"], None),
-        ([""], None),
-        ([], None),
-    ]:
+    for words, expected in CELLS:
         assert cells_with(words, Problem("1", {"table": TABLE}, words)) == expected
     assert cells_with(["  "], Problem("1", {"table": Table(["a"], [[""]])}, [])) is None
     assert cells_with(["a"], Problem("1", {}, [])) is None
 
 
-def gold(name: str, row: dict[str, Any], path: Path) -> Any:
-    benchmark = find_benchmark(name)
-    file = write_rows(path / "rows.jsonl", [row])
-    [problem] = read_problems(benchmark, DataFile(file, benchmark.id_key))
-    return benchmark.gold_cells(problem)
-
-
 def test_every_benchmark_tells_what_it_knows(tmp_path: Path) -> None:
     write_rows(tmp_path / "tables.jsonl", [{"table_id": "boats", **INLINE}])
-    asked = {"question": "Which?", "table_id": "boats"}
-    wikitq = {"id": "1", "answer": ["Heron"], **asked}
-    assert gold("wikitq", wikitq, tmp_path) == [{(1, 0)}]
-    fetaqa = {"id": 1, "answer": "The Heron.", "highlighted_cell_ids": [[0, 1], [2, 0], [1, 1]], **asked}
-    assert gold("fetaqa", fetaqa, tmp_path) == [{(0, 1)}, {(1, 0)}]
-    sqa = {"id": "s", "annotator": 0, "position": 0, "answer_text": ["Heron"], **asked}
-    assert gold("sqa", {**sqa, "answer_coordinates": [[1, 0], [0, 1]]}, tmp_path) == [{(0, 1)}, {(1, 0)}]
-    assert gold("sqa", {**sqa, "answer_coordinates": []}, tmp_path) is None
-    hybridqa = {"id": "h", "answer": "Heron", "table": INLINE, **asked}
-    assert gold("hybridqa", {**hybridqa, "answer_source": "table"}, tmp_path) == [{(1, 0)}]
-    assert gold("hybridqa", {**hybridqa, "answer_source": "passage"}, tmp_path) is None
-    tabfact = {"id": "t", "statement": "it is.", "table_id": "boats", "label": 1}
-    assert gold("tabfact", tabfact, tmp_path) is None
-    feverous = {"id": "f", "claim": "it is.", "label": "SUPPORTS", "table_id": "boats", "table": INLINE}
-    assert gold("feverous", feverous, tmp_path) is None
-    single = {"id": "q", "query": "Which?", "label": ["Swift"], "table_id": "boats", "table": INLINE}
-    assert gold("sqa", single, tmp_path) == [{(0, 0)}]
-    row = {"id": 4, "wikitq_id": "nt-4", "table_id": "boats", "question": "Which?", "label": "Otter"}
-    row |= {"answers": ["Otter"], "alternative_label": [], "table": INLINE}
-    file = write_rows(tmp_path / "e2e.jsonl", [row])
-    assert recognised(file).name == "wikitq"
-    assert gold("wikitq", row, tmp_path) == [{(2, 0)}]
+    asked: dict[str, Any] = {"id": "1", "question": "Which?", "table_id": "boats"}
+    inline: dict[str, Any] = {"id": "1", "table_id": "b", "table": INLINE}
+    hybridqa, both = {**asked, **inline, "answer": "Heron"}, [{(0, 1)}, {(1, 0)}]
+    sqa = {**asked, "annotator": 0, "position": 0, "answer_text": ["Heron"]}
+    end_to_end = {**asked, "wikitq_id": "nt-4", "label": "Otter", "answers": ["Otter"]}
+    end_to_end |= {"alternative_label": []}
+    for name, row, cells in (
+        ("wikitq", {**asked, "answer": ["Heron"]}, [{(1, 0)}]),
+        ("wikitq", {**end_to_end, **inline}, [{(2, 0)}]),
+        ("fetaqa", {**asked, "answer": "It.", "highlighted_cell_ids": [[0, 1], [2, 0], [1, 1]]}, both),
+        ("sqa", {**sqa, "answer_coordinates": [[1, 0], [0, 1]]}, both),
+        ("sqa", {**sqa, "answer_coordinates": []}, None),
+        ("sqa", {**inline, "query": "Which?", "label": ["Swift"]}, [{(0, 0)}]),
+        ("hybridqa", {**hybridqa, "answer_source": "table"}, [{(1, 0)}]),
+        ("hybridqa", {**hybridqa, "answer_source": "passage"}, None),
+        ("tabfact", {"id": "t", "statement": "it is.", "table_id": "boats", "label": 1}, None),
+        ("feverous", {**inline, "claim": "it is.", "label": "SUPPORTS"}, None),
+    ):
+        benchmark, file = find_benchmark(name), write_rows(tmp_path / "rows.jsonl", [row])
+        [problem] = read_problems(benchmark, DataFile(file, benchmark.id_key))
+        assert benchmark.gold_cells(problem) == cells and recognised(file).name == name, name
 
 
 @needs_data
@@ -208,9 +176,7 @@ def test_cells_lie_in_their_tables() -> None:
 
 
 FOLDER = Path(__file__).parents[2] / "benchmarks/published"
-FILES: dict[str, dict[str, Any]] = {
-    path.stem: yaml.safe_load(path.read_text("utf-8")) for path in FOLDER.glob("*.yaml")
-}
+FILES: dict[str, Any] = {path.stem: yaml.safe_load(path.read_text("utf-8")) for path in FOLDER.glob("*.yaml")}
 # Rows, and the values in them: shares and half-widths.
 COUNTS = {
     "scienceqa": (22, 198), "tabmwp": (21, 183), "tabfact": (22, 22), "wikitq": (29, 35), "fetaqa": (4, 16),

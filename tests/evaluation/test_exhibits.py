@@ -12,8 +12,7 @@ from chameleon.core.events import Event, Plan, RunEnded, RunStarted, Step, StepR
 from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.data import find_benchmark
 from tests.e2e.commands import Command
-from tests.evaluation.html_outline import Outline, assert_ours
-from tests.evaluation.report_runs import settings, write_run
+from tests.evaluation.report_runs import Outline, assert_ours, settings, write_run
 
 COT = "Chain-of-Table (PaLM 2)"
 PRINTED = {"tabmwp": 5, "scienceqa": 6, "wikitq": 6, "tabfact": 3, "finqa": 1, "sara": 2, "fetaqa": 1}
