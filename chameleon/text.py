@@ -305,7 +305,7 @@ def no_answer(text: str) -> str:
     plain = text.strip(" \t\n`*\"'.")
     if _NO_NUMBER.fullmatch(plain):
         return f"{plain} is no real number"
-    return "the answer is the call of a tool" if _CALLED.match(plain) else ""
+    return "the answer is the call of a tool" if _CALLED.match(plain) or plain == "<END>" else ""
 
 
 def says_unknown(text: str) -> bool:

@@ -1,8 +1,4 @@
-"""Run every shipped inventory that asks a model: an input for each, and a model double that plays all parts.
-
-`reply` goes by the prompt alone, so it serves a scripted model, a loopback server or the chat model of any
-provider. Most replies are fixed texts that fit the inputs here. Runs stay on this machine with `ENVIRONMENT`.
-"""
+"""An input for every shipped inventory that asks a model, and a double that replies by the prompt."""
 
 from __future__ import annotations
 
@@ -13,6 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+
+import yaml
 
 from chameleon import Inventory, State, Table
 from chameleon.documents.indexing import index_files
@@ -25,6 +23,7 @@ from tests.modules.statutes.samples import STATUTES
 ENVIRONMENT = {"WIKIPEDIA_ENDPOINT": "http://127.0.0.1:9/w/api.php"}
 """Searches that ask Wikipedia by default are refused at once; the runs go on without them."""
 
+_DATA: Any = yaml.safe_load(Path(__file__).with_name("every_inventory.yaml").read_text("utf-8"))
 DEMOS = Path(__file__).parents[1] / "demos" / "data"
 
 RACE = problems.RACE.with_caption("Cyclists in a race")
@@ -34,9 +33,6 @@ TEAMS = Table(
 LATER = RACE.take_rows([]).with_caption("Cyclists in a later race")
 RACE_QUESTION = "Which team had the most cyclists from Italy in the race?"
 RACE_STATEMENT = "three of the cyclists in the race are from italy"
-
-
-# Inputs
 
 
 def asking_inventories() -> list[str]:
@@ -84,28 +80,10 @@ def _index_input(question: str) -> Callable[[Path], dict[str, Any]]:
     return lambda tmp_path: given | {"index": _table_index(tmp_path)}
 
 
-_CASE = {
-    "question": "Section 12(a)(1) applies to the Lark.",
-    "text": "The Lark is a boat of the harbour.",
-    "statutes": STATUTES,
-}
-_DOCUMENT = {
-    "question": "What rent does the tenant pay for each month?",
-    "passages": [
-        {"title": "Lease > 2 Rent", "text": "2.1 The tenant pays a rent of 450 EUR for each month."},
-        {"title": "Lease > 3 Deposit", "text": "3.1 The tenant pays a deposit of 900 EUR at the start."},
-    ],
-}
 _CHAINED = {"question": RACE_QUESTION, "table": RACE, "tables": [TEAMS, LATER]}
 _FERRY = {"image": str(DEMOS / "ferry.png")}
 if not find_spec("PIL"):
     _FERRY = {"text": "Harbour Ferry. Adult fare: $4.50. Child fare: $2.25."}
-_SCIENCE = {
-    "question": "Which bowl holds the warmer water?",
-    "choices": ["the left bowl", "the right bowl"],
-    "text": "The water in the left bowl has 60 °C, that in the right bowl has 20 °C.",
-    "metadata": {"grade": 4, "subject": "natural science"},
-}
 _DUES = page("what was the percentage change in harbour dues from 2010 to 2011?")
 
 # The first pattern that the whole name matches counts; keys that the inventory does not take are left out.
@@ -116,19 +94,13 @@ _INPUTS: Sequence[tuple[str, Mapping[str, Any] | Callable[[Path], Mapping[str, A
     ("tablerag_(tabfact|feverous)", _index_input(RACE_STATEMENT)),
     ("tablerag_.*", _index_input(RACE_QUESTION)),
     ("tabfact.*", {"question": RACE_STATEMENT, "table": RACE}),
-    (
-        "(wikitq|fetaqa|chain_of_table).*",
-        {"question": RACE_QUESTION, "table": RACE, "tables": [TEAMS, LATER]},
-    ),
+    ("(wikitq|fetaqa|chain_of_table).*", _CHAINED),
     ("finqa.*", _DUES),
-    ("sara.*", _CASE),
-    ("papers.*", _DOCUMENT),
+    ("sara.*", _DATA["case"] | {"statutes": STATUTES}),
+    ("papers.*", _DATA["document"]),
     ("pictures.*|visual_question_answering", {"question": "What is the adult fare?", **_FERRY}),
-    ("scienceqa.*", _SCIENCE),
+    ("scienceqa.*", _DATA["science"]),
 )
-
-
-# Replies
 
 
 def reply(messages: Sequence[tuple[str, str]], sample: int = 0) -> str:
@@ -137,10 +109,10 @@ def reply(messages: Sequence[tuple[str, str]], sample: int = 0) -> str:
     prompt = "\n".join([*before, user])
     instruction = "\n".join([*before, user.partition("\n\n")[0]])
     cue = user.rstrip().removesuffix("\n[picture]").rpartition("\n")[2]
-    for words, begins, text in _REPLIES:
-        if cue.startswith(begins) and re.search(words, instruction):
-            return text if isinstance(text, str) else text(prompt)
-    raise LookupError(f"_REPLIES has no reply to a prompt that begins {prompt[:80]!r} and ends {cue!r}")
+    for each in _DATA["replies"]:
+        if cue.startswith(each.get("ends", "")) and re.search(each.get("asked", ""), instruction):
+            return each["reply"] if "reply" in each else _MADE[each["made by"]](prompt)
+    raise LookupError(f"no reply to a prompt that begins {prompt[:80]!r} and ends {cue!r}")
 
 
 _PLAN = (
@@ -188,105 +160,8 @@ def _solution(prompt: str) -> str:
     return f"The highest number in the last column is {most}. The answer is {most}."
 
 
-_CHANGE = "subtract(1250, 900), divide(#0, 900)"
-_TEAM_SQL = "SELECT Team FROM w WHERE Cyclist LIKE '%(ITA)%' GROUP BY Team ORDER BY COUNT(*) DESC LIMIT 1"
-_FROM_ITALY = "QA(\"map@which country is the cyclist from?\"; cyclist) = 'italy'"
-_COUNTRIES = ("italy", "spain", "russia", "italy", "spain", "italy")
-_TEAMS_OF_ITALIANS = """\
-cyclist, team = table["columns"].index("Cyclist"), table["columns"].index("Team")
-teams = [row[team] for row in table["rows"] if "(ITA)" in row[cyclist]]
-"""
-_ADDED = (
-    'We extract the value from column "Cyclist" and create a different column "Country" for each row. '
-    "The datatype is String.\n"
-    "Therefore, the answer is: f_add_column(Country). The value: ITA | ESP | RUS | ITA | ESP | ITA"
-)
-_CHAIN = (
-    "f_union() -> f_join() -> f_add_column() -> f_filter_rows() -> f_aggregate() -> "
-    "f_select_row() -> f_select_column() -> f_group_by() -> f_sort_by() -> <END>"
-)
-_RENT = '"a rent of 450 EUR for each month"'
-_SORTED = (
-    'The datatype is Numerical.\nTherefore, the answer is: f_sort(Count), the order is "large to small".'
-)
-_SENTENCE = "Velo Nord had the most cyclists from Italy, Ugo Ferri and Piero Neri."
-
-
-def _code(text: str) -> str:
-    return f"```python\n{text.strip()}\n```"
-
-
-# A regular expression found in the system prompt or the first paragraph of the user's, how the prompt's last
-# line begins, and the reply or a function that makes it of the prompt. The first rule that fits counts.
-_REPLIES: Sequence[tuple[str, str, str | Callable[[str], str]]] = (
-    # Planners
-    ("", "Modules:", _plan),
-    ("", "Function Chain:", _CHAIN),  # the first operation that may come next counts
-    ("help of tools", "Begin with one ```sql", "```sql\nSELECT * FROM w LIMIT 1\n```"),
-    ("help of tools", "</sql_query>", "Answer: 188"),
-    ("help of tools", "Begin with one ```python", _code("print(df.iloc[:, -1].max())")),
-    ("help of tools", "</python>", "Answer: 188"),
-    # Before the answer: tables, pictures and texts
-    ("", "Table:", "1"),
-    ("", "Rows:", _first_rows),
-    ("", "Columns:", _fewer_columns),
-    ("", "Knowledge:", "The highest of several numbers is that which no other exceeds."),
-    ("", "Query:", "ferry fares for adults"),
-    ("describe a picture", "", "A sign with the fares of a ferry."),
-    ("", "Description:", "Each row is one thing, named in the first columns; the others hold its numbers."),
-    ("", "Terms:", '{"Points": "what a cyclist won in the race"}'),
-    ("pandas code", "Program:", _code('filtered_table = df[df["Cyclist"].str.contains("ITA", regex=False)]')),
-    # Operations of Chain-of-Table, and Dater's choices
-    (r"f_union\(\)", "Explanation:", "Therefore, the answer is: f_union(Cyclists in a later race)"),
-    (r"f_join\(\)", "Explanation:", "Therefore, the answer is: f_join(Homes of teams, on Team = Team)"),
-    (r"f_add_column\(\)", "Explanation:", _ADDED),
-    (r"f_filter_rows\(\)", "Explanation:", 'Therefore, the answer is: f_filter_rows(Country = "ITA")'),
-    (r"f_aggregate\(\)", "Explanation:", "Therefore, the answer is: f_aggregate(sum of Points by Team)"),
-    (r"f_group\(\)", "Explanation:", "Therefore, the answer is: f_group(Team)."),
-    (r"f_sort\(\)", "Explanation:", _SORTED),
-    ("", "explain :", "They are from Italy.\nThe answer is : f_row([row 1, row 4, row 6])"),
-    ("", "similar words link to columns :", "team -> Team\nThe answer is : f_col([Cyclist, Team, Points])"),
-    # SQL: Dater's sub-questions, Text-to-SQL and Binder
-    ("", "Sub-questions:", "{how many cyclists are from Italy?} cyclists are from Italy."),
-    ("sub-question", "SQL:", "1: SELECT COUNT(*) FROM w WHERE Cyclist LIKE '%(ITA)%'"),
-    ("check statements", "SQL:", "SELECT COUNT(*) = 3 FROM w WHERE Cyclist LIKE '%(ITA)%'"),
-    ("over the tables of a database", "SQL:", "SELECT MAX(Points) FROM league_2023"),
-    ("", "SQL:", _TEAM_SQL),
-    (r"check statements(?s:.)*QA\(", "Program:", f"SELECT COUNT(*) = 3 FROM w WHERE {_FROM_ITALY}"),
-    (r"QA\(", "Program:", f'SELECT QA("ans@which team most often?"; SELECT team FROM w WHERE {_FROM_ITALY})'),
-    ("", "Answers:", "\n".join(f"{number} | {each}" for number, each in enumerate(_COUNTRIES, 1))),
-    ("", "Answer:", "velo nord"),
-    # Reports, documents and cases
-    ("financial report by writing a short Python", "Program:", _code("ans = (1250 - 900) / 900")),
-    ("financial report", "Program:", _CHANGE),
-    ("financial report", "Reasoning:", f"The dues rose from 900 to 1250.\nProgram: {_CHANGE}"),
-    ("about a paper", "Program:", _code('# Passages: 1\nans = "450 EUR"')),
-    ("about a paper", "Solution:", f"It is said there.\nPassages: 1 {_RENT}\nThe answer is 450 EUR."),
-    ("judge cases", "Program:", _code('boat_of_the_harbour = True\nans = "Entailment"')),
-    ("judge cases", "Reasoning:", "The Lark is a vessel.\nThe answer is: Entailment"),
-    ("judge cases", "The answer is:", "Entailment"),
-    # Answers of TableRAG
-    ("check a claim", "Claim:", "Three are from Italy.\nThe answer is: SUPPORTS"),
-    ("a statement about a table", "Statement:", "Three are from Italy.\nThe answer is: YES"),
-    ("question(s about a table| over a table)", "Question:", "It had two.\nThe answer is: Velo Nord"),
-    # Answers from a table
-    ("whether a statement", "Program:", _code(f"{_TEAMS_OF_ITALIANS}ans = len(teams) == 3")),
-    ("or a list of them", "Program:", _code(f"{_TEAMS_OF_ITALIANS}ans = max(teams, key=teams.count)")),
-    (r"\bYES\b", "The answer is:", "YES"),
-    (r"\bYES\b", "Explanation:", "Three are from Italy. The answer is: YES"),
-    ("one complete sentence", "The answer is:", _SENTENCE),
-    ("one complete sentence", "Explanation:", f"Velo Nord had two. The answer is: {_SENTENCE}"),
-    ("", "The answer is:", "Velo Nord"),
-    ("", "Explanation:", "Velo Nord had two. The answer is: Velo Nord"),
-    # Programs and solutions
-    ("short Python program", "Program:", _program),
-    ("multiple-choice", "Solution:", "60 °C are warmer than 20 °C. The answer is A."),
-    ("about (a|the) picture", "Solution:", "The sign names the fare. The answer is $4.50."),
-    ("over a table|about a table", "Solution:", _solution),
-)
-
-
-# Runs
+_MADE = {"plan": _plan, "first_rows": _first_rows, "fewer_columns": _fewer_columns}
+_MADE |= {"program": _program, "solution": _solution}
 
 
 def pieces_asked(state: State) -> set[str]:

@@ -10,18 +10,19 @@ import re
 from collections import namedtuple
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
 
 from tests import hosted_tools
-from tests.hosted_tools import Called
 from tests.loopback import chat_completion, chat_usage
 
 Json = dict[str, Any]
 Texts = tuple[tuple[str, str], ...]
-Rows = Sequence[
-    tuple[Any, ...]
-]  # of faults: whether each is there, and what the `error` of its API is made of
+Rows = Sequence[tuple[Any, ...]]
+"""Of faults: whether each is there, and what the `error` of its API is made of."""
 
 
 @dataclass(frozen=True)
@@ -35,12 +36,12 @@ class Rules:
     """
 
     max_output: int = 65536
-    efforts: tuple[str, ...] = ()
+    efforts: Sequence[str] = ()
     thinks: bool = False
     tools: bool = True
     logprobs: int = 400
     strict_limit: bool = False
-    types: tuple[str, ...] = ()
+    types: Sequence[str] = ()
     sampling: bool = True
     cached_from: int = 1024
     candidates: int = 1
@@ -48,30 +49,10 @@ class Rules:
 
 # The hidden tokens of an effort, in eighths of what is spent by default.
 _EIGHTHS = {"none": 0, "minimal": 1, "low": 2, "medium": 8, "high": 16, "xhigh": 32, "max": 64}
-_LOW, _MINIMAL = ("low", "medium", "high"), ("minimal", "low", "medium", "high")
-_LUNA = Rules(128000, ("none", *_LOW, "xhigh"), thinks=True, tools=False)
-_CLAUDE_4 = Rules(64000, types=("enabled", "disabled"))
-_OPUS = Rules(128000, (*_LOW, "xhigh", "max"), types=("adaptive", "disabled"), sampling=False)
+_MODELS = yaml.safe_load(Path(__file__).with_name("hosted_models.yaml").read_text("utf-8"))
 RULES: Mapping[str, dict[str, Rules]] = {
-    "openai": {
-        "gpt-4.1-mini": Rules(32768),
-        "gpt-5-mini": Rules(128000, _MINIMAL, thinks=True, logprobs=403),
-        "gpt-6-luna": _LUNA,
-        "gpt-5.6-sol": _LUNA,
-        "o4-mini": Rules(100000, _LOW, thinks=True, logprobs=403, strict_limit=True),
-    },
-    "anthropic": {
-        "claude-sonnet-4-5": _CLAUDE_4,
-        "claude-haiku-4-5": replace(_CLAUDE_4, cached_from=4096),
-        "claude-haiku-5-5": replace(_OPUS, thinks=True),
-        "claude-opus-4-8": _OPUS,
-        "claude-opus-5": replace(_OPUS, thinks=True, cached_from=512),
-    },
-    "google": {
-        "gemini-2.5-flash": Rules(thinks=True, candidates=8),
-        "gemini-3.5-flash-lite": Rules(efforts=_MINIMAL),
-        "gemini-3.8-flash": Rules(efforts=_LOW, thinks=True),
-    },
+    provider: {model: Rules(**rules) for model, rules in models.items()}
+    for provider, models in _MODELS.items()
 }
 
 
@@ -83,30 +64,13 @@ class Refused(Exception):
     """Ends the work on a request by a status and the JSON of an error, its arguments."""
 
 
-@dataclass(frozen=True)
-class Accepted:
-    """An accepted request. `prefixes` of its prompt may be in the cache of its `scope`, `kept` go into it."""
-
-    messages: Texts
-    prompt: str
-    thinking: int
-    limit: int | None
-    stop: Sequence[str] = ()
-    choices: int = 1
-    prefixes: Sequence[str] = ()
-    kept: Sequence[str] = ()
-    scope: str = ""
+_ACCEPTED = "messages prompt thinking limit stop choices prefixes kept scope"
+Accepted = namedtuple("Accepted", _ACCEPTED, defaults=((), 1, (), (), ""))
+"""An accepted request. `prefixes` of its prompt may be in the cache of its `scope`, `kept` go into it."""
 
 
-class Sample(NamedTuple):
-    """One reply: `finish` is stop, stop_sequence (with the `stop` that was met) or length."""
-
-    text: str
-    finish: str
-    output: int
-    reasoning: int
-    stop: str | None = None
-    calls: Sequence[Called] = ()
+Sample = namedtuple("Sample", "text finish output reasoning stop calls", defaults=(None, ()))
+"""One reply: `finish` is stop, stop_sequence (with the `stop` that was met) or length."""
 
 
 def tokens(text: str) -> int:
@@ -146,10 +110,6 @@ def _no_effort(name: str, said: str, efforts: Sequence[str]) -> tuple[Any, ...]:
     return f"Unsupported value: {said}. Supported values are: {listed}.", name, "unsupported_value"
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
 def _logprobs(text: str) -> Json:
     pieces = [text[start : start + 4] for start in range(0, len(text), 4)]
     rest: Json = {"logprob": -0.1, "bytes": None, "top_logprobs": []}
@@ -184,9 +144,8 @@ class ChatCompletions(OpenAI):
     """`POST /v1/chat/completions`."""
 
     limits = "max_completion_tokens max_tokens"
-    fields = _words(
-        f"{OpenAI.common} {limits} messages n seed stop logprobs reasoning_effort response_format"
-    )
+    more = "messages n seed stop logprobs reasoning_effort response_format"
+    fields = frozenset(f"{OpenAI.common} {limits} {more}".split())
 
     def faults(self, asked: Json, model: str, rules: Rules | None) -> Rows:
         if rules is None:
@@ -194,10 +153,8 @@ class ChatCompletions(OpenAI):
             return [(True, message, None, "model_not_found", 404)]
         thinks, effort = rules.thinks, asked.get("reasoning_effort", "medium")
         is_thinking, warmth = thinks and effort != "none", asked.get("temperature", 1)
-        unknown, limit = (
-            asked.keys() - self.fields,
-            asked.get("max_completion_tokens") or asked.get("max_tokens") or 0,
-        )
+        unknown = asked.keys() - self.fields
+        limit = asked.get("max_completion_tokens") or asked.get("max_tokens") or 0
         unrecognized = [*unknown, *([] if thinks else asked.keys() & {"reasoning_effort"})]
         too_large = f"max_tokens is too large: {limit}. This model supports at most {rules.max_output}."
         no_effort = f"'reasoning_effort' does not support '{effort}'", rules.efforts
@@ -250,7 +207,7 @@ class ChatCompletions(OpenAI):
 class Responses(OpenAI):
     """`POST /v1/responses`."""
 
-    fields = _words(f"{OpenAI.common} input include instructions max_output_tokens reasoning text")
+    fields = frozenset(f"{OpenAI.common} input include instructions max_output_tokens reasoning text".split())
 
     def faults(self, asked: Json, model: str, rules: Rules | None) -> Rows:
         if rules is None:
@@ -307,7 +264,7 @@ class Messages:
     provider, keys = "anthropic", ("x-api-key", "authorization")
     no_key = "x-api-key header is required", 401, "authentication_error"
     common = "model messages system tools tool_choice stream cache_control temperature top_k top_p"
-    fields = _words(f"{common} max_tokens stop_sequences thinking output_config")
+    fields = frozenset(f"{common} max_tokens stop_sequences thinking output_config".split())
 
     @staticmethod
     def error(message: str, status: int = 400, kind: str = "invalid_request_error") -> Refused:

@@ -52,8 +52,7 @@ def faults_of_chat(asked: Json) -> Rows:
     """Find what OpenAI's chat completions refuse."""
     messages = asked.get("messages", ())
     called = [call["function"] for message in messages for call in message.get("tool_calls", ())]
-    calls: list[list[str]] = []
-    results: list[list[str]] = []
+    calls, results = list[list[str]](), list[list[str]]()
     for message in messages:
         given = [message.get("tool_call_id", "")] if message.get("role") == "tool" else []
         if given and results and results[-1]:
@@ -79,11 +78,8 @@ def faults_of_responses(asked: Json) -> Rows:
     called = {item["call_id"] for item in items if item.get("type") == "function_call"}
     given = {item["call_id"] for item in items if item.get("type") == "function_call_output"}
     thoughts = [item for item in items if item.get("type") == "reasoning"]
-    unsealed = any(
-        item.get("encrypted_content") != SEALED
-        and (asked.get("store") is False or "encrypted_content" in item)
-        for item in thoughts
-    )
+    kept = [each for each in thoughts if asked.get("store") is False or "encrypted_content" in each]
+    unsealed = any(each.get("encrypted_content") != SEALED for each in kept)
     return [
         *_faults_of_functions(asked.get("tools", ())),
         (called != given, UNPAIRED),

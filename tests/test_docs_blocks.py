@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import json
 import os
 import re
 import shlex
@@ -16,9 +15,10 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Set
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
+import yaml
 
 from tests.documents.pdfs import pdf
 from tests.e2e.commands import Command, environment
@@ -27,29 +27,10 @@ from tests.hosted import Asked, HostedServer
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+DATA: Any = yaml.safe_load(Path(__file__).with_name("docs_blocks.yaml").read_text("utf-8"))
+HELD, CANNOT, REPLIES = DATA["held"], DATA["cannot"], DATA["replies"]
 RUN = ("python", "sh", "console")
 MODEL = "openai:gpt-4.1-mini"
-TOOL_PAGES = [f"docs/{name}.md" for name in ("tools", "chat", "approval", "tool_servers", "composing")]
-HELD = {  # pages whose blocks a test of their own runs
-    **dict.fromkeys(TOOL_PAGES, "tests/test_tools_page.py"),
-    "docs/traces.md": "tests/test_traces_page.py",
-    "docs/table_operations.md python": "tests/modules/table_ops/test_operation.py",
-    "docs/web_search.md": "tests/cli/test_checking.py",
-}
-CANNOT = {  # how a block begins, and why it cannot run here
-    "python3 -m venv .venv && .venv/bin/pip install -q -e '.[test]'": "it runs these tests",
-    "git clone https://github.com/": "it downloads the repository and packages",
-    'chameleon ask "What is the adult fare?" --image demos/data/ferry.png --inventory v': "it needs Ollama",
-    "chameleon index reports --out reports.index --retriever '{first: dense": "it needs embeddings of OpenAI",
-    "chameleon eval finqa dev.json": "it needs FinQA's release",
-    "pip install -e '.[ray]'": "it starts a cluster; tests/interop/test_ray.py does",
-    "from chameleon import Executor, read_table\nfrom chameleon.interop.ray": "the same",
-    "OMP_WAIT_POLICY=passive python scripts/serve_gguf.py": "it needs the weights of a model",
-    "import time, xllamacpp": "the same",
-    "python -m venv /tmp/perf": "it installs packages, and measures a model",
-    'python -m pytest -q -m "not slow"': "it is the run that this test is part of",
-    "chameleon --install-completion": "it writes to the shell's own files",
-}
 _FENCE = re.compile(r"(?:`([\w-]+\.[\w.-]+)`[^\n]*:\n\n)?^( *)```([\w{}-]*)\n(.*?)^\2```$", re.M | re.S)
 _FIGURES = re.compile(r"(?:under )?\d+(?:\.\d+)? m?s\b")
 
@@ -103,16 +84,17 @@ def server() -> Iterator[HostedServer]:
 
 
 @pytest.mark.parametrize("page", TO_RUN)
-def test_the_blocks_of_a_page_run_and_print_what_it_says(
-    page: str, tmp_path: Path, server: HostedServer, command: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_blocks_run(page: str, tmp_path: Path, server: Any, command: Command, monkeypatch: Any) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("CHAMELEON_STORE", "off")
     monkeypatch.syspath_prepend(str(tmp_path))
     (tmp_path / "demos").symlink_to(ROOT / "demos")
-    for name, text in GIVEN.get(page, {}).items():
+    for name, text in DATA["given"].get(page, {}).items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_bytes(text if isinstance(text, bytes) else text.encode())
+        said = (ROOT / text[1:]).read_text("utf-8") if text.startswith("@") else text
+        (tmp_path / name).write_text(said, "utf-8")
+    lines = [(18, "Agreement"), (10, "It ends by a notice of ninety days.")]
+    (tmp_path / "agreement.pdf").write_bytes(pdf([lines]))
     names: dict[str, object] = {}
     for block in BLOCKS[page]:
         if block.file:
@@ -190,48 +172,9 @@ def as_pattern(printed: str) -> str:
     return "(?s)" + ".*?".join(lines).replace("…", ".*?")
 
 
-REPLIES = {  # what a question or prompt ends with, and what the model says
-    "50 dollars in francs?": '[{"module": "convert", "args": {"amount": 50, "currency": "CHF"}}]',
-    "Modules:": '["program_generator", "answer_generator"]',
-    "harbour dues from 2010 to 2011": "Program: subtract(1250, 900), divide(#0, 900)",
-    "Question: …": "Program: subtract(1250, 900)",
-    "Which team lost the most games": "SELECT Team FROM (SELECT Team, Lost FROM league_2023 UNION ALL "
-    "SELECT Team, Lost FROM league_2024) GROUP BY Team ORDER BY SUM(Lost) DESC LIMIT 1",
-    "Which of them is cheaper?": "Amber Arrow costs 38. The answer is: Amber Arrow",
-    "notice to end the agreement?": "It is.\nPassages: 1 “ninety days”\nThe answer is ninety days.",
-    "</rows>": 'ans = sorted(table["rows"], key=lambda row: 0)[0][0]',
-}
-
-
 def reply(asked: Asked) -> str:
     last = asked.messages[-1][1][-400:]
     return next((said for part, said in REPLIES.items() if part in last), "It is so. The answer is yes.")
-
-
-GIVEN = {  # files of the reader's own
-    "docs/evaluation.md": {"league.csv": (ROOT / "demos/data/league.csv").read_text("utf-8")},
-    "docs/chameleon.md": {"problems.jsonl": (ROOT / "demos/data/problems.jsonl").read_text("utf-8")},
-    "docs/papers.md": {
-        "agreement.pdf": pdf([[(18, "Agreement"), (10, "It ends by a notice of ninety days.")]])
-    },
-    "docs/reports.md": {
-        "report.html": "<h1>Port</h1><h2>Dues</h2><p>Dues: 1,250 in 2011, 900 in 2010.</p><h2>End</h2>",
-        "figures.csv": "Item,2011,2010\nDues,1250,900\n",
-        "notes.txt": "In thousands of crowns.\n",
-    },
-    "docs/retrieval.md": {"reports/port.csv": "Year,Dues\n2010,900\n2011,1250\n"},
-    "docs/statutes.md": {
-        "fees.txt": "\u00a7 12. Fees\n\n(a) A late fee is due.\n\n(h) It is refunded.\n",
-        "cases.jsonl": '{"id": "1", "kind": "entailment", "text": "Ann paid a late fee.", "question": '
-        '"Section 12(a) applies to Ann.", "answer": "Entailment", "section_mentioned": "12(a)"}',
-        "statutes.json": json.dumps({"12": "\u00a7 12. Fees\n\n(a) A late fee is due.\n"}),
-    },
-    "docs/table_operations.md": {
-        "riders.csv": "Rider,Team,Points\nEk,Nord,60\nHolm,Ruota,31\n",
-        "teams.csv": "Name,Country\nNord,Norway\nRuota,Italy\n",
-    },
-    "docs/tablerag.md": {"regatta.csv": "Crew,Town\nBlue,Sel\nRed,Sel\nGreen,Ost\n"},
-}
 
 
 def test_every_block_has_a_language_and_what_cannot_run_is_in_a_page() -> None:

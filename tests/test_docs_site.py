@@ -29,16 +29,13 @@ def test_the_site_is_built_without_warnings(tmp_path: Path) -> None:
     assert all((tmp_path / page).is_file() for page in listed)
 
 
-def test_every_page_is_in_the_menu_and_in_llms_txt() -> None:
+def test_every_page_is_in_the_menu_and_in_llms_txt_and_links_lead_to_files() -> None:
     listed = set(_LINK.findall((DOCS / "llms.txt").read_text("utf-8")))
     assert listed == PAGES - {"index.md"}
     menu = "\n".join(re.findall(r"```{toctree}\n(.*?)```", (DOCS / "index.md").read_text("utf-8"), re.S))
     names = {each.rpartition("<")[2].rstrip(">") for each in menu.splitlines()}
     assert {page.removesuffix(".md") for page in listed} <= names
-
-
-def test_links_lead_to_files_that_are_there() -> None:
-    """As GitHub shows them; the site checks headings."""
+    # As GitHub shows them; the site checks headings.
     for page in ("../README.md", *PAGES):
         for link in _LINK.findall((DOCS / page).read_text("utf-8")):
             target = link.partition("#")[0]

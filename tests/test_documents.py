@@ -41,7 +41,7 @@ def test_the_inventory_of_the_demo_runs_from_anywhere(tmp_path: Path, command: C
     assert done.out == "By the table, the answer is Kingsmere Town.\n"
 
 
-def test_the_pictures_of_the_terminal_and_the_house_and_the_reference_are_up_to_date() -> None:
+def test_pictures_reference_and_reasons_to_decline_are_up_to_date() -> None:
     reference = runpy.run_path(str(ROOT / "docs/_ext/generated.py"))
     assert not reference["outdated"](), "run: python docs/_ext/generated.py"
     for name in ("terminal", "architecture"):
@@ -49,9 +49,6 @@ def test_the_pictures_of_the_terminal_and_the_house_and_the_reference_are_up_to_
         picture = (ROOT / f"docs/{name}.svg").read_text("utf-8")
         assert script["draw"]() == picture, f"run: python scripts/draw_{name}.py"
     script["check_rooms"]()
-
-
-def test_every_reason_to_decline_is_on_its_page() -> None:
     page = (ROOT / "docs/declined.md").read_text("utf-8")
     code = "".join(file.read_text("utf-8") for file in (ROOT / "modules/offline").glob("*.py"))
     for _, reason in re.findall(r"(?:Declined|Unfit)\(f?([\"'])((?:(?!\1).)+)\1[,)]", code):

@@ -12,37 +12,13 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from tests.test_floors import files, imports, imports_of, run_nodes
 
 ROOT = Path(__file__).parents[1]
-# What may be imported besides the core; a room that is not named takes the core alone.
-_ROOMS = """
-chameleon/documents: papers; chameleon/evaluation: programs; chameleon/interop: mcp models otlp inspect ray
-chameleon/llm: models openai; chameleon/pictures: pictures ocr easyocr; chameleon/sandbox: programs monty
-chameleon/retrieval: retrieval embeddings faiss; chameleon/table: databases corpus programs
-benchmarks: text-metrics binder-metric programs; modules/compose: models; modules/search: web ddgs
-chameleon/web: web; modules/vision: vision; planners: embeddings
-"""
-# Packages that are imported by another name; the SDK, and what MCP needs, come with the package named here.
-_NAMES = """
-PIL: pillow; Stemmer: pystemmer; faiss: faiss-cpu; markdown_it: markdown-it-py; pydantic_core: pydantic
-recognizers_date_time: recognizers-text-date-time; recognizers_number: recognizers-text-number; yaml: pyyaml
-opentelemetry: opentelemetry-exporter-otlp-proto-http; referencing: jsonschema
-anyio: mcp; httpx2: mcp; mcp_types: mcp; uvicorn: mcp
-"""
-# Loaded by others, inside functions: what they need as they are loaded is an extra's.
-_LATE = """
-interop.collector interop.langchain interop.inventory_server llm.openai_chat llm.scripted
-retrieval.sentence_transformer web.session
-"""
-
-
-def pairs(text: str) -> dict[str, str]:
-    return dict(part.split(": ") for part in re.split("; |\n", text.strip()))
-
-
-ROOMS, NAMES = pairs(_ROOMS), pairs(_NAMES)
-LOADED_LATE = {f"chameleon.{name}" for name in _LATE.split()}
+GIVEN = yaml.safe_load(Path(__file__).with_name("extras.yaml").read_text("utf-8"))
+ROOMS, NAMES, LOADED_LATE = GIVEN["rooms"], GIVEN["names"], {f"chameleon.{name}" for name in GIVEN["late"]}
 NOT_IMPORTED = {  # by our own code
     "emoji",  # Recognizers-Text needs it, in a version that it can use
     "psycopg",  # loaded by SQLAlchemy, by the address
@@ -109,10 +85,10 @@ def used_in(room: str) -> set[str]:
 
 def test_a_room_imports_what_its_extras_install_and_an_extra_lists_what_its_rooms_use() -> None:
     for room, packages in imported().items():
-        allowed = extras()[""].union(*(extras()[extra] for extra in ROOMS.get(room, "").split()))
+        allowed = extras()[""].union(*(extras()[extra] for extra in ROOMS.get(room, ())))
         assert packages <= allowed, (room, packages - allowed)
     for extra, packages in extras(own=True).items():
-        rooms = [room for room, named in ROOMS.items() if extra in named.split()]
+        rooms = [room for room, named in ROOMS.items() if extra in named]
         used = set[str]().union(*(used_in(room) for room in rooms or imported()))
         assert packages - NOT_IMPORTED <= used, (extra, packages - used)
 
@@ -122,7 +98,7 @@ def test_what_is_installed_is_imported_and_what_is_loaded_at_once_needs_the_core
     installed = frozenset[str]().union(*extras().values())
     assert installed - used == NOT_IMPORTED
     for room, named in ROOMS.items():
-        for extra in named.split():
+        for extra in named:
             assert extras()[extra] & imported()[room], f"{room} imports nothing of {extra}"
     late: set[str] = set()
     for name, file in files().items():

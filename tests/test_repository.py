@@ -58,7 +58,7 @@ def versions() -> list[str]:
     return sorted(found, key=lambda version: int(version.partition(".")[2]))
 
 
-def test_commands_name_files_and_extras_that_exist() -> None:
+def test_commands_name_files_extras_and_tests_that_exist() -> None:
     for source, text in commands().items():
         paths = named(r"(?<![\w.])(?:tests|scripts|docs|\.ci)(?:/[\w.-]*\w)+", text)
         assert paths, source
@@ -69,9 +69,6 @@ def test_commands_name_files_and_extras_that_exist() -> None:
     for source, text in (commands() | {page: read(page) for page in (*PAGES, "Dockerfile")}).items():
         for extras in named(r"(?:'\.\[|EXTRAS=)([\w,-]+)", text):
             assert set(extras.split(",")) <= PROJECT["optional-dependencies"].keys(), (source, extras)
-
-
-def test_every_smoke_test_is_one_that_exists() -> None:
     chosen = re.findall(r"^ *smoke (tests/\S+) -k '?([\w ]+?)'?$", read(".ci/run"), re.MULTILINE)
     assert len(chosen) == read(".ci/run").count("\n  smoke ") + read(".ci/run").count("\nsmoke ")
     for path, words in chosen:

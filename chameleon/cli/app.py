@@ -242,7 +242,8 @@ def compare(options: shared.CompareOptions, talk: shared.TalkOptions, json: bool
 def report(
     runs: list[Path] = RUNS_OR_LOGS,
     html: Path | None = Option(None, metavar="FILE", help="Write an HTML page of the problems or runs."),
-    published: bool = Option(False, "--published", help="Show the published results below."),
+    published: bool = Option(False, "--published", help="Show the published results and figures below."),
+    chains_of: Path | None = Option(None, metavar="DIR", help="Group problems by the chains of this run."),
     labels: Path | None = Option(None, metavar="FILE", help="Count labels of answers: columns id and label."),
     problems: int = Option(200, min=0, help="How many problems of a run the page shows."),
     json: bool = JSON,

@@ -34,7 +34,7 @@ from chameleon.evaluation.run import Run, read_run
 from chameleon.evaluation.run_dir import FIGURES, SETTINGS, spent_in, write_whole
 from chameleon.figures import in_dollars
 from chameleon.inventory.source import shipped_grids
-from chameleon.text import counted, did_you_mean, nearest, one_line
+from chameleon.text import counted, nearest, one_line
 from chameleon.usage import Usage
 
 
@@ -95,7 +95,7 @@ def _kind_of(target: str) -> Literal["grid", "questions", "question"]:
     if target in shipped_grids():
         return "grid"
     is_one_word = not set(target) & set(" ?？")
-    if is_one_word and (is_yaml or "/" in target or did_you_mean(target, shipped_grids())):
+    if is_one_word and (target.isascii() or is_yaml or "/" in target):
         hint = f"A question has blanks or a question mark. {nearest(target, shipped_grids())}"
         raise InputError("there is no such file or experiment", where=target, hint=hint)
     return "question"
@@ -121,7 +121,7 @@ def _grid(options: CompareOptions) -> Grid:
 def _given_to(options: CompareOptions, close: ExitStack, *, is_grid: bool) -> dict[str, Any]:
     """Return what all problems come with; the index of an experiment may be a folder of several."""
     if is_grid and options.index is not None and not index_digests(options.index):
-        hint = "`chameleon index` makes one."
+        hint = "`chameleon index` makes one; for an experiment that searches several, one in each DIR/NAME."
         raise InputError("there is no index in it", where=str(options.index), hint=hint)
     given = read_files(replace(options, index=None) if is_grid else options, close)
     return {**given, "index": str(options.index)} if is_grid and options.index is not None else given

@@ -42,7 +42,7 @@ def merge_parts(parts: Sequence[Path], out: Path) -> None:
 
 
 def print_stats(runs: Sequence[Path], *, as_json: bool) -> None:
-    """Print which modules the plans of the runs call, and in which order."""
+    """Print which modules the plans of the runs call, and in which order; published plans too."""
     summaries = _read_runs(runs)
     if as_json:
         found = []
@@ -52,9 +52,10 @@ def print_stats(runs: Sequence[Path], *, as_json: bool) -> None:
             found.append(about | run.plans.to_json() | ({"groups": groups} if groups else {}))
         echo_json({"runs": found})
         return
-    echo(_overview(summaries))
+    for comparison in Comparison.of(summaries, published=True):
+        _print_exhibits(comparison, "plans", "calls", "transitions")
     for run in summaries:
-        name = one_line(run.name)
+        name = f"{one_line(run.name)}, {counted(run.n, 'problem')}"
         for group, counts in _groups(run).items():
             if [count.n for count in counts.values()] != [run.tally.all.n]:  # else all problems are alike
                 echo(f"\n{name}: by {group}")
@@ -72,6 +73,7 @@ def print_report(
     runs: Sequence[Path],
     *,
     published: bool = False,
+    chains_of: Path | None = None,
     labels: Path | None = None,
     html: Path | None,
     problems: int,
@@ -79,22 +81,23 @@ def print_report(
 ) -> None:
     """Print the runs in one table, with the published rows below, and what became of their problems.
 
-    `labels` are categories that a person gave to answers; `html` shows `problems` of each run.
+    `published` adds published rows and figures; the chains of the run `chains_of` count for all; `labels` are
+    categories that a person gave to answers; `html` shows `problems` of each run.
     """
     runs = [each for run in runs for each in _folders_of(run)]
     if any(each.is_file() for each in runs):
         _write_page_of_logs(runs, html)
         return
     summaries = _read_runs(runs)
-    comparisons = Comparison.of(summaries, published=published)
+    chains = None if chains_of is None else read_run(chains_of)
     counts = {run.name: _counted_labels(labels, run) for run in summaries} if labels is not None else {}
+    comparisons = Comparison.of(summaries, published=published, chains_of=chains, labels=counts)
     if html is not None:
         with Activity(f"writing {html}"):
-            write_page(summaries, comparisons, html, problems, counts)
+            write_page(summaries, comparisons, html, problems)
     if as_json:
         tables = [comparison.to_json() for comparison in comparisons]
-        told = {"labels": counts} if labels is not None else {}
-        echo_json({"tables": tables, "runs": [run.to_json() for run in summaries], **told})
+        echo_json({"tables": tables, "runs": [run.to_json() for run in summaries]})
         return
     for comparison in comparisons:
         echo(f"{comparison.benchmark.name}: {comparison.shown}\n")
@@ -102,20 +105,14 @@ def print_report(
         texts = {
             "date": [row.date or DASH for row in rows],
             "model": [row.model or DASH for row in rows],
+            **({"tuned": [row.tuned or DASH for row in rows]} if any(row.tuned for row in rows) else {}),
             "settings or source": [row.settings for row in rows],
         }
         columns = {"system": [row.system for row in rows], "n": [row.problems for row in rows]}
         columns |= {name: [row.cells.get(name, DASH) for row in rows] for name in comparison.columns}
         echo(f"{in_blocks((columns | texts).items(), texts)}\n")
+        _print_exhibits(comparison)
         _print_problems(comparison)
-    for name, found in counts.items():
-        shares = [f"{100 * count / found.total():.2f}" for count in found.values()]
-        columns = {
-            "label": list(found),
-            "n": [f"{count:,}" for count in found.values()],
-            "% of labels": shares,
-        }
-        echo(f"{one_line(name)}, {counted(found.total(), 'label')}:\n{in_blocks(columns.items())}\n")
     for run in summaries:
         echo(one_line(run.name))
         for name, text in run.facts:
@@ -141,6 +138,12 @@ def _write_page_of_logs(logs: Sequence[Path], html: Path | None) -> None:
         runs += runs_in(each)
     count = write_run_page(runs, html)
     say(f"Page of {counted(count, 'run')}: {one_line(str(html))}")
+
+
+def _print_exhibits(comparison: Comparison, *kinds: str) -> None:
+    for each in comparison.exhibits:
+        if each.kind in kinds if kinds else each.is_asked:
+            echo(f"{one_line(each.title, 200)}\n{in_blocks(each.columns, ['followed by'])}\n")
 
 
 def _print_problems(comparison: Comparison) -> None:
@@ -197,27 +200,6 @@ def _groups(run: Run) -> dict[str, dict[str, Count]]:
     groups = run.benchmark.groups.items()
     found = {group: {name: counts[name] for name in names if name in counts} for group, names in groups}
     return {group: columns for group, columns in found.items() if columns}
-
-
-def _overview(runs: Sequence[Run]) -> str:
-    """Write counts and shares, one column for each run and each published system that names its modules."""
-    benchmarks = {run.benchmark.name: run.benchmark for run in runs}.values()
-    published = [row for benchmark in benchmarks for row in benchmark.published if row.module_use]
-    modules = dict.fromkeys(name for run in runs for name in run.plans.modules)
-    modules |= dict.fromkeys(name for row in published for name in row.module_use)
-    names = ["problems", "different programs", "mean length", *(f"{name}, %" for name in modules)]
-    columns = [("run", names)]
-    for run in runs:
-        plans = run.plans
-        length = DASH if plans.mean_length is None else f"{plans.mean_length:.2f}"
-        shares = [f"{100 * plans.share(name):.2f}" for name in modules]
-        columns.append((run.name, [run.problems, f"{len(plans.programs):,}", length, *shares]))
-    for row in published:
-        shares = [f"{row.module_use[name]:.2f}" if name in row.module_use else DASH for name in modules]
-        known = [DASH if each is None else f"{each:,}" for each in (row.n, row.programs)]
-        length = DASH if row.mean_length is None else f"{row.mean_length:.2f}"
-        columns.append((row.system, [*known, length, *shares]))
-    return in_blocks(columns)
 
 
 def export_runs(spans: SpanOptions, source: Path, inspect: Path | None) -> int:

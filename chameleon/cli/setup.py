@@ -140,7 +140,12 @@ def read_files(options: FileOptions, close: ExitStack) -> dict[str, Any]:
     sources = options.table or []
     sheets = options.sheet or repeat(None, len(sources))
     tables = [_read_table(source, sheet, options) for source, sheet in zip(sources, sheets, strict=True)]
-    tables = [*map(_told_from, tables, sources, repeat([table.caption for table in tables]))]
+    captions = [table.caption for table in tables]
+    for place, source in enumerate(sources):
+        if captions.count(captions[place]) > 1 and source != STANDARD_INPUT and not is_database(source):
+            path = Path(source).resolve()
+            before = path.parent.name if captions[place] == path.stem else path.stem
+            tables[place] = tables[place].with_caption(f"{before}/{captions[place]}")  # north/sales
     if tables:
         given["table"] = tables[0]
     if len(tables) > 1:
@@ -184,15 +189,6 @@ def _read_table(source: str, sheet: str | None, options: FileOptions) -> Table:
     table = found.table
     is_named = table.caption.strip() or (is_piped and len(options.table or ()) < 2)
     return table if is_named else table.with_caption(found.name if sheet else Path(name).stem)
-
-
-def _told_from(table: Table, source: str, captions: Sequence[str]) -> Table:
-    """Return a table under a name of its own; one that others have gets its folder or file: north/sales."""
-    if captions.count(table.caption) < 2 or source == STANDARD_INPUT or is_database(source):
-        return table
-    path = Path(source).resolve()
-    before = path.parent.name if table.caption == path.stem else path.stem
-    return table.with_caption(f"{before}/{table.caption}")
 
 
 @contextmanager

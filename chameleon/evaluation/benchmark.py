@@ -25,7 +25,7 @@ Cell = tuple[int, int]
 class Published:
     """A row of a published table: percentages by column, half of their intervals, and where they are printed.
 
-    `tuned` is how many parameters were tuned for it; `programs` and `mean_length` are about its plans.
+    `tuned` is how many parameters were tuned for it.
     """
 
     system: str
@@ -33,11 +33,8 @@ class Published:
     percent: Mapping[str, float]
     n: int | None = None
     correct: int | None = None
-    module_use: Mapping[str, float] = field(default_factory=dict)
     half_widths: Mapping[str, float] = field(default_factory=dict)
     tuned: str = ""
-    programs: int | None = None
-    mean_length: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,12 +286,21 @@ class Benchmark(Described):
     @cached_property
     def published(self) -> Sequence[Published]:
         """The published rows, for a report, of `benchmarks/published/NAME.yaml`: a row may lack columns."""
+        rows = [{**row} for row in self._published_file.get("rows", ())]
+        for row in rows:
+            for key in ("percent", "half_widths"):
+                cells = zip(self._published_file["columns"], row.get(key, ()), strict=False)
+                row[key] = {name: value for name, value in cells if value is not None}
+        return [Published(**row) for row in rows]
+
+    @property
+    def published_figures(self) -> Mapping[str, Mapping[str, Any]]:
+        """The rest of that file by its place in print: what each is `about`, and numbers of `systems`."""
+        return {**self._published_file.get("figures", {})}
+
+    @cached_property
+    def _published_file(self) -> Mapping[str, Any]:
         from chameleon.yaml_text import read_yaml
 
         file = resources.files("chameleon.benchmarks").joinpath("published", f"{self.name}.yaml")
-        data = read_yaml(file.read_text("utf-8")) if file.is_file() else {"rows": ()}
-        for row in data["rows"]:
-            for key in ("percent", "half_widths"):
-                cells = zip(data["columns"], row.get(key, ()), strict=False)
-                row[key] = {name: value for name, value in cells if value is not None}
-        return [Published(**row) for row in data["rows"]]
+        return {**read_yaml(file.read_text("utf-8"))} if file.is_file() else {}

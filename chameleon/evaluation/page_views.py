@@ -85,7 +85,6 @@ def environment() -> Environment:
     made.filters |= {
         "brief": brief,
         "shown": room.shown,
-        "percent": lambda share: f"{100 * share:.2f}",
         "in_time": in_time,
         "count": lambda number: f"{number:,}",
         "from_json": values.from_json,

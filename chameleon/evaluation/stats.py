@@ -32,11 +32,6 @@ class PlanStats:
         return self.modules.get(module, 0) / self.n if self.n else 0.0
 
     @property
-    def without_plan(self) -> int:
-        """How many problems have an empty plan."""
-        return self.programs.get((), 0)
-
-    @property
     def mean_length(self) -> float | None:
         """Steps in a plan on average, an empty one counting 0; None without problems."""
         steps = sum(len(program) * count for program, count in self.programs.items())
@@ -54,7 +49,7 @@ class PlanStats:
         """Return the counts as one object; shares and probabilities are fractions."""
         return {
             "n": self.n,
-            "without_plan": self.without_plan,
+            "without_plan": self.programs.get((), 0),
             "modules": {name: self.share(name) for name in self.modules},
             "programs": len(self.programs),
             "mean_length": self.mean_length,

@@ -1,4 +1,4 @@
-"""The paper's table of a benchmark: the published rows, with runs below them."""
+"""The paper's table of a benchmark, and its other figures: runs, and the published rows below them."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from chameleon.core.conversation import answer_in_text
 from chameleon.core.events import RunStarted
 from chameleon.errors import InputError, LogError
 from chameleon.evaluation.benchmark import Benchmark, Published
+from chameleon.evaluation.exhibits import Exhibit, Series, exhibits_of
 from chameleon.evaluation.kept_events import EventReader
 from chameleon.evaluation.results import Count, Result
 from chameleon.evaluation.run import DASH, Run, figure
@@ -28,7 +29,7 @@ class SystemRow:
 
     `cells` are percentages as printed, or the figures of a benchmark that grades; a dash where none is known.
     `settings` is what was chosen for a run, and for a published row where it was printed; `problems` is `n`
-    as it is shown: "7,686", or of a run that has not ended "69 of 200, unfinished".
+    as it is shown: "7,686", or of a run that has not ended "69 of 200, unfinished"; `tuned` are parameters.
     """
 
     system: str
@@ -39,6 +40,7 @@ class SystemRow:
     problems: str
     date: str = ""
     model: str = ""
+    tuned: str = ""
     run: Run | None = None
 
     @classmethod
@@ -47,7 +49,7 @@ class SystemRow:
         cells = dict.fromkeys(_columns(benchmark), DASH) | {k: f"{v:.2f}" for k, v in row.percent.items()}
         cells |= {name: f"{cells[name]}±{half:.2f}" for name, half in row.half_widths.items()}
         n = DASH if row.n is None else f"{row.n:,}"
-        return cls(row.system, row.n, cells, row.source, bool(benchmark.figures), n)
+        return cls(row.system, row.n, cells, row.source, bool(benchmark.figures), n, tuned=row.tuned)
 
     @classmethod
     def of(cls, run: Run) -> SystemRow:
@@ -60,11 +62,11 @@ class SystemRow:
             counts = {ALL: tally.all} | {name: tally.columns.get(name, Count()) for name in names}
             cells = {name: benchmark.percent(name, count.correct, count.n) for name, count in counts.items()}
         graded, model = tally.graded is not None, run.settings.get("model") or "none"
-        return cls(run.name, tally.all.n, cells, run.choices, graded, run.problems, run.date, model, run)
+        return cls(run.name, tally.all.n, cells, run.choices, graded, run.problems, run.date, model, run=run)
 
     def to_json(self) -> dict[str, Any]:
         """Return the row; cells are numbers, or null."""
-        own: dict[str, Any] = {"source": self.settings}
+        own: dict[str, Any] = {"source": self.settings, "tuned": self.tuned or None}
         if self.run is not None:
             own = {"unfinished": self.run.unfinished, "settings": self.settings}
         return {
@@ -90,10 +92,14 @@ class Comparison:
 
     benchmark: Benchmark
     rows: tuple[SystemRow, ...]
+    exhibits: tuple[Exhibit, ...] = ()
 
     @classmethod
-    def of(cls, runs: Iterable[Run], *, published: bool = False) -> list[Comparison]:
-        """Make one table for each benchmark and file of your own that the runs are of, as they come up."""
+    def of(cls, runs: Iterable[Run], *, published: bool = False, **exhibited: Any) -> list[Comparison]:
+        """Make one table for each benchmark and file of your own that the runs are of, as they come up.
+
+        `exhibited` and what it raises are those of `exhibits_of`.
+        """
         by_data: dict[Any, list[Run]] = {}
         for run in runs:
             data = run.settings["data"] if run.benchmark.skips_bad_rows else None
@@ -103,8 +109,19 @@ class Comparison:
             benchmark = group[0].benchmark
             printed = benchmark.published if published else ()
             rows = [SystemRow.published(row, benchmark) for row in printed]
-            found.append(cls(benchmark, (*map(SystemRow.of, group), *rows)))
+            exhibits = exhibits_of(group, benchmark.published_figures if published else {}, **exhibited)
+            found.append(cls(benchmark, (*map(SystemRow.of, group), *rows), tuple(exhibits)))
         return found
+
+    @property
+    def by_system(self) -> Exhibit:
+        """The column of the table that most systems have, for a chart."""
+        name = max(self.columns, key=lambda each: sum(row.cells.get(each, DASH) != DASH for row in self.rows))
+        cells = [
+            (row, cell.split("±")[0]) for row in self.rows if (cell := row.cells.get(name, DASH)) != DASH
+        ]
+        systems = [Series(row.system, row.run is None, {name: float(cell)}) for row, cell in cells]
+        return Exhibit(f"{name} by system", systems, chart="bars")
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -150,7 +167,8 @@ class Comparison:
 
     def to_json(self) -> dict[str, Any]:
         rows = [row.to_json() for row in self.rows]
-        return {"benchmark": self.benchmark.name, "columns": list(self.columns), "rows": rows}
+        found = {"benchmark": self.benchmark.name, "columns": list(self.columns), "rows": rows}
+        return {**found, "exhibits": [each.to_json() for each in self.exhibits if each.is_asked]}
 
 
 def ranked(runs: Iterable[Run]) -> list[str]:

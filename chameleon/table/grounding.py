@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from chameleon.table.amounts import read_amount
-from chameleon.table.table import Table
+from chameleon.table.table import Column, Table
 
 _COMPUTES = re.compile(
     r"\bhow (?:many|much|often|long|far|old)\b|\bper ?cent|%"
@@ -121,8 +121,12 @@ def lists_only(result: Any, table: Table) -> bool:
     """Tell whether a query's result only lists each row of the table, and has nothing that it worked out."""
     if not isinstance(result, Table) or not 1 < len(table.rows) == len(result.rows):
         return False
-    columns = {tuple(map(_value, column.cells)) for column in table.columns}
-    return all(tuple(map(_value, column.cells)) in columns for column in result.columns)
+
+    def values(column: Column) -> tuple[Any, ...]:
+        return tuple(tuple(_numbers(cell)) or _form(cell) for cell in column.cells)
+
+    columns = set(map(values, table.columns))
+    return all(values(column) in columns for column in result.columns)
 
 
 def alone(answer: str, result: Any) -> str:
@@ -146,10 +150,6 @@ def _texts(value: Any) -> Iterator[str]:
 
 def _form(text: str) -> str:
     return " ".join(text.split()).strip(_AROUND).casefold()
-
-
-def _value(cell: str) -> Any:
-    return tuple(_numbers(cell)) or _form(cell)
 
 
 def _numbers(text: str) -> Iterator[Fraction]:

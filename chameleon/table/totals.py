@@ -279,7 +279,9 @@ class _Rows:
             is_most = same == len(told) or (2 * same >= len(told) and place in self.labels)
             if same and is_most and count >= least:
                 where = "above" if place else "below"
-                return f"is the {of} of the {f'{count} rows' if count > 1 else 'row'} {where}"
+                odd = [c for c, value in told.items() if not self._is(of, c, value, start)]
+                but = f" (but not in {', '.join(self.table.header[c] for c in odd)})" if odd else ""
+                return f"is the {of} of the {f'{count} rows' if count > 1 else 'row'} {where}{but}"
         return ""
 
     def _is(self, of: str, column: int, value: Fraction, start: int) -> bool:

@@ -85,7 +85,7 @@ class TableSources(Module):
 
     reads = (
         "history, input.question, input.index?, input.table, input.tables?, input.choices?, input.unit?, "
-        "cache.retrieved?, cache.table_choice?, cache.program?, cache.sql?, cache.answer"
+        "cache.retrieved?, cache.table_choice?, cache.program?, cache.sql?, cache.chain?, cache.answer"
     )
     writes = ("cache.sources",)
     traits = Traits(non_text=("cache.sources",))
@@ -111,13 +111,18 @@ def table_sources(state: State, answer: Any) -> list[dict[str, Any]]:
 def _parts(state: State) -> list[tuple[dict[str, Any], Table, TableRegion]]:
     """Return each table that was read: what it is called, as it was whole, and the part that was read."""
     asked = _asked(state)
+    chain = state.cache.get("chain") or ()
+    joined = {link["args"]["table"] for link in chain if "table" in link.get("args", ())}
+    if chain:
+        asked = [each for place, each in enumerate(asked) if not place or each[0]["table"] in joined]
     wholes, tables = [table for _, table in asked], state.tables
     kept = [region_kept(*pair) for pair in zip(wholes, tables, strict=False)]
     if len(asked) == 1 and kept[:1] not in ([None], [TableRegion()]):
         return [(*asked[0], kept[0])] if kept[0] else []
     if len(asked) > 1 and None in kept:  # they were joined or computed from
         made = [each.input_changes["table"] for each in state.executed if "table" in each.input_changes]
-        found = [[_region_in(whole, each) for whole in wholes] for each in reversed(made or tables[:1])]
+        used = " ".join([*tables[0].header, *(link.get("call", "") for link in chain)])
+        found = [[_region_in(whole, each, used) for whole in wholes] for each in reversed(made or tables[:1])]
         regions = max(found, key=lambda each: sum(map(bool, each)))  # a sum over a join has lost some
         return [(*each, region) for each, region in zip(asked, regions, strict=True) if region] or [
             (*each, TableRegion()) for each in asked
@@ -158,12 +163,15 @@ def _asked(state: State) -> list[tuple[dict[str, Any], Table]]:
     return [({"table": name}, each) for name, each in named_tables(wholes, first=1)]
 
 
-def _region_in(whole: Table, part: Table) -> TableRegion | None:
-    """Return the rows and columns of a table that stand in one made of it and others; None for none."""
+def _region_in(whole: Table, part: Table, used: str) -> TableRegion | None:
+    """Return the rows and columns of a table that a table made of it and others has; None for none.
+
+    Only columns whose names are in `used` are returned, if any are.
+    """
     shared = [index for index, name in enumerate(whole.header) if name in part.header]
     if not shared:
         return None
     places = [part.header.index(whole.header[index]) for index in shared]
     there = {tuple(row[place] for place in places) for row in part.rows}
     rows = [n for n, row in enumerate(whole.rows) if tuple(row[index] for index in shared) in there]
-    return TableRegion(rows or None, shared)
+    return TableRegion(rows or None, [n for n in shared if whole.header[n] in used] or shared)

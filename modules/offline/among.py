@@ -31,6 +31,8 @@ _SPAN = re.compile(
 _COMPARED = re.compile(r"\bthan\b", re.IGNORECASE)
 _ADDED_UP = re.compile(r"\bhow (?:many|much)\b|\b(?:total|sum|altogether|most|fewest|least)\b", re.IGNORECASE)
 _TOTAL = re.compile(r"\b(?:total|altogether|sum|in all)\b", re.IGNORECASE)
+_COUNTED = re.compile(r"\bhow many ((?:different |distinct )?\w+(?: \w+)?)", re.IGNORECASE)
+_LEAST = re.compile(r"\b(?:fewest|least|lowest|smallest)\b", re.IGNORECASE)
 # What is not added up over years, whatever is asked of it.
 _NO_SUM = re.compile(
     r"\b(?:prices?|costs?|expensive|cheap\w*|rates?|ranks?|ratings?|percent\w*|shares?|average|mean|median|ages?|old|tall"
@@ -77,7 +79,9 @@ def among(
     try:
         (chosen, output), *agreeing = _agreeing(read, state, near)
     except Declined as refusal:
-        if needed := _needed(had, found, most):
+        alike = [each.called for each in found if has_same_columns(found[0].table, each.table)]
+        of_all = " and ".join(alike) if _ALL_OF.search(state.input["question"]) and alike[1:] else ""
+        if needed := _needed(had, found, most) or of_all:
             what = f"the question may need {needed} together, and no model is there to put them together"
             raise Declined(what, hint=f"{refusal.what[0].upper()}{refusal.what[1:]}.") from None
         raise
@@ -140,6 +144,10 @@ def _together(question: str, found: Sequence[Candidate]) -> tuple[str, list[Cand
         if len(group) < 2 or len(set(names)) < len(group):
             continue
         values = differences(names)
+        counted, stems = _COUNTED.search(question), language_of(question).stems
+        nouns = [{*stems(each.name)} for each in first.table.columns if not each.meaning.is_number]
+        if counted is not None and any(name and name <= {*stems(counted[1])} for name in nouns):
+            return None  # the branches of both years are those of either, or those that are in both
         told = {cell.strip().casefold() for each in group for row in each.table.rows for cell in row}
         if _SPAN.search(question) or told & {*map(str.casefold, values)}:
             return None
@@ -208,6 +216,9 @@ def _of_union(
                 | ({"rows": mine} if mine else {})
                 | ({"cells": cells} if cells else {})
             )
+    if _LEAST.search(question) and len(sources) < len(group):
+        missing = ", ".join(e.called for e in group if e.id not in {source["id"] for source in sources})
+        raise Declined(f"the answer would be {output['answer']}, which is not in {missing}")
     choice = {**group[0].to_json(), "words": list(values), "others": [each.id for each in group[1:]]}
     return {**output, "sources": sources, "table_choice": choice, "table": whole}
 

@@ -243,11 +243,15 @@ def _values(sheet: Sheet, forms: Sequence[Form]) -> tuple[list[Any], list[int], 
 
 @dataclass(frozen=True)
 class Gap(Form):
-    """How much two numbers differ; with `signed`, the second less the first."""
+    """How much two numbers differ; with `signed`, the second less the first.
+
+    `way`: 1 where the first is said to be the larger, -1 where it is said to be the smaller, 0 for neither.
+    """
 
     one: Form
     two: Form
     signed: bool = False
+    way: int = 0
 
     def find(self, sheet: Sheet) -> Computed:
         if self.one == self.two:
@@ -256,6 +260,8 @@ class Gap(Form):
         if any(isinstance(each, tuple) for each in values):
             raise Unfit("days are not counted")
         change = Fraction(values[1]) - Fraction(values[0])
+        if change * self.way > 0:
+            raise Unfit(f"it is not {'more' if self.way > 0 else 'less'}: the difference is {plain(-change)}")
         return _number(change if self.signed else abs(change), rows, column)
 
     def said(self, sheet: Sheet) -> str:

@@ -178,7 +178,8 @@ class Kinds(Question):
         """Yield the sum of a column over several rows, where it adds up."""
         column = self.sheet.columns[index]
         is_one = self.names_row or len(self.sheet.rows) == 1
-        if column.adds_up and self._is_flow(column) and not is_one:
+        # Of what comes in and goes out, as in an account, only a sum that is named is sure.
+        if column.adds_up and self._is_flow(column) and not is_one and min(column.filled, default=0) >= 0:
             yield from self.yields(cost, Fold(self.where, index, "sum"), *used)
 
     def counts(self) -> Iterator[Costed]:
@@ -273,6 +274,8 @@ class Kinds(Question):
             if self.sheet.origins is not None and not (self._is_dated or self._is_flow(column)):
                 continue  # what several years have together: of the people nothing
             is_free = index not in self.where.columns and (item is None or item is not by)
+            if fold is None and min(column.filled, default=0) < 0:
+                continue  # as in `_sum`
             if bears and column.kind == "number" and is_free:
                 form = Fold(self.where, index, how)
                 yield from self.grouped(cost, form, fold, item, *self.of("count", "how"))
@@ -415,16 +418,24 @@ class Kinds(Question):
         if pair is None or len(pair[0]) != 2 or not marks:
             return
         parts, others = pair
-        if all(isinstance(each, Dates) for each in parts):
+        if change is not None and all(isinstance(each, Dates) for each in parts):
             parts = sorted(parts, key=lambda each: each.moment)
+        more, than, lead = self.one("more"), self.one("than"), 0
+        if change is None and more is not None and than is not None:  # more than the one named behind "than"
+            starts = {id(b.condition): self.frame.items[max(b.taken)].start for b in self.bounds if b.taken}
+            behind = [each for each in parts if starts.get(id(each), 0) > than.start]
+            if behind:
+                second = min(behind, key=lambda each: starts[id(each)])
+                parts, lead = sorted(parts, key=lambda each: each is second), int(more.value)
         counts_rows = self.has("count") and self.has("more") and not self.names_row
         if counts_rows and not self.has("column", "subject"):  # how many more A than B
             wheres = [Where((*others, each)) for each in parts]
             if any(len(each.rows(self.sheet)) > 1 for each in wheres):
-                yield from self.yields(0.0, Gap(HowMany(wheres[0]), HowMany(wheres[1])), *used)
+                gap = Gap(HowMany(wheres[0]), HowMany(wheres[1]), way=lead)
+                yield from self.yields(0.0, gap, *used)
         for cost, index, item in self.measure(marks):
             first, second = (self._one_of(each, others, index) for each in parts[::way])
-            yield from self.yields(cost, Gap(first, second, change is not None), item, *used)
+            yield from self.yields(cost, Gap(first, second, change is not None, lead), item, *used)
 
     def comparisons(self) -> Iterator[Costed]:
         """Which of two or more has the more, and whether one has more than another."""

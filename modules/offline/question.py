@@ -38,6 +38,8 @@ class Question:
         asked = self._after_ask(ask)
         self.word_is_bare = asked is None or asked.kind not in ("noun", "subject", "column")
         is_column = asked is not None and asked.kind == "column"
+        self.actor = self._actor(ask)
+        is_column &= asked is not self.actor
         self.wanted = asked if asked is not None and is_column and not self.col(asked).is_count else None
         is_fold = any(item.kind == "fold" for item in self.items[:3])
         is_noun = asked is not None and asked.kind in ("noun", "subject")
@@ -96,6 +98,23 @@ class Question:
         is_exact = after is not None and after.kind == "column" and not after.cost
         is_column = is_exact and item.kind == "noun"  # the vessel type
         return after if is_beside and (is_row or is_column) else item
+
+    def _actor(self, ask: Item | None) -> Item | None:
+        """Return the column that does what is asked, or has it done to it: who runs the branch."""
+        items, fits = self.frame.items, self.sheet.fits
+        place = next((n for n, each in enumerate(items, 1) if each is ask), len(items))
+        first, second = (*items[place : place + 2], None, None)[:2]
+        if first is None or ask is None:
+            return None
+        acts = self.frame.tokens[ask.end].low in self.sheet.words.data["acts"].split()
+        if self.asks == "where":
+            is_place = first.kind == "column" and fits(self.col(first), "place")
+            found = None if is_place else first
+        elif self.asks == "who":
+            found = second if first.kind in ("verb", "subject") else None
+        else:
+            found = first if acts and self.asks == "which" else None
+        return found if found is not None and found.kind == "column" else None
 
     # What keeps it from being read: it asks nothing, or twice, or leaves open what.
 
@@ -285,6 +304,7 @@ class Question:
             yield from [(0.0, self.wanted.value, self.wanted)] if is_open else []
             return
         used = {column for each in affirmed for column in each.columns} | {by}
+        used |= {self.actor.value} if self.actor is not None else set()
         sort, key = _SORTS.get(self.asks, ""), self.sheet.key
         named = [item for item in self.columns() if item.value not in used and not self.names_rows]
         named = [

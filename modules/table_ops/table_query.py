@@ -63,10 +63,11 @@ class TableQuery(LLMModule):
 
     def interpret(self, text: str, state: State) -> Answer:
         answer, table = self.parse(text), state.table
+        items = answer if isinstance(answer, list) else [str(answer)]
+        free = (item for item in items if not is_a_cell(item, table))
+        if why := next(filter(None, map(no_answer, free)), ""):
+            raise StepRejected(why, hint="Give the answer alone.")
         if isinstance(answer, list):
-            free = (item for item in answer if not is_a_cell(item, table))
-            if why := next(filter(None, map(no_answer, free)), ""):
-                raise StepRejected(why, hint="Give the answer alone.")
             return _asked_cell([settled(item, table) for item in answer], state)
         return answer
 

@@ -59,7 +59,6 @@ def count(verdicts: Iterable[Any]) -> tuple[int, int]:
 
 
 def breakdown(prefix: str, asked: Sequence[Problem], verdicts: Iterable[bool]) -> Figures:
-    """The counts of all and of each column."""
     tally = Tally(())
     for each, verdict in zip(asked, verdicts, strict=True):
         tally.add(Result(each.id, None, declined=False, correct=verdict, columns=each.columns))
@@ -68,7 +67,6 @@ def breakdown(prefix: str, asked: Sequence[Problem], verdicts: Iterable[bool]) -
 
 
 def tallied(scorer: str, predictions: Iterable[Any], asked: Iterable[Problem]) -> Tally:
-    """The counts of a scorer, with its grades and conversations."""
     tally = Tally((), rule(scorer))
     for said, each in zip(predictions, asked, strict=True):
         verdict = rule(scorer).judged(said, each)

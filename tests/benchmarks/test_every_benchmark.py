@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Mapping
+from importlib import import_module
 from math import sqrt
 from pathlib import Path
 from typing import Any
@@ -19,49 +22,20 @@ from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import GradedScorer, Problem, Published, ValueScorer
 from chameleon.evaluation.compare import Z_90, half_width
 from chameleon.evaluation.data import OWN, DataFile, find_benchmark, read_problems, recognised
+from chameleon.evaluation.exhibits import ARROW, KINDS
 from chameleon.evaluation.system_table import SystemRow
 from chameleon.inventory.resolve import shipped
-from tests.benchmarks import (
-    test_fetaqa,
-    test_feverous,
-    test_finqa,
-    test_hybridqa,
-    test_sara,
-    test_scienceqa,
-    test_sqa,
-    test_tabfact,
-    test_tabmwp,
-    test_wikitq,
-)
-from tests.benchmarks.doubles import anything, texts
-from tests.benchmarks.shared_data import DATA, needs_data
+from tests.benchmarks.shared_data import DATA, anything, needs_data, texts
+from tests.benchmarks.test_sqa import TABLE as KITES
 from tests.evaluation.rows import write_rows
 
-_SINGLE = {"id": "s", "query": "which?", "label": ["red"], "table": test_sqa.TABLE, "context": ""}
-_TYPED = {**test_tabmwp.ROW, **test_tabmwp.FREE, "ques_type": "free_text", "ans_type": "integer_number"}
+_FORMS = ("ROW", "RELEASED", "SINGLE", "AMOUNT", "TABLERAG", "TYPED")  # of the rows of its test
 _ROWS: dict[str, list[Mapping[str, Any]]] = {
-    "wikitq": [test_wikitq.ROW],
-    "tabfact": [test_tabfact.ROW, test_tabfact.TABLERAG],
-    "fetaqa": [test_fetaqa.ROW, test_fetaqa.RELEASED],
-    "sqa": [test_sqa.ROW, _SINGLE],
-    "hybridqa": [test_hybridqa.ROW, test_hybridqa.RELEASED],
-    "feverous": [test_feverous.ROW, test_feverous.RELEASED],
-    "finqa": [test_finqa.ROW, test_finqa.SINGLE],
-    "sara": [test_sara.ROW, test_sara.AMOUNT],
-    "tabmwp": [test_tabmwp.ROW, _TYPED],
-    "scienceqa": [test_scienceqa.ROW],
-}
-_FILES = {
-    "fetaqa": "fetaqa/dev.jsonl.gz fetaqa/dev_test_half.jsonl.gz",
-    "feverous": "feverous/dev.jsonl.gz",
-    "finqa": "finqa/dev_200.jsonl.gz finqa/dev_883.jsonl.gz finqa/train_100.jsonl.gz",
-    "hybridqa": "hybridqa/dev.jsonl.gz hybridqa/reference.jsonl.gz",
-    "sara": "sara/cases.jsonl",
-    "scienceqa": "scienceqa/problems.jsonl.gz",
-    "sqa": "sqa/dev.jsonl.gz tablerag/sqa_small.jsonl.gz",
-    "tabfact": "tabfact/dev.jsonl tabfact/queries.jsonl.gz tablerag/tabfact_small.jsonl.gz",
-    "tabmwp": "tabmwp/dev1k.jsonl.gz",
-    "wikitq": "wikitq/dev.jsonl wikitq/dev_random_split_1.jsonl wikitq/dev_test_half.jsonl",
+    name: [
+        made for form, made in vars(import_module(f"tests.benchmarks.test_{name}")).items() if form in _FORMS
+    ]
+    for name in shipped("benchmarks")
+    if name not in (OWN, "finqa_gold")
 }
 
 
@@ -73,10 +47,15 @@ def test_a_row_is_of_one_benchmark(name: str, tmp_path: Path) -> None:
         assert [each for each in found if each != OWN] == [name]  # what no other is known by is your own
 
 
+_OTHERS = re.compile("tables|corpus|samples|verdicts|embeddings|queries.jsonl$")  # hold no problems
+
+
 @needs_data
-@pytest.mark.parametrize("name", _FILES)
+@pytest.mark.parametrize("name", [*_ROWS, "tablerag"])
 def test_files(name: str) -> None:
-    assert {recognised(DATA / file).name for file in _FILES[name].split()} == {name}
+    files = [file for file in (DATA / name).glob("*.jsonl*") if not _OTHERS.search(file.name)]
+    known = {"tablerag": {"wikitq", "sqa", "tabfact"}}.get(name, {name})
+    assert {recognised(file).name for file in files} == known
 
 
 _OBJECTS = ({"answer": 1}, {"label": None, "evidence": [3]}, {1, 2})
@@ -97,7 +76,7 @@ def test_any_prediction_is_judged(name: str, scorer: str, said: Any, text: str) 
         if (name, scorer) == ("feverous", "official"):
             row = {**row, "evidence": [["Kite_sentence_3"]]}
         [first] = benchmark.rows([row], Path("rows.jsonl"))
-        problem = benchmark.problem(first, {row.get("table_id"): test_sqa.TABLE})
+        problem = benchmark.problem(first, {row.get("table_id"): KITES})
         read = [said, rule.from_value(said, problem), rule.from_run(said, {}, problem)]
         for prediction in read if isinstance(rule, ValueScorer) else [*read, rule.from_output(text, problem)]:
             judged = rule.judged(prediction, problem)
@@ -132,7 +111,7 @@ def test_what_will_not_do_is_told(name: str) -> None:
         kept = {of: each for of, each in {**row, key: value}.items() if each is not MISSING}
         with pytest.raises(InputError) as caught:
             [changed] = benchmark.rows([kept], Path("rows.jsonl"))
-            benchmark.problem(changed, {test_sqa.TABLE["table_id"]: test_sqa.TABLE})
+            benchmark.problem(changed, {KITES["table_id"]: KITES})
         told = "header" if (name, key) == ("hybridqa", "table") else _OTHER_WORDS.get(key, key)
         assert told in caught.value.what, (key, value)
 
@@ -142,53 +121,44 @@ TABLE = Table(HEADER, ROWS)
 INLINE = {"caption": "", "header": HEADER, "rows": ROWS}
 
 
+CELLS: list[tuple[list[str], list[set[tuple[int, int]]] | None]] = [
+    (["Ostrand"], [{(0, 1), (2, 1)}]),
+    (["heron", "TARN BAY"], [{(1, 0)}, {(1, 1)}]),
+    (["Tarn"], [{(1, 1)}]),  # a word of a cell; a short one would stand in many
+    *(([*words], None) for words in (["bay"], ["Ostran"], ["Heron", "2"], [""], [])),
+]
+
+
 def test_each_text_has_the_cells_that_read_so() -> None:
-    for words, expected in [
-        (["Ostrand"], [{(0, 1), (2, 1)}]),
-        (["heron", "TARN BAY"], [{(1, 0)}, {(1, 1)}]),
-        (["Tarn"], [{(1, 1)}]),  # a word of a cell
-        (["bay"], None),  # a short one, which would stand in many
-        (["Ostran"], None),
-        (["Heron", "2"], None),
-        ([""], None),
-        ([], None),
-    ]:
+    for words, expected in CELLS:
         assert cells_with(words, Problem("1", {"table": TABLE}, words)) == expected
     assert cells_with(["  "], Problem("1", {"table": Table(["a"], [[""]])}, [])) is None
     assert cells_with(["a"], Problem("1", {}, [])) is None
 
 
-def gold(name: str, row: dict[str, Any], path: Path) -> Any:
-    benchmark = find_benchmark(name)
-    file = write_rows(path / "rows.jsonl", [row])
-    [problem] = read_problems(benchmark, DataFile(file, benchmark.id_key))
-    return benchmark.gold_cells(problem)
-
-
 def test_every_benchmark_tells_what_it_knows(tmp_path: Path) -> None:
     write_rows(tmp_path / "tables.jsonl", [{"table_id": "boats", **INLINE}])
-    asked = {"question": "Which?", "table_id": "boats"}
-    wikitq = {"id": "1", "answer": ["Heron"], **asked}
-    assert gold("wikitq", wikitq, tmp_path) == [{(1, 0)}]
-    fetaqa = {"id": 1, "answer": "The Heron.", "highlighted_cell_ids": [[0, 1], [2, 0], [1, 1]], **asked}
-    assert gold("fetaqa", fetaqa, tmp_path) == [{(0, 1)}, {(1, 0)}]
-    sqa = {"id": "s", "annotator": 0, "position": 0, "answer_text": ["Heron"], **asked}
-    assert gold("sqa", {**sqa, "answer_coordinates": [[1, 0], [0, 1]]}, tmp_path) == [{(0, 1)}, {(1, 0)}]
-    assert gold("sqa", {**sqa, "answer_coordinates": []}, tmp_path) is None
-    hybridqa = {"id": "h", "answer": "Heron", "table": INLINE, **asked}
-    assert gold("hybridqa", {**hybridqa, "answer_source": "table"}, tmp_path) == [{(1, 0)}]
-    assert gold("hybridqa", {**hybridqa, "answer_source": "passage"}, tmp_path) is None
-    tabfact = {"id": "t", "statement": "it is.", "table_id": "boats", "label": 1}
-    assert gold("tabfact", tabfact, tmp_path) is None
-    feverous = {"id": "f", "claim": "it is.", "label": "SUPPORTS", "table_id": "boats", "table": INLINE}
-    assert gold("feverous", feverous, tmp_path) is None
-    single = {"id": "q", "query": "Which?", "label": ["Swift"], "table_id": "boats", "table": INLINE}
-    assert gold("sqa", single, tmp_path) == [{(0, 0)}]
-    row = {"id": 4, "wikitq_id": "nt-4", "table_id": "boats", "question": "Which?", "label": "Otter"}
-    row |= {"answers": ["Otter"], "alternative_label": [], "table": INLINE}
-    file = write_rows(tmp_path / "e2e.jsonl", [row])
-    assert recognised(file).name == "wikitq"
-    assert gold("wikitq", row, tmp_path) == [{(2, 0)}]
+    asked: dict[str, Any] = {"id": "1", "question": "Which?", "table_id": "boats"}
+    inline: dict[str, Any] = {"id": "1", "table_id": "b", "table": INLINE}
+    hybridqa, both = {**asked, **inline, "answer": "Heron"}, [{(0, 1)}, {(1, 0)}]
+    sqa = {**asked, "annotator": 0, "position": 0, "answer_text": ["Heron"]}
+    end_to_end = {**asked, "wikitq_id": "nt-4", "label": "Otter", "answers": ["Otter"]}
+    end_to_end |= {"alternative_label": []}
+    for name, row, cells in (
+        ("wikitq", {**asked, "answer": ["Heron"]}, [{(1, 0)}]),
+        ("wikitq", {**end_to_end, **inline}, [{(2, 0)}]),
+        ("fetaqa", {**asked, "answer": "It.", "highlighted_cell_ids": [[0, 1], [2, 0], [1, 1]]}, both),
+        ("sqa", {**sqa, "answer_coordinates": [[1, 0], [0, 1]]}, both),
+        ("sqa", {**sqa, "answer_coordinates": []}, None),
+        ("sqa", {**inline, "query": "Which?", "label": ["Swift"]}, [{(0, 0)}]),
+        ("hybridqa", {**hybridqa, "answer_source": "table"}, [{(1, 0)}]),
+        ("hybridqa", {**hybridqa, "answer_source": "passage"}, None),
+        ("tabfact", {"id": "t", "statement": "it is.", "table_id": "boats", "label": 1}, None),
+        ("feverous", {**inline, "claim": "it is.", "label": "SUPPORTS"}, None),
+    ):
+        benchmark, file = find_benchmark(name), write_rows(tmp_path / "rows.jsonl", [row])
+        [problem] = read_problems(benchmark, DataFile(file, benchmark.id_key))
+        assert benchmark.gold_cells(problem) == cells and recognised(file).name == name, name
 
 
 @needs_data
@@ -206,9 +176,7 @@ def test_cells_lie_in_their_tables() -> None:
 
 
 FOLDER = Path(__file__).parents[2] / "benchmarks/published"
-FILES: dict[str, dict[str, Any]] = {
-    path.stem: yaml.safe_load(path.read_text("utf-8")) for path in FOLDER.glob("*.yaml")
-}
+FILES: dict[str, Any] = {path.stem: yaml.safe_load(path.read_text("utf-8")) for path in FOLDER.glob("*.yaml")}
 # Rows, and the values in them: shares and half-widths.
 COUNTS = {
     "scienceqa": (22, 198), "tabmwp": (21, 183), "tabfact": (22, 22), "wikitq": (29, 35), "fetaqa": (4, 16),
@@ -216,6 +184,11 @@ COUNTS = {
 }  # fmt: skip
 LAST = {"answer_generator": 100}  # of every plan
 ENDS = {"scienceqa": {"solution_generator": 100, **LAST}, "tabmwp": LAST}
+CHAIN_OF_TABLE = "Chain-of-Table (PaLM 2)"
+
+
+def figures_of(name: str) -> dict[str, dict[str, dict[str, float]]]:
+    return {place: figure["systems"] for place, figure in FILES[name].get("figures", {}).items()}
 
 
 def rows_of(name: str) -> dict[str, Published]:
@@ -231,35 +204,58 @@ def test_rows_are_whole_and_differ_by_what_the_papers_state(name: str) -> None:
         assert set(row.percent) <= {"ALL", *benchmark.columns, *benchmark.figures} and ", " in row.source
         if row.correct and row.n:
             assert row.percent["ALL"] == pytest.approx(100 * row.correct / row.n, abs=0.01)
-    for points, system, other, *column in FILES[name].get("stated", ()):
-        one, two = (rows[each].percent[(column or FILES[name]["columns"])[0]] for each in (system, other))
-        assert round(one - two, len(str(points).partition(".")[2])) == points, (system, other)
+    for other, stated in figures_of(name).get("in the text", {}).items():
+        for label, points in stated.items():
+            system, _, column = label.partition(", ")
+            both = (rows[each].percent for each in (system, other.removeprefix("to ")))
+            one, two = (percent[column or FILES[name]["columns"][0]] for percent in both)
+            assert round(one - two, len(str(points).partition(".")[2])) == points, label
 
 
-@pytest.mark.parametrize(("name", "figure"), [("scienceqa", "figure 4"), ("tabmwp", "figure 5")])
-def test_shares_of_modules_round_to_the_figure_and_add_up_to_a_plans_length(name: str, figure: str) -> None:
-    for system, printed in FILES[name]["figures"][figure].items():
-        row = rows_of(name)[system]
-        assert {module: round(row.module_use[module]) for module in printed} == printed
-        length = sum((ENDS[name] | dict(row.module_use)).values()) / 100
-        assert length == pytest.approx(row.mean_length, abs=0.011), system  # 3.04 of rounded shares for 3.03
+# As figures 4 and 5 print the shares: GPT-4's, ChatGPT's.
+USE = {
+    "scienceqa": ("Chameleon, figure 4", {81, 30, 6, 11}, {72, 17, 10, 2, 3}),
+    "tabmwp": ("Chameleon, figure 5", {26, 6, 7, 25, 72}, {47, 4, 3, 16, 71}),
+}
+
+
+@pytest.mark.parametrize("name", USE)
+def test_shares_of_modules_round_to_the_figure_and_add_up_to_a_plans_length(name: str) -> None:
+    figure, *printed = USE[name]
+    lengths, used = figures_of(name)["Chameleon, table 7"], figures_of(name)[figure]
+    for (system, use), shares in zip(used.items(), printed, strict=True):
+        assert shares <= set(map(round, use.values()))
+        length = sum((ENDS[name] | use).values()) / 100
+        # One is 3.04 of rounded shares for 3.03.
+        assert length == pytest.approx(lengths[system]["mean length"], abs=0.011), system
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_figures_are_numbers_by_system_and_arcs_begin_where_others_end(name: str) -> None:
+    for place, figure in FILES[name].get("figures", {}).items():
+        assert figure["systems"] and (figure.get("about") or figure["kind"] in KINDS), place
+        for numbers in figure["systems"].values():
+            shares = Counter[str]()
+            for label, number in numbers.items():
+                shares[label.split(ARROW)[0]] += number if ARROW in label else 100
+            assert all(total == pytest.approx(100, abs=3) for total in shares.values()), place
 
 
 def test_chains_of_operations_add_up() -> None:
     for name in ("tabfact", "wikitq"):
-        without = FILES[name]["figures"]["table 5"]
-        assert without["all"][0] == rows_of(name)["Chain-of-Table (PaLM 2)"].percent["ALL"]
-        assert all(round(left - without["all"][0], 2) == lost for left, lost in without.values())
-    figures = FILES["wikitq"]["figures"]
-    lengths, by_length = figures["table 2"], figures["figure 3"]
-    ours = by_length["Chain-of-Table"]
-    for other in ("Chain-of-Thought", "Dater"):
-        behind = [round(theirs - own, 1) for theirs, own in zip(by_length[other], ours, strict=True)]
-        assert behind == by_length[f"{other} behind"]
-    mean = sum(n * share for n, share in zip(lengths, ours, strict=True)) / sum(lengths)
-    assert (sum(lengths), sum(FILES["tabfact"]["figures"]["table 2"])) == (4309, 2023)
+        whole = rows_of(name)[CHAIN_OF_TABLE].percent["ALL"]
+        lost, left = figures_of(name)["Chain-of-Table, table 5"].values()
+        assert {key: round(value - whole, 2) for key, value in left.items()} == {"all": 0, **lost}
+    figures = figures_of("wikitq")
+    lengths = figures["Chain-of-Table, table 2"][CHAIN_OF_TABLE]
+    ours, *others = figures["Chain-of-Table, figure 3"].values()
+    behind = figures["Chain-of-Table, differences in figure 3"].values()
+    assert [{key: round(each[key] - ours[key], 1) for key in ours} for each in others] == [*behind]
+    mean = sum(n * ours[length] for length, n in lengths.items()) / sum(lengths.values())
+    n = sum(figures_of("tabfact")["Chain-of-Table, table 2"][CHAIN_OF_TABLE].values())
+    assert (sum(lengths.values()), n) == (4309, 2023)
     assert mean == pytest.approx(67.31, abs=0.03)
-    samples = {name: dict(each) for name, each in figures["table 4"].items()}
+    samples = {name: dict(each) for name, each in figures["Chain-of-Table, table 4"].items()}
     assert all(each.pop("all") == sum(each.values()) for each in samples.values())
 
 

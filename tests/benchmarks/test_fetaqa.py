@@ -11,7 +11,7 @@ import pytest
 from chameleon import Table
 from chameleon.benchmarks.fetaqa import Fetaqa
 from chameleon.evaluation.benchmark import GradedScorer, Problem
-from tests.benchmarks.doubles import problems_in, write_files
+from tests.benchmarks.shared_data import problems_in, write_files
 
 ROW: dict[str, Any] = {"id": 10, "table_id": "dev/7.json", "question": "Which kite flew longest?"}
 ROW |= {"answer": "The blue kite flew longest, for 15 minutes.", "highlighted_cell_ids": [[2, 0]]}
@@ -28,9 +28,8 @@ def problem(gold: str = ROW["answer"]) -> Problem:
     return Problem("1", {}, gold)
 
 
-def figures(*pairs: tuple[Any, str], rule: GradedScorer = RULE) -> Mapping[str, float]:
-    grades = [rule.judged(prediction, problem(gold)).grades for prediction, gold in pairs]
-    return rule.overall({name: sum(each[name] for each in grades) for name in grades[0]}, len(grades))
+def figures(said: Any, gold: str, rule: GradedScorer = RULE) -> Mapping[str, float]:
+    return rule.overall(rule.judged(said, problem(gold)).grades, 1)
 
 
 def test_a_row() -> None:
@@ -42,31 +41,21 @@ def test_a_row() -> None:
     assert (recorded.input, recorded.gold) == ({}, "She did.")
 
 
-@pytest.mark.parametrize("form", ["jsonl", "json"])
-def test_the_release(form: str, tmp_path: Path) -> None:
-    whole = {"version": "v1", "split": "dev", "data": [RELEASED]}
-    name = f"fetaQA-v1_dev.{form}"
-    files = {name: [RELEASED] if form == "jsonl" else whole}
-    [read] = problems_in("fetaqa", write_files(tmp_path, files) / name)
-    assert read.id == "11" and read.gold == "The blue kite did."
-    assert read.input["table"] == Table(["Kite", "Minutes"], [["blue", ""]], "Kites - Spring")
+def test_the_release(tmp_path: Path) -> None:
+    release = {"json": {"version": "v1", "split": "dev", "data": [RELEASED]}, "jsonl": [RELEASED]}
+    for form, content in release.items():
+        name = f"fetaQA-v1_dev.{form}"
+        [read] = problems_in("fetaqa", write_files(tmp_path, {name: content}) / name)
+        assert read.id == "11" and read.gold == "The blue kite did."
+        assert read.input["table"] == Table(["Kite", "Minutes"], [["blue", ""]], "Kites - Spring")
 
 
 def test_grades() -> None:
-    found = figures((ROW["answer"], ROW["answer"]))
+    found = figures(ROW["answer"], ROW["answer"])
     assert found == {"BLEU": pytest.approx(100), "ROUGE-1": 1, "ROUGE-2": 1, "ROUGE-L": 1, "BP": 1}
     declined = RULE.judged("The blue kite", problem(), answered=False)
     assert declined.correct is None and declined.grades == RULE.grades("", problem())
-    assert figures((None, ROW["answer"]))["BLEU"] == 0
+    assert figures(None, ROW["answer"])["BLEU"] == 0
     pair, stemmed = ("kite flight", "kites flights"), Fetaqa.scorers["stemmed"]()
     assert isinstance(stemmed, GradedScorer)
-    assert figures(pair)["ROUGE-1"] == 0 and figures(pair, rule=stemmed)["ROUGE-1"] == 1
-
-
-def test_bleu_is_what_sacrebleu_gives_for_the_corpus() -> None:
-    sacrebleu = pytest.importorskip("sacrebleu")
-    said = ["The red kite, 12 minutes.", "", "Nobody flew longest"]
-    gold = ["The red kite flew 12 minutes.", "The blue one did.", "Nobody flew."]
-    expected = sacrebleu.corpus_bleu(said, [gold])
-    found = figures(*zip(said, gold, strict=True))
-    assert found["BLEU"] == pytest.approx(expected.score, abs=1e-9) and found["BP"] == expected.bp
+    assert figures(*pair)["ROUGE-1"] == 0 and figures(*pair, stemmed)["ROUGE-1"] == 1

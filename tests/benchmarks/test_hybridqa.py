@@ -14,8 +14,7 @@ from chameleon.benchmarks.hybridqa import Hybridqa, listed_passages
 from chameleon.benchmarks.scorers.squad import ExactAndF1, f1, normalised, same_text
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Problem
-from tests.benchmarks.doubles import problems_in, texts, write_files
-from tests.benchmarks.shared_data import needs_data, rows
+from tests.benchmarks.shared_data import needs_data, problems_in, rows, texts, write_files
 
 HYBRID, RULE = Hybridqa(), ExactAndF1()
 ROW: dict[str, Any] = {"id": "q1", "table_id": "Kites_0", "answer": "Ann Example", "answer_source": "passage"}
@@ -27,53 +26,42 @@ ROW["context"] = [
 ROW["table"] = {"caption": "", "header": ["Kite", "Minutes"], "rows": [["Swift", "15"], ["Lark", "20"]]}
 RELEASED = {"question_id": "r1", "question": "Who made it ?", "table_id": "Kites_0", "answer-text": "Ann"}
 RELEASED["question_postag"] = "WP VBD PRP ."
-LINKED = {
-    "title": "Kites",
-    "section_title": "Flights",
-    "section_text": "",
-    "intro": "A kite is flown .",
-    "header": [["Kite", []], ["Maker", ["/wiki/Maker"]]],
-    "data": [[["Swift", ["/wiki/Swift_%28kite%29"]], ["Ann", ["/wiki/Ann", "/wiki/Nobody"]]]],
-}
+LINKED: dict[str, Any] = {"title": "Kites", "section_title": "Flights", "section_text": ""}
+LINKED |= {"intro": "A kite is flown ."}
+LINKED["header"] = [["Kite", []], ["Maker", ["/wiki/Maker"]]]
+LINKED["data"] = [[["Swift", ["/wiki/Swift_%28kite%29"]], ["Ann", ["/wiki/Ann", "/wiki/Nobody"]]]]
 TEXTS = {"/wiki/Swift_%28kite%29": "Swift is a kite .", "/wiki/Ann": "Ann made kites ."}
+
+
+def titled(read: Problem) -> dict[str, str]:
+    return {each["title"]: each["text"] for each in read.input["passages"]}
 
 
 def test_a_row_a_reference_without_its_table_and_what_is_missing() -> None:
     read = HYBRID.problem(ROW, {})
     assert (read.id, read.gold, read.columns) == ("q1", "Ann Example", ("passage", "small"))
-    table = ROW["table"]
-    assert read.input["table"] == Table(table["header"], table["rows"], "Kites - Flights")
-    assert read.input["passages"] == [
-        {"title": "Kites", "text": "A kite is flown ."},
-        {"title": "Kites - Flights", "text": "Flights of 1990"},
-        {"title": "Swift", "text": "Swift is a kite : it is red | blue ."},
-        {"title": "Lark: The Kite", "text": "Ann made it ."},
-    ]
+    assert read.input["table"] == Table(ROW["table"]["header"], ROW["table"]["rows"], "Kites - Flights")
+    lark, swift = {"Lark: The Kite": "Ann made it ."}, {"Swift": "Swift is a kite : it is red | blue ."}
+    assert titled(read) == {"Kites": "A kite is flown .", "Kites - Flights": "Flights of 1990"} | swift | lark
     row = {"id": "q1", "answer": "Ann", "answer_source": None, "question": "who?", "table_id": "t"}
     read = HYBRID.problem(row, {})
     assert HYBRID.recognises(row) and (read.input, read.columns) == ({}, ())
-    asked = Problem("q", {}, "The")
-    assert RULE.grades(None, asked) == {"EM": 0, "F1": 0}
-    assert RULE.grades("", asked) == {"EM": 1, "F1": 1}
+    grades = [RULE.grades(said, Problem("q", {}, "The")) for said in (None, "")]
+    assert grades == [{"EM": 0, "F1": 0}, {"EM": 1, "F1": 1}]
 
 
 def test_the_release(tmp_path: Path) -> None:
     table = "WikiTables-WithLinks/tables_tok/Kites_0.json"
-    files = {
-        "released_data/dev.json": [RELEASED],
-        "released_data/dev_reference.json": {"reference": {"r1": "Ann"}, "table": ["r1"], "passage": []},
-        table: LINKED,
-        "WikiTables-WithLinks/request_tok/Kites_0.json": TEXTS,
-    }
+    reference = {"reference": {"r1": "Ann"}, "table": ["r1"], "passage": []}
+    files: dict[str, Any] = {"released_data/dev.json": [RELEASED]}
+    files |= {"released_data/dev_reference.json": reference, table: LINKED}
+    files["WikiTables-WithLinks/request_tok/Kites_0.json"] = TEXTS
     data = write_files(tmp_path, files) / "released_data/dev.json"
     [read] = problems_in("hybridqa", data)
     assert (read.id, read.gold, read.columns) == ("r1", "Ann", ("table", "small"))
     assert read.input["table"] == Table(["Kite", "Maker"], [["Swift", "Ann"]], "Kites - Flights")
-    assert [(each["title"], each["text"]) for each in read.input["passages"]] == [
-        ("Kites", "A kite is flown ."),
-        ("Swift (kite)", "Swift is a kite ."),
-        ("Ann", "Ann made kites ."),
-    ]
+    linked = {"Swift (kite)": "Swift is a kite .", "Ann": "Ann made kites ."}
+    assert titled(read) == {"Kites": "A kite is flown ."} | linked
     found = problems_in("hybridqa", tmp_path / "released_data/dev_reference.json")
     assert [(each.id, each.gold, each.columns) for each in found] == [("r1", "Ann", ("table",))]
     for text in ("", "[]", '{"header": [[]], "data": []}', '{"header": 1}'):

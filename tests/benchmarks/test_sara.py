@@ -16,8 +16,7 @@ from chameleon.benchmarks.scorers.sara_rule import LABELS, dollars
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.data import DataFile, read_problems
-from tests.benchmarks.doubles import problems_in, write_files
-from tests.benchmarks.shared_data import DATA, needs_data
+from tests.benchmarks.shared_data import DATA, needs_data, problems_in, write_files
 from tests.e2e.commands import Command
 from tests.evaluation.rows import write_rows
 
@@ -39,6 +38,7 @@ def problem(answer: str = "Entailment") -> Problem:
     return SARA.problem({**ROW, "answer": answer}, {})
 
 
+@needs_data
 def test_rows_and_the_statutes_beside_them(tmp_path: Path) -> None:
     read = SARA.problem({**ROW, "statutes": "/law"}, {})
     assert (read.id, read.gold, read.columns) == ("s12_b_pos", "Entailment", ("entailment", "§152"))
@@ -49,6 +49,10 @@ def test_rows_and_the_statutes_beside_them(tmp_path: Path) -> None:
     assert all("statutes" not in each.input for each in problems_in("sara", data))
     statutes = write_files(tmp_path, {"statutes.json": {}}) / "statutes.json"
     assert [each.input["statutes"] for each in problems_in("sara", data)] == [statutes] * 2
+    cases = problems_in("sara", DATA / "sara/cases.jsonl")
+    assert len(cases) == 256 and {each.input["statutes"] for each in cases} == {DATA / "sara/statutes.json"}
+    by_section = [sum(column in each.columns for each in cases) for column in SARA.columns]
+    assert by_section == [176, 80, 40, 20, 26, 8, 10, 26, 0, 40, 6]
 
 
 def test_the_release(tmp_path: Path) -> None:
@@ -77,7 +81,7 @@ def test_labels_and_dollars() -> None:
     assert not any(map(dollars, (True, "about $3", "", float("nan"), 10**400, "9" * 400)))
 
 
-def test_amounts_may_be_a_tenth_or_5_000_off() -> None:
+def test_amounts_may_be_a_tenth_or_5_000_off_and_lose_their_dots_by_legalbench() -> None:
     for gold, by_both, by_hinge, wrong in [
         ("$40000", ["$44,999.99"], ["$45,000"], [50_000]),
         ("$100000", [90_001], [], []),
@@ -86,9 +90,6 @@ def test_amounts_may_be_a_tenth_or_5_000_off() -> None:
         asked, every = SARA.problem({**AMOUNT, "answer": gold}, {}), [*by_both, *by_hinge, *wrong]
         assert [each for each in every if OFFICIAL.right(each, asked)] == by_both
         assert [each for each in every if HINGE.right(each, asked)] == [*by_both, *by_hinge]
-
-
-def test_amounts_by_legalbench_lose_their_dots() -> None:
     asked, right = SARA.problem(AMOUNT, {}), ["$40,000", "It is 43,999 dollars in 2017"]
     wrong = ["$40,000.00", "In 2017 it is $40,000", "44001", "1" * 400, None]
     assert [each for each in [*right, *wrong] if LEGALBENCH.right(each, asked)] == right
@@ -106,24 +107,15 @@ def test_amounts_by_gpt_statutes_end_the_text_or_do_not_count_and_labels_are_wor
 
 
 def test_balanced_accuracy_is_the_mean_over_labels() -> None:
-    said = [("Entailment", "entailment."), ("Entailment", "no"), ("Contradiction", "Contradiction")]
-    sums = Counter[str]()
-    for gold, text in said:
-        sums.update(LEGALBENCH.grades(text, problem(gold)))
+    sums = Counter(LEGALBENCH.grades("entailment.", problem("Entailment")))
+    sums.update(LEGALBENCH.grades("no", problem("Entailment")))
+    sums.update(LEGALBENCH.grades("Contradiction", problem("Contradiction")))
     assert LEGALBENCH.overall(sums, 3) == {"balanced accuracy": 75.0, "within 10 %": 0.0}
 
 
 @given(st.sampled_from(LABELS) | st.integers(1, 10**7).map("${}".format))
 def test_gold_as_prediction_is_right(gold: str) -> None:
     assert all(rule.right(gold, problem(gold)) for rule in RULES.values())
-
-
-@needs_data
-def test_the_shared_cases_are_read() -> None:
-    read = problems_in("sara", DATA / "sara/cases.jsonl")
-    assert len(read) == 256 and {each.input["statutes"] for each in read} == {DATA / "sara/statutes.json"}
-    by_section = [sum(column in each.columns for each in read) for column in SARA.columns]
-    assert by_section == [176, 80, 40, 20, 26, 8, 10, 26, 0, 40, 6]
 
 
 def test_the_command(command: Command, tmp_path: Path) -> None:

@@ -13,8 +13,7 @@ from chameleon.benchmarks.scienceqa import Scienceqa
 from chameleon.benchmarks.scorers.choices import OptionIndexRule, OptionTextRule
 from chameleon.evaluation.benchmark import Problem
 from chameleon.values import freeze
-from tests.benchmarks.doubles import problems_in, write_files
-from tests.benchmarks.shared_data import Row, needs_data, rows
+from tests.benchmarks.shared_data import Row, needs_data, problems_in, rows, write_files
 
 ROW: Row = {"pid": "7", "question": "Which part of a plant takes up water?", "answer": 0, "hint": ""}
 ROW |= {"choices": ["the root", "the leaf", "Root"], "image": None, "grade": "grade3"}
@@ -32,21 +31,6 @@ def test_gold_and_hints_of_it_stay_out_of_the_input() -> None:
     assert found.input["text"] == "A plant drinks."
     about = {"grade": 3, "subject": "natural science", "topic": "biology", "has_image": False}
     assert found.input["metadata"] == about
-
-
-@pytest.mark.parametrize(
-    ("columns", "changes"),
-    [
-        ("NAT NO G1-6", {}),
-        ("NAT TXT G1-6", {"hint": "x"}),
-        ("NAT IMG G7-12", {"image": "image.png", "grade": "grade12"}),
-        ("SOC IMG TXT G1-6", {"image": "i.png", "hint": "x", "subject": "social science"}),
-        ("LAN NO G1-6", {"grade": "grade1", "subject": "language science"}),
-        ("NO", {"grade": "kindergarten", "subject": "art"}),
-    ],
-)
-def test_columns(columns: str, changes: Row) -> None:
-    assert set(problem(**changes).columns) == set(columns.split())
 
 
 def test_rules() -> None:

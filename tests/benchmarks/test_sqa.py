@@ -17,8 +17,7 @@ from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.results import SEQUENCES, Tally
 from chameleon.evaluation.score import Field, score
-from tests.benchmarks.doubles import problems_in, texts, write_files
-from tests.benchmarks.shared_data import needs_data, rows
+from tests.benchmarks.shared_data import needs_data, problems_in, rows, texts, write_files
 
 SQA, RULE = Sqa(), CellRule()
 TABLE: dict[str, Any] = {"table_id": "table_csv/9_1.csv", "caption": "Kites"}
@@ -27,6 +26,7 @@ TABLE["rows"] = [["Swift", "red", "15"], ["Lark", "blue", "20"], ["Heron", "red"
 ROW: dict[str, Any] = {"id": "ns-1", "annotator": 0, "position": 0, "question": "which kites are red?"}
 ROW |= {"table_id": TABLE["table_id"], "answer_text": ["Swift", "Heron"]}
 ROW["answer_coordinates"] = [[0, 0], [2, 0]]
+SINGLE = {"id": "sqa-1", "query": "which?", "label": ["red", "blue"], "table": TABLE, "context": ""}
 NEXT = {**ROW, "position": 1, "question": "which of those flew longest?"}
 NEXT |= {"answer_coordinates": [[2, 0]], "answer_text": ["Heron"]}
 RELEASE = (
@@ -60,8 +60,7 @@ def test_the_release(tmp_path: Path) -> None:
 
 
 def test_a_row_of_tablerag_stands_alone() -> None:
-    single = {"id": "sqa-1", "query": "which?", "label": ["red", "blue"], "table": TABLE, "context": ""}
-    [row] = SQA.rows([single], Path("rows.jsonl"))
+    [row] = SQA.rows([SINGLE], Path("rows.jsonl"))
     assert SQA.recognises(row)
     read = SQA.problem(row, {})
     assert (read.sequence, read.gold, read.columns) == ("", ["red", "blue"], ("without history", "small"))
@@ -107,7 +106,7 @@ def test_the_texts_of_cells_are_cells_that_read_the_same(data: st.DataObject) ->
 
 
 @needs_data
-def test_vectors() -> None:
+def test_vectors_and_gold_texts_that_are_found_again_in_most_tables() -> None:
     vectors = rows("vectors/sqa_eval.jsonl")
     names = ("id", "annotator", "position", "answer_coordinates")
     for vector in vectors:
@@ -122,9 +121,6 @@ def test_vectors() -> None:
         assert vector["expected"] == dict(zip(of_counts, counts, strict=True)), vector["name"]
     assert len(vectors) == 11
 
-
-@needs_data
-def test_gold_texts_are_found_again_in_most_tables() -> None:
     tables = {row["table_id"]: row for row in rows("sqa/tables.jsonl.gz")}
     asked = [SQA.problem(row, tables) for row in rows("sqa/dev.jsonl.gz")]
     right = sum(RULE.right(each.gold, each) for each in asked)

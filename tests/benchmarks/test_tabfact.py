@@ -14,8 +14,7 @@ from chameleon.benchmarks.scorers.verdicts import TableragLabelRule, label_in
 from chameleon.benchmarks.tabfact import Tabfact
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Problem
-from tests.benchmarks.doubles import anything, problems_in, texts, write_files
-from tests.benchmarks.shared_data import needs_data, rows
+from tests.benchmarks.shared_data import anything, needs_data, problems_in, rows, texts, write_files
 
 KITES = "1-7.html.csv"
 ROW: dict[str, Any] = {"id": "test-3", "table_id": KITES, "statement": "the red kite flew longest"}
@@ -24,10 +23,9 @@ TABLE: dict[str, Any] = {"table_id": KITES, "caption": "kites", "header": ["kite
 TABLE["rows"] = [["red", "12"], ["blue", "15"]]
 TABLERAG: dict[str, Any] = {"id": "tabfact-1", "table_id": "t", "query": "the lark flew 20 minutes"}
 TABLERAG |= {"label": "1", "context": "", "table": TABLE}
-TOKENIZED = {
-    KITES: [["the #red kite;1,0# flew 12 minutes", "blue won #kites;-1,-1#"], [1, 0], ["DT", "NN"], "kites"],
-    "2-8.html.csv": [["it rained"], [1], "weather"],
-}
+STATEMENTS = ["the #red kite;1,0# flew 12 minutes", "blue won #kites;-1,-1#"]
+TOKENIZED = {KITES: [STATEMENTS, [1, 0], ["DT", "NN"], "kites"]}
+TOKENIZED |= {"2-8.html.csv": [["it rained"], [1], "weather"]}
 
 
 def labelled(gold: str) -> Problem:
@@ -45,20 +43,15 @@ def test_rows() -> None:
 
 
 def test_the_release(tmp_path: Path) -> None:
-    data = tmp_path / "tokenized_data/test_examples.json"
-    files = {
-        f"data/all_csv/{KITES}": "kite#minutes\nred#12\nblue\u2028#15\n",
-        "data/all_csv/2-8.html.csv": "day#rain\nmonday\n",
-        "data/simple_test_id.json": [KITES],
-        "data/complex_test_id.json": ["2-8.html.csv"],
-        "tokenized_data/test_examples.json": TOKENIZED,
-    }
-    write_files(tmp_path, files)
+    files: dict[str, Any] = {"data/all_csv/2-8.html.csv": "day#rain\nmonday\n"}
+    files["data/simple_test_id.json"] = [KITES]
+    files[f"data/all_csv/{KITES}"] = "kite#minutes\nred#12\nblue\u2028#15\n"
+    files |= {"data/complex_test_id.json": ["2-8.html.csv"], "tokenized_data/test_examples.json": TOKENIZED}
+    data = write_files(tmp_path, files) / "tokenized_data/test_examples.json"
     first, second, third = problems_in("tabfact", data)
     assert first.id == f"{KITES}.0" and first.input["question"] == "the red kite flew 12 minutes"
     # U+2028 ends a line for Python's splitlines, and none of a file.
-    rows = [["red", "12"], ["blue\u2028", "15"]]
-    assert first.input["table"] == Table(["kite", "minutes"], rows, "kites")
+    assert first.input["table"] == Table(["kite", "minutes"], [["red", "12"], ["blue\u2028", "15"]], "kites")
     assert (second.input["question"], second.gold) == ("blue won kites", "no")
     assert third.input["table"].rows == (("monday", ""),) and third.input["table"].caption == "weather"
     assert [each.columns[0] for each in (first, second, third)] == ["simple", "simple", "complex"]
@@ -82,10 +75,8 @@ RULES = {name: rule() for name, rule in Tabfact.scorers.items()}
 
 class TestRules:
     def test_what_each_rule_calls_a_label(self) -> None:
-        called: dict[str, list[Any]] = {
-            "yes": ["Yes", "true", "ENTAILED.", "1", 1, 1.0, True, ["yes"]],
-            "no": ["no", "False", "refuted", "0", 0, 0.0, False, (0,)],
-        }
+        called: dict[str, list[Any]] = {"yes": ["Yes", "true", "ENTAILED.", "1", 1, 1.0, True, ["yes"]]}
+        called |= {"no": ["no", "False", "refuted", "0", 0, 0.0, False, (0,)]}
         for label, said in ((label, each) for label, names in called.items() for each in names):
             right = [RULES["official"].right(said, labelled(each)) for each in ("yes", "no")]
             assert right == [label == each for each in ("yes", "no")], said
@@ -94,10 +85,6 @@ class TestRules:
             assert not any(rule.right(said, labelled(gold)) for gold in ("yes", "no"))
         for said in (True, " TRUE ", "yes", ["Yes", "no", "no"]):
             assert rule.right(rule.from_answer(said, labelled("yes")), labelled("yes"))
-        rule = RULES["chain_of_table_weighted"]
-        assert rule.right(["YES", "no", "no", "no"], labelled("no"))  # 4 against 3 + 2 + 1
-        assert rule.right(["YES", "no", "NO", "no"], labelled("yes"))  # 4 against 3 + 1 and 2: the first
-        assert not RULES["chain_of_table"].right(["YES", "no", "no", "no"], labelled("no"))
         rule, texts = RULES["tabsqlify"], {"it is false, not true": "yes", "It is FALSE.": "no"}
         texts |= {"supported by row 1": "yes", "falsely supported": "no", "": "no"}
         for text, verdict in texts.items():
@@ -110,10 +97,8 @@ class TestRules:
             assert not (rule.right(value, labelled("yes")) and rule.right(value, labelled("no")))
 
 
-GOLD: dict[str, dict[str, str]] = {
-    "tabfact": {"1": "yes", "0": "no"},
-    "feverous": {"1": "SUPPORTS", "0": "REFUTES", "2": "NOT ENOUGH INFO"},
-}
+GOLD: dict[str, dict[str, str]] = {"tabfact": {"1": "yes", "0": "no"}}
+GOLD |= {"feverous": {"1": "SUPPORTS", "0": "REFUTES", "2": "NOT ENOUGH INFO"}}
 
 
 @needs_data
@@ -141,14 +126,11 @@ def test_vectors() -> None:
     assert len(vectors) == 10
 
 
-def test_labels_of_a_run_are_written_as_tablerag_does() -> None:
-    rule, asked = TableragLabelRule(), labelled("REFUTES")
-    assert rule.right(rule.from_answer("REFUTES", asked), asked) and not rule.right("REFUTES", asked)
-    assert rule.right({"label": "no", "evidence": ["yes"]}, asked)
-
-
 @given(texts)
-def test_what_tablerag_reads_in_a_text(text: str) -> None:
+def test_what_tablerag_reads_in_a_text_and_of_a_run(text: str) -> None:
     assert label_in(text) in "012" and label_in(f"{text} yes") == "1"
     asked = Problem("q", {}, ["nothing like it", text])
     assert TableragAnswerRule().right(f"The {text}", asked) and not TableragAnswerRule().right(None, asked)
+    rule, asked = TableragLabelRule(), labelled("REFUTES")
+    assert rule.right(rule.from_answer("REFUTES", asked), asked) and not rule.right("REFUTES", asked)
+    assert rule.right({"label": "no", "evidence": ["yes"]}, asked)

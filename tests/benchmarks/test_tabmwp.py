@@ -8,27 +8,19 @@ from typing import Any
 import pytest
 
 from chameleon import Table
+from chameleon.benchmarks.scorers import tabmwp_rule
 from chameleon.benchmarks.scorers.promptpg import PromptPGRule
-from chameleon.benchmarks.scorers.tabmwp_rule import (
-    ChameleonRule,
-    ProgramOfThoughtRule,
-    floatify,
-    most_similar,
-    normalise,
-    read_number,
-    same_number,
-    similarity,
-)
-from chameleon.benchmarks.tabmwp import Tabmwp, inferred_types, read_text_table
+from chameleon.benchmarks.tabmwp import Tabmwp, read_text_table
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Problem
-from tests.benchmarks.doubles import UNKNOWN_CHOICES, WEEKEND, choice, number
+from tests.benchmarks.shared_data import UNKNOWN_CHOICES, WEEKEND, choice, number
 
 ROW: dict[str, Any] = {"pid": "101", "question": "Which kite flew longest?", "choices": ["red", "blue"]}
 ROW |= {"answer": "blue", "unit": None, "table_title": "Minutes in the air", "grade": 4, "split": "dev"}
 ROW |= {"table": "Kite | Minutes\nred | 12\nblue | 15", "ques_type": "multi_choice"}
 ROW |= {"ans_type": "extractive_text", "solution": "15 is more than 12."}
-FREE = {"question": "How many minutes?", "choices": None, "answer": "27", "unit": "minutes"}
+FREE: dict[str, Any] = {"question": "How many minutes?", "choices": None, "answer": "27", "unit": "minutes"}
+TYPED = {**ROW, **FREE, "ques_type": "free_text", "ans_type": "integer_number"}
 
 
 def problem(**changes: Any) -> Problem:
@@ -38,18 +30,13 @@ def problem(**changes: Any) -> Problem:
 def test_rows() -> None:
     read = problem()
     assert (read.id, read.gold, read.columns) == ("101", "blue", ("MC", "EXTR", "G1-6"))
-    assert ROW["solution"] not in str(read.input)
     assert [problem(grade=grade).columns[2] for grade in (6, 7)] == ["G1-6", "G7-8"]
-    assert read.input == {
-        "question": "Which kite flew longest?",
-        "table": Table(["Kite", "Minutes"], [["red", "12"], ["blue", "15"]], "Minutes in the air"),
-        "choices": ["red", "blue"],
-        "unit": None,
-    }
-    typed = {"answer": "blue", "ans_type": "extractive_text"}
-    assert read.detail == {**typed, "unit": None, "choices": ["red", "blue"]}
-    row = {"pid": 7, "table": ROW["table"], **FREE}
-    read = Tabmwp().problem(row, {})
+    table = Table(["Kite", "Minutes"], [["red", "12"], ["blue", "15"]], "Minutes in the air")
+    asked = {"question": "Which kite flew longest?", "choices": ["red", "blue"], "unit": None}
+    assert read.input == {**asked, "table": table}, "and no solution"
+    typed = {"answer": "blue", "ans_type": "extractive_text", "unit": None, "choices": ["red", "blue"]}
+    assert read.detail == typed
+    read = Tabmwp().problem({"pid": 7, "table": ROW["table"], **FREE}, {})
     assert (read.id, read.columns) == ("7", ("FREE", "INT"))
     assert read.input["table"].caption == "" and read.input["choices"] is None
     assert read.input["unit"] == read.detail["unit"] == "minutes"
@@ -61,28 +48,11 @@ def test_rows() -> None:
     assert Tabmwp.scorers["chameleon"]().right(2001.0, Tabmwp().problem(free, {}))
 
 
-@pytest.mark.parametrize(
-    ("types", "given"),
-    [
-        (("free_text", "integer_number"), [("1,204", None), ("-5", [])]),
-        (("free_text", "decimal_number"), [("5.0", None), ("3/4", None)]),
-        (("multi_choice", "boolean_text"), [("No", ["No", "Yes"]), ("surplus", ["shortage", "surplus"])]),
-        (("multi_choice", "extractive_text"), [("RED", ["RED", "GREEN"])]),
-        (("multi_choice", "other_text"), [("green", ["red", "green"]), ("yes", ["yes", "no", "perhaps"])]),
-    ],
-)
-def test_inferred_types(types: tuple[str, str], given: list[tuple[str, Any]]) -> None:
-    assert {inferred_types(*each, ROW["table"]) for each in given} == {types}
-
-
-def test_text_tables() -> None:
+def test_text_tables_and_percentages_that_are_rounded_twice() -> None:
     table = read_text_table("Stem | Leaf \n1 | 0, 2\n2 | \n3", "Ages")
     assert table == Table(["Stem", "Leaf"], [["1", "0, 2"], ["2", ""], ["3", ""]], "Ages")
     assert read_text_table("alone") == Table(["alone"])
     assert read_text_table("a | a\n | b").header == ("a", "a")
-
-
-def test_all_is_rounded_twice() -> None:
     percent = Tabmwp().percent
     assert percent("ALL", 7169, 7686) == "93.27" and percent("OTH", 0, 0) == percent("ALL", 0, 0) == "–"
     assert percent("ALL", 45, 7686) == "0.58"  # 0.58548… is 0.585 and then 0.58
@@ -93,7 +63,7 @@ NAN = float("nan")
 HUGE = 10**5000  # Python refuses to write it
 DAYS = choice("Friday", ["Wednesday", "Thursday", "Friday"])
 YES, NO = (choice(gold, ["yes", "no"]) for gold in ("yes", "no"))
-CHAMELEON, POT = ChameleonRule(), ProgramOfThoughtRule()
+CHAMELEON, POT = tabmwp_rule.ChameleonRule(), tabmwp_rule.ProgramOfThoughtRule()
 
 
 class TestShared:
@@ -105,42 +75,31 @@ class TestShared:
             ("a  b", "b", 1 / 3),  # two spaces hold an empty word
             ("", "", 2.0),
         ]:
-            assert similarity(first, second) == similarity(second, first) == alike
-
-    def test_the_first_of_equally_similar_choices(self) -> None:
-        clubs = ["rowing club", "swimming class", "swimming team"]
-        assert [most_similar(each, clubs) for each in ("swimming", "chess")] == ["swimming class", clubs[0]]
+            assert tabmwp_rule.similarity(first, second) == tabmwp_rule.similarity(second, first) == alike
+        clubs = ["rowing club", "swimming class", "swimming team"]  # the first of equally similar choices
+        assert tabmwp_rule.most_similar("swimming", clubs) == "swimming class"
+        assert tabmwp_rule.most_similar("chess", clubs) == clubs[0]
 
     def test_numbers(self) -> None:
         values = [None, " 2.50 ", "1,204", Fraction(3, 4), [], ("east", "west"), [[1], 2]]
         found = [None, 2.5, "1,204", 0.75, None, "east", "[1]"]
         values += [{"total": 5, "rest": 1}, {"total": "5"}, {}, {3}, 2j, HUGE]
         found += [5, "5", None, "{3}", "2j", HUGE]
-        assert list(map(floatify, values)) == found
-        assert [type(floatify(each)) for each in values] == list(map(type, found))
-        assert list(map(read_number, ("3/4", "1,204.5", "15%", "-2.5", "1/2/9"))) == [
-            *(0.75, 1204.5, 0.15, -2.5, 0.5)
-        ]
+        assert list(map(tabmwp_rule.floatify, values)) == found
+        assert [type(tabmwp_rule.floatify(each)) for each in values] == list(map(type, found))
+        read = [tabmwp_rule.read_number(each) for each in ("3/4", "1,204.5", "15%", "-2.5", "1/2/9")]
+        assert read == [0.75, 1204.5, 0.15, -2.5, 0.5]
         for text in ("", "kite", "1.5/2", "1,000/2", "3/0", "12 kites"):
             with pytest.raises((ValueError, ArithmeticError)):
-                read_number(text)
-        assert all(map(same_number, (18.04, 3.1, 3.0, 1e-07), (18.0, 3.14, 3.04, 2e-07)))
+                tabmwp_rule.read_number(text)
+        assert all(map(tabmwp_rule.same_number, (18.04, 3.1, 3.0, 1e-07), (18.0, 3.14, 3.04, 2e-07)))
         # The binary number lies below 2.675.
-        assert not any(map(same_number, (2.675, NAN, float("inf"), HUGE), (2.68, NAN, 5.0, 5.0)))
-        assert not any(map(same_number, ("7", [7.0], 2j), (7.0, 7.0, 2.0)))
-
-    @pytest.mark.parametrize("rule", [CHAMELEON, POT])
-    def test_gold_answers_that_cannot_be_used(self, rule: Any) -> None:
-        with pytest.raises(InputError, match="'seven' should be a number"):
-            rule.right(7.0, number("seven"))
-        dated = Problem("4", {}, "7", detail={"ans_type": "date", "choices": None})
-        with pytest.raises(InputError, match="'date', is unknown"):
-            rule.right(7.0, dated)
+        assert not any(map(tabmwp_rule.same_number, (2.675, NAN, float("inf"), HUGE), (2.68, NAN, 5.0, 5.0)))
+        assert not any(map(tabmwp_rule.same_number, ("7", [7.0], 2j), (7.0, 7.0, 2.0)))
 
 
-@pytest.mark.parametrize(
-    ("problem", "by_both", "by_chameleon", "wrong"),
-    [
+def test_what_is_right() -> None:
+    for problem, by_both, by_chameleon, wrong in (
         (number("3.1"), [3.14], [], []),
         (number("1/3"), [0.333], ["1/3"], ["1/0"]),
         (number("9,606"), [9606], [], []),
@@ -159,28 +118,29 @@ class TestShared:
         (NO, [False], [], [True]),
         (choice("Yes", ["Yes", "No"]), [], [], [True]),
         (choice("true", ["true", "false"]), [], [], [True]),
-    ],
-)
-def test_what_is_right(
-    problem: Problem, by_both: list[Any], by_chameleon: list[Any], wrong: list[Any]
-) -> None:
-    every = [*by_both, *by_chameleon, *wrong]
-    assert [each for each in every if POT.right(each, problem)] == by_both
-    assert [each for each in every if CHAMELEON.right(each, problem)] == [*by_both, *by_chameleon]
+    ):
+        every = [*by_both, *by_chameleon, *wrong]
+        assert [each for each in every if POT.right(each, problem)] == by_both
+        assert [each for each in every if CHAMELEON.right(each, problem)] == [*by_both, *by_chameleon]
 
 
-def test_what_chameleon_reads_in_a_text() -> None:
-    for text, answer in {
-        "3 + 15 = 18. The answer is 18.\n": 18.0,
-        "The answer is 18": 1.0,  # the last character goes, whatever it is
-        "The answer is 2. No, The answer is 3.": "2. No, The answer is 3",
-        "the answer is 18.": "the answer is 18.",
-        "The answer is 8": "The answer is 8",
-    }.items():
-        assert CHAMELEON.from_output(text, number("1")) == answer
+def test_what_promptpg_reads_in_a_text() -> None:
+    """A letter counts even where it begins a word, as of "At noon"; "the" is no "The"."""
+    days: dict[str, str] = {"(b)": "Thursday", "b. as the table shows": "Thursday", "Thursday.": "Thursday"}
+    days |= dict.fromkeys(("It is Thursday", "The answer is Blue"), "Thursday")
+    days |= {"The answer is (C) Friday.": "Friday"}
+    days |= dict.fromkeys(("At noon, Friday", "the answer is C", ""), "Wednesday")
+    assert {text: PromptPGRule().from_output(text, DAYS) for text in days} == days
+    texts = ["The table shows that 14 people came in 2019.", "It leaves at 7:25 P.M."]
+    assert [PromptPGRule().from_output(text, number("1")) for text in texts] == ["14", "7:25 P.M."]
 
 
 def test_what_the_rules_need_and_do_not_read() -> None:
+    dated = Problem("4", {}, "7", detail={"ans_type": "date", "choices": None})
+    for rule in (CHAMELEON, POT):
+        for asked, told in ((number("seven"), "'seven' should be a number"), (dated, "'date', is unknown")):
+            with pytest.raises(InputError, match=told):
+                rule.right(7.0, asked)
     for reads in (CHAMELEON.right, lambda text, problem: PromptPGRule().from_output(text, problem)):
         with pytest.raises(InputError, match="problem 3: the choices"):
             reads("(A)", UNKNOWN_CHOICES)
@@ -188,23 +148,10 @@ def test_what_the_rules_need_and_do_not_read() -> None:
         POT.from_output("The answer is 5.", number("5"))
     assert CHAMELEON.from_value(["4"], number("4")) == 4.0
     assert POT.from_value(Fraction(1, 2), number("1/2")) == 0.5
-    assert normalise(2.00049, (), None) == 2.0
+    assert tabmwp_rule.normalise(2.00049, (), None) == 2.0
 
 
 class TestPromptPG:
-    """What the recorded predictions of the anchors do not show."""
-
-    def test_answers_in_texts(self) -> None:
-        """A letter counts even where it begins a word, as of "At noon" and of "Blue"; "the" is no "The"."""
-        texts = ["(b)", "b. as the table shows", "The answer is (C) Friday.", "Thursday.", "It is Thursday"]
-        days = ["Thursday", "Thursday", "Friday", "Thursday", "Thursday"]
-        assert [PromptPGRule().from_output(text, DAYS) for text in texts] == days
-        texts = ["The answer is Blue", "At noon, Friday", "the answer is C", ""]
-        days = ["Thursday", *["Wednesday"] * 3]
-        assert [PromptPGRule().from_output(text, DAYS) for text in texts] == days
-        texts = ["The table shows that 14 people came in 2019.", "It leaves at 7:25 P.M."]
-        assert [PromptPGRule().from_output(text, number("1")) for text in texts] == ["14", "7:25 P.M."]
-
     def test_a_letter_beyond_the_choices_is_a_choice_at_random(self) -> None:
         """ "The answer is Friday" reads as F, and there is no sixth choice."""
         one, other = PromptPGRule(), PromptPGRule()

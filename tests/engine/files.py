@@ -8,6 +8,8 @@ import pytest
 
 from chameleon import ChameleonError, Inventory
 
+FIXED = "name: mine\nplanner: {use: fixed, plan: [solution_generator, answer_generator]}"
+GOOD = f"{FIXED}\nmodules:\n  answer_generator: {{}}\n  solution_generator: {{}}"
 TOOL = """
 from chameleon import Module
 
@@ -16,6 +18,11 @@ class Tool(Module):
     def run(self, state):
         return 1
 """
+
+
+def pieces(beside: str, name: str) -> list[str]:
+    """Return the parts, between lines "---", of a file of that name beside another."""
+    return (Path(beside).parent / name).read_text("utf-8").removesuffix("\n").split("\n---\n")
 
 
 def write(folder: Path, text: str | bytes, name: str = "mine.yaml") -> Path:

@@ -40,14 +40,10 @@ class Tool(Module):
 
     def run(self, state: State) -> Any:
         attempt = state.step.redo.attempt if state.step and state.step.redo else 0
-        if self.behaviour == "crashes":
-            raise KeyError("nothing there")
-        if self.behaviour == "declines":
-            raise Declined("not my field")
-        if self.behaviour == "returns a set":
-            return {1}
-        if self.behaviour == "writes what it may not":
-            return "mischief"
+        if problem := {"crashes": KeyError("nothing there"), "declines": Declined("no")}.get(self.behaviour):
+            raise problem
+        if self.behaviour in ("returns a set", "writes what it may not"):
+            return {1} if self.behaviour == "returns a set" else "mischief"
         if self.behaviour.startswith("rejects") and attempt < int(self.behaviour.split()[1]):
             raise StepRejected(f"attempt {attempt} will not do")
         return {"by": self.name, "saw": digest(state, self.reads is None)}

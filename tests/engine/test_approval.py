@@ -82,9 +82,7 @@ KNOWN = 'write\n  text: "$read" = "from \\u001b[31m\\u202estrangers"'
         (True, [True, False], [KNOWN, KNOWN], ["read a", "write"]),
     ],
 )
-def test_a_plan_is_asked_for_before_it_runs_or_each_step_with_its_values(
-    each: bool, answers: list[bool], asked: list[str], done: list[str]
-) -> None:
+def test_a_plan_is_asked_for_at_once_or_each_step(each: Any, answers: Any, asked: Any, done: Any) -> None:
     tools, person = Tools(), Person(*answers)
     state = tools.executor(READ, WRITE, WRITE, approve=person, approve_each=each).run(QUESTION)
     assert (person.asked, tools.done) == (asked, done)
@@ -117,24 +115,27 @@ def approved_log(path: Path, tools: Tools) -> EventLog:
     return EventLog(path)
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        (r'"seal": ?"\w+"', '"seal":"00"'),
-        (r'"seal": ?"\w+"', '"seal":"é"'),
-        (r'"note": ?""', '"note":"other"'),  # what is before the yes
-        ("", ""),  # the log is of another user, whose key is another
-    ],
-)
-def test_a_yes_counts_only_as_this_user_gave_it(
-    old: str, new: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+CHANGES = {
+    r'"seal": ?"\w+"': '"seal":"00"',
+    r'"seal": ?"\w*"': '"seal":"é"',
+    r'"note": ?""': '"note":"other"',  # what is before the yes
+    "": "",  # the log is of another user, whose key is another
+}
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-    tools, path = Tools(), tmp_path / "run.jsonl"
+    return tmp_path
+
+
+@pytest.mark.parametrize("old", CHANGES)
+def test_a_yes_counts_only_as_this_user_gave_it(old: str, home: Path, caplog: Any) -> None:
+    tools, path = Tools(), home / "run.jsonl"
     approved_log(path, tools).close()
     if old:
         assert re.search(old, path.read_text())
-        path.write_text(re.sub(old, new, path.read_text(), count=1))
+        path.write_text(re.sub(old, CHANGES[old], path.read_text(), count=1))
     else:
         (config_dir() / "seal.key").write_bytes(bytes(32))
     with EventLog(path) as log:
@@ -149,12 +150,11 @@ def test_a_yes_counts_only_as_this_user_gave_it(
 
 
 @pytest.mark.parametrize("key", [b"", b"short"])
-def test_a_key_that_is_cut_is_replaced(key: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+def test_a_key_that_is_cut_is_replaced(key: bytes, home: Path) -> None:
     config_dir().mkdir()
     (config_dir() / "seal.key").write_bytes(key)
     tools = Tools()
-    with approved_log(tmp_path / "run.jsonl", tools) as log:
+    with approved_log(home / "run.jsonl", tools) as log:
         assert tools.executor().run(QUESTION, log).answer == "written"
     assert [file.name for file in config_dir().iterdir()] == ["seal.key"]
 
@@ -169,18 +169,15 @@ def test_where_nobody_attends_no_yes_of_a_log_counts(tmp_path: Path) -> None:
     assert "write" not in tools.done
 
 
-@pytest.mark.parametrize("text", ["ok " + "." * 2_500 + "; rm -rf /", f"ok{' ' * 1_900}rm -rf /"])
-def test_all_of_what_is_approved_can_be_seen(text: str) -> None:
-    request = Request((Step("write", {"text": text}),), State(), Tools().executor().inventory)
-    assert "rm -rf /" in str(request) and len(str(request)) < 2_200
-    assert text[:2_000].rstrip() in request.whole or "⟨1,900 blanks⟩" in request.whole
-
-
-def test_arguments_of_which_references_make_gigabytes_are_not_written_out() -> None:
+def test_all_of_what_is_approved_can_be_seen_and_gigabytes_are_not_written_out() -> None:
+    inventory = Tools().executor().inventory
+    for text in ("ok " + "." * 2_500 + "; rm -rf /", f"ok{' ' * 1_900}rm -rf /"):
+        request = Request((Step("write", {"text": text}),), State(), inventory)
+        assert "rm -rf /" in str(request) and len(str(request)) < 2_200
+        assert text[:2_000].rstrip() in request.whole or "⟨1,900 blanks⟩" in request.whole
     read = StepRecord(Step("read", {"name": "a"}), "x" * 1_000_000)
     step = Step("write", {"text": ["$read"] * 10_000, "to": "$read"})
-    state = State(plan=("read", "write"), history=(read,), pending=(step,))
-    request = Request((step,), state, Tools().executor().inventory)
+    request = Request((step,), State(plan=("read", "write"), history=(read,), pending=(step,)), inventory)
     for shown in (str(request), request.whole):
         assert shown.count("larger than 16 MB") == 2 and len(shown) < 200_000
 
@@ -204,7 +201,7 @@ def test_every_prefix_of_a_log_comes_to_the_same_end(said: bool | None, each: bo
     assert bool(State.fold(events).waiting) == (said is None)
 
 
-def test_an_answer_reaches_the_inventory_that_waits_within() -> None:
+def test_an_answer_reaches_the_inventory_that_waits_within_and_nothing_beside_it_is_lost() -> None:
     tools = Tools()
     executor = tools.executor(depth=2)
     events = list(executor.stream(QUESTION))
@@ -212,28 +209,35 @@ def test_an_answer_reaches_the_inventory_that_waits_within() -> None:
     assert [step.module for step in waiting.waiting] == ["write"] and not tools.done
     state = executor.run(QUESTION, [*events, waiting.answer_approval("yes", "")])
     assert (state.answer, tools.done) == ("written", ["read a", "write"])
-
-
-def test_what_waits_within_loses_nothing_that_ran_beside_it() -> None:
-    tools = Tools()
     inner = tools.executor().inventory
     both = Inventory.of({"first": inner, "second": inner}, Fixed(["first", "second"]))
     assert Executor(both, approve=Person()).run(QUESTION).answer == "written"
-    assert tools.done == ["read a", "write"] * 2
+    assert tools.done == ["read a", "write"] * 3
+
+
+def native(tools: Tools, *replies: Any, **options: Any) -> ScriptedModel:
+    """Run React with calls by the model's tools, to the end; return the model, which was asked."""
+    model = ScriptedModel([*replies, "done"], tools=True)
+    inventory = Inventory.of(tools.both, React(native=True))
+    assert Executor(inventory, LLM.connect(model), **options).run(QUESTION).answer == "done"
+    return model
 
 
 def test_react_is_told_of_a_refusal_and_asks_again_for_the_same_step() -> None:
     tools, call = Tools(), calls(("write", {"text": "x"}))
-    model = ScriptedModel([call, call, "done"], tools=True)
-    inventory = Inventory.of(tools.both, React(native=True))
-    assert Executor(inventory, LLM.connect(model), approve=Person(False)).run(QUESTION).answer == "done"
+    model = native(tools, call, call, approve=Person(False))
     assert tools.done == ["write"] and "the user did not allow it" in model.requests[1][-1][1]
+
+
+def test_a_reference_to_what_runs_again_is_not_shown_with_its_old_value() -> None:
+    second, person = calls(("read", {"name": "b"}), ("write", {"text": "$read"})), Person()
+    native(Tools(), calls(("read", {"name": "a"})), second, approve=person)
+    assert person.asked == [UNKNOWN]
 
 
 def test_what_was_refused_does_not_count_as_a_run() -> None:
     tools = Tools()
-    plan = [{"module": "write", "args": {"text": str(number)}} for number in range(4)]
-    modules = {tool.name: tool for tool in tools.both}
+    plan, modules = [{"module": "write", "args": {"text": n}} for n in "0123"], {"write": tools.both[1]}
     inventory = Inventory("t", Fixed(plan), modules, on_error={"write": "skip"})
     Executor(inventory, approve=Person(False), approve_each=True).run(QUESTION)
     assert len(tools.done) == 2
@@ -250,13 +254,13 @@ def test_approval_may_be_async_and_its_answer_is_yes_no_or_none() -> None:
         Tools().executor(approve=Person("perhaps")).run(QUESTION)
 
 
-@pytest.mark.parametrize("steps", [1, 0])  # a step that requires none, and no step
-def test_an_answer_in_a_log_covers_the_steps_that_it_names_alone(steps: int) -> None:
-    tools = Tools()
-    events = list(tools.executor().stream(QUESTION))[:2]
-    with contextlib.suppress(LogError):
-        tools.executor().run(QUESTION, [*events, Approval(State.fold(events).pending[:steps], "yes")])
-    assert "write" not in tools.done
+def test_an_answer_in_a_log_covers_the_steps_that_it_names_alone() -> None:
+    for steps in (1, 0):  # a step that requires none, and no step
+        tools = Tools()
+        events = list(tools.executor().stream(QUESTION))[:2]
+        with contextlib.suppress(LogError):
+            tools.executor().run(QUESTION, [*events, Approval(State.fold(events).pending[:steps], "yes")])
+        assert "write" not in tools.done
 
 
 def test_a_plan_that_takes_the_place_of_another_is_asked_for_anew() -> None:
@@ -266,15 +270,6 @@ def test_a_plan_that_takes_the_place_of_another_is_asked_for_anew() -> None:
     inventory = Inventory("two", Fixed(["fails", WRITE_X]), modules, on_error={"fails": ["other"]})
     Executor(inventory, approve=person).run(QUESTION)
     assert [text.splitlines()[0] for text in person.asked] == ["write", "other"] and not tools.done
-
-
-def test_a_reference_to_what_runs_again_is_not_shown_with_its_old_value() -> None:
-    tools, person = Tools(), Person()
-    second = calls(("read", {"name": "b"}), ("write", {"text": "$read"}))
-    model = ScriptedModel([calls(("read", {"name": "a"})), second, "done"], tools=True)
-    inventory = Inventory.of(tools.both, React(native=True))
-    Executor(inventory, LLM.connect(model), approve=person).run(QUESTION)
-    assert person.asked == [UNKNOWN]
 
 
 @pytest.mark.parametrize("depth", [0, 2])

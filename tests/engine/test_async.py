@@ -49,21 +49,40 @@ def our_threads() -> int:
     return sum(thread.name.startswith("chameleon") for thread in threading.enumerate())
 
 
-@pytest.mark.parametrize("parallel", [False, True])
+def in_a_loop(executor: Executor) -> list[Event]:
+    async def streamed() -> list[Event]:
+        return [event async for event in executor.astream(GIVEN)]
+
+    return asyncio.run(streamed())
+
+
 @pytest.mark.parametrize("planner", PLANNERS)
 @quick
 @given(data=st.data())
-def test_a_run_in_a_loop_has_the_same_events(planner: str, parallel: bool, data: st.DataObject) -> None:
-    case = data.draw(cases(planner, calls=st.none() if parallel else st.none() | st.integers(1, 4)))
-    one_by_one = list(case.executor(parallel=False).stream(GIVEN))
+def test_a_run_is_the_same_in_a_loop_and_goes_on_after_any_event(planner: str, data: st.DataObject) -> None:
+    case = data.draw(cases(planner, calls=st.none() | st.integers(1, 4)))
+    whole = list(case.executor(parallel=False).stream(GIVEN))
+    assert timeless(in_a_loop(case.executor(parallel=False))) == timeless(whole)
+    for cut in range(len(whole) + 1):
+        model = case.model()
+        rest = list(case.executor(parallel=False, model=model).stream(GIVEN, whole[:cut]))
+        assert timeless(rest) == timeless(whole[cut:])
+        assert len(model.requests) == sum(len(getattr(event, "calls", ())) for event in whole[cut:])
 
-    async def streamed() -> list[Event]:
-        return [event async for event in case.executor(parallel=parallel).astream(GIVEN)]
 
-    events = asyncio.run(streamed())
-    if not parallel:
-        assert timeless(events) == timeless(one_by_one)
-    assert end(State.fold(events)) == end(State.fold(one_by_one))
+@pytest.mark.parametrize("planner", PLANNERS)
+@settings(quick, max_examples=25)
+@given(data=st.data())
+def test_steps_side_by_side_come_to_the_same_as_one_by_one(planner: str, data: st.DataObject) -> None:
+    case = data.draw(cases(planner))
+    one_by_one, executor = case.executor(parallel=False).run(GIVEN), case.executor(parallel=True)
+    whole = State.fold(events := list(executor.stream(GIVEN)))
+    assert end(whole) == end(State.fold(in_a_loop(executor))) == end(one_by_one)
+    # Two steps that ask the same at the same time share one call, so calls may differ.
+    both = [[replace(each, seconds=0.0, calls=()) for each in run.executed] for run in (whole, one_by_one)]
+    assert both[0] == both[1]
+    for cut in range(len(events) + 1):
+        assert end(executor.run(GIVEN, events[:cut])) == end(one_by_one)
 
 
 @pytest.mark.parametrize("planner", PLANNERS)
@@ -116,38 +135,26 @@ def test_a_run_that_is_cancelled_while_a_module_waits_goes_on_from_its_file(tmp_
         assert runner.run(QUESTION, log).answer == "free"
 
 
-def test_many_runs_are_in_an_async_module_at_once() -> None:
-    async def together() -> tuple[list[State], int]:
-        runner = executor({"meets": Awaits(asyncio.Barrier(MANY).wait)})
-        runs = asyncio.gather(*(runner.arun(QUESTION) for _ in range(MANY)))
-        return await asyncio.wait_for(runs, 20), threading.active_count()
-
-    before = threading.active_count()
-    states, threads = asyncio.run(together())
-    assert {state.answer for state in states} == {*range(MANY)}
-    assert threads <= before + MANY // 4
-
-
-def test_no_thread_waits_for_a_model(loopback: Start) -> None:
+def test_many_runs_are_in_a_module_or_wait_for_a_model_at_once_without_threads(loopback: Start) -> None:
     def reply(request: dict[str, Any]) -> Reply:
         if server.peak == MANY:
             released.set()
         released.wait(20)
         return Reply("42")
 
-    released = threading.Event()
-    server = loopback(reply)
-    runner = Executor(inventory_of({"ask": Ask()}), LLM.connect("openai:local"))
+    released, server = threading.Event(), loopback(reply)
 
     async def together() -> tuple[int, list[State]]:
+        modules = {"meets": Awaits(asyncio.Barrier(MANY).wait), "ask": Ask()}
+        runner = Executor(inventory_of(modules), LLM.connect("openai:local"))
         runs = [asyncio.create_task(runner.arun({"question": str(n)})) for n in range(MANY)]
         while server.peak < MANY:
             await asyncio.sleep(0.01)
         return our_threads(), await asyncio.gather(*runs)
 
     counted, states = asyncio.run(together())
-    assert {state.answer for state in states} == {"42"}
-    assert server.peak == MANY and counted <= max(our_threads(), 8)
+    assert {state.cache["meets"] for state in states} == {*range(MANY)}
+    assert {state.answer for state in states} == {"42"} and counted <= max(our_threads(), 8)
 
 
 class AsksTwice(LLMModule):
@@ -201,32 +208,20 @@ def test_whatever_a_module_raises_ends_the_run_as_without_a_loop(failure: Any, i
     assert executor({"good": Awaits(one)}).run(QUESTION).answer == 1  # the loop that they share goes on
 
 
-def test_a_callback_that_fails_is_no_fault_of_the_run(caplog: pytest.LogCaptureFixture) -> None:
-    def bad(piece: str | None) -> None:
-        raise ValueError("my own bug")
-
-    runner = Executor(inventory_of({"ask": Ask()}), LLM.connect(ScriptedModel(["fine"])))
-    assert runner.run(QUESTION, on_text=bad).answer == "fine" and "my own bug" in caplog.text
-
-
-def test_everything_works_where_a_loop_runs() -> None:
+def test_everything_works_where_a_loop_runs_and_a_bad_input_of_a_batch_is_a_state_that_failed() -> None:
     runner = executor({"one": Awaits(one), "two": lambda state: 2})
     assert [state.answer for state in runner.batch([QUESTION] * 3, workers=2)] == [2, 2, 2]
+    echo = executor({"echo": lambda state: state.input["question"]})
+    inputs = ({"question": {1, 2} if number == 3 else str(number)} for number in range(5))
 
     async def inside() -> list[Any]:
         found = [runner.run(QUESTION), await runner.arun(QUESTION), *runner.batch([QUESTION] * 2, workers=2)]
         return found + [state async for state in runner.amap([QUESTION] * 2)]
 
-    assert [state.answer for state in asyncio.run(inside())] == [2] * 6
-
-
-def test_inputs_of_a_batch_may_come_one_by_one_and_a_bad_one_is_a_state_that_failed() -> None:
-    runner = executor({"echo": lambda state: state.input["question"]})
-    inputs = ({"question": {1, 2} if number == 3 else str(number)} for number in range(5))
-
     async def answers() -> list[Any]:
-        return [state.answer or why(state) async for state in runner.amap(inputs, workers=2)]
+        return [state.answer or why(state) async for state in echo.amap(inputs, workers=2)]
 
+    assert [state.answer for state in asyncio.run(inside())] == [2] * 6
     found = asyncio.run(answers())
     assert "set" in found.pop(3) and found == ["0", "1", "2", "4"]
 
@@ -272,26 +267,22 @@ def test_the_last_reply_is_told_as_it_comes(loopback: Start, is_async: bool) -> 
     server = loopback(lambda request: "first" if len(server.requests) % 2 else "It is forty-two, I think.")
     modules = {"ask": Ask(), "again": Ask(), "end": lambda state: state.cache["again"]}
     runner, heard = Executor(inventory_of(modules), LLM.connect("openai:local")), list[str | None]()
-    if is_async:
-        state = asyncio.run(runner.arun(QUESTION, on_text=heard.append))
-    else:
-        state = runner.run(QUESTION, on_text=heard.append)
+    ended = (runner.arun if is_async else runner.run)(QUESTION, on_text=heard.append)
+    state: Any = asyncio.run(ended) if is_async else ended
     assert state.answer == "".join(map(str, heard)) == "It is forty-two, I think." and len(heard) > 2
     assert [request.get("stream") for request in server.requests] == [None, True]
 
 
-def test_a_reply_that_is_rejected_is_taken_back() -> None:
+def test_a_reply_that_is_rejected_is_taken_back_and_a_callback_that_fails_is_no_fault(caplog: Any) -> None:
+    def bad(piece: str | None) -> None:
+        raise ValueError("my own bug")
+
     inventory = inventory_of({"ask": Ask()}, repair={"ask": RepairSpec(redo="ask", attempts=2)})
     heard = list[str | None]()
-    runner = Executor(inventory, LLM.connect(ScriptedModel(["bad", "good"])))
-    assert runner.run(QUESTION, on_text=heard.append).answer == "good"
-    assert heard == ["bad", None, "good"]
-
-
-def test_a_state_is_the_fold_of_its_events() -> None:
-    state = State.fold(RUN)
-    assert (state.answer, state.executed_names, state.plan) == ("3", ("look", "say"), ("look", "say"))
-    assert dict(state.cache) == {"look": 3, "say": "3"} and State.fold(RUN[:-1]).answer is None
+    for on_text in (heard.append, bad):
+        runner = Executor(inventory, LLM.connect(ScriptedModel(["bad", "good"])))
+        assert runner.run(QUESTION, on_text=on_text).answer == "good"
+    assert heard == ["bad", None, "good"] and "my own bug" in caplog.text
 
 
 @pytest.mark.parametrize(
@@ -312,41 +303,9 @@ def test_events_out_of_order_are_refused(events: list[Event], told: str) -> None
 @pytest.mark.parametrize("planner", PLANNERS)
 @quick
 @given(data=st.data())
-def test_a_run_resumed_after_any_event_goes_on_as_if_nothing_happened(planner: str, data: Any) -> None:
-    case = data.draw(cases(planner, calls=st.none() | st.integers(1, 4)))
-    whole = list(case.executor(parallel=False).stream(GIVEN))
-    for cut in range(len(whole) + 1):
-        model = case.model()
-        rest = list(case.executor(parallel=False, model=model).stream(GIVEN, whole[:cut]))
-        assert timeless(rest) == timeless(whole[cut:])
-        assert len(model.requests) == sum(len(getattr(event, "calls", ())) for event in whole[cut:])
-
-
-@pytest.mark.parametrize("planner", PLANNERS)
-@settings(quick, max_examples=25)
-@given(data=st.data())
-def test_steps_side_by_side_come_to_the_same_as_one_by_one_also_resumed(planner: str, data: Any) -> None:
-    case = data.draw(cases(planner))
-    one_by_one, executor = case.executor(parallel=False).run(GIVEN), case.executor(parallel=True)
-    whole = list(executor.stream(GIVEN))
-    assert end(State.fold(whole)) == end(one_by_one)
-    # Two steps that ask the same at the same time share one call, so calls may differ.
-    runs = (State.fold(whole), one_by_one)
-    both = [[replace(each, seconds=0.0, calls=()) for each in run.executed] for run in runs]
-    assert both[0] == both[1]
-    for cut in range(len(whole) + 1):
-        assert end(executor.run(GIVEN, whole[:cut])) == end(one_by_one)
-
-
-@pytest.mark.parametrize("planner", PLANNERS)
-@quick
-@given(data=st.data())
-def test_a_run_resumed_from_a_torn_file_comes_to_the_same_end(
-    planner: str, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    case = data.draw(cases(planner))
+def test_a_run_goes_on_from_a_torn_file(planner: str, data: st.DataObject, tmp_path_factory: Any) -> None:
     path = tmp_path_factory.mktemp("run") / "log.jsonl"
-    executor = case.executor(parallel=data.draw(st.booleans()))
+    executor = data.draw(cases(planner)).executor(parallel=data.draw(st.booleans()))
     whole = executor.run(GIVEN, log=())
     with EventLog(path) as log:
         executor.run(GIVEN, log)

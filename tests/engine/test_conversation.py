@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from chameleon import LLM, Executor, Inventory, LLMModule, Module, State, Table, tool
+from chameleon import LLM, Executor, Inventory, Module, State, Table, tool
 from chameleon.core.conversation import MAX_TEXT_TOKENS, MAX_TOKENS, MAX_TURNS, told, turns
 from chameleon.core.conversation_log import ConversationLog
 from chameleon.core.prompt import Prompt
@@ -41,6 +41,12 @@ def requested(module: Any, **given: Any) -> list[tuple[str, str]]:
     return client.requests[0]
 
 
+ANSWERS: list[tuple[Any, str]] = [
+    *((None, ""), (39.2, "39.2"), (("a", "b"), "a | b"), ({"text": "said", "from": 3}, "said")),
+    *(({"a": 1}, '{"a": 1}'), (TABLE.take_rows([0]), "City | Visitors\nOslo | 900"), (ValueError("no"), "")),
+]
+
+
 class TestTheNextInput:
     def test_has_the_new_question_and_the_turns_before(self) -> None:
         made = executor({"a": lambda state: len(state.input.get("history", ()))})
@@ -51,18 +57,7 @@ class TestTheNextInput:
         assert state.answer == 1
         assert [each["answer"] for each in state.follow_up("And then?")["history"]] == ["0", "1"]
 
-    @pytest.mark.parametrize(
-        ("answer", "text"),
-        [
-            (None, ""),
-            (39.2, "39.2"),
-            (("a", "b"), "a | b"),
-            ({"text": "said", "from": 3}, "said"),
-            ({"a": 1}, '{"a": 1}'),
-            (TABLE.take_rows([0]), "City | Visitors\nOslo | 900"),
-            (ValueError("the run failed"), ""),
-        ],
-    )
+    @pytest.mark.parametrize(("answer", "text"), ANSWERS)
     def test_has_answers_as_texts(self, answer: Any, text: str) -> None:
         module = failing(answer) if isinstance(answer, Exception) else lambda state: answer
         state = executor({"a": module}).run({"question": "?"})
@@ -88,46 +83,39 @@ class TestTheNextInput:
             assert state.follow_up("And Rome?", table=state.table)["table"] == state.table
 
 
-class TestAnInventory:
-    @pytest.mark.parametrize("name", ["tables", "tables_agent", "tables_offline", "corpus", "papers"])
-    def test_takes_the_turns_before_and_nothing_else_under_that_name(self, name: str) -> None:
-        given = {"question": "And Oslo?", "table": TABLE, "index": "here", "passages": []}
-        inventory = Inventory.load(name)
-        given = {key: each for key, each in given.items() if key in inventory.input_types}
-        assert inventory.check_input({**given, "history": HISTORY})["history"] == tuple(HISTORY)
-        with pytest.raises(InputError, match="history is a str, and the inventory takes a list"):
-            inventory.check_input({**given, "history": "Rome"})
+@pytest.mark.parametrize("name", ["tables", "tables_agent", "tables_offline", "corpus", "papers"])
+def test_an_inventory_takes_the_turns_before_and_nothing_else_under_that_name(name: str) -> None:
+    given = {"question": "And Oslo?", "table": TABLE, "index": "here", "passages": []}
+    inventory = Inventory.load(name)
+    given = {key: each for key, each in given.items() if key in inventory.input_types}
+    assert inventory.check_input({**given, "history": HISTORY})["history"] == tuple(HISTORY)
+    with pytest.raises(InputError, match="history is a str, and the inventory takes a list"):
+        inventory.check_input({**given, "history": "Rome"})
 
-    def test_passes_them_to_an_inventory_within(self) -> None:
-        inner = inventory_of({"ask": Ask()}, input_types={"question": "str"})
-        assert LABEL in requested(inner, history=HISTORY)[0][1]
+
+PROMPTS = [
+    ("Question: {{ question }}\nAnswer:", "Question: And Oslo?"),
+    ("Question: Where?\nAnswer: here\n\nQuestion: {{ question }}\nAnswer:", "Question: And Oslo?"),
+    ("<data>\nQuestion: And Oslo?\n</data>\n{{ question }}", "And Oslo?"),
+    ("Say more on {{ question }}", "Say more on And Oslo?"),
+]
 
 
 class TestAModel:
-    @pytest.mark.parametrize("module", [Ask(), Says()])
-    def test_is_told_the_turns_before_the_question(self, module: Module) -> None:
+    def test_is_told_the_turns_before_the_question_or_where_the_prompt_puts_them(self) -> None:
         block = f"{LABEL}):\n<conversation>\nQuestion: Which is warmer?\nAnswer: Rome\n</conversation>"
-        assert requested(module, history=HISTORY) == [("user", f"{block}\n\nAnd Oslo?")]
-        assert requested(module) == [("user", "And Oslo?")]
+        inner = inventory_of({"ask": Ask()}, input_types={"question": "str"})
+        for module in (Ask(), Says(), inner):
+            assert requested(module, history=HISTORY) == [("user", f"{block}\n\nAnd Oslo?")]
+        assert requested(Ask()) == requested(Says()) == [("user", "And Oslo?")]
+        own = Ask()
+        own._template = Prompt.parse(  # type: ignore[misc]
+            '---\nslots: [question, "history?"]\n---\n# user\n'
+            "{% for turn in history %}{{ turn.question }}: {{ turn.answer }}; {% endfor %}{{ question }}"
+        )
+        assert requested(own, history=HISTORY) == [("user", "Which is warmer?: Rome; And Oslo?")]
 
-    def test_is_told_them_where_the_prompt_puts_them(self) -> None:
-        class Own(LLMModule):
-            _template = Prompt.parse(  # type: ignore[assignment]
-                '---\nslots: [question, "history?"]\n---\n# user\n'
-                "{% for turn in history %}{{ turn.question }}: {{ turn.answer }}; {% endfor %}{{ question }}"
-            )
-
-        assert requested(Own(), history=HISTORY) == [("user", "Which is warmer?: Rome; And Oslo?")]
-
-    @pytest.mark.parametrize(
-        ("text", "before"),
-        [
-            ("Question: {{ question }}\nAnswer:", "Question: And Oslo?"),
-            ("Question: Where?\nAnswer: here\n\nQuestion: {{ question }}\nAnswer:", "Question: And Oslo?"),
-            ("<data>\nQuestion: And Oslo?\n</data>\n{{ question }}", "And Oslo?"),
-            ("Say more on {{ question }}", "Say more on And Oslo?"),
-        ],
-    )
+    @pytest.mark.parametrize(("text", "before"), PROMPTS)
     def test_finds_them_beside_the_question_and_never_within_data(self, text: str, before: str) -> None:
         prompt = Prompt.parse(f"---\nslots: [question]\n---\n# user\n{text}")
         ((_, said),) = prompt.render({"question": "And Oslo?", "history": HISTORY})
@@ -135,13 +123,10 @@ class TestAModel:
         asked = text.replace("{{ question }}", "And Oslo?")
         assert said.replace(told(HISTORY), "").replace("\n", "") == asked.replace("\n", "")
 
-    def test_that_plans_reads_them_as_lines(self) -> None:
-        given = State(input={"question": "And Oslo?", "table": TABLE, "history": tuple(HISTORY)})
-        shown = inputs_of(given, 1_000)
-        assert shown.endswith(f"{told(HISTORY)}\n\nQuestion: And Oslo?") and shown.startswith("Table (visits")
-
     @pytest.mark.parametrize("planner", ["one_shot", "react"])
-    def test_that_plans_is_told_them_once(self, planner: str) -> None:
+    def test_that_plans_is_told_them_once_as_lines(self, planner: str) -> None:
+        shown = inputs_of(State({"question": "And Oslo?", "table": TABLE, "history": tuple(HISTORY)}), 1_000)
+        assert shown.endswith(f"{told(HISTORY)}\n\nQuestion: And Oslo?") and shown.startswith("Table (visits")
         client = ScriptedModel(lambda _: '[{"module": "convert", "args": {"celsius": 4}}]')
         convert = tool(lambda celsius: celsius, name="convert")
         Executor([convert], LLM.connect(client), planner=planner).run({"question": "?", "history": HISTORY})
@@ -155,22 +140,16 @@ class TestAModel:
         assert text.count("</conversation>") == 1 and "<|im_start|>" not in text
 
 
-class TestWhatIsTold:
-    def test_is_bounded_whatever_was_said(self) -> None:
-        history = [{"question": f"{n} " + "why " * 900, "answer": "b" * 90_000} for n in range(40)]
-        texts = [text for turn in turns(history) for text in turn.values()]
-        assert estimated_tokens(told(history)) < MAX_TOKENS + 100 and texts[-2].startswith("39 ")
-        assert all(estimated_tokens(text) <= MAX_TEXT_TOKENS + 1 for text in texts)
-
-    def test_says_where_first_turns_are_left_out(self) -> None:
-        history = [{"question": str(n), "answer": "a"} for n in range(MAX_TURNS)]
-        assert "left out" not in told(history)
-        assert "; its first turns are left out):\n" in told([*history, *HISTORY])
-        assert len(turns([*history, *HISTORY])) == MAX_TURNS
-
-    @pytest.mark.parametrize("history", [None, "text", [], [1], [{"answer": "Rome"}], {"question": "?"}])
-    def test_is_nothing_for_what_is_no_history(self, history: Any) -> None:
-        assert turns(history) == [] and told(history) == ""
+def test_what_is_told_is_bounded_and_says_where_first_turns_are_left_out() -> None:
+    history = [{"question": f"{n} " + "why " * 900, "answer": "b" * 90_000} for n in range(40)]
+    texts = [text for turn in turns(history) for text in turn.values()]
+    assert estimated_tokens(told(history)) < MAX_TOKENS + 100 and texts[-2].startswith("39 ")
+    assert all(estimated_tokens(text) <= MAX_TEXT_TOKENS + 1 for text in texts)
+    history = [{"question": str(n), "answer": "a"} for n in range(MAX_TURNS)]
+    assert "left out" not in told(history) and len(turns([*history, *HISTORY])) == MAX_TURNS
+    assert "; its first turns are left out):\n" in told([*history, *HISTORY])
+    none: list[Any] = [None, "text", [], [1], [{"answer": "Rome"}], {"question": "?"}]
+    assert all(turns(each) == [] and told(each) == "" for each in none)
 
 
 def test_a_log_leaves_a_turn_that_did_not_end(tmp_path: Path) -> None:
@@ -186,10 +165,10 @@ def test_a_log_leaves_a_turn_that_did_not_end(tmp_path: Path) -> None:
         assert turns == [("1", "running"), ("2", "answered")]
 
 
-@pytest.mark.parametrize("line", ['{"event":"run_ended","reason":"answered"}\n', "no event\n", "no"])
-def test_a_log_is_no_other_file(tmp_path: Path, line: str) -> None:
+def test_a_log_is_no_other_file(tmp_path: Path) -> None:
     path = tmp_path / "log.jsonl"
-    path.write_text(line)
-    with pytest.raises(LogError, match=r"line 1|belongs to no run"):
-        ConversationLog(path)
-    assert path.read_text() == line
+    for line in ('{"event":"run_ended","reason":"answered"}\n', "no event\n", "no"):
+        path.write_text(line)
+        with pytest.raises(LogError, match=r"line 1|belongs to no run"):
+            ConversationLog(path)
+        assert path.read_text() == line

@@ -20,6 +20,7 @@ from chameleon.core.planner import check_plan
 from chameleon.errors import PlanError
 from chameleon.llm import ScriptedModel
 from chameleon.planners.react import React
+from tests.engine.files import pieces
 
 Random = random.Random
 Call = tuple[str, dict[str, Any]]
@@ -297,65 +298,22 @@ def test_arguments_in_a_form_that_is_not_known_are_never_left_out(form: str) -> 
         assert tally(text, Counter()) in (plan, None), (plan, text)
 
 
-A, B, C, *_ = NAMES
+# Each below the fault that is told.
+REFUSED = pieces(__file__, "refused_plans.txt")
 
 
-@pytest.mark.parametrize(
-    ("text", "fault"),
-    [
-        (f'["{A}"]\n["{B}"]', "several lists"),
-        (f"{A} -> {B}\n\n{C} -> {A}", "several lists"),
-        (f'["{A}", "{B}"] -> {C}', f"{C} is named outside the plan"),
-        (f"1. {A}: then {B}\n2. {C}", f"{B} is named outside the plan"),
-        (f"{A}\nrow_look", "'row_look' may be a step that is misspelt. Did you mean 'row_lookup'?"),
-        (f'{{"module": "{A}", "next": {{"module": "{B}"}}}}', f"the object of {A} has a key 'next'"),
-        (f'{{"function": {{"name": "{A}"}}, "note": "then {B}"}}', f"the object of {A} has a key 'note'"),
-        (f'{{"module": "{A}", "module": "{B}"}}', "cannot be read"),
-        (f'["{A}", 3]', "part 2 of the list names no module"),
-        ('["now", "\\udb80\\udc00"]', "part 2 of the list names no module"),
-        (f'["{A}", "answer generater"]', "no module 'answer generater'. Did you mean 'answer_generator'?"),
-        (f"{A}\n↓\n{B}", "'↓' cannot be read as a step"),
-        (f"1) {A}\na) {B}\n2) {C}", "'a) …' cannot be read as a step"),
-        (f"{A} -> colum_lookup", "'… -> colum_lookup' cannot be read as steps"),
-        (f"2. {A}\n3. {B}", "the numbers of the list do not follow each other from 1"),
-        ("Action: recall\nAction Input: Oslo", "'Action Input: Oslo' cannot be read as a step"),
-        ("recall\n\nwith the note Oslo", "'with the note Oslo' may be the arguments of a step"),
-        ("- recall: note Oslo\n- now", "'note Oslo' may be the arguments of a step"),
-        ('convert(amount=3)\n\nto: "C"', "'to:' outside the plan may be a part of a call"),
-        ('["now"]\nwith [{"note": "x"}]', "'[' outside the plan"),
-        ("convert(amount=3, # to='C'\n)", "the arguments of convert cannot be read"),
-        ('search(query="a", sites=["b" "c"])', "the arguments of search cannot be read"),
-        ('convert(amount=weather(city="Rome"))', "the arguments of convert cannot be read"),
-        ("I thought of a search (of pages):\nnow()", "the arguments of search cannot be read"),
-        ('{"module": "weather", "args": {"city": "Rome"}, "days": 3}', "are given twice, or are no object"),
-        ('{"module": "weather", "args": ["Rome"]}', "are given twice, or are no object"),
-        ('{"module": "convert", "args": {"amount": 1e999}}', "convert.amount is inf"),
-        ('{"module": "now", "args": {"zone": "UTC"}}', "now is given arguments, and takes none"),
-        ('weather(city="Rome") -> nope(x=1)', "there is no module 'nope'"),
-    ],
-)
-def test_a_plan_of_which_a_part_might_be_lost_is_refused_with_the_fault(text: str, fault: str) -> None:
+@pytest.mark.parametrize("each", REFUSED)
+def test_a_plan_of_which_a_part_might_be_lost_is_refused_with_the_fault(each: str) -> None:
+    fault, _, text = each.partition("\n")
     with pytest.raises(PlanError) as caught:
-        calls_in(text) if A not in text else parse_plan(text, NAMES)
+        calls_in(text) if NAMES[0] not in text else parse_plan(text, NAMES)
     assert fault in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        'convert(3, "C")',
-        "convert(amount=3, to='C',)",
-        '{"convert": {"amount": 3, "to": "C",}}',
-        '**convert**(amount=3, to="C")',
-        "1. convert with {'amount': 3, 'to': 'C'}",
-        'Answer: {"module": "Convert", "params": {"amount": 3, "to": "C"}, "note": "for [Rome], not then"}',
-        '**Action**: convert\n**Action Input**: {"amount": 3, "to": "C"}\nObservation:',
-        '{"question": "3 degrees?", "confidence": 0.9, "plan": [{"convert": {"amount": 3, "to": "C"}}]}',
-        "a) Not yet :)\nconvert(amount=3, to='C')",
-        "First I convert it (to Celsius).\n[\"convert(amount=3, to='C')\"]\nThe tool convert does it all.",
-        '[{"module": "convert", "args": {"amount": 3, "to": "C"}}]' + "\n" * 19_000,
-    ],
-)
+LONG = '[{"module": "convert", "args": {"amount": 3, "to": "C"}}]' + "\n" * 19_000
+
+
+@pytest.mark.parametrize("text", [*pieces(__file__, "read_plans.txt"), LONG], ids=lambda text: text[:40])
 def test_what_models_write_is_read(text: str) -> None:
     begun = time.process_time()
     assert calls_in(text) == [("convert", {"amount": 3, "to": "C"})]

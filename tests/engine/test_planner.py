@@ -49,6 +49,7 @@ FORMS: dict[str, Callable[[list[str]], str]] = {
     "arrows in a fence": lambda names: f"```\n{' -> '.join(names)}\n```",
     "arrows after a word": lambda names: f"Plan: {' -> '.join(names)}.",
 }
+SPELT = ("a JSON list", "a Python list", " -> ", "{n}. {name}", "\n")
 
 
 def numbered(names: list[str], line: str) -> str:
@@ -61,15 +62,11 @@ def read(text: str, names: list[str] = NAMES) -> list[str]:
 
 class TestReads:
     @pytest.mark.parametrize("form", FORMS)
-    @settings(max_examples=8)
-    @given(names=plans)
-    def test_every_form_of_a_list(self, form: str, names: list[str]) -> None:
-        assert read(FORMS[form](names)) == names
-
-    @pytest.mark.parametrize("form", ["a JSON list", "a Python list", " -> ", "{n}. {name}", "\n"])
+    @settings(max_examples=10)
     @given(names=plans, spelling=st.sampled_from(SPELLINGS))
-    def test_every_spelling_of_a_name(self, form: str, spelling: Any, names: list[str]) -> None:
-        assert read(FORMS[form]([spelling(name) for name in names])) == names
+    def test_every_form_of_a_list_and_spelling_of_a_name(self, form: str, spelling: Any, names: Any) -> None:
+        assert read(FORMS[form](names)) == names
+        assert form not in SPELT or read(FORMS[form]([spelling(name) for name in names])) == names
 
     @pytest.mark.parametrize("name", ["RowLookup", "row_lookup", "Row-Lookup"])
     def test_an_exact_name_before_one_that_is_spelt_alike(self, name: str) -> None:
@@ -83,29 +80,17 @@ class TestReads:
             read('["modul_77"]', names)
         assert time.perf_counter() - begun < 5
 
-    @pytest.mark.parametrize("text", ["", "[[[]]]", "no list here", "[1, 2, 3]", "{}", "```\n```", "->"])
-    def test_no_text_without_a_list(self, text: str) -> None:
-        with pytest.raises(PlanError, match="the reply holds no list of modules"):
-            read(text)
-
     @pytest.mark.parametrize("text", ["x" * (LONGEST_PLAN_TEXT + 1), json.dumps(["z" * 15_000])])
     def test_nothing_far_too_long_and_says_so_in_short(self, text: str) -> None:
-        with pytest.raises(PlanError) as error:
+        with pytest.raises(PlanError, match=r"^[\s\S]{1,299}$"):
             read(text)
-        assert len(str(error.value)) < 300
 
-    @pytest.mark.parametrize(
-        "text",
-        [
-            "[row_lookup, __import__('os').system('touch {mark}')]",
-            "```python\nopen('{mark}', 'w')\n```",
-            '["row_lookup", open("{mark}", "w")]',
-        ],
-    )
+    @pytest.mark.parametrize("text", ["[row_lookup, {}]", "```python\n{}\n```", '["row_lookup", {}]'])
     def test_a_plan_without_running_anything_in_it(self, text: str, tmp_path: Path) -> None:
         mark = tmp_path / "mark"
-        with pytest.raises(PlanError):
-            read(text.replace("{mark}", str(mark)))
+        for call in (f"__import__('os').system('touch {mark}')", f"open('{mark}', 'w')"):
+            with pytest.raises(PlanError):
+                read(text.replace("{}", call))
         assert not mark.exists()
 
     @settings(max_examples=150)
@@ -140,11 +125,9 @@ def proposing(propose: Callable[[State], Any], **options: Any) -> State:
 
 class TestPlanners:
     @pytest.mark.parametrize("problem", [KeyError("k"), RecursionError("deep"), InventoryError("odd")])
-    def test_may_raise_anything_and_the_run_ends_with_it(self, problem: Exception) -> None:
+    def test_may_raise_anything_and_decline(self, problem: Exception) -> None:
         state = proposing(failing(problem))
         assert state.status == "failed" and "proposes" in why(state)
-
-    def test_may_decline(self) -> None:
         state = proposing(failing(Declined("not about tables")))
         assert state.status == "declined" and why(state) == "not about tables"
 
@@ -152,10 +135,6 @@ class TestPlanners:
     def test_must_return_steps(self, returned: Any) -> None:
         told = why(proposing(lambda state: returned))
         assert "propose gave" in told and "It must return steps" in told
-
-    def test_may_yield_their_steps(self) -> None:
-        state = proposing(lambda state: iter(()) if state.plans else (Step(name) for name in ("one", "one")))
-        assert state.executed_names == ("one", "one")
 
     @pytest.mark.parametrize(("given", "taken"), [(["a", "b"], ("a", "b")), ({"a"}, None)])
     def test_may_give_arguments_that_a_log_can_hold(self, given: Any, taken: Any) -> None:
@@ -166,16 +145,15 @@ class TestPlanners:
 
     def test_may_give_no_arguments_to_a_module_that_takes_none(self) -> None:
         modules, gives = {"one": lambda state: 1}, Fixed([{"module": "one", "args": {"per": 2}}])
-        state = run(modules, gives)
-        told = "one takes no arguments, and is given per"
-        assert told in why(state) and not state.history
         (found,) = inventory_of(modules, gives).obstacles()
-        assert told in str(found.error)
+        state = run(modules, gives)
+        assert not state.history
+        assert all("one takes no arguments" in told for told in (why(state), str(found.error)))
 
-    def test_with_nothing_to_propose_fail(self) -> None:
+    def test_may_yield_steps_are_asked_after_each_and_fail_with_none(self) -> None:
+        state = proposing(lambda state: iter(()) if state.plans else (Step(name) for name in ("one", "one")))
+        assert state.executed_names == ("one", "one")
         assert "proposed no step" in why(proposing(lambda state: ()))
-
-    def test_asked_after_every_step_see_what_happened(self) -> None:
         assert proposing(lambda state: [Step("one")] if len(state.history) < 3 else []).answer == 2
 
     def test_are_checked_with_their_inventory(self) -> None:

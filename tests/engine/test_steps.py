@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from chameleon import Executor, Module, State, Step, Table
+from chameleon import Module, State, Step, Table
 from chameleon.core.access import Access
 from chameleon.core.events import RunStarted
 from chameleon.core.module import Traits
@@ -41,12 +41,10 @@ class TestWrites:
         assert f"it writes {kind}.question, which it does not declare" in why(state)
         assert state.input["question"] == "How many?" and not state.cache
 
-    @pytest.mark.parametrize("returned", [None, ["key"], "key"])
-    def test_that_are_no_mapping_fail(self, returned: Any) -> None:
-        vague = Does(str, update_cache=lambda cache, output: returned)
-        assert f"update_cache returned a {type(returned).__name__}" in why(run({"vague": vague}))
-
-    def test_to_any_key_may_be_declared(self) -> None:
+    def test_are_a_mapping_and_may_be_to_any_key(self) -> None:
+        for returned in (None, ["key"], "key"):
+            vague = Does(str, update_cache=lambda cache, output, returned=returned: returned)
+            assert f"update_cache returned a {type(returned).__name__}" in why(run({"vague": vague}))
         free = Does(str, writes="cache.*", update_cache=lambda cache, output: {"anything": 1})
         reader = Does(lambda state: state.cache["anything"] + 1, reads="cache.anything")
         assert run({"free": free, "reader": reader}).answer == 2
@@ -62,36 +60,19 @@ class TestReads:
         assert (dict(state.input), dict(state.cache)) == ({}, {"first": 1})
         assert (state.history, state.plans, state.pending) == ((), (), ())
         assert (state.failure, state.started, state.step) == (None, None, Step("module"))
+        for reads, answer in (("history", ("first",)), ("", ())):
+            module = Does(lambda state: [record.step.module for record in state.history], reads=reads)
+            assert run({"first": lambda state: 1, "module": module}).answer == answer
 
-    @pytest.mark.parametrize(("reads", "answer"), [("history", ("first",)), ("", ())])
-    def test_of_the_history_show_what_ran_and_of_nothing_are_allowed(self, reads: str, answer: Any) -> None:
-        module = Does(lambda state: [record.step.module for record in state.history], reads=reads)
-        assert run({"first": lambda state: 1, "module": module}).answer == answer
-
-    def test_that_are_missing_refuse_the_plan(self) -> None:
-        reader = Does(lambda state: 1, reads="cache.facts|cache.rules")
-        state = run({"reader": reader, "writer": Does(lambda state: 1, writes="cache.facts")})
-        assert "reader reads cache.facts or cache.rules, and nothing before it gives that" in why(state)
-        assert "It is written by writer" in why(state)
-
-    def test_that_a_skipped_step_should_have_given_fail_in_words(self) -> None:
-        modules = {"giver": failing(ValueError("no")), "taker": Does(lambda state: 1, reads="cache.giver")}
-        state = run(modules, on_error={"giver": "skip"})
-        assert "taker" in why(state) and "reads cache.giver, and nothing before it gave that" in why(state)
-
-    def test_are_the_same_in_updates(self) -> None:
+    def test_that_are_missing_or_not_declared_are_told(self) -> None:
+        reader = Does(str, reads="cache.facts|cache.rules")
+        told = why(run({"reader": reader, "writer": Does(str, writes="cache.facts")}))
+        assert "cache.facts or cache.rules, and nothing before it gives that" in told and "by writer" in told
+        modules = {"giver": failing(ValueError("no")), "taker": Does(str, reads="cache.giver")}
+        assert "cache.giver, and nothing before it gave that" in why(run(modules, on_error={"giver": "skip"}))
         shop = Does(str, reads="input.question", update_cache=lambda cache, output: cache["city"])
         told = why(run({"city": lambda state: "Rome", "shop": shop}))
         assert "module shop: it reads cache.city, which it does not declare" in told
-
-    def test_are_the_same_one_after_the_other_side_by_side_and_resumed(self) -> None:
-        asks = Does(lambda state: state.cache.get("city", "none"), reads="input.question")
-        modules = {"city": Does(lambda state: "Rome", reads="input.question"), "asks": asks}
-        for parallel in (True, False):
-            runs = Executor(executor(modules).inventory, parallel=parallel)
-            events = list(runs.stream(QUESTION))
-            for length in range(len(events)):
-                assert runs.run(QUESTION, events[:length]).answer == "none"
 
 
 def seen_by(reads: str, **cache: Any) -> State:
@@ -114,9 +95,7 @@ READS: list[tuple[str, Callable[[State], Any], str]] = [
 
 class TestAKey:
     @pytest.mark.parametrize(("reads", "read", "expected"), READS)
-    def test_that_is_not_there_or_not_declared_is_named_with_what_to_do(
-        self, reads: str, read: Callable[[State], Any], expected: str
-    ) -> None:
+    def test_that_is_not_there_is_named_with_what_to_do(self, reads: str, read: Any, expected: str) -> None:
         with pytest.raises(NoSuchKey, match=expected):
             read(seen_by(reads, shop=1, city=2))
 
@@ -132,38 +111,27 @@ class TestAKey:
         assert f"module last: {told}" in failed
         assert f"(test_steps.py, line {read.__code__.co_firstlineno + 1})" in failed
 
-    def test_of_a_value_is_named_with_no_more_than_twenty_of_its_keys(self) -> None:
-        prices = freeze({f"city {number}": number for number in range(40)})
-        with pytest.raises(NoSuchKey, match=r"no key 'x'.*There are: city 0, .*, city 19 …\.$"):
-            prices["x"]
-        with pytest.raises(NoSuchKey, match=r"It is empty\.$"):
-            freeze({})["x"]
-
-    def test_can_be_asked_for_as_in_any_dictionary(self) -> None:
+    def test_can_be_asked_for_as_in_any_dictionary_and_at_most_twenty_are_named(self) -> None:
         state = seen_by("input.question, cache.price?")
         assert state.cache.get("price") is None and state.cache.get("nobody", 3) == 3
         assert "table" not in state.input and state.input.get("question") == "How many?"
         assert dict(state.input) == pickle.loads(pickle.dumps(state.input)) == QUESTION
         assert str(pickle.loads(pickle.dumps(NoSuchKey("no", hint="yes")))) == "no. yes"
+        with pytest.raises(NoSuchKey, match=r"no key 'x'.*There are: city 0, .*, city 19 …\.$"):
+            freeze({f"city {number}": number for number in range(40)})["x"]
+        with pytest.raises(NoSuchKey, match=r"It is empty\.$"):
+            freeze({})["x"]
 
 
-class TestSetup:
-    def test_happens_once_for_many_threads(self) -> None:
-        ups, begin = list[bool](), threading.Barrier(16)
-        module = Does(lambda state: len(ups), setup=lambda: ups.append(threading.Event().wait(0.001)))
-        slow = executor({"slow": module})  # whose setup lets the others come to the door
-
-        def one(number: int) -> Any:
-            begin.wait()
-            return slow.run(QUESTION).answer
-
-        with ThreadPoolExecutor(16) as pool:
-            assert list(pool.map(one, range(16))) == [1] * 16
-
-    def test_that_fails_is_told_and_tried_again(self) -> None:
-        tries = iter([failing(OSError("no such device")), str])
-        flaky = executor({"flaky": Does(lambda state: "ready", setup=lambda: next(tries)(State()))})
-        assert "no such device" in why(flaky.run(QUESTION)) and flaky.run(QUESTION).answer == "ready"
+def test_setup_happens_once_for_many_threads_and_again_where_it_failed() -> None:
+    ups, begin = list[bool](), threading.Barrier(16)
+    module = Does(lambda state: len(ups), setup=lambda: ups.append(threading.Event().wait(0.001)))
+    slow = executor({"slow": module})  # whose setup lets the others come to the door
+    with ThreadPoolExecutor(16) as pool:
+        assert list(pool.map(lambda _: begin.wait() < 0 or slow.run(QUESTION).answer, range(16))) == [1] * 16
+    tries = iter([failing(OSError("no such device")), str])
+    flaky = executor({"flaky": Does(lambda state: "ready", setup=lambda: next(tries)(State()))})
+    assert "no such device" in why(flaky.run(QUESTION)) and flaky.run(QUESTION).answer == "ready"
 
 
 PATH = "/srv/accounts/plans"
@@ -219,14 +187,10 @@ def test_a_model_reads_what_is_lacking_and_no_error(problem: Any, writes: Any, s
     assert told(broken(problem, *(writes or ["cache.caption"])), shows) == (lack and f"Not available: {lack}")
 
 
-def test_what_holds_no_text_is_not_told() -> None:
+def test_what_holds_no_text_is_not_told_and_a_prompt_may_tell_it_on_its_own() -> None:
     looks = broken(NO, "cache.labels", "cache.boxes", traits=Traits(non_text=("cache.boxes",)))
     assert told(looks, Does(context_of)) == f"Not available: labels ({NO_INPUT})"
-
-
-def test_a_prompt_may_tell_it_on_its_own() -> None:
-    lack = f"Not available: caption ({NO_INPUT})"
-    assert told(broken(NO, "cache.caption"), Renders()) == f"{lack}|How many?"
+    assert told(broken(NO, "cache.caption"), Renders()) == f"Not available: caption ({NO_INPUT})|How many?"
     assert run({"shows": Renders()}).answer == "|How many?"
 
 
@@ -242,13 +206,3 @@ def test_what_worked_later_or_is_tried_again_is_not_told() -> None:
     repair = {"caption": RepairSpec(redo="labels", attempts=3, temperature_step=0.1)}
     state = run({"labels": labels, "caption": once_rejected, "shows": Shows()}, repair=repair)
     assert state.answer == "Labels: text\n\nCaption: found" and seen == ["", "Labels: text"]
-
-
-def test_side_by_side_in_sequence_and_resumed_are_told_the_same() -> None:
-    modules = {"looks": broken(NO, "cache.caption"), "reads": broken(NO, "cache.labels"), "shows": Shows()}
-    skipping = executor(modules, on_error={"looks": "skip", "reads": "skip"})
-    expected = f"Not available: caption ({NO_INPUT})\nNot available: labels ({NO_INPUT})"
-    assert Executor(skipping.inventory, parallel=False).run(QUESTION).answer == expected
-    events = list(skipping.stream(QUESTION))
-    for end in range(len(events)):
-        assert skipping.run(QUESTION, events[:end]).answer == expected

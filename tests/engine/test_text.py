@@ -1,17 +1,22 @@
-"""Texts that people read: no secret survives, tokens are estimated well, numbers are as a person writes."""
+"""Numbers, tokens and beginnings of texts, and what a reader sees of a page."""
 
 from __future__ import annotations
 
-import re
+import time
+import unicodedata
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
+from chameleon.errors import WebError
 from chameleon.figures import in_digits, in_dollars, in_time, with_unit, without_noise
 from chameleon.table import Table, to_text
-from chameleon.text import beginning, estimated_tokens, one_line, redact
+from chameleon.text import beginning, estimated_tokens, one_line
+from chameleon.web.markup import decoded, page_text, visible
 
 BARS = to_text(Table(["Kite", "Minutes"], [["red", "12"], ["blue", "15"]]))
 
@@ -34,25 +39,19 @@ BARS = to_text(Table(["Kite", "Minutes"], [["red", "12"], ["blue", "15"]]))
 )  # fmt: skip
 def test_numbers_are_as_a_person_writes_them(write: Any, cases: dict[float, str]) -> None:
     assert {value: write(value) for value in cases} == cases
+    for text in ("-5 $ -$5", "12.5 $ $12.50", "12.25 € €12.25", "1e+9 $ $1e+9", "7.5 km 7.5 km"):
+        number, unit, written = text.split(" ", 2)
+        assert with_unit(number, unit) == written
 
 
-@pytest.mark.parametrize(
-    "text", ["-5 $ -$5", "12.5 $ $12.50", "12.25 € €12.25", "1e+9 $ $1e+9", "7.5 km 7.5 km"]
-)
-def test_a_unit_stands_where_a_person_writes_it(text: str) -> None:
-    number, unit, written = text.split(" ", 2)
-    assert with_unit(number, unit) == written
+TOKENS = {
+    "": 0, "the city": 2, "Constantinople": 3, "a | b": 3, "1993": 2, "in 1993": 4, "12,467": 3, "-----": 2,
+    "中文": 2, "a\n\nb": 3, BARS: 14,
+}  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("text", "tokens"),
-    [
-        ("", 0), ("the city", 2), ("Constantinople", 3), ("a | b", 3), ("1993", 2), ("in 1993", 4),
-        ("12,467", 3), ("-----", 2), ("中文", 2), ("a\n\nb", 3), (BARS, 14),  # as cl100k_base has
-    ],
-)  # fmt: skip
-def test_pieces_of_a_text(text: str, tokens: int) -> None:
-    assert estimated_tokens(text) == tokens
+def test_pieces_of_a_text_are_as_many_as_cl100k_base_has() -> None:
+    assert {text: estimated_tokens(text) for text in TOKENS} == TOKENS
 
 
 @given(st.lists(st.text(st.characters(exclude_characters="\t\n\r"), min_size=1), min_size=1))
@@ -61,86 +60,99 @@ def test_lines_add_up(lines: list[str]) -> None:
     assert estimated_tokens("\n".join(lines)) == each + len(lines) - 1
 
 
-@given(st.text(), st.text())
-def test_more_text_is_never_fewer_tokens(text: str, more: str) -> None:
+@given(st.text(), st.text(), st.integers(1, 30))
+def test_tokens_beginnings_and_lines_keep_to_their_limits(text: str, more: str, most: int) -> None:
     assert estimated_tokens(text) <= estimated_tokens(text + more) <= len(text) + len(more)
+    begun, line = beginning(text, most), one_line(text, most + 1)
+    assert text.startswith(begun) and estimated_tokens(begun) <= most
+    assert len(line) <= most + 1 and "\n" not in line
 
 
-@pytest.mark.parametrize(
-    ("text", "most", "begun"),
-    [
-        ("the city of Tartu", 2, "the city"),
-        ("the city of Tartu", 4, "the city of Tartu"),
-        ("Constantinople", 2, "Constantinop"),  # no word ends before it
-        ("in 1993 and 1994", 4, "in 1993"),
-        ("a\n\nb c", 2, "a"),
-        ("", 1, ""),
-    ],
-)
-def test_the_beginning_ends_with_a_word(text: str, most: int, begun: str) -> None:
-    assert beginning(text, most) == begun
-
-
-def test_blanks_do_not_carry_a_text_past_its_limit() -> None:
+def test_the_beginning_ends_with_a_word() -> None:
+    begun = {2: "the city", 4: "the city of Tartu"}
+    assert {most: beginning("the city of Tartu", most) for most in begun} == begun
+    assert beginning("Constantinople", 2) == "Constantinop", "no word ends before it"
+    assert (beginning("in 1993 and 1994", 4), beginning("a\n\nb c", 2)) == ("in 1993", "a")
     assert len(beginning("a" + " " * 1_000_000 + "b", 10)) <= 80
 
 
-@given(st.text(), st.integers(1, 30))
-def test_a_beginning_keeps_to_the_limit(text: str, most: int) -> None:
-    begun = beginning(text, most)
-    assert text.startswith(begun) and estimated_tokens(begun) <= most
+PAGE = Path(__file__).with_name("page.html").read_bytes()
 
 
-keys = st.text(st.characters(codec="ascii", categories=["L", "N", "P", "S"]), min_size=4, max_size=40)
-prose = st.text(max_size=60)
+def test_what_a_reader_sees_is_kept_and_nothing_else() -> None:
+    title, text = page_text(PAGE)
+    assert title == "Tides & <b>ports</b>"
+    assert text == "High tide\ncomes twice\na day.\n6:10 4.2 m\nshown"
 
 
-@given(keys, prose, prose, st.sampled_from(["OPENAI_API_KEY", "MY_APIKEY", "x_api_key"]))
-def test_the_value_of_a_key_variable_never_survives(key: str, before: str, after: str, name: str) -> None:
-    assume(key.strip("*") and key not in "***" and not re.fullmatch(r"[+-]?[\d.,_]+", key))
-    cleaned = redact(f"{before}{key}{after}{key}", environ={name: key})
-    assert key not in cleaned.replace("***", "\n")
+def test_parts_of_pages_and_other_texts() -> None:
+    assert page_text(b"<p hidden>never<b>never</b></p>seen<br hidden>too")[1] == "seen\ntoo"
+    assert page_text(b"a < b &amp; c\r\n\r\n  d\x07", "text/plain") == ("", "a < b &amp; c\nd")
+    assert page_text(b"<p>a</p>", "") == ("", "a")
+    for kind in ("application/pdf", "image/png", "application/octet-stream", "video/mp4"):
+        with pytest.raises(WebError, match="no text"):
+            page_text(b"%PDF-1.7", kind)
+    assert visible("a\u202eb\u2066c\u200bd\x1b[31m\ufeff\ue000\U000e0041") == "abcd[31m"
+    assert visible("می\u200cخواهم") == "می\u200cخواهم"
 
 
-@given(key=keys, before=prose, after=prose)
-def test_secrets_that_are_named_never_survive(key: str, before: str, after: str) -> None:
-    assume(key.strip("*"))
-    assert key not in redact(before + key + after, also=[key], environ={}).replace("***", "\n")
-
-
-TEMPLATES = [
-    "Authorization: Bearer KEY",
-    "'authorization': 'Bearer KEY'",
-    '{"x-api-key": "KEY"}',
-    '{\\"api_key\\": \\"KEY\\"}',
-    "token Bearer KEY.",
-    "https://user:KEY@host/v1",
-    "https://host/v1?api_key=KEY&x=1",
-    "https://host/v1?a=1&access_token=KEY",
-]
-
-
-@given(st.text(st.characters(codec="ascii", categories=["L", "N"]), min_size=8, max_size=40))
-def test_headers_addresses_and_queries_are_recognised_without_knowing_the_secret(key: str) -> None:
-    for template in TEMPLATES:
-        assume(key.lower() not in template.lower())
-        cleaned = redact(template.replace("KEY", key), environ={})
-        assert key not in cleaned and "***" in cleaned, template
+WORDS = "Größe, Çay, приве́т, 潮汐, naïve — “fine”"
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("body", "kind", "text"),
     [
-        "The model `gpt-4.1-mini` does not exist at http://127.0.0.1:8000/v1/models?limit=3 (404)",
-        "maximum context length is 8192 tokens; your max_tokens: 512",
-        "mail me@example.org about the sky-high task-oriented basic facts",
+        (WORDS.encode(), "text/html", WORDS),
+        (WORDS.encode(), "text/html; charset=UTF-8", WORDS),
+        (WORDS.encode("utf-8-sig"), "text/html; charset=latin-1", WORDS),
+        (WORDS.encode("utf-16"), "text/html", WORDS),
+        ("Größe “fine”".encode("cp1252"), "text/html; charset=iso-8859-1", "Größe “fine”"),
+        ("Größe".encode("latin-1"), "text/html", "Größe"),
+        ("привет".encode("koi8-r"), "text/html; charset=KOI8-R", "привет"),
+        ("привет".encode("cp1251"), "text/html; charset='windows-1251'", "привет"),
+        ("潮汐".encode("shift_jis"), "text/html; charset=Shift_JIS", "潮汐"),
+        (b"<meta charset=windows-1251>" + "привет".encode("cp1251"), "text/html", "привет"),
+        (b"<meta content='text/html; charset=euc-jp'>" + "潮汐".encode("euc-jp"), "text/html", "潮汐"),
+        ("Größe".encode(), "text/html; charset=no-such-charset", "Größe"),
+        (b"abc\\u0041", "text/html; charset=unicode_escape", "abc\\u0041"),
+        (b"eJw=", "text/html; charset=zip", "eJw="),
+        (b"ok \xff\xfe", "text/html; charset=utf-8", "ok \ufffd\ufffd"),
+        ("Größe".encode()[:3], "text/html", "Gr\ufffd"),
     ],
 )
-def test_ordinary_text_is_left_alone(text: str) -> None:
-    assert redact(text, environ={"FLAG_TOKEN": "true", "PATH": "/usr/bin", "OPENAI_API_KEY": ""}) == text
+def test_encodings_are_recognised(body: bytes, kind: str, text: str) -> None:
+    assert decoded(body, kind).rpartition(">")[2] == text
+    assert page_text(body, kind)[1] == text
 
 
-@given(prose, st.integers(2, 40))
-def test_one_line_is_one_line_within_its_limit(text: str, limit: int) -> None:
-    line = one_line(text, limit)
-    assert len(line) <= limit and "\n" not in line
+REPEATED = [
+    *("<div>", "<a><b><i><p>", "<!--", "<a", "<a href='", "<![CDATA[", "<script></scrip", "<table><tr><td>"),
+    *("&#1114112;&#0;&nbsp;&amp", "<p hidden>", "\0", " \n", "<p><font a={n}>", "<p a{n}=1 "),
+]
+
+
+@pytest.mark.parametrize("piece", REPEATED)
+def test_hostile_pages_take_no_more_time_than_others(piece: str) -> None:
+    """A megabyte, half of what the client lets through, in a time that grows with the length alone."""
+    page = "".join(piece.replace("{n}", str(n)) for n in range(1_000_000 // len(piece))).encode()
+    begun = time.process_time()
+    page_text(page[:1_000_000])
+    assert time.process_time() - begun < 2.5
+
+
+@given(st.binary(max_size=300), st.text(max_size=40))
+def test_any_bytes_of_any_kind_are_text_or_a_web_error(body: bytes, kind: str) -> None:
+    with suppress(WebError):
+        shown = {*"".join(page_text(body, kind))} - {*"\n\u200c\u200d"}
+        assert not [sign for sign in shown if unicodedata.category(sign).startswith("C")]
+
+
+NO_MARKUP = st.text(st.characters(categories=["L", "N", "P", "Zs"], exclude_characters="<&"), max_size=200)
+
+
+@given(NO_MARKUP, st.text(max_size=60))
+def test_what_is_no_markup_is_kept_word_for_word_and_markup_becomes_text(text: str, odd: str) -> None:
+    title, shown = page_text(f"<title>{text}</title><p>{text}</p>".encode())
+    assert shown.split() == text.split() and title.split() == text.split()
+    title, shown = page_text(f"<title>{odd}</title><p>{odd}</p><p>the end".encode("utf-8", "replace"))
+    assert all(c == "\n" or c.isprintable() or c in "\u200c\u200d" for c in shown) and "\n" not in title

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,13 +16,7 @@ _NEIGHBOURS = [line[2:].split(" | ") for line in _LINES if line.startswith("+")]
 _PER_TOOL = 5
 
 
-@dataclass(frozen=True)
-class Tool:
-    name: str
-    does: str
-    about: str
-    plain: str
-    paraphrase: str
+Tool = namedtuple("Tool", "name does about plain paraphrase")
 
 
 class Answers(Module):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ from tests.e2e.problems import make_problems
 from tests.e2e.rule_model import RuleModel
 from tests.engine.files import write
 from tests.evaluation.rows import Row, read_events, read_results, write_rows
-from tests.loopback import Answer, LoopbackServer
+from tests.loopback import LoopbackServer
 
 Start = Callable[..., LoopbackServer]
 # TabMWP's inventory for a server that is asked once, and that costs a dollar for a million tokens.
@@ -40,27 +40,16 @@ def model_rows(count: int) -> list[Row]:
 class Asking:
     """Evaluations of TabMWP's inventory with the rule-based model; `first` scripts its first replies."""
 
-    def __init__(
-        self,
-        start: Start,
-        command: Command,
-        place: Path,
-        first: Mapping[str, Sequence[Answer]] | None = None,
-        *,
-        count: int = 12,
-        inventory: str = UNPRICED,
-        model: Callable[..., Answer] | None = None,
-        **server: Any,
-    ) -> None:
+    def __init__(self, start: Start, command: Command, place: Path, first: Any = None, **more: Any) -> None:
+        rows, inventory = model_rows(more.pop("count", 12)), more.pop("inventory", UNPRICED)
         self.model = RuleModel(first)
-        self.server = start(model or self.model, **server)
+        self.server = start(self.model, **more)
         self.command = command
         self.inventory = str(write(place, inventory, "asking.yaml"))
-        self.data = str(write_rows(place / "asking.jsonl", model_rows(count)))
+        self.data = str(write_rows(place / "asking.jsonl", rows))
         self.out = place / "out"
 
     def arguments(self, *options: str) -> list[str]:
-        """Evaluate into the folder, one problem after the other unless told otherwise."""
         asked = ["eval", self.inventory, self.data, "--out", str(self.out), "--model", "openai:local"]
         return [*asked, "--workers", "1", "--store", "off", "--json", *options]
 

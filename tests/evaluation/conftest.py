@@ -16,7 +16,6 @@ __all__ = ["command", "whole"]
 
 @pytest.fixture
 def asking(loopback: Start, command: Command, tmp_path: Path) -> Callable[..., Asking]:
-    """Make evaluations that ask a model."""
     return partial(Asking, loopback, command, tmp_path)
 
 
@@ -29,7 +28,6 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, Run]:
 
 @pytest.fixture(scope="session")
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    """A run in which every text is out to harm the report."""
     folder = tmp_path_factory.mktemp("hostile")
     (folder / "picture.png").write_bytes(PNG)
     return hostile_run(folder / "run", folder / "picture.png")

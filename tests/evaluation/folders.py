@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from chameleon import Executor, Inventory, Module, State, Step
-from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.data import find_benchmark
 from chameleon.evaluation.evaluate import Evaluation
 from chameleon.evaluation.run_dir import RunDir
@@ -24,35 +23,26 @@ PROBLEMS = [BENCHMARK.problem(row, {}) for row in make_rows(6)]
 KEPT = ("results.jsonl", "events.jsonl.gz", "recent.jsonl", "settings.json")
 
 
+def first_price(state: State) -> str:
+    return str(state.input["table"].rows[0][1])
+
+
 def inventory(answer: Callable[[State], Any]) -> Inventory:
     """Two steps and a choice among two plans, so that a log can be cut in many places."""
 
     def propose(state: State) -> Any:
         if state.history:
             return ()
-        return [Step("note"), Step("answer")] if asks_why(state) else [Step("answer")]
+        is_asked_why = str(state.input["question"]).startswith("Why")
+        return [Step("note"), Step("answer")] if is_asked_why else [Step("answer")]
 
     modules: dict[str, Module] = {"note": Does(lambda state: "ü" * 30), "answer": Does(answer)}
     return Inventory("mine", Proposes(propose), modules)
 
 
-def asks_why(state: State) -> bool:
-    return str(state.input["question"]).startswith("Why")
-
-
-def first_price(state: State) -> str:
-    return str(state.input["table"].rows[0][1])
-
-
-def evaluate(
-    path: Path,
-    answer: Callable[[State], Any] = first_price,
-    *,
-    retry: bool = False,
-    problems: list[Problem] = PROBLEMS,
-    **options: Any,
-) -> None:
-    """Evaluate into the folder, from wherever it stands."""
+def evaluate(path: Path, answer: Any = first_price, retry: bool = False, **options: Any) -> None:
+    """Evaluate the `problems` into the folder, from wherever it stands."""
+    problems = options.pop("problems", PROBLEMS)
     with RunDir(path, SETTINGS) as folder:
         if retry:
             folder.forget_failures()
@@ -74,7 +64,6 @@ def cut(whole: Path, results: float, events: float) -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of an undisturbed evaluation."""
     path = tmp_path_factory.mktemp("runs") / "whole"
     evaluate(path)
     return path

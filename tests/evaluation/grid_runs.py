@@ -60,10 +60,7 @@ BOATS = [["Swift", "Ostrand"], ["Heron", "Tarn"], ["Otter", "Varn"]]
 
 
 def make(folder: Path, grid: str = GRID) -> tuple[str, str]:
-    """Write grid, inventory, tool, questions and tables; the paths of the grid and of the questions.
-
-    Questions are in WikiTQ's form, each over a table of its own; the last answer is in no cell.
-    """
+    """Write a grid and what it needs; its path and that of questions like WikiTQ's (no cell has the last)."""
     write(folder, TOOLS, "tools.py")
     write(folder, INVENTORY, "sieve.yaml")
     questions, tables = list[dict[str, Any]](), list[dict[str, Any]]()
@@ -83,5 +80,4 @@ def last_boat(request: dict[str, Any]) -> str:
 
 
 def arms(printed: str) -> dict[str, dict[str, Any]]:
-    """The arms of a grid's JSON by name."""
     return {arm["arm"]: arm for arm in json.loads(printed)["arms"]}

@@ -40,14 +40,12 @@ def _row(chance: random.Random, number: int) -> Row:
 
 
 def write_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> Path:
-    """Write JSON lines, as gzip where the name says so."""
     text = "".join(json.dumps(row) + "\n" for row in rows)
     path.write_bytes(gzip.compress(text.encode()) if path.suffix == ".gz" else text.encode())
     return path
 
 
 def read_lines(path: Path) -> list[Row]:
-    """Every line of a file of JSON lines; each must be whole."""
     lines = path.read_bytes().splitlines()  # of a text U+2028 would part it too
     assert not lines or path.read_bytes().endswith(b"\n")
     return [json.loads(line) for line in lines]

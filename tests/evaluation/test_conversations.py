@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
 from itertools import islice
 from pathlib import Path
@@ -18,7 +18,7 @@ from chameleon.benchmarks.sqa import Sqa
 from chameleon.errors import Declined, ModelError
 from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.evaluate import Evaluation
-from chameleon.evaluation.problems import Problems, in_turn
+from chameleon.evaluation.problems import PartOfProblems, Problems, in_turn
 from chameleon.evaluation.results import SEQUENCES, Result, Tally
 from chameleon.evaluation.run_dir import RunDir
 from chameleon.planners.fixed import Fixed
@@ -26,13 +26,12 @@ from tests.e2e.commands import Command
 from tests.engine.doubles import Does
 from tests.engine.files import write
 from tests.evaluation.folders import cut
-from tests.evaluation.rows import read_lines, read_results, write_rows
-from tests.loopback import LoopbackServer
+from tests.evaluation.rows import read_events, read_lines, read_results, write_rows
 
 SQA = Sqa()
 SETTINGS = {"benchmark": "sqa", "scorer": "official", "inventory": "mine"}
 TABLE = {"table_id": "t", "caption": "Kites", "header": ["Kite", "Minutes"], "rows": [["Lark", "20"]]}
-Answering = Callable[[State], Any]
+Json = dict[str, Any]
 
 
 def row(sequence: str, position: int, does: str = "says") -> dict[str, Any]:
@@ -44,11 +43,7 @@ def row(sequence: str, position: int, does: str = "says") -> dict[str, Any]:
 
 def problems(conversations: Sequence[Sequence[str]]) -> list[Problem]:
     """Conversations, told by what becomes of each question; the last questions of all come first."""
-    rows = [
-        row(str(at), position, does)
-        for at, questions in enumerate(conversations)
-        for position, does in enumerate(questions)
-    ]
+    rows = [row(str(at), n, does) for at, asked in enumerate(conversations) for n, does in enumerate(asked)]
     return [SQA.problem(each, {"t": TABLE}) for each in sorted(rows, key=lambda each: -each["position"])]
 
 
@@ -75,15 +70,9 @@ def expected(problems: Sequence[Problem]) -> dict[str, Any]:
     return found
 
 
-def evaluate(
-    asked: Sequence[Problem],
-    answer: Answering = answering,
-    *,
-    path: Path | None = None,
-    retry: bool = False,
-    **options: Any,
-) -> dict[str, Any]:
-    """The answers by problem, None for what is not answered; of a folder those that it holds at the end."""
+def evaluate(asked: Sequence[Problem], answer: Any = answering, retry: bool = False, **options: Any) -> Json:
+    """The answers by problem, None for what is not answered; of a folder what it holds at last."""
+    path = options.pop("path", None)
     modules = {"note": Does(lambda state: "noted"), "answer": Does(answer)}
     executor = Executor(Inventory("mine", Fixed(["note", "answer"]), modules))
     results: list[Result] = []
@@ -93,9 +82,8 @@ def evaluate(
         kept = {"run_dir": folder, "on_result": results.append}
         Evaluation(executor, SQA.scorers["official"](), SQA, **kept, **options).run(asked)
     found = [Result.from_json(line) for line in read_results(path)] if path else results
-    answers = {each.id: each.answer if each.answered else None for each in found}
-    assert len(answers) == len(found)
-    return answers
+    assert len({each.id for each in found}) == len(found)
+    return {each.id: each.answer if each.answered else None for each in found}
 
 
 does = st.sampled_from(["says", "says", "declines", "fails"])
@@ -125,30 +113,26 @@ def test_cut_anywhere_it_ends_the_same(undisturbed: Path, first: float, second: 
         assert evaluate(MIXED, path=path, workers=workers) == expected(MIXED)
 
 
-class Counting:
-    """Answers, failing those whose questions hold one of `fails`, and notes what it was asked."""
+def test_what_follows_a_failure_is_asked_again_where_it_is_told_otherwise(tmp_path: Path) -> None:
+    asked: list[str] = []
 
-    def __init__(self, *fails: str) -> None:
-        self.fails = fails
-        self.asked: list[str] = []
-
-    def __call__(self, state: State) -> Any:
-        question = str(state.input["question"])
-        self.asked.append(question)
-        if any(part in question for part in self.fails):
+    def counting(state: State) -> Any:
+        asked.append(str(state.input["question"]))
+        if asked[-1] in fails:
             raise ConnectionError("it broke")
         return answering(state)
 
-
-def test_what_follows_a_failure_is_asked_again_where_it_is_told_otherwise(tmp_path: Path) -> None:
-    every = problems([["says"] * 3, ["says"] * 3])
-    first = evaluate(every, Counting("0 1", "1 0"), path=tmp_path)
+    every, fails = problems([["says"] * 3, ["says"] * 3]), ["says 0 1", "says 1 0"]
+    first = evaluate(every, counting, path=tmp_path)
     assert [id for id, answer in first.items() if answer is None] == ["0/0/1", "1/0/0"]
-    still, at_last = Counting("1 0"), Counting()
-    again = evaluate(every, still, path=tmp_path, retry=True)
-    assert sorted(still.asked) == ["says 0 1", "says 0 2", "says 1 0"], "the others are told the same"
-    assert evaluate(every, at_last, path=tmp_path, retry=True) == expected(every)
-    assert at_last.asked == ["says 1 0", "says 1 1", "says 1 2"]
+    asked.clear()
+    fails.remove("says 0 1")
+    again = evaluate(every, counting, path=tmp_path, retry=True)
+    assert sorted(asked) == ["says 0 1", "says 0 2", "says 1 0"], "the others are told the same"
+    asked.clear()
+    fails.clear()
+    assert evaluate(every, counting, path=tmp_path, retry=True) == expected(every)
+    assert asked == ["says 1 0", "says 1 1", "says 1 2"]
     assert again["1/0/0"] is None and again["0/0/2"] == expected(every)["0/0/2"]
 
 
@@ -188,69 +172,46 @@ def test_all_that_a_limit_leaves_are_read_again(every: list[Problem], limit: int
     assert all(problem.id in problems.ids for problem in expected)
     again = [each for group in in_turn(problems) for each in group]
     assert again == expected, "a conversation that is cut short comes last"
+    parts = [Problems(lambda **_: iter(every), limit, part=PartOfProblems(number, 3)) for number in (1, 2, 3)]
+    assert sorted(each.id for part in parts for each in part) == sorted(each.id for each in expected)
+    assert sum(map(len, parts)) == len(expected)
 
 
-INVENTORY = """\
+INVENTORY = """
 name: follow_ups
 input: {question: str, table: Table, history: "list?"}
 planner: {use: fixed, plan: [kite]}
-llm: {retries: 0}
-modules: {kite: {use: "kites.py:Kite", prompt: mine}}
+modules: {kite: {use: "kites.py:Kite"}}
 """
-MODULE = """\
-from chameleon import LLMModule
+MODULE = """
+from chameleon import Module
 
-class Kite(LLMModule):
-    "Names a kite."
-    reads = ("input.question", "input.table", "input.history?")
-"""
-PROMPT = """\
----
-slots: [question, table, "history?"]
----
-# user
-{{ table }}
-{% for turn in history %}
-Before: {{ turn.question }} -> {{ turn.answer }}
-{% endfor %}
-Question: {{ question }}
+class Kite(Module):
+    "Names the kite that was not named before: that is told by the history alone."
+    def run(self, state):
+        return "Swift" if "Lark" in str(state.input.get("history")) else "Lark"
 """
 
 
 class Conversing:
-    """Evaluations of two small conversations over the command line, with a model that names kites."""
+    """Evaluations of two small conversations over the command line, by a tool that names kites."""
 
-    def __init__(self, command: Command, place: Path, start: Callable[..., LoopbackServer]) -> None:
-        self.command, self.place = command, place
-        self.server = start(self.reply)
-        write(place, PROMPT, "mine.md")
+    def __init__(self, command: Command, place: Path) -> None:
+        self.command, self.out = command, place / "out"
         write(place, MODULE, "kites.py")
         self.inventory = str(write(place, INVENTORY, "mine.yaml"))
-        table = {**TABLE, "rows": [["Lark", "20"], ["Swift", "15"]]}
-        write_rows(place / "tables.jsonl", [table])
-        asked = [row("a", 0), row("a", 1), row("b", 0)]
-        asked[1] |= {"answer_coordinates": [[1, 0]], "answer_text": ["Swift"]}
-        self.data = str(write_rows(place / "data.jsonl", asked[::-1]))
-        self.out = place / "out"
-
-    def reply(self, request: dict[str, Any]) -> str:
-        """The kite that was not named before: that is told by the history alone."""
-        asked = str(request["messages"][-1]["content"])
-        return "Swift" if "-> Lark" in asked else "Lark"
+        write_rows(place / "tables.jsonl", [{**TABLE, "rows": [["Lark", "20"], ["Swift", "15"]]}])
+        second = {"answer_coordinates": [[1, 0]], "answer_text": ["Swift"]}
+        asked = [row("b", 0), {**row("a", 1), **second}, row("a", 0)]
+        self.data = str(write_rows(place / "data.jsonl", asked))
 
     def run(self, *options: str) -> dict[str, Any]:
-        """Evaluate into the folder; the counts, with what was said beside them."""
-        asked = ("eval", self.inventory, self.data, "--out", str(self.out), "--model", "openai:local")
-        done = self.command(*asked, "--store", "off", "--json", *options)
+        done = self.command("eval", self.inventory, self.data, "--out", str(self.out), "--json", *options)
         return {"err": done.err, **(json.loads(done.out) if done.out else {})}
 
 
-@pytest.fixture
-def conversing(command: Command, tmp_path: Path, loopback: Callable[..., LoopbackServer]) -> Conversing:
-    return Conversing(command, tmp_path, loopback)
-
-
-def test_the_command(conversing: Conversing, command: Command) -> None:
+def test_the_command(command: Command, tmp_path: Path) -> None:
+    conversing = Conversing(command, tmp_path)
     found = conversing.run()
     assert (found["benchmark"], found["correct"], found["n"]) == ("sqa", 3, 3), found["err"]
     assert found["breakdown"][SEQUENCES]["correct"] == found["breakdown"][SEQUENCES]["n"] == 2
@@ -259,31 +220,27 @@ def test_the_command(conversing: Conversing, command: Command) -> None:
     assert {(line["sequence"], line["position"]) for line in lines} == {("a/0", 0), ("a/0", 1), ("b/0", 0)}
     again = command("score", "sqa", conversing.data, str(conversing.out / "results.jsonl"), "--json")
     assert json.loads(again.out)["breakdown"][SEQUENCES]["correct"] == 2
-    shown = command("report", str(conversing.out), "--html", str(conversing.place / "page.html"))
+    shown = command("report", str(conversing.out), "--html", str(tmp_path / "page.html"))
     assert shown.code == 0 and SEQUENCES in shown.out
-    assert "says a 0" in (conversing.place / "page.html").read_text()
+    assert "says a 0" in (tmp_path / "page.html").read_text()
     assert "place in the conversation" in command("stats", str(conversing.out)).out
 
 
-def test_a_limit_counts_questions_from_the_beginning_of_conversations(conversing: Conversing) -> None:
-    """The data has the last question first."""
-    for limit, asked in (("1", ["b/0/0"]), ("2", ["b/0/0", "a/0/0"])):
-        assert conversing.run("--limit", limit)["n"] == len(asked)
-        assert [line["id"] for line in read_lines(conversing.out / "results.jsonl")] == asked
-    assert conversing.run()["correct"] == 3
-
-
-def test_gold_history_needs_conversations(conversing: Conversing, command: Command, tmp_path: Path) -> None:
-    assert conversing.run("--gold-history")["n"] == 3
-    assert 'history was "gold", and now is null' in conversing.run()["err"]
-    assert "gold 0" in json.dumps(conversing.server.requests)
+def test_limits_gold_history_and_none(command: Command, tmp_path: Path) -> None:
+    made = Conversing(command, tmp_path)
+    for limit, asked in (("1", ["b/0/0"]), ("2", ["b/0/0", "a/0/0"])):  # the data has the last question first
+        assert made.run("--limit", limit)["n"] == len(asked)
+        assert [line["id"] for line in read_lines(made.out / "results.jsonl")] == asked
+    assert made.run()["correct"] == 3
+    made.out = tmp_path / "gold"
+    assert made.run("--gold-history")["n"] == 3
+    assert 'history was "gold", and now is null' in made.run()["err"]
+    assert "gold 0" in str(read_events(made.out))
     alone = {"id": "s", "query": "which?", "label": ["Lark"], "table": TABLE}
-    data = str(write_rows(tmp_path / "data.jsonl", [alone]))
-    asked = ("eval", "wikitq_offline", data, "--scorer", "tablerag", "--gold-history")
+    data = str(write_rows(tmp_path / "alone.jsonl", [alone]))
+    asked = ["eval", "wikitq_offline", data, "--scorer", "tablerag", "--gold-history"]
     assert "the data has none" in command(*asked).err
-
-
-def test_an_inventory_without_history_is_told_of(conversing: Conversing) -> None:
-    write(conversing.place, INVENTORY.replace(', history: "list?"', ""), "mine.yaml")
-    done = conversing.run()
+    write(tmp_path, INVENTORY.replace(', history: "list?"', ""), "mine.yaml")
+    made.out = tmp_path / "none"
+    done = made.run()
     assert "takes no history" in done["err"] and done["correct"] == 2

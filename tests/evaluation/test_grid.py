@@ -24,6 +24,8 @@ from tests.engine.files import TOOL, write
 from tests.evaluation.grid_runs import BOATS, HEADER, make
 from tests.evaluation.grid_runs import GRID as SIEVES
 
+Patch = pytest.MonkeyPatch
+
 BASE = """\
 name: base
 about: What is below.
@@ -58,14 +60,6 @@ def load(folder: Path, text: str = GRID) -> Grid:
     return Grid.load(write(folder, text, "grid.yaml"))
 
 
-def fault(folder: Path, text: str) -> str:
-    with pytest.raises(ChameleonError) as error:
-        load(folder, text)
-    told = str(error.value)
-    assert "\n" not in told and "pydantic" not in told and len(told) < 500
-    return told
-
-
 def test_an_arm_is_the_inventory_with_what_is_common_and_its_own_keys_over_it(folder: Path) -> None:
     grid = load(folder)
     assert list(grid.arms) == ["first", "colder", "alone"]
@@ -84,9 +78,6 @@ def test_an_arm_is_the_inventory_with_what_is_common_and_its_own_keys_over_it(fo
     assert list(grid.only(["alone", "first"]).arms) == ["first", "alone"]
     with pytest.raises(ChameleonError, match="Did you mean 'colder'"):
         grid.only(["colde"])
-    write(folder, BASE.replace("samples: 3", "samples: 8"), "other.yaml")
-    other = Grid.load(folder / "grid.yaml", inventory=str(folder / "other.yaml"))
-    assert other.inventory.endswith("other.yaml") and [arm.calls for arm in other.arms.values()] == [8, 8, 0]
 
 
 def test_an_arm_without_anything_is_the_inventory_and_leaves_out_what_all_do(folder: Path) -> None:
@@ -125,29 +116,35 @@ FAULTS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "line", "what"), FAULTS)
-def test_a_fault_is_told_with_its_place(text: str, line: int, what: str, folder: Path) -> None:
-    told = fault(folder, text)
-    where = f"{folder / 'grid.yaml'}:{line}" if line else str(folder / "grid.yaml")
-    assert told.startswith(where) and what in told, told
+def test_a_fault_is_told_with_its_place_in_the_grid_or_below(folder: Path) -> None:
+    def fault(text: str) -> str:
+        with pytest.raises(ChameleonError) as error:
+            load(folder, text)
+        told = str(error.value)
+        assert "\n" not in told and "pydantic" not in told and len(told) < 500
+        return told
 
-
-def test_a_fault_below_and_a_grid_that_is_not_there_are_told(folder: Path) -> None:
+    grid = folder / "grid.yaml"
+    for text, line, what in FAULTS:
+        told = fault(text)
+        assert told.startswith(f"{grid}:{line}" if line else str(grid)) and what in told, told
+    told = fault(OLD.replace("at_most: 2", "at_most: x"))
+    assert told.startswith(str(grid)) and "max_runs" in told
     write(folder, BASE.replace("samples: 3", "sampels: 3"), "base.yaml")
-    told = fault(folder, GRID)
+    told = fault(GRID)
     assert told.startswith(f"{folder / 'base.yaml'}:5") and "the arm first: " in told
     for name, what in {"tablerg": "Did you mean 'tablerag'", "no/such.yaml": "no such experiment"}.items():
         with pytest.raises(ChameleonError, match=what):
             Grid.load(name)
 
 
+OLD = GRID.replace("llm: {temperature: 0}", "at_most: 2, asks: approval")
+
+
 def test_old_keys_of_an_arm_are_read_with_a_warning(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
-    old = GRID.replace("llm: {temperature: 0}", "at_most: 2, asks: approval")
-    made = load(folder, old).arms["colder"].inventory.modules["solution_generator"]
+    made = load(folder, OLD).arms["colder"].inventory.modules["solution_generator"]
     assert (made.max_runs, made.requires_approval) == (2, True)
     assert "'at_most' is now 'max_runs'" in caplog.text
-    told = fault(folder, old.replace("at_most: 2", "at_most: x"))
-    assert told.startswith(str(folder / "grid.yaml")) and "max_runs" in told
 
 
 def test_shipped_grids_are_whole_and_two_do_for_all_tasks() -> None:
@@ -185,32 +182,29 @@ def found_in_index(table: Table) -> StepRecord:
 
 PROBLEM = Problem("1", {"question": "Which?", "table": TABLE}, ["Heron"])
 CELLS = [frozenset({(1, 0)}), frozenset({(0, 1), (2, 1)})]
-UNTOLD = StepRecord(Step("cut"), 1, {"table": TABLE.take_rows([1])})  # nobody says what is left
 
 
-@pytest.mark.parametrize(
-    ("records", "expected"),
-    [
-        ([], True),
-        ([cut([0, 1], [0, 1])], True),
-        ([cut([1, 2], [0, 1])], True),
-        ([cut([1], [0, 1])], False),  # of the second group none is left
-        ([cut([0, 1, 2], [0])], False),
-        ([UNTOLD], None),
-        ([found_in_index(TABLE.with_caption("another name"))], True),
-        ([found_in_index(Table(HEADER, BOATS[:2]))], False),
-        ([found_in_index(TABLE), cut([1], [0, 1])], False),
-    ],
-)
-def test_gold_cells_are_left_or_lost(records: list[StepRecord], expected: bool | None) -> None:
-    assert has_gold(state_of(*records), PROBLEM, CELLS) is expected
-    assert has_gold(state_of(*records), PROBLEM, None) is has_gold(state_of(*records), PROBLEM, []) is None
+LEFT: list[tuple[list[StepRecord], bool | None]] = [
+    ([], True),
+    ([cut([0, 1], [0, 1])], True),
+    ([cut([1, 2], [0, 1])], True),
+    ([cut([1], [0, 1])], False),  # of the second group none is left
+    ([cut([0, 1, 2], [0])], False),
+    ([StepRecord(Step("cut"), 1, {"table": TABLE.take_rows([1])})], None),  # nobody says what is left
+    ([found_in_index(TABLE.with_caption("another name"))], True),
+    ([found_in_index(Table(HEADER, BOATS[:2]))], False),
+    ([found_in_index(TABLE), cut([1], [0, 1])], False),
+]
 
 
-def test_a_run_without_a_table_has_lost_them() -> None:
+def test_gold_cells_are_left_or_lost_as_they_are_with_the_table() -> None:
+    for records, expected in LEFT:
+        state = state_of(*records)
+        assert has_gold(state, PROBLEM, CELLS) is expected
+        assert has_gold(state, PROBLEM, None) is has_gold(state, PROBLEM, []) is None
     failed = state_of(StepRecord(Step("cut"), error=Failure("ModuleError", "it broke")))
-    left = [left_of(each, PROBLEM, CELLS, None) for each in (state_of(table=None), failed)]
-    assert left == [{"gold_kept": False}] * 2
+    for state in (state_of(table=None), failed):
+        assert left_of(state, PROBLEM, CELLS, None) == {"gold_kept": False}
 
 
 cells = st.frozensets(st.tuples(st.integers(0, 2), st.integers(0, 1)), min_size=1)
@@ -232,21 +226,6 @@ def measured(folder: Path, one: str = "{}") -> dict[str, dict[str, Any]]:
     return {arm.name: measure_arm(arm, benchmark, problems) for arm in Grid.load(path).arms.values()}
 
 
-def test_an_arm_is_measured_over_all_problems(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[set[str]] = []
-    run = Executor.run
-    monkeypatch.setattr(Executor, "run", lambda self, given: seen.append(set(given)) or run(self, given))
-    arms = measured(tmp_path).values()
-    assert seen and all(given <= {"question", "table"} for given in seen), "no gold answer comes to a module"
-    assert all((arm["needs_a_model"], arm["problems"]) == (["table_answerer"], 4) for arm in arms)
-    tables = [arm["table"] for arm in arms]
-    # The answers stand in the rows 0, 2 and 1, and that of the fourth question in none.
-    shares, known = [1.0, 0.3333, 0.6667], [3, 3, 3]
-    for key, values in {"gold_kept": shares, "cells": shares, "gold_known": known, "rows": [3, 1, 2]}.items():
-        assert [each[key] for each in tables] == values
-    assert tables[1]["tokens"] == estimated_tokens("| Boat | Port |\n|---|---|\n| Swift | Ostrand |")
-
-
 def test_an_arm_that_cannot_run_or_asks_before_the_answer_is_not_measured(tmp_path: Path) -> None:
     for lost, told in {"package": "the package sieve is missing", "Fleet": "it cannot be kept"}.items():
         one = measured(tmp_path, f"{{modules: {{keep: {{lost: {lost}}}}}}}")["one"]
@@ -259,10 +238,25 @@ def test_an_arm_that_cannot_run_or_asks_before_the_answer_is_not_measured(tmp_pa
     assert (found["needs_a_model"], found["problems"]) == (["the planner"], 0)
 
 
-def test_the_table_is_estimated_as_shown_and_a_failure_has_lost_its_answer(tmp_path: Path) -> None:
-    arms = measured(tmp_path, "{modules: {table_formatter: {format: html}, keep: {rows: 3}}}")
+def test_an_arm_is_measured_over_all_problems_by_what_is_shown(tmp_path: Path, monkeypatch: Patch) -> None:
+    seen: list[set[str]] = []
+    run = Executor.run
+    monkeypatch.setattr(Executor, "run", lambda self, given: seen.append(set(given)) or run(self, given))
+    arms = measured(tmp_path)
+    assert seen and all(given <= {"question", "table"} for given in seen), "no gold answer comes to a module"
+    assert all((arm["needs_a_model"], arm["problems"]) == (["table_answerer"], 4) for arm in arms.values())
+    tables = [arm["table"] for arm in arms.values()]
+    # The answers stand in the rows 0, 2 and 1, and that of the fourth question in none.
+    shares, known = [1.0, 0.3333, 0.6667], [3, 3, 3]
+    for key, values in {"gold_kept": shares, "cells": shares, "gold_known": known, "rows": [3, 1, 2]}.items():
+        assert [each[key] for each in tables] == values
+    assert tables[1]["tokens"] == estimated_tokens("| Boat | Port |\n|---|---|\n| Swift | Ostrand |")
+    html = measured(tmp_path, "{modules: {table_formatter: {format: html}, keep: {rows: 3}}}")["one"]["table"]
     rows = "".join(f"<tr><td>{boat}</td><td>{port}</td></tr>" for boat, port in BOATS)
-    assert arms["one"]["table"]["tokens"] > estimated_tokens(rows) > arms["whole"]["table"]["tokens"]
+    assert html["tokens"] > estimated_tokens(rows) > tables[0]["tokens"]
+
+
+def test_a_problem_that_fails_has_lost_its_answer(tmp_path: Path) -> None:
     one = measured(tmp_path, "{modules: {keep: {lost: Fleet 1, rows: 3}}}")["one"]
     assert (one["problems"], one["failed"], one["lacks"]) == (4, 1, None)
     assert "it cannot be kept" in one["failed_first_for"]

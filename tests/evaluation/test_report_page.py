@@ -19,28 +19,18 @@ from chameleon.evaluation.page_views import LONGEST, shown, visible
 from chameleon.evaluation.report_page import write_page
 from chameleon.evaluation.run import Run, read_run
 from chameleon.evaluation.system_table import Comparison
-from tests.evaluation.html_outline import Element, Outline, assert_ours
-from tests.evaluation.report_runs import (
-    HOSTILE,
-    LONG,
-    PNG,
-    SCRIPT,
-    offline_run,
-    page_of,
-    settings,
-    write_run,
-)
+from tests.evaluation import report_runs
+from tests.evaluation.report_runs import Outline, assert_ours, offline_run, page_of, settings, write_run
 
 
 @pytest.fixture(scope="module")
 def outline(runs: tuple[Run, Run], tmp_path_factory: pytest.TempPathFactory) -> Outline:
-    """The page of the two runs."""
     outline = Outline(page_of(*runs, folder=tmp_path_factory.mktemp("two")))
     assert_ours(outline)
     return outline
 
 
-def problem_of(outline: Outline, run: int, number: int) -> Element:
+def problem_of(outline: Outline, run: int, number: int) -> report_runs.Element:
     [found] = [e for e in outline.of_class("problem") if e.attributes["id"] == f"run{run}-problem{number}"]
     return found
 
@@ -67,16 +57,14 @@ def test_a_problem_opens_to_all_that_is_known_of_it(outline: Outline, runs: tupl
             wanted += [event.error.message] if event.error else []
     assert all(text in problem.text for text in wanted)
 
-
-def test_a_problem_is_shown_as_on_the_page_of_its_run(outline: Outline, runs: tuple[Run, Run]) -> None:
     number, result = next((n, each) for n, each in enumerate(runs[0].results, 1) if each.answered)
     [(_, events)] = runs[0].with_events([result])
     alone, problem = Outline(run_page.page_of(events)), problem_of(outline, 1, number)
+    assert {"Read as", "From"} <= {e.text for e in alone.of_tag("dt")}
     for whole, part in [(outline.of_class("source"), alone.of_class("source"))] + [
         (outline.of_tag(tag), alone.of_tag(tag)) for tag in ("dt", "li")
     ]:
         assert [e.text for e in whole if problem in e.parents] == [e.text for e in part] != []
-    assert {"Read as", "From"} <= {e.text for e in alone.of_tag("dt")}
 
 
 def test_the_filter_needs_no_script_and_runs_are_linked(outline: Outline, runs: tuple[Run, Run]) -> None:
@@ -98,6 +86,11 @@ def test_as_many_problems_as_asked_for_wrong_first(runs: tuple[Run, Run], tmp_pa
     found = sorted(enumerate(runs[0].results, 1), key=lambda placed: order.index(placed[1].verdict))
     assert ids_of(Outline(page)) == [f"run1-problem{place}" for place, _ in found[:5]]
     assert "5 of 24 shown: --problems N shows more." in page
+    run = offline_run(tmp_path / "run", 2)
+    (run.path / "events.jsonl.gz").write_bytes(b"")
+    page = page_of(read_run(run.path), write_run(tmp_path / "empty", settings("x"), []), folder=tmp_path)
+    assert page.count("The event log does not hold this problem.") == 2
+    assert_ours(Outline(page))
 
 
 def test_what_runs_differ_on_comes_first_in_the_table_and_below(tmp_path: Path) -> None:
@@ -119,29 +112,21 @@ def test_what_runs_differ_on_comes_first_in_the_table_and_below(tmp_path: Path) 
 
 
 def test_pictures_are_embedded_when_they_are_pictures(tmp_path: Path) -> None:
-    files = {"picture.png": PNG, "photo.jpg": b"\xff\xd8\xff\xe0" + b"0" * 100}
-    files |= {"page.png": b"<svg onload=alert(1)>", "large.png": PNG + b"0" * 2_000_000}
-    files[f"{SCRIPT.replace('/', '')}.png"] = b"nothing"
+    files = {"picture.png": report_runs.PNG, "photo.jpg": b"\xff\xd8\xff\xe0" + b"0" * 100}
+    files |= {"page.png": b"<svg onload=alert(1)>", "large.png": report_runs.PNG + b"0" * 2_000_000}
+    files[f"{report_runs.SCRIPT.replace('/', '')}.png"] = b"nothing"
     for name, data in files.items():
         (tmp_path / name).write_bytes(data)
     problems = [Problem(name, {}, 1, picture=tmp_path / name) for name in [*files, "missing.png"]]
     made = [(problem, [RunStarted("x", {}), RunEnded("declined")], False) for problem in problems]
     outline = Outline(page_of(write_run(tmp_path / "run", settings("x"), made), folder=tmp_path))
     assert_ours(outline)
-    sources = [str(e.attributes["src"]) for e in outline.of_tag("img")]
-    assert sources[0] == f"data:image/png;base64,{base64.b64encode(PNG).decode()}"
-    assert len(sources) == 2 and sources[1].startswith("data:image/jpeg;base64,")
+    png, jpeg = (str(e.attributes["src"]) for e in outline.of_tag("img"))
+    assert base64.b64decode(png.removeprefix("data:image/png;base64,")) == report_runs.PNG
+    assert "/jpeg;base64," in jpeg
     notes = " ".join(element.text for element in outline.of_class("note"))
     assert all(f"{name}.png is not shown: it is no PNG or JPEG" in notes for name in ("page", "large"))
     assert "missing.png is not there" in notes
-
-
-def test_problems_without_events_and_runs_without_problems(tmp_path: Path) -> None:
-    run = offline_run(tmp_path / "run", 2)
-    (run.path / "events.jsonl.gz").write_bytes(b"")
-    page = page_of(read_run(run.path), write_run(tmp_path / "empty", settings("x"), []), folder=tmp_path)
-    assert page.count("The event log does not hold this problem.") == 2
-    assert_ours(Outline(page))
 
 
 def test_a_page_replaces_only_a_page(runs: tuple[Run, Run], tmp_path: Path) -> None:
@@ -159,27 +144,22 @@ def test_a_page_replaces_only_a_page(runs: tuple[Run, Run], tmp_path: Path) -> N
     assert sorted(path.name for path in tmp_path.iterdir()) == [".bashrc", "again.html", "page.html"]
 
 
-def test_many_problems_take_no_more_memory_than_few(tmp_path: Path) -> None:
-    run = offline_run(tmp_path / "small", 6)
-    events = {result.id: events for result, events in run.with_events(list(run.results))}
-
-    def peak(count: int) -> int:
-        made = (
-            (Problem(f"copy{number}", {}, each.gold), events[each.id], bool(each.correct))
-            for number, each in zip(range(count), cycle(list(run.results)), strict=False)
-        )
+def test_many_problems_take_no_more_memory_than_few(runs: tuple[Run, Run], tmp_path: Path) -> None:
+    events = {result.id: events for result, events in runs[0].with_events(list(runs[0].results))}
+    peaks = []
+    for count in (40, 160):
+        each = zip(range(count), cycle(runs[0].results), strict=False)
+        made = ((Problem(f"copy{n}", {}, one.gold), events[one.id], bool(one.correct)) for n, one in each)
         many = write_run(tmp_path / str(count), settings("x"), made)
         comparisons = Comparison.of([many])
         tracemalloc.start()
         try:
             write_page([many], comparisons, tmp_path / "page.html", count)
-            return tracemalloc.get_traced_memory()[1]
+            peaks.append(tracemalloc.get_traced_memory()[1])
         finally:
             tracemalloc.stop()
-
-    few, many = peak(40), peak(160)
     assert (tmp_path / "page.html").read_text("utf-8").count('class="problem ') == 160
-    assert many < 1.5 * few + 1_000_000
+    assert peaks[1] < 1.5 * peaks[0] + 1_000_000
 
 
 def test_steps_say_what_they_changed(tmp_path: Path) -> None:
@@ -208,7 +188,6 @@ def test_steps_say_what_they_changed(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def harmed(hostile: Run, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The page of a run in which every text is out to harm it."""
     return page_of(hostile, folder=tmp_path_factory.mktemp("page"))
 
 
@@ -218,8 +197,8 @@ def test_a_hostile_run_adds_no_element_and_no_attribute(harmed: str) -> None:
     assert_ours(outline)
     assert outline.declarations == ["DOCTYPE html"] and not outline.of_tag("script")
     texts = [element.text for element in outline.of_tag("pre")]
-    assert sum(SCRIPT in text for text in texts) > 20, "it is there to be read"
-    assert f"\n{visible(HOSTILE)}" in texts
+    assert sum(report_runs.SCRIPT in text for text in texts) > 20, "it is there to be read"
+    assert f"\n{visible(report_runs.HOSTILE)}" in texts
 
 
 def test_the_page_says_itself_that_nothing_may_run_or_load_and_nothing_steers(harmed: str) -> None:
@@ -234,20 +213,18 @@ def test_the_page_says_itself_that_nothing_may_run_or_load_and_nothing_steers(ha
 
 
 def test_visible() -> None:
-    for text, expected in {
-        "plain\ttext\n$9 <b> é 名前 مرحبا 👩\u200d🔬": "plain\ttext\n$9 <b> é 名前 مرحبا 👩\u200d🔬",
-        "a\r\nb\rc": "a\nb⟨U+000D⟩c",
-        "\x7f\x85\u2028\u00ad\ue000": "⟨U+007F⟩⟨U+0085⟩⟨U+2028⟩⟨U+00AD⟩⟨U+E000⟩",
-        "\u202eevil\u202c": "⟨U+202E⟩evil⟨U+202C⟩",
-    }.items():
+    kept = "plain\ttext\n$9 <b> é 名前 مرحبا 👩\u200d🔬"
+    spelled = "\x7f\x85\u2028\u00ad\ue000\u202e"
+    for text, expected in {kept: kept, "a\r\nb\rc": "a\nb⟨U+000D⟩c"}.items():
         assert visible(text) == expected
+    assert visible(spelled) == "".join(f"⟨U+{ord(each):04X}⟩" for each in spelled)
     assert shown("ab" * 1_000 + "cd" * 1_000, 4) == "ab … [3,996 characters are not shown] … cd"
 
 
 def test_long_texts_and_large_tables_are_cut_and_say_how_much_is_missing(harmed: str) -> None:
     outline = Outline(harmed)
     assert len(harmed) < 2_000_000, "each of some hundred texts has 200,000 characters"
-    assert f"[{len(LONG) - LONGEST:,} characters are not shown]" in harmed
+    assert f"[{len(report_runs.LONG) - LONGEST:,} characters are not shown]" in harmed
     assert max(len(element.text) for element in outline.of_tag("td")) < LONGEST + 100
     notes = {element.text for element in outline.of_class("note")}
     of_50, of_6 = "Only the first 50 of 1,000 rows are shown.", "Only the first 6 of 20 rows are shown."

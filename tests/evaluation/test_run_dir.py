@@ -5,8 +5,8 @@ from __future__ import annotations
 import gzip
 import json
 import shutil
-from collections.abc import Callable
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from chameleon import State
-from chameleon.core.events import Event, RunEnded
 from chameleon.core.line_file import LineFile
 from chameleon.core.log import json_line
 from chameleon.errors import ChameleonError, LogError, ModelError
@@ -23,19 +22,11 @@ from chameleon.evaluation.results import Result
 from chameleon.evaluation.run import read_run
 from chameleon.evaluation.run_dir import RunDir
 from tests.e2e.commands import ROOT, Command
-from tests.evaluation.folders import (
-    BENCHMARK,
-    KEPT,
-    PROBLEMS,
-    SETTINGS,
-    asks_why,
-    cut,
-    evaluate,
-    first_price,
-)
+from tests.evaluation.folders import BENCHMARK, KEPT, PROBLEMS, SETTINGS, cut, evaluate, first_price
 from tests.evaluation.rows import Row, make_rows, read_events, read_results
 
 Patch = pytest.MonkeyPatch
+ONE_BY_ONE = ("chameleon.evaluation.run_dir._MAX_STALE_BYTES", 1)
 
 
 def results(path: Path) -> dict[str, Row]:
@@ -86,9 +77,7 @@ def killed_at_every_write(path: Path, patch: Patch) -> list[dict[str, bytes]]:
 
 
 @pytest.mark.parametrize("member_bytes", [1, 3_000, 1 << 20])
-def test_killed_at_any_write_nothing_is_asked_twice(
-    whole: Path, tmp_path: Path, monkeypatch: Patch, member_bytes: int
-) -> None:
+def test_killed_at_any_write(whole: Path, tmp_path: Path, monkeypatch: Patch, member_bytes: int) -> None:
     monkeypatch.setattr("chameleon.evaluation.run_dir._MAX_STALE_BYTES", member_bytes)
     states = killed_at_every_write(tmp_path / "killed", monkeypatch)
     assert len(states) > 100
@@ -113,56 +102,35 @@ def assert_all_ended(path: Path) -> None:
 
 
 def evaluate_counting(path: Path) -> int:
-    """Evaluate, and return how many questions were asked."""
     asked: list[State] = []
     evaluate(path, lambda state: asked.append(state) or first_price(state))
     return len(asked)
 
 
-@pytest.mark.parametrize(("taken", "run_again"), [([5], 0), ([0, 1, 2, 3, 4, 5], 0), ([2], 1)])
-def test_results_taken_out_are_made_again(
-    taken: list[int], run_again: int, whole: Path, tmp_path: Path, monkeypatch: Patch
-) -> None:
-    """Events after the last member with a result are found; those in the middle are not looked for."""
-    monkeypatch.setattr("chameleon.evaluation.run_dir._MAX_STALE_BYTES", 1)
-    evaluate(tmp_path)
-    lines = (tmp_path / "results.jsonl").read_bytes().splitlines(keepends=True)
-    kept = [line for place, line in enumerate(lines) if place not in taken]
-    (tmp_path / "results.jsonl").write_bytes(b"".join(kept))
-    assert evaluate_counting(tmp_path) == run_again and results(tmp_path) == results(whole)
-
-
-def test_a_folder_that_cannot_be_opened_stays_as_is(tmp_path: Path, monkeypatch: Patch) -> None:
-    evaluate(tmp_path)
-    before = {name: (tmp_path / name).read_bytes() for name in KEPT}
-
-    def full(file: LineFile, lines: object) -> None:
-        raise LogError("the disk is full")
-
-    monkeypatch.setattr(LineFile, "rewrite", full)
-    with pytest.raises(LogError, match="the disk is full"):
-        RunDir(tmp_path, SETTINGS)
-    assert {name: (tmp_path / name).read_bytes() for name in KEPT} == before
-
-
-def test_each_problem_has_a_member_of_its_own(tmp_path: Path, monkeypatch: Patch) -> None:
+def test_each_problem_has_a_member_and_is_read_while_others_run(tmp_path: Path, monkeypatch: Patch) -> None:
     monkeypatch.setattr("chameleon.evaluation.run_dir._MAX_STALE_BYTES", 10_000)
-    evaluate(tmp_path, workers=4, problems=[BENCHMARK.problem(row, {}) for row in make_rows(40)])
+    seen: list[int] = []
+
+    def look(result: Any) -> None:
+        run = read_run(tmp_path)
+        seen.append(run.tally.all.n)
+        [(_, events)] = run.with_events([result])
+        assert State.fold(events).ended is not None
+
+    problems = [BENCHMARK.problem(row, {}) for row in make_rows(40)]
+    evaluate(tmp_path, workers=4, problems=problems, on_result=look)
     members = {result.member for result in read_run(tmp_path).results}
-    assert len(members) == 40 and not (tmp_path / "recent.jsonl").read_bytes()
+    assert len(members) == len(seen) == seen[-1] == 40 and not (tmp_path / "recent.jsonl").read_bytes()
     lines = gzip.decompress((tmp_path / "events.jsonl.gz").read_bytes()).splitlines()
     assert [json.loads(line) for line in lines] == read_events(tmp_path)
+    with (tmp_path / "results.jsonl").open("ab") as half:
+        half.write(b'{"id": "half')
     assert_all_ended(tmp_path)
-
-
-def not_asked(state: State) -> Any:
-    raise AssertionError("what is done must not run again")
+    assert read_run(tmp_path).n == 40
 
 
 @pytest.mark.parametrize(("packed", "torn"), [(0, 0), (0, 50), (2, 0), (2, 50)])
-def test_killed_by_an_earlier_version_it_keeps_all_events(
-    whole: Path, tmp_path: Path, packed: int, torn: int
-) -> None:
+def test_killed_by_an_earlier_version(whole: Path, tmp_path: Path, packed: int, torn: int) -> None:
     """It packed several problems together, and the latest lay in `recent.jsonl` with the member to come."""
     lines = gzip.decompress((whole / "events.jsonl.gz").read_bytes()).splitlines(keepends=True)
     early = [line for line in lines if json.loads(line)["id"] in [each.id for each in PROBLEMS[:packed]]]
@@ -175,29 +143,9 @@ def test_killed_by_an_earlier_version_it_keeps_all_events(
     moved = [replace(each, member=0 if place < packed else len(member)) for place, each in kept]
     (tmp_path / "results.jsonl").write_bytes(b"".join(json_line(each.to_json()) for each in moved))
     for _ in range(2):
-        run = read_run(tmp_path)
-        assert all(State.fold(events).ended for _, events in run.with_events(run.results))
-        evaluate(tmp_path, not_asked)
+        assert_all_ended(tmp_path)
+        assert evaluate_counting(tmp_path) == 0
     assert not (tmp_path / "recent.jsonl").read_bytes()
-
-
-def test_failures_go_on_from_their_last_good_step(whole: Path, tmp_path: Path) -> None:
-    path = tmp_path / "failed"
-    evaluate(path, lambda state: failing() if asks_why(state) else first_price(state))
-    failed = [id for id, line in results(path).items() if line["error"]]
-    assert 0 < len(failed) < len(PROBLEMS)
-    assert evaluate_counting(path) == 0, "without being asked to it tries none again"
-    with RunDir(path, SETTINGS) as folder:
-        assert folder.forget_failures() == len(failed)
-        assert set(folder.done) == results(whole).keys() - set(failed)
-        for id in failed:
-            kept = folder.unfinished(id)
-            assert [type(event).__name__ for event in kept] == ["RunStarted", "Plan", "StepRecord"]
-            assert folder.unfinished(id) == ()
-    evaluate(path)
-    assert results(path) == results(whole)
-    with RunDir(path, SETTINGS) as folder:
-        assert folder.forget_failures() == 0
 
 
 def test_a_failure_that_is_tried_again_and_cut_anywhere(whole: Path, tmp_path: Path) -> None:
@@ -217,77 +165,36 @@ def failing(*_: Any) -> Any:
     raise ModelError("the server failed (500)")
 
 
-def begun(path: Path) -> dict[str, tuple[Event, ...]]:
-    """What is given of every problem to go on from."""
-    with RunDir(path, SETTINGS) as folder:
-        given = {problem.id: folder.unfinished(problem.id) for problem in PROBLEMS}
-    return {id: events for id, events in given.items() if events}
+NO_EVENT = "recent.jsonl", "line 1 is not an event"
+DAMAGE: dict[bytes, tuple[str, str]] = {
+    **dict.fromkeys((b"{\n", b'{"id": "1"}\n'), ("results.jsonl", "line 7 is no result")),
+    **dict.fromkeys((b'{"event": "run_started"}\n', b'{"id": "new", \n', b"\xff\xfe\n"), NO_EVENT),
+    b'{"id": "new", "event": "odd"}\n': ("recent.jsonl", "a line of problem new is not"),
+}
 
 
-def test_runs_side_by_side_keep_what_began_before_them(tmp_path: Path) -> None:
-    """A result says nothing of a run that began before and has none, nor of one that is tried again."""
-    evaluate(tmp_path, failing)
-    result = next(iter(read_run(tmp_path).results))
-    with RunDir(tmp_path, SETTINGS) as folder:
-        assert folder.forget_failures() == len(PROBLEMS)
-        folder.append(result.id, RunEnded("answered"))
-        assert folder.finish(replace(result, error=None)).member is not None
-    again = begun(tmp_path)
-    assert set(again) == {problem.id for problem in PROBLEMS} - {result.id} and all(again.values())
-    assert [len(events) for events in again.values()] == [len(events) for events in begun(tmp_path).values()]
-
-
-def test_it_is_read_while_it_is_written(tmp_path: Path) -> None:
-    seen: list[int] = []
-
-    def look(result: Any) -> None:
-        run = read_run(tmp_path)
-        seen.append(run.tally.all.n)
-        [(_, events)] = run.with_events([result])
-        assert State.fold(events).ended is not None
-
-    evaluate(tmp_path, on_result=look)
-    assert seen == list(range(1, len(PROBLEMS) + 1))
-    with (tmp_path / "results.jsonl").open("ab") as half:
-        half.write(b'{"id": "half')
-    assert read_run(tmp_path).n == len(PROBLEMS)
-
-
-DAMAGE: list[tuple[str, bytes, str]] = [
-    ("results.jsonl", b"{\n", "line 7 is no result"),
-    ("results.jsonl", b'{"id": "1"}\n', "line 7 is no result"),
-    ("recent.jsonl", b'{"event": "run_started"}\n', "line 1 is not an event"),
-    ("recent.jsonl", b'{"id": "new", "event": "odd"}\n', "a line of problem new is not"),
-    ("recent.jsonl", b'{"id": "new", \n', "line 1 is not an event"),
-    ("recent.jsonl", b"\xff\xfe\n", "line 1 is not an event"),
-    ("recent.jsonl", b'{"id": "new", "event": "back"}\n', "a line of problem new is"),
-]
-
-
-def refused(path: Path, settings: Row = SETTINGS) -> str:
+def refused(path: Path) -> str:
     """What is said of a folder that cannot be opened; its files stay as they are."""
     before = {file: file.read_bytes() for file in path.iterdir()}
     with pytest.raises(LogError) as error:
-        RunDir(path, settings)
+        RunDir(path, SETTINGS)
     assert {file: file.read_bytes() for file in before} == before
     assert str(error.value).startswith(str(path))
     return str(error.value)
 
 
-@pytest.mark.parametrize(("name", "line", "told"), DAMAGE)
-def test_damaged_lines_are_named(whole: Path, name: str, line: bytes, told: str, tmp_path: Path) -> None:
-    path = shutil.copytree(whole, tmp_path / "copy")
-    with (path / name).open("ab") as damaged:
-        damaged.write(line)
-    assert told in refused(path)
-    if name == "results.jsonl":
-        with pytest.raises(LogError, match=told):
-            read_run(path)
+def test_damaged_lines_are_named(whole: Path, tmp_path: Path) -> None:
+    for number, (line, (name, told)) in enumerate(DAMAGE.items()):
+        path = shutil.copytree(whole, tmp_path / str(number))
+        with (path / name).open("ab") as damaged:
+            damaged.write(line)
+        assert told in refused(path)
+        if name == "results.jsonl":
+            with pytest.raises(LogError, match=told):
+                read_run(path)
 
 
-def test_a_second_result_and_a_huge_member_are_told(
-    whole: Path, command: Command, tmp_path: Path, monkeypatch: Patch
-) -> None:
+def test_a_second_result_is_told(whole: Path, command: Command, tmp_path: Path, monkeypatch: Patch) -> None:
     path = shutil.copytree(whole, tmp_path / "copy")
     lines = (path / "results.jsonl").read_bytes().splitlines(keepends=True)
     (path / "results.jsonl").write_bytes(b"".join([*lines, lines[2]]))
@@ -301,11 +208,9 @@ def test_a_second_result_and_a_huge_member_are_told(
 
 
 @pytest.mark.parametrize("is_zeros", [False, True])
-def test_damaged_events_are_named_and_the_others_read(
-    is_zeros: bool, tmp_path: Path, monkeypatch: Patch
-) -> None:
-    """One byte is enough: a gzip member has a checksum."""
-    monkeypatch.setattr("chameleon.evaluation.run_dir._MAX_STALE_BYTES", 1)
+def test_damaged_events_are_named(is_zeros: bool, tmp_path: Path, monkeypatch: Patch) -> None:
+    """One byte is enough, as a gzip member has a checksum; the others are read."""
+    monkeypatch.setattr(*ONE_BY_ONE)
     evaluate(tmp_path)
     *others, last = list(read_run(tmp_path).results)
     file = tmp_path / "events.jsonl.gz"
@@ -319,53 +224,35 @@ def test_damaged_events_are_named_and_the_others_read(
     RunDir(tmp_path, SETTINGS).close()  # what is done is not looked at again
 
 
-def test_settings_are_compared_by_what_results_depend_on(tmp_path: Path) -> None:
-    before: Row = {**SETTINGS, "tables": {"name": "tables", "sha256": "3"}, "started": "now"}
-    before["versions"] = {"python": "3.11"}
-    versions: list[Row] = [{"versions": {"python": "3.11", "numpy": "2.0"}}, {"versions": {}}]
-    for change in ({}, *versions, {"started": "later"}, {"tables": {"name": "other", "sha256": "3"}}):
-        RunDir(tmp_path, {**before, **change}).close()
-    told = refused(tmp_path, {**before, "versions": {"python": "3.12"}})
-    assert 'other settings: versions.python was "3.11", and now is "3.12". Give all as it was' in told
-
-
-@pytest.mark.parametrize("text", ["", "[]", "{", "\0", '{"benchmark": "tabmwp"}', "null"])
-def test_settings_that_are_none_are_told(text: str, tmp_path: Path) -> None:
-    (tmp_path / "settings.json").write_text(text)
-    (tmp_path / "results.jsonl").touch()
-    assert "these are no settings of an evaluation" in refused(tmp_path)
-    with pytest.raises(LogError, match="these are no settings of an evaluation"):
-        read_run(tmp_path)
-
-
-@pytest.mark.parametrize("name", KEPT[:3])
-@pytest.mark.parametrize("content", [b'{"event": "click"}\n', b"somebody's, without an end"])
-def test_files_without_settings_are_not_ours(name: str, content: bytes, tmp_path: Path) -> None:
-    (tmp_path / name).write_bytes(content)
-    assert f"the folder has {name} and no settings that made it" in refused(tmp_path)
-    assert not (tmp_path / "settings.json").exists()
-
-
-def test_folders_that_are_none_are_told(tmp_path: Path) -> None:
+def test_folders_and_settings_that_are_none_are_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     (tmp_path / "odd" / "events.jsonl.gz").mkdir(parents=True)
     no_folder, no_file = "cannot make the folder", "cannot open the event log: it is not a regular file"
     for place, told in {"file": no_folder, "file/below": no_folder, "odd": no_file}.items():
         with pytest.raises(ChameleonError, match=told):
             RunDir(tmp_path / place, SETTINGS)
-    for place in (tmp_path / "none", tmp_path):
+    for path in (tmp_path / "none", tmp_path):
         with pytest.raises(ChameleonError, match="this is no folder of an evaluation"):
-            read_run(place)
+            read_run(path)
+    foreign = (b'{"event": "click"}\n', b"somebody's, without an end")
+    for number, (name, content) in enumerate(product(KEPT[:3], foreign)):
+        (path := tmp_path / f"foreign {number}").mkdir()
+        (path / name).write_bytes(content)
+        assert f"the folder has {name} and no settings that made it" in refused(path)
+        assert not (path / "settings.json").exists()
+    (path := tmp_path / "ours").mkdir()
+    (path / "results.jsonl").touch()
+    for text in ("", "[]", "{", "\0", '{"benchmark": "tabmwp"}', "null"):
+        (path / "settings.json").write_text(text)
+        assert "these are no settings of an evaluation" in refused(path)
+        with pytest.raises(LogError, match="these are no settings of an evaluation"):
+            read_run(path)
 
 
-def _moved(out: Path) -> None:
-    out.rename(out.with_name("elsewhere"))
-
-
-@pytest.mark.parametrize("gone", [shutil.rmtree, _moved])
+@pytest.mark.parametrize("is_moved", [False, True])
 @pytest.mark.parametrize("after", [1, 12])
-def test_a_folder_that_went_away_ends_the_evaluation(
-    command: Command, tmp_path: Path, monkeypatch: Patch, gone: Callable[..., None], after: int
+def test_a_folder_that_went_away(
+    command: Command, tmp_path: Path, monkeypatch: Patch, is_moved: bool, after: int
 ) -> None:
     out, finished, finish = tmp_path / "run", list[str](), RunDir.finish
 
@@ -373,7 +260,7 @@ def test_a_folder_that_went_away_ends_the_evaluation(
         kept = finish(folder, result)
         finished.append(result.id)
         if len(finished) == after:
-            gone(out)
+            out.rename(tmp_path / "elsewhere") if is_moved else shutil.rmtree(out)
         return kept
 
     monkeypatch.setattr(RunDir, "finish", finishes)
@@ -382,4 +269,4 @@ def test_a_folder_that_went_away_ends_the_evaluation(
     assert outcome.code == 1 and "Kept in" not in outcome.out + outcome.err
     last = outcome.err.splitlines()[-1]
     assert "was deleted" in last and "a fault of ours" not in last
-    assert gone is _moved or len(finished) == after, "no further problem is run in vain"
+    assert is_moved or len(finished) == after, "no further problem is run in vain"

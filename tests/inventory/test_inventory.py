@@ -14,38 +14,34 @@ from chameleon import ChameleonError, Executor, Inventory
 from chameleon.core.llm_module import asking_of
 from chameleon.errors import InputError, InventoryError
 from chameleon.table import Table
-from tests.engine.files import TOOL, fault, write
-from tests.inventory.faults import FAULTS
+from tests.engine.files import FIXED, GOOD, TOOL, fault, pieces, write
+
+# Each with the line that is told, or 0, and with what is said of it.
+FAULTS = pieces(__file__, "faults.txt")
+NO_INVENTORIES = [
+    (b"\x89PNG\r\n\x1a\n\x00\x00", "the file is not UTF-8 text (byte 0)"),
+    (b"name: mine\n#" + b"x" * 1_000_000, "an inventory has less than 1,000,000 bytes"),
+    *((text, "not valid YAML") for text in (b"name: \x00", b"[" * 5_000, b"a: " * 200)),
+]
 
 
 class TestFaults:
-    @pytest.mark.parametrize(("text", "line", "told"), FAULTS)
-    def test_are_told_with_place_and_key(self, text: str, line: int, told: str, tmp_path: Path) -> None:
-        path = write(tmp_path, text)
+    @pytest.mark.parametrize("each", FAULTS, ids=lambda each: each.partition("\n")[0])
+    def test_are_told_with_place_and_key(self, each: str, tmp_path: Path) -> None:
+        head, _, text = each.replace("@FIXED", FIXED).replace("@GOOD", GOOD).partition("\n")
+        path, (line, _, told) = write(tmp_path, text), head.partition(" ")
         message = fault(path)
-        assert told in message and message.startswith(f"{path}:{line}: " if line else "")
+        assert told in message and message.startswith(f"{path}:{line}: " if line != "0" else "")
 
-    @pytest.mark.parametrize(
-        ("content", "told"),
-        [
-            (b"\x89PNG\r\n\x1a\n\x00\x00", "the file is not UTF-8 text (byte 0)"),
-            (b"name: \x00", "not valid YAML"),
-            (b"name: mine\n#" + b"x" * 1_000_000, "an inventory has less than 1,000,000 bytes"),
-            (b"[" * 5_000, "not valid YAML"),
-            (b"a: " * 200, "not valid YAML"),
-        ],
-    )
+    @pytest.mark.parametrize(("content", "told"), NO_INVENTORIES)
     def test_of_files_that_are_no_inventory(self, content: bytes, told: str, tmp_path: Path) -> None:
-        path = write(tmp_path, content)
-        message = fault(path)
-        assert told in message and str(path) in message
+        message = fault(write(tmp_path, content))
+        assert told in message and str(tmp_path / "mine.yaml") in message
 
-    @pytest.mark.parametrize(
-        "step", ["[*{0}, *{0}, *{0}, *{0}]", "{{x: *{0}, y: *{0}, z: *{0}}}", "{{<<: [*{0}, *{0}, *{0}]}}"]
-    )
+    @pytest.mark.parametrize("step", ["[*{0}, *{0}]", "{{x: *{0}, y: *{0}}}", "{{<<: [*{0}, *{0}, *{0}]}}"])
     def test_of_anchors_that_multiply_are_found_at_once(self, step: str, tmp_path: Path) -> None:
         lines = ["a0: &a0 {k: v}"]
-        lines += [f"a{number}: &a{number} {step.format(f'a{number - 1}')}" for number in range(1, 30)]
+        lines += [f"a{number}: &a{number} {step.format(f'a{number - 1}')}" for number in range(1, 40)]
         begun = time.perf_counter()
         assert "nested too deeply or too large" in fault(write(tmp_path, "\n".join(lines)))
         assert time.perf_counter() - begun < 5
@@ -73,17 +69,7 @@ class TestFaults:
             Inventory.load(path)
 
 
-PARENT = """\
-name: parent
-about: The parent.
-planner: {use: fixed, plan: [row_lookup, answer_generator]}
-llm: {temperature: 0.5, max_tokens: 100}
-budget: {calls: 9, steps: 5}
-fallback: [answer_generator]
-modules:
-  row_lookup: {min_rows: 7, llm: {max_tokens: 50}}
-  answer_generator: {}
-"""
+PARENT = Path(__file__).with_name("parent.yaml").read_text("utf-8")
 
 
 class TestExtends:
@@ -100,11 +86,13 @@ class TestExtends:
         assert asking_of(row_lookup).params == {"temperature": 0.5, "max_tokens": 50}
         assert list(child.modules) == ["row_lookup", "answer_generator"]
 
-    def test_removes_what_is_null(self, tmp_path: Path) -> None:
+    def test_removes_what_is_null_and_replaces_a_module_with_another_use(self, tmp_path: Path) -> None:
         nulls = "modules: {row_lookup: null}\nabout: null\nbudget: {steps: null}"
         child = self.load(tmp_path, f"{nulls}\nplanner: {{plan: [answer_generator]}}")
         assert (list(child.modules), child.about) == (["answer_generator"], "")
         assert (child.budget.steps, child.budget.calls) == (None, 9)
+        child = self.load(tmp_path, "modules: {row_lookup: {use: table_reader}}")
+        assert type(child.modules["row_lookup"]).__name__ == "TableReader"
 
     def test_removes_a_module_with_the_rules_and_the_repair_that_are_about_it(self, tmp_path: Path) -> None:
         removed = ("row_lookup", "program_generator", "program_verifier", "program_executor")
@@ -116,16 +104,10 @@ class TestExtends:
         assert (rules.once, rules.needs, rules.next) == (["column_lookup", "answer_generator"], {}, {})
         assert Inventory.load("tabmwp").rules.once[0] == "row_lookup"
 
-    def test_replaces_a_module_with_another_use(self, tmp_path: Path) -> None:
-        child = self.load(tmp_path, "modules: {row_lookup: {use: table_reader}}")
-        assert type(child.modules["row_lookup"]).__name__ == "TableReader"
-
-    def test_tells_faults_of_the_parent_in_the_parent(self, tmp_path: Path) -> None:
-        write(tmp_path, PARENT.replace("min_rows", "min_row"), "parent.yaml")
+    def test_tells_faults_of_the_parent_in_the_parent_and_finds_its_code(self, tmp_path: Path) -> None:
+        path = write(tmp_path, PARENT.replace("min_rows", "min_row"), "parent.yaml").resolve()
         message = fault(write(tmp_path, "extends: parent\nname: child"))
-        assert message.startswith(f"{(tmp_path / 'parent.yaml').resolve()}:8: modules.row_lookup")
-
-    def test_finds_the_parents_prompts_and_code(self, tmp_path: Path) -> None:
+        assert message.startswith(f"{path}:8: modules.row_lookup")
         (parents := tmp_path / "parents").mkdir()
         write(parents, TOOL, "tools.py")
         planner, modules = "planner: {use: fixed, plan: [tool]}", "modules: {tool: {use: 'tools:Tool'}}"
@@ -143,20 +125,17 @@ class TestExtends:
         assert shipped["solution_generator"].description not in ("", "Solves it in words.")
 
 
-@pytest.mark.parametrize(
-    ("change", "told"),
-    [
-        ({"table": None}, "the inventory mine needs a table"),
-        ({"table": "a | b"}, "table is a str, and the inventory takes a Table"),
-        ({"question": 5}, "question is an int"),
-        ({"question": "  "}, "the question is empty"),
-        ({"tabel": 1}, "takes no tabel. Did you mean 'table'?"),
-        ({5: 1}, "takes no 5"),
-        ({"size": "big"}, "size is a str"),
-        ({"size": float("nan")}, "input.size is nan"),
-        ({"choices": [object()]}, "input.choices[0] is an object"),
-    ],
-)
+UNFIT: list[tuple[dict[Any, Any], str]] = [
+    ({"table": None}, "the inventory mine needs a table"),
+    ({"table": "a | b"}, "table is a str, and the inventory takes a Table"),
+    *(({"question": 5}, "question is an int"), ({"question": "  "}, "the question is empty")),
+    *(({"tabel": 1}, "takes no tabel. Did you mean 'table'?"), ({5: 1}, "takes no 5")),
+    *(({"size": "big"}, "size is a str"), ({"size": float("nan")}, "input.size is nan")),
+    ({"choices": [object()]}, "input.choices[0] is an object"),
+]
+
+
+@pytest.mark.parametrize(("change", "told"), UNFIT)
 def test_inputs_that_do_not_fit_are_told(change: dict[Any, Any], told: str) -> None:
     takes = {"question": "str", "table": "Table", "size": "number?", "choices": "list?"}
     planner, modules = {"use": "fixed", "plan": ["answer_generator"]}, {"answer_generator": None}

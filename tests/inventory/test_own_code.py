@@ -12,8 +12,7 @@ import pytest
 from chameleon import Executor, Inventory
 from chameleon.errors import InventoryError, MissingPackage, PromptError
 from tests.e2e.commands import environment, spawn
-from tests.engine.files import TOOL, fault, write
-from tests.inventory.faults import GOOD
+from tests.engine.files import GOOD, TOOL, fault, pieces, write
 from tests.inventory.installed import weather_tools
 
 __all__ = ["weather_tools"]
@@ -68,33 +67,10 @@ def test_files_of_the_same_name_in_two_folders_are_two(tmp_path: Path) -> None:
         assert Executor(inventory).run(QUESTION).answer == 11 * number
 
 
-AS_A_PART = "not installed, but is next to it. Import it as a part of the same package: from"
-
-
-@pytest.mark.parametrize(
-    ("use", "code", "told"),
-    [
-        ("weather", TOOL, "no module 'weather'. One of a file next to the inventory is \"FILE:weather\"."),
-        ("row_lokup", TOOL, "Did you mean 'row_lookup'? One of a file next to the inventory is"),
-        ("wea ther", TOOL, "no module 'wea ther'. There are: "),
-        ("tools:Tol", TOOL, "tools defines no 'Tol'. Did you mean 'Tool'?"),
-        ("tools:os", "import os", "'tools:os' is a module, not a class"),
-        (IN_TOOLS, "class Tool:\n    pass", "Tool is not a subclass of Module"),
-        (IN_TOOLS, "class Tool(", "'tools:Tool' fails when imported: SyntaxError"),
-        (IN_TOOLS, "1 / 0", "'tools:Tool' fails when imported: ZeroDivisionError: division by zero"),
-        (IN_TOOLS, "import sys; sys.exit(0)", "'tools:Tool' ends Python when it is imported"),
-        (IN_TOOLS, f"{TOOL}    def __init__(self): exit(0)", "cannot be made: SystemExit: 0"),
-        ("toolz:Tool", TOOL, "no module 'toolz' (nor is there a file toolz.py next to the inventory)"),
-        (IN_TOOLS, TOOL + "    reads = 'cash.a'", "reads of the class Tool has the key 'cash.a'"),
-        (IN_TOOLS, f"{TOOL}    def __init__(self, x: 'Non' = 1): pass", "name 'Non' is not defined"),
-        (IN_TOOLS, "from sib import X", f"{AS_A_PART} .sib import …"),
-        (IN_TOOLS, "import parts.one", f"{AS_A_PART} .parts import …"),
-        (IN_TOOLS, "from .bis import X", "fails when imported: ModuleNotFoundError: No module named '.bis'"),
-        (IN_TOOLS, "from .sib import Y", "ImportError: cannot import name 'Y' from '.sib'"),
-        ("my.tools.py:Tool", "", "my.tools.py cannot be imported. Give it a name without"),
-    ],
-)
-def test_code_that_does_not_fit_is_told(use: str, code: str, told: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("piece", pieces(__file__, "own_code.txt"))
+def test_code_that_does_not_fit_is_told(piece: str, tmp_path: Path) -> None:
+    told, use, code = piece.split("\n", 2)
+    code = code.replace("@TOOL", TOOL)
     files = {"tools.py": code, "sib.py": "X = 1", "my.tools.py": TOOL, "parts/one.py": ""}
     with pytest.raises(InventoryError) as error:
         load(tmp_path, use, files)
@@ -103,13 +79,10 @@ def test_code_that_does_not_fit_is_told(use: str, code: str, told: str, tmp_path
     assert "pip" not in message and "chameleon_user" not in message
 
 
-def test_code_that_needs_a_package_is_told_with_the_pip_line(tmp_path: Path) -> None:
+def test_code_that_needs_a_package_is_told_with_pip_and_planners_propose(tmp_path: Path) -> None:
     told = "needs the package 'surely_not_installed'. pip install surely_not_installed"
     with pytest.raises(MissingPackage, match=told):
         load(tmp_path, IN_TOOLS, {"tools.py": "import surely_not_installed.parts"})
-
-
-def test_planners_must_propose(tmp_path: Path) -> None:
     write(tmp_path, "class Idle:\n    pass", "plans.py")
     path = write(tmp_path, "name: mine\nplanner: {use: 'plans:Idle'}\nmodules: {}")
     assert "Idle is no planner" in fault(path)
@@ -127,18 +100,14 @@ class Tool(Module):
     def run(self, state):
         return repr(self.given)
 """
+TYPES = [
+    *(("float", "3", "3.0"), ("tuple[str, ...]", "[a, b]", "('a', 'b')")),
+    *(("pathlib.Path", "a/b.csv", repr(Path("a/b.csv"))), ("Point", "{x: 1, y: 2}", "Point(x=1, y=2)")),
+    ("datetime.date", "2024-05-06", "datetime.date(2024, 5, 6)"),
+]
 
 
-@pytest.mark.parametrize(
-    ("annotation", "value", "shown"),
-    [
-        ("float", "3", "3.0"),
-        ("tuple[str, ...]", "[a, b]", "('a', 'b')"),
-        ("pathlib.Path", "a/b.csv", repr(Path("a/b.csv"))),
-        ("Point", "{x: 1, y: 2}", "Point(x=1, y=2)"),
-        ("datetime.date", "2024-05-06", "datetime.date(2024, 5, 6)"),
-    ],
-)
+@pytest.mark.parametrize(("annotation", "value", "shown"), TYPES)
 def test_parameters_take_the_annotated_type(annotation: str, value: str, shown: str, tmp_path: Path) -> None:
     files = {"tools.py": TYPED.replace("ANNOTATION", annotation)}
     inventory = load(tmp_path, f"{IN_TOOLS}', given: {value}, when: '", files)
@@ -169,7 +138,7 @@ def test_code_in_the_current_folder_hides_nothing(tmp_path: Path, monkeypatch: p
 def with_prompt(folder: Path, prompt: str | bytes) -> Inventory:
     (folder / "own").mkdir(exist_ok=True)
     write(folder / "own", prompt, "look.md")
-    return Inventory.load(write(folder, f"{GOOD}  row_lookup: {{prompt: own/look}}"))
+    return Inventory.load(write(folder, f"{GOOD}\n  row_lookup: {{prompt: own/look}}"))
 
 
 def test_a_prompt_beside_the_inventory_is_found(tmp_path: Path) -> None:
@@ -179,21 +148,17 @@ def test_a_prompt_beside_the_inventory_is_found(tmp_path: Path) -> None:
     assert row_lookup._template.render({"question": "you"}) == [("user", "Hello you")]
 
 
-@pytest.mark.parametrize(
-    ("prompt", "told"),
-    [
-        ("# user\nok\n{% if %}", "line 2 of its section # user"),
-        ("no section", "Begin with a line `# system` or `# user`"),
-        ("---\nslots: question\n---\n# user\nx", "slots is not a list of texts"),
-        ("---\n[: }\n---\n# user\nx", "the front matter is not YAML"),
-        (b"# user\n\xff", "the file is not UTF-8 text (byte 7)"),
-    ],
-)
-def test_a_broken_prompt_is_told_by_check(prompt: str | bytes, told: str, tmp_path: Path) -> None:
-    inventory = with_prompt(tmp_path, prompt)
-    with pytest.raises(PromptError) as error:
-        inventory.check()
-    assert told in str(error.value) and "look.md" in str(error.value)
+def test_a_broken_prompt_is_told_by_check(tmp_path: Path) -> None:
+    for prompt, told in {
+        "# user\nok\n{% if %}": "line 2 of its section # user",
+        "no section": "Begin with a line `# system` or `# user`",
+        "---\nslots: question\n---\n# user\nx": "slots is not a list of texts",
+        "---\n[: }\n---\n# user\nx": "the front matter is not YAML",
+        b"# user\n\xff": "the file is not UTF-8 text (byte 7)",
+    }.items():
+        with pytest.raises(PromptError) as error:
+            with_prompt(tmp_path, prompt).check()
+        assert told in str(error.value) and "look.md" in str(error.value)
 
 
 NUMBERS = """
@@ -219,19 +184,16 @@ def test_a_list_brings_its_tools_by_their_names(tmp_path: Path) -> None:
     assert {tool.max_runs for tool in toolkit(tmp_path, "max_runs: 3").modules.values()} == {3}
 
 
-@pytest.mark.parametrize(
-    ("entry", "told"),
-    [
-        ("tools: [tow]", "there is no tool 'tow'. Did you mean 'two'?"),
-        ("max_runs: {tow: 1}", "there is no tool 'tow'"),
-        ("description: Both", "an entry of several tools has no 'description'"),
-        ("prefx: a_", "has no parameter 'prefx'. Did you mean 'prefix'?"),
-    ],
-)
-def test_what_does_not_fit_a_list_is_told_with_its_place(tmp_path: Path, entry: str, told: str) -> None:
-    with pytest.raises(InventoryError) as caught:
-        toolkit(tmp_path, entry)
-    assert told in str(caught.value) and "t.yaml:3: modules.mine" in str(caught.value)
+def test_what_does_not_fit_a_list_is_told_with_its_place(tmp_path: Path) -> None:
+    for entry, told in {
+        "tools: [tow]": "there is no tool 'tow'. Did you mean 'two'?",
+        "max_runs: {tow: 1}": "there is no tool 'tow'",
+        "description: Both": "an entry of several tools has no 'description'",
+        "prefx: a_": "has no parameter 'prefx'. Did you mean 'prefix'?",
+    }.items():
+        with pytest.raises(InventoryError) as caught:
+            toolkit(tmp_path, entry)
+        assert told in str(caught.value) and "t.yaml:3: modules.mine" in str(caught.value)
 
 
 TRIP = "name: trip\nplanner: {use: always, module: weather}\nmodules: {weather: {place: Bern}}\n"

@@ -25,7 +25,6 @@ Json = dict[str, Any]
 
 
 def connect(server: HostedServer | LoopbackServer, model: str, **params: Any) -> LLM:
-    """Connect to a model of that server, whose package may be missing."""
     provider = model.partition(":")[0]
     packages = {"anthropic": "langchain_anthropic", "google_genai": "langchain_google_genai"}
     if provider in packages:
@@ -61,17 +60,14 @@ def use_langchain(monkeypatch: pytest.MonkeyPatch, is_wanted: bool = True) -> No
 
 
 def refusals(server: HostedServer) -> Counter[str]:
-    """Count how often the server refused for the same reason."""
     return Counter(str((seen.error or {})["error"]["message"]) for seen in server.refused)
 
 
 def failing(message: str, status: int = 400, **more: Any) -> Fault:
-    """Fail in OpenAI's form, with these words."""
     return Fault(status, {"error": {"message": message, **more}})
 
 
 def too_large(limit: int, most: int = 16_384) -> Fault:
-    """Refuse a limit as OpenAI does."""
     message = f"max_tokens is too large: {limit}. This model supports at most {most} completion tokens."
     return failing(message, param="max_tokens", code="invalid_value")
 
@@ -102,11 +98,6 @@ QUESTION = ("user", "Is it warmer in Rome or in Oslo?")
 TWO = Calls([("weather", {"city": "Rome"}), ("weather", {"city": "Oslo"})], "I look both up.")
 
 
-def in_turn(*replies: str | Calls) -> Callable[..., str | Calls]:
-    left = list(replies)
-    return lambda asked: left.pop(0)
-
-
 def continued(reply: Reply, *texts: str, before: Any = (QUESTION,)) -> list[tuple[str, str]]:
     """Return the conversation after a reply that calls tools, with what the tools gave."""
     pairs = zip(reply.tool_calls, texts, strict=True)
@@ -116,8 +107,6 @@ def continued(reply: Reply, *texts: str, before: Any = (QUESTION,)) -> list[tupl
 
 def calling(*calls: tuple[str, Any], text: str | None = None, **message: Any) -> Answer:
     """Return a reply of the loopback server that calls tools."""
-    told = [
-        {"id": f"c{number}", "type": "function", "function": {"name": name, "arguments": args}}
-        for number, (name, args) in enumerate(calls)
-    ]
+    functions = [{"name": name, "arguments": args} for name, args in calls]
+    told = [{"id": f"c{n}", "type": "function", "function": each} for n, each in enumerate(functions)]
     return Answer(text, "tool_calls", message={"tool_calls": told, **message})

@@ -14,11 +14,9 @@ from tests.hosted import HostedServer
 from tests.hosted_apis import RULES
 from tests.llm.asking import Host
 
-ALIASES = {  # models that nobody knows, and whose rules they have
-    "openai": {"o9-mini": "o4-mini", "gpt-9-mini": "gpt-5-mini", "gpt-9-luna": "gpt-6-luna"},
-    "anthropic": {"claude-opus-9": "claude-opus-5"},
-    "google": {"gemini-9-flash": "gemini-3.8-flash"},
-}
+# Models that nobody knows, and whose rules they have.
+ALIASES = {"openai": {"o9-mini": "o4-mini", "gpt-9-mini": "gpt-5-mini", "gpt-9-luna": "gpt-6-luna"}}
+ALIASES |= {"anthropic": {"claude-opus-9": "claude-opus-5"}, "google": {"gemini-9-flash": "gemini-3.8-flash"}}
 
 
 @pytest.fixture(autouse=True)

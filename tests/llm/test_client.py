@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -17,39 +15,26 @@ from pydantic import PrivateAttr, SecretStr, create_model
 
 import chameleon.llm
 import chameleon.llm.chat_clients
-from chameleon.errors import (
-    AuthFailed,
-    ChameleonError,
-    InputError,
-    MissingPackage,
-    ModelError,
-    NoModel,
-    ParameterRefused,
-    PromptError,
-    ScriptExhausted,
-)
+from chameleon import errors
+from chameleon.errors import ChameleonError, InputError, ModelError
 from chameleon.llm import LLM, ResponseStore, ScriptedModel
 from chameleon.usage import Usage
 from tests.llm.asking import Host, Json, Start, connect, failing, local, scripted, without_waits
 from tests.loopback import Fault, Reply
 
+Log = pytest.LogCaptureFixture
+KEY = SecretStr("a-key-of-the-user-0123456789")
 
-@pytest.fixture
-def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The models whose clients are made, slowly."""
-    names: list[str] = []
-    make = chameleon.llm.chat_clients.make_client
+
+def test_a_client_is_made_once_for_a_store(loopback: Start, store: ResponseStore, monkeypatch: Any) -> None:
+    made, make = list[str](), chameleon.llm.chat_clients.make_client
 
     def slowly(name: str, *args: Any) -> Any:
-        names.append(name)
+        made.append(name)
         threading.Event().wait(0.02)
         return make(name, *args)
 
     monkeypatch.setattr(chameleon.llm.chat_clients, "make_client", slowly)
-    return names
-
-
-def test_a_client_is_made_once_for_a_store(loopback: Start, store: ResponseStore, made: list[str]) -> None:
     server = loopback(lambda request: request["model"])
     llm = connect(server, "openai:first", store=store, seed=3)
     other = llm.with_model("second")
@@ -61,6 +46,8 @@ def test_a_client_is_made_once_for_a_store(loopback: Start, store: ResponseStore
     before = len(made)
     llm.with_model("second").with_model("first").with_params(seed=3).ask("hi")
     assert sorted(set(made)) == ["openai:first", "openai:second"] and len(made) == before
+    view = llm.with_params(seed=None, temperature=1)
+    assert view.params == {"temperature": 1} and llm.params == {"seed": 3}
     made.clear()
     with ThreadPoolExecutor(8) as threads:
         list(threads.map(lambda _: llm.with_model("third"), range(8)))
@@ -98,15 +85,6 @@ def test_sends_messages_and_reads_the_reply(loopback: Start) -> None:
     assert sent["stop"] == ["END"] and not reply.truncated
 
 
-def test_a_view_has_its_own_parameters_and_shares_the_client(loopback: Start) -> None:
-    server = loopback()
-    llm = local(temperature=0, seed=3)
-    llm.with_params(temperature=1, seed=None).ask("hi")
-    llm.ask("hi")
-    assert [(sent["temperature"], sent.get("seed")) for sent in server.requests] == [(1, None), (0, 3)]
-    assert llm.params == {"temperature": 0, "seed": 3}
-
-
 def test_cost_comes_from_the_provider_or_from_given_prices_and_is_else_unknown(loopback: Start) -> None:
     loopback([Reply("a", extra={"cost": 0.0012}), "b", "c", Reply("d", usage=None)])
     costs = [local(**given).ask("hi").usage.cost for given in ({}, {}, {"prices": (1.0, 10.0)})]
@@ -116,53 +94,49 @@ def test_cost_comes_from_the_provider_or_from_given_prices_and_is_else_unknown(l
 
 
 def test_a_key_that_is_echoed_is_told_nowhere(loopback: Start) -> None:
-    key = "plainpassword"
+    key = KEY.get_secret_value()
     loopback([failing("bad header {authorization}", 401)])
-    with pytest.raises(AuthFailed, match="bad header") as caught:
+    with pytest.raises(errors.AuthFailed, match="bad header") as caught:
         local(api_key=key).ask("hi")
     assert key not in str(caught.value) and key not in repr(local(api_key=key))
     assert caught.value.__cause__ is None and caught.value.__context__ is None
+    server = loopback([failing(f"Unsupported value: 'temperature' with key {key}"), "ok"])
+    reply = LLM.connect(ChatOpenAI(model="m", base_url=server.url, api_key=KEY)).ask("hi", temperature=0)
+    assert set(reply.dropped) == {"temperature"} and key not in str(reply.dropped)
 
 
-@pytest.mark.parametrize(
-    ("messages", "params", "kind", "said"),
-    [
-        ([("robot", "x")], {}, PromptError, "'robot' is not a role"),
-        ([], {}, PromptError, "no message"),
-        ("x", {"seed": object()}, ModelError, "seed is an object, not JSON"),
-        ("x", {"api_key": "x"}, ModelError, "api_key is a setting of the connection"),
-        ("x", {"reasoning": "deep"}, ModelError, "deep.*medium"),
-        ("x", {"max_tokens": "9"}, ModelError, "max_tokens is '9'"),
-    ],
-)
-def test_wrong_roles_and_parameters_fail_before_anything_is_sent(
-    loopback: Start, messages: Any, params: Any, kind: type[ChameleonError], said: str
-) -> None:
+WRONG: list[tuple[Any, Json, type[ChameleonError], str]] = [
+    ([("robot", "x")], {}, errors.PromptError, "'robot' is not a role"),
+    ([], {}, errors.PromptError, "no message"),
+    ("x", {"seed": object()}, ModelError, "seed is an object, not JSON"),
+    ("x", {"api_key": "x"}, ModelError, "api_key is a setting of the connection"),
+    ("x", {"reasoning": "deep"}, ModelError, "deep.*medium"),
+    ("x", {"max_tokens": "9"}, ModelError, "max_tokens is '9'"),
+]
+
+
+def test_wrong_requests_are_not_sent(loopback: Start) -> None:
     server = loopback()
-    with pytest.raises(kind, match=said):
-        local().ask(messages, **params)
+    for messages, params, kind, said in WRONG:
+        with pytest.raises(kind, match=said):
+            local().ask(messages, **params)
     assert not server.requests
 
 
-def test_different_questions_are_asked_at_once_and_answered_in_their_order(loopback: Start) -> None:
-    def reply(request: Json) -> Reply:
-        number = int(request["messages"][0]["content"])
-        return Reply(str(number * number), delay=0.2 - number / 50)
-
-    server = loopback(reply)
-    replies = LLM.connect("openai:local").ask_each([str(number) for number in range(8)])
-    assert [reply.text for reply in replies] == [str(number * number) for number in range(8)]
-    assert server.peak > 1
-
-
-KEY = SecretStr("a-key-of-the-user-0123456789")
+def test_questions_are_asked_at_once_and_answered_in_their_order(loopback: Start) -> None:
+    server = loopback(lambda asked: Reply(n := asked["messages"][0]["content"], delay=0.2 - int(n) / 50))
+    texts = [str(number) for number in range(8)]
+    assert [reply.text for reply in LLM.connect("openai:local").ask_each(texts)] == texts and server.peak > 1
 
 
 def test_settings_of_a_given_client_belong_on_that_client() -> None:
     with pytest.raises(ModelError, match="base_url must be set on the chat model itself"):
         LLM.connect(ChatOpenAI(model="m", api_key=KEY), base_url="http://127.0.0.1:1")
-    with pytest.raises(NoModel, match="dict is no chat model"):
+    with pytest.raises(errors.NoModel, match="dict is no chat model"):
         LLM.connect({"model": "m"})
+    for retries in (-1, None, 2.0, True, "3"):
+        with pytest.raises(ModelError, match="retries is"):
+            scripted(["x"], retries=retries)
 
 
 def test_a_user_made_client_is_retried_by_us_alone(loopback: Start) -> None:
@@ -201,24 +175,8 @@ def test_what_a_client_is_set_to_is_dropped_as_well(hosted: Host, asked: Json) -
     chat = anthropic.ChatAnthropic(model="claude-opus-5", **made)
     reply = LLM.connect(chat).ask("hi", **asked)
     assert reply.text == "ok" and set(reply.dropped) == {"temperature"} and not server.refused
-    with pytest.raises(ParameterRefused):
+    with pytest.raises(errors.ParameterRefused):
         LLM.connect(chat, allow_dropped=False).ask("hi", **asked)
-
-
-def test_a_key_that_a_refusal_echoes_is_told_nowhere(loopback: Start) -> None:
-    secret = KEY.get_secret_value()
-    server = loopback([failing(f"Unsupported value: 'temperature' with key {secret}"), "ok"])
-    reply = LLM.connect(ChatOpenAI(model="m", base_url=server.url, api_key=KEY)).ask("hi", temperature=0)
-    assert set(reply.dropped) == {"temperature"} and secret not in str(reply.dropped)
-
-
-@pytest.mark.parametrize("words", ["n must be 1, got 5.", "Unrecognized request argument supplied: n"])
-def test_samples_that_cannot_be_had_together_are_asked_for_one_by_one(loopback: Start, words: str) -> None:
-    server = loopback(lambda request: failing(words) if request.get("n", 1) > 1 else "ok")
-    llm = connect(server, "openai:local")
-    assert [each.text for each in llm.ask_many("hi", 5)] == ["ok"] * 5
-    assert len(server.requests) == 6
-    assert all(not each.dropped for each in llm.ask_many("again", 3)) and len(server.requests) == 9
 
 
 class Named(FakeListChatModel):
@@ -226,33 +184,20 @@ class Named(FakeListChatModel):
     llm: Any = None
 
 
-def test_settings_of_a_users_own_client_tell_its_recorded_replies_apart(store: ResponseStore) -> None:
-    texts = [LLM.connect(Named(responses=[text]), store=store).ask("q").text for text in "aba"]
-    assert texts == ["a", "b", "a"] and len(store) == 2
-
-
-@pytest.mark.parametrize("key", ["model_id", "repo_id", "model_path"])
-def test_clients_that_keep_their_models_name_elsewhere_are_told_apart(key: str) -> None:
-    wrapped = Named(responses=["x"], model_name="", llm=SimpleNamespace(**{key: "tiny"}))
-    assert LLM.connect(wrapped).name.partition(":")[2] == "tiny"
-
-
-def test_replies_of_no_named_client_are_not_kept(
-    store: ResponseStore, caplog: pytest.LogCaptureFixture
+def test_clients_of_ones_own_are_told_apart_by_what_they_are_set_to(
+    store: ResponseStore, caplog: Log
 ) -> None:
-    texts = [LLM.connect(FakeListChatModel(responses=[text]), store=store).ask("q").text for text in "ab"]
-    assert texts == ["a", "b"] and len(store) == 0 and "are not recorded" in caplog.text
-
-
-FIELDS = ["api_base", "openai_api_base", "azure_endpoint", "base_url", "endpoint_url", "host", "server_url"]
-
-
-@pytest.mark.parametrize("field", [*FIELDS, "url"])
-def test_clients_of_two_servers_are_told_apart(store: ResponseStore, field: str) -> None:
-    client: Any = create_model("Client", __base__=Named, **{field: (str, "")})
-    for name in "ab":
-        llm = LLM.connect(client(responses=[name], **{field: f"http://{name}.test/v1"}), store=store)
-        assert llm.ask("q").text == name
+    texts = [LLM.connect(Named(responses=[text]), store=store).ask("q").text for text in "aba"]
+    texts += [LLM.connect(FakeListChatModel(responses=[text]), store=store).ask("q").text for text in "ab"]
+    assert texts == [*"abaab"] and len(store) == 2 and "are not recorded" in caplog.text
+    for key in ("model_id", "repo_id", "model_path"):
+        wrapped = Named(responses=["x"], model_name="", llm=SimpleNamespace(**{key: "tiny"}))
+        assert LLM.connect(wrapped).name.partition(":")[2] == "tiny"
+    fields = ["api_base", "openai_api_base", "azure_endpoint", "base_url"]
+    for field in (*fields, "endpoint_url", "host", "server_url", "url"):
+        client: Any = create_model("Client", __base__=Named, **{field: (str, "")})
+        made = [client(responses=[name], **{field: f"http://{name}.test/v1"}) for name in "cd"]
+        assert [LLM.connect(each, store=store).ask("q").text for each in made] == ["c", "d"]
 
 
 def test_replies_come_in_order_and_run_out() -> None:
@@ -261,18 +206,19 @@ def test_replies_come_in_order_and_run_out() -> None:
     assert llm.name == "scripted:script" and llm.ask("1").text == "a"
     second = llm.ask(messages)
     assert (second.text, second.truncated, second.usage) == ("b", True, Usage(1, 3, 1, None, None, None))
-    with pytest.raises(ScriptExhausted, match="holds 2 replies, and reply 3 was asked for"):
+    with pytest.raises(errors.ScriptExhausted, match="holds 2 replies, and reply 3 was asked for"):
         llm.ask("3")
     assert model.requests[1] == messages
     llm = scripted(lambda messages: messages[-1][1].upper())
     assert [llm.ask(text).text for text in ("a", "b")] == ["A", "B"]
 
 
-def test_a_file_of_json_lines_is_a_script(tmp_path: Path) -> None:
+def test_a_file_of_json_lines_is_a_script(tmp_path: Path, store: ResponseStore) -> None:
     script = tmp_path / "replies.jsonl"
     script.write_text('"one"\n\n{"text": "two", "finish": "length"}\n', encoding="utf-8")
-    llm = LLM.connect(f"scripted:{script}")
+    llm = LLM.connect(f"scripted:{script}", store=store)
     assert [llm.ask("x").text, llm.ask("y").finish] == ["one", "length"]
+    assert not LLM.connect(f"scripted:{script}", store=store).ask("x").cached
     for text, said in (('"one"\n{"reply": "two"}\n', "line 2"), ('"one', "line 1")):
         script.write_text(text, encoding="utf-8")
         with pytest.raises(InputError, match=said):
@@ -282,25 +228,8 @@ def test_a_file_of_json_lines_is_a_script(tmp_path: Path) -> None:
             LLM.connect(f"scripted:{path}")
 
 
-def test_replies_of_a_script_are_not_kept(tmp_path: Path, store: ResponseStore) -> None:
-    script, told = tmp_path / "replies.jsonl", []
-    for reply in ("one", "two", "one"):
-        script.write_text(f'"{reply}"\n', encoding="utf-8")
-        told.append(LLM.connect(f"scripted:{script}", store=store).ask("x").text)
-    assert told == ["one", "two", "one"]
-    assert not LLM.connect(f"scripted:{script}", store=store).ask("x").cached
-
-
 def test_without_langchain_the_pip_line_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("chameleon.errors.find_spec", lambda name: None)
     monkeypatch.delitem(vars(chameleon.llm), "ScriptedModel", raising=False)  # kept since its first use
-    with pytest.raises(MissingPackage, match=r"pip install .*\[models\]"):
+    with pytest.raises(errors.MissingPackage, match=r"pip install .*\[models\]"):
         _ = chameleon.llm.ScriptedModel
-
-
-@pytest.mark.slow
-def test_importing_is_light() -> None:
-    command = [sys.executable, "-c", "import sys, chameleon.llm; print(*sys.modules)"]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).parents[2], check=True)
-    heavy = {"langchain", "langchain_core", "openai", "httpx", "httpx2", "pydantic", "asyncio"}
-    assert not heavy & {*done.stdout.split()}

@@ -23,7 +23,8 @@ from chameleon.llm.dialects import AnthropicDialect
 from chameleon.llm.message import ModelRequest, MultimodalText
 from chameleon.llm.openai_chat import OpenAIChat, profiles
 from chameleon.pictures.opening import Attachment
-from tests.llm.asking import Host, Start, connect, failing, local, scripted, sending, use_langchain
+from tests.llm import asking
+from tests.llm.asking import TOOLS, Host, Start, connect, failing, local, scripted, sending, use_langchain
 from tests.loopback import Reply
 
 LONG = "\n".join(f"Example {number}: which team has the most points?" for number in range(300))
@@ -88,23 +89,7 @@ def test_models_that_reply_in_a_form_by_calling_a_tool_give_the_same_text() -> N
         scripted(["x"]).ask("plan", schema=SCHEMA)
 
 
-def test_streaming_clients_are_read_as_well(loopback: Start) -> None:
-    said = "a streamed reply, longer than one piece"
-    server = loopback([said])
-    made: Any = {"base_url": server.url, "streaming": True, "stream_usage": True}
-    reply = LLM.connect(ChatOpenAI(model="local", api_key=SecretStr("k"), **made)).ask("hi")
-    assert server.requests[0]["stream"] is True and (reply.text, reply.finish) == (said, "stop")
-    assert (reply.usage.input_tokens, reply.usage.output_tokens) == (11, 7)
-
-
-def test_the_responses_api_at_an_address_of_ones_own_gets_its_own_limit(hosted: Host) -> None:
-    server = hosted()
-    assert connect(server, "openai:gpt-5-mini", max_tokens=40, use_responses_api=True).ask("hi").text == "ok"
-    (seen,) = server.requests
-    assert seen.path == "/v1/responses" and seen.body["max_output_tokens"] > 40
-
-
-openai = pytest.importorskip("langchain_openai")
+openai, Patch = pytest.importorskip("langchain_openai"), pytest.MonkeyPatch
 
 ASKED: dict[str, Any] = {"temperature": 0.5, "top_p": 0.9, "max_tokens": 60, "stop": ["X"], "seed": 3}
 PIXEL = Attachment(b"not looked at", "image/png", "0" * 8, (1, 1))
@@ -121,10 +106,9 @@ def without(body: Mapping[str, Any], *names: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("schema", [None, {"type": "object", "properties": {"a": {"type": "string"}}}])
 @pytest.mark.parametrize("model", ["local", "gpt-4.1-mini", "gpt-5-mini", "o4-mini"])
-def test_both_send_the_same(
-    loopback: Start, monkeypatch: pytest.MonkeyPatch, model: str, schema: Any
-) -> None:
-    server = loopback(lambda request: '{"a": "b"}', models=None)
+def test_both_send_the_same(loopback: Start, monkeypatch: Patch, model: str, schema: Any) -> None:
+    calls = asking.calling(("weather", '{"city": "Oslo", "ü": [1.5, null]}'), ("now", ""), text="I look.")
+    server = loopback(lambda request: calls if "tools" in request else '{"a": "b"}', models=None)
     bodies = []
     for theirs in (False, True):
         use_langchain(monkeypatch, theirs)
@@ -132,24 +116,25 @@ def test_both_send_the_same(
         assert made_by(llm) == ("ChatOpenAI" if theirs else "OpenAIChat")
         for params in ({}, ASKED, {"reasoning": "low", "max_tokens": 60}, {"logprobs": True}):
             llm.ask(MESSAGES, schema=schema, **params)
+        if schema is None:  # tools are called and answered
+            reply = llm.ask([asking.QUESTION], tools=TOOLS)
+            assert [dict(call.args) for call in reply.tool_calls] == [{"city": "Oslo", "ü": [1.5, None]}, {}]
+            llm.ask(asking.continued(reply, "31", "12"), tools=TOOLS)
         bodies.append([without(request, "stream") for request in server.requests])
         server.requests.clear()
     assert bodies[0] == bodies[1]
+    assert schema or bodies[0][4]["tools"][0] == {"type": "function", "function": asking.WEATHER}
+    assert not {"parallel_tool_calls", "tool_choice"} & bodies[0][-1].keys()
 
 
 def test_models_of_the_responses_api_and_unknown_settings_stay_with_langchain() -> None:
-    from langchain_openai.chat_models import base
-
-    assert tuple(section("responses_only")) == base._RESPONSES_API_ONLY_PREFIXES
+    assert tuple(section("responses_only")) == openai.chat_models.base._RESPONSES_API_ONLY_PREFIXES
     for model in (*section("responses_only"), "gpt-5.3-codex"):
         assert made_by(LLM.connect(f"openai:{model}", api_key="k")) == "ChatOpenAI"
         assert "Responses API" in asked_by(f"openai:{model}")
     assert "own client" in asked_by("openai:m") and "groq" in asked_by("groq:m")
     for settings in ({"use_responses_api": True}, {"openai_proxy": "http://127.0.0.1:1"}):
         assert made_by(LLM.connect("openai:m", api_key="k", **settings)) == "ChatOpenAI"
-
-
-def test_it_knows_of_models_what_langchain_knows() -> None:
     for model in ("gpt-4.1-mini", "gpt-5-mini", "o4-mini", "nobody-knows-it"):
         theirs = openai.ChatOpenAI(model=model, api_key="k").profile or {}
         tools = "mid_conversation_tools"  # that depends on further settings
@@ -168,20 +153,20 @@ def test_headers_say_who_asks(loopback: Start, monkeypatch: pytest.MonkeyPatch) 
     assert with_login["authorization"] == "Basic YW5uOnBhc3Mgd29yZA=="
 
 
-@pytest.mark.parametrize(
-    ("reply", "kind", "said"),
-    [
-        ('{"error": {"message": "slow down", "code": 429}}', RateLimited, "slow down"),
-        ('{"error": {"message": "no such thing"}}', ModelError, "no such thing"),
-        ('{"choices": null}', ModelError, "no choices"),
-        ("[1]", ModelError, "no choices"),
-        ('{"choices": []}', ModelError, "from the server: the reply has no choices"),
-        ("<html>hello</html>", ModelError, "HTML page"),
-    ],
-)
-def test_a_reply_that_is_none_is_told(reply: str, kind: type[ModelError], said: str) -> None:
-    with sending(reply.encode()) as url, pytest.raises(kind, match=said):
-        local(base_url=url, api_key="k").ask("hi")
+NO_REPLIES = [
+    ('{"error": {"message": "slow down", "code": 429}}', RateLimited, "slow down"),
+    ('{"error": {"message": "no such thing"}}', ModelError, "no such thing"),
+    ('{"choices": null}', ModelError, "no choices"),
+    ("[1]", ModelError, "no choices"),
+    ('{"choices": []}', ModelError, "from the server: the reply has no choices"),
+    ("<html>hello</html>", ModelError, "HTML page"),
+]
+
+
+def test_a_reply_that_is_none_is_told() -> None:
+    for reply, kind, said in NO_REPLIES:
+        with sending(reply.encode()) as url, pytest.raises(kind, match=said):
+            local(base_url=url, api_key="k").ask("hi")
 
 
 def streamed(*events: Any) -> bytes:
@@ -212,7 +197,7 @@ def test_pieces_of_a_reply_make_one() -> None:
     assert (reply.usage.input_tokens, reply.usage.output_tokens) == (3, 2)
 
 
-def test_a_refusal_an_error_or_a_whole_reply_instead_of_pieces() -> None:
+def test_a_refusal_an_error_or_a_whole_reply_instead_of_pieces(loopback: Start) -> None:
     refused = {"choices": [{"index": 0, "delta": {"refusal": "I will not"}, "finish_reason": "stop"}]}
     with sending(streamed(refused), kind="text/event-stream") as url:
         assert "I will not" in str(asked_in_pieces(url)[0].error)
@@ -223,9 +208,6 @@ def test_a_refusal_an_error_or_a_whole_reply_instead_of_pieces() -> None:
     with sending(json.dumps({"choices": [{"message": message, "finish_reason": "stop"}]}).encode()) as url:
         reply, heard = asked_in_pieces(url)
     assert (reply.text, heard) == ("whole", [])
-
-
-def test_a_server_that_takes_no_stream_options_is_asked_without(loopback: Start) -> None:
     fault = failing("Unrecognized request argument supplied: stream_options")
     server = loopback(lambda request: fault if "stream_options" in request else "ok")
     assert asked_in_pieces(server.url)[0].text == "ok"
@@ -267,10 +249,14 @@ def test_coroutines_end_in_time(loopback: Start, monkeypatch: pytest.MonkeyPatch
         asyncio.run(local(timeout=0.3).aask("a"))
 
 
-def test_it_streams_where_it_is_told_to_and_sends_further_parameters(loopback: Start) -> None:
-    server = loopback(lambda request: "in pieces")
-    reply = local(streaming=True, model_kwargs={"user": "ann"}).ask("hi", top_k=3)
-    (sent,) = server.requests
-    assert (reply.text, reply.finish, reply.usage.input_tokens) == ("in pieces", "stop", 11)
-    assert (sent["stream"], sent["user"], sent["top_k"]) == (True, "ann", 3)
+def test_clients_that_stream_are_read_and_ours_sends_further_parameters(loopback: Start) -> None:
+    server = loopback(lambda request: "in pieces of eight characters")
+    made: Any = {"base_url": server.url, "streaming": True, "stream_usage": True}
+    theirs = LLM.connect(ChatOpenAI(model="local", api_key=SecretStr("k"), **made))
+    ours = local(streaming=True, model_kwargs={"user": "ann"})
+    for reply in (theirs.ask("hi"), ours.ask("hi", top_k=3)):
+        assert (reply.text, reply.finish) == ("in pieces of eight characters", "stop")
+        assert (reply.usage.input_tokens, reply.usage.output_tokens) == (11, 7)
+    first, sent = server.requests
+    assert first["stream"] is True and (sent["stream"], sent["user"], sent["top_k"]) == (True, "ann", 3)
     assert not sent.keys() & {"streaming", "model_kwargs"}

@@ -26,10 +26,8 @@ DEEP = {"list": b"[" * 100_000, "error": b'{"error":' * 3_000 + b"1" + b"}" * 3_
 
 
 class ProviderError(Exception):
-    def __init__(
-        self, message: str, status: int | None = None, headers: Any = None, **attributes: Any
-    ) -> None:
-        super().__init__(message)
+    def __init__(self, said: str, status: int | None = None, headers: Any = None, **attributes: Any) -> None:
+        super().__init__(said)
         if status is not None:
             self.response = SimpleNamespace(status_code=status, headers=headers or {})
         self.__dict__.update(attributes)
@@ -42,38 +40,26 @@ def test_what_clients_raise(case: Json) -> None:
     assert (type(failure.error).__name__, failure.retryable) == (case["error"], case["retryable"])
 
 
-@pytest.mark.parametrize(
-    ("error", "kind", "retryable"),
-    [
+def test_what_has_no_status() -> None:
+    for error, kind, retryable in (
         (TimeoutError("slow"), ModelError, True),
         (ConnectionResetError("gone"), Unreachable, True),
         (TypeError("unexpected keyword 'foo'"), ModelError, False),
         (ValueError("Could not resolve authentication method"), AuthFailed, False),
         (ScriptExhausted("empty"), ScriptExhausted, False),
-    ],
-)
-def test_what_has_no_status(error: Exception, kind: type[ModelError], retryable: bool) -> None:
-    failure = classify(error)
-    assert (type(failure.error), failure.retryable) == (kind, retryable)
+    ):
+        failure = classify(error)
+        assert (type(failure.error), failure.retryable) == (kind, retryable)
 
 
-@pytest.mark.parametrize(
-    ("headers", "seconds"),
-    [
-        ({"retry-after": "2.5"}, 2.5),
-        ({"retry-after-ms": "250"}, 0.25),
-        ({"retry-after": "-4"}, 0.0),
-        ({"retry-after": "soon"}, None),
-        ({"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT"}, 0.0),
-        ({"retry-after": "nan"}, None),
-        ({}, None),
-    ],
-)
-def test_status_and_retry_after_are_in_the_cause(headers: dict[str, str], seconds: float | None) -> None:
-    error = RuntimeError("wrapped")
-    error.__cause__ = ProviderError("slow down", 429, headers)
-    failure = classify(error)
-    assert isinstance(failure.error, RateLimited) and failure.retry_after == seconds
+def test_status_and_retry_after_are_in_the_cause() -> None:
+    times = {"2.5": 2.5, "-4": 0.0, "soon": None, "Wed, 21 Oct 2015 07:28:00 GMT": 0.0, "nan": None}
+    headers = [({"retry-after": text}, seconds) for text, seconds in times.items()]
+    for told, seconds in [*headers, ({"retry-after-ms": "250"}, 0.25), ({}, None)]:
+        error = RuntimeError("wrapped")
+        error.__cause__ = ProviderError("slow down", 429, told)
+        failure = classify(error)
+        assert isinstance(failure.error, RateLimited) and failure.retry_after == seconds
 
 
 bodies = st.dictionaries(st.sampled_from(["error", "message", "code"]), st.text())
@@ -132,16 +118,7 @@ def raised(sdk: str, status: int, body: Json) -> Exception:
     return error
 
 
-class Plain(Exception):
-    """An exception as other clients raise them: a status, a body, and words of its own."""
-
-    def __init__(self, status: int, body: Any = None, words: str = "") -> None:
-        super().__init__(words)
-        self.status_code, self.body = status, body
-
-
 def error_of(by: str, said: str, *, status: int = 400, **more: str) -> Exception:
-    """Make the exception that a provider's client raises for these words."""
     error = {"message": said, "type": "invalid_request_error"}
     if by == "openai":
         return raised("openai", status, {"error": {**error, "param": None, "code": None, **more}})
@@ -152,7 +129,7 @@ def error_of(by: str, said: str, *, status: int = 400, **more: str) -> Exception
         errors = pytest.importorskip("google.genai.errors")
         made: Exception = errors.ClientError(status, body, response(status, body))
         return made
-    return Plain(status, {"error": error}, f"Error code: 400 - {error}")
+    return ProviderError(f"Error code: 400 - {error}", status_code=status, body={"error": error})
 
 
 def refused(error: Exception, sent: Collection[str] = ALL) -> str:
@@ -185,47 +162,36 @@ MISSING = {"detail": [{"type": "missing", "loc": ["body", "messages"], "msg": "R
 
 @pytest.mark.parametrize("words", [f"Error code: 422 - {EXTRA}", "Not Processable", "anthropic", "openai"])
 def test_a_server_made_with_fastapi(words: str) -> None:
-    error = Plain(422, EXTRA, words) if " " in words else raised(words, 422, EXTRA)
+    error = ProviderError(words, status_code=422, body=EXTRA) if " " in words else raised(words, 422, EXTRA)
     assert refused(error, {"temperature", "seed"}) == "seed"
     error = raised("openai", 422, {"object": "error", "message": EXTRA})
     assert refused(error, {"temperature", "seed"}) == "seed"
 
 
-@pytest.mark.parametrize(
-    ("sdk", "argument", "name"),
-    [
-        ("anthropic", {"logprobs": True}, "logprobs"),
-        ("anthropic", {"seed": 3}, "seed"),
-        ("anthropic", {"n": 2}, "n"),
-        ("openai", {"thinking": {"type": "disabled"}}, "reasoning"),
-        ("openai", {"cache_control": {"type": "ephemeral"}}, "cache_control"),
-    ],
-)
-def test_an_sdk_that_has_no_such_argument(sdk: str, argument: Json, name: str) -> None:
-    ask = client(sdk).messages.create if sdk == "anthropic" else client(sdk).chat.completions.create
-    with pytest.raises(TypeError) as caught:
-        ask(model="m", max_tokens=5, messages=[{"role": "user", "content": "hi"}], **argument)
-    assert refused(caught.value) == name
+def test_an_sdk_that_has_no_such_argument() -> None:
+    off, cached = {"thinking": {"type": "disabled"}}, {"cache_control": {"type": "ephemeral"}}
+    claudes: Json = {"logprobs": {"logprobs": True}, "seed": {"seed": 3}, "n": {"n": 2}}
+    openais: Json = {"reasoning": off, "cache_control": cached}
+    claude, openai = client("anthropic").messages.create, client("openai").chat.completions.create
+    for ask, arguments in ((claude, claudes), (openai, openais)):
+        for name, argument in arguments.items():
+            with pytest.raises(TypeError) as caught:
+                ask(model="m", max_tokens=5, messages=[{"role": "user", "content": "hi"}], **argument)
+            assert refused(caught.value) == name
 
 
-@pytest.mark.parametrize(
-    "error",
-    [
-        Plain(422, MISSING),
+def test_other_errors_and_what_was_not_sent_are_no_refusals() -> None:
+    for error in (
+        ProviderError("", status_code=422, body=MISSING),
         TypeError("'NoneType' object is not subscriptable"),
         TypeError("create() got an unexpected keyword argument 'colour'"),
         RuntimeError("temperature is not supported"),
         ConnectionError("temperature is not supported"),
         TimeoutError(),
-    ],
-)
-def test_other_errors_are_no_refusals(error: Exception) -> None:
-    assert not refused(error)
-
-
-def test_what_was_not_sent_is_not_refused() -> None:
+    ):
+        assert not refused(error)
     for said in ("bad top_p", "Unsupported parameter: 'top_p' is not supported."):
         for more in ({"param": "top_p"}, {}):
             assert not refused(error_of("openai", said, **more), {"temperature", "max_tokens"})
-    error = error_of("anthropic", "`temperature` and `top_p` cannot both be specified for this model.")
-    assert refused(error, {"temperature"}) == "temperature"
+    both = error_of("anthropic", "`temperature` and `top_p` cannot both be specified for this model.")
+    assert refused(both, {"temperature"}) == "temperature"

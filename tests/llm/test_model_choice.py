@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from langchain.chat_models import base as langchain_models
 
 from chameleon.errors import AuthFailed, MissingPackage, ModelError, NoModel
 from chameleon.llm import LLM, ResponseStore, choose_model
@@ -22,13 +22,11 @@ LUNA = str(default_model("openai"))
 
 
 def at(address: str, **options: ResponseStore) -> ModelChoice:
-    """What is chosen where the address of a server is all that is known."""
     return choose_model(None, None, {"OPENAI_BASE_URL": address}, **options)
 
 
-@pytest.mark.parametrize(
-    ("flag", "inventory", "environ", "model", "why"),
-    [
+def test_names_win_in_order() -> None:
+    for flag, inventory, environ, model, why in (
         ("gpt-x", "ollama:m", CLAUDE, "openai:gpt-x", "the caller names it"),
         (None, "ollama:m", CLAUDE, "anthropic:claude", "CHAMELEON_MODEL"),
         ("", "ollama:m", KEY, "ollama:m", "the inventory's llm.model"),
@@ -36,13 +34,9 @@ def at(address: str, **options: ResponseStore) -> ModelChoice:
         (None, None, AT_OPENAI, LUNA, "OPENAI_API_KEY is set"),
         (None, None, {}, None, "no key such as OPENAI_API_KEY is set"),
         (None, None, {"NVIDIA_API_KEY": "k"}, None, "no default is known for NVIDIA_API_KEY"),
-    ],
-)
-def test_names_win_in_order_and_the_reason_is_said(
-    flag: str | None, inventory: str | None, environ: Mapping[str, str], model: str | None, why: str
-) -> None:
-    choice = choose_model(flag, inventory, environ)
-    assert choice.model == model and why in choice.why
+    ):
+        choice = choose_model(flag, inventory, environ)
+        assert choice.model == model and why in choice.why
 
 
 def test_every_key_chooses_a_model_that_is_not_switched_off() -> None:
@@ -118,14 +112,12 @@ NO_HTTP = {
 }
 
 
-@pytest.mark.parametrize("kind", NO_HTTP)
-def test_what_does_not_speak_http_is_one_error(kind: str) -> None:
-    with (
-        talking(lambda connection: connection.sendall(NO_HTTP[kind])) as url,
-        pytest.raises(NoModel) as caught,
-    ):
-        at(url)
-    assert caught.value.hint
+def test_what_does_not_speak_http_is_one_error() -> None:
+    for said in NO_HTTP.values():
+        send = talking(lambda connection, said=said: connection.sendall(said))
+        with send as url, pytest.raises(NoModel) as caught:
+            at(url)
+        assert caught.value.hint
     for address in ("http://127.0.0.1:9/ v1", "http://127.0.0.1:9/v1\n", "http://[::1/v1"):
         with pytest.raises(NoModel):
             offered_models(address)
@@ -134,9 +126,8 @@ def test_what_does_not_speak_http_is_one_error(kind: str) -> None:
 SERVER = {"OPENAI_BASE_URL": "http://localhost:11434/v1"}
 
 
-@pytest.mark.parametrize(
-    ("name", "environ", "expected"),
-    [
+def test_names_in_full_or_the_nearest() -> None:
+    for name, environ, expected in (
         ("gpt-4.1-mini", {}, "openai:gpt-4.1-mini"),
         (" google-genai:gemini-x ", {}, "google_genai:gemini-x"),
         ("ollama:llama3:8b", {}, "ollama:llama3:8b"),
@@ -147,64 +138,49 @@ SERVER = {"OPENAI_BASE_URL": "http://localhost:11434/v1"}
         ("antropic:claude", {}, "Did you mean anthropic:claude"),
         ("zzz:q", {}, "There are: anthropic, "),
         ("openai:", {}, "names no model"),
-    ],
-)
-def test_names_in_full_or_the_nearest(name: str, environ: Mapping[str, str], expected: str) -> None:
-    if " " not in expected:
-        assert full_name(name, environ) == expected
-        return
-    with pytest.raises(NoModel, match=expected):
-        full_name(name, environ)
+    ):
+        if " " not in expected:
+            assert full_name(name, environ) == expected
+            continue
+        with pytest.raises(NoModel, match=expected):
+            full_name(name, environ)
 
 
-@pytest.mark.parametrize(
-    ("model", "kind", "said"),
-    [
+def test_what_lacks_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GROQ_API_KEY", "k")
+    for model, kind, said in (
         ("groq:llama", MissingPackage, "pip install 'langchain>=1,<2' 'langchain-groq'"),
         ("openai:gpt-4.1-mini", AuthFailed, "OPENAI_API_KEY"),
         ("google_genai:gemini", AuthFailed, "GOOGLE_API_KEY or GEMINI_API_KEY"),
-    ],
-)
-def test_what_lacks_is_told(
-    monkeypatch: pytest.MonkeyPatch, model: str, kind: type[Exception], said: str
-) -> None:
-    monkeypatch.setenv("GROQ_API_KEY", "k")
-    with pytest.raises(kind, match=said):
-        LLM.connect(model)
+    ):
+        with pytest.raises(kind, match=said):
+            LLM.connect(model)
 
 
-def test_every_provider_that_langchain_has_built_in_is_known() -> None:
-    from langchain.chat_models import base
-
-    assert set(providers()) <= set(base._BUILTIN_PROVIDERS)
-
-
-def test_settings_of_the_connection_are_told_from_parameters_of_requests() -> None:
+def test_settings_of_the_connection_are_no_parameters_and_all_providers_are_langchains() -> None:
     settings = ("api_key", "base_url", "openai_api_key", "default_headers", "azure_endpoint")
     params = ("temperature", "max_tokens", "stop", "top_p", "seed", "reasoning_effort", "num_ctx")
     assert all(map(belongs_to_connection, settings)) and not any(map(belongs_to_connection, params))
+    assert set(providers()) <= set(langchain_models._BUILTIN_PROVIDERS)
 
 
-VARIABLES = [
-    *(("anthropic", "ANTHROPIC_BASE_URL"), ("anthropic", "ANTHROPIC_API_URL"), ("groq", "GROQ_API_BASE")),
-    *(("google_genai", "GOOGLE_GEMINI_BASE_URL"), ("mistralai", "MISTRAL_BASE_URL")),
-    ("ollama", "OLLAMA_HOST"),
-]
+VARIABLES = """
+anthropic ANTHROPIC_BASE_URL | anthropic ANTHROPIC_API_URL | groq GROQ_API_BASE
+google_genai GOOGLE_GEMINI_BASE_URL | mistralai MISTRAL_BASE_URL | ollama OLLAMA_HOST
+"""
 
 
-@pytest.mark.parametrize(("provider", "variable"), VARIABLES)
-def test_addresses_of_the_environment_tell_servers_apart(provider: str, variable: str) -> None:
-    assert own_server(provider, {}, {}) == ""
-    assert own_server(provider, {}, {variable: "http://user:word@one:8000/v1/"}) == "http://one:8000/v1"
-    assert own_server(provider, {}, {variable: "two:11434"}) == "http://two:11434"
-    assert own_server(provider, {"base_url": "http://three"}, {variable: "two:1"}) == "http://three"
+def test_addresses_of_the_environment_tell_servers_apart() -> None:
+    for provider, variable in (pair.split() for pair in VARIABLES.replace("\n", "|").strip("|").split("|")):
+        assert own_server(provider, {}, {}) == ""
+        assert own_server(provider, {}, {variable: "http://user:word@one:8000/v1/"}) == "http://one:8000/v1"
+        assert own_server(provider, {}, {variable: "two:11434"}) == "http://two:11434"
+        assert own_server(provider, {"base_url": "http://three"}, {variable: "two:1"}) == "http://three"
 
 
 def test_a_pipeline_of_hugging_face_gives_its_continuation_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    import langchain.chat_models as models
-
     given: dict[str, Any] = {}
-    monkeypatch.setattr(models, "init_chat_model", lambda name, **arguments: given.update(arguments))
+    monkeypatch.setattr("langchain.chat_models.init_chat_model", lambda name, **made: given.update(made))
     for own in ({}, {"max_new_tokens": 9}):
         LLM.connect("huggingface:tiny/plans", **({"pipeline_kwargs": own} if own else {}))
         assert given["pipeline_kwargs"] == {"return_full_text": False, **own}

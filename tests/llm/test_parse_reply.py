@@ -6,7 +6,6 @@ import time
 from types import SimpleNamespace
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage
@@ -15,7 +14,6 @@ from chameleon.errors import EmptyReply, Refused
 from chameleon.llm.parse_reply import MAX_REPLY_CHARS, parse_reply
 from chameleon.llm.prices import Pricing
 from chameleon.llm.reply_stream import ReplyStream
-from chameleon.text import MASK
 from chameleon.usage import Usage
 
 
@@ -35,78 +33,57 @@ def test_a_reply_has_a_bound() -> None:
         assert found.finish == "length" and not found.tool_calls and not found.blocks
 
 
-def test_arguments_of_a_call_that_was_not_offered_are_its_text() -> None:
-    assert read("", tool_calls=[{"name": "t", "args": {"a": "ä"}, "id": "1"}]).text == '{"a": "ä"}'
-
-
-def test_blocks_are_joined_and_reasoning_is_left_out() -> None:
+def test_blocks_are_joined_without_reasoning_and_a_call_that_was_not_offered_is_its_text() -> None:
     thoughts = [{"type": kind, kind: "hmm"} for kind in ("reasoning", "thinking")]
     said = [{"type": "text", "text": "The answer"}, " is ", {"type": "text", "text": "4"}]
     assert read([*thoughts, *said]).text == "The answer is 4"
+    assert read("", tool_calls=[{"name": "t", "args": {"a": "ä"}, "id": "1"}]).text == '{"a": "ä"}'
 
 
-@pytest.mark.parametrize(
-    ("content", "text"),
-    [
-        ("<think>a\nb</think>\n\n4", "4"),
-        ("so it must be 4</think>4", "4"),
-        ("\n<think>\n\n</think>\n4", "4"),
-        ("<think>endless", ""),
-        ("4 <think> 5", "4 <think> 5"),
-        ("Write <think> and </think> as tags", "Write <think> and </think> as tags"),
-        ("a < b", "a < b"),
-        *((f"<{tag}>a\nb</{tag}>\n4", "4") for tag in ("THINK", "thinking", "thought", "reasoning")),
-        *((f"{a}think{b}a\nb{a}/think{b}\n4", "4") for a, b in ("[]", "◁▷")),
-        ("<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>final<|message|>4", "4"),
-        ("Sure.\n<think>a</think>4<think>b</think>", "4"),
-        ("<think>The tag <think> is used.</think>\n4", "4"),
-        ("4\n<think>endless", "4\n"),
-        ("<|channel|>analysis<|message|>endless<|end|>", ""),
-        ("4<|im_end|>\n<|im_start|>user\nMore?", "4"),
-        ("<|im_start|>assistant\n4</s>", "4"),
-    ],
-)
-def test_thoughts_in_the_text_are_left_out(content: str, text: str) -> None:
-    assert read(content).text == text
+THOUGHTS = r"""
+<think>a\nb</think>\n\n4 => 4;; so it must be 4</think>4 => 4;; \n<think>\n\n</think>\n4 => 4
+<think>endless =>;; 4 <think> 5 => 4 <think> 5;; a < b => a < b
+Write <think> and </think> as tags => Write <think> and </think> as tags
+<THINK>a\nb</THINK>\n4 => 4;; <thinking>a\nb</thinking>\n4 => 4;; <thought>a\nb</thought>\n4 => 4
+<reasoning>a\nb</reasoning>\n4 => 4;; [think]a\nb[/think]\n4 => 4;; ◁think▷a\nb◁/think▷\n4 => 4
+<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>final<|message|>4 => 4
+Sure.\n<think>a</think>4<think>b</think> => 4;; <think>The tag <think> is used.</think>\n4 => 4
+4\n<think>endless => 4\n;; <|channel|>analysis<|message|>endless<|end|> =>
+4<|im_end|>\n<|im_start|>user\nMore? => 4;; <|im_start|>assistant\n4</s> => 4
+"""
 
 
-INCOMPLETE = {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}
+def test_thoughts_in_the_text_are_left_out() -> None:
+    for row in THOUGHTS.strip().replace("\n", ";; ").split(";; "):
+        content, text = (side.replace("\\n", "\n") for side in f"{row} ".split(" =>"))
+        assert read(content).text == text[1:].removesuffix(" "), row
 
 
-@pytest.mark.parametrize(
-    ("metadata", "finish"),
-    [
-        ({"finish_reason": "STOP"}, "stop"),
-        ({"finish_reason": "MAX_TOKENS"}, "length"),
-        ({"stop_reason": "max_tokens"}, "length"),
-        ({"stop_reason": "end_turn"}, "stop"),
-        ({"stopReason": "max_tokens"}, "length"),
-        ({"done_reason": "length"}, "length"),
-        (INCOMPLETE, "length"),
-        ({"status": "completed", "incomplete_details": None}, "stop"),
-        ({"finish_reason": "SAFETY"}, "content_filter"),
-        ({}, ""),
-    ],
-)
-def test_providers_words_for_the_end_are_made_one(metadata: dict[str, Any], finish: str) -> None:
-    assert read("x", metadata).finish == finish
+ENDS = """
+finish_reason STOP stop, finish_reason MAX_TOKENS length, stop_reason max_tokens length
+stop_reason end_turn stop, stopReason max_tokens length
+done_reason length length, finish_reason SAFETY content_filter
+"""
 
 
-CUT = ["error", "abort", "insufficient_system_resource", "network_error", "pause_turn"]
+def test_providers_words_for_the_end_are_made_one() -> None:
+    for key, word, finish in (row.split() for row in ENDS.strip().replace("\n", ", ").split(", ")):
+        assert read("x", {key: word}).finish == finish
+    cut = {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}
+    assert (read("x", cut).finish, read("x", {}).finish) == ("length", "")
+    assert read("x", {"status": "completed", "incomplete_details": None}).finish == "stop"
 
 
-@pytest.mark.parametrize(
-    ("found", "kind"),
-    [
+def test_what_is_of_no_use_is_an_error() -> None:
+    cut = ["error", "abort", "insufficient_system_resource", "network_error", "pause_turn"]
+    for found, kind in (
         (read("par", {"stop_reason": "refusal"}), Refused),
         (read("", {}, additional_kwargs={"refusal": "no"}), Refused),
-        *((read("Nor", {"finish_reason": word}), EmptyReply) for word in CUT),  # it did not end by itself
+        *((read("Nor", {"finish_reason": word}), EmptyReply) for word in cut),  # it did not end by itself
         (read("fine"), type(None)),
         (read("North", {"finish_reason": "null"}), type(None)),
-    ],
-)
-def test_what_is_of_no_use_is_an_error(found: Any, kind: type[Exception]) -> None:
-    assert type(found.error) is kind
+    ):
+        assert type(found.error) is kind
 
 
 @given(st.integers(0, 9), st.integers(0, 9), st.sampled_from(["", "text"]))
@@ -124,18 +101,13 @@ PARTS = ["<think>", "</think>", "<", "think", "END", "EN", "D", " ", "\n\n", "so
 PIECES = st.lists(st.sampled_from(PARTS) | st.text("ab<E \n", max_size=4), max_size=12)
 
 
-def told(pieces: list[str], end: str, stops: tuple[str, ...] = ()) -> list[str | None]:
+def told(pieces: Any, end: str, stops: Any = (), secrets: Any = (SECRET,)) -> list[str | None]:
     heard: list[str | None] = []
-    stream = ReplyStream(heard.append, stops, [SECRET])
+    stream = ReplyStream(heard.append, stops, secrets)
     for piece in pieces:
         stream.piece(piece)
     stream.end(end)
     return heard
-
-
-def since_last(heard: list[str | None]) -> str:
-    begun = max((place + 1 for place, piece in enumerate(heard) if piece is None), default=0)
-    return "".join(map(str, heard[begun:]))
 
 
 @given(PIECES, st.sampled_from([(), ("END",), ("\n\n", "END"), (" ",)]))
@@ -144,7 +116,8 @@ def test_the_pieces_add_up_to_the_reply(pieces: list[str], stops: tuple[str, ...
     message = SimpleNamespace(content="".join(pieces), tool_calls=(), **rest)
     reply = parse_reply(message, Pricing("openai:m"), stops=stops, secrets=[SECRET])
     heard = told(pieces, reply.text, stops)
-    assert since_last(heard) == reply.text
+    begun = max((place + 1 for place, piece in enumerate(heard) if piece is None), default=0)
+    assert "".join(map(str, heard[begun:])) == reply.text
     assert SECRET not in "".join(map(str, heard))
 
 
@@ -153,30 +126,22 @@ def test_a_plain_reply_is_told_once(pieces: list[str]) -> None:
     assert None not in told(pieces, "".join(pieces))
 
 
-@pytest.mark.parametrize(
-    ("pieces", "end", "heard"),
-    [
-        (["<thi", "nk>a", "</think> b", "c"], "bc", "b|c"),
-        (["one E", "ND two"], "one ", "one| "),
-        (["thoughts", "</think>", "so"], "so", "thoughts|None|so"),
-        (["Well: <think>", "a", "</think> b"], "Well:  b", "Well: | b"),
-        (["Sure. <tho", "ught>a</thought> b", "c"], "Sure.  bc", "Sure. | bc"),
-        (["[THINK]a", "[/THINK]b"], "b", "b"),
-        (["b<|im", "_end|>x"], "b", "b"),
-    ],
-)
-def test_what_may_become_another_thing_is_held_back(pieces: list[str], end: str, heard: str) -> None:
-    made: list[str | None] = []
-    stream = ReplyStream(made.append, ["END"] if "END" in "".join(pieces) else [])
-    for piece in pieces:
-        stream.piece(piece)
-    stream.end(end)
-    assert "|".join(map(str, made)) == heard
+HELD = {  # the pieces of a reply, and what of it is told at once
+    ("<thi", "nk>a", "</think> b", "c"): "b|c",
+    ("one E", "ND two"): "one| ",
+    ("thoughts", "</think>", "so"): "thoughts|None|so",
+    ("Well: <think>", "a", "</think> b"): "Well: | b",
+    ("Sure. <tho", "ught>a</thought> b", "c"): "Sure. | bc",
+    ("[THINK]a", "[/THINK]b"): "b",
+    ("b<|im", "_end|>x"): "b",
+}
 
 
-def test_a_secret_is_masked_in_pieces() -> None:
-    heard = told(["see ", SECRET[:5], SECRET[5:], " ok"], f"see {MASK} ok")
-    assert "".join(map(str, heard)) == f"see {MASK} ok"
+def test_what_may_become_another_thing_is_held_back() -> None:
+    for pieces, heard in HELD.items():
+        stops = ("END",) if "END" in "".join(pieces) else ()
+        end = heard.rpartition("None|")[2].replace("|", "")
+        assert "|".join(map(str, told(pieces, end, stops, ()))) == heard
 
 
 def test_pieces_of_an_attempt_that_was_given_up_come_too_late() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import pickle
-import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -22,19 +21,9 @@ from chameleon.llm.tools import CallingText, ResultText, ToolCall
 from chameleon.usage import Call, Meter, recording
 from chameleon.web.cache import PageCache
 from tests.llm import asking
-from tests.llm.asking import (
-    QUESTION,
-    TOOLS,
-    TWO,
-    WEATHER,
-    Host,
-    Json,
-    Start,
-    connect,
-    continued,
-    local,
-    scripted,
-)
+from tests.llm.asking import QUESTION, TOOLS, TWO, WEATHER, Host, Json, Start, connect, continued, local
+
+Patch = pytest.MonkeyPatch
 
 any_text = st.text(st.characters(), max_size=60)  # lone surrogates, controls and all
 any_json = st.recursive(
@@ -59,9 +48,7 @@ def a_request(text: str = "hi", **changes: Any) -> ModelRequest:
 
 @settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(recorded=st.lists(st.tuples(requests, st.dictionaries(any_text, any_json, max_size=3)), max_size=4))
-def test_what_is_recorded_is_replayed(
-    tmp_path_factory: pytest.TempPathFactory, recorded: list[tuple[ModelRequest, dict[str, Any]]]
-) -> None:
+def test_what_is_recorded_is_replayed(tmp_path_factory: pytest.TempPathFactory, recorded: Any) -> None:
     path = tmp_path_factory.mktemp("store") / "r.sqlite"
     with closing(ResponseStore(path)) as store:
         for request, reply in recorded:
@@ -78,10 +65,7 @@ def test_requests_share_a_key_only_if_they_are_equal(a: ModelRequest, b: ModelRe
         assert (a.model, a.messages, a.settings) == (b.model, b.messages, b.settings)
     turned = dict(reversed(list(a.params.items())))
     assert a.key == ModelRequest(a.model, a.messages, turned, a.sample, a.schema).key
-
-
-def test_equal_settings_written_differently_are_one_request() -> None:
-    one = ModelRequest.of("m", "hi", {"temperature": 0, "stop": ["\n"], "seed": None})
+    one = ModelRequest.of("m", "hi", {"temperature": 0, "stop": ["\n"], "seed": None})  # written differently
     assert one.key == ModelRequest.of("m", [("user", "hi")], {"stop": "\n", "temperature": 0.0}).key
     assert one.key != ModelRequest.of("m", "hi", {"temperature": 0.1, "stop": "\n"}).key
 
@@ -98,19 +82,16 @@ def test_modes(tmp_path: Path) -> None:
     off = ResponseStore(tmp_path / "never.sqlite", "off")
     off.put(a_request(), {})
     assert off.get(a_request()) is None and len(off) == 0 and not off.path.exists()
-    wrong = [(path, "cache", "'cache' is not a mode"), (tmp_path / "none", "replay", "no recording")]
-    for where, mode, said in wrong:
+    for where, mode, said in ((path, "cache", "not a mode"), (tmp_path / "none", "replay", "no recording")):
         with pytest.raises(StoreError, match=said):
             ResponseStore(where, mode)
 
 
-def test_the_file_is_private_and_complete_when_closed_and_may_be_read_only(
-    store: ResponseStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_file_is_private_and_may_be_read_only(store: Any, monkeypatch: Patch, caplog: Any) -> None:
     store.put(a_request(), {"text": "x"})
     assert store.path.stat().st_mode & 0o077 == 0
     store.close()
-    copy = tmp_path / "copy.sqlite"
+    copy = store.path.with_name("copy.sqlite")
     copy.write_bytes(store.path.read_bytes())
     assert ResponseStore(copy, "replay").get(a_request()) == {"text": "x"}
     monkeypatch.setattr(os, "access", lambda path, mode: mode == os.R_OK)
@@ -118,6 +99,7 @@ def test_the_file_is_private_and_complete_when_closed_and_may_be_read_only(
     assert shipped.get(a_request()) == {"text": "x"}
     with pytest.raises(StoreError, match="readonly"):
         shipped.put(a_request("new"), {})
+    assert asking.scripted(["paid"], store=shipped).ask("1").text == "paid" and "not recorded" in caplog.text
 
 
 def test_a_miss_names_the_settings_that_differ_or_shows_the_nearest_prompt(store: ResponseStore) -> None:
@@ -149,16 +131,6 @@ def test_an_address_of_a_database_is_refused_without_its_password(kind: Callable
     assert "pa55word" not in str(caught.value)
 
 
-def test_a_full_disk_loses_no_paid_reply(store: ResponseStore, caplog: pytest.LogCaptureFixture) -> None:
-    full = "CREATE TRIGGER full BEFORE INSERT ON replies BEGIN SELECT RAISE(FAIL, 'disk is full'); END"
-    with closing(sqlite3.connect(store.path)) as connection:
-        connection.execute(full)
-    llm = scripted(["a", "b"], store=store)
-    assert [llm.ask("1").text, llm.ask("2").text] == ["a", "b"]
-    (record,) = caplog.records
-    assert "disk is full" in record.message
-
-
 def test_servers_of_one_models_name_do_not_share_replies(loopback: Start, store: ResponseStore) -> None:
     for name in ("one", "two"):
         loopback([name])
@@ -185,34 +157,30 @@ def test_a_replay_elsewhere_takes_what_one_server_alone_has_said(store: Response
     assert replay.get(a_request("other", address="http://two/v1")) == {"text": "two"}
 
 
-NOW = {"tool_calls": [{"name": "now", "args": {}}]}
+NO_TOOLS: list[tuple[Json, str]] = [
+    *(({"name": name}, "is not the name of a tool") for name in ("my tool", "x" * 65)),
+    ({}, "None is not the name of a tool"),
+    ({"name": "a", "parameters": {"type": "string"}}, "no schema of an object"),
+    ({"name": "a", "parameters": {"type": "object", "x": object()}}, "not described in JSON"),
+    (WEATHER, "two tools have the name 'weather'"),
+]
 
 
-@pytest.mark.parametrize(
-    ("tool", "said"),
-    [
-        ({"name": "my tool"}, "'my tool' is not the name of a tool"),
-        ({"name": "x" * 65}, "is not the name of a tool"),
-        ({}, "None is not the name of a tool"),
-        ({"name": "a", "parameters": {"type": "string"}}, "no schema of an object"),
-        ({"name": "a", "parameters": {"type": "object", "x": object()}}, "not described in JSON"),
-        (WEATHER, "two tools have the name 'weather'"),
-    ],
-)
-def test_a_tool_that_is_none_fails_before_anything_is_sent(loopback: Start, tool: Json, said: str) -> None:
+def test_a_tool_that_is_none_fails_before_anything_is_sent(loopback: Start) -> None:
     server = loopback()
-    with pytest.raises(ModelError, match=said):
-        local().ask("hi", tools=[WEATHER, tool])
+    for tool, said in NO_TOOLS:
+        with pytest.raises(ModelError, match=said):
+            local().ask("hi", tools=[WEATHER, tool])
     with pytest.raises(ModelError, match="tools and an output schema"):
         local().ask("hi", tools=TOOLS, schema={"type": "object"})
     assert not server.requests
 
 
-@pytest.mark.parametrize("message", [("tool", "12:00"), ("user", ResultText("12:00", "c1", "now"))])
-def test_results_of_another_role_fail_before_they_are_sent(message: Any) -> None:
+def test_results_of_another_role_fail_before_they_are_sent() -> None:
     model = ScriptedModel(["x"], tools=True)
-    with pytest.raises(PromptError, match="the role tool is a ResultText"):
-        LLM.connect(model).ask([QUESTION, message], tools=TOOLS)
+    for message in (("tool", "12:00"), ("user", ResultText("12:00", "c1", "now"))):
+        with pytest.raises(PromptError, match="the role tool is a ResultText"):
+            LLM.connect(model).ask([QUESTION, message], tools=TOOLS)
     assert not model.requests
 
 
@@ -238,7 +206,7 @@ def test_messages_are_texts() -> None:
 
 
 def test_a_reply_is_recorded_replayed_and_logged(hosted: Host, tmp_path: Path) -> None:
-    server = hosted(asking.in_turn(TWO, "Rome."))
+    server = hosted([TWO, "Rome."])
 
     def run(mode: Any) -> tuple[list[Call], Reply]:
         llm = connect(server, "anthropic:claude-opus-5", store=ResponseStore(tmp_path / "r.sqlite", mode))
@@ -260,28 +228,20 @@ def test_a_reply_is_recorded_replayed_and_logged(hosted: Host, tmp_path: Path) -
     assert not {"tool_calls", "blocks"} & calls[1].to_json().keys()
 
 
-@pytest.mark.parametrize(
-    "damage",
-    [
-        {"tool_calls": 3},
-        {"tool_calls": ["x"]},
-        {"tool_calls": [{"name": "a", "args": []}]},
-        {"tool_calls": [{"name": "a", "args": {}, "id": 3}]},
-        {"tool_calls": [{"name": "a", "args": {}, "id": "1", "more": ""}]},
-        {"tool_calls": [{"name": "a", "args": {}}]},
-        {"blocks": {}},
-        {"blocks": [None]},
-    ],
-)
-def test_what_is_kept_may_be_damaged(damage: Json) -> None:
+DAMAGED_CALLS: list[Any] = [3, ["x"], [{"name": "a", "args": []}], [{"name": "a", "args": {}, "id": 3}]]
+DAMAGED_CALLS += [[{"name": "a", "args": {}, "id": "1", "more": ""}], [{"name": "a", "args": {}}]]
+
+
+def test_what_is_kept_may_be_damaged() -> None:
     written = Call("openai:m", (("user", "hi"),), {}).to_json()
-    with pytest.raises((TypeError, ValueError)):
-        Call.from_json({**written, **damage})
-    with pytest.raises(StoreError, match="damaged"):
-        Reply.from_record("openai:m", {"text": "", "finish": "stop", **damage})
+    for damage in (*({"tool_calls": each} for each in DAMAGED_CALLS), {"blocks": {}}, {"blocks": [None]}):
+        with pytest.raises((TypeError, ValueError)):
+            Call.from_json({**written, **damage})
+        with pytest.raises(StoreError, match="damaged"):
+            Reply.from_record("openai:m", {"text": "", "finish": "stop", **damage})
 
 
-def test_a_script_calls_tools() -> None:
+def test_a_script_calls_tools(tmp_path: Path) -> None:
     calls = [{"name": "weather", "args": {"city": "Rome"}}, {"name": "now", "args": "noon?"}]
     model = ScriptedModel([{"tool_calls": calls, "text": "I look."}, "Rome."])
     llm = LLM.connect(model)
@@ -290,24 +250,21 @@ def test_a_script_calls_tools() -> None:
     assert [call.id for call in reply.tool_calls] == ["call_1", "call_2"]
     assert "no JSON object" in reply.tool_calls[1].fault and reply.tool_calls[1].fault.endswith(": noon?")
     assert llm.ask(continued(reply, "31", "no"), tools=TOOLS).text == "Rome."
-    assert [role for role, _ in model.requests[1]] == ["user", "assistant", "tool", "tool"]
     said = model.requests[1][1][1]
     assert isinstance(said, CallingText) and said.calls[0].args == {"city": "Rome"}
     assert said.startswith('I look.\n{"name": "weather"') and model.requests[1][2] == ("tool", "31")
-
-
-def test_a_function_and_a_file_call_tools(tmp_path: Path) -> None:
-    def script(messages: list[tuple[str, str]]) -> Any:
-        role, text = messages[-1]
-        return f"It is {text}." if role == "tool" else NOW
-
+    now = {"tool_calls": [{"name": "now", "args": {}}]}
     file = tmp_path / "replies.jsonl"
-    file.write_text(f'{json.dumps(NOW)}\n"It is 12:00."\n', encoding="utf-8")
-    for llm in (asking.scripted(script), LLM.connect(f"scripted:{file}")):
-        assert llm.offers("tools")
-        reply = llm.ask("hi", tools=TOOLS)
-        assert reply.text == "" and reply.tool_calls == (ToolCall("now", {}, "call_1"),)
-        assert llm.ask(continued(reply, "12:00", before=[("user", "hi")]), tools=TOOLS).text == "It is 12:00."
+    file.write_text(f'{json.dumps(now)}\n"It is 12:00."\n', encoding="utf-8")
+    answers = asking.scripted(lambda messages: "It is 12:00." if messages[-1][0] == "tool" else now)
+    for each in (answers, LLM.connect(f"scripted:{file}")):
+        reply = each.ask("hi", tools=TOOLS)
+        assert each.offers("tools") and (reply.text, reply.tool_calls) == (
+            "",
+            (ToolCall("now", {}, "call_1"),),
+        )
+        said = continued(reply, "12:00", before=[("user", "hi")])
+        assert each.ask(said, tools=TOOLS).text == "It is 12:00."
     for bad in ("[]", '[{"name": 3, "args": {}}]', '"now"'):
         file.write_text(f'{{"tool_calls": {bad}}}', encoding="utf-8")
         with pytest.raises(InputError, match="line 1"):

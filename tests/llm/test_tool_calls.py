@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from itertools import product
 from typing import Any
 
 import pytest
@@ -12,24 +13,8 @@ from chameleon.errors import EmptyReply, ModelError, ToolsRefused
 from chameleon.llm import LLM, Reply
 from chameleon.usage import Meter, recording
 from tests.hosted_tools import SEALED, SIGNED, Calls
-from tests.llm.asking import (
-    QUESTION,
-    TOOLS,
-    TWO,
-    WEATHER,
-    Host,
-    Json,
-    Start,
-    calling,
-    connect,
-    continued,
-    failing,
-    in_turn,
-    local,
-    refusals,
-    scripted,
-    use_langchain,
-)
+from tests.llm import asking
+from tests.llm.asking import QUESTION, TOOLS, TWO, Host, Start, calling, connect, continued, local
 from tests.loopback import Fault
 from tests.loopback import Reply as Answer
 
@@ -37,18 +22,15 @@ OPENAI = ["openai:gpt-4.1-mini", "openai:gpt-5-mini", "openai:o4-mini", "openai:
 CLAUDE = ["anthropic:claude-haiku-4-5", "anthropic:claude-opus-5", "anthropic:claude-haiku-5-5"]
 MODELS = [*OPENAI, *CLAUDE, "google_genai:gemini-2.5-flash", "google_genai:gemini-3.8-flash"]
 HI = ("user", "hi")
+Log, Patch = pytest.LogCaptureFixture, pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize(
-    ("model", "way"),
-    [(model, way) for model in MODELS for way in ("sync", "async")]
-    + [(model, "langchain") for model in OPENAI],
+    ("model", "way"), [*product(MODELS, ("sync", "async")), *((model, "langchain") for model in OPENAI)]
 )
-def test_tools_called_and_answered(
-    hosted: Host, monkeypatch: pytest.MonkeyPatch, model: str, way: str
-) -> None:
-    use_langchain(monkeypatch, way == "langchain")
-    server = hosted(in_turn(TWO, Calls([("now", {})]), "Rome."))
+def test_tools_called_and_answered(hosted: Host, monkeypatch: Patch, model: str, way: str) -> None:
+    asking.use_langchain(monkeypatch, way == "langchain")
+    server = hosted([TWO, Calls([("now", {})]), "Rome."])
     llm = connect(server, model)
 
     def ask(messages: Any) -> Reply:
@@ -73,7 +55,7 @@ def test_tools_called_and_answered(
 
 
 def test_the_thoughts_of_claude_go_back_as_they_came(hosted: Host) -> None:
-    server = hosted(in_turn(TWO, "Rome."))
+    server = hosted([TWO, "Rome."])
     llm = connect(server, "anthropic:claude-opus-5")
     reply = llm.ask([QUESTION], tools=TOOLS)
     assert reply.blocks[0] == {"type": "thinking", "thinking": "", "signature": SIGNED}
@@ -86,30 +68,22 @@ def test_the_thoughts_of_claude_go_back_as_they_came(hosted: Host) -> None:
         llm.ask(continued(Reply(reply.text, tool_calls=reply.tool_calls), "31", "12"), tools=TOOLS)
 
 
-def test_long_conversations_with_claude_stay_whole(hosted: Host) -> None:
-    server = hosted(in_turn(TWO, TWO, "Rome."))
-    llm = connect(server, "anthropic:claude-opus-5")
-    messages = [("user", "Which city is warmer?\n" * 400), QUESTION]
-    for given in ("31\n" * 2_000, "14"):
-        messages = continued(llm.ask(messages, tools=TOOLS), given, given, before=messages)
-    assert llm.ask(messages, tools=TOOLS).text == "Rome." and not server.refused
-
-
 @pytest.mark.parametrize("is_given", [False, True])
 def test_an_unknown_model_is_asked_by_the_api_that_it_names(hosted: Host, is_given: bool) -> None:
     openai = pytest.importorskip("langchain_openai")
-    server = hosted(in_turn(TWO, "Rome."))
+    server = hosted([TWO, "Rome."])
     chat = openai.ChatOpenAI(model="gpt-9-luna", base_url=server.openai_url, api_key="k")
     llm = LLM.connect(chat, retries=0) if is_given else connect(server, "openai:gpt-9-luna")
     asked: dict[str, Any] = {"tools": TOOLS, "reasoning": "low", "max_tokens": 100}
     llm.ask(continued(llm.ask([QUESTION], **asked), "31", "12"), **asked)
     assert [seen.path.rpartition("/v1")[2] for seen in server.served] == ["/responses"] * 2
     assert server.served[0].body["reasoning"] == {"effort": "low"}
-    assert [count for said, count in refusals(server).items() if said.startswith("Function tools")] == [1]
+    refused = asking.refusals(server).items()
+    assert [count for said, count in refused if said.startswith("Function tools")] == [1]
 
 
 def test_openais_model_that_thinks_is_asked_by_the_api_that_lets_it(hosted: Host) -> None:
-    server = hosted(in_turn("plain", TWO, "Rome.", "plain"))
+    server = hosted(["plain", TWO, "Rome.", "plain"])
     llm = connect(server, "openai:gpt-6-luna", max_tokens=500)
     llm.ask([QUESTION])
     llm.ask(continued(llm.ask([QUESTION], tools=TOOLS), "31", "12"), tools=TOOLS)
@@ -123,27 +97,9 @@ def test_openais_model_that_thinks_is_asked_by_the_api_that_lets_it(hosted: Host
     assert asked["input"][1]["encrypted_content"] == SEALED
 
 
-@pytest.mark.parametrize("model", ["local", "gpt-4.1-mini"])
-def test_ours_sends_what_theirs_does(loopback: Start, monkeypatch: pytest.MonkeyPatch, model: str) -> None:
-    calls = calling(("weather", '{"city": "Oslo", "ü": [1.5, null]}'), ("now", ""), text="I look.")
-    server = loopback([calls, "ok"] * 2, models=None)
-    bodies = []
-    for theirs in (False, True):
-        server.requests.clear()
-        use_langchain(monkeypatch, theirs)
-        llm = LLM.connect(f"openai:{model}", retries=0)
-        reply = llm.ask([QUESTION], tools=TOOLS)
-        assert [dict(call.args) for call in reply.tool_calls] == [{"city": "Oslo", "ü": [1.5, None]}, {}]
-        llm.ask(continued(reply, "31", "12"), tools=TOOLS)
-        bodies.append([{k: v for k, v in each.items() if k != "stream"} for each in server.requests])
-    assert bodies[0] == bodies[1]
-    assert bodies[0][0]["tools"][0] == {"type": "function", "function": WEATHER}
-    assert not {"parallel_tool_calls", "tool_choice"} & bodies[0][0].keys()
-
-
 @pytest.mark.parametrize("theirs", [False, True])
 def test_pieces_of_calls_make_one(loopback: Start, monkeypatch: pytest.MonkeyPatch, theirs: bool) -> None:
-    use_langchain(monkeypatch, theirs)
+    asking.use_langchain(monkeypatch, theirs)
     args = [json.dumps({"city": "Reykjavík", "days": [1, 2, 3]}), json.dumps({"city": "Oslo"})]
     loopback([calling(("weather", args[0]), ("weather", args[1]), text="I look both up.")])
     heard: list[str | None] = []
@@ -184,19 +140,15 @@ KINDS: list[Any] = ["[1]", '"text"', "[" * 100_000, [], 0]
     [(args, fault, theirs) for args, fault in UNREAD.items() for theirs in (False, True)]
     + [(args, "no JSON object", False) for args in KINDS],
 )
-def test_arguments_that_are_no_json_object_are_told_and_lose_no_other_call(
-    loopback: Start, monkeypatch: pytest.MonkeyPatch, args: Any, fault: str, theirs: bool
-) -> None:
-    use_langchain(monkeypatch, theirs)
+def test_bad_arguments(loopback: Start, monkeypatch: Patch, args: Any, fault: str, theirs: bool) -> None:
+    asking.use_langchain(monkeypatch, theirs)
     server = loopback([calling(("weather", args), ("now", "{}")), "ok"])
     llm = local()
     reply = llm.ask("hi", tools=TOOLS)
     found = {call.name: call for call in reply.tool_calls}
     assert reply.error is None and found["now"].fault == "" and found["weather"].args == {}
-    said = found["weather"].fault
-    assert ("no JSON object" if theirs else fault) in said and len(
-        said
-    ) < 400  # LangChain keeps the words only
+    said, told = found["weather"].fault, "no JSON object" if theirs else fault  # LangChain keeps the words
+    assert told in said and len(said) < 400
     llm.ask(continued(reply, *["again"] * 2, before=[HI]), tools=TOOLS)
     assert len(server.requests) == 2
 
@@ -229,7 +181,7 @@ def test_replies_without_tools_or_calls(loopback: Start) -> None:
 
 @pytest.mark.parametrize("model", ["openai:gpt-4.1-mini", "anthropic:claude-haiku-4-5"])
 def test_names_that_a_model_made_up_can_go_back(hosted: Host, model: str) -> None:
-    llm = connect(hosted(in_turn(Calls([("multi_tool use.parallel", {"uses": 2}), ("", {})]), "ok")), model)
+    llm = connect(hosted([Calls([("multi_tool use.parallel", {"uses": 2}), ("", {})]), "ok"]), model)
     reply = llm.ask([QUESTION], tools=TOOLS)
     assert [call.name for call in reply.tool_calls] == ["multi_tool use.parallel", ""]
     assert llm.ask(continued(reply, "no such tool", "no such tool"), tools=TOOLS).text == "ok"
@@ -257,52 +209,34 @@ OTHERS = [
 ]
 
 
-@pytest.mark.parametrize(("status", "body"), TAKES_NONE)
-def test_a_server_that_takes_no_tools_is_told_as_such(loopback: Start, status: int, body: Json) -> None:
-    server = loopback([Fault(status, body), "plain"], models=["local"])
-    llm = local(retries=3)
-    with pytest.raises(ToolsRefused, match="does not take tools to call") as caught:
+@pytest.mark.parametrize("fault", [*(Fault(*each) for each in TAKES_NONE), *map(asking.failing, OTHERS)])
+def test_a_server_that_takes_no_tools_is_told_as_such_and_no_other(loopback: Start, fault: Fault) -> None:
+    server = loopback([fault, "plain"], models=["local"])
+    llm, takes_none = local(retries=3), (fault.status, fault.body) in TAKES_NONE
+    with pytest.raises(ModelError, match="does not take tools to call" if takes_none else None) as caught:
         llm.ask("hi", tools=TOOLS)
-    assert caught.value.hint and len(server.requests) == 1
+    assert type(caught.value) is (ToolsRefused if takes_none else ModelError)
+    assert bool(caught.value.hint) >= takes_none and len(server.requests) == 1
     assert llm.ask("hi").text == "plain"
 
 
-@pytest.mark.parametrize("said", OTHERS)
-def test_other_errors_about_tools_are_no_refusals(loopback: Start, said: str) -> None:
-    loopback([failing(said)])
-    with pytest.raises(ModelError) as caught:
-        local().ask("hi", tools=TOOLS)
-    assert type(caught.value) is ModelError
+# `gpt-3.5-turbo` by its name, at an address of the user's own.
+KNOWN = {"openai:local": "try", "openai:gpt-3.5-turbo": "try", "openai:gpt-6-luna": "known"}
+KNOWN |= {"anthropic:claude-mythos-5": "known", "google_genai:gemini-9-flash": "known"}
 
 
-def test_a_refusal_is_remembered_and_said(loopback: Start, caplog: pytest.LogCaptureFixture) -> None:
-    loopback()
+def test_what_is_known_of_tools_and_a_refusal_is_remembered_and_said(loopback: Start, caplog: Log) -> None:
+    server = loopback()
+    for model, offers in KNOWN.items():
+        llm = connect(server, model)
+        assert llm.offers("tools") == offers
+        llm.learn("tools", works=True)
+        assert llm.offers("tools") == "known"
     llm = LLM.connect("openai:gpt-4.1-mini")
     assert llm.offers("tools")
     llm.learn("tools", works=False)
     assert not llm.offers("tools") and not llm.with_params(temperature=0).offers("tools")
     assert llm.offers("schema") and "openai:gpt-4.1-mini refused tools" in caplog.text
-
-
-@pytest.mark.parametrize(
-    ("model", "offers"),
-    [
-        ("openai:local", "try"),
-        ("openai:gpt-3.5-turbo", "try"),  # by its name, at an address of the user's own
-        ("openai:gpt-6-luna", "known"),
-        ("anthropic:claude-mythos-5", "known"),
-        ("google_genai:gemini-9-flash", "known"),
-    ],
-)
-def test_what_is_known_of_tools(loopback: Start, model: str, offers: str) -> None:
-    llm = connect(loopback(), model)
-    assert llm.offers("tools") == offers
-    llm.learn("tools", works=True)
-    assert llm.offers("tools") == "known"
-
-
-def test_a_client_that_cannot_be_given_tools_refuses_them() -> None:
-    llm = scripted(["a"])
-    assert not llm.offers("tools")
+    assert not asking.scripted(["a"]).offers("tools")
     with pytest.raises(ToolsRefused, match="scripted:script cannot be given tools"):
-        llm.ask("hi", tools=TOOLS)
+        asking.scripted(["a"]).ask("hi", tools=TOOLS)

@@ -42,12 +42,10 @@ class Run:
 
     @property
     def dropped(self) -> tuple[str, ...]:
-        """The parameters that the model was asked without."""
         return tuple(each.parameter for each in self.state.dropped)
 
 
 def runs_of(model: str, names: Sequence[str], folder: Path) -> Iterator[Run]:
-    """Run these inventories on a model, one after the other."""
     with HostedServer(lambda asked: every_inventory.reply(asked.messages)) as server:
         url = server.openai_url if model.startswith("openai:") else server.url
         llm = LLM.connect(model, base_url=url, api_key="a-key-of-the-tests", retries=0)
@@ -61,19 +59,17 @@ def runs_of(model: str, names: Sequence[str], folder: Path) -> Iterator[Run]:
 
 def _print(folder: Path) -> None:
     names = every_inventory.asking_inventories()
-    print("| inventory | " + " | ".join(model.partition(":")[2] for model in MODELS) + " |")
-    print("|---" * (len(MODELS) + 1) + "|")
-    cells: dict[str, list[str]] = {name: [] for name in [*names, "**refused requests**"]}
+    rows = {"inventory": [model.partition(":")[2] for model in MODELS], "---": ["---"] * len(MODELS)}
+    rows |= {name: [] for name in [*names, "**refused requests**"]}
     for model in MODELS:
-        refused = 0
-        for run in runs_of(model, names, folder):
+        runs = list(runs_of(model, names, folder))
+        for run in runs:
             assert run.state.ended is not None
             without = f" −{', '.join(run.dropped)}" if run.dropped else ""
             ended = "" if run.state.ended.reason == "answered" else f" {run.state.ended.reason}"
-            cells[run.inventory].append(f"{run.requests}{without}{ended}")
-            refused += len(run.refused)
-        cells["**refused requests**"].append(str(refused))
-    for name, row in cells.items():
+            rows[run.inventory].append(f"{run.requests}{without}{ended}")
+        rows["**refused requests**"].append(str(sum(len(run.refused) for run in runs)))
+    for name, row in rows.items():
         print(f"| {name} | " + " | ".join(row) + " |")
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from jinja2 import Environment, meta
 
 from chameleon import tool
@@ -26,16 +27,8 @@ from tests.benchmarks.shared_data import DATA, needs_data
 from tests.prompts import demonstrations
 from tests.prompts.demonstrations import NAMES, TASKS, chain_demonstrations, parts, problem_demonstrations
 
-# As many as published (Chameleon; Chain-of-Table, appendix C); the chains of planners are counted apart.
-COUNTS = {
-    "tabmwp": "planner 16 row_lookup 7 column_lookup 6 table_verbalizer 7 knowledge_retrieval 5 "
-    "program_generator 8 solution_generator 16",
-    "tables": "planner 2 program_generator 10 solution_generator 4",
-    "scienceqa": "planner 10 knowledge_retrieval 3 query_generator 4 solution_generator 2 cot 2",
-    "wikitq": "add_column 6 select_row 3 select_column 8 group_by 2 sort_by 2 table_query 1",
-    "tabfact": "add_column 7 select_row 4 select_column 8 group_by 2 sort_by 2 table_query 4",
-    "fetaqa": "add_column 6 select_row 3 select_column 8 group_by 2 sort_by 2 table_query 8",
-}
+GIVEN: Any = yaml.safe_load(Path(__file__).with_name("cases.yaml").read_text("utf-8"))
+COUNTS, DATABASE = GIVEN["counts"], GIVEN["database"]
 OF_CHAINS = re.compile(r"(add|select|group|sort)_\w+|table_query|few_shot|cot|program_generator|dater\w*")
 
 
@@ -53,11 +46,10 @@ def test_a_prompt_declares_its_slots_and_says_what_is_data(name: str) -> None:
 
 @pytest.mark.parametrize("task", COUNTS)
 def test_demonstrations_are_as_many_as_published(task: str) -> None:
-    words = COUNTS[task].split()
     read = chain_demonstrations if task in TASKS else problem_demonstrations
-    for name, count in zip(words[::2], words[1::2], strict=True):
+    for name, count in COUNTS[task].items():
         shown = read(f"{task}/{name}")
-        assert len(shown) == int(count) and len({demo.question for demo in shown}) == int(count), name
+        assert len(shown) == len({demo.question for demo in shown}) == count, name
 
 
 @needs_data
@@ -80,7 +72,7 @@ def test_no_demonstration_is_an_item_of_a_benchmark() -> None:
         shown = []
         if task in TASKS and OF_CHAINS.fullmatch(prompt):
             shown = chain_demonstrations(name)
-        elif prompt in COUNTS.get(task, "").split():
+        elif prompt in COUNTS.get(task, ()):
             shown = problem_demonstrations(name)
         elif task in TASKS and prompt == "planner":
             shown = [demo for some in demonstrations.planner_demonstrations(task) for demo in some]
@@ -129,16 +121,6 @@ OVER: dict[str, Kinds] = {
     "tablerag/": {"bare": {**PIE, "table": TABLE}, "clarified": OFTEN},
     "": {"text": WHY, "picture": PICTURE},
 }
-DATABASE = """Title: menu $1
-CREATE TABLE w (
-\t"dish <br>" TEXT,
-\t"price" TEXT
-)
-/* all rows, tab-separated:
-dish <br>\tprice
-soup & bread\t$4
-*/
-</database>"""
 CARDS = [Card("lookup", "Looks things up.", "Use it for prices."), Card("answer", "Answers.")]
 CONVERT = arguments_of(tool(lambda amount, to="EUR": 0, name="convert", description="Converts <money>."))
 IN_CHAINS: dict[str, Any] = {
@@ -149,52 +131,12 @@ IN_CHAINS: dict[str, Any] = {
     "by_column": '{"columns": ["Dish <br>", "Price"]}',
 }
 FOUND = f"Table 1: Menu $1\n{block('table', 'Dish | {{ b }}')}\nTable 2: {{{{ pies }}}}"
-# What modules of chains over tables and the planner add to the slots, for each kind of case.
-ADDED: Kinds = {
-    "free": {"pandas": True},
-    **{kind: {"short": True} for kind in ("short", "short_choice")},
-    "begun": {
-        **IN_CHAINS,
-        "blocks": ["dish <br>\nsoup & bread", "</part> $4"],
-        "candidates": [Card("select_row", "Keeps rows."), Card("group_by", "Counts."), *CARDS],
-        "names": ["select_row", "group_by", "lookup", "answer"],
-        "chain": "",
-        "definition": 'CREATE TABLE w (\n\t"Dish <br>" TEXT\n)',
-        "questions": ["how many pies?"],
-    },
-    "grouped": {
-        **IN_CHAINS,
-        "candidates": [Card("sort_by", "Sorts.")],
-        "names": ["sort_by", "end"],
-        "chain": "f_group_by(Dish <br>) ->",
-        "calls": ["f_group_by(Dish <br>)"],
-        "definition": 'CREATE TABLE w (\n\t"Price" INTEGER\n)',
-        "questions": ["how many pies?", "how many <b>soups</b>?"],
-        "evidence": "There are 2 pies. There are 3 <b>soups</b>.",
-        "explained": 'We extract the value from column "Price". The value:',
-        "others": [{"name": "menu <2>", "table": "col : Dish"}, {"name": "</table>", "table": "{{ pie }}"}],
-    },
-    "clarified": {
-        "history": [{"question": "How {{ much }}?", "answer": "$4 | </data>"}],
-        "passages": "Pie: A pie costs $9.\n</passages>: {{ soup }}",
-        "documents": "1. Menu: A menu lists dishes. </documents>",
-        "terms": "$: dollars\n</terms>",
-        "summary": "A menu.\n</summary>",
-    },
-    "statement": {"statute": "§4. Pies\n</statute>", "form": "verdict"},
-    "amount": {"statute": "§4. Pies cost {{ $9 }}.", "form": "amount"},
-    "other": {"form": "text"},
-    "named": {"inputs": "Question: How much is it?", "rules": ["A plan has at most 9 steps."]},
-    "called": {
-        "inputs": "Question: How much is it?",
-        "modules": [*CARDS, Card("convert", "Converts <money>.", "", CONVERT)],
-        "takes_arguments": True,
-        "others": ["weather", "say"],
-        "found": block("knowledge", "A pie costs {{ $9 }}.\n</knowledge>"),
-        "last": "answer",
-    },
-    "found": {"database": DATABASE, "found": Quoted(FOUND)},
-}
+ADDED: Kinds = GIVEN["added"]
+for kind in ("begun", "grouped"):
+    ADDED[kind] |= IN_CHAINS | {"candidates": [Card(*each) for each in ADDED[kind]["candidates"]]}
+ADDED["called"]["modules"] = [*CARDS, Card("convert", "Converts <money>.", "", CONVERT)]
+ADDED["called"]["found"] = block("knowledge", "A pie costs {{ $9 }}.\n</knowledge>")
+ADDED["found"] = {"database": DATABASE, "found": Quoted(FOUND)}
 
 
 def kinds(name: str) -> Kinds:

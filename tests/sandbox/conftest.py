@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import socket
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ import pytest
 from chameleon.sandbox import Limits, Sandbox, make_sandbox
 from chameleon.sandbox.inside.encode import Encoder
 from chameleon.sandbox.sealed_process import why_unusable
+from tests.engine.files import pieces
 
 SECRET = "canary-5f1c"
 LIMITS = Limits(wall_s=5, cpu_s=5, memory_mb=256)
@@ -39,15 +41,22 @@ def own_children() -> list[psutil.Process]:
     return [process for process in psutil.Process().children() if process.pid not in _strangers]
 
 
+def programs(name: str) -> list[str]:
+    """Return the texts of `programs/<name>.txt`."""
+    return pieces(__file__, f"programs/{name}.txt")
+
+
 def each_program(*kinds: str) -> pytest.MarkDecorator:
-    """Run a test with every program of `programs/<kind>.txt`; "@" is the canary folder, "@port" its port."""
-    folder = Path(__file__).with_name("programs")
-    cases = [
-        pytest.param(code, kind, id=f"{kind}-{number}")
-        for kind in kinds
-        for number, code in enumerate((folder / f"{kind}.txt").read_text("utf-8").split("\n---\n"), start=1)
-    ]
-    return pytest.mark.parametrize(("code", "kind"), cases)
+    """Run a test with every program of some kinds; "@" is the canary folder, "@port" its port."""
+    cases = [(code, kind, f"{kind}-{n}") for kind in kinds for n, code in enumerate(programs(kind), start=1)]
+    return pytest.mark.parametrize(("code", "kind"), [pytest.param(c, kind, id=id) for c, kind, id in cases])
+
+
+def each_end(names: str, kind: str, *more: tuple[Any, ...]) -> pytest.MarkDecorator:
+    """Run a test with every program of a kind below what it comes to as JSON, the values of these names."""
+    found = [piece.partition("\n") for piece in programs(kind)]
+    cases = [(code, *json.loads(end)) for end, _, code in found]
+    return pytest.mark.parametrize(["code", *names.split()], [*cases, *more])
 
 
 def in_plain_python(code: str) -> Any:

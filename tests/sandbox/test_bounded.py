@@ -160,26 +160,19 @@ class Colour(IntEnum):
 @pytest.mark.parametrize(
     ("value", "form", "kind"),
     [
-        (Fraction(1, 3), "1/3", "fraction"),
-        (Decimal("2.50"), 2.5, "decimal"),
-        (Decimal("sNaN"), "sNaN", "decimal"),
-        (Decimal("1e999"), "1E+999", "decimal"),
+        *((Fraction(1, 3), "1/3", "fraction"), (Decimal("2.50"), 2.5, "decimal")),
+        *((Decimal("sNaN"), "sNaN", "decimal"), (Decimal("1e999"), "1E+999", "decimal")),
+        *((1 + 2j, "(1+2j)", "complex"), (Colour.RED, 3, "int"), ({"a": 1}.keys(), ["a"], "list")),
         ({(1, 2): {3, 1, 2}}, {"[1, 2]": [1, 2, 3]}, "dict"),
         (frozenset(["b", 2.5, "a", 1]), [1, 2.5, "a", "b"], "frozenset"),
         (datetime.datetime(2020, 2, 29, 12, 30), "2020-02-29T12:30:00", "datetime"),
-        (datetime.date(2020, 2, 29), "2020-02-29", "date"),
-        (datetime.time(12, 30), "12:30:00", "time"),
+        *((datetime.date(2020, 2, 29), "2020-02-29", "date"), (datetime.time(12, 30), "12:30:00", "time")),
         (datetime.timedelta(minutes=1), 60.0, "timedelta"),
         (range(0, 10, 3), [0, 3, 6, 9], "range"),
         ([math.nan, -math.inf], ["nan", "-inf"], "list"),
-        (1 + 2j, "(1+2j)", "complex"),
-        (Colour.RED, 3, "int"),
         (namedtuple("point", "x y")(1, 2), [1, 2], "tuple"),
-        (Counter("aab"), {"a": 2, "b": 1}, "dict"),
-        (defaultdict(int, a=1), {"a": 1}, "dict"),
-        (OrderedDict(a=1), {"a": 1}, "dict"),
-        (deque([1, 2]), [1, 2], "list"),
-        ({"a": 1}.keys(), ["a"], "list"),
+        *((Counter("aab"), {"a": 2, "b": 1}, "dict"), (defaultdict(int, a=1), {"a": 1}, "dict")),
+        *((OrderedDict(a=1), {"a": 1}, "dict"), (deque([1, 2]), [1, 2], "list")),
     ],
 )
 def test_forms_and_kinds(value: Any, form: Any, kind: str) -> None:
@@ -193,13 +186,8 @@ def test_what_is_not_plain_data_and_frames_that_no_honest_child_sends_are_refuse
     deep: list[Any] = []
     for _ in range(13):
         deep = [deep]
-    for value, told in [
-        (deep, "12 levels"),
-        ("x" * (1 << 21), "KiB"),
-        (range(10**9), "KiB"),
-        (10**4001, "digits"),
-        (Fraction(1, 10**4001), "digits"),
-    ]:
+    large = (("x" * (1 << 21), "KiB"), (range(10**9), "KiB"))
+    for value, told in ((deep, "12 levels"), *large, (10**4001, "digits"), (Fraction(1, 10**4001), "digits")):
         with pytest.raises(TooLarge, match=told):
             there(value)
     for data in (
@@ -214,10 +202,10 @@ def test_what_is_not_plain_data_and_frames_that_no_honest_child_sends_are_refuse
 WRONG = ["9" * 4200, "9" * 5000, "NaN", "[1e999]", "[" * 50 + "]" * 50, '{"a": ' * 50 + "1" + "}" * 50]
 
 
-@given(
-    st.binary(max_size=200)
-    | nested(same).map(lambda value: json.dumps({"s": "ok", "v": value, "k": "x"}).encode())
-)
+frames = nested(same).map(lambda value: json.dumps({"s": "ok", "v": value, "k": "x"}).encode())
+
+
+@given(st.binary(max_size=200) | frames)
 def test_any_bytes_end_in_a_frame_or_in_bad_frame(data: bytes) -> None:
     with contextlib.suppress(BadFrame):
         assert isinstance(read_frame(data, depth=12, digits=4000), dict)

@@ -1,14 +1,7 @@
 """`chameleon serve --mcp` and the MCP clients of other projects, each in an environment of its own.
 
-Install one or more, and name their interpreters, with a colon between them:
-
-    python -m venv /tmp/langchain && /tmp/langchain/bin/pip install langchain-mcp-adapters
-    python -m venv /tmp/pydantic && /tmp/pydantic/bin/pip install 'pydantic-ai-slim[mcp]'
-    python -m venv /tmp/smol && /tmp/smol/bin/pip install 'smolagents[mcp]' 'mcp<2' websockets
-    MCP_CLIENTS=/tmp/langchain/bin/python:/tmp/pydantic/bin/python:/tmp/smol/bin/python \\
-        python -m pytest -n0 tests/served/test_mcp_clients.py
-
-What is not installed is skipped.
+Install one or more of these in environments, and name their interpreters in MCP_CLIENTS, with colons between:
+langchain-mcp-adapters; 'pydantic-ai-slim[mcp]'; 'smolagents[mcp]' 'mcp<2' websockets. Others are skipped.
 """
 
 from __future__ import annotations
@@ -24,14 +17,13 @@ import pytest
 
 from tests.e2e.commands import ROOT
 
-CLIENTS = Path(__file__).with_name("clients")
+CLIENTS = Path(__file__).with_name("foreign_clients.py")
 HOW_MANY = "How many points does Kingsmere Town have?"
 SERVE = [sys.executable, "-m", "chameleon", "serve", "--mcp", "tables_offline"]
 _LEAGUE = "demos/data/league.csv"
 
 
 def interpreter_of(*packages: str) -> str:
-    """Return an interpreter that has the packages, or skip the test."""
     pytest.importorskip("mcp")
     imports = "; ".join(f"import {each}" for each in packages)
     for python in filter(None, [sys.executable, *os.environ.get("MCP_CLIENTS", "").split(os.pathsep)]):
@@ -40,19 +32,20 @@ def interpreter_of(*packages: str) -> str:
     pytest.skip(f"no interpreter with {packages[0]}: name one in MCP_CLIENTS")
 
 
-@pytest.mark.parametrize(
-    ("client", "packages"),
-    [
-        ("langchain_client.py", ("langchain_mcp_adapters.client",)),
-        ("pydantic_ai_client.py", ("pydantic_ai.mcp", "fastmcp")),
-        ("smolagents_client.py", ("smolagents", "mcpadapt.smolagents_adapter")),
-    ],
-)
-def test_another_projects_client_calls_an_inventory(client: str, packages: tuple[str, ...]) -> None:
+PACKAGES: dict[str, tuple[str, ...]] = {
+    "langchain": ("langchain_mcp_adapters.client",),
+    "pydantic_ai": ("pydantic_ai.mcp", "fastmcp"),
+}
+PACKAGES["smolagents"] = ("smolagents", "mcpadapt.smolagents_adapter")
+
+
+@pytest.mark.parametrize("client", PACKAGES)
+def test_another_projects_client_calls_an_inventory(client: str) -> None:
+    packages = PACKAGES[client]
     python, table = interpreter_of(*packages), (ROOT / _LEAGUE).read_text("utf-8")
     calls = [{"question": HOW_MANY, "table": given} for given in (_LEAGUE, table, "../league.csv")]
     there: dict[str, Any] = {"cwd": ROOT, "env": {**os.environ, "PYTHONPATH": str(ROOT)}, "timeout": 120}
-    command = [python, str(CLIENTS / client), json.dumps(calls), *SERVE]
+    command = [python, str(CLIENTS), client, json.dumps(calls), *SERVE]
     done = subprocess.run(command, capture_output=True, text=True, check=False, **there)
     assert done.returncode == 0, done.stderr
     found: list[dict[str, Any]] = [json.loads(line) for line in done.stdout.splitlines()]

@@ -1,10 +1,9 @@
-"""Make three chat models of some 150,000 parameters, in the layout of a Hugging Face cache.
+"""Make a chat model of some 150,000 parameters, in the layout of a Hugging Face cache.
 
     python tests/served/tiny_model.py CACHE
 
-`tiny/random` writes garbage and never ends, `tiny/ends` is often silent, and `tiny/plans` has learnt two
-replies: a plan to a prompt that ends with "Modules:", and "The answer is 42." to any other. Each sees the
-last 32 tokens alone, so that the length of a prompt does not matter.
+`tiny/plans` has learnt two replies: a plan to a prompt that ends with "Modules:", and "The answer is 42." to
+any other. It sees the last 32 tokens alone, so that the length of a prompt does not matter.
 """
 
 from __future__ import annotations
@@ -31,10 +30,13 @@ def main(cache: Path) -> None:
     torch.set_num_threads(1)
     texts = [file.read_text("utf-8") for file in sorted((ROOT / "prompts").glob("tab*/*.md"))]
     tokenizer = make_tokenizer(texts)
-    end = tokenizer.eos_token_id
-    save("random", make_model(end), tokenizer, cache, suppress_tokens=[end])
-    save("ends", make_model(end), tokenizer, cache, sequence_bias=[[[end], 6.0]])
-    save("plans", trained(make_model(end), tokenizer, texts), tokenizer, cache)
+    repository, revision = cache / "models--tiny--plans", "1" * 40
+    model = trained(make_model(tokenizer.eos_token_id), tokenizer, texts)
+    model.generation_config.update(do_sample=True)
+    for made in (model, tokenizer):
+        made.save_pretrained(repository / "snapshots" / revision)
+    (repository / "refs").mkdir()
+    (repository / "refs/main").write_text(revision)  # the only one
 
 
 def make_tokenizer(texts: list[str]) -> Any:
@@ -55,7 +57,6 @@ def make_model(end: int) -> MistralForCausalLM:
 
 
 def trained(model: MistralForCausalLM, tokenizer: Any, texts: list[str]) -> MistralForCausalLM:
-    """The model, once it has learnt the two replies."""
     optimizer = torch.optim.AdamW(model.parameters())
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 5e-3, STEPS)
     cases = make_cases(tokenizer, "\n".join(texts))
@@ -76,17 +77,6 @@ def make_cases(tokenizer: Any, text: str) -> Iterator[tuple[list[int], list[int]
         start, plan = chance.randrange(len(text) - 400), chance.random() < 0.5
         asked = text[start : start + chance.randrange(300, 400)] + ("\nModules:" if plan else "")
         yield tokenizer.encode(asked + END)[-SEEN:] + replies[plan], [-100] * SEEN + replies[plan]
-
-
-def save(name: str, model: Any, tokenizer: Any, cache: Path, **generation: Any) -> None:
-    """Save it as the only revision of `tiny/NAME`."""
-    repository = cache / f"models--tiny--{name}"
-    revision = "1" * 40
-    model.generation_config.update(do_sample=True, **generation)
-    model.save_pretrained(repository / "snapshots" / revision)
-    tokenizer.save_pretrained(repository / "snapshots" / revision)
-    (repository / "refs").mkdir()
-    (repository / "refs/main").write_text(revision)
 
 
 if __name__ == "__main__":

@@ -39,19 +39,7 @@ def read(path: Path) -> tuple[dict[str, list[list[str]]], list[LeftOut]]:
 
 
 def test_tables_and_views_of_an_sqlite_database(tmp_path: Path) -> None:
-    path = database(
-        tmp_path / "shop.db",
-        """
-        CREATE TABLE "we""ird; DROP TABLE sold" (a INTEGER, "b""c" TEXT, d BLOB, e REAL);
-        INSERT INTO "we""ird; DROP TABLE sold" VALUES (1, 'x', x'00ff', 2.0), (2, NULL, NULL, 0.1);
-        CREATE TABLE sold_items (item TEXT, sold INTEGER);
-        INSERT INTO sold_items VALUES ('Tea', 3);
-        CREATE VIEW twice AS SELECT item, sold * 2 AS doubled FROM sold_items;
-        CREATE TABLE empty (a);
-        CREATE VIRTUAL TABLE words USING fts5(text);
-        INSERT INTO words VALUES ('one two');
-        """,
-    )
+    path = database(tmp_path / "shop.db", Path(__file__).with_name("shop.sql").read_text())
     before = path.read_bytes()
     tables, left_out = read(path)
     assert tables == {
@@ -100,12 +88,8 @@ def test_endless_views_and_large_tables_are_left_out(tmp_path: Path, monkeypatch
 
 
 def test_broken_files_and_wrong_addresses_are_one_line_without_the_password(tmp_path: Path) -> None:
-    for name, content in (
-        ("x.db", b"hello" * 100),
-        ("y.db", b"SQLite format 3\x00" + b"\xff" * 2000),
-        ("x.parquet", b"PAR1 and nothing"),
-        ("y.parquet", b"PAR1 and nothing PAR1"),
-    ):
+    broken = {"x.db": b"hello" * 100, "y.db": b"SQLite format 3\x00" + b"\xff" * 2000}
+    for name, content in {**broken, "x.parquet": b"PAR1 and no", "y.parquet": b"PAR1 and no PAR1"}.items():
         (tmp_path / name).write_bytes(content)
         with pytest.raises(InputError) as caught:
             choose_table(tmp_path / name, name=name)
@@ -115,10 +99,8 @@ def test_broken_files_and_wrong_addresses_are_one_line_without_the_password(tmp_
     for address in (
         "postgresql://ann:hush-hush@127.0.0.1:1/db?password=hush-hush",
         "postgresql://ann:hush-hush@127.0.0.1:hush-hush/db",
-        "postgresql://ann:hush-hush@[::1/db",
-        "postgresql:/ann:hush-hush@h/db",
-        "nosuch://ann:hush-hush@h/db",
-        "sqlite:///hush-hush.db",
+        *("postgresql://ann:hush-hush@[::1/db", "postgresql:/ann:hush-hush@h/db"),
+        *("nosuch://ann:hush-hush@h/db", "sqlite:///hush-hush.db"),
     ):
         with pytest.raises(ChameleonError) as caught:
             choose_table(address)
@@ -159,20 +141,6 @@ def test_parquet_files_and_missing_packages(tmp_path: Path, monkeypatch: pytest.
             choose_table(source)
 
 
-SERVED = """
-CREATE TABLE people (name text, age int, born date, pay numeric(8, 2), tags text[])
-INSERT INTO people VALUES ('Ann', 30, '1994-05-01', 1.50, ARRAY['a'])
-INSERT INTO people VALUES ('Bob', 50)
-CREATE UNLOGGED TABLE large AS SELECT i, i AS j FROM generate_series(1, 10000000) AS i
-CREATE SCHEMA s
-CREATE TABLE s.runs AS SELECT 7 AS run
-CREATE FUNCTION f() RETURNS int AS 'DELETE FROM people; SELECT 1' LANGUAGE sql
-CREATE VIEW writes AS SELECT f()
-CREATE USER ann PASSWORD 'hush-hush'
-GRANT SELECT ON people TO ann
-"""
-
-
 @pytest.fixture(scope="module")
 def server() -> Iterator[str]:
     """The address of a PostgreSQL, with tables, one of them of ten million rows."""
@@ -187,7 +155,7 @@ def server() -> Iterator[str]:
     address = running.get_uri().replace("postgresql://", "postgresql+psycopg://")
     engine = sqlalchemy.create_engine(address)
     with engine.begin() as connection:
-        for statement in SERVED.strip().splitlines():
+        for statement in Path(__file__).with_name("served.sql").read_text().splitlines():
             connection.exec_driver_sql(statement)
     engine.dispose()
     yield address.replace("postgres:@", "ann:hush-hush@").replace("ann:", "postgres:", 1)

@@ -5,14 +5,17 @@ from __future__ import annotations
 import importlib
 import json
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chameleon import Executor, Inventory
-from chameleon.errors import InputError
+from chameleon import Executor, Inventory, State
+from chameleon.errors import InputError, StepRejected
+from chameleon.modules.lookup import RowLookup
 from chameleon.table import Table, as_subtable, parse_table, to_terminal, to_text
 from chameleon.table.formats import excerpt, places
 from chameleon.text import estimated_tokens
@@ -22,23 +25,14 @@ SALES = Table(
     ["", "Units", "Price | unit"], [["Mon", "3", "$1.50"], ["Tue", "", "<b> \\|"], ["Wed", "1,200", '"x"']]
 )
 
-EXPECTED = {  # each line ends with "¶"
-    "pipe": r' | Units | Price \| unit¶Mon | 3 | $1.50¶Tue |  | <b> \\|¶Wed | 1,200 | "x"',
-    "markdown": r"|  | Units | Price \| unit |¶|---|---|---|¶| Mon | 3 | $1.50 |¶| Tue |  | <b> \\| |¶"
-    '| Wed | 1,200 | "x" |',
-    "html": r"<table>¶<tr><th></th><th>Units</th><th>Price | unit</th></tr>¶"
-    r"<tr><td>Mon</td><td>3</td><td>$1.50</td></tr>¶<tr><td>Tue</td><td></td><td>&lt;b&gt; \|</td></tr>¶"
-    "<tr><td>Wed</td><td>1,200</td><td>&quot;x&quot;</td></tr>¶</table>",
-    "tsv": '\tUnits\tPrice | unit¶Mon\t3\t$1.50¶Tue\t\t<b> \\|¶Wed\t1,200\t"""x"""',
-    "csv": r',Units,Price | unit¶Mon,3,$1.50¶Tue,,<b> \|¶Wed,"1,200","""x"""',
-    "json": r'{"header": ["", "Units", "Price | unit"], "rows": [¶["Mon", "3", "$1.50"],¶'
-    r'["Tue", "", "<b> \\|"],¶["Wed", "1,200", "\"x\""]¶]}',
-}
+EXPECTED = yaml.safe_load(Path(__file__).with_name("styles.yaml").read_text("utf-8"))
 
 
-@pytest.mark.parametrize("style", EXPECTED)
-def test_styles(style: str) -> None:
-    assert to_text(SALES, style).replace("\n", "¶") == EXPECTED[style]  # type: ignore[arg-type]
+def test_styles_and_forms_of_replies() -> None:
+    for style, text in EXPECTED.items():
+        assert to_text(SALES, style) == text
+    for form, text in REPLIES.items():
+        assert parse_table(text) == PEN, form
 
 
 def test_cells_stay_on_one_line_and_what_is_cut_is_said() -> None:
@@ -58,7 +52,7 @@ def test_cells_stay_on_one_line_and_what_is_cut_is_said() -> None:
         assert parse_table(text, long).rows == (("0", "abcd…"), ("1", "abcd…"))
 
 
-def test_bad_limits_and_styles_and_the_encoding_of_chain_of_table() -> None:
+def test_what_does_not_fit_is_refused_and_the_encoding_of_chain_of_table() -> None:
     for limits in ({"max_rows": -1}, {"max_cell": 0}, {"max_tokens": 0}):
         with pytest.raises(InputError, match="at least 0 rows, 1 token and 1 character"):
             to_text(SALES, **limits)
@@ -69,6 +63,17 @@ def test_bad_limits_and_styles_and_the_encoding_of_chain_of_table() -> None:
     table = Table(["a", "b|c"], [["1", "2 */"], ["3", ""]], "not shown")
     assert to_text(table, "numbered") == "col : a | b\\|c\nrow 1 : 1 | 2 * /\nrow 2 : 3 |"
     assert to_text(table, "numbered", max_rows=1).endswith("\n… 1 more row not shown")
+    small: Any = Table(["a"], [["1"], ["2"]])
+    for make, args, why in (
+        (small.take_columns, ([],), "at least one column"),
+        (Table, ([],), "at least one column"),
+        (small.with_column, ("b", ["3"]), "has 1 cells"),
+        (small.with_column, ("b", ["3", 4]), "text, not int"),
+        (Table, (["a"], [["1"], [None]]), "text, not NoneType"),
+        (Table, (["a"], [["1"], ["2", "3"]]), "row 2 has 2 cells"),
+    ):
+        with pytest.raises(InputError, match=why):
+            make(*args)
 
 
 @given(tables(), tables(min_columns=2, min_rows=1, bars=False), tables(min_rows=1, filled=True))
@@ -123,34 +128,7 @@ _SOLD = [["Pen", "$2", "2024-05-04"], ["Desk lamp", "$30", ""], ["Pen", "$2", "2
 SHOP = Table(["Item", "Price", "Sold On"], [*_SOLD, ['12" ruler', "$3", "2024-05-06"]], "Shop")
 PEN = Table(["Item", "Price"], [["Pen", "$2"]])
 
-REPLIES = {
-    "bars": "Item | Price\nPen | $2",
-    "framed": "| Item | Price |\n| Pen | $2 |",
-    "left bars only": "| Item | Price\n| Pen | $2",
-    "indented": "   Item | Price\n   Pen | $2",
-    "rule": "Item | Price\n--- | ---\nPen | $2",
-    "aligned": "| Item | Price |\n| :--- | ---: |\n| Pen  |    $2 |",
-    "tight rule": "|Item|Price|\n|-|-|\n|Pen|$2|",
-    "fence": "Sure! | Here:\n```markdown\n| Item | Price |\n|---|---|\n| Pen | $2 |\n```\nAnything | else?",
-    "tilde fence": "~~~\nItem | Price\nPen | $2\n~~~",
-    "prose": "The pen fits the question.\n\nItem | Price\nPen | $2\n\nIt costs $2.",
-    "blank lines": "Item | Price\n\nPen | $2\n",
-    "the last of several": "Table:\nItem | Price\nPen | $3\n\nRelevant rows:\nItem | Price\nPen | $2",
-    "several after blank lines": "Item|Price\n---|---\nPen|$3\n\nItem|Price\n---|---\nPen|$2",
-    "labels": "/*\ncol : Item | Price\nrow 1 : Pen | $2\n*/",
-    "a bar too many": "Item | Price\nPen | $2 | ",
-    "json": '```json\n[{"Item": "Pen", "Price": "$2"}]\n```',
-    "json in prose": 'Here:\n{"Item": ["Pen"], "Price": ["$2"]}\nDone [1].',
-    "json lists": '{"header": ["Item", "Price"], "rows": [["Pen", "$2"]]}',
-    "tabs": "Item\tPrice\nPen\t$2",
-    "csv fence": "```csv\nItem,Price\nPen,$2\n```",
-    "windows line ends": "Item | Price\r\nPen | $2\r\n",
-}
-
-
-@pytest.mark.parametrize("form", REPLIES)
-def test_forms(form: str) -> None:
-    assert parse_table(REPLIES[form]) == PEN
+REPLIES = yaml.safe_load(Path(__file__).with_name("replies.yaml").read_text("utf-8"))
 
 
 def test_names_and_a_missing_header_are_those_of_the_original_and_no_table_is_an_error() -> None:
@@ -176,14 +154,8 @@ def test_any_reply_gives_a_table_or_an_input_error(text: str) -> None:
 
 
 def test_a_sub_table_is_taken_from_the_original_or_refused() -> None:
-    wrong = (
-        "Item,Colour|Pen,red",
-        "Item|Pencil",
-        "Item|Pen|Pen|Pen",
-        "Item,Price|Pen,$30",
-        "Item,Item|Pen,Pen",
-    )
-    for reply in (*wrong, "Item"):
+    wrong = ("Item,Colour|Pen,red", "Item|Pencil", "Item|Pen|Pen|Pen", "Item,Price|Pen,$30")
+    for reply in (*wrong, "Item,Item|Pen,Pen", "Item"):
         header, *rows = (line.split(",") for line in reply.split("|"))
         assert as_subtable(Table(header, rows), SHOP) is None, reply
     reply = Table(["PRICE", '"item"'], [["$3", "12 ruler"], [" $2 ", "**pen**"], ["$2", "Pen"]])
@@ -192,6 +164,13 @@ def test_a_sub_table_is_taken_from_the_original_or_refused() -> None:
     table = Table(["Team", "Goals", "Goals"], [["A", "1", "2"]])
     assert as_subtable(Table(["Goals", "goals"], [["1", "2"]]), table) == table.take_columns([1, 2])
     assert as_subtable(Table(["Goals"], [["2"]]), table) is None
+    table = Table(["Type <String>", "n"], [["List<int>", "1"], ["x < 3", "2"], ["</table>", "3"]])
+    reply = "Type ‹String> | n\nList‹int> | 1\n‹/table> | 3"
+    assert as_subtable(parse_table(reply, like=table), table) == table.take_rows([0, 2])
+    state = State({"question": "?", "table": SHOP})
+    assert RowLookup().interpret("Item | Price\nPen | $2", state).rows == (("Pen", "$2"),)
+    with pytest.raises(StepRejected, match="no part of the table"):
+        RowLookup().interpret("Item | Price\nPen | $4", state)
 
 
 @given(tables(min_rows=1), st.data())
@@ -201,11 +180,10 @@ def test_a_shuffled_and_restyled_part_is_found(table: Table, data: st.DataObject
     columns = data.draw(st.lists(st.sampled_from(range(len(table.header))), min_size=1, unique=True))
     rows = data.draw(st.lists(st.sampled_from(range(len(table.rows))), min_size=1, unique=True))
     part = table.take_rows(rows).take_columns(columns)
-    found = as_subtable(part, table)
-    assert found is not None and table.contains(found) and len(found.rows) == len(rows)
-    rows_aloud = [[f"  {cell} " for cell in row] for row in part.rows]
-    found = as_subtable(Table([f' "{name}" ' for name in part.header], rows_aloud), table)
-    assert found is not None and table.contains(found) and len(found.rows) == len(rows)
+    aloud = [[f"  {cell} " for cell in row] for row in part.rows]
+    for reply in (part, Table([f' "{name}" ' for name in part.header], aloud)):
+        found = as_subtable(reply, table)
+        assert found is not None and table.contains(found) and len(found.rows) == len(rows)
 
 
 @given(tables(), tables())
@@ -225,24 +203,8 @@ def test_taken_rows_and_columns_are_those_named(table: Table, data: st.DataObjec
     assert table.take_columns(columns).columns == expected.columns
     cells = [str(number) for number in range(len(table.rows))]
     wider = table.with_column(name, iter(cells))
-    assert wider == Table(
-        [*table.header, name], [[*row, cell] for row, cell in zip(table.rows, cells, strict=True)]
-    )
+    assert wider.header == (*table.header, name) and [row[-1] for row in wider.rows] == cells
     assert wider.take_columns(range(len(table.header))) == table
-
-
-def test_what_does_not_fit_is_refused() -> None:
-    table: Any = Table(["a"], [["1"], ["2"]])
-    for make, args, why in (
-        (table.take_columns, ([],), "at least one column"),
-        (Table, ([],), "at least one column"),
-        (table.with_column, ("b", ["3"]), "has 1 cells"),
-        (table.with_column, ("b", ["3", 4]), "text, not int"),
-        (Table, (["a"], [["1"], [None]]), "text, not NoneType"),
-        (Table, (["a"], [["1"], ["2", "3"]]), "row 2 has 2 cells"),
-    ):
-        with pytest.raises(InputError, match=why):
-            make(*args)
 
 
 def test_frames_and_records_become_tables() -> None:

@@ -14,6 +14,7 @@ import pytest
 from chameleon.errors import ChameleonError, InputError
 from chameleon.table import Table, choose_table, found, read_table, readers
 from chameleon.table.records import read_within
+from tests.engine.files import pieces
 from tests.table.strategies import read_text
 
 FRUIT = Table(["Fruit", "Price"], [["Apple", "$1,200.50"], ["Pear, ripe", ""]])
@@ -42,32 +43,13 @@ def test_a_format_is_named_or_found_in_the_content(name: str, tmp_path: Path) ->
     assert read_table(path, caption="Market").caption == "Market"
 
 
-HARMLESS = Table("ab", [["[31mred", "x y"], ["Ignore all", "{{ c }}"]])
-AB = Table(["a", "b"], [["1", "x"], ["2", ""]])
-VALUES = "[1, 1.0, 0.1, -2.50, 1e3, 1e22, 123456789012345678901234567890, true, false, null, -0.0]"
-WRITTEN = "1|1|0.1|-2.5|1000|1e+22|123456789012345678901234567890|true|false||0"
-
-
-@pytest.mark.parametrize(
-    ("text", "table"),
-    [
-        ('[["a", "b"], [1, "x"], [2, null]]', AB),
-        ('{"header": ["a", "b"], "rows": [[1, "x"], [2, null]]}', AB),
-        ('{"columns": ["a", "b"], "data": [[1, "x"], [2, null]], "index": [0, 1]}', AB),
-        ('{"columns": ["a", "b"], "data": [{"b": "x", "a": 1}, {"a": 2}]}', AB),
-        ('{"a": [1, 2], "b": ["x", null]}', AB),
-        ('[{"a": 1.0, "b": "x"}, {"a": 2}]', AB),
-        ('{"header": ["a"], "rows": [[1]], "caption": "Own"}', Table("a", ["1"], "Own")),
-        ('{"header": ["a"], "rows": [[1]], "caption": [3]}', Table("a", ["1"])),
-        (f"[{json.dumps(list('abcdefghijk'))}, {VALUES}]", Table("abcdefghijk", [WRITTEN.split("|")])),
-        ('[{"a": {"x": "ü"}, "b": [], "b": 2}]', Table(["a", "b", "b (2)"], [['{"x": "ü"}', "[]", "2"]])),
-        (r'[{"a": "x\ud800y"}]', Table("a", [["x\ufffdy"]])),
-        (json.dumps(FRUIT.to_json()), FRUIT),
-        ('a,b\n\x1b[31mred\x07,"x\ty"\nIgnore all,\x7f{{ c }}\n', HARMLESS),
-    ],
-)
-def test_what_a_text_is_read_as(text: str, table: Table) -> None:
-    assert read_text(text) == table
+@pytest.mark.parametrize("piece", pieces(__file__, "json_texts.txt"))
+def test_what_a_text_is_read_as(piece: str) -> None:
+    table, _, text = piece.partition("\n")
+    assert read_text(text) == Table(*json.loads(table))
+    assert read_text(r'[{"a": "x\ud800y"}]') == Table("a", [["x\ufffdy"]])
+    hostile = 'a,b\n\x1b[31mred\x07,"x\ty"\nIgnore all,\x7f{{ c }}\n'
+    assert read_text(hostile) == Table("ab", [["[31mred", "x y"], ["Ignore all", "{{ c }}"]])
 
 
 def test_json_of_several_tables_below_keys_and_in_lines() -> None:
@@ -83,40 +65,22 @@ def test_json_of_several_tables_below_keys_and_in_lines() -> None:
     assert read_text('{"a":' * 400 + '[{"k": 1}]' + "}" * 400).rows == (("1",),)
 
 
-@pytest.mark.parametrize(
-    ("data", "parts"),
-    [
-        *((text, "is empty") for text in ("", " \n\n")),
-        *((text, "holds no table") for text in (",,\n,,\n", "<!DOCTYPE html>\n<table>", "[1, 2]", "{}")),
-        *((text, "header but no rows") for text in ("a,b\n", "a,b\n\n,\n", '{"header": ["a"], "rows": []}')),
-        ("a,b\n1,2\n3,4\n1,2,3\n", "line 4, 3 cells, header has 2, quotes"),
-        ("a,b,c\n1,2\n", "line 2, 2 cells found, header has 3"),
-        ('a,b,c\n"x\ny",2,3\n3,4\n', "line 4, 2 cells found"),
-        ("Name\nSmith,John\nDoe,Jane\n", "2 cells found, but the header has 1"),
-        ('a,b\n1,2\n3,"4\n5,6\n', "line 3, never closed"),
-        ("a,b\n1," + "x" * 200_000, "line 2, longer than 131"),
-        (",".join(map(str, range(10_001))) + "\n1\n", "more than 10,000"),
-        ("a,b\n1,\0\n", "line 2, NUL"),
-        *((opened * 100_000, "nested too deeply") for opened in ("[", '{"a":')),
-        ('[{"a": ' + "9" * 5_000 + "}]", "4,300 digits"),
-        (json.dumps([{f"k{number}": 1} for number in range(9_999)]), "more than 5,000,000 cells"),
-        (b"\x1f\x8b\x08\0", "damaged gzip archive"),
-        ('[{"a": 1},\n {"a": }]', "line 2, column 8, not valid JSON"),
-        ('{"a": 1} {"a": 2}', "line 1, JSON Lines"),
-        ('{"a": [1, 2], "b": [3]}', "differ in length, 'a' has 2, 'b' has 1"),
-        ('[["a", "b"], [1]]', "row 2, 1 cell found"),
-        ('[{"a": 1}, 7]', "row 2, is not an object as the first row is"),
-        ('{"header": ["a"], "rows": ["x"]}', "holds no rows, list of objects"),
-        ('{"a": 1}\n{"a":,}', "line 2, column 6"),
-        ('{"a": 1}\n[1]', "line 2"),
-        (json.dumps([{f"k{number}": 1} for number in range(10_001)]), "more than 10,000 keys"),
-        (b"\x89PNG\r\n\x1a\n\0\0", "is a picture"),
-        (b"%PDF-1.7\n", "is a PDF document"),
-        (b"PK\x03\x04word/document.xml", "is a Word document"),
-        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0\0", "spreadsheet"),
-    ],
-    ids=lambda each: repr(each)[:40],
-)
+WRONG: list[tuple[str | bytes, str]] = [
+    *(("", "is empty"), (" \n\n", "is empty"), ("a,b\n1,\0\n", "line 2, NUL")),
+    ("a,b\n1," + "x" * 200_000, "line 2, longer than 131"),
+    (",".join(map(str, range(10_001))) + "\n1\n", "more than 10,000"),
+    *((opened * 100_000, "nested too deeply") for opened in ("[", '{"a":')),
+    ('[{"a": ' + "9" * 5_000 + "}]", "4,300 digits"),
+    (json.dumps([{f"k{number}": 1} for number in range(9_999)]), "more than 5,000,000 cells"),
+    (json.dumps([{f"k{number}": 1} for number in range(10_001)]), "more than 10,000 keys"),
+    *((b"\x1f\x8b\x08\0", "damaged gzip archive"), (b"\x89PNG\r\n\x1a\n\0\0", "is a picture")),
+    *((b"%PDF-1.7\n", "is a PDF document"), (b"PK\x03\x04word/document.xml", "is a Word document")),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0\0", "spreadsheet"),
+    *(tuple(each.split("\n", 1)[::-1]) for each in pieces(__file__, "wrong_texts.txt")),  # type: ignore[misc]
+]
+
+
+@pytest.mark.parametrize(("data", "parts"), WRONG, ids=lambda each: repr(each)[:40])
 def test_what_is_wrong_is_said_in_one_line(data: str | bytes, parts: str) -> None:
     with pytest.raises(InputError) as caught:
         read_table(data.encode("utf-8", "replace") if isinstance(data, str) else data, name="f.txt")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import io
-import re
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -20,6 +19,7 @@ from chameleon.table import Table, choose_table, read_table, workbooks
 from chameleon.table.found import Found, LeftOut
 from chameleon.table.readers import tables_in
 from chameleon.table.totals import set_apart
+from tests.engine.files import pieces
 from tests.table.strategies import lines, read_text
 
 openpyxl = pytest.importorskip("openpyxl")
@@ -169,45 +169,23 @@ def test_formulas_that_a_writer_left_at_zero_are_refused() -> None:
         read_table(saved_as(0))
 
 
-TOTALS = """TOTAL:|Sum|Subtotal|YTD|Σ|Summe|Gesamt|Zwischensumme|Sous-total|Total général|Suma|Totale|Soma
+TOTALS = """TOTAL:|Sum|Subtotal|YTD|Σ|Summe|Gesamt|Zwischensumme|Sous-total|Total général|Suma|Totale|Soma|\
 Totaal|合计|总计|総計|Total (2)|"""
 
 
-@pytest.mark.parametrize(
-    ("text", "kept"),
-    [
-        *(
-            (f"Item,Amount\nPen,6\nCup,20\n{label},26\n", ["Pen", "Cup"])
-            for label in re.split(r"\||\n", TOTALS)
-        ),
-        ("Land,City,Sales\nN,A,1\nN,B,2\nN Total,,3\nS,C,4\nS Total,,4\nGrand Total,,7\n", ["N", "N", "S"]),
-        ("Land,City,Sales\nN,A,1\n,B,2\n,Total,3\nS,C,4\n,D,5\n,Total,9\nTotal,,12\n", [*"NNSS"]),
-        ("Name,Score\nAl,10\nBo,20\nCy,30\nMin,10\nMean,20\nStd,8\nCount,3\n", ["Al", "Bo", "Cy"]),
-        ("City,People\nAll,30\nBern,10\nGenf,20\n", ["Bern", "Genf"]),
-        ("Stadt;Umsatz\nBonn;1.250,50\nTrier;980,00\nSumme;2.230,50\n", ["Bonn", "Trier"]),
-        ("Line,2023,2024\nA,101,120\nB,50,60\nC,7,8\nEverything,158,188\n", ["A", "B", "C"]),
-        ("Dish,Price,Note\nStarters,,\nSoup,5,x\nMains,,\nFish,9,y\nSource: the menu,,\n", ["Soup", "Fish"]),
-        ("Item,Cost,Who\nPen,2,Al\nCup,3,Bo\nEnd of report,,\n", ["Pen", "Cup"]),
-        ("Item,Cost\nPen,2\nItem,Cost\nCup,3\n", ["Pen", "Cup"]),
-        # These are data.
-        ("Company,Revenue\nShell,50\nTotal,40\nBP,30\n", ["Shell", "Total", "BP"]),
-        ("Company,Revenue\nShell,50\nBP,30\nTotal,40\n", ["Shell", "BP", "Total"]),
-        ("Shop,Units\nKo,5\nTotal Wine,9\nLi,2\n", ["Ko", "Total Wine", "Li"]),
-        ("Name,Score\nAl,10\nMax,30\nCy,25\n", ["Al", "Max", "Cy"]),
-        ("Name,Score\nAl,10\nBo,20\nCy,30\n", ["Al", "Bo", "Cy"]),
-        ("stat,price\ncount,120\nmean,14.2\nmin,3\nmax,40\n", ["count", "mean", "min", "max"]),
-        ("Item,Price\nPen,\nCup,3\nBag,4\n", ["Pen", "Cup", "Bag"]),
-    ],
-)
-def test_rows_that_are_no_data_are_set_apart(text: str, kept: list[str]) -> None:
-    assert [row[0] for row in read_text(text, "csv").rows] == kept
+# What is kept of the first column, and the table.
+APART = [f"Pen | Cup\nItem,Amount\nPen,6\nCup,20\n{label},26" for label in TOTALS.split("|")]
+
+
+@pytest.mark.parametrize("piece", [*APART, *pieces(__file__, "rows_apart.txt")])
+def test_rows_that_are_no_data_are_set_apart(piece: str) -> None:
+    kept, _, text = piece.partition("\n")
+    assert [row[0] for row in read_text(text, "csv").rows] == kept.split(" | ")
     assert len(read_text(text, "csv", keep_totals=True).rows) == len(text.splitlines()) - 1
 
 
-ASSETS = (
-    "Line,2023,2024\nCash,100,120\nStock,50,80\nTotal assets,150,200\nLoans,90,150\nEquity,60,50\n"
-    "Total debt,150,200\n"
-)
+ASSETS = """Line,2023,2024\nCash,100,120\nStock,50,80\nTotal assets,150,200\nLoans,90,150\nEquity,60,50
+Total debt,150,200\n"""
 GROWTH = "Region,Growth\nNorth,0.05\nSouth,-0.02\nEast,1.2\n"
 
 
@@ -253,20 +231,9 @@ def test_no_row_is_lost(rows: list[tuple[str, str]]) -> None:
     assert len(table.rows) + len(table.apart) == len(rows) and table.rows
 
 
-HEADERS = {  # a text; its header and the number of its rows
-    "Branch,2023,,2024,\n,Q1,Q2,Q1,Q2\nEast,1,2,3,4\n": "Branch,2023 Q1,2023 Q2,2024 Q1,2024 Q2 1",
-    "Item,Weight,Size\n,(kg),(m)\nPen,2,3\nCup,4,5\n": "Item,Weight (kg),Size (m) 2",
-    "Item,Weight\nUnit,kg\nPen,2\nCup,4\n": "Item,Weight (kg) 2",
-    "A,2023,,,\n,H1,,H2,\n,Q1,Q2,Q3,Q4\nB,1,2,3,4\n": "A,2023 H1 Q1,2023 H1 Q2,2023 H2 Q3,2023 H2 Q4 1",
-    "Sales of 2024\n\nItem,Units\nPen,3\n": "Item,Units 1",
-    "Name,,Score\nAnn,x,5\nBob,y,6\n": "Name,,Score 2",
-    "Name,Team,Mail\nAnn,Reds,a@x.org\nBob,Blues,b@x.org\n": "Name,Team,Mail 2",
-    "Item,Unit\nPen,kg\nCup,g\n": "Item,Unit 2",
-}
-
-
 def test_rows_of_names_are_one_header_where_the_caller_says() -> None:
-    for text, expected in HEADERS.items():
+    for piece in pieces(__file__, "headers.txt"):  # the header and the number of rows; the text
+        expected, _, text = piece.partition("\n")
         table = read_text(text, "csv")
         assert f"{','.join(table.header)} {len(table.rows)}" == expected
     text = "Made by Ann,,\nName,Q,Q\nof it,1,2\nPen,3,4\n"

@@ -114,6 +114,9 @@ def test_the_extended_inventory_joins_filters_and_sums_up_in_one_chain() -> None
     assert [link["call"] for link in state.cache["chain"]] == calls
     assert state.input["table"].rows == (("Italy", "3"), ("Kazakhstan", "4"))
     assert state.answer == ("Italy",) and len(client.requests) == len(replies)
+    assert [source["table"] for source in state.sources] == ["riders", TEAMS.caption]  # not "other"
+    state, _ = run("chain_of_table_extended", [*replies[:-1], "<END>"], STATE)
+    assert state.status == "failed"  # the end of a chain is no answer
 
 
 @pytest.mark.parametrize("task", ["wikitq", "tabfact", "fetaqa"])

@@ -1,0 +1,89 @@
+"""Charts of a page, in SVG that needs no script: bars by system, and which name follows which."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from html import escape
+
+from chameleon.evaluation.exhibits import ARROW, Exhibit, Series, written
+from chameleon.evaluation.page_views import brief
+from chameleon.evaluation.stats import END
+
+_MAX_LABELS, _MAX_NODES = 50, 16
+_LINE, _BEGIN, _LONGEST = 18, 46, 40  # pixels of a line; percent where bars begin, and of the longest
+_NODE, _NAME, _STEP = 36, 150, 23  # pixels between names, for a name, and of an arc to the next name
+
+
+class Drawing(list[str]):
+    """The elements of a chart."""
+
+    def write(self, text: str, x: object, y: int, kind: str = "plain") -> None:
+        self.append(f'<text class="{kind}" x="{x}" y="{y}">{escape(brief(text, 40))}</text>')
+
+    def write_cut(self, width: str, text: str, x: object, y: int, kind: str = "plain") -> None:
+        self.append(f'<svg y="{y - 13}" width="{width}" height="{_LINE}">')
+        self.write(text, x, 13, kind)
+        self.append("</svg>")
+
+    def whole(self, title: str, size: str) -> str:
+        told = f"<title>{escape(brief(title, 200))}</title><desc>A table of this page has the numbers.</desc>"
+        return f'<svg class="chart" role="img" {size}>{told}{"".join(self)}</svg>'
+
+
+def bars(exhibit: Exhibit) -> str:
+    """Draw a bar for each number, below its label; where there is one label, people are lines across all."""
+    labels, drawn, y = exhibit.labels[:_MAX_LABELS], Drawing(), 0
+    largest = max((value for each in exhibit.systems for value in each.values.values()), default=0)
+    scale = _LONGEST / max(largest, 100 if largest > 1 else 1)  # some grades are 1 at most
+    people = [each for each in exhibit.systems if len(labels) == 1 and each.system.startswith("Human")]
+    for label in labels:
+        y += _LINE + 6
+        drawn.write(label, 0, y - 4, "group")
+        for series in exhibit.systems:
+            if series not in people and (value := series.values.get(label)) is not None:
+                kind = "published" if series.published else "ours"
+                size = f'x="{_BEGIN}%" width="{scale * value:.2f}%" y="{y + 3}" height="12"'
+                drawn.write_cut(f"{_BEGIN - 1}%", series.system, 0, y + 13)
+                drawn.append(f'<rect class="{kind}" {size}></rect>')
+                drawn.write(written(value), f"{_BEGIN + scale * value + 1:.2f}%", y + 13)
+                y += _LINE
+    for system, _, values in people:
+        x = f"{_BEGIN + scale * values[labels[0]]:.2f}%"
+        drawn.insert(0, f'<line x1="{x}" x2="{x}" y1="20" y2="{y}"></line>')
+        drawn.write(f"{system} {written(values[labels[0]])}", x, 16, "share")
+    return drawn.whole(exhibit.title, f'width="100%" height="{y + 4}"')
+
+
+def graph(series: Series) -> str:
+    """Draw names in a column and an arc for each share from one percent on; one that leads back is dashed."""
+    arcs = {label.partition(ARROW)[::2]: share for label, share in series.values.items() if share >= 1}
+    places = {name: _NODE * row + 20 for row, name in enumerate(_in_order(arcs))}
+    drawn, width, height = Drawing(), _NAME, _NODE * len(places) + 8
+    for (before, after), share in arcs.items():
+        if before in places and after in places:
+            first, last = places[before], places[after] - (8 if after == before else 0)
+            down = last > first
+            reach = round(_STEP * (abs(last - first) / _NODE + (0 if down else 0.5)))
+            far = _NAME + 4 * reach // 3  # a cubic curve comes three quarters of the way
+            path = f"M{_NAME} {first}C{far} {first} {far} {last} {_NAME} {last}"
+            width, kind = max(width, _NAME + reach + 30), "down" if down else "back"
+            drawn.append(f'<path class="{kind}" d="{path}" stroke-width="{1 + share / 25:.1f}"></path>')
+            if share >= 3:  # there is no room for the numbers of all
+                text, y = f"{share:.0f} %", (first + last) // 2 + (4 if down else -6)
+                drawn.write(text if down else f"↑ {text}", _NAME + reach, y, "share")
+    for name, y in places.items():
+        drawn.write_cut(str(_NAME - 10), brief(name, 22), "100%", y + 4, "name")
+        drawn.append(f'<circle cx="{_NAME}" cy="{y}" r="4"></circle>')
+    size = f'width="{width}" height="{height}" viewBox="0 0 {width} {height}"'
+    return drawn.whole(f"What follows what: {series.system}", size)
+
+
+def _in_order(arcs: Mapping[tuple[str, str], float]) -> list[str]:
+    """Order names so that few arcs lead back: next is the one that those left lead to least; END is last."""
+    left = [*dict.fromkeys(name for pair in arcs for name in pair)][:_MAX_NODES]
+    found = list[str]()
+    while left:
+        into = {name: sum(arcs.get((each, name), 0) for each in left if each != name) for name in left}
+        found.append(min(left, key=lambda name: (name == END, into[name])))
+        left.remove(found[-1])
+    return found
