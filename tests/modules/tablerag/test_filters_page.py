@@ -1,4 +1,4 @@
-"""The table of docs/benchmarks/tablerag.md that `perf/filters.py` makes: over a small file, and on the page."""
+"""The table of docs/benchmarks/tablerag.md that `perf/filters.py` makes: over a small file, and there."""
 
 import gzip
 import json
