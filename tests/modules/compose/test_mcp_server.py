@@ -58,7 +58,6 @@ def output(folder: Path, name: str, way: str = "", **args: Any) -> Any:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder for servers: those of one way are one process in all these tests."""
     return tmp_path_factory.mktemp("servers")
 
 
@@ -248,18 +247,16 @@ def test_tools_ask_unless_the_inventory_allows_denies_or_bounds_them(
 
 
 def test_arguments_are_checked_results_are_arguments_and_many_runs_go_at_once(folder: Path) -> None:
-    state = run(inventory(folder, {"module": "echo", "args": {}}, raw=entry()))
-    assert "echo lacks the argument 'text'" in str(state.ended) and not state.history
-    made = inventory(folder, "text", {"module": "echo", "args": {"text": "$text"}}, raw=entry())
-    assert run(made).answer == "a text"
-    made = inventory(folder, {"module": "echo", "args": {"text": "hi"}}, raw=entry(allow=["echo"]))
+    assert "lacks the argument 'text'" in str(run(inventory(folder, "echo", raw=entry())).ended)
+    echo = {"module": "echo", "args": {"text": "$text"}}
+    made = inventory(folder, "text", echo, raw=entry(allow=["text", "echo"]))
 
     async def many() -> list[State]:
         executor = Executor(made)
         return [*await asyncio.gather(*(executor.arun({"question": str(n)}) for n in range(20)))]
 
-    assert {state.answer for state in asyncio.run(many())} == {"hi"}
-    assert {state.answer for state in Executor(made).batch([{"question": "q"}] * 20, workers=8)} == {"hi"}
+    assert {state.answer for state in asyncio.run(many())} == {"a text"}
+    assert {state.answer for state in Executor(made).batch([{"question": "q"}] * 20)} == {"a text"}
 
 
 @pytest.mark.parametrize("name", ["structured", "table", "picture", "failed"])
@@ -288,13 +285,11 @@ def test_a_run_is_replayed_without_its_server(
 def test_the_newest_revision_is_spoken(folder: Path) -> None:
     step = {"module": "weather", "args": {"city": "Oslo"}}
     made = inventory(folder, step, weather=entry(file=SDK))
-    (card,) = [card for card in made.cards if card.name == "weather"]
-    assert card.signature == "(city: string, days: integer = 1) -> {sky: string, temp: number}"
+    signatures = {card.name: card.signature for card in made.cards}
+    assert signatures["weather"] == "(city: string, days: integer = 1) -> {sky: string, temp: number}"
     assert run(made).answer == {"sky": "rain", "temp": 4}
     step = {"module": "weather", "args": {"city": "Paris"}}
-    failed = run(inventory(folder, step, weather=entry(file=SDK)))
-    assert failed.ended is not None and failed.ended.error is not None
-    assert failed.ended.error.kind == "StepRejected"
+    assert "StepRejected" in str(run(inventory(folder, step, weather=entry(file=SDK))).ended)
 
 
 @pytest.mark.parametrize("way", ["garbage", "much on stderr", "slow pattern", "long error"])
@@ -333,8 +328,7 @@ def test_a_table_that_holds_a_secret_is_not_sent(folder: Path, monkeypatch: pyte
 
     opened = inventory(folder, "free", raw=entry("poison", mcp={"env": {"TOKEN": "$THEIR_VALUE"}}))
     plan = Fixed(["read", {"module": "free", "args": {"text": "$read.rows.0.0"}}])
-    state = run(Inventory.of([read, opened.modules["free"]], plan))
-    assert "holds a key or password" in str(state.ended)
+    assert "holds a key" in str(run(Inventory.of([read, opened.modules["free"]], plan)).ended)
 
 
 def recorded_inventory(folder: Path, way: str, log: Path, **more: Any) -> Inventory:

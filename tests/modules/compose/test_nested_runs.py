@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 import time
 from collections.abc import Mapping
@@ -12,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from chameleon import LLM, Budget, EventLog, Executor, Inventory, State, tool
+from chameleon import LLM, Budget, EventLog, Executor, Inventory, State, Table, tool
 from chameleon.core.events import Event, Nested
 from chameleon.core.log import event_from_json, event_to_json
 from chameleon.errors import InventoryError
@@ -170,13 +169,6 @@ def test_a_failure_inside_is_forgotten_with_its_steps(tmp_path: Path) -> None:
         assert Executor(deep(), model("work")).run(GIVEN, log).answer == "All done."
 
 
-def test_it_runs_in_an_event_loop_as_it_does_without() -> None:
-    async def run() -> list[Event]:
-        return [event async for event in Executor(deep(), model("work", "rest")).astream(GIVEN)]
-
-    assert State.fold(asyncio.run(run())).answer == "All done."
-
-
 @pytest.mark.parametrize(("wide", "deep"), [(2, 18), (6, 11)])
 def test_inventories_in_each_other_are_read_once_and_bounded(tmp_path: Path, wide: int, deep: int) -> None:
     entries = "modules: {table_reader: {}, final_answer: {}}\nplanner: {use: fixed, plan: [table_reader]}\n"
@@ -188,3 +180,30 @@ def test_inventories_in_each_other_are_read_once_and_bounded(tmp_path: Path, wid
     assert own_code(read_source(str(top))) == []
     with pytest.raises(InventoryError, match="more than 200 inventories in one"):
         Inventory.load(top)
+
+
+def test_a_run_three_deep_is_one_log_and_what_declines_within_declines() -> None:
+    takes, rules = {"question": "str", "table": "Table"}, {"rules": Inventory.load("tables_offline")}
+    low = Inventory("low", Fixed(["rules"]), rules, input_types=takes)
+    modules, on_error = {"low": low, "shout": shout}, {"low": ["shout"]}
+    middle = Inventory("middle", Fixed(["low"]), modules, input_types=takes, on_error=on_error)
+    asked = ("How many visitors did Lisbon have?", "Will it rain?")
+    calls = [{"name": "middle", "args": {"question": each}} for each in asked]
+    script = ScriptedModel([{"text": "", "tool_calls": calls}, "4200"], tools=True)
+    table = Table(["City", "Visitors"], [["Lisbon", "4200"], ["Lyon", "3100"]])
+    given = {"question": "What of Lisbon?", "table": table}
+    state = Executor(Inventory.of([middle], "react"), LLM.connect(script)).run(given)
+    assert state.answer == "4200" and state.executed_names == ("middle", "middle", "model_answer")
+    assert [record.output for record in state.history] == ["4200", "HEY", "4200"]
+    assert state.usage.calls == 2 and state.steps_taken == 11
+    assert state.cache["sources"][0]["rows"] == (1,)
+    declined = Executor(Inventory("outer", Fixed(["rules"]), rules)).run({**given, "question": asked[1]})
+    assert why(declined).startswith("declined: ") and "rain" in why(declined)
+
+
+def test_inventories_that_run_one_another_are_refused(tmp_path: Path) -> None:
+    plan = "planner: {use: fixed, plan: [x]}\nmodules: {x: {inventory: "
+    for name, other in (("a", "b"), ("b", "a")):
+        (tmp_path / f"{name}.yaml").write_text(f"name: {name}\n{plan}{other}.yaml}}}}\n", "utf-8")
+    with pytest.raises(InventoryError, match="circle"):
+        Inventory.load(tmp_path / "a.yaml")
