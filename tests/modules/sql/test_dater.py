@@ -102,7 +102,6 @@ def test_queries_are_known_by_their_numbers() -> None:
     assert queries_in(f"1: {SEL}\n1: {OST}", 1) == [SEL]
     assert queries_in("```sql\nSELECT COUNT(*)\nFROM w\n```", 1) == ["SELECT COUNT(*) FROM w"]
     assert queries_in("SELECT COUNT(*) FROM w", 2) == ["", ""]
-    assert queries_in("", 1) == [""]
 
 
 def test_votes_for_nothing_count_a_third_and_failures_count() -> None:

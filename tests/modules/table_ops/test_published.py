@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,9 +22,9 @@ from chameleon.modules.table_ops.selection import SelectColumn, SelectRow
 from chameleon.modules.table_ops.sort_by import SortBy
 from chameleon.planners.dynamic import Dynamic
 from tests.engine.doubles import Does
+from tests.modules.conftest import vectors
 from tests.modules.table_ops.doubles import run
 
-VECTORS = Path(__file__).parents[4] / "shared" / "data" / "vectors"
 PLAIN = "---\nslots: [question, table]\n---\n# user\n{{ table }}\n{{ question }}\n"
 OPTIONS = "---\nslots: [names]\n---\n# user\n{{ names | join(' ') }}\n"
 _IN_ORDER = ["add_column", "select_row", "select_column", "group_column", "sort_column", "end"]
@@ -47,15 +46,6 @@ DEPARTURES = {
     "cot-058": "the full stop after the order may be missing",
     "cot-062": "the argument with the most votes wins, not the one with the fewest",
 }
-
-
-def _vectors(name: str, *operations: str) -> list[Any]:
-    path = VECTORS / f"{name}.jsonl"
-    if not path.is_file():
-        return [pytest.param(None, marks=pytest.mark.skip(reason="the shared vectors are not here"))]
-    rows = map(json.loads, path.read_text("utf-8").splitlines())
-    wanted = [row for row in rows if not operations or row["op"] in operations]
-    return [pytest.param(row, id=f"{row['id']} {row['name']}") for row in wanted]
 
 
 def _operation(name: str, replies: list[list[str]], folder: Path) -> tuple[TableOperation, ScriptedModel]:
@@ -90,7 +80,7 @@ def _start(row: dict[str, Any]) -> Table:
     return table
 
 
-@pytest.mark.parametrize("row", _vectors("chain_of_table_ops"))
+@pytest.mark.parametrize("row", vectors("chain_of_table_ops"))
 def test_operations_do_what_the_published_code_does(row: dict[str, Any], tmp_path: Path) -> None:
     table = _start(row)
     operation, client = _operation(row["op"], row["responses"], tmp_path)
@@ -107,7 +97,7 @@ def test_operations_do_what_the_published_code_does(row: dict[str, Any], tmp_pat
     assert len(client.requests) == (1 if refused_early else sum(map(len, row["responses"])))
 
 
-@pytest.mark.parametrize("row", _vectors("chain_of_table_ops", "select_row", "select_column"))
+@pytest.mark.parametrize("row", vectors("chain_of_table_ops", "op", "select_row", "select_column"))
 def test_votes_count_as_published(row: dict[str, Any], tmp_path: Path) -> None:
     if row["id"] in ("cot-010", "cot-014", "cot-022", "cot-030"):
         return  # other arguments are read there, so that other votes are counted: see DEPARTURES
@@ -141,7 +131,7 @@ def _record(link: dict[str, Any]) -> StepRecord:
     return StepRecord(Step(name), output={"operation": name, "call": f"f_{name}(…)", **refused})
 
 
-@pytest.mark.parametrize("row", _vectors("chain_of_table_plan"))
+@pytest.mark.parametrize("row", vectors("chain_of_table_plan"))
 def test_the_planner_chooses_as_published(row: dict[str, Any], tmp_path: Path) -> None:
     (tmp_path / "plain.md").write_text(OPTIONS)
     replies = row["responses"] or []
