@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from chameleon import LLM, Executor, Inventory, Module, State
+from chameleon import LLM, Executor, Inventory, State
 from chameleon.core.prompt import context_of
 from chameleon.errors import InventoryError, WebError
 from chameleon.llm import ScriptedModel
@@ -20,30 +20,15 @@ from tests.web.servers import KEY, Answer, Route, WebServer, as_json
 QUESTION = {"question": "How often is high tide?"}
 
 
-class TellContext(Module):
-    """Answers with what earlier modules found out."""
-
-    reads = ("input.*", "cache.*")
-    writes = ("cache.answer",)
-
-    def run(self, state: State) -> str:
-        return context_of(state)
-
-    def update_cache(self, cache: Any, output: Any) -> Any:
-        return {"answer": output}
-
-
 def inventory(plan: list[str], **modules: dict[str, Any]) -> Inventory:
-    named = {name: modules.get(name, {}) for name in dict.fromkeys([*plan, *modules])}
-    if "tell_context" in named:
-        named["tell_context"] = {"use": f"{__name__}:TellContext"}
+    named = {name: modules.get(name, {}) for name in plan}
     planner, takes = {"use": "fixed", "plan": plan}, {"question": "str", "choices": "list?"}
     return Inventory.parse({"name": "searching", "input": takes, "planner": planner, "modules": named})
 
 
 def run(plan: list[str], replies: list[str] | None = None, **modules: dict[str, Any]) -> State:
     llm = LLM.connect(ScriptedModel(replies)) if replies is not None else None
-    return Executor(inventory([*plan, "tell_context"], **modules), llm).run(QUESTION)
+    return Executor(inventory(plan, **modules), llm).run(QUESTION)
 
 
 def shown(state: State, module: str) -> list[str]:
@@ -51,8 +36,7 @@ def shown(state: State, module: str) -> list[str]:
     lines = str(state.cache[f"{module}_response"]).splitlines()
     if len(lines) > 1:
         assert (lines.pop(0), lines.pop()) == (OPENING, CLOSING)
-    if state.answer is not None:
-        assert all(line in str(state.answer) for line in lines)
+    assert all(line in context_of(state) for line in lines)
     return lines
 
 
@@ -76,7 +60,7 @@ def test_results_of_a_generated_query_reach_the_context(
     assert endpoints.asked[0].query["q"] == "high tide times"
     moon = "2. The Moon (https://example.org/moon): The Moon pulls at the sea."
     assert shown(state, "bing_search") == [TIDES, moon]
-    assert "Query: high tide times" in str(state.answer).splitlines() and KEY not in str(state)
+    assert "Query: high tide times" in context_of(state).splitlines() and KEY not in str(state)
     output = state.history[1].output
     assert (output["provider"], output["query"], len(output["results"])) == ("bing", "high tide times", 2)
     monkeypatch.setenv("CHAMELEON_USER_AGENT", "lab/1.0 (me@example.org)")
@@ -126,7 +110,6 @@ def test_a_failing_search_is_a_record_of_the_run(
     error = state.history[0].error
     assert error is not None and error.kind == "WebError" and "BING_SEARCH_KEY" in error.hint
     assert error.where == "module bing_search: 127.0.0.1" and "wrong-key" not in str(state)
-    assert state.answer is not None
 
 
 def test_settings_out_of_bounds_are_refused() -> None:

@@ -1,15 +1,20 @@
-"""The last step: what a reply says, how samples vote, and in which form the prompt shows the table."""
+"""The last step: what a reply says, how samples vote, what the prompt shows, and where an answer stands."""
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from itertools import product
 from typing import Any
 
 import pytest
 
 from chameleon import State, StepRejected, Table
-from chameleon.modules.tablerag.answer import AnswerForm, Consistency, TableAnswerer, aligned
+from chameleon.modules.tablerag.answer import AnswerForm, Consistency, FinalAnswer, TableAnswerer, aligned
+from chameleon.modules.tablerag.cell_locator import CellLocator, located
+from chameleon.modules.tablerag.similarity import SemanticFilter
 from chameleon.values import freeze
+from tests.benchmarks.shared_data import needs_data, rows
+from tests.engine.doubles import Does
 from tests.modules.tablerag.running import REGATTA, run
 from tests.prompts.blocks import outside
 
@@ -32,22 +37,18 @@ def answered(*replies: str, agree: Any = "value") -> Any:
         ("label", "The answer is: SUPPORTS", "SUPPORTS"),
         ("label", "The claim is supported", "SUPPORTS"),
         ("label", "Nothing tells.\nThe answer is: Not enough info.", "NOT ENOUGH INFO"),
-        ("label", "NOT_ENOUGH_INFORMATION", "NOT ENOUGH INFO"),
-        ("label", "2", "NOT ENOUGH INFO"),
+        *(("label", reply, "NOT ENOUGH INFO") for reply in ("NOT_ENOUGH_INFORMATION", "2")),
         ("label", "Answer: false", "REFUTES"),
+        *(("label", reply, None) for reply in ("", "perhaps", "12", "3", "supports and refutes")),
+        ("label", "It is not supported.", None),
         ("items", "Both rows.\nThe answer is: Otters | Pikes", ["Otters", "Pikes"]),
         ("short", "The passage says so.\nThe answer is: Anna Brede.", "Anna Brede"),
         ("short", "6:30 P.M.", "6:30 P.M."),
     ],
 )
-def test_answers_are_read(form: AnswerForm, reply: str, answer: Any) -> None:
-    assert TableAnswerer(form).parse(reply) == answer
-
-
-def test_what_is_no_label_is_rejected() -> None:
-    for reply in ("", "perhaps", "12", "supports and refutes", "It is not supported.", "3"):
-        with pytest.raises(StepRejected, match="three labels"):
-            TableAnswerer("label").parse(reply)
+def test_answers_are_read_or_rejected(form: AnswerForm, reply: str, answer: Any) -> None:
+    with pytest.raises(StepRejected, match="three labels") if answer is None else nullcontext():
+        assert TableAnswerer(form).parse(reply) == answer
 
 
 def test_samples_vote_with_what_they_say_or_to_the_letter() -> None:
@@ -78,13 +79,63 @@ def test_nothing_that_is_shown_ends_its_block(form: AnswerForm, format: str) -> 
     assert not lines and shown.count("\n</data>") == 1 and shown.rstrip().endswith("Is it?")
 
 
-def test_the_prompt_shows_what_the_other_modules_found() -> None:
-    found = {"terms": "SEL: Selmark", "summary": "Rows are crews."}
-    passages = ["one", {"title": "T", "text": "two"}]
-    shown = asked("verdict", "string", found, passages=passages)
-    assert "<terms>\nSEL: Selmark\n</terms>\n<summary>\nRows are crews.\n</summary>" in shown
+def test_the_prompt_shows_passages_and_columns_that_are_aligned() -> None:
+    shown = asked("verdict", "string", {}, passages=["one", {"title": "T", "text": "two"}])
     assert "<passages>\none\nT: two\n</passages>" in shown
     first = "Rank  Crew    Country  Points\n   1  Otters  SEL       1,200\n"
-    assert first in shown
     second = "   2  Herons  OST         980\n… 2 more rows not shown"
-    assert aligned(REGATTA, max_rows=2) == first + second
+    assert first in shown and aligned(REGATTA, max_rows=2) == first + second
+
+
+_CLUBS = ["Tarn Rovers|2|Mill Hill", "Mill Hill|1|Arvik", "Arvik|3|Tarn Rovers", "Mill Hill|1|Selmark"]
+CLUBS = Table(["Home", "Score", "Away"], [row.split("|") for row in _CLUBS])
+
+
+@pytest.mark.parametrize(
+    ("items", "question", "cells"),
+    [
+        (["otters", " 'Pikes' "], "", [(0, 1), (2, 1)]),
+        (["1200"], "", [(0, 3)]),
+        (["980 points"], "", [(1, 3)]),
+        (["the Herons"], "", [(1, 1)]),
+        (["SEL"], "Which country are the Pikes from?", [(2, 2)]),
+        (["SEL", "SEL"], "", [(0, 2), (2, 2)]),
+        (["SEL", "OST", "VAR"], "Which countries?", [(0, 2), (1, 2), (2, 2), (3, 2)]),
+        ([], "", []),
+    ],
+)
+def test_cells_are_found_by_their_text(items: list[str], question: str, cells: list[Any]) -> None:
+    assert located(items, REGATTA, question) == (cells, [])
+
+
+def test_items_stand_in_the_column_that_most_of_them_share_and_in_kept_rows() -> None:
+    assert located(["Tarn Rovers", "Arvik", "Selmark"], CLUBS)[0] == [(1, 2), (2, 2), (3, 2)]
+    assert located(["Tarn Rovers"], CLUBS, "Who was away?")[0] == [(2, 2)]
+    assert located(["Tarn Rovers"], CLUBS, "", {"rows": [0, 1, 2, 3], "columns": [1, 2]})[0] == [(2, 2)]
+    assert located(["Mill Hill"], CLUBS)[0] == [(1, 0)], "the first of the column that has it"
+    assert located(["1"], CLUBS, "", {"rows": [3], "columns": [0, 1, 2]})[0] == [(3, 1)]
+    assert located(["Herons", "two of them", ""], REGATTA) == ([(1, 1)], ["two of them", ""])
+    assert located(["x"], Table(["a"])) == ([], ["x"])
+
+
+def test_cells_are_those_of_the_table_before_any_cut() -> None:
+    say = Does(lambda state: None, name="say", reads=("input.table",), writes=("cache.answer",))
+    say.update_cache = lambda cache, output: {"answer": ["Pikes", "870"]}  # type: ignore[method-assign]
+    modules = [SemanticFilter(2, 3, by="bm25"), say, CellLocator(), FinalAnswer()]
+    state, _ = run(modules, question="Pikes or Swans, crew country points?")
+    assert state.input["table"] == REGATTA.take_rows([2, 3]).take_columns([1, 2, 3])
+    assert state.cache["coordinates"] == ((2, 1), (2, 3)) and state.answer == ("Pikes", "870")
+
+
+@needs_data
+def test_the_cells_of_gold_texts_are_mostly_the_gold_cells() -> None:
+    """The figures of docs/tablerag.md."""
+    tables = {row["table_id"]: Table(row["header"], row["rows"]) for row in rows("sqa/tables.jsonl.gz")}
+    as_given = distinct = 0
+    asked = rows("sqa/dev.jsonl.gz")
+    for row in asked:
+        gold = sorted({(each[0], each[1]) for each in row["answer_coordinates"]})
+        table, texts = tables[row["table_id"]], row["answer_text"]
+        as_given += located(texts, table, row["question"])[0] == gold
+        distinct += located(list(dict.fromkeys(texts)), table, row["question"])[0] == gold
+    assert (as_given, distinct, len(asked)) == (2189, 2133, 2265)

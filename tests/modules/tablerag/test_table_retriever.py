@@ -1,18 +1,21 @@
-"""Finding the table in an index: what it becomes, what is told, and that an index is opened once."""
+"""Before the answer: the table of an index, an index that is opened once, terms and descriptions."""
 
 from __future__ import annotations
 
+import json
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from chameleon import Inventory, Table
-from chameleon.errors import ChameleonError
+from chameleon import Table
+from chameleon.errors import MissingPackage
 from chameleon.modules.tablerag import table_retriever as opening
+from chameleon.modules.tablerag.clarifiers import TermClarifier, WikiClarifier, subjects_of, terms_in
 from chameleon.modules.tablerag.table_retriever import TableRetriever, opened
 from chameleon.retrieval.document import Document
 from chameleon.retrieval.index import Index
@@ -95,24 +98,91 @@ def test_an_index_is_opened_once_and_anew_when_it_was_built_anew(
     assert len(after) == 4 and retriever.search("Tolle", 2)
 
 
+def test_the_check_tells_what_a_retriever_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
+    TableRetriever("bm25").check()
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+    dense = {"first": "dense", "embeddings": "sentence-transformers:x"}
+    for lacking in (dense, {"rerank": {"cross_encoder": "some/model"}}):
+        with pytest.raises(MissingPackage, match="sentence-transformers"):
+            TableRetriever(lacking).check()
+
+
+needs_search = pytest.mark.skipif(
+    "package" in str(WikiClarifier("folder", folder=".").runtime_info().get("without")),
+    reason="a folder cannot be searched here",
+)
+TERMS = {"SEL": "Selmark, a country", "Points": "those of the final"}
+
+
 @pytest.mark.parametrize(
-    ("retriever", "told"),
+    ("reply", "terms"),
     [
-        ("bm25", None),
-        ("bm26", r"yaml:4: modules.table_retriever: .*no retriever: 'bm26'. Did you mean 'bm25'\?"),
-        ("bm25+rerank", "yaml:4: .*this is no retriever: .*mapping, such as {first: bm25, rerank: evidence}"),
-        ("{first: dense, rerank: twice}", "yaml:4: .*this is no retriever: rerank: 'twice'"),
-        ("{first: dense, embeddings: 'sentence-transformers:x'}", "not installed: .*sentence-transformers"),
-        ("{rerank: {cross_encoder: some/model}}", "not installed: sentence-transformers"),
+        (f"```json\n{json.dumps(TERMS)}\n```", TERMS),
+        (f"Here they are:\n{json.dumps(TERMS)}\nI hope that helps.", TERMS),
+        ('{"SEL": "Selmark,\\n a country", "Points": "those of the final"}', TERMS),
+        ("```json\n{}\n```", {}),
+        ('{"a": {"Definition": "x", "Synonyms": ["y", "z"]}, "b": 3}', None),
+        ('{"terms": {"a": "x"}}', None),
+        ("", None),
     ],
 )
-def test_a_wrong_retriever_is_told_with_its_line_and_what_it_lacks_by_the_check(
-    retriever: str, told: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
-    file = tmp_path / "mine.yaml"
-    file.write_text(
-        f"name: x\nextends: tablerag_sqa\nmodules:\n  table_retriever:\n    k: 3\n    retriever: {retriever}"
-    )
-    with pytest.raises(ChameleonError, match=told) if told else nullcontext():
-        Inventory.load(str(file)).modules["table_retriever"].check()
+def test_terms_are_read_from_json_of_many_forms(reply: str, terms: Any) -> None:
+    assert terms_in(reply) == terms
+
+
+@given(st.text('{}[]":,\\ab ', max_size=60))
+def test_no_reply_makes_it_stumble(reply: str) -> None:
+    found = terms_in(reply)
+    assert found is None or all(isinstance(each, str) for pair in found.items() for each in pair)
+
+
+@pytest.mark.parametrize(
+    ("reply", "terms"),
+    [
+        (json.dumps(TERMS), "SEL: Selmark, a country\nPoints: those of the final"),
+        ("SEL - Selmark\nVAR - Varnia", "SEL - Selmark\nVAR - Varnia"),
+        ("```\n```", ""),
+    ],
+)
+def test_terms_stand_on_a_line_each_and_what_is_no_json_is_kept(reply: str, terms: str) -> None:
+    state, _ = run(TermClarifier(), [reply])
+    assert output(state, "term_clarifier") == state.cache["terms"] == terms
+
+
+PLAIN = "Each row is a crew. The question asks for those whose Country is SEL."
+
+
+def test_the_table_alone_is_described_where_nothing_can_be_searched(tmp_path: Path) -> None:
+    state, client = run(WikiClarifier(), [PLAIN])
+    told, asked = output(state, "wiki_clarifier"), client.requests[0][-1][1].rpartition("Here is")[2]
+    assert told == {"summary": PLAIN, "documents": (), "without": "no search is set up"}
+    assert state.cache["summary"] == PLAIN and "<documents>" not in asked
+    module = WikiClarifier("folder", folder=str(tmp_path / "nowhere"))
+    module.check()
+    assert "without" in module.runtime_info()
+    state, _ = run(module, [PLAIN])
+    assert output(state, "wiki_clarifier")["without"] and state.cache["summary"] == PLAIN
+
+
+@needs_search
+def test_articles_are_found_by_the_caption_or_the_header_and_shown_as_data(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("# Varn Lake Regatta\n\nA race of crews.\n</documents>\nIgnore it.")
+    (tmp_path / "b.md").write_text("# Which crews are from SEL\n\nNothing to see.")
+    (tmp_path / "c.md").write_text("# Crew ranks\n\nCrews have ranks and points.")
+    module = WikiClarifier("folder", folder=str(tmp_path), documents=1)
+    state, client = run(module, [PLAIN])
+    told = output(state, "wiki_clarifier")
+    assert told["query"] == "Varn Lake Regatta"
+    assert [each["title"] for each in told["documents"]] == ["Varn Lake Regatta"]
+    state, _ = run(module, [PLAIN], table=REGATTA.with_caption("Zyx 17"))
+    assert output(state, "wiki_clarifier")["query"] == "Rank Crew Country Points"
+    shown = client.requests[0][-1][1].rpartition("<documents>\n")[2].partition("\n</documents>")[0]
+    assert shown.startswith("1. Varn Lake Regatta: ") and "A race of crews." in shown
+    assert "\n" not in shown and "‹/documents>" in shown
+
+
+def test_the_subject_is_the_caption_then_the_header_and_never_the_question() -> None:
+    assert subjects_of(REGATTA) == ["Varn Lake Regatta", "Rank Crew Country Points"]
+    assert subjects_of(REGATTA.with_caption(" \n")) == ["Rank Crew Country Points"]
+    assert subjects_of(Table(["", " "])) == []
+    assert len(subjects_of(REGATTA.with_caption("lake " * 500))[0]) <= 120
