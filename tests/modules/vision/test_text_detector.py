@@ -1,8 +1,9 @@
-"""`text_detector`: the same form of output from every engine, in reading order, in pixels of the original."""
+"""`text_detector`: one form of output from every engine, in reading order, in pixels of the original."""
 
 from __future__ import annotations
 
 import logging
+import random
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -17,18 +18,19 @@ import pytest
 pytest.importorskip("PIL", reason="pictures need pillow")
 pytest.importorskip("numpy", reason="text engines need numpy")
 
-from PIL import Image
+from PIL import Image, ImageDraw
 
-from chameleon import Declined, State
+from chameleon import Declined, Executor, Inventory, State
 from chameleon.core.prompt import context_of
 from chameleon.errors import InventoryError, MissingPackage
 from chameleon.modules.offline.label_reader import LabelReader
 from chameleon.modules.vision.text_detector import TextDetector
 from chameleon.pictures import engines
 from chameleon.run.steps import PreparedModule
+from tests.benchmarks.shared_data import DATA, needs_data
 from tests.engine.doubles import executor
 from tests.modules.vision.conftest import inventory_of
-from tests.pictures.drawn import text_picture
+from tests.pictures.drawn import halves, text_picture
 
 _HAS_BOTH = find_spec("rapidocr") and find_spec("onnxruntime")
 rapidocr = pytest.mark.skipif(not _HAS_BOTH, reason="rapidocr and onnxruntime are not installed")
@@ -119,9 +121,9 @@ def test_a_line_not_read_in_full_answers_nothing(tmp_path: Path, monkeypatch: py
 def test_auto_takes_an_engine_that_works(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    double_of_easyocr(monkeypatch)
+    readers = double_of_easyocr(monkeypatch, has_gpu=True)
     path = text_picture(tmp_path / "a.png", {(20, 15): "Boiling"})
-    assert detect(path).cache["detected_text"] == "Paris Lyon"
+    assert detect(path).cache["detected_text"] == "Paris Lyon" and readers[0][1]["gpu"]
     monkeypatch.setattr(engines, "_made", {})
     monkeypatch.setattr(sys.modules["easyocr"], "Reader", failing_reader)
     broken = detect(path, engine="easyocr")
@@ -158,12 +160,6 @@ def test_what_auto_came_to_is_told_without_loading_it(monkeypatch: pytest.Monkey
         assert resolved["engine"] == (present or [None])[0]
         assert set(resolved["versions"]) >= {"pillow", *present[:1]}
     assert engines._made.keys() <= {(name, ()) for name in here}
-
-
-def test_easyocr_takes_torchs_gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    readers = double_of_easyocr(monkeypatch, has_gpu=True)
-    detect(text_picture(tmp_path / "words.png", {}, (30, 20)), engine="easyocr")
-    assert [options["gpu"] for _, options, _ in readers] == [True]
 
 
 @rapidocr
@@ -211,3 +207,47 @@ def double_of_easyocr(
         module.__dict__.update(held, __spec__=ModuleSpec(name, None))
         monkeypatch.setitem(sys.modules, name, module)
     return made
+
+
+REAL = sorted((DATA / "scienceqa" / "images").glob("*.png"))
+
+
+def drawn(folder: Path) -> dict[str, str]:
+    """Draw ten pictures; return the words that are to be read in two of them."""
+    chance = random.Random(3)
+    noise = Image.effect_noise((400, 300), 90)
+    coloured = Image.merge("RGB", [Image.effect_noise((500, 200), 120) for _ in range(3)])
+    blots, lines = Image.new("RGB", (400, 300), "white"), Image.new("RGB", (400, 300), "white")
+    for _ in range(60):
+        place = [chance.randrange(400), chance.randrange(300)]
+        ImageDraw.Draw(blots).ellipse([*place, place[0] + 9, place[1] + 5], fill="black")
+        ImageDraw.Draw(lines).line([*place, chance.randrange(400), chance.randrange(300)], fill="black")
+    for name, image in {
+        "noise": noise, "coloured": coloured, "blots": blots, "lines": lines, "halves": halves(300, 200),
+        "white": Image.new("L", (200, 100), 255), "dot": Image.new("RGB", (1, 1)),
+        "clear": Image.new("RGBA", (120, 90), (0, 0, 0, 0)),
+    }.items():  # fmt: skip
+        image.save(folder / f"{name}.png")
+    text_picture(folder / "sign.png", {(20, 15): "Adult fare: 4.50"})
+    text_picture(folder / "two.png", {(20, 15): "Harwick", (200, 100): "Lundby"})
+    return {"sign": "Adult fare: 4.50", "two": "Harwick\nLundby"}
+
+
+@rapidocr
+@needs_data
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
+def test_text_is_read_in_every_picture_and_noise_is_no_text_and_no_answer(tmp_path: Path) -> None:
+    shown = drawn(tmp_path)
+    paths = [*REAL, *sorted(tmp_path.glob("*.png"))]
+    assert len(paths) == 40
+    inputs = [{"question": "What is the adult fare?", "image": str(path)} for path in paths]
+    ended = list(Executor(Inventory.load("pictures_offline")).batch(inputs, workers=2))
+    state_of = {path.stem: state for path, state in zip(paths, ended, strict=True)}
+    assert {state.ended.reason for state in ended if state.ended} == {"answered", "declined"}
+    read = {name: state.cache["detected_text"] for name, state in state_of.items()}
+    for name, text in shown.items():
+        assert read[name] == text
+    for name in ("noise", "coloured", "blots", "lines", "halves", "white", "dot", "clear"):
+        assert read[name] == "" and not context_of(state_of[name]), name
+    assert sum(bool(read[path.stem]) for path in REAL) >= 20, "most pictures of ScienceQA have labels"
+    assert {name: state.answer for name, state in state_of.items() if state.answer} == {"sign": "4.50"}

@@ -11,12 +11,12 @@ HEADS = {"num_hidden_layers": 2, "num_attention_heads": 4}
 WORDS = ["<|endoftext|>", *(f"word{number}" for number in range(60))]
 
 
-def save_vit_gpt2(folder: Path, *, width: int = 48, seed: int = 5) -> Path:
+def save_vit_gpt2(folder: Path, width: int = 48) -> Path:
     """A ViT that a GPT-2 looks at: the class of the paper's captioner. Returns the folder."""
     import torch
     from transformers import GPT2Config, VisionEncoderDecoderConfig, VisionEncoderDecoderModel, ViTConfig
 
-    torch.manual_seed(seed)
+    torch.manual_seed(5)
     # What random weights write should depend on the picture.
     lively: dict[str, Any] = {"initializer_range": 0.6}
     encoder = ViTConfig(
@@ -38,12 +38,12 @@ def save_vit_gpt2(folder: Path, *, width: int = 48, seed: int = 5) -> Path:
     return folder
 
 
-def save_blip(folder: Path, *, width: int = 32, seed: int = 5) -> Path:
+def save_blip(folder: Path, width: int = 32) -> Path:
     """A small BLIP, a model with a processor of its own. Returns the folder."""
     import torch
     from transformers import BlipConfig, BlipForConditionalGeneration, BlipProcessor
 
-    torch.manual_seed(seed)
+    torch.manual_seed(5)
     shape: dict[str, Any] = {**HEADS, "hidden_size": width, "intermediate_size": width}
     config = BlipConfig(
         vision_config={**shape, "image_size": SIDE, "patch_size": 8, "initializer_range": 0.6},
@@ -65,13 +65,13 @@ CHAT_TEMPLATE = (  # says what that of SmolVLM says
 )
 
 
-def save_idefics3(folder: Path, *, width: int = 32, seed: int = 5) -> Path:
+def save_idefics3(folder: Path, width: int = 32) -> Path:
     """A SigLIP that a Llama reads: the class of SmolVLM, a model to chat with. Returns the folder."""
     import torch
     from transformers import Idefics3Config, Idefics3ForConditionalGeneration, Idefics3Processor
     from transformers.models.idefics3.image_processing_pil_idefics3 import Idefics3ImageProcessorPil
 
-    torch.manual_seed(seed)
+    torch.manual_seed(5)
     marks = ["<|im_start|>", "<end_of_utterance>", "<fake_token_around_image>", "<image>", "<global-img>"]
     marks += [f"<row_{row}_col_{column}>" for row in range(1, 7) for column in range(1, 7)]
     tokenizer = _tokenizer(marks=marks)
