@@ -1,7 +1,8 @@
-"""What a reply to the list of tables and passages chooses, and which part of a table an answer came from."""
+"""What a reply to a list of tables chooses, which rows a query or program reads, whence an answer came."""
 
 from __future__ import annotations
 
+import ast
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -13,11 +14,15 @@ from hypothesis import strategies as st
 from chameleon import Declined, State, StepRejected, Table
 from chameleon.core.sources import sources_in_words
 from chameleon.documents.indexing import index_files
+from chameleon.modules.documents.program_reads import reads_of_program
+from chameleon.modules.documents.query_reads import reads_of_query
+from chameleon.modules.documents.read_rows import parts_read
 from chameleon.modules.documents.table_choice import TableChoice
 from chameleon.modules.documents.table_sources import TableRegion, TableSources, region_kept
 from chameleon.modules.tablerag.table_retriever import TableRetriever
 from chameleon.retrieval.document import Document
 from chameleon.retrieval.make import build_index
+from tests.modules.text_rows import grouped
 
 pytest.importorskip("tantivy")
 
@@ -33,29 +38,21 @@ def state(tmp_path_factory: pytest.TempPathFactory) -> State:
     return State(input=asked.input, cache={"retrieved": TableRetriever().run(asked)["retrieved"]})
 
 
-@pytest.mark.parametrize(
-    ("reply", "chosen"),
-    [
-        ("2", 2),
-        ("Table: 2.", 2),
-        ("**Table 2**, not the passages", 2),
-        ("passages", "passages"),
-        ("Table: passages", "passages"),
-        ("The passage.", "passages"),
-        ("1 passage", "passages"),
-        ("none", Declined),
-        ("Table: none", Declined),
-        ("Answer: None of the passages", Declined),
-        ("7", StepRejected),
-        ("I cannot say.", StepRejected),
-        ("nonetheless 2", StepRejected),
-    ],
-)
-def test_replies(state: State, reply: str, chosen: Any) -> None:
-    with pytest.raises(chosen) if isinstance(chosen, type) else nullcontext():
+CHOSEN = """
+table | 2 | Table: 2. | **Table 2**, not the passages
+passages | passages | Table: passages | The passage. | 1 passage
+declined | none | Table: none | Answer: None of the passages
+rejected | 7 | I cannot say. | nonetheless 2
+"""
+
+
+@pytest.mark.parametrize(("reply", "chosen"), grouped(CHOSEN))
+def test_replies(state: State, reply: str, chosen: str) -> None:
+    problem = {"declined": Declined, "rejected": StepRejected}.get(chosen)
+    with pytest.raises(problem) if problem else nullcontext():
         found = TableChoice().interpret(reply, state)
         assert ("passages" in found) == (chosen == "passages")
-        assert found.get("id", "").startswith("fees_") == (chosen == 2)
+        assert found.get("id", "").startswith("fees_") == (chosen == "table")
 
 
 @pytest.mark.parametrize("reply", ["1, passages", "Table: 1 and the passages", "passages and table 1"])
@@ -143,3 +140,114 @@ def test_cells_in_which_an_answer_stands(answer: object, part: TableRegion, cell
 )  # fmt: skip
 def test_a_source_in_words(source: dict[str, object], line: str) -> None:
     assert sources_in_words([source]) == [line]
+
+
+_STAFF = [["Inga", "Lone", "2"], ["Lars", "Arvik", "1"], ["Ola", "Lone", "3"]]
+STAFF = Table(["Name", "Town", "Rank"], _STAFF, "staff")
+SHIFTS = Table(
+    ["Who", "Rank", "Hours"], [["Lars", "2", "8"], ["Inga", "1", "7"], ["Ola", "3", "2"]], "shifts"
+)
+BOTH = {"staff": STAFF, "shifts": SHIFTS}
+
+
+def rows(reads: Any, tables: dict[str, Table] = BOTH) -> dict[str, Any]:
+    return {name: kept for name, (kept, _) in parts_read(reads, tables, "staff").items()}
+
+
+@pytest.mark.parametrize(
+    ("sql", "staff", "shifts"),
+    [
+        ("SELECT t.Hours FROM staff AS s, shifts AS t WHERE s.Name = t.Who AND s.Rank = 2", [0], [1]),
+        ("SELECT t.Hours FROM staff s JOIN shifts t ON s.Name = t.Who WHERE t.Rank = 2", [1], [0]),
+        ("SELECT Hours FROM staff INNER JOIN shifts ON Name = Who WHERE Town = 'lone'", [0, 2], [1, 2]),
+        ("SELECT Town FROM staff WHERE Name = (SELECT Who FROM shifts WHERE Hours = 7)", [0], [1]),
+        (
+            "SELECT Town FROM staff WHERE Name IN (SELECT Who FROM shifts WHERE Rank IN (2, 3))",
+            [1, 2],
+            [0, 2],
+        ),
+        ("SELECT Town FROM staff s WHERE 'inga' = LOWER(s.Name)", [0], ...),
+        ("SELECT s.Town FROM staff s JOIN shifts t USING (Rank) WHERE s.Name = 'Ola'", [2], [2]),
+        ("SELECT s.Town FROM staff s JOIN shifts t ON s.Name = t.Who WHERE t.Hours > 5", None, None),
+        ("SELECT s.Town FROM staff s JOIN shifts t ON s.Name = t.Who WHERE t.Who = 'Eva'", None, None),
+        ("SELECT Town, Hours FROM staff, shifts WHERE Name = 'Ola' AND Hours = 8", [2], [0]),
+        ("WITH x AS (SELECT * FROM shifts WHERE Who = 'Ola') SELECT Hours, 'a' || Rank FROM x", ..., [2]),
+        ("SELECT REPLACE(Town, 'o', '0'), 'Lars' FROM staff WHERE Name = 'Ola'", [2], ...),
+        ("SELECT Town FROM staff WHERE Name = 'Ola' OR Town = 'Arvik'", [1, 2], ...),
+        ("SELECT a.Town FROM staff a JOIN staff b ON a.Town = b.Town WHERE b.Name = 'Ola'", [2], ...),
+        ("SELECT", None, None),
+    ],
+)
+def test_rows_that_a_query_reads(sql: str, staff: Any, shifts: Any) -> None:
+    expected = {"staff": staff, "shifts": shifts}
+    assert rows(reads_of_query(sql)) == {name: each for name, each in expected.items() if each is not ...}
+
+
+@pytest.mark.parametrize(
+    ("program", "staff", "shifts"),
+    [
+        ('who = df[df["Rank"] == 2]["Name"].iloc[0]\ns = tables["shifts"]\n'
+         'ans = s.loc[s["Who"] == who, "Hours"].item()', [0], [1]),
+        ('j = pd.merge(tables["staff"], tables["shifts"], left_on="Name", right_on="Who")\n'
+         'ans = j[j["Town"] == "Lone"]["Hours"].sum()', [0, 2], [1, 2]),
+        ('lone = df.loc[df["Town"].str.lower() == "lone", "Name"]\n'
+         'ans = tables["shifts"][tables["shifts"]["Who"].isin(lone)]["Hours"].sum()', [0, 2], [1, 2]),
+        ('a = df[df["Name"] == "Ola"]["Rank"].iloc[0]\nb = df[df["Name"] == "Inga"]["Rank"].iloc[0]\n'
+         'ans = "Ola" if a > b else "Inga"', [0, 2], ...),
+        ('ans = df[df["Rank"] > 1]["Name"].tolist()', None, ...),
+        ('ans = df.set_index("Name").loc["Ola", "Town"]', [2], ...),
+        ("ans = 1", None, None),
+        ("ans = (", None, None),
+    ],
+)  # fmt: skip
+def test_rows_that_a_program_reads(program: str, staff: Any, shifts: Any) -> None:
+    try:
+        tree = ast.parse(program)
+    except SyntaxError:
+        tree = ast.Module([], [])
+    expected = {"staff": staff, "shifts": shifts}
+    assert rows(reads_of_program(tree)) == {name: each for name, each in expected.items() if each is not ...}
+
+
+BRANCHES = Table(["Branch", "City"], [["North", "Oslo"], ["South", "Bergen"], ["East", "Oslo"]], "branches")
+SALES = Table(["Branch", "Year", "Sold"], [["North", "2023", "$120"], ["South", "2023", "95"]], "sales")
+TABLES = {"branches": BRANCHES, "sales": SALES}
+JOIN = "m = tables['branches'].merge(tables['sales'], on='Branch')\nans = m.loc[m['City'] {} 'Oslo', 'Sold']"
+
+
+@pytest.mark.parametrize(
+    ("program", "read"),
+    [
+        ("ans = df[df['City'] == 'Oslo']['Branch']", {"branches": ([0, 2], [0, 1])}),
+        ("ans = df.City.nunique()", {"branches": (None, [1])}),
+        ("ans = df[df['City'] != 'Oslo']['Branch']", {"branches": (None, [0, 1])}),
+        ("ans = df[df['City'].str.contains('Os')]", {"branches": (None, [1])}),
+        ("ans = len([r for r in table['rows'] if r[1] == 'Rome'])", {"branches": (None, [])}),
+        (JOIN.format("=="), {"branches": ([0, 2], [0, 1]), "sales": ([0], [0, 2])}),
+        (JOIN.format(">"), {"branches": (None, [0, 1]), "sales": (None, [0, 2])}),
+        ("s = tables['sales']\nans = s[s['Sold'] == 120]['Branch']", {"sales": ([0], [0, 2])}),
+        (
+            "s = tables['sales']\nans = s[(s['Year'] == 2023) & (s['Branch'] == 'South')]['Sold']",
+            {"sales": ([1], [0, 1, 2])},
+        ),
+    ],
+)
+def test_of_a_program(program: str, read: object) -> None:
+    assert parts_read(reads_of_program(ast.parse(program)), TABLES, "branches") == read
+
+
+WHERE_CITY = "SELECT s.Sold FROM branches b JOIN sales s ON b.Branch = s.Branch WHERE b.City = 'bergen'"
+
+
+@pytest.mark.parametrize(
+    ("query", "read"),
+    [
+        ("SELECT Branch FROM branches WHERE City = 'Oslo'", {"branches": ([0, 2], [0, 1])}),
+        ("SELECT COUNT(*) FROM sales WHERE Year = 2023", {"sales": ([0, 1], [1])}),
+        ("SELECT COUNT(*) FROM sales WHERE Sold > 100", {"sales": (None, [2])}),
+        (WHERE_CITY, {"branches": ([1], [0, 1]), "sales": ([1], [0, 2])}),
+        ("SELECT SUM(Sold) FROM sales", {"sales": (None, [2])}),
+    ],
+)
+def test_of_a_query(query: str, read: object) -> None:
+    assert parts_read(reads_of_query(query), TABLES, "branches") == read

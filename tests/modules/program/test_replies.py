@@ -30,6 +30,7 @@ from chameleon.modules.table_ops.table_query import Form, items_in, sentence_in
 from chameleon.sandbox import ExecResult
 from chameleon.text import unwrapped
 from chameleon.values import freeze
+from tests.modules.text_rows import grouped
 
 
 @pytest.mark.parametrize(
@@ -131,49 +132,46 @@ def test_choices_without_quotes_are_texts() -> None:
     assert naming_choices('é = "é" + surplus', choices) == "é = \"é\" + 'surplus'"
 
 
-@pytest.mark.parametrize(
-    ("reply", "items"),
-    [
-        ("The answer is: Paris - Lyon", ["Paris - Lyon"]), ("The answer is: Vol. 2. Home", ["Vol. 2. Home"]),
-        ("**Answer:** North", ["North"]), ("The answer is:\nLyon.", ["Lyon"]), ("```\nNorth\n```", ["North"]),
-        ('```json\n{"answer": ["North", 3]}\n```', ["North", "3"]), ("<answer>North</answer>", ["North"]),
-        (r"\boxed{12}", ["12"]), ('"North"', ["North"]), ("- North\n- South", ["North", "South"]),
-    ],
-)  # fmt: skip
-def test_an_answer_is_what_is_wrapped(reply: str, items: list[str]) -> None:
-    assert items_in(reply) == items
+WRAPPED = r"""
+North | **Answer:** North | ```⏎North⏎``` | <answer>North</answer> | "North"
+Paris - Lyon | The answer is: Paris - Lyon
+Vol. 2. Home | The answer is: Vol. 2. Home
+Lyon | The answer is:⏎Lyon.
+12 | \boxed{12}
+North; 3 | ```json⏎{"answer": ["North", 3]}⏎```
+North; South | - North⏎- South
+"""
 
 
-def test_a_label_alone_is_no_answer() -> None:
+def test_an_answer_is_what_is_wrapped_and_a_label_alone_is_none() -> None:
+    for reply, items in grouped(WRAPPED):
+        assert items_in(reply) == items.split("; "), reply
     with pytest.raises(StepRejected, match="no answer"):
         items_in("The answer is:")
     assert sentence_in("**Answer:** North had 30.") == "North had 30."
     assert unwrapped('say "a", "b"') == 'say "a", "b"'
 
 
-@pytest.mark.parametrize(
-    ("solution", "answer"),
-    [
-        ("3 + 4 = 7. The answer is 7", "7"),
-        ("The answer is 3.5.", "3.5"),
-        ("the answer is: **$1,204.50**.", "$1,204.50"),
-        ("The answer is Mr. Ito.", "Mr. Ito"),
-        ("The answer is 6:30 P.M.", "6:30 P.M."),
-        ("The answer is 12. This is what was asked.", "12"),
-        ("The answer is no.\nCheck: 4 < 5.", "no"),
-        ("The answer is 12. Check that the final answer is 12.", "12"),
-        ("4 × 3 = 12.\n**Answer:** 12", "12"),
-        ("Answer:\n12 tents", "12 tents"),
-        ("So it is $\\boxed{12}$.", "12"),
-        ("The answer is \\(\\boxed{\\text{noon}}\\).", "noon"),
-        ("Answer: 3\nThe answer is 4.", "4"),
-        ("The answer isn't 4.", None),
-        ("It is seven.", None),
-        ("The answer is", None),
-    ],
-)
-def test_what_a_solution_states(solution: str, answer: str | None) -> None:
-    assert stated_answer(solution) == answer
+# What a solution states, nothing where it states none.
+STATED = r"""
+7 | 3 + 4 = 7. The answer is 7
+3.5 | The answer is 3.5.
+$1,204.50 | the answer is: **$1,204.50**.
+Mr. Ito | The answer is Mr. Ito.
+6:30 P.M. | The answer is 6:30 P.M.
+12 | The answer is 12. This is what was asked. | The answer is 12. Check that the final answer is 12.
+12 | 4 × 3 = 12.⏎**Answer:** 12 | So it is $\boxed{12}$.
+no | The answer is no.⏎Check: 4 < 5.
+12 tents | Answer:⏎12 tents
+noon | The answer is \(\boxed{\text{noon}}\).
+4 | Answer: 3⏎The answer is 4.
+ | The answer isn't 4. | It is seven. | The answer is
+"""
+
+
+@pytest.mark.parametrize(("solution", "answer"), grouped(STATED))
+def test_what_a_solution_states(solution: str, answer: str) -> None:
+    assert stated_answer(solution) == (answer or None)
 
 
 @pytest.mark.parametrize("said", ["The answer is 7. ", "Answer: 7\n", r"\boxed{7} "])
@@ -229,28 +227,21 @@ INVENTORY = {
 OPTIONS = ["a dog. It barks.", "Thursday", "an ash tree"]
 
 
-@pytest.mark.parametrize(
-    ("solution", "expected"),
-    [
-        ("The answer is B, since it rained.", "Thursday"),
-        ("The answer is B – Thursday", "Thursday"),
-        ("The answer is (c).", "an ash tree"),
-        ("The answer is A because it barks.", "a dog. It barks."),
-        ("The answer is A dog. It barks.", "a dog. It barks."),
-        ("The answer is A good question.", "A good question"),  # an article, no letter
-        ("The answer is E.", "E"),
-        ("The answer is surely Thursday.", "Thursday"),
-        ("The answer is not Thursday.", "not Thursday"),
-        ("The answer is B. I am sure that the answer is right.", "Thursday"),
-        ("The answer is A. Wait. The answer is B.", "Thursday"),  # the official rule takes the first
-        ("It rained.\n(b)", "Thursday"),
-        ("\\boxed{B}", "Thursday"),
-        ("It must be Thursday.", "Thursday"),
-        ("It is an ash tree, and no dog.", "an ash tree"),
-        ("It is not Thursday. So it is an ash tree.", "an ash tree"),
-        ("It is Thursday, or an ash tree.", "It is Thursday, or an ash tree."),
-    ],
-)
+# The official rule takes the first letter; an article is none.
+FOUND = r"""
+Thursday | The answer is B, since it rained. | The answer is B – Thursday | The answer is surely Thursday.
+Thursday | The answer is B. I am sure that the answer is right. | The answer is A. Wait. The answer is B.
+Thursday | It rained.⏎(b) | \boxed{B} | It must be Thursday.
+an ash tree | The answer is (c). | It is an ash tree, and no dog. | It is not Thursday. So it is an ash tree.
+a dog. It barks. | The answer is A because it barks. | The answer is A dog. It barks.
+A good question | The answer is A good question.
+E | The answer is E.
+not Thursday | The answer is not Thursday.
+It is Thursday, or an ash tree. | It is Thursday, or an ash tree.
+"""
+
+
+@pytest.mark.parametrize(("solution", "expected"), grouped(FOUND))
 def test_a_solutions_letter_or_option_is_found(solution: str, expected: str) -> None:
     state = State(input=freeze({"choices": OPTIONS}), cache=freeze({"solution": solution}))
     assert AnswerGenerator().run(state) == expected

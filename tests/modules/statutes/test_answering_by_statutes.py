@@ -24,6 +24,7 @@ from chameleon.text import estimated_tokens
 from chameleon.values import freeze, to_json
 from tests.benchmarks.shared_data import DATA, needs_data, rows
 from tests.modules.statutes.samples import FEES, STATUTES
+from tests.modules.text_rows import grouped, lines_of
 
 
 def test_statutes_come_from_a_mapping_a_text_a_file_or_a_folder(tmp_path: Path) -> None:
@@ -106,9 +107,7 @@ entire_section | Section 12(b)(1)(A) applies to the Lark. | 12 whole
 references | Section 12(a)(1) applies. | 12(a)(1) mentioned; 14(a) referenced
 references | Section 12(b)(1) applies. | 12(b)(1) mentioned
 """
-TAKEN = [
-    line.split(" | ") for line in _TAKEN.replace("ALL", "12 whole; 13 whole; 14 whole").strip().splitlines()
-]
+TAKEN = lines_of(_TAKEN.replace("ALL", "12 whole; 13 whole; 14 whole"))
 
 
 @pytest.mark.parametrize("row", TAKEN)
@@ -202,50 +201,38 @@ def test_what_a_question_wants() -> None:
         assert form_of(question) == "text"
 
 
-NO_VERDICTS = """
-Entailment or Contradiction | it is not clear whether it is entailed | Entailed? No. | no exception applies
- | it would be entailed if she were 29 | it is false that it contradicts the facts
-"""
-NO_AMOUNTS = "$12, or $13 in winter | 2.5% | $1.234.567 | $1.200,50 | $1,23,4"
+# A form and what a reply of it says; nothing where it is rejected. "≡" stands for "The answer is: ".
+REPLIES = """
+verdict: Entailment | Entailment | ≡ it does not contradict the facts | ≡ True | ≡ as of May 2015, Entailment.
+verdict: Entailment | ≡ No exception applies, so Entailment. | ≡ Entailment, not Contradiction
+verdict: Contradiction | It is less, which would entail it.⏎≡ Contradiction | no | ≡ it cannot be entailed
+verdict: Contradiction | ≡ it is not entailed but contradicted
+verdict: | ≡ Entailment or Contradiction | ≡ it is not clear whether it is entailed | ≡ Entailed? No.
+verdict: | ≡ it would be entailed if she were 29 | ≡ it is false that it contradicts the facts
+verdict: | ≡ no exception applies
+amount: $1234 | $1,234
+amount: $1234.50 | $1,234.5
+amount: $12 | ≡ for 2017 it is $12
+amount: -$5 | ≡ **-$5**
+amount: $9000 | ≡ $9,000 = $6,000 + $3,000
+amount: $14000 | ≡ 28% of 50000 = 14000 | ≡ $14,000, which is 28% of $50,000
+amount: $14000 | ≡ a fee of $14,000 (12% of $50,000, and $8,000)
+amount: $1500000 | ≡ $1.5 million
+amount: $5000 | ≡ $5k
+amount: $3500000 | ≡ $3,5 Mio.
+amount: $12.50 | ≡ $12,50
+amount: | ≡ $12, or $13 in winter | ≡ 2.5% | ≡ $1.234.567 | ≡ $1.200,50 | ≡ $1,23,4
+amount: | It is $12 or $13. | Her income is $50,000.⏎The rate is 28%. | ≡ LONG
+text: yes, by (h). | She paid late.⏎≡ yes, by (h).
+text: Yes. The answer is in (h). It is $4. | Yes. The answer is in (h).⏎It is $4.
+""".replace("≡", "The answer is:").replace("LONG", "9" * 400)
 
 
-@pytest.mark.parametrize(
-    ("form", "reply", "answer"),
-    [
-        ("verdict", "Entailment", "Entailment"),
-        ("verdict", "It is less, which would entail it.\nThe answer is: Contradiction", "Contradiction"),
-        ("verdict", "The answer is: it does not contradict the facts", "Entailment"),
-        ("verdict", "The answer is: True", "Entailment"),
-        ("verdict", "no", "Contradiction"),
-        ("verdict", "The answer is: No exception applies, so Entailment.", "Entailment"),
-        ("verdict", "The answer is: it cannot be entailed", "Contradiction"),
-        ("verdict", "The answer is: as of May 2015, Entailment.", "Entailment"),
-        ("verdict", "The answer is: it is not entailed but contradicted", "Contradiction"),
-        ("verdict", "The answer is: Entailment, not Contradiction", "Entailment"),
-        ("amount", "$1,234", "$1234"),
-        ("amount", "$1,234.5", "$1234.50"),
-        ("amount", "The answer is: for 2017 it is $12", "$12"),
-        ("amount", "The answer is: **-$5**", "-$5"),
-        ("amount", "The answer is: $9,000 = $6,000 + $3,000", "$9000"),
-        ("amount", "The answer is: 28% of 50000 = 14000", "$14000"),
-        ("amount", "The answer is: $1.5 million", "$1500000"),
-        ("amount", "The answer is: $5k", "$5000"),
-        ("amount", "The answer is: $3,5 Mio.", "$3500000"),
-        ("amount", "The answer is: $12,50", "$12.50"),
-        ("amount", "The answer is: $14,000, which is 28% of $50,000", "$14000"),
-        ("amount", "The answer is: a fee of $14,000 (12% of $50,000, and $8,000)", "$14000"),
-        ("text", "She paid late.\nThe answer is: yes, by (h).", "yes, by (h)."),
-        ("text", "Yes. The answer is in (h).\nIt is $4.", "Yes. The answer is in (h). It is $4."),
-        *(("verdict", f"The answer is: {said}", None) for said in NO_VERDICTS.strip().split(" | ")),
-        *(("amount", f"The answer is: {said}", None) for said in NO_AMOUNTS.strip().split(" | ")),
-        ("amount", "It is $12 or $13.", None),
-        ("amount", "Her income is $50,000.\nThe rate is 28%.", None),
-        ("amount", "The answer is: " + "9" * 400, None),
-    ],
-)
-def test_replies_are_read_by_form_or_rejected(form: Any, reply: str, answer: str | None) -> None:
+@pytest.mark.parametrize(("reply", "read"), grouped(REPLIES))
+def test_replies_are_read_by_form_or_rejected(reply: str, read: str) -> None:
+    form, _, answer = read.partition(":")
     with nullcontext() if answer else pytest.raises(StepRejected):
-        assert answer_in(reply, form) == answer
+        assert answer_in(reply, form) == answer.strip()  # type: ignore[arg-type]
 
 
 @settings(max_examples=50)

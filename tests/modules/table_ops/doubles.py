@@ -24,11 +24,6 @@ def column(cells: str) -> Table:
     return Table(["V"], [[cell.strip()] for cell in cells.split("|")])
 
 
-def lines_of(text: str) -> list[list[str]]:
-    """Return the parts between the bars of each line."""
-    return [[part.strip() for part in line.split("|")] for line in text.strip().splitlines()]
-
-
 def rows_in(messages: Messages) -> dict[int, str]:
     """The rows, by their number, of the table that is asked about."""
     return {int(number): row for number, row in re.findall(r"^row (\d+) : (.*)$", case_in(messages), re.M)}

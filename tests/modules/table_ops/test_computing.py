@@ -17,7 +17,8 @@ from chameleon.modules.table_ops.aggregate import Aggregate, GroupBy
 from chameleon.modules.table_ops.filter_rows import FilterRows, rows_where
 from chameleon.modules.table_ops.order import keys_of
 from chameleon.modules.table_ops.sort_by import ASCENDING, DESCENDING, SortBy
-from tests.modules.table_ops.doubles import TABLE, column, lines_of
+from tests.modules.table_ops.doubles import TABLE, column
+from tests.modules.text_rows import grouped, lines_of
 
 STAGES = Table(
     ["Rank", "Rider and team", "Points", "Date", "Remark"],
@@ -39,7 +40,7 @@ _HELD = """
 13 | Points != 20 | Rider and team does not contain love | Date = 2009 | Date <= 2009-10-04
 23 | Remark is fell or Rank is 3
 """
-HELD = [(each, STAGES, rows) for rows, *some in lines_of(_HELD) for each in some]
+HELD = [(each, STAGES, rows) for each, rows in grouped(_HELD)]
 # A condition, the rows that it leaves, and the cells of the column V.
 _OF_COLUMNS = """
 V < $300 | 2 | $1,200 | $(900) | $300
@@ -62,26 +63,24 @@ def test_a_condition_keeps_the_rows_that_it_says(condition: str, table: Table, r
     assert "".join(str(number) for number, holds in enumerate(held, 1) if holds) == rows
 
 
-@pytest.mark.parametrize(
-    ("condition", "table", "named"),
-    [
-        ("", STAGES, "its end"),
-        ("Pointz > 3", STAGES, "begins at 'Pointz > 3'"),
-        ("Rank >", STAGES, "after 'Rank >'"),
-        ("Points > 20 and", STAGES, "'20 and'"),
-        ("Rank = x or Pontz > 3", STAGES, "'x or Pontz > 3'"),
-        ("(Rank = 1", STAGES, "not closed before its end"),
-        ("Rank = 1)", STAGES, "goes on with ')'"),
-        ("not " * 99 + "Rank = 1", STAGES, "nested"),
-        ("(" * 1_999, STAGES, "nested"),
-        ("Rank = " + "1" * 2_000, STAGES, "2,000 characters"),
-        ("__import__('os').system('id')", STAGES, "begins at"),
-        ("V > 2024-04-01", column("03/04/2024 | 05/06/2024"), "'V'"),
-        ("V > 6 cm", column("5 kg | 8 kg"), "'V'"),
-        ("V > 0.2", column("5% | 30%"), "'V'"),
-        ("V > 20%", column("0.05 | 0.3"), "'V'"),
-    ],
-)
+# What is named of a condition that is not understood, and the condition.
+_FAULTS = """
+begins at 'Pointz > 3' | Pointz > 3
+after 'Rank >' | Rank >
+'20 and' | Points > 20 and
+'x or Pontz > 3' | Rank = x or Pontz > 3
+not closed before its end | (Rank = 1
+goes on with ')' | Rank = 1)
+begins at | __import__('os').system('id')
+"""
+FAULTS = [*((condition, STAGES, named) for condition, named in grouped(_FAULTS)), ("", STAGES, "its end")]
+FAULTS += [("not " * 99 + "Rank = 1", STAGES, "nested"), ("(" * 1_999, STAGES, "nested")]
+FAULTS += [("Rank = " + "1" * 2_000, STAGES, "2,000 characters"), ("V > 6 cm", column("5 kg | 8 kg"), "'V'")]
+FAULTS += [("V > 2024-04-01", column("03/04/2024 | 05/06/2024"), "'V'")]
+FAULTS += [("V > 0.2", column("5% | 30%"), "'V'"), ("V > 20%", column("0.05 | 0.3"), "'V'")]
+
+
+@pytest.mark.parametrize(("condition", "table", "named"), FAULTS)
 def test_what_is_not_understood_is_named(condition: str, table: Table, named: str) -> None:
     with pytest.raises(StepRejected, match=re.escape(named)):
         rows_where(condition, table)
@@ -233,7 +232,7 @@ def test_sorting_keeps_ties_and_puts_the_rest_last(cells: list[str], order: str,
         assert one < next if keys[one] == keys[next] else (keys[one] > keys[next]) == (order == DESCENDING)
 
 
-_ORDERS = """
+ORDERS = """
 down | f_sort_by(Rank). The order is from-large-to-small. | f_sort_by(Rank) desc
 down | f_sort_by(Rank), in descending order. | f_sort_by([Rank]), from the largest to the smallest.
 down | f_sort_by(Rank) Order: Descend
@@ -241,10 +240,9 @@ up | f_sort_by(Rank). Order: ascend | f_sort_by(Rank, asc)
 up | In the order of the ranks. f_sort(Rank), the order is “lowest to highest”
 none | f_sort_by(Rank) | f_sort_by(Rank), small to large or large to small | f_sort_by(Rank). It is.
 """
-ORDERS = [(reply, order) for order, *replies in lines_of(_ORDERS) for reply in replies]
 
 
-@pytest.mark.parametrize(("reply", "order"), ORDERS)
+@pytest.mark.parametrize(("reply", "order"), grouped(ORDERS))
 def test_an_order_is_read_in_all_forms_that_models_write(reply: str, order: str) -> None:
     with pytest.raises(StepRejected, match="names no order") if order == "none" else nullcontext():
         args = SortBy().read_args(reply, TABLE)

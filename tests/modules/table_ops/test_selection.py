@@ -20,7 +20,8 @@ from chameleon.modules.table_ops.selection import SelectColumn, SelectRow
 from chameleon.modules.table_ops.table_query import Form, TableQuery, answer_in
 from tests.llm.asking import Start
 from tests.loopback import Reply
-from tests.modules.table_ops.doubles import TABLE, Messages, case_in, lines_of, rows_in, run
+from tests.modules.table_ops.doubles import TABLE, Messages, case_in, rows_in, run
+from tests.modules.text_rows import grouped, lines_of
 
 JOINS = [", ", ",", "; ", " and ", ", and ", " & ", " - ", " to ", " ... ", ", …, ", "\n", " or ", " "]
 NO_VOTES = """
@@ -34,7 +35,7 @@ f_col([Rank]) and f_col([Team])
 
 
 # The rows or columns that are meant, and how a reply may name them.
-_CHOICES = """
+CHOICES = """
 1 3 4 5 | [row 1, row 3 to row 5]
 1 3 4 5 9 | [row 1, row 3-5, row 9]
 1 2 3 | [rows 1, 2, 3]
@@ -49,10 +50,9 @@ Won, lost | [won,lost]
 Rank; Drawn and lost | [Drawn and lost and Rank]
 Rank; Count (all) | [Count (all), Rank]
 """
-CHOICES = [(each, meant) for meant, *forms in lines_of(_CHOICES) for each in forms]
 
 
-@pytest.mark.parametrize(("inside", "meant"), CHOICES)
+@pytest.mark.parametrize(("inside", "meant"), grouped(CHOICES))
 def test_a_choice_is_read_in_all_forms_that_models_write(inside: str, meant: str) -> None:
     if meant[0].isdigit():
         rows = [int(number) for number in meant.split()]

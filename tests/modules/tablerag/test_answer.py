@@ -16,6 +16,7 @@ from chameleon.values import freeze
 from tests.benchmarks.shared_data import needs_data, rows
 from tests.engine.doubles import Does
 from tests.modules.tablerag.running import REGATTA, run
+from tests.modules.text_rows import grouped
 from tests.prompts.blocks import outside
 
 PROMPTS: dict[AnswerForm, str] = {"verdict": "tabfact", "label": "feverous"}
@@ -28,27 +29,25 @@ def answered(*replies: str, agree: Any = "value") -> Any:
     return run([module, Consistency(agree)], replies)[0].answer
 
 
-@pytest.mark.parametrize(
-    ("form", "reply", "answer"),
-    [
-        ("verdict", "Two are from SEL.\nThe answer is: YES", "yes"),
-        ("verdict", "1", "yes"),
-        ("verdict", "The answer is: 0.", "no"),
-        ("label", "The answer is: SUPPORTS", "SUPPORTS"),
-        ("label", "The claim is supported", "SUPPORTS"),
-        ("label", "Nothing tells.\nThe answer is: Not enough info.", "NOT ENOUGH INFO"),
-        *(("label", reply, "NOT ENOUGH INFO") for reply in ("NOT_ENOUGH_INFORMATION", "2")),
-        ("label", "Answer: false", "REFUTES"),
-        *(("label", reply, None) for reply in ("", "perhaps", "12", "3", "supports and refutes")),
-        ("label", "It is not supported.", None),
-        ("items", "Both rows.\nThe answer is: Otters | Pikes", ["Otters", "Pikes"]),
-        ("short", "The passage says so.\nThe answer is: Anna Brede.", "Anna Brede"),
-        ("short", "6:30 P.M.", "6:30 P.M."),
-    ],
-)
-def test_answers_are_read_or_rejected(form: AnswerForm, reply: str, answer: Any) -> None:
-    with pytest.raises(StepRejected, match="three labels") if answer is None else nullcontext():
-        assert TableAnswerer(form).parse(reply) == answer
+# A form and what a reply of it says; nothing where it is rejected.
+_READ = """
+verdict: yes | Two are from SEL.⏎The answer is: YES | 1
+verdict: no | The answer is: 0.
+label: SUPPORTS | The answer is: SUPPORTS | The claim is supported
+label: NOT ENOUGH INFO | Nothing tells.⏎The answer is: Not enough info. | NOT_ENOUGH_INFORMATION | 2
+label: REFUTES | Answer: false
+label: | | perhaps | 12 | 3 | supports and refutes | It is not supported.
+short: Anna Brede | The passage says so.⏎The answer is: Anna Brede.
+short: 6:30 P.M. | 6:30 P.M.
+"""
+
+
+@pytest.mark.parametrize(("reply", "read"), grouped(_READ))
+def test_answers_are_read_or_rejected(reply: str, read: str) -> None:
+    form, _, answer = read.partition(":")
+    with nullcontext() if answer else pytest.raises(StepRejected, match="three labels"):
+        assert TableAnswerer(form).parse(reply) == answer.strip()  # type: ignore[arg-type]
+    assert TableAnswerer("items").parse("Both.\nThe answer is: Otters | Pikes") == ["Otters", "Pikes"]
 
 
 def test_samples_vote_with_what_they_say_or_to_the_letter() -> None:
