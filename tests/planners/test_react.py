@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from chameleon import LLM, Budget, Executor, Inventory, Module, Planner, State, StepRejected, Table, tool
-from chameleon.core.events import StepRecord
 from chameleon.core.llm_module import AsksModel
 from chameleon.core.log import event_from_json, event_to_json
 from chameleon.errors import InventoryError
@@ -247,18 +246,6 @@ def test_a_budget_ends_a_run_before_it_is_overrun(planner: Planner, budget: Budg
     assert state.status == "budget"
     reached = [state.steps_taken] if budget.steps == most else [len(model.requests), state.usage.calls]
     assert {*reached} == {most}
-
-
-@pytest.mark.parametrize("planner", PLANNERS)
-def test_a_run_that_goes_on_after_its_time_asks_nothing_more(planner: Planner) -> None:
-    model = ScriptedModel(four_at_once(planner))
-    executor = Executor(Inventory.of([Ask()], planner), LLM.connect(model), budget=Budget(seconds=100))
-    events = list(executor.stream(GIVEN))
-    asked, first = len(model.requests), [isinstance(each, StepRecord) for each in events].index(True)
-    before = [*events[:first], replace(events[first], seconds=101)]  # type: ignore[call-arg]
-    state = executor.run(GIVEN, before)
-    assert state.status == "budget" and "100 seconds" in state.why
-    assert len(model.requests) == asked and state.steps_taken == 1
 
 
 def test_what_is_last_answers_and_is_no_tool() -> None:

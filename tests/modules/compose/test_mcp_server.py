@@ -339,17 +339,6 @@ def recorded_inventory(folder: Path, way: str, log: Path, **more: Any) -> Invent
     return Inventory.load(folder / "t.yaml", recorded=settings_in(log))
 
 
-def test_a_run_that_waits_goes_on_where_tools_were_denied(tmp_path: Path) -> None:
-    more = {"deny": ["json"], "at_most": {"texts": 1}}
-    for answer in (False, True):
-        made = recorded_inventory(tmp_path, "", tmp_path / "run.jsonl", **more)
-        with EventLog(tmp_path / "run.jsonl") as log:
-            if answer:
-                log.append(State.fold(log).answer_approval("yes", ""))
-            state = Executor(made).run({"question": "q"}, log)
-    assert state.answer == "a text"
-
-
 def test_an_answer_holds_for_the_tool_as_it_was_listed(tmp_path: Path) -> None:
     with EventLog(tmp_path / "run.jsonl") as log:
         made = recorded_inventory(tmp_path, "", tmp_path / "none")

@@ -1,7 +1,8 @@
-"""Questions over tables without a model: answers, sources, readings, declines; and the table of an index."""
+"""Questions over tables, an index, texts and pictures without a model: answers, sources and declines."""
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import importlib.util
 import json
@@ -10,15 +11,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from chameleon import Executor, Inventory, State, Table
+from chameleon import Declined, Executor, Inventory, State, Table
 from chameleon.core.sources import sources_in_words
-from chameleon.errors import Declined
-from chameleon.modules.offline.among import covered, telling_words
 from chameleon.modules.offline.judge import answer
+from chameleon.modules.offline.label_reader import LabelReader
 from chameleon.retrieval.document import Document
 from chameleon.retrieval.make import build_index
 from chameleon.table import read_table
+from chameleon.values import freeze
 from tests.e2e.commands import Command
 
 HERE = Path(__file__).parent
@@ -143,19 +146,12 @@ def test_tables_that_differ_are_named_and_none_is_chosen(ask_index: Any) -> None
     assert state.answer == "12" and sources(state)[0][0] == "league 2024"
 
 
-def test_tables_that_agree_are_all_named(ask_index: Any) -> None:
-    other = Table(TEAMS.header, [["Nord", "40", "2"], ["Ost", "1", "30"]])
-    state = ask_index("How many points does Nord have?", {"league a": TEAMS, "league b": other})
-    assert state.answer == "40" and {name for name, _, _ in sources(state)} == {"league a", "league b"}
-
-
 @pytest.mark.parametrize("question", ["How many teams are there?", "How many points are there in total?"])
 def test_a_count_or_sum_of_two_tables_agrees_only_where_they_are_copies(
     ask_index: Any, question: str
 ) -> None:
-    rows = [["Nord", "1", "2"], ["Ost", "8", "30"], ["Ulm", "100", "0"]]
-    tables = {"league a": TEAMS, "league b": Table(TEAMS.header, rows)}
-    told = why(ask_index(question, tables))
+    other = Table(TEAMS.header, [["Nord", "1", "2"], ["Ost", "8", "30"], ["Ulm", "100", "0"]])
+    told = why(ask_index(question, {"league a": TEAMS, "league b": other}))
     assert "it is not clear which table is meant (" in told
     assert len(ask_index(question, {"league a": TEAMS, "league b": TEAMS}).sources) == 2
 
@@ -189,12 +185,6 @@ def test_a_rival_that_cannot_be_read_is_told_of_unless_it_is_a_part(ask_index: A
     view = Table(["Team"], [["Nord"], ["West"]], "points of some")
     state = ask_index("How many points does Nord have?", {"league": TEAMS, "view": view}, ahead=9)
     assert state.answer == "40"
-
-
-def test_the_telling_words_of_a_question() -> None:
-    words = telling_words("How many points did Nord get in the 2024 season?")
-    assert set(words.values()) == {"points", "Nord", "2024", "season"}
-    assert covered(words, ["league 2024", "club/league_2024.csv", "Points"]) == {"point", "2024"}
 
 
 EVERYDAY = (HERE.parents[2] / "../shared/data/everyday").resolve()
@@ -242,3 +232,85 @@ def test_questions_are_answered_or_declined(folder: Path, name: str, question: s
     except Declined:
         found = ""
     assert found == expected
+
+
+FERRY = "Harbour Ferry\nAdult fare: $4.50\nChild fare: $2.25\nFirst boat: 6:15\nLast boat: 21:40\nPier 3"
+BOOK = "Title: The Old Man and the Sea\nAuthor: Anna Smith\nPages: 127\nCode: AB-12\nPrice: 15 euro"
+
+
+def label_answer(question: str, text: str, choices: list[str] | None = None) -> str:
+    given = {"question": question} | ({"choices": choices} if choices else {})
+    state = State(input=freeze(given), cache=freeze({"detected_text": text}))
+    said: str = LabelReader().run(state)["answer"]
+    return said
+
+
+@pytest.mark.parametrize("line", Path(__file__).with_name("labels.tsv").read_text("utf-8").splitlines())
+def test_values_beside_their_labels_and_whole_texts_are_answered_and_the_rest_declined(line: str) -> None:
+    question, text, expected = line.split("\t")
+    text = text.replace("FERRY", FERRY).replace("BOOK", BOOK).replace(" / ", "\n")
+    with pytest.raises(Declined) if not expected else contextlib.nullcontext():
+        assert label_answer(question, text) == expected
+
+
+def test_a_value_is_one_of_the_choices() -> None:
+    assert label_answer("What is the adult fare?", FERRY, ["2.25", "4.5"]) == "4.5"
+    assert label_answer("What does the sign say?", "No entry", ["No entry", "Parking"]) == "No entry"
+    with pytest.raises(Declined):
+        label_answer("What is the adult fare?", FERRY, ["$2.25", "$3"])
+
+
+def piece(text: str, left: int, top: int) -> dict[str, Any]:
+    right, bottom = left + 8 * len(text), top + 10
+    box = [[left, top], [right, top], [right, bottom], [left, bottom]]
+    return {"text": text, "box": box, "confidence": 1}
+
+
+def seen(question: str, *pieces: dict[str, Any], **given: str) -> str:
+    text = "\n".join(str(each["text"]) for each in pieces)
+    cache = {"detected_text": text, "text_boxes": list(pieces)}
+    said: str = LabelReader().run(State(freeze({"question": question, **given}), freeze(cache)))["answer"]
+    return said
+
+
+def test_pieces_of_a_picture_stand_beside_each_other_or_apart() -> None:
+    fare = [piece("Adult fare", 0, 0), piece("$4.50", 200, 0)]
+    assert seen("What is the adult fare?", *fare) == "$4.50"
+    for label, *others in (["Author", "Hall Two"], ["Harbour", "Ferry"], ["Ashby", "07:05", "09:35"]):
+        with pytest.raises(Declined):
+            seen(f"What is the {label}?", *(piece(t, 300 * n, 0) for n, t in enumerate([label, *others])))
+
+
+def test_a_text_beside_a_picture_is_read_as_well() -> None:
+    sign, child = piece("Adult fare: $4.50", 0, 0), "Child fare: $2.25"
+    assert seen("What is the child fare?", sign, text=child) == "$2.25"
+    assert seen("What does the sign say?", sign, text=child) == "Adult fare: $4.50"
+    with pytest.raises(Declined):
+        seen("What is the adult fare?", sign, text="Adult fare: $5")
+
+
+def test_the_inventory_reads_a_text_and_tells_the_line() -> None:
+    executor = Executor(Inventory.load("pictures_offline"))
+    state = executor.run({"question": "What is the adult fare?", "text": FERRY})
+    assert state.answer == "$4.50" and state.cache["reading"]["line"] == "Adult fare: $4.50"
+    empty = executor.run({"question": "What does it say?", "text": " "})
+    assert empty.ended is not None and "the text is empty" in str(empty.ended.error)
+
+
+@given(st.text(max_size=80), st.text(max_size=200))
+def test_any_question_is_answered_or_declined(question: str, text: str) -> None:
+    with contextlib.suppress(Declined):
+        assert label_answer(question, text) in " ".join(filter(None, map(str.strip, text.splitlines())))
+
+
+_LABELS = st.sampled_from(["Adult fare", "Child fare", "Fare", "Fare for adults", "Pages", "Author", "Age"])
+_VALUES = st.sampled_from(["$4.50", "5", "Anna Smith", "free", "9:00 to 17:30", "$3 or $4", ""])
+
+
+@given(st.lists(st.tuples(_LABELS, st.sampled_from([": ", " ", ":", " = "]), _VALUES), max_size=5))
+def test_what_is_answered_stands_alone_beside_the_label(lines: list[tuple[str, str, str]]) -> None:
+    text = "\n".join(map("".join, lines))
+    asked = {"What is the adult fare?": {"Adult fare", "Fare for adults"}, "How many pages?": {"Pages"}}
+    for question, labels in {**asked, "Who is the author?": {"Author"}}.items():
+        with contextlib.suppress(Declined):
+            assert {label_answer(question, text)} == {value for label, _, value in lines if label in labels}

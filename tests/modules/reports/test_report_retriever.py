@@ -12,7 +12,7 @@ from chameleon.errors import InventoryError, MissingPackage
 from chameleon.inventory import Inventory
 from chameleon.modules.reports.report import Fact, Report
 from chameleon.modules.reports.report_programs import FinqaExecutor
-from chameleon.modules.reports.report_retriever import ReportRetriever, measures, years_asked
+from chameleon.modules.reports.report_retriever import ReportRetriever, years_asked
 from chameleon.retrieval import ranking
 from chameleon.values import freeze
 from tests.benchmarks.shared_data import needs_data
@@ -38,15 +38,6 @@ def test_a_row_is_found_by_its_name_and_a_sentence_by_its_words(by: str) -> None
     assert names("what was the change in ferry fares from 2010 to 2011?", 1, by) == ["row 2"]
     assert names("how much was paid for dredging in 2011?", 1, by) == ["passage 5"]
     assert names("what?", table=Table(["a"]), passages=[], by=by) == []
-
-
-def test_a_share_needs_a_total_and_a_change_a_balance() -> None:
-    asked = "what percentage of income in 2011 were harbour dues?"
-    assert set(names(asked)) == {"row 1", "row 4"}
-    assert "row 4" not in names(asked.replace("percentage of income", "amount"), 1)
-    assert "row 5" in names("by how much did the funds change between 2010 and 2011?", 3)
-    for each in measures("what was the total of ferry fares in 2011?", Report(TABLE, PASSAGES).facts()):
-        assert all(0 <= value <= 1 for name, value in each.items() if name != "digits")
 
 
 def test_rankings_and_packages_that_are_missing(monkeypatch: pytest.MonkeyPatch) -> None:

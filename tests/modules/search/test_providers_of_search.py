@@ -171,7 +171,6 @@ def test_the_check_tells_of_a_folder_without_documents(
 
 def test_other_documents_have_another_digest(folder: Path) -> None:
     documents = DocumentFolder(folder)
-    documents.check()
     first = documents.runtime_info()
     assert (first["documents"], first["folder"], len(first["sha256"])) == (4, "documents", 64)
     (folder / "magnet.png").write_text("what is not searched does not count")

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from chameleon.modules.statutes.library import Statutes
 from chameleon.modules.statutes.parser import parse
 from chameleon.modules.statutes.references import Citation, citations_in, references_in, references_of
-from chameleon.modules.statutes.tree import Node, Statute, readings
+from chameleon.modules.statutes.tree import Node, Statute
 from tests.benchmarks.shared_data import DATA, needs_data, rows
 from tests.modules.statutes.samples import EXEMPT, FEES, PILOTS, STATUTES
 
@@ -100,19 +100,6 @@ def second_edition(text: str) -> str:
 
 def shape(found: Statute) -> list[tuple[str, str, str, str]]:
     return [(each.name, each.level, each.heading, each.wording) for each in found.root.nodes]
-
-
-def test_provisions_are_found_by_indentation_with_headings_and_flush_text() -> None:
-    tree = parse(FEES)
-    assert " ".join(names(tree)) == (
-        "12 12(a) 12(a)(1) 12(a)(2) 12(b) 12(b)(1) 12(b)(1)(A) 12(b)(1)(B) 12(b)(1)(B)(i) "
-        "12(b)(1)(B)(ii) 12(b)(2) 12(b)(2)(i) 12(b)(2)(ii) 12(h) 12(i)"
-    )
-    assert keeps_all(tree, FEES) and not tree.troubles
-    assert node(tree, "12(i)").level == "subsection" and node(tree, "12(b)(2)(i)").level == "clause"
-    fees = node(tree, "12(b)(1)")
-    assert fees.heading == "In general" and node(tree, "12(b)(1)(A)").heading == ""
-    assert fees.own_lines[-2].content == "For purposes of this paragraph, winter ends in March."
 
 
 def test_a_heading_and_a_sentence_over_several_lines_are_told_apart() -> None:
@@ -216,21 +203,6 @@ def test_the_shared_statutes_lose_no_line_and_have_no_trouble_in_either_edition(
         again = parse(other, name)
         assert shape(again) == shape(found) and not [*found.troubles, *again.troubles]
         assert keeps_all(found, text) and keeps_all(again, other)
-
-
-READINGS = {
-    "5A": [("paragraph", 5, 1)],
-    "i": [("subsection", 9, 0), ("clause", 1, 0)],
-    "V": [("subparagraph", 22, 0), ("subclause", 5, 0)],
-    "aa": [("item", 1, 0), ("subsection", 27, 0)],
-    "(BB)": [("subitem", 2, 0), ("subparagraph", 28, 0)],
-    "a-1": [("subsection", 1, 1)],
-}
-
-
-def test_labels_have_readings() -> None:
-    for label in (*READINGS, "and", "iiii", "2017", ""):
-        assert [tuple(each) for each in readings(label)] == READINGS.get(label, [])
 
 
 LAW = Statutes.of(STATUTES).sections

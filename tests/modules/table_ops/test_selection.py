@@ -128,13 +128,6 @@ def test_a_table_that_no_blocks_show_is_left_alone() -> None:
         assert output["refused"].startswith(shown) and not client.requests
 
 
-def test_a_table_that_is_shown_whole_is_voted_on_as_published() -> None:
-    replies = ["f_row([row 1])", "f_row([row 2])", "f_row([row 2])"]
-    for rows, settings in ((100, {}), (700, {"max_rows": None})):
-        output, client = run(SelectRow(top=1), numbered(rows), replies, samples=3, **settings)
-        assert output["args"] == {"rows": (2,)} and len(client.requests) == 3
-
-
 def test_a_comma_within_thousands_is_no_vote() -> None:
     assert SelectRow().read_args("f_row([row 1, 234])", numbered(1_300)) == {"rows": [1, 234]}
     with pytest.raises(StepRejected, match="thousands"):

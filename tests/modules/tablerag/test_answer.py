@@ -1,17 +1,23 @@
-"""The last step: what a reply says, how samples vote, what the prompt shows, and where an answer stands."""
+"""The last step: what replies say, how samples vote, where an answer stands; inventories, demonstrations."""
 
 from __future__ import annotations
 
+import re
 from contextlib import nullcontext
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from chameleon import State, StepRejected, Table
+from chameleon import Inventory, State, StepRejected, Table
+from chameleon.evaluation.grid import Grid, fixed_plan
 from chameleon.modules.tablerag.answer import AnswerForm, Consistency, FinalAnswer, TableAnswerer, aligned
 from chameleon.modules.tablerag.cell_locator import CellLocator, located
+from chameleon.modules.tablerag.clarifiers import terms_in
+from chameleon.modules.tablerag.llm_filter import KeptPart, run_filter, without_pandas
 from chameleon.modules.tablerag.similarity import SemanticFilter
+from chameleon.table.bars import split_rows
 from chameleon.values import freeze
 from tests.benchmarks.shared_data import needs_data, rows
 from tests.engine.doubles import Does
@@ -138,3 +144,71 @@ def test_the_cells_of_gold_texts_are_mostly_the_gold_cells() -> None:
         as_given += located(texts, table, row["question"])[0] == gold
         distinct += located(list(dict.fromkeys(texts)), table, row["question"])[0] == gold
     assert (as_given, distinct, len(asked)) == (2189, 2133, 2265)
+
+
+def test_answers_are_of_the_task_s_form() -> None:
+    for task, (form, _) in ANSWERS.items():
+        answerer = Inventory.load(f"tablerag_{task}").modules["table_answerer"]
+        assert isinstance(answerer, TableAnswerer)
+        assert (answerer.form, answerer.prompt) == (form, f"tablerag/{task}")
+
+
+@pytest.mark.parametrize(("name", "count", "calls"), [("tablerag", 22, 100), ("tablerag_retrieval", 17, 17)])
+def test_arms_differ_and_take_so_many_calls(name: str, count: int, calls: int) -> None:
+    arms = [(arm.inventory, arm.calls or 0) for arm in Grid.load(name).arms.values()]
+    seen = {(str(fixed_plan(each)), repr(each.spec and each.spec.modules)) for each, _ in arms}
+    assert len(seen) == len(arms) == count and sum(asked for _, asked in arms) == calls
+
+
+FOLDER = Path(__file__).resolve().parents[3] / "prompts/tablerag"
+ANSWERS: dict[str, tuple[AnswerForm, list[Any]]] = {
+    "tabfact": ("verdict", ["yes", "no", "no"]),
+    "feverous": ("label", ["REFUTES", "SUPPORTS", "NOT ENOUGH INFO"]),
+    "sqa": ("items", [["Polar Star", "Amber Arrow"], ["Amber Arrow"], ["22:15"]]),
+    "hybridqa": ("short", ["Anna Brede", "14,900", "1961"]),
+}
+# What the code of the filter's demonstrations keeps, counted by hand.
+KEPT = [
+    KeptPart((1, 3), (0, 2)),
+    KeptPart((0, 1, 2), (0, 2)),
+    KeptPart((0, 1), (0, 1, 3)),
+    KeptPart((0, 1, 2), (0, 3)),
+]
+ITEM = re.compile(
+    r"(?:Title: (?P<title>.+)\n)?(?P<about>(?:.+\n)*?)<data>\n(?P<table>(?:.+\n)+?)</data>\n"
+    r"(?:Statement|Claim|Question|Question or statement): (?P<asked>.+)\n(?P<reply>(?:.+\n)+)"
+)
+
+
+def demonstrations(name: str) -> list[dict[str, Any]]:
+    text = (FOLDER / f"{name}.md").read_text("utf-8").split("\nHere is the ")[0] + "\n"
+    found = [match.groupdict() for match in ITEM.finditer(text)]
+    assert len(found) == text.count("\n<data>\n") >= 2
+    return [demo | {"table": _table(demo["table"], demo["title"] or "")} for demo in found]
+
+
+def _table(text: str, caption: str) -> Table:
+    lines = [line for line in text.rstrip("\n").split("\n") if not line.startswith("… ")]
+    header, *body = split_rows(lines)
+    return Table(header, body, caption)
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_answers_are_read_as_meant(name: str) -> None:
+    form, answers = ANSWERS[name]
+    assert [TableAnswerer(form).parse(demo["reply"]) for demo in demonstrations(name)] == answers
+
+
+@pytest.mark.skipif(bool(without_pandas()), reason="no pandas in a sandbox here")
+def test_the_code_of_the_filter_keeps_what_it_should() -> None:
+    found = []
+    for demo in demonstrations("llm_filter"):
+        code = re.fullmatch(r"Program:\n```python\n(.+)\n```\n+", demo["reply"], re.DOTALL)
+        assert code is not None
+        found.append(run_filter(code[1], demo["table"]))
+    assert found == KEPT
+
+
+def test_terms_are_json() -> None:
+    found = [terms_in(demo["reply"].removeprefix("Terms:")) for demo in demonstrations("term_clarifier")]
+    assert found[1] == {} and found[0] and set(found[0]) == {"att", "w", "l"}
