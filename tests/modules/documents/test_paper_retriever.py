@@ -14,12 +14,7 @@ from chameleon.modules.documents.paper_readers import (
     PaperProgramGenerator,
     PaperProgramVerifier,
 )
-from chameleon.modules.documents.paper_retriever import (
-    PaperRetriever,
-    is_named,
-    nearness,
-    numbers_in,
-)
+from chameleon.modules.documents.paper_retriever import PaperRetriever, is_named, nearness, numbers_in
 from chameleon.modules.documents.quotes import fault_of_numbers, fault_of_quotes, quotes_in
 from chameleon.values import freeze
 from tests.modules.text_rows import grouped
