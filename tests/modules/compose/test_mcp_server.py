@@ -210,14 +210,11 @@ def test_names_become_names_that_plans_can_write(folder: Path) -> None:
     made = inventory(folder, "get-sum", "查天气", raw=entry("unicode"))
     assert list(made.modules) == ["gr_e_", "raw_1st", "get_sum", "tool_412612", "tool_727597"]
     assert made.modules["tool_412612"].description == "查天气: Weather."
-    made.check()
     with EventLog(folder / "unicode.jsonl") as log:
-        first = run(made, log)
-    assert first.executed_names == ("get_sum", "tool_412612")
+        assert run(made, log).executed_names == ("get_sum", "tool_412612")
     source = replace(made.source, recorded=settings_in(folder / "unicode.jsonl"))  # type: ignore[type-var]
     again = Inventory.read(source)
-    assert [each.description for each in again.modules.values()][3] == "查天气: Weather."
-    assert run(again).answer == "a text"
+    assert again.modules["tool_412612"].description == "查天气: Weather." and run(again).answer == "a text"
 
 
 def test_a_tool_that_nobody_could_call_is_left_out(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -331,22 +328,21 @@ def test_a_table_that_holds_a_secret_is_not_sent(folder: Path, monkeypatch: pyte
     assert "holds a key" in str(run(Inventory.of([read, opened.modules["free"]], plan)).ended)
 
 
-def recorded_inventory(folder: Path, way: str, log: Path, **more: Any) -> Inventory:
-    """Return the inventory of a log, whose server now goes another way."""
-    raw = {"mcp": {"command": ["sh", "serve.sh"]}, **more}
-    (folder / "t.yaml").write_text(json.dumps(data(raw=raw)))
-    (folder / "serve.sh").write_text(f"exec {sys.executable} {RAW} '{way}'\n")
-    return Inventory.load(folder / "t.yaml", recorded=settings_in(log))
-
-
 def test_an_answer_holds_for_the_tool_as_it_was_listed(tmp_path: Path) -> None:
-    with EventLog(tmp_path / "run.jsonl") as log:
-        made = recorded_inventory(tmp_path, "", tmp_path / "none")
-        log_state = Executor(made).run({"question": "q"}, log)
-        log.append(log_state.answer_approval("yes", ""))
+    """What a server serves is in a file that another process finds changed."""
+    serve, log_file = tmp_path / "serve.sh", tmp_path / "run.jsonl"
+
+    def resumed(way: str, log: Path) -> Inventory:
+        serve.write_text(f"exec {sys.executable} {RAW} '{way}'\n")
+        (tmp_path / "t.yaml").write_text(json.dumps(data(raw={"mcp": {"command": ["sh", "serve.sh"]}})))
+        return Inventory.load(tmp_path / "t.yaml", recorded=settings_in(log))
+
+    with EventLog(log_file) as log:
+        waiting = Executor(resumed("", tmp_path / "none")).run({"question": "q"}, log)
+        log.append(waiting.answer_approval("yes", ""))
     connection(McpSpec(command=["sh", "serve.sh"]), tmp_path).close()  # as if another process resumed
-    changed = recorded_inventory(tmp_path, "changed", tmp_path / "run.jsonl")
-    with EventLog(tmp_path / "run.jsonl") as log:
+    changed = resumed("changed", log_file)
+    with EventLog(log_file) as log:
         state = Executor(changed).run({"question": "q"}, log)
     assert "is not what it was when the log began" in str(state.ended)
 

@@ -86,11 +86,9 @@ ODD = Table(["Team", "", "Points", "Lost"], [[*"ax12"], [*"bx34"], [*"ax12"]])
 def test_rows_are_counted_from_one_and_a_nameless_column_has_a_number() -> None:
     told = TableRegion([0, 2], [0, 1]).to_json(ODD, [(2, 1)])
     assert told == {"of": 3, "rows": [1, 3], "columns": ["Team", "column 2"], "cells": [[3, "column 2"]]}
-    assert TableRegion().to_json(ODD)["rows"] == [1, 2, 3]
     assert region_kept(ODD, Table(["Team"], [["c"]])) is None
     assert region_kept(ODD, ODD.with_caption("other")) == TableRegion()
-    long = Table(["a"], [["x"]] * 1001)
-    assert TableRegion().to_json(long) == {"of": 1001, "columns": ["a"]}
+    assert TableRegion().to_json(Table(["a"], [["x"]] * 1001)) == {"of": 1001, "columns": ["a"]}
 
 
 @settings(max_examples=30)
@@ -212,42 +210,22 @@ def test_rows_that_a_program_reads(program: str, staff: Any, shifts: Any) -> Non
 BRANCHES = Table(["Branch", "City"], [["North", "Oslo"], ["South", "Bergen"], ["East", "Oslo"]], "branches")
 SALES = Table(["Branch", "Year", "Sold"], [["North", "2023", "$120"], ["South", "2023", "95"]], "sales")
 TABLES = {"branches": BRANCHES, "sales": SALES}
-JOIN = "m = tables['branches'].merge(tables['sales'], on='Branch')\nans = m.loc[m['City'] {} 'Oslo', 'Sold']"
+JOINED = {"branches": ([0, 2], [0, 1]), "sales": ([0], [0, 2])}
 
 
 @pytest.mark.parametrize(
-    ("program", "read"),
+    ("written", "read"),
     [
-        ("ans = df[df['City'] == 'Oslo']['Branch']", {"branches": ([0, 2], [0, 1])}),
+        ("m = df.merge(tables['sales'], on='Branch')\nans = m.loc[m['City'] == 'Oslo', 'Sold']", JOINED),
         ("ans = df.City.nunique()", {"branches": (None, [1])}),
-        ("ans = df[df['City'] != 'Oslo']['Branch']", {"branches": (None, [0, 1])}),
-        ("ans = df[df['City'].str.contains('Os')]", {"branches": (None, [1])}),
         ("ans = len([r for r in table['rows'] if r[1] == 'Rome'])", {"branches": (None, [])}),
-        (JOIN.format("=="), {"branches": ([0, 2], [0, 1]), "sales": ([0], [0, 2])}),
-        (JOIN.format(">"), {"branches": (None, [0, 1]), "sales": (None, [0, 2])}),
         ("s = tables['sales']\nans = s[s['Sold'] == 120]['Branch']", {"sales": ([0], [0, 2])}),
-        (
-            "s = tables['sales']\nans = s[(s['Year'] == 2023) & (s['Branch'] == 'South')]['Sold']",
-            {"sales": ([1], [0, 1, 2])},
-        ),
-    ],
-)
-def test_of_a_program(program: str, read: object) -> None:
-    assert parts_read(reads_of_program(ast.parse(program)), TABLES, "branches") == read
-
-
-WHERE_CITY = "SELECT s.Sold FROM branches b JOIN sales s ON b.Branch = s.Branch WHERE b.City = 'bergen'"
-
-
-@pytest.mark.parametrize(
-    ("query", "read"),
-    [
-        ("SELECT Branch FROM branches WHERE City = 'Oslo'", {"branches": ([0, 2], [0, 1])}),
+        ("SELECT s.Sold FROM branches b JOIN sales s USING (Branch) WHERE b.City = 'oslo'", JOINED),
         ("SELECT COUNT(*) FROM sales WHERE Year = 2023", {"sales": ([0, 1], [1])}),
         ("SELECT COUNT(*) FROM sales WHERE Sold > 100", {"sales": (None, [2])}),
-        (WHERE_CITY, {"branches": ([1], [0, 1]), "sales": ([1], [0, 2])}),
-        ("SELECT SUM(Sold) FROM sales", {"sales": (None, [2])}),
     ],
 )
-def test_of_a_query(query: str, read: object) -> None:
-    assert parts_read(reads_of_query(query), TABLES, "branches") == read
+def test_columns_that_a_query_or_a_program_reads(written: str, read: object) -> None:
+    is_query = written.startswith("SELECT")
+    reads = reads_of_query(written) if is_query else reads_of_program(ast.parse(written))
+    assert parts_read(reads, TABLES, "branches") == read

@@ -43,7 +43,6 @@ def asks(module: Any, replies: list[Any], **cache: Any) -> tuple[Any, ScriptedMo
 def test_the_generator_gives_the_lines_of_the_first_reply_that_was_not_cut_off() -> None:
     output, client = asks(ClozeGenerator(), [f"{ONE}\n{TWO}\n"] * 3)
     assert output == [ONE, TWO]
-    assert ClozeGenerator().update_cache({}, output) == {"cloze": output}
     shown = client.requests[0][-1][1].rpartition("/*")[2]
     assert "pikes" in shown and "terns" not in shown and "not shown" not in shown
     assert asks(ClozeGenerator(), [CUT, ONE])[0] == [ONE]
@@ -67,18 +66,6 @@ def test_the_generator_gives_nothing_where_the_published_condition_does_not_hold
 
 
 @needs_seal
-def test_the_filler_shows_the_sub_questions_and_the_columns() -> None:
-    output, client = asks(ClozeFiller(), [RIGHT], cloze=[ONE, TWO])
-    cached = ClozeFiller().update_cache({}, output)
-    assert cached == {"evidence": "3 crews are from sel. 1 crews are from ost."}
-    asked = client.requests[0][-1][1]
-    assert "1: how many crews are from sel?\n2: How many crews are from ost?\nSQL:" in asked
-    assert '"Country" TEXT' in asked
-    output, client = asks(ClozeFiller(), [], cloze=[])
-    assert output == {"evidence": [], "fills": []} and not client.requests
-
-
-@needs_seal
 @pytest.mark.parametrize(
     ("replies", "cloze", "fills"),
     [
@@ -88,13 +75,15 @@ def test_the_filler_shows_the_sub_questions_and_the_columns() -> None:
         ([f"1: SELECT Crew FROM w\n2: {SEL}"], [ONE, TWO], [None, "3"]),
         ([f"1: SELECT Crew, Time FROM w LIMIT 1\n2: {SEL}"], [ONE, TWO], [None, "3"]),
         (["1: SELECT NULL\n2: SELECT COUNT(*) FROM nowhere"], [ONE, TWO], [None, None]),
+        ([], [], []),
     ],
 )
 def test_each_gap_is_filled_with_the_value_of_most(
     replies: list[Any], cloze: list[str], fills: list[str | None]
 ) -> None:
-    output, _ = asks(ClozeFiller(), replies, cloze=cloze)
+    output, client = asks(ClozeFiller(), replies, cloze=cloze)
     assert output == {"evidence": filled(cloze, fills), "fills": fills}
+    assert bool(client.requests) == bool(cloze)
 
 
 def test_queries_are_known_by_their_numbers() -> None:

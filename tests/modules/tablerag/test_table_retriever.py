@@ -52,11 +52,10 @@ def test_the_nearest_table_is_the_one_to_answer_from_with_its_title_for_a_captio
     assert state.input["table"] == TRAINS.with_caption("Night trains") and state.input["tables"] == ()
     state = found("When was the brewery Tolle founded?", index)
     assert state.input["table"] == BREWERIES
-    (passage,) = state.input["passages"]
-    assert passage == {"title": "Tolle brewery", "text": "The brewery Tolle in Arvik makes beer."}
-    told = state.cache["retrieved"]
-    assert {each["id"] for each in told} == {"breweries", "tolle"}
-    assert [each["score"] for each in told] == sorted((each["score"] for each in told), reverse=True)
+    passage = {"title": "Tolle brewery", "text": "The brewery Tolle in Arvik makes beer."}
+    assert state.input["passages"] == (passage,)
+    first, second = state.cache["retrieved"]
+    assert {first["id"], second["id"]} == {"breweries", "tolle"} and first["score"] >= second["score"]
 
 
 def test_earlier_questions_belong_to_the_query_and_without_an_index_the_table_stays(index: str) -> None:
