@@ -55,16 +55,15 @@ def endpoints(services: WebServer, monkeypatch: pytest.MonkeyPatch) -> WebServer
 def test_results_of_a_generated_query_reach_the_context(
     endpoints: WebServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plan, replies = ["query_generator", "bing_search"], ['Query: "high tide times"\nmore']
-    state = run(plan, replies, bing_search={"count": 2}, query_generator={})
-    assert endpoints.asked[0].query["q"] == "high tide times"
-    moon = "2. The Moon (https://example.org/moon): The Moon pulls at the sea."
-    assert shown(state, "bing_search") == [TIDES, moon]
-    assert "Query: high tide times" in context_of(state).splitlines() and KEY not in str(state)
-    output = state.history[1].output
-    assert (output["provider"], output["query"], len(output["results"])) == ("bing", "high tide times", 2)
     monkeypatch.setenv("CHAMELEON_USER_AGENT", "lab/1.0 (me@example.org)")
-    state = run(["query_generator", "wikipedia_search"], ["nothing"], query_generator={})
+    plan, query = ["query_generator", "bing_search"], "high tide times"
+    state = run(plan, [f'Query: "{query}"\nmore'], bing_search={"count": 2})
+    moon = "2. The Moon (https://example.org/moon): The Moon pulls at the sea."
+    assert shown(state, "bing_search") == [TIDES, moon] and KEY not in str(state)
+    assert f"Query: {query}" in context_of(state).splitlines()
+    output = state.history[1].output
+    assert (output["provider"], output["query"], len(output["results"])) == ("bing", query, 2)
+    state = run(["query_generator", "wikipedia_search"], ["nothing"])
     assert endpoints.asked[-1].headers["user-agent"] == "lab/1.0 (me@example.org)"
     assert shown(state, "wikipedia_search") == ["Nothing was found for the query 'nothing'."]
 

@@ -84,12 +84,10 @@ def test_nothing_that_is_shown_ends_its_block(form: AnswerForm, format: str) -> 
     assert not lines and shown.count("\n</data>") == 1 and shown.rstrip().endswith("Is it?")
 
 
-def test_the_prompt_shows_passages_and_columns_that_are_aligned() -> None:
-    shown = asked("verdict", "string", {}, passages=["one", {"title": "T", "text": "two"}])
-    assert "<passages>\none\nT: two\n</passages>" in shown
+def test_columns_are_aligned() -> None:
     first = "Rank  Crew    Country  Points\n   1  Otters  SEL       1,200\n"
     second = "   2  Herons  OST         980\n… 2 more rows not shown"
-    assert first in shown and aligned(REGATTA, max_rows=2) == first + second
+    assert first in asked("verdict", "string", {}) and aligned(REGATTA, max_rows=2) == first + second
 
 
 _CLUBS = ["Tarn Rovers|2|Mill Hill", "Mill Hill|1|Arvik", "Arvik|3|Tarn Rovers", "Mill Hill|1|Selmark"]
