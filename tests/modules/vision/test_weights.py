@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import socket
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -114,6 +115,6 @@ def test_weights_and_device_are_told_without_loading(tmp_path: Path, monkeypatch
     assert weights_of(NAME) == "0" * 40
     monkeypatch.setattr(torch.accelerator, "is_available", lambda: False)
     found = ImageCaptioner(NAME).runtime_info()
-    assert found["device"] == "cpu" and found["versions"]["torch"] == torch.__version__
+    assert found["device"] == "cpu" and found["versions"]["torch"] == version("torch")
     assert ImageCaptioner(NAME, device="cuda:99").runtime_info()["device"] is None
     assert captioning._captioners == {}
