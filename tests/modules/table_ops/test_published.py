@@ -50,14 +50,10 @@ DEPARTURES = {
 
 def _operation(name: str, replies: list[list[str]], folder: Path) -> tuple[TableOperation, ScriptedModel]:
     """The operation as published: votes by rank, one row a call, and all samples in one go."""
-    made: dict[str, TableOperation] = {
-        "select_row": SelectRow(weights="rank"),
-        "select_column": SelectColumn(weights="rank"),
-        "add_column": AddColumn(weights="rank", rows_shown=3, rows_per_call=1),
-        "group_column": GroupBy(weights="rank"),
-        "sort_column": SortBy(weights="rank"),
-    }
-    operation = copy_with(made[name], name=name)
+    kinds: dict[str, Any] = {"select_row": SelectRow, "select_column": SelectColumn, "add_column": AddColumn}
+    kinds |= {"group_column": GroupBy, "sort_column": SortBy}
+    few: dict[str, Any] = {"rows_shown": 3, "rows_per_call": 1} if name == "add_column" else {}
+    operation: TableOperation = copy_with(kinds[name](weights="rank", **few), name=name)
     (folder / "plain.md").write_text(PLAIN)
     operation.prompt = "plain"
     configure(operation, replace(asking_of(operation), folders=(folder,)))
