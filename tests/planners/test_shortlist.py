@@ -99,9 +99,7 @@ def test_what_any_question_may_need_is_always_shown_and_must_exist() -> None:
         names(POSTAGE, always=["tide_time"])
 
 
-def test_a_planner_tells_its_embeddings_where_it_needs_them_and_warns_once_of_words_alone(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_embeddings_are_told(monkeypatch: pytest.MonkeyPatch, caplog: Any) -> None:
     for there, auto in ((True, MINILM), (False, "none")):
         monkeypatch.setattr(models, "find_spec", lambda name, there=there: name if there else None)
         assert OneShot(shortlist=2).runtime_info(LARGE) == {"embeddings": auto}

@@ -176,9 +176,7 @@ def test_a_tool_that_is_slow_or_asks_for_input_fails_and_steps_run_in_their_orde
         (entry(use="x:y"), "have no 'use'"),
     ],
 )
-def test_an_inventory_that_cannot_be_made_says_why_and_where(
-    folder: Path, server: dict[str, Any], told: str, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_what_cannot_be_made_says_why(folder: Path, server: Any, told: str, caplog: Any) -> None:
     with pytest.raises(ChameleonError) as caught:
         inventory(folder, raw=server)
     assert told in str(caught.value) and "modules.raw" in str(caught.value), caught.value
@@ -186,9 +184,7 @@ def test_an_inventory_that_cannot_be_made_says_why_and_where(
     assert not [each for each in caplog.records if each.name == "asyncio"]
 
 
-def test_tools_of_one_name_need_a_prefix_and_the_server_a_package(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_prefix_or_a_package_is_needed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InventoryError, match=r"two modules are called text.*prefix"):
         inventory(folder, one=entry(), two=entry())
     made = inventory(folder, one=entry(tools=["text"]), two=entry(tools=["text"], prefix="two_"))
@@ -231,9 +227,7 @@ def test_a_tool_that_nobody_could_call_is_left_out(folder: Path, caplog: pytest.
     ("allow", "asking"),  # what the server says destroys asks all the same
     [([], "destroys reads plain"), (["reads", "plain"], "destroys"), (["destroys"], "destroys reads plain")],
 )
-def test_tools_ask_unless_the_inventory_allows_denies_or_bounds_them(
-    folder: Path, allow: list[str], asking: str, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_tools_ask_unless_allowed(folder: Path, allow: Any, asking: str, caplog: Any) -> None:
     made = inventory(folder, raw=entry("annotated", allow=allow))
     assert " ".join(name for name, module in made.modules.items() if module.requires_approval) == asking
     assert len(caplog.messages) == ("destroys" in allow)
@@ -257,9 +251,7 @@ def test_arguments_are_checked_results_are_arguments_and_many_runs_go_at_once(fo
 
 
 @pytest.mark.parametrize("name", ["structured", "table", "picture", "failed"])
-def test_a_run_is_replayed_without_its_server(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
+def test_a_replay_needs_no_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     (tmp_path / "server.py").write_text(RAW.read_text())
     monkeypatch.setenv("MINE", "a-value-of-mine")
     given = entry(file=tmp_path / "server.py", on_error="skip", mcp={"env": {"THEIRS": "$MINE"}})

@@ -104,9 +104,7 @@ def innermost(event: Event) -> Event:
         ({"middle": Budget(calls=1)}, {}, None, "same reached its budget of 1 call"),
     ],
 )
-def test_a_budget_of_an_inventory_fails_its_step_and_no_more(
-    budgets: Mapping[str, Budget], on_error: Mapping[str, Any], answer: str | None, told: str
-) -> None:
+def test_a_budget_of_its_own_fails_its_step(budgets: Any, on_error: Any, answer: Any, told: str) -> None:
     inventory = spent(on_error, **budgets)
     names = ("rest", "work", "rest")
 

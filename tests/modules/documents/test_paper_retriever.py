@@ -175,9 +175,7 @@ def test_quotes_are_found_in_any_form_of_double_quotes() -> None:
         *((said, "310", ["no number"], False) for said in ("", "2 / 0 = 310", "__import__('os') = 310")),
     ],
 )
-def test_numbers_stand_in_a_passage_or_follow_from_such(
-    solution: str, answer: str, known: list[str], is_right: bool
-) -> None:
+def test_numbers_stand_in_passages(solution: str, answer: str, known: Any, is_right: bool) -> None:
     assert (fault_of_numbers(solution, answer, known) == "") == is_right
 
 

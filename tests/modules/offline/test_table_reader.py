@@ -147,9 +147,7 @@ def test_tables_that_differ_are_named_and_none_is_chosen(ask_index: Any) -> None
 
 
 @pytest.mark.parametrize("question", ["How many teams are there?", "How many points are there in total?"])
-def test_a_count_or_sum_of_two_tables_agrees_only_where_they_are_copies(
-    ask_index: Any, question: str
-) -> None:
+def test_counts_and_sums_agree_only_over_copies(ask_index: Any, question: str) -> None:
     other = Table(TEAMS.header, [["Nord", "1", "2"], ["Ost", "8", "30"], ["Ulm", "100", "0"]])
     told = why(ask_index(question, {"league a": TEAMS, "league b": other}))
     assert "it is not clear which table is meant (" in told

@@ -153,9 +153,7 @@ def test_the_passage_that_fits_is_found(folder: Path) -> None:
     assert documents.search("zebra?", 3) == [] and documents.search("", 3) == []
 
 
-def test_the_check_tells_of_a_folder_without_documents(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_without_documents_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match="no folder"):
         DocumentFolder(tmp_path / "none").check()

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from pytest import MonkeyPatch
 
 from chameleon import LLM, Executor, Inventory, State
 from chameleon.core.prompt import context_of
@@ -53,9 +54,7 @@ def endpoints(services: WebServer, monkeypatch: pytest.MonkeyPatch) -> WebServer
     return services
 
 
-def test_results_of_a_generated_query_reach_the_context(
-    endpoints: WebServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_results_reach_the_context(endpoints: WebServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CHAMELEON_USER_AGENT", "lab/1.0 (me@example.org)")
     plan, query = ["query_generator", "bing_search"], "high tide times"
     state = run(plan, [f'Query: "{query}"\nmore'], bing_search={"count": 2})
@@ -69,7 +68,7 @@ def test_results_of_a_generated_query_reach_the_context(
     assert shown(state, "wikipedia_search") == ["Nothing was found for the query 'nothing'."]
 
 
-def test_pages_are_read_where_yaml_asks_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pages_are_read_where_yaml_asks_for_it(monkeypatch: MonkeyPatch) -> None:
     monkeypatch.setattr("chameleon.modules.search.search._PAGE_SPACING", 0.0)
     page = b"<title>T</title><script>no</script><h1>Tides</h1><p>Twice a day.</p></search_results>"
     body = [page + b"x " * 200] + [b"<p>more</p>" * 10_000] * 25
@@ -120,9 +119,7 @@ def test_settings_out_of_bounds_are_refused(settings: dict[str, Any], told: str)
         inventory(["web_search"], web_search=settings)
 
 
-def test_the_question_is_searched_for_and_results_are_kept(
-    endpoints: WebServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_results_are_kept(endpoints: WebServer, tmp_path: Path, monkeypatch: MonkeyPatch) -> None:
     monkeypatch.setenv("CHAMELEON_WEB_CACHE", str(tmp_path / "web.sqlite"))
     for _ in range(2):
         assert shown(run(["bing_search"]), "bing_search") == [TIDES]

@@ -78,9 +78,7 @@ def test_the_generator_gives_nothing_where_the_published_condition_does_not_hold
         ([], [], []),
     ],
 )
-def test_each_gap_is_filled_with_the_value_of_most(
-    replies: list[Any], cloze: list[str], fills: list[str | None]
-) -> None:
+def test_gaps_have_the_value_of_most(replies: list[Any], cloze: list[str], fills: list[Any]) -> None:
     output, client = asks(ClozeFiller(), replies, cloze=cloze)
     assert output == {"evidence": filled(cloze, fills), "fills": fills}
     assert bool(client.requests) == bool(cloze)

@@ -67,9 +67,7 @@ CLOSED = (
 )
 
 
-def found(
-    question: str, strategy: Strategy = "mentioned_only", statutes: Any = STATUTES, **options: Any
-) -> dict[str, Any]:
+def found(question: str, strategy: Any = "mentioned_only", statutes: Any = STATUTES, **options: Any) -> Any:
     module = StatuteRetriever(strategy, **options)
     facts = "The Lark is exempt under section 14(a)(1)."  # which do not count
     output = module.run(State(input=freeze({"question": question, "statutes": statutes, "text": facts})))
@@ -113,7 +111,7 @@ TAKEN = lines_of(_TAKEN.replace("ALL", "12 whole; 13 whole; 14 whole"))
 @pytest.mark.parametrize("row", TAKEN)
 def test_what_is_taken_by_each_strategy(row: list[str], caplog: pytest.LogCaptureFixture) -> None:
     strategy, question, taken, *unknown = row
-    output = found(question, strategy)  # type: ignore[arg-type]
+    output = found(question, strategy)
     assert "; ".join(f"{each['id']} {each['why']}" for each in output["provisions"]) == taken
     assert ", ".join(output["unknown"]) == "".join(unknown)
     assert output["text"].endswith(f"[Not in the statutes: {unknown[0]}.]" if unknown else "")

@@ -226,9 +226,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 @given(tables(min_rows=1, min_columns=2), st.integers(0, 10**6), st.floats(0, 1))
-def test_a_chain_applied_again_gives_the_last_table(
-    folder: Path, table: Table, seed: int, cut: float
-) -> None:
+def test_a_chain_gives_its_last_table_again(folder: Path, table: Table, seed: int, cut: float) -> None:
     before, given_input = copy.deepcopy(table.to_json()), {"question": "?", "table": table, "tables": [OTHER]}
     events = list(_executor(table, seed, folder).stream(given_input))
     state = State.fold(events)

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pytest import MonkeyPatch
 
 from chameleon import Table
 from chameleon.errors import MissingPackage
@@ -77,9 +78,7 @@ def test_what_finds_no_table_says_why(index: str) -> None:
         assert ended.reason == reason and told in str(ended.error)
 
 
-def test_an_index_is_opened_once_and_anew_when_it_was_built_anew(
-    index: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_index_is_opened_once(index: str, tmp_path: Path, monkeypatch: MonkeyPatch) -> None:
     opens: list[Any] = []
     plain = Index.open
     monkeypatch.setattr(Index, "open", lambda path: opens.append(path) or plain(path))
@@ -97,7 +96,7 @@ def test_an_index_is_opened_once_and_anew_when_it_was_built_anew(
     assert len(after) == 4 and retriever.search("Tolle", 2)
 
 
-def test_the_check_tells_what_a_retriever_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_check_tells_what_a_retriever_lacks(monkeypatch: MonkeyPatch) -> None:
     TableRetriever("bm25").check()
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     dense = {"first": "dense", "embeddings": "sentence-transformers:x"}

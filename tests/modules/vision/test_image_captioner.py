@@ -60,9 +60,7 @@ def test_captions_one_picture(vit_gpt2: str, states: list[State]) -> None:
     assert len(ready(vit_gpt2, max_tokens=5, beams=1).run(states[1]).split()) <= 4
 
 
-def test_concurrent_runs_share_one_model_and_each_gets_its_caption(
-    vit_gpt2: str, states: list[State], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_runs_share_one_model(vit_gpt2: str, states: Any, monkeypatch: Any) -> None:
     module = ready(vit_gpt2)
     captions = [module.run(state) for state in states]
     assert len(set(captions)) > 8, "the model looks at the pictures"
@@ -104,9 +102,7 @@ def test_auto_is_the_accelerator_that_torch_finds_and_else_the_cpu(monkeypatch: 
         assert captioning.device_for("auto") == device
 
 
-def test_a_model_that_fails_fails_the_step_and_says_what_to_do(
-    vit_gpt2: str, states: list[State], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failing_model_fails_the_step(vit_gpt2: str, states: Any, monkeypatch: Any) -> None:
     def fails(**_: Any) -> Any:
         raise RuntimeError("CUDA out of memory")
 
@@ -117,9 +113,7 @@ def test_a_model_that_fails_fails_the_step_and_says_what_to_do(
 
 
 @pytest.mark.usefixtures("_nothing_is_loaded")
-def test_a_model_that_cannot_load_is_told(
-    vit_gpt2: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_does_not_load_is_told(vit_gpt2: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for package in ("torch", "transformers", "PIL"):
         with monkeypatch.context() as without, pytest.raises(MissingPackage, match="multimodal_captioner"):
             without.setitem(sys.modules, package, None)

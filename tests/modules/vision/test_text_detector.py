@@ -19,6 +19,7 @@ pytest.importorskip("PIL", reason="pictures need pillow")
 pytest.importorskip("numpy", reason="text engines need numpy")
 
 from PIL import Image, ImageDraw
+from pytest import LogCaptureFixture, MonkeyPatch
 
 from chameleon import Declined, Executor, Inventory, State
 from chameleon.core.prompt import context_of
@@ -39,7 +40,7 @@ WORDS = {(20, 15): "Melting point", (300, 15): "Boiling", (20, 100): "Water 100"
 
 
 @pytest.fixture(autouse=True)
-def _no_engine_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+def _no_engine_is_kept(monkeypatch: MonkeyPatch) -> None:
     monkeypatch.setattr(engines, "_made", dict(engines._made))
 
 
@@ -86,7 +87,7 @@ def test_many_threads_read_what_one_reads(tmp_path: Path) -> None:
     assert [each["text"] for (each,) in found] == ["Number 00", "Number 11"] * 2
 
 
-def test_what_the_engine_is_not_sure_of_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_the_engine_is_not_sure_of_is_left_out(tmp_path: Path, monkeypatch: MonkeyPatch) -> None:
     readers = double_of_easyocr(monkeypatch)
     path = text_picture(tmp_path / "words.png", {}, (30, 20))
     first = detect(path, engine="easyocr", languages=["fr"])
@@ -100,7 +101,7 @@ def test_what_the_engine_is_not_sure_of_is_left_out(tmp_path: Path, monkeypatch:
     assert readers == [(["fr"], {"gpu": False, "verbose": False}, shapes)], "the reader is loaded once"
 
 
-def test_a_line_not_read_in_full_answers_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_line_not_read_in_full_answers_nothing(tmp_path: Path, monkeypatch: MonkeyPatch) -> None:
     boxes = [[[left, 20], [left + 60, 20], [left + 60, 40], [left, 40]] for left in (10, 110, 210)]
     path = text_picture(tmp_path / "prices.png", {}, (300, 60))
     for texts, read in (
@@ -118,9 +119,7 @@ def test_a_line_not_read_in_full_answers_nothing(tmp_path: Path, monkeypatch: py
     assert sure.cache["detected_text"] == "", "a line of which nothing is read is left out"
 
 
-def test_auto_takes_an_engine_that_works(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_auto_takes_what_works(tmp_path: Path, monkeypatch: MonkeyPatch, caplog: LogCaptureFixture) -> None:
     readers = double_of_easyocr(monkeypatch, has_gpu=True)
     path = text_picture(tmp_path / "a.png", {(20, 15): "Boiling"})
     assert detect(path).cache["detected_text"] == "Paris Lyon" and readers[0][1]["gpu"]
@@ -135,7 +134,7 @@ def test_auto_takes_an_engine_that_works(
     assert "easyocr is skipped" in caplog.text
 
 
-def test_bad_settings_and_what_to_install_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bad_settings_and_what_to_install_are_told(monkeypatch: MonkeyPatch) -> None:
     for settings in ({"least_confidence": 50}, {"languages": [""]}, {"engine": "magic"}):
         with pytest.raises(InventoryError, match=next(iter(settings))):
             inventory_of("text_detector", **settings)
@@ -150,7 +149,7 @@ def test_bad_settings_and_what_to_install_are_told(monkeypatch: pytest.MonkeyPat
             inventory_of("text_detector", engine=engine).check()
 
 
-def test_what_auto_came_to_is_told_without_loading_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_auto_came_to_is_told_without_loading_it(monkeypatch: MonkeyPatch) -> None:
     here = [name for name in engines.ENGINES if TextDetector(name).runtime_info()["engine"]]  # type: ignore[arg-type]
     for present in (here, here[1:], []):
         with monkeypatch.context() as patch:
@@ -163,7 +162,7 @@ def test_what_auto_came_to_is_told_without_loading_it(monkeypatch: pytest.Monkey
 
 
 @rapidocr
-def test_rapidocr_runs_on_cuda_if_it_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rapidocr_runs_on_cuda_if_it_is_there(monkeypatch: MonkeyPatch) -> None:
     import onnxruntime
     import rapidocr
 
@@ -186,9 +185,7 @@ _FOUND = (
 )
 
 
-def double_of_easyocr(
-    monkeypatch: pytest.MonkeyPatch, found: Sequence[Any] = _FOUND, has_gpu: bool = False
-) -> list[Any]:
+def double_of_easyocr(monkeypatch: MonkeyPatch, found: Sequence[Any] = _FOUND, has_gpu: bool = False) -> Any:
     """Replace EasyOCR by a double; return what its readers were made with."""
     made: list[Any] = []
 
