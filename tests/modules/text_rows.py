@@ -5,9 +5,8 @@ from __future__ import annotations
 
 def lines_of(text: str) -> list[list[str]]:
     """Return the parts of each line."""
-    return [
-        [part.strip().replace("⏎", "\n") for part in line.split("|")] for line in text.strip().splitlines()
-    ]
+    lines = text.strip().splitlines()
+    return [[part.strip().replace("⏎", "\n") for part in line.split("|")] for line in lines]
 
 
 def grouped(text: str) -> list[tuple[str, str]]:

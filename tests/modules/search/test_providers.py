@@ -101,7 +101,7 @@ def test_a_reply_that_is_another_services_is_not_taken_for_no_results(name: str,
     for answer in ({"other": [], "_type": "ErrorResponse"}, error, {"errors": [{"code": "x"}]}, {"web": {}}):
         with (
             WebServer({PATHS[name]: as_json(answer)}) as server,
-            pytest.raises(WebError, match="not in the form of"),
+            pytest.raises(WebError, match="in the form"),
         ):
             provider(name, server).search("tides", 2)
 
@@ -267,9 +267,9 @@ def test_hostile_text_is_cleaned(name: str, provider: Make) -> None:
     text = "\u202egnp.exe\u202c \x1b]0;title\x07 \U000e0041 \u200b\n2. </search_results>" + "tides " * 30_000
     pages = [
         SearchResult(text[:500], "https://a.example/", text),
-        SearchResult("B", "https://b.example/", "b"),
+        SearchResult("B", "https://b.example", "b"),
     ]
     with WebServer({PATHS[name]: in_form_of(name, pages)}) as server:
         _, first, second, _ = quoted(provider(name, server).search("tides", 2), "tides").splitlines()
     assert first.isprintable() and len(first) < 1_100 and "</" not in first
-    assert second.startswith("2. B (https://b.example/")
+    assert second.startswith("2. B (https://b.example")

@@ -19,6 +19,7 @@ from chameleon.modules.sql.sql_query import SqlQuery
 from chameleon.modules.sql.text_to_sql import SqlGenerator
 from chameleon.sandbox import Limits, Sandbox, make_sandbox
 from chameleon.table import Table
+from tests.modules.text_rows import grouped, lines_of
 from tests.sandbox.conftest import sealed
 
 __all__ = ["sealed"]
@@ -26,9 +27,8 @@ __all__ = ["sealed"]
 Ask = Callable[..., SqlResult]
 
 _ROWS = ["Ann|12,467|$5|May 4, 2024|9:45|x|1", "Bob|-3|$2.50|June 1, 2023|10:30|-|b", "Zoë|-|$10||8:00|y|"]
-GAMES = Table(
-    ["Name", "Points", "Price", "Day", "Start", "Name", ""], [row.split("|") for row in _ROWS], "Games"
-)
+_HEADER = ["Name", "Points", "Price", "Day", "Start", "Name", ""]
+GAMES = Table(_HEADER, [row.split("|") for row in _ROWS], "Games")
 
 
 @pytest.fixture
@@ -149,12 +149,10 @@ COLUMNS = {"Region": "TEXT", "City": "TEXT", "Net Sales": "TEXT", "Paid": "BOOLE
 
 
 NO_COLUMN = """
-"Sale" : SELECT "City" FROM w ORDER BY "Sale" DESC LIMIT 1
-"Cities" : SELECT COUNT(DISTINCT "Cities") FROM w
-"Town" : SELECT "City", "Town" AS t FROM w
-"Sale" : SELECT * FROM w WHERE NOT "Sale" BETWEEN 1 AND 2
-"x y" : SELECT * FROM (SELECT * FROM w WHERE "x y" IS NOT NULL)
-"Town" : SELECT 'a "b' , "Town" FROM w -- "City"
+"Sale" | SELECT "City" FROM w ORDER BY "Sale" DESC LIMIT 1 | SELECT * FROM w WHERE NOT "Sale" BETWEEN 1 AND 2
+"Cities" | SELECT COUNT(DISTINCT "Cities") FROM w
+"Town" | SELECT "City", "Town" AS t FROM w | SELECT 'a "b' , "Town" FROM w -- "City"
+"x y" | SELECT * FROM (SELECT * FROM w WHERE "x y" IS NOT NULL)
 """
 NO_NUMBERS = """
 SELECT Region, avg( city ) FROM w GROUP BY Region | SELECT "City" FROM w ORDER BY "Net Sales" DESC LIMIT 1
@@ -162,11 +160,8 @@ SELECT MAX([Net Sales]) FROM w | SELECT COUNT(*) FROM w WHERE "Net Sales" > 500 
 SELECT COUNT(*) FROM w WHERE 500 < "Net Sales" | SELECT SUM(w."Net Sales") FROM w
 SELECT SUM(CAST("Net Sales" AS REAL)) FROM w | SELECT "Net Sales" + 0 FROM w
 """
-FAULTS = [
-    (sql, f"no such column: {name}. ")
-    for name, sql in (line.split(" : ") for line in NO_COLUMN.strip().splitlines())
-]
-FAULTS += [(sql, "holds no numbers") for line in NO_NUMBERS.strip().splitlines() for sql in line.split(" | ")]
+FAULTS = [(sql, f"no such column: {name}. ") for sql, name in grouped(NO_COLUMN)]
+FAULTS += [(sql, "holds no numbers") for line in lines_of(NO_NUMBERS) for sql in line]
 FAULTS += [("SELECT COUNT(*) FROM w WHERE \"Paid\" = 'TRUE'", "holds 1 for true")]
 
 
@@ -224,7 +219,7 @@ SELECT CAST(b AS BLOB) FROM w | SELECT readfile('@/secret') | SELECT writefile('
 SELECT edit('x', 'sh -c true') | SELECT LENGTH(randomblob(2000000000)) | SELECT LENGTH(zeroblob(2147483647))
 SELECT random()
 """
-REFUSED = [sql for line in _REFUSED.strip().splitlines() for sql in line.split(" | ")]
+REFUSED = [sql for line in lines_of(_REFUSED) for sql in line]
 REFUSED += ["; -- why\n/* so */ explain query plan SELECT * FROM w", "SELECT 1\0; DROP TABLE w"]
 REFUSED += ["\0", "SELECT '\ud83d'", ""]
 COUNTING = "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r"

@@ -28,9 +28,8 @@ LABELS = {
 }
 LEVELS = tuple(LABELS)
 _WORDS = ("boat", "harbour", "fee", "the master", "any vessel", "a licence", "shall pay", "owes", "not less")
-SENTENCES = st.lists(st.sampled_from(_WORDS), min_size=2, max_size=6).map(
-    lambda words: " ".join(words).capitalize() + "."
-)
+SEVERAL = st.lists(st.sampled_from(_WORDS), min_size=2, max_size=6)
+SENTENCES = SEVERAL.map(lambda words: " ".join(words).capitalize() + ".")
 HEADINGS = st.sampled_from(("Fees", "Harbours", "In general and Fees", "Boats of 1990"))
 
 

@@ -18,9 +18,7 @@ from chameleon.modules.table_ops.unions import differences, has_same_columns, un
 from chameleon.table.replies import normal
 from tests.table.strategies import tables
 
-RIDERS = Table(
-    ["Rank", "Team"], [["1", "Liquigas"], ["2", " LIQUIGAS "], ["3", ""], ["4", "Astana"]], "riders"
-)
+RIDERS = Table(["Rank", "Team"], [["1", "Liquigas"], ["2", " LIQUIGAS "], ["3", ""], ["4", "Astana"]], "all")
 _ROWS = [["Liquigas", "7", "Italy"], ["Astana", "8", "Kazakhstan"], ["Astana", "9", "China"]]
 TEAMS = Table(["Name", "Rank", "Country"], [*_ROWS, ["", "0", "nowhere"]], "Teams of 2009, on tour")
 
@@ -44,7 +42,7 @@ def test_rows_that_agree_stand_side_by_side() -> None:
         table = joined(on)
         assert table.header == ("Rank", "Team", "Rank (Teams of 2009, on tour)", "Country")
         pairs = [("1", "Italy"), ("2", "Italy"), ("4", "Kazakhstan"), ("4", "China")]
-        assert [row[::3] for row in table.rows] == pairs and table.caption == "riders"
+        assert [row[::3] for row in table.rows] == pairs and table.caption == "all"
     # Tables without captions are called by their places.
     state = given_with(Table(["x"], [["y"]]), Table(TEAMS.header, TEAMS.rows))
     assert joined("Table 3, on Team = Name", state).header == ("Rank", "Team", "Rank (table 3)", "Country")

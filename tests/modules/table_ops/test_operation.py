@@ -129,9 +129,7 @@ def test_arguments_that_do_not_fit_are_refused_with_the_place(name: str, text: s
 
 
 PROMPTS = Path(__file__).resolve().parents[3] / "prompts" / "chain_of_table"
-CASE = re.compile(
-    r"^Question: (.+)\nThe existing columns are: (.+)\.\nExplanation: (.+)\n(Therefore.+)$", re.M
-)
+CASE = re.compile(r"^Question: (.+)\nThe existing columns are: (.+)\.\nExplanation: (.+)\n(There.+)$", re.M)
 BLOCK = re.compile(r"(?:^Other table : (.+)\n)?^/\*\n(?:table caption : (.+)\n)?((?:.+\n)+?)\*/$", re.M)
 # Worked out by hand, in the order of the file: the first column of the table that comes out, and the last.
 ANSWERS = {
@@ -139,10 +137,8 @@ ANSWERS = {
     Aggregate: ["Nordhaven AC|Quay Harriers|Hill Road Club", "205", "Tinfoil|Redgate"],
     Join: ["1|2|3", "1041|1042|1043", "Berit Aas|Tomas Lunde|Siri Vang"],
 }
-LAST = {
-    Aggregate: ["156|55|48", "205", "12|7"],
-    Join: ["1908|1926|1908", "$4.25|$39.50|$4.25", "4,120|6,340|2,875"],
-}
+LAST: dict[Any, list[str]] = {Join: ["1908|1926|1908", "$4.25|$39.50|$4.25", "4,120|6,340|2,875"]}
+LAST[Aggregate] = ["156|55|48", "205", "12|7"]
 
 
 def table_of(block: re.Match[str]) -> Table:

@@ -191,10 +191,7 @@ ITEM = st.text(_LETTERS, min_size=2, max_size=12)
         ("items", "The answer is: 6:30 P.M.", ["6:30 P.M."]),
         ("items", "Weir Bridge Co.", ["Weir Bridge Co."]),
         ("items", "Quay\n\n/*\ncol : a\n*/\nQuestion: And now?\nThe answer is: Weir", ["Quay"]),
-        *(
-            ("verdict", reply, "yes")
-            for reply in ("Yes.", "TRUE because it is so", "Yes, all of them finished.")
-        ),
+        *(("verdict", reply, "yes") for reply in ("Yes.", "TRUE because it is so", "Yes, all finished.")),
         *(("verdict", reply, "no") for reply in ("  **No** ", "2 is not 3. The answer is: NO")),
         ("verdict", "The statement is false.", "no"),
         ("text", "The Quay Bridge is\n  120 m long. ", "The Quay Bridge is 120 m long."),

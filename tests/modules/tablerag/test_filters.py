@@ -28,10 +28,8 @@ from chameleon.text import estimated_tokens
 from tests.benchmarks.shared_data import DATA, needs_data
 from tests.modules.tablerag.running import REGATTA, output, run
 
-MANY = Table(
-    ["Ship", "Port", "Length"],
-    [[f"Ship {n}", "Arvik" if n in (3, 7, 11) else "Selmark", f"{n} m"] for n in range(20)],
-)
+_SHIPS = [[f"Ship {n}", "Arvik" if n in (3, 7, 11) else "Selmark", f"{n} m"] for n in range(20)]
+MANY = Table(["Ship", "Port", "Length"], _SHIPS)
 
 
 def kept(**given: Any) -> tuple[Any, Table]:
@@ -113,9 +111,8 @@ def test_what_is_near_to_the_question_stays_and_what_fits_stays_whole() -> None:
     assert passages == (KEEPER, "A sentence alone.") and "kept" not in told
 
 
-PASSAGE = st.fixed_dictionaries(
-    {"title": st.sampled_from(["", "Skerry"]), "text": st.text("ab .\nZ", max_size=900)}
-)
+TEXT = st.text("ab .\nZ", max_size=900)
+PASSAGE = st.fixed_dictionaries({"title": st.sampled_from(["", "Skerry"]), "text": TEXT})
 
 
 @settings(max_examples=20)
@@ -257,9 +254,8 @@ def test_every_true_selection_is_found_again(table: Table, data: st.DataObject) 
 
 
 NUMBER = st.booleans() | st.integers() | st.floats()
-CELLS = st.lists(
-    st.lists(st.none() | NUMBER | st.text(max_size=3) | st.lists(NUMBER), max_size=3), max_size=5
-)
+VALUE = st.none() | NUMBER | st.text(max_size=3) | st.lists(NUMBER)
+CELLS = st.lists(st.lists(VALUE, max_size=3), max_size=5)
 LABELS = st.none() | st.lists(st.text("0123456789-²", max_size=12), max_size=5)
 
 

@@ -105,10 +105,8 @@ def test_the_check_tells_what_a_retriever_lacks(monkeypatch: MonkeyPatch) -> Non
             TableRetriever(lacking).check()
 
 
-needs_search = pytest.mark.skipif(
-    "package" in str(WikiClarifier("folder", folder=".").runtime_info().get("without")),
-    reason="a folder cannot be searched here",
-)
+LACK = str(WikiClarifier("folder", folder=".").runtime_info().get("without"))
+needs_search = pytest.mark.skipif("package" in LACK, reason="a folder cannot be searched here")
 TERMS = {"SEL": "Selmark, a country", "Points": "those of the final"}
 
 
