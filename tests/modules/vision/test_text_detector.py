@@ -6,7 +6,6 @@ import logging
 import random
 import sys
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
 from pathlib import Path
@@ -27,7 +26,6 @@ from chameleon.errors import InventoryError, MissingPackage
 from chameleon.modules.offline.label_reader import LabelReader
 from chameleon.modules.vision.text_detector import TextDetector
 from chameleon.pictures import engines
-from chameleon.run.steps import PreparedModule
 from tests.benchmarks.shared_data import DATA, needs_data
 from tests.engine.doubles import executor
 from tests.modules.vision.conftest import inventory_of
@@ -75,16 +73,6 @@ def test_boxes_are_in_pixels_of_the_upright_original(tmp_path: Path) -> None:
     (found,) = detect(tmp_path / "turned.png", engine="rapidocr").cache["text_boxes"]
     assert found["text"] == "Water 100"
     assert found["box"][0] == pytest.approx((100, 525), abs=60)
-
-
-@rapidocr
-def test_many_threads_read_what_one_reads(tmp_path: Path) -> None:
-    paths = [text_picture(tmp_path / f"{n}.png", {(20, 40): f"Number {n}{n}"}) for n in range(2)]
-    module = TextDetector("rapidocr")
-    PreparedModule(module).ready()
-    with ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(module.run, [State(input={"image": str(path)}) for path in paths] * 2))
-    assert [each["text"] for (each,) in found] == ["Number 00", "Number 11"] * 2
 
 
 def test_what_the_engine_is_not_sure_of_is_left_out(tmp_path: Path, monkeypatch: MonkeyPatch) -> None:
