@@ -43,9 +43,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def found(question: str, index: str, **parameters: Any) -> Any:
     parameters = {"retriever": "bm25"} | parameters
-    state, _ = run(TableRetriever(**parameters), question=question, table=None, index=index)
-    assert state.ended is not None
-    return state
+    return run(TableRetriever(**parameters), question=question, table=None, index=index)[0]
 
 
 def test_the_nearest_table_is_the_one_to_answer_from_with_its_title_for_a_caption(index: str) -> None:
@@ -74,8 +72,8 @@ def test_what_finds_no_table_says_why(index: str) -> None:
         ("Who?", "", "failed", "neither a table nor an index"),
         ("Who?", f"{index}/nowhere", "failed", "there is no such index"),
     ):
-        ended = found(question, place).ended
-        assert ended.reason == reason and told in str(ended.error)
+        state = found(question, place)
+        assert state.status == reason and told in state.why
 
 
 def test_an_index_is_opened_once(index: str, tmp_path: Path, monkeypatch: MonkeyPatch) -> None:
