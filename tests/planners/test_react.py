@@ -22,6 +22,7 @@ from chameleon.planners.one_shot import OneShot
 from chameleon.planners.react import React
 from tests.llm.asking import Start
 from tests.loopback import Fault
+from tests.modules.text_rows import grouped
 
 GIVEN = {"question": "How warm is Paris in Fahrenheit?"}
 both = threading.Barrier(2)
@@ -180,23 +181,20 @@ WORDS = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("said", "answer"),
-    [
-        ("Answer: **Lisbon**", "Lisbon"),
-        ("**Lisbon**", "Lisbon"),
-        ("```\nLisbon\n```", "Lisbon"),
-        ('Answer: {"answer": "Lisbon"}', "Lisbon"),
-        ("Answer: The cities are:\n\n- Lisbon\n- Porto", "The cities are:\n\n- Lisbon\n- Porto"),
-        ("Answer: Lisbon\n\nQuestion: the least?\nAnswer: Lyon", "Lisbon"),
-        ('Answer: {"to": "Oslo"}', '{"to": "Oslo"}'),
-        *((text, text) for text in WORDS),
-        *((text, None) for text in ("Answer: fetch_rows(n=3)", "Answer: nan", "[]", '{"city": "Oslo"}')),
-    ],
-)
-def test_an_answer_is_read_out_of_what_it_stands_in(said: str, answer: str | None) -> None:
-    assert state_of([said, said], native=False).answer == answer
-    assert state_of([NATIVE[0], said, said], native=True).answer == answer
+# An answer, and replies that it is read out of; nothing is read of the last ones.
+ANSWERS = """
+Lisbon | Answer: **Lisbon** | **Lisbon** | ```⏎Lisbon⏎``` | Answer: {"answer": "Lisbon"}
+Lisbon | Answer: Lisbon⏎⏎Question: the least?⏎Answer: Lyon
+The cities are:⏎⏎- Lisbon⏎- Porto | Answer: The cities are:⏎⏎- Lisbon⏎- Porto
+{"to": "Oslo"} | Answer: {"to": "Oslo"}
+ | Answer: fetch_rows(n=3) | Answer: nan | [] | {"city": "Oslo"}
+"""
+
+
+@pytest.mark.parametrize(("said", "answer"), [*grouped(ANSWERS), *((text, text) for text in WORDS)])
+def test_an_answer_is_read_out_of_what_it_stands_in(said: str, answer: str) -> None:
+    assert state_of([said, said], native=False).answer == (answer or None)
+    assert state_of([NATIVE[0], said, said], native=True).answer == (answer or None)
 
 
 CITIES = ("Paris", "Oslo", "Rome", "Bern")

@@ -130,25 +130,26 @@ def write(reply: str, *tables: Table, texts: Iterable[str] = ()) -> str:
     return written(finqa_program_in(reply), tables, texts)
 
 
-@pytest.mark.parametrize(
-    ("reply", "program"),
-    [
-        ("**Program:** `Divide( $ 1,250 , 900 )`.", "divide(1250, 900)"),
-        ("1. subtract(1250, 900)\n2. divide(#0, 900)", "subtract(1250, 900), divide(#0, 900)"),
-        ("#0 = subtract(1250, 900)\n#1 = divide(#0, 900)", "subtract(1250, 900), divide(#0, 900)"),
-        ("subtract(1250, 900) then divide(#0, 900)", "subtract(1250, 900), divide(#0, 900)"),
-        ("Step 1: add(1, 2); Step 2: add(#0, 3)", "add(1, 2), add(#0, 3)"),
-        ("divide(subtract(1250, 900), 900)", "subtract(1250, 900), divide(#0, 900)"),
-        ("We use add(1, 1) first. No, the other way.\nProgram: add(2, 2)", "add(2, 2)"),
-        ("add(1, 1) is wrong, so it is add(2, 2) EOF", "add(2, 2)"),
-        ("table_average(net sales, none)", "table_average(net sales, none)"),
-        ("subtract(5.1% ( 5.1 % ), (32))", "subtract(5.1%, -32)"),
-        ("greater(5 percent, −3)", "greater(5%, -3)"),
-        ("divide(350,125)", "divide(350, 125)"),  # one argument would be too few
-        ("multiply(const_100,900), exp(1.5,250)", "multiply(const_100, 900), exp(1.5, 250)"),
-        ("CONST_100 is not read, but multiply(2, CONST_100) is", "multiply(2, const_100)"),
-    ],
-)
+# A program, and replies that are read as it; one argument would be too few for a comma within a number.
+REPLIES = """
+divide(1250, 900) | **Program:** `Divide( $ 1,250 , 900 )`.
+subtract(1250, 900), divide(#0, 900) | 1. subtract(1250, 900)⏎2. divide(#0, 900)
+subtract(1250, 900), divide(#0, 900) | #0 = subtract(1250, 900)⏎#1 = divide(#0, 900)
+subtract(1250, 900), divide(#0, 900) | subtract(1250, 900) then divide(#0, 900)
+subtract(1250, 900), divide(#0, 900) | divide(subtract(1250, 900), 900)
+add(1, 2), add(#0, 3) | Step 1: add(1, 2); Step 2: add(#0, 3)
+add(2, 2) | We use add(1, 1) first. No, the other way.⏎Program: add(2, 2)
+add(2, 2) | add(1, 1) is wrong, so it is add(2, 2) EOF
+table_average(net sales, none) | table_average(net sales, none)
+subtract(5.1%, -32) | subtract(5.1% ( 5.1 % ), (32))
+greater(5%, -3) | greater(5 percent, −3)
+divide(350, 125) | divide(350,125)
+multiply(const_100, 900), exp(1.5, 250) | multiply(const_100,900), exp(1.5,250)
+multiply(2, const_100) | CONST_100 is not read, but multiply(2, CONST_100) is
+"""
+
+
+@pytest.mark.parametrize(("reply", "program"), grouped(REPLIES))
 def test_replies(reply: str, program: str) -> None:
     assert read(reply) == program
 

@@ -192,13 +192,6 @@ def test_anything_else_leaves_the_table_whole_and_says_why(code: str, reason: st
     assert state.input["table"] == REGATTA and "kept" not in state.cache
 
 
-@needs_pandas
-def test_columns_without_a_name_of_their_own_get_one() -> None:
-    table = Table(["", "Points", "Points", "a\nb", "Points_2"], [["x", "1", "2", "3", "4"]])
-    assert safe_names(table.header) == ["column_1", "Points", "Points_2", "a b", "Points_2_2"]
-    assert run_filter("filtered_table = df[['column_1', 'Points_2']]", table) == KeptPart((0,), (0, 2))
-
-
 SEL = "filtered_table = df[df['Country'] == 'SEL']"
 SEL_TOO = "filtered_table = df[df['Country'].str.contains('sel', case=False)]"
 FIRST, BROKEN = "filtered_table = df.head(1)", "filtered_table = df['Year']"
