@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -141,12 +141,17 @@ SHIFTS = Table(["Who", "Rank", "Hours"], [["Lars", *"28"], ["Inga", *"17"], ["Ol
 BOTH = {"staff": STAFF, "shifts": SHIFTS}
 
 
-def rows(reads: Any, tables: dict[str, Table] = BOTH) -> dict[str, Any]:
-    return {name: kept for name, (kept, _) in parts_read(reads, tables, "staff").items()}
+def reads_of(written: str) -> Any:
+    """Return what a query or a program reads; nothing of a program that cannot be parsed."""
+    if written.startswith(("SELECT", "WITH")):
+        return reads_of_query(written)
+    with suppress(SyntaxError):
+        return reads_of_program(ast.parse(written))
+    return reads_of_program(ast.Module([], []))
 
 
 @pytest.mark.parametrize(
-    ("sql", "staff", "shifts"),
+    ("written", "staff", "shifts"),
     [
         ("SELECT t.Hours FROM staff AS s, shifts AS t WHERE s.Name = t.Who AND s.Rank = 2", [0], [1]),
         ("SELECT Hours FROM staff INNER JOIN shifts ON Name = Who WHERE Town = 'lone'", [0, 2], [1, 2]),
@@ -162,16 +167,6 @@ def rows(reads: Any, tables: dict[str, Table] = BOTH) -> dict[str, Any]:
         ("SELECT Town FROM staff WHERE Name = 'Ola' OR Town = 'Arvik'", [1, 2], ...),
         ("SELECT a.Town FROM staff a JOIN staff b ON a.Town = b.Town WHERE b.Name = 'Ola'", [2], ...),
         ("SELECT", None, None),
-    ],
-)
-def test_rows_that_a_query_reads(sql: str, staff: Any, shifts: Any) -> None:
-    expected = {"staff": staff, "shifts": shifts}
-    assert rows(reads_of_query(sql)) == {name: each for name, each in expected.items() if each is not ...}
-
-
-@pytest.mark.parametrize(
-    ("program", "staff", "shifts"),
-    [
         ('who = df[df["Rank"] == 2]["Name"].iloc[0]\ns = tables["shifts"]\n'
          'ans = s.loc[s["Who"] == who, "Hours"].item()', [0], [1]),
         ('j = pd.merge(tables["staff"], tables["shifts"], left_on="Name", right_on="Who")\n'
@@ -186,13 +181,10 @@ def test_rows_that_a_query_reads(sql: str, staff: Any, shifts: Any) -> None:
         ("ans = (", None, None),
     ],
 )  # fmt: skip
-def test_rows_that_a_program_reads(program: str, staff: Any, shifts: Any) -> None:
-    try:
-        tree = ast.parse(program)
-    except SyntaxError:
-        tree = ast.Module([], [])
+def test_rows_that_a_query_or_a_program_reads(written: str, staff: Any, shifts: Any) -> None:
     expected = {"staff": staff, "shifts": shifts}
-    assert rows(reads_of_program(tree)) == {name: each for name, each in expected.items() if each is not ...}
+    kept = {name: found for name, (found, _) in parts_read(reads_of(written), BOTH, "staff").items()}
+    assert kept == {name: each for name, each in expected.items() if each is not ...}
 
 
 BRANCHES = Table(["Branch", "City"], [["North", "Oslo"], ["South", "Bergen"], ["East", "Oslo"]], "branches")
@@ -214,6 +206,4 @@ JOINED = {"branches": ([0, 2], [0, 1]), "sales": ([0], [0, 2])}
     ],
 )
 def test_columns_that_a_query_or_a_program_reads(written: str, read: object) -> None:
-    is_query = written.startswith("SELECT")
-    reads = reads_of_query(written) if is_query else reads_of_program(ast.parse(written))
-    assert parts_read(reads, TABLES, "branches") == read
+    assert parts_read(reads_of(written), TABLES, "branches") == read

@@ -18,15 +18,8 @@ from chameleon.modules.statutes.tree import Node, Statute
 from tests.benchmarks.shared_data import DATA, needs_data, rows
 from tests.modules.statutes.samples import EXEMPT, FEES, PILOTS, STATUTES
 
-LABELS = {
-    "subsection": "abcdefghijk",
-    "paragraph": "123456789",
-    "subparagraph": "ABC",
-    "clause": ("i", "ii", "iii"),
-    "subclause": ("I", "II", "III"),
-    "item": ("aa", "bb", "cc"),
-}
-LEVELS = tuple(LABELS)
+LEVELS = ("subsection", "paragraph", "subparagraph", "clause", "subclause", "item")
+LABELS = "abcdefghijk", "123456789", "ABC", ("i", "ii", "iii"), ("I", "II", "III"), ("aa", "bb", "cc")
 _WORDS = ("boat", "harbour", "fee", "the master", "any vessel", "a licence", "shall pay", "owes", "not less")
 SEVERAL = st.lists(st.sampled_from(_WORDS), min_size=2, max_size=6)
 SENTENCES = SEVERAL.map(lambda words: " ".join(words).capitalize() + ".")
@@ -49,7 +42,7 @@ class Provision:
 def provisions(draw: st.DrawFn, depth: int = 0) -> list[Provision]:
     """A series of one level, which may skip levels and, within it, labels."""
     level = draw(st.integers(depth, min(depth + 1, len(LEVELS) - 1)))
-    labels = LABELS[LEVELS[level]][: draw(st.integers(2, 11 if depth == 0 else 3))]
+    labels = LABELS[level][: draw(st.integers(2, 11 if depth == 0 else 3))]
     dropped = draw(st.integers(2, 20))
     found = []
     for label in (label for place, label in enumerate(labels) if place != dropped):
