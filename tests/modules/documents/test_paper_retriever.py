@@ -9,11 +9,7 @@ import pytest
 
 from chameleon.core.state import State
 from chameleon.errors import Declined, StepRejected
-from chameleon.modules.documents.paper_readers import (
-    PaperAnswerer,
-    PaperProgramGenerator,
-    PaperProgramVerifier,
-)
+from chameleon.modules.documents import paper_readers
 from chameleon.modules.documents.paper_retriever import PaperRetriever, is_named, nearness, numbers_in
 from chameleon.modules.documents.quotes import fault_of_numbers, fault_of_quotes, quotes_in
 from chameleon.values import freeze
@@ -99,12 +95,14 @@ LINES = """
 @pytest.mark.parametrize(("said", "numbers"), grouped(LINES))
 def test_the_line_of_passages(said: str, numbers: str) -> None:
     with nullcontext() if numbers else pytest.raises(StepRejected):
-        read = PaperAnswerer(quotes=False).interpret(f"So it is.\n{said}\nThe answer is x.", state())
+        read = paper_readers.PaperAnswerer(quotes=False).interpret(
+            f"So it is.\n{said}\nThe answer is x.", state()
+        )
         assert [str(source["passage"]) for source in read["sources"]] == numbers.split()
 
 
 def test_a_program_names_its_passages_in_a_comment() -> None:
-    module = PaperProgramGenerator()
+    module = paper_readers.PaperProgramGenerator()
     said = module.interpret("```python\n# Passages: 2-3\nans = 3 - 2\n```", state())
     assert said["program"] == "# Passages: 2-3\nans = 3 - 2"
     assert [source["passage"] for source in said["sources"]] == [2, 3]
@@ -130,7 +128,7 @@ no real number | float('nan') | float('-inf') | 1j | 'nan'
 def test_a_program_answers_with_one_value(result: str, told: str) -> None:
     run = State(input=freeze({"question": "?"}), cache=freeze({"program": f"ans = {result}"}))
     with pytest.raises(StepRejected, match=told) if told else nullcontext():
-        assert PaperProgramVerifier().run(run)["verdict"] == "it runs and sets ans"
+        assert paper_readers.PaperProgramVerifier().run(run)["verdict"] == "it runs and sets ans"
 
 
 FEES = "4.1 The holder pays 310 EUR for each quarter, in advance – by bank transfer."
@@ -183,11 +181,11 @@ def test_a_reply_that_does_not_hold_is_rejected() -> None:
     passages = [{"title": "Fees", "text": FEES}, {"title": "Grant", "text": GRANT}]
     asked = state("What is paid at once?", passages)
     cited = 'Passages: 1 "pays 310 EUR for each quarter", 2 "granted a tenth"'
-    good = PaperAnswerer().interpret(f"{YEAR}\n{cited}\nThe answer is 1116 EUR.", asked)
+    good = paper_readers.PaperAnswerer().interpret(f"{YEAR}\n{cited}\nThe answer is 1116 EUR.", asked)
     assert [source["passage"] for source in good["sources"]] == [1, 2]
     for reply in (f"{YEAR}\nPassages: 1, 2\nThe answer is 1116 EUR.", f"{YEAR}\n{cited}\nThe answer is 999."):
         with pytest.raises(StepRejected):
-            PaperAnswerer().interpret(reply, asked)
-    assert PaperProgramGenerator().interpret("# Passages: 1\nans = 4 * 310", asked)["program"]
+            paper_readers.PaperAnswerer().interpret(reply, asked)
+    assert paper_readers.PaperProgramGenerator().interpret("# Passages: 1\nans = 4 * 310", asked)["program"]
     with pytest.raises(StepRejected, match="the number 320"):
-        PaperProgramGenerator().interpret("# Passages: 1\nans = 4 * 320", asked)
+        paper_readers.PaperProgramGenerator().interpret("# Passages: 1\nans = 4 * 320", asked)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import tracemalloc
 from contextlib import nullcontext
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,14 +18,6 @@ from chameleon.errors import ModuleError
 from chameleon.llm import ScriptedModel
 from chameleon.modules.program import programs
 from chameleon.modules.program.answer_generator import AnswerGenerator, as_choice, chosen, mentioned
-from chameleon.modules.program.programs import (
-    ProgramExecutor,
-    ProgramGenerator,
-    ProgramVerifier,
-    TableAnswer,
-    naming_choices,
-    program_in,
-)
 from chameleon.modules.program.solution_generator import first_sentence, stated_answer, statements
 from chameleon.modules.table_ops.table_query import Form, items_in, sentence_in
 from chameleon.sandbox import ExecResult
@@ -48,36 +41,31 @@ from tests.modules.text_rows import grouped
     ],
 )
 def test_a_programs_result_becomes_an_answer_or_is_none(value: Any, form: Form, answer: Any) -> None:
-    module = TableAnswer(form)
+    module = programs.TableAnswer(form)
     with pytest.raises(answer) if isinstance(answer, type) else nullcontext():
         output = module.run(State(cache={"program_result": value}))
         assert output == answer and module.update_cache({}, output) == {"answer": answer}
 
 
-class Counting:
-    """A sandbox that counts the programs that it runs."""
-
-    def __init__(self, value: Any) -> None:
-        self.value, self.runs = value, 0
-
-    def run(self, *_: object, **__: object) -> ExecResult:
-        self.runs += 1
-        return ExecResult("ok", self.value, "list")
-
-
-@pytest.fixture
-def sandbox(monkeypatch: pytest.MonkeyPatch) -> Counting:
-    counting = Counting([1, {"a": [2.5]}])
-    monkeypatch.setattr(programs, "shared_sandbox", lambda: counting)
-    return counting
-
-
 TABLE = Table(["a"], [["1"]])
 
 
-def test_a_verified_program_is_run_again_only_where_something_has_changed(sandbox: Counting) -> None:
-    verified = ProgramVerifier().run(State({"table": TABLE}, {"program": "ans = table"}))
-    for program, table, timeout, earlier, runs in (
+@pytest.fixture
+def runs(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """Put a sandbox in place that notes the programs that it runs."""
+    ran: list[Any] = []
+
+    def run(*given: object, **more: object) -> ExecResult:
+        ran.append(given)
+        return ExecResult("ok", len(ran), "int")
+
+    monkeypatch.setattr(programs, "shared_sandbox", lambda: SimpleNamespace(run=run))
+    return ran
+
+
+def test_a_verified_program_is_run_again_only_where_something_has_changed(runs: list[Any]) -> None:
+    verified = programs.ProgramVerifier().run(State({"table": TABLE}, {"program": "ans = table"}))
+    for program, table, timeout, earlier, count in (
         ("ans = table", TABLE, None, verified, 1),
         ("ans = df", TABLE, None, verified, 2),
         ("ans = table", Table(["a"], [["2"]]), None, verified, 3),
@@ -92,7 +80,7 @@ def test_a_verified_program_is_run_again_only_where_something_has_changed(sandbo
         ("ans = table", TABLE, None, None, 6),
     ):
         state = State({"table": table}, {"program": program, "verified": earlier})
-        assert ProgramExecutor(timeout).run(state) == sandbox.value and sandbox.runs == runs
+        assert programs.ProgramExecutor(timeout).run(state) and len(runs) == count
 
 
 @pytest.mark.parametrize(
@@ -108,11 +96,11 @@ def test_a_verified_program_is_run_again_only_where_something_has_changed(sandbo
     ],
 )
 def test_the_program_is_what_sets_ans(reply: str, program: str) -> None:
-    assert program_in(reply) == program
+    assert programs.program_in(reply) == program
 
 
 def test_a_pair_that_is_meant_as_a_number_is_refused() -> None:
-    generator = ProgramGenerator()
+    generator = programs.ProgramGenerator()
     sums = ("ans = 4,200 + 2,900 + 3,100", "x = 1\rans = (4,200 + 2,900)")
     for reply in ("ans = 2,900", "ans: int = 4,200", *sums):
         with pytest.raises(StepRejected, match=r"several numbers.*Write \d{4}"):
@@ -124,12 +112,12 @@ def test_a_pair_that_is_meant_as_a_number_is_refused() -> None:
 
 def test_choices_without_quotes_are_texts() -> None:
     choices = ["shortage", "surplus", "Lara", "table", "math"]
-    assert naming_choices("ans = surplus", choices) == "ans = 'surplus'"
-    assert naming_choices("lara.", choices) == "ans = 'Lara'"
+    assert programs.naming_choices("ans = surplus", choices) == "ans = 'surplus'"
+    assert programs.naming_choices("lara.", choices) == "ans = 'Lara'"
     given = "import math\nans = math.ceil(table['rows'][0][1])"
-    assert naming_choices(given, choices) == given
-    assert naming_choices("surplus = 3\nans = surplus", choices) == "surplus = 3\nans = surplus"
-    assert naming_choices('é = "é" + surplus', choices) == "é = \"é\" + 'surplus'"
+    assert programs.naming_choices(given, choices) == given
+    assert programs.naming_choices("surplus = 3\nans = surplus", choices) == "surplus = 3\nans = surplus"
+    assert programs.naming_choices('é = "é" + surplus', choices) == "é = \"é\" + 'surplus'"
 
 
 WRAPPED = r"""

@@ -15,15 +15,8 @@ from hypothesis import strategies as st
 from chameleon import State, StepRejected, Table
 from chameleon.benchmarks.finqa import Finqa
 from chameleon.errors import ModuleError
+from chameleon.modules.reports import program_text
 from chameleon.modules.reports.finqa_program import END, OPERATIONS, calculated, number_in, tokens_of
-from chameleon.modules.reports.program_text import (
-    as_text,
-    finqa_program_in,
-    number_text,
-    plain,
-    value_of,
-    written,
-)
 from chameleon.modules.reports.report_answer import ReportAnswer, asks_percent, asks_share
 from chameleon.modules.reports.report_programs import FinqaExecutor, FinqaProgramGenerator
 from chameleon.values import freeze
@@ -102,7 +95,7 @@ def test_numbers() -> None:
     assert {text: number_in(text) for text in read} == read
     cells = {"$ 1,250": "1250", "$ (745)": "-745", "-32 ( 32 )": "-32", "(3.5)%": "-3.5%", "45 €": "45"}
     cells |= {"12 30": None, "(5": None}  # type: ignore[dict-item]
-    assert {cell: number_text(cell) for cell in cells} == cells
+    assert {cell: program_text.number_text(cell) for cell in cells} == cells
 
 
 _arguments = st.sampled_from(["1", "0", "-2.5", "7%", "const_100", "#0", "#1", "fees", "none", "x (", ""])
@@ -123,11 +116,11 @@ ODD = Table(["", "2011", "2010", "total"], [row.split("|") for row in _ROWS])
 
 
 def read(text: str) -> str:
-    return as_text(finqa_program_in(text))
+    return program_text.as_text(program_text.finqa_program_in(text))
 
 
 def write(reply: str, *tables: Table, texts: Iterable[str] = ()) -> str:
-    return written(finqa_program_in(reply), tables, texts)
+    return program_text.written(program_text.finqa_program_in(reply), tables, texts)
 
 
 # A program, and replies that are read as it; one argument would be too few for a comma within a number.
@@ -187,7 +180,7 @@ def test_any_reply_is_read_or_rejected(reply: str) -> None:
 
 @given(st.text(max_size=30))
 def test_any_argument_is_plain_once(text: str) -> None:
-    assert plain(plain(text)) == plain(text) or "(" in text
+    assert program_text.plain(program_text.plain(text)) == program_text.plain(text) or "(" in text
 
 
 def test_numbers_and_rows_are_written_as_the_report_has_them() -> None:
@@ -204,7 +197,7 @@ def test_numbers_and_rows_are_written_as_the_report_has_them() -> None:
     with pytest.raises(StepRejected):
         write("table_sum(a, none)")
     program = write("table_sum(other income, none)", ODD)  # numbers in brackets are negative
-    assert program == "table_sum(other income, none)" and value_of(program, [ODD]) == (-1480, "")
+    assert program == "table_sum(other income, none)" and program_text.value_of(program, [ODD]) == (-1480, "")
     assert write("add(5, 7), add(#0, 12)", ODD) == "add(5, 7), add(#0, 12)"
 
 
@@ -215,7 +208,11 @@ def test_gold_programs_are_read_as_they_stand() -> None:
         problem, asked = Finqa().problem(row, {}), row["qa"]
         table, program = problem.input["table"], asked["program"]
         texts = [asked["question"], *(each["text"] for each in problem.input["passages"])]
-        assert as_text(finqa_program_in(program)) == program == write(program, table, texts=texts)
+        assert (
+            program_text.as_text(program_text.finqa_program_in(program))
+            == program
+            == write(program, table, texts=texts)
+        )
         nested = write(f"Program: {asked['program_re']}", table, texts=texts)
         assert calculated(tokens_of(nested), row["table"]) == (asked["exe_ans"], "")
 

@@ -15,13 +15,7 @@ from hypothesis import strategies as st
 from chameleon import Table
 from chameleon.errors import ChameleonError
 from chameleon.modules.sql.database import safe_names
-from chameleon.modules.tablerag.llm_filter import (
-    KeptPart,
-    LLMFilter,
-    kept_in_frame,
-    run_filter,
-    without_pandas,
-)
+from chameleon.modules.tablerag import llm_filter
 from chameleon.modules.tablerag.similarity import PassageRetriever, SemanticFilter, top
 from chameleon.table.replies import normal
 from chameleon.text import estimated_tokens
@@ -134,14 +128,14 @@ def test_the_page_has_the_lines_that_perf_makes(shared_data: Path) -> None:
     assert set(made[2:]) <= set((root / "docs" / "grids.md").read_text("utf-8").splitlines())
 
 
-needs_pandas = pytest.mark.skipif(bool(without_pandas()), reason="no pandas in a sandbox here")
+needs_pandas = pytest.mark.skipif(bool(llm_filter.without_pandas()), reason="no pandas in a sandbox here")
 ALL = tuple(range(4))
 ENDLESS = "while True: pass"
 
 
 def filtered(*replies: Any, **settings: Any) -> Any:
     """What the module makes of these replies, and the table after it."""
-    module = LLMFilter(**settings)
+    module = llm_filter.LLMFilter(**settings)
     module.samples = len(replies)
     state, _ = run(module, replies)
     return output(state, "llm_filter"), state
@@ -162,7 +156,7 @@ NUMBERS = "df['Points'] = pd.to_numeric(df['Points'].str.replace(',', ''), error
     ],
 )
 def test_rows_and_columns_are_those_selected(code: str, rows: Any, columns: Any) -> None:
-    assert run_filter(code, REGATTA) == KeptPart(rows, columns)
+    assert llm_filter.run_filter(code, REGATTA) == llm_filter.KeptPart(rows, columns)
 
 
 @needs_pandas
@@ -217,10 +211,10 @@ def test_by_text_code_counts_to_the_letter_and_runs_only_then() -> None:
 
 
 def test_a_small_table_is_not_asked_about_and_without_pandas_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    state, client = run(LLMFilter(), [], table=REGATTA.take_rows([0]))
+    state, client = run(llm_filter.LLMFilter(), [], table=REGATTA.take_rows([0]))
     assert output(state, "llm_filter")["whole"] and not client.requests
     monkeypatch.setattr("chameleon.modules.tablerag.llm_filter.without_pandas", lambda: "pandas is not here")
-    state, client = run(LLMFilter(), [])
+    state, client = run(llm_filter.LLMFilter(), [])
     assert output(state, "llm_filter")["reason"] == "pandas is not here" and not client.requests
 
 
@@ -238,10 +232,10 @@ def test_every_true_selection_is_found_again(table: Table, data: st.DataObject) 
     names = safe_names(table.header)
     cells = [[table.rows[row][column] for column in columns] for row in rows]
     frame = {"columns": [names[column] for column in columns], "rows": cells}
-    labelled = kept_in_frame(frame | {"index": list(map(str, rows))}, table, names)
-    assert labelled == KeptPart(tuple(sorted(rows)), tuple(sorted(columns)))
-    plain = kept_in_frame(frame, table, names)
-    assert isinstance(plain, KeptPart) and plain.columns == labelled.columns
+    labelled = llm_filter.kept_in_frame(frame | {"index": list(map(str, rows))}, table, names)
+    assert labelled == llm_filter.KeptPart(tuple(sorted(rows)), tuple(sorted(columns)))
+    plain = llm_filter.kept_in_frame(frame, table, names)
+    assert isinstance(plain, llm_filter.KeptPart) and plain.columns == labelled.columns
     found = sorted([normal(table.rows[row][column]) for column in columns] for row in plain.rows)
     assert found == sorted(list(map(normal, line)) for line in cells)
 
@@ -256,7 +250,7 @@ LABELS = st.none() | st.lists(st.text("0123456789-²", max_size=12), max_size=5)
 def test_no_frame_makes_it_stumble(table: Table, header: Any, labels: Any, cells: Any) -> None:
     names = safe_names(table.header)
     frame = {"columns": header or names, "rows": cells} | ({} if labels is None else {"index": labels})
-    kept = kept_in_frame(frame, table, names)
-    if isinstance(kept, KeptPart):
+    kept = llm_filter.kept_in_frame(frame, table, names)
+    if isinstance(kept, llm_filter.KeptPart):
         assert kept.rows and set(kept.rows) <= set(range(len(table.rows)))
         assert kept.columns and set(kept.columns) <= set(range(len(table.header)))
