@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from chameleon.core.state import State
-from chameleon.errors import Declined, StepRejected
+from chameleon import Declined, State, StepRejected
 from chameleon.modules.documents import paper_readers
 from chameleon.modules.documents.paper_retriever import PaperRetriever, is_named, nearness, numbers_in
 from chameleon.modules.documents.quotes import fault_of_numbers, fault_of_quotes, quotes_in

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from chameleon import LLM, Executor, Table
+from chameleon import LLM, Executor, State, Table
 from chameleon.benchmarks.tabmwp import read_text_table
-from chameleon.core.state import State
 from chameleon.llm import ScriptedModel
 from chameleon.planners.react import React
 from chameleon.table.grounding import unverified

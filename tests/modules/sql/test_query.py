@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from chameleon import Inventory, State, StepRejected
+from chameleon import Inventory, State, StepRejected, Table
 from chameleon.errors import InputError, SandboxUnavailable
 from chameleon.modules.sql.database import SqlTable, safe_names
 from chameleon.modules.sql.query import SqlResult, run_sql
@@ -18,7 +18,6 @@ from chameleon.modules.sql.query_faults import fault_of, with_quoted_names
 from chameleon.modules.sql.sql_query import SqlQuery
 from chameleon.modules.sql.text_to_sql import SqlGenerator
 from chameleon.sandbox import Limits, Sandbox, make_sandbox
-from chameleon.table import Table
 from tests.modules.text_rows import grouped, lines_of
 from tests.sandbox.conftest import sealed
 

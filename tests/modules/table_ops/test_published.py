@@ -9,12 +9,11 @@ from typing import Any
 
 import pytest
 
-from chameleon import State, Step, Table
+from chameleon import LLM, Inventory, State, Step, Table
 from chameleon.core.events import StepRecord
 from chameleon.core.llm_module import asking_of, configure, votes, weights_of
 from chameleon.core.module import copy_with
-from chameleon.inventory import Inventory
-from chameleon.llm import LLM, ScriptedModel
+from chameleon.llm import ScriptedModel
 from chameleon.modules.table_ops.add_column import AddColumn
 from chameleon.modules.table_ops.aggregate import GroupBy
 from chameleon.modules.table_ops.operation import TableOperation

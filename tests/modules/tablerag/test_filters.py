@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chameleon import Table
-from chameleon.errors import ChameleonError
+from chameleon import ChameleonError, Table
 from chameleon.modules.sql.database import safe_names
 from chameleon.modules.tablerag import llm_filter
 from chameleon.modules.tablerag.similarity import PassageRetriever, SemanticFilter, top

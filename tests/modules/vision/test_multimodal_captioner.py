@@ -17,8 +17,7 @@ pytest.importorskip("PIL", reason="pictures need pillow")
 
 from PIL import Image
 
-from chameleon import LLM, Executor, Inventory, State
-from chameleon.core.log import EventLog
+from chameleon import LLM, EventLog, Executor, Inventory, State
 from chameleon.errors import InventoryError, MissingPackage
 from chameleon.llm import ResponseStore
 from chameleon.llm.message import MultimodalText
