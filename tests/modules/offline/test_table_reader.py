@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from chameleon import Declined, Executor, Inventory, State, Table
 from chameleon.core.sources import sources_in_words
+from chameleon.modules.offline.among import covered, telling_words
 from chameleon.modules.offline.judge import answer
 from chameleon.modules.offline.label_reader import LabelReader
 from chameleon.retrieval.document import Document
@@ -151,6 +152,12 @@ def test_counts_and_sums_agree_only_over_copies(ask_index: Any, question: str) -
     told = why(ask_index(question, {"league a": TEAMS, "league b": other}))
     assert "it is not clear which table is meant (" in told
     assert len(ask_index(question, {"league a": TEAMS, "league b": TEAMS}).sources) == 2
+
+
+def test_the_telling_words_of_a_question() -> None:
+    words = telling_words("How many points did Nord get in the 2024 season?")
+    assert set(words.values()) == {"points", "Nord", "2024", "season"}
+    assert covered(words, ["league 2024", "club/league_2024.csv", "Points"]) == {"point", "2024"}
 
 
 @pytest.mark.parametrize(("text", "answer"), [("Nord has 44 points now.", None), ("Nord plays.", "40")])
