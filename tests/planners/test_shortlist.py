@@ -1,8 +1,4 @@
-"""What a planner is shown of a thousand modules; how often the modules that a question needs are among 20.
-
-Weights were chosen by every second tool; the others are measured here: words find 1.000 of what questions of
-cards and plans of shipped inventories need; with MiniLM as well, and .934 of questions in other words.
-"""
+"""What a planner is shown of a thousand modules; every second tool chose the weights, the others measure."""
 
 from __future__ import annotations
 

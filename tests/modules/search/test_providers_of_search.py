@@ -124,20 +124,19 @@ def test_without_a_package_the_pip_line_is_given(monkeypatch: pytest.MonkeyPatch
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    documents = tmp_path / "documents"
-    (documents / "sea").mkdir(parents=True)
-    tides = "# Tides\n\nThe Moon pulls at the sea, and so high tide comes twice a day.\n\n"
-    (documents / "sea" / "tides.md").write_text(tides + "Boats wait. " * 300)
+    documents, secret = tmp_path / "documents", tmp_path / "outside" / "secret.txt"
+    tides = (
+        "# Tides\n\nThe Moon pulls at the sea, and so high tide comes twice a day.\n\n" + "Boats wait. " * 300
+    )
     metals = "<h1>Metals</h1><script>magnet</script><p>A magnet attracts <b>iron</b> and steel.</p>"
-    (documents / "metals.html").write_text(metals)
+    held = {"sea/tides.md": tides, "metals.html": metals, "broken.pdf": "magnet", "magnet.png": "magnet"}
+    files = {secret: "magnet outside", **{documents / name: text for name, text in held.items()}}
+    for file, text in files.items():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
     (documents / "birds.txt").write_bytes("Möwen nest on cliffs.".encode("latin-1"))
-    (documents / "broken.pdf").write_text("magnet")
-    (documents / "magnet.png").write_text("magnet")
-    (tmp_path / "outside").mkdir()
-    (tmp_path / "outside" / "secret.txt").write_text("magnet outside")
-    (documents / "link.txt").symlink_to(tmp_path / "outside" / "secret.txt")
-    (documents / "folder").symlink_to(tmp_path / "outside", target_is_directory=True)
-    (documents / "circle").symlink_to(documents, target_is_directory=True)
+    for link, target in (("link.txt", secret), ("folder", secret.parent), ("circle", documents)):
+        (documents / link).symlink_to(target)
     return documents
 
 
