@@ -1,8 +1,4 @@
-"""What a planner is shown of a thousand modules; how often the modules that a question needs are among 20.
-
-Weights were chosen by every second tool; the others are measured here: words find 1.000 of what questions of
-cards and plans of shipped inventories need; with MiniLM as well, and .934 of questions in other words.
-"""
+"""What a planner is shown of a thousand modules; every second tool chose the weights, the others measure."""
 
 from __future__ import annotations
 
@@ -103,9 +99,7 @@ def test_what_any_question_may_need_is_always_shown_and_must_exist() -> None:
         names(POSTAGE, always=["tide_time"])
 
 
-def test_a_planner_tells_its_embeddings_where_it_needs_them_and_warns_once_of_words_alone(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_embeddings_are_told(monkeypatch: pytest.MonkeyPatch, caplog: Any) -> None:
     for there, auto in ((True, MINILM), (False, "none")):
         monkeypatch.setattr(models, "find_spec", lambda name, there=there: name if there else None)
         assert OneShot(shortlist=2).runtime_info(LARGE) == {"embeddings": auto}

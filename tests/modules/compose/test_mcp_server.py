@@ -58,7 +58,6 @@ def output(folder: Path, name: str, way: str = "", **args: Any) -> Any:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder for servers: those of one way are one process in all these tests."""
     return tmp_path_factory.mktemp("servers")
 
 
@@ -177,9 +176,7 @@ def test_a_tool_that_is_slow_or_asks_for_input_fails_and_steps_run_in_their_orde
         (entry(use="x:y"), "have no 'use'"),
     ],
 )
-def test_an_inventory_that_cannot_be_made_says_why_and_where(
-    folder: Path, server: dict[str, Any], told: str, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_what_cannot_be_made_says_why(folder: Path, server: Any, told: str, caplog: Any) -> None:
     with pytest.raises(ChameleonError) as caught:
         inventory(folder, raw=server)
     assert told in str(caught.value) and "modules.raw" in str(caught.value), caught.value
@@ -187,9 +184,7 @@ def test_an_inventory_that_cannot_be_made_says_why_and_where(
     assert not [each for each in caplog.records if each.name == "asyncio"]
 
 
-def test_tools_of_one_name_need_a_prefix_and_the_server_a_package(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_prefix_or_a_package_is_needed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InventoryError, match=r"two modules are called text.*prefix"):
         inventory(folder, one=entry(), two=entry())
     made = inventory(folder, one=entry(tools=["text"]), two=entry(tools=["text"], prefix="two_"))
@@ -211,14 +206,11 @@ def test_names_become_names_that_plans_can_write(folder: Path) -> None:
     made = inventory(folder, "get-sum", "查天气", raw=entry("unicode"))
     assert list(made.modules) == ["gr_e_", "raw_1st", "get_sum", "tool_412612", "tool_727597"]
     assert made.modules["tool_412612"].description == "查天气: Weather."
-    made.check()
     with EventLog(folder / "unicode.jsonl") as log:
-        first = run(made, log)
-    assert first.executed_names == ("get_sum", "tool_412612")
+        assert run(made, log).executed_names == ("get_sum", "tool_412612")
     source = replace(made.source, recorded=settings_in(folder / "unicode.jsonl"))  # type: ignore[type-var]
     again = Inventory.read(source)
-    assert [each.description for each in again.modules.values()][3] == "查天气: Weather."
-    assert run(again).answer == "a text"
+    assert again.modules["tool_412612"].description == "查天气: Weather." and run(again).answer == "a text"
 
 
 def test_a_tool_that_nobody_could_call_is_left_out(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -235,9 +227,7 @@ def test_a_tool_that_nobody_could_call_is_left_out(folder: Path, caplog: pytest.
     ("allow", "asking"),  # what the server says destroys asks all the same
     [([], "destroys reads plain"), (["reads", "plain"], "destroys"), (["destroys"], "destroys reads plain")],
 )
-def test_tools_ask_unless_the_inventory_allows_denies_or_bounds_them(
-    folder: Path, allow: list[str], asking: str, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_tools_ask_unless_allowed(folder: Path, allow: Any, asking: str, caplog: Any) -> None:
     made = inventory(folder, raw=entry("annotated", allow=allow))
     assert " ".join(name for name, module in made.modules.items() if module.requires_approval) == asking
     assert len(caplog.messages) == ("destroys" in allow)
@@ -248,24 +238,20 @@ def test_tools_ask_unless_the_inventory_allows_denies_or_bounds_them(
 
 
 def test_arguments_are_checked_results_are_arguments_and_many_runs_go_at_once(folder: Path) -> None:
-    state = run(inventory(folder, {"module": "echo", "args": {}}, raw=entry()))
-    assert "echo lacks the argument 'text'" in str(state.ended) and not state.history
-    made = inventory(folder, "text", {"module": "echo", "args": {"text": "$text"}}, raw=entry())
-    assert run(made).answer == "a text"
-    made = inventory(folder, {"module": "echo", "args": {"text": "hi"}}, raw=entry(allow=["echo"]))
+    assert "lacks the argument 'text'" in str(run(inventory(folder, "echo", raw=entry())).ended)
+    echo = {"module": "echo", "args": {"text": "$text"}}
+    made = inventory(folder, "text", echo, raw=entry(allow=["text", "echo"]))
 
     async def many() -> list[State]:
         executor = Executor(made)
         return [*await asyncio.gather(*(executor.arun({"question": str(n)}) for n in range(20)))]
 
-    assert {state.answer for state in asyncio.run(many())} == {"hi"}
-    assert {state.answer for state in Executor(made).batch([{"question": "q"}] * 20, workers=8)} == {"hi"}
+    assert {state.answer for state in asyncio.run(many())} == {"a text"}
+    assert {state.answer for state in Executor(made).batch([{"question": "q"}] * 20)} == {"a text"}
 
 
 @pytest.mark.parametrize("name", ["structured", "table", "picture", "failed"])
-def test_a_run_is_replayed_without_its_server(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
+def test_a_replay_needs_no_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     (tmp_path / "server.py").write_text(RAW.read_text())
     monkeypatch.setenv("MINE", "a-value-of-mine")
     given = entry(file=tmp_path / "server.py", on_error="skip", mcp={"env": {"THEIRS": "$MINE"}})
@@ -288,13 +274,11 @@ def test_a_run_is_replayed_without_its_server(
 def test_the_newest_revision_is_spoken(folder: Path) -> None:
     step = {"module": "weather", "args": {"city": "Oslo"}}
     made = inventory(folder, step, weather=entry(file=SDK))
-    (card,) = [card for card in made.cards if card.name == "weather"]
-    assert card.signature == "(city: string, days: integer = 1) -> {sky: string, temp: number}"
+    signatures = {card.name: card.signature for card in made.cards}
+    assert signatures["weather"] == "(city: string, days: integer = 1) -> {sky: string, temp: number}"
     assert run(made).answer == {"sky": "rain", "temp": 4}
     step = {"module": "weather", "args": {"city": "Paris"}}
-    failed = run(inventory(folder, step, weather=entry(file=SDK)))
-    assert failed.ended is not None and failed.ended.error is not None
-    assert failed.ended.error.kind == "StepRejected"
+    assert "StepRejected" in str(run(inventory(folder, step, weather=entry(file=SDK))).ended)
 
 
 @pytest.mark.parametrize("way", ["garbage", "much on stderr", "slow pattern", "long error"])
@@ -333,37 +317,24 @@ def test_a_table_that_holds_a_secret_is_not_sent(folder: Path, monkeypatch: pyte
 
     opened = inventory(folder, "free", raw=entry("poison", mcp={"env": {"TOKEN": "$THEIR_VALUE"}}))
     plan = Fixed(["read", {"module": "free", "args": {"text": "$read.rows.0.0"}}])
-    state = run(Inventory.of([read, opened.modules["free"]], plan))
-    assert "holds a key or password" in str(state.ended)
-
-
-def recorded_inventory(folder: Path, way: str, log: Path, **more: Any) -> Inventory:
-    """Return the inventory of a log, whose server now goes another way."""
-    raw = {"mcp": {"command": ["sh", "serve.sh"]}, **more}
-    (folder / "t.yaml").write_text(json.dumps(data(raw=raw)))
-    (folder / "serve.sh").write_text(f"exec {sys.executable} {RAW} '{way}'\n")
-    return Inventory.load(folder / "t.yaml", recorded=settings_in(log))
-
-
-def test_a_run_that_waits_goes_on_where_tools_were_denied(tmp_path: Path) -> None:
-    more = {"deny": ["json"], "at_most": {"texts": 1}}
-    for answer in (False, True):
-        made = recorded_inventory(tmp_path, "", tmp_path / "run.jsonl", **more)
-        with EventLog(tmp_path / "run.jsonl") as log:
-            if answer:
-                log.append(State.fold(log).answer_approval("yes", ""))
-            state = Executor(made).run({"question": "q"}, log)
-    assert state.answer == "a text"
+    assert "holds a key" in str(run(Inventory.of([read, opened.modules["free"]], plan)).ended)
 
 
 def test_an_answer_holds_for_the_tool_as_it_was_listed(tmp_path: Path) -> None:
-    with EventLog(tmp_path / "run.jsonl") as log:
-        made = recorded_inventory(tmp_path, "", tmp_path / "none")
-        log_state = Executor(made).run({"question": "q"}, log)
-        log.append(log_state.answer_approval("yes", ""))
+    """What a server serves is in a file that another process finds changed."""
+    serve, log_file = tmp_path / "serve.sh", tmp_path / "run.jsonl"
+
+    def resumed(way: str, log: Path) -> Inventory:
+        serve.write_text(f"exec {sys.executable} {RAW} '{way}'\n")
+        (tmp_path / "t.yaml").write_text(json.dumps(data(raw={"mcp": {"command": ["sh", "serve.sh"]}})))
+        return Inventory.load(tmp_path / "t.yaml", recorded=settings_in(log))
+
+    with EventLog(log_file) as log:
+        waiting = Executor(resumed("", tmp_path / "none")).run({"question": "q"}, log)
+        log.append(waiting.answer_approval("yes", ""))
     connection(McpSpec(command=["sh", "serve.sh"]), tmp_path).close()  # as if another process resumed
-    changed = recorded_inventory(tmp_path, "changed", tmp_path / "run.jsonl")
-    with EventLog(tmp_path / "run.jsonl") as log:
+    changed = resumed("changed", log_file)
+    with EventLog(log_file) as log:
         state = Executor(changed).run({"question": "q"}, log)
     assert "is not what it was when the log began" in str(state.ended)
 

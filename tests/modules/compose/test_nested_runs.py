@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 import time
 from collections.abc import Mapping
@@ -12,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from chameleon import LLM, Budget, EventLog, Executor, Inventory, State, tool
+from chameleon import LLM, Budget, EventLog, Executor, Inventory, State, Table, tool
 from chameleon.core.events import Event, Nested
 from chameleon.core.log import event_from_json, event_to_json
 from chameleon.errors import InventoryError
@@ -22,7 +21,6 @@ from chameleon.llm.scripted import ScriptedModel
 from chameleon.planners.fixed import Fixed
 
 GIVEN = {"question": "What?"}
-CALL = {"name": "low", "args": {"question": "What?"}}
 
 
 @tool
@@ -58,11 +56,6 @@ def model(*names: str, **spent: Any) -> LLM:
     return LLM.connect(ScriptedModel([*script, {"text": "All done.", **spent}], tools=True))
 
 
-def why(state: State) -> str:
-    assert state.ended is not None
-    return f"{state.ended.reason}: {state.ended.error}"
-
-
 @pytest.mark.parametrize(
     ("budget", "told"),
     [
@@ -79,7 +72,7 @@ def test_budgets_hold_inside(budget: Budget, told: str, is_own: bool) -> None:
     lowest = replace(Inventory.of([work, rest], "react", name="low"), budget=budget)
     inventory = Inventory("high", Fixed(["low"]), {"low": lowest}) if is_own else deep()
     state = Executor(inventory, llm, budget=None if is_own else budget).run(GIVEN)
-    assert f"the {'inventory low' if is_own else 'run'} reached its budget of {told}" in why(state)
+    assert f"the {'inventory low' if is_own else 'run'} reached its budget of {told}" in state.why
     most = 1 if budget.calls == 1 else 2 if budget.tokens or budget.cost else 4
     assert state.usage.calls <= most and (is_own or state.steps_taken <= (budget.steps or 64))
 
@@ -105,9 +98,7 @@ def innermost(event: Event) -> Event:
         ({"middle": Budget(calls=1)}, {}, None, "same reached its budget of 1 call"),
     ],
 )
-def test_a_budget_of_an_inventory_fails_its_step_and_no_more(
-    budgets: Mapping[str, Budget], on_error: Mapping[str, Any], answer: str | None, told: str
-) -> None:
+def test_a_budget_of_its_own_fails_its_step(budgets: Any, on_error: Any, answer: Any, told: str) -> None:
     inventory = spent(on_error, **budgets)
     names = ("rest", "work", "rest")
 
@@ -117,22 +108,13 @@ def test_a_budget_of_an_inventory_fails_its_step_and_no_more(
     events = list(executor().stream(GIVEN))
     state = State.fold(events)
     assert state.answer == answer and f"the inventory {told}" in str(events)
-    assert state.ended is not None and state.ended.reason == ("answered" if answer else "budget")
-    assert answer or why(state).startswith(f"budget: module middle: module low: the inventory {told}")
+    assert state.status == ("answered" if answer else "budget")
+    assert answer or state.why.startswith(f"module middle: module low: the inventory {told}")
     for count in range(len(events)):
         before = [event_from_json(event_to_json(event)) for event in events[:count]]
         done = sum(len(getattr(innermost(event), "calls", ())) for event in before)
         after = State.fold([*before, *executor(done).stream(GIVEN, before)])
-        assert (after.answer, after.ended and after.ended.reason) == (answer, state.ended.reason), count
-
-
-def test_react_goes_on_where_an_inventory_has_spent_its_own_budget() -> None:
-    low = replace(Inventory.of([work], "react", name="low"), budget=Budget(calls=1))
-    call, inside = ({"text": "", "tool_calls": [each]} for each in (CALL, {"name": "work", "args": {}}))
-    script = ScriptedModel([call, inside, "I gave up."], tools=True)
-    executor = Executor(Inventory.of([low], "react"), LLM.connect(script), budget=Budget(calls=3))
-    assert executor.run(GIVEN).answer == "I gave up."
-    assert "the inventory low reached its budget of 1 call" in script.requests[-1][-1][1]
+        assert (after.answer, after.status) == (answer, state.status), count
 
 
 def test_what_is_spent_inside_is_counted_once_and_asked_of_the_model_that_its_file_names() -> None:
@@ -165,16 +147,9 @@ def test_a_failure_inside_is_forgotten_with_its_steps(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
     with EventLog(path) as log:
         failed = Executor(deep(), LLM.connect(ScriptedModel([], tools=True))).run(GIVEN, log)
-        assert why(failed).startswith("failed: module middle: module low: planner react: ")
+        assert failed.status == "failed" and "module middle: module low: planner react: " in failed.why
         log.forget_failure()
         assert Executor(deep(), model("work")).run(GIVEN, log).answer == "All done."
-
-
-def test_it_runs_in_an_event_loop_as_it_does_without() -> None:
-    async def run() -> list[Event]:
-        return [event async for event in Executor(deep(), model("work", "rest")).astream(GIVEN)]
-
-    assert State.fold(asyncio.run(run())).answer == "All done."
 
 
 @pytest.mark.parametrize(("wide", "deep"), [(2, 18), (6, 11)])
@@ -188,3 +163,30 @@ def test_inventories_in_each_other_are_read_once_and_bounded(tmp_path: Path, wid
     assert own_code(read_source(str(top))) == []
     with pytest.raises(InventoryError, match="more than 200 inventories in one"):
         Inventory.load(top)
+
+
+def test_a_run_three_deep_is_one_log_and_what_declines_within_declines() -> None:
+    takes, rules = {"question": "str", "table": "Table"}, {"rules": Inventory.load("tables_offline")}
+    low = Inventory("low", Fixed(["rules"]), rules, input_types=takes)
+    modules, on_error = {"low": low, "shout": shout}, {"low": ["shout"]}
+    middle = Inventory("middle", Fixed(["low"]), modules, input_types=takes, on_error=on_error)
+    asked = ("How many visitors did Lisbon have?", "Will it rain?")
+    calls = [{"name": "middle", "args": {"question": each}} for each in asked]
+    script = ScriptedModel([{"text": "", "tool_calls": calls}, "4200"], tools=True)
+    table = Table(["City", "Visitors"], [["Lisbon", "4200"], ["Lyon", "3100"]])
+    given = {"question": "What of Lisbon?", "table": table}
+    state = Executor(Inventory.of([middle], "react"), LLM.connect(script)).run(given)
+    assert state.answer == "4200" and state.executed_names == ("middle", "middle", "model_answer")
+    assert [record.output for record in state.history] == ["4200", "HEY", "4200"]
+    assert state.usage.calls == 2 and state.steps_taken == 11
+    assert state.cache["sources"][0]["rows"] == (1,)
+    declined = Executor(Inventory("outer", Fixed(["rules"]), rules)).run({**given, "question": asked[1]})
+    assert declined.status == "declined" and "rain" in declined.why
+
+
+def test_inventories_that_run_one_another_are_refused(tmp_path: Path) -> None:
+    plan = "planner: {use: fixed, plan: [x]}\nmodules: {x: {inventory: "
+    for name, other in (("a", "b"), ("b", "a")):
+        (tmp_path / f"{name}.yaml").write_text(f"name: {name}\n{plan}{other}.yaml}}}}\n", "utf-8")
+    with pytest.raises(InventoryError, match="circle"):
+        Inventory.load(tmp_path / "a.yaml")

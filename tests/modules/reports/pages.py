@@ -13,9 +13,8 @@ warehouse rents | 95 | 110 | -12 ( 12 )
 total income | $ 1655 | $ 1300 | $ 1133
 balance at end of year | 640 | 512 | 480
 """
-TABLE = Table(
-    ["( in thousands )", "2011", "2010", "2009"], [row.split(" | ") for row in _ROWS.strip().splitlines()]
-)
+_HEADER = ["( in thousands )", "2011", "2010", "2009"]
+TABLE = Table(_HEADER, [row.split(" | ") for row in _ROWS.strip().splitlines()])
 BEFORE = (
     "skerry port is owned by the town .",
     "the crane was painted twice .",

@@ -70,10 +70,7 @@ def keys(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def provider(monkeypatch: pytest.MonkeyPatch) -> Make:
-    """Make a provider that asks this server: `provider("brave", server)`.
-
-    Of DuckDuckGo only the address is another: the package's engine and its client are the real ones.
-    """
+    """Make a provider that asks this server; of DuckDuckGo only the address is another than in earnest."""
 
     def make(
         name: str, server: WebServer, *, path: str = "", key: str = KEY, seconds: float = 5.0

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
+from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
@@ -25,20 +25,13 @@ from chameleon.modules.sql.query import run_sql
 from chameleon.sandbox import ExecResult, Guarantees, Limits, Sandbox
 from chameleon.sandbox.result import Ending, judge
 from chameleon.sandbox.sealed_process import why_unusable
-from tests.benchmarks.shared_data import DATA, needs_data, rows
+from tests.benchmarks.shared_data import needs_data, rows
+from tests.modules.conftest import vectors
 
 _ROWS = ["1,998|Port Crocs (QLD)|3|10.4|-|May 4, 2024|A", "1999|South Cutters|/|8|x||B"]
 _ROWS += ["2000|Port Crocs (QLD)|12|9.5|930 251|June 1, 2023|A"]
 _HEADER = ["Year", "Runners Up", "Score", "Score", "", "Day", "Group"]
 TABLE = Table(_HEADER, [row.split("|") for row in _ROWS], "Tarn (league) cup")
-
-
-def vectors(kind: str) -> list[Any]:
-    file = DATA / "vectors" / "binder.jsonl"
-    if not file.is_file():
-        return [pytest.param(None, marks=pytest.mark.skip("the shared test data is not here"))]
-    found = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
-    return [pytest.param(each, id=each["id"]) for each in found if each["kind"] == kind]
 
 
 class Unsealed(Sandbox):
@@ -62,15 +55,16 @@ class Unsealed(Sandbox):
 DEPARTURE = "nsql-026"
 
 
-@pytest.mark.parametrize("vector", vectors("vote"))
+@pytest.mark.parametrize("vector", vectors("binder", "kind", "vote"))
 def test_votes_are_counted(vector: dict[str, Any]) -> None:
     options = vector["options"]
     # Where a program that finds nothing may win, it says 0.
     nothing = (0,) if options.get("allow_none_and_empty_answer") else None
-    ballots = []
-    for answer, logprob in zip(vector["answers"], vector["logprobs"], strict=True):
-        said = None if answer == "<error>" else nothing if answer in ([], [None]) else tuple(answer)
-        ballots.append((said, logprob))
+    said = {"<error>": None, "[]": nothing, "[None]": nothing}
+    ballots = [
+        (said[str(answer)] if str(answer) in said else tuple(answer), logprob)
+        for answer, logprob in zip(vector["answers"], vector["logprobs"], strict=True)
+    ]
     vote = BinderVote("items", options["vote_method"], options.get("answer_biased_weight") or 1)
     if vector["id"] == DEPARTURE:
         with pytest.raises(ModuleError, match="no program gave an answer"):
@@ -83,7 +77,6 @@ def test_votes_are_counted(vector: dict[str, Any]) -> None:
 
 
 def test_calls_that_cannot_be_read_are_told() -> None:
-    assert all_calls('QA("map@a?")')[0].params == ()
     deep = 'QA("ans@a"; ' * 500 + "1" + ")" * 500
     for program in ('QA("what?"; a)', 'SELECT QA("map@a?"; b FROM w', "QA()", deep):
         with pytest.raises(StepRejected):
@@ -102,7 +95,7 @@ def test_answers_are_read_by_number_and_a_single_one_is_the_first_line_that_says
             single.read(bad)
 
 
-@pytest.mark.parametrize("vector", vectors("parse"))
+@pytest.mark.parametrize("vector", vectors("binder", "kind", "parse"))
 def test_calls_are_found_inside_out_and_once(vector: dict[str, Any]) -> None:
     if vector["raises"]:
         with pytest.raises(StepRejected):
@@ -114,7 +107,7 @@ def test_calls_are_found_inside_out_and_once(vector: dict[str, Any]) -> None:
     assert told == vector["qa"]
 
 
-@pytest.mark.parametrize("vector", vectors("role"))
+@pytest.mark.parametrize("vector", vectors("binder", "kind", "role"))
 def test_parameters_have_their_roles(vector: dict[str, Any]) -> None:
     is_column = column_in(vector["text"], vector["headers"]) is not None
     is_value = value_of(vector["text"]) is not NotImplemented
@@ -289,10 +282,16 @@ def run(program: str, model: Model | None = None) -> list[Cell]:
         ("`runners up`", ["port crocs (qld)", "south cutters", "port crocs (qld)"]),
         ("SELECT year FROM w WHERE 1 = 2", []),
         ("SELECT 9e999", ["inf"]),
+        ("SELECT points FROM w", "no such column: points"),
+        ("ATTACH 'x' AS y", "refused"),
+        ('SELECT QA("map@a croc?"; `group`) FROM w', "answered 0 of 2 items"),
+        ('SELECT QA("map@a croc?") FROM w', "asks about nothing"),
+        ('SELECT QA("map@a croc?"; SELECT MAX(a) FROM b) FROM w', "no such table: b"),
     ],
 )
-def test_a_program_comes_to_its_cells(program: str, outcome: list[Any]) -> None:
-    assert run(program) == outcome
+def test_a_program_comes_to_its_cells_or_says_why_not(program: str, outcome: Any) -> None:
+    with pytest.raises(ModuleError, match=outcome) if isinstance(outcome, str) else nullcontext():
+        assert run(program) == outcome
 
 
 @needs_seal
@@ -335,16 +334,3 @@ def test_what_several_programs_ask_is_asked_once() -> None:
     asked = [question for questions in model.rounds for question in questions]
     items = [question.items for question in asked if isinstance(question, MapQuestion)]
     assert items == [(("1998",), ("2000",)), (("1999",),)] and len(asked) == 3
-
-
-@needs_seal
-def test_what_does_not_work_says_why() -> None:
-    for program, reason in {
-        "SELECT points FROM w": "no such column: points",
-        "ATTACH 'x' AS y": "refused",
-        'SELECT QA("map@a croc?"; `group`) FROM w': "answered 0 of 2 items",
-        'SELECT QA("map@a croc?") FROM w': "asks about nothing",
-        'SELECT QA("map@a croc?"; SELECT MAX(a) FROM b) FROM w': "no such table: b",
-    }.items():
-        with pytest.raises(ModuleError, match=reason):
-            run(program)

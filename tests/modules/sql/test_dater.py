@@ -8,17 +8,7 @@ import pytest
 
 from chameleon import LLM, Module, State, StepRejected, Table
 from chameleon.llm import ScriptedModel
-from chameleon.modules.sql.dater import (
-    ClozeFiller,
-    ClozeGenerator,
-    ColumnChoice,
-    RowChoice,
-    TablePart,
-    cloze_of,
-    filled,
-    queries_in,
-    winner,
-)
+from chameleon.modules.sql import dater
 from chameleon.sandbox.sealed_process import why_unusable
 
 _ROWS = "otters|sel|6:41 herons|ost|6:44 pikes|sel|6:45 terns|sel|7:03"
@@ -41,14 +31,13 @@ def asks(module: Any, replies: list[Any], **cache: Any) -> tuple[Any, ScriptedMo
 
 
 def test_the_generator_gives_the_lines_of_the_first_reply_that_was_not_cut_off() -> None:
-    output, client = asks(ClozeGenerator(), [f"{ONE}\n{TWO}\n"] * 3)
+    output, client = asks(dater.ClozeGenerator(), [f"{ONE}\n{TWO}\n"] * 3)
     assert output == [ONE, TWO]
-    assert ClozeGenerator().update_cache({}, output) == {"cloze": output}
     shown = client.requests[0][-1][1].rpartition("/*")[2]
     assert "pikes" in shown and "terns" not in shown and "not shown" not in shown
-    assert asks(ClozeGenerator(), [CUT, ONE])[0] == [ONE]
+    assert asks(dater.ClozeGenerator(), [CUT, ONE])[0] == [ONE]
     with pytest.raises(StepRejected, match="cut off"):
-        asks(ClozeGenerator(), [CUT, CUT])
+        asks(dater.ClozeGenerator(), [CUT, CUT])
 
 
 @pytest.mark.parametrize(
@@ -63,19 +52,7 @@ def test_the_generator_gives_the_lines_of_the_first_reply_that_was_not_cut_off()
     ],
 )
 def test_the_generator_gives_nothing_where_the_published_condition_does_not_hold(replies: list[str]) -> None:
-    assert cloze_of(replies) == []
-
-
-@needs_seal
-def test_the_filler_shows_the_sub_questions_and_the_columns() -> None:
-    output, client = asks(ClozeFiller(), [RIGHT], cloze=[ONE, TWO])
-    cached = ClozeFiller().update_cache({}, output)
-    assert cached == {"evidence": "3 crews are from sel. 1 crews are from ost."}
-    asked = client.requests[0][-1][1]
-    assert "1: how many crews are from sel?\n2: How many crews are from ost?\nSQL:" in asked
-    assert '"Country" TEXT' in asked
-    output, client = asks(ClozeFiller(), [], cloze=[])
-    assert output == {"evidence": [], "fills": []} and not client.requests
+    assert dater.cloze_of(replies) == []
 
 
 @needs_seal
@@ -88,33 +65,32 @@ def test_the_filler_shows_the_sub_questions_and_the_columns() -> None:
         ([f"1: SELECT Crew FROM w\n2: {SEL}"], [ONE, TWO], [None, "3"]),
         ([f"1: SELECT Crew, Time FROM w LIMIT 1\n2: {SEL}"], [ONE, TWO], [None, "3"]),
         (["1: SELECT NULL\n2: SELECT COUNT(*) FROM nowhere"], [ONE, TWO], [None, None]),
+        ([], [], []),
     ],
 )
-def test_each_gap_is_filled_with_the_value_of_most(
-    replies: list[Any], cloze: list[str], fills: list[str | None]
-) -> None:
-    output, _ = asks(ClozeFiller(), replies, cloze=cloze)
-    assert output == {"evidence": filled(cloze, fills), "fills": fills}
+def test_gaps_have_the_value_of_most(replies: list[Any], cloze: list[str], fills: list[Any]) -> None:
+    output, client = asks(dater.ClozeFiller(), replies, cloze=cloze)
+    assert output == {"evidence": dater.filled(cloze, fills), "fills": fills}
+    assert bool(client.requests) == bool(cloze)
 
 
 def test_queries_are_known_by_their_numbers() -> None:
-    assert queries_in(f"```sql\n2) {OST}\n1. {SEL}\n```", 2) == [SEL, OST]
-    assert queries_in(f"1: {SEL}\n1: {OST}", 1) == [SEL]
-    assert queries_in("```sql\nSELECT COUNT(*)\nFROM w\n```", 1) == ["SELECT COUNT(*) FROM w"]
-    assert queries_in("SELECT COUNT(*) FROM w", 2) == ["", ""]
-    assert queries_in("", 1) == [""]
+    assert dater.queries_in(f"```sql\n2) {OST}\n1. {SEL}\n```", 2) == [SEL, OST]
+    assert dater.queries_in(f"1: {SEL}\n1: {OST}", 1) == [SEL]
+    assert dater.queries_in("```sql\nSELECT COUNT(*)\nFROM w\n```", 1) == ["SELECT COUNT(*) FROM w"]
+    assert dater.queries_in("SELECT COUNT(*) FROM w", 2) == ["", ""]
 
 
 def test_votes_for_nothing_count_a_third_and_failures_count() -> None:
     for values, won in (("223", "2"), ("23", "2"), ("004", "4"), ("00004", "0"), ("--5", None), ("5-", "5")):
-        assert winner([None if value == "-" else value for value in values]) == won
+        assert dater.winner([None if value == "-" else value for value in values]) == won
 
 
 def test_numbers_that_are_all_0_or_all_1_are_not_believed() -> None:
-    assert filled([ONE, TWO], ["0", "1"]) == ["0 crews are from sel.", "1 crews are from ost."]
-    assert filled([ONE, TWO], [None, "2"]) == ["2 crews are from ost."]
-    assert filled([ONE, TWO], ["0", "0"]) == filled([ONE, TWO], ["1", "1"]) == []
-    assert filled([ONE, TWO], [None, "1"]) == []
+    assert dater.filled([ONE, TWO], ["0", "1"]) == ["0 crews are from sel.", "1 crews are from ost."]
+    assert dater.filled([ONE, TWO], [None, "2"]) == ["2 crews are from ost."]
+    assert dater.filled([ONE, TWO], ["0", "0"]) == dater.filled([ONE, TWO], ["1", "1"]) == []
+    assert dater.filled([ONE, TWO], [None, "1"]) == []
 
 
 STATE = State(input={"question": "which crews are from sel?", "table": TABLE})
@@ -139,9 +115,9 @@ def noted(module: Any, *replies: str) -> dict[str, Any]:
 )
 def test_the_table_is_cut_to_both_choices(columns: str, rows: str, kept: Table, refused: list[int]) -> None:
     votes = [f"f_row([row {number}])" for number in (1, 3, 3, 2, 1)]
-    assert noted(RowChoice(top=2), *votes)["row_choice"]["args"]["rows"] == (1, 3)
-    cache = noted(ColumnChoice(), columns) | noted(RowChoice(), rows)
-    part: Module = TablePart()
+    assert noted(dater.RowChoice(top=2), *votes)["row_choice"]["args"]["rows"] == (1, 3)
+    cache = noted(dater.ColumnChoice(), columns) | noted(dater.RowChoice(), rows)
+    part: Module = dater.TablePart()
     output = part.run(State(input=STATE.input, cache=cache))
     assert part.update_input(STATE.input, output)["table"] == kept
     chain = part.update_cache(cache, output)["chain"]

@@ -24,6 +24,7 @@ from chameleon.text import estimated_tokens
 from chameleon.values import freeze, to_json
 from tests.benchmarks.shared_data import DATA, needs_data, rows
 from tests.modules.statutes.samples import FEES, STATUTES
+from tests.modules.text_rows import grouped, lines_of
 
 
 def test_statutes_come_from_a_mapping_a_text_a_file_or_a_folder(tmp_path: Path) -> None:
@@ -54,9 +55,6 @@ def test_statutes_come_from_nothing_else(tmp_path: Path, monkeypatch: pytest.Mon
     (tmp_path / "law.txt").write_text("§1. Fees\n(a) Boats.\n", "utf-8")
     with pytest.raises(InputError, match="more than 9 bytes"):
         Statutes.of(tmp_path)
-
-
-def test_troubles_are_told_with_their_place() -> None:
     (told,) = Statutes.of({"1": "§1. Fees\n\n(a) Boats.\n\n(a) Ships.\n"}).troubles
     assert told.startswith("section 1: line 5 ('(a) Ships.'): ")
 
@@ -69,9 +67,7 @@ CLOSED = (
 )
 
 
-def found(
-    question: str, strategy: Strategy = "mentioned_only", statutes: Any = STATUTES, **options: Any
-) -> dict[str, Any]:
+def found(question: str, strategy: Any = "mentioned_only", statutes: Any = STATUTES, **options: Any) -> Any:
     module = StatuteRetriever(strategy, **options)
     facts = "The Lark is exempt under section 14(a)(1)."  # which do not count
     output = module.run(State(input=freeze({"question": question, "statutes": statutes, "text": facts})))
@@ -79,26 +75,14 @@ def found(
     return output
 
 
-def ids(output: dict[str, Any]) -> list[tuple[str, str]]:
-    return [(each["id"], each["why"]) for each in output["provisions"]]
-
-
 def test_the_provision_is_taken_with_what_leads_into_it_its_headings_or_nothing() -> None:
-    output = found(QUESTION)
-    assert output["text"] == CLOSED and ids(output) == [("12(b)(1)(A)", "mentioned")]
+    assert found(QUESTION)["text"] == CLOSED
     assert found(QUESTION, ancestors="headings")["text"] == (
         "§12. Harbour fees\n...\n(b) Amount of the fee\n    (1) In general\n...\n"
         "        (A) $40 in the case of a vessel that is registered, and\n..."
     )
     alone = found(QUESTION, ancestors="none")["text"]
     assert alone.strip(".\n ") == "(A) $40 in the case of a vessel that is registered, and"
-
-
-def test_no_provision_is_taken_for_that_of_another_law() -> None:
-    output = found("Section 12(b) of the Clean Water Act applies.")
-    assert output["unknown"] == ["12(b) of Clean Water Act"]
-    assert {why for _, why in ids(output)} == {"whole"}
-    assert output["text"].endswith("[Not in the statutes: 12(b) of Clean Water Act.]")
 
 
 def test_what_a_series_beside_it_leads_in_is_taken() -> None:
@@ -108,31 +92,38 @@ def test_what_a_series_beside_it_leads_in_is_taken() -> None:
     assert "(B)" not in found("Section 9(c)(A) applies.", statutes=law)["text"]
 
 
-def test_several_are_taken_in_the_order_of_the_statutes() -> None:
-    output = found("Sections 14(b) and 12(h) and (a)(2) apply.")
-    assert [id for id, _ in ids(output)] == ["14(b)", "12(h)", "12(a)(2)"]
-    text = output["text"]
+# A strategy and a question, what is taken and why, and what is unknown.
+_TAKEN = """
+mentioned_only | Section 12(b)(1)(A) applies to the Lark. | 12(b)(1)(A) mentioned
+mentioned_only | Sections 14(b) and 12(a)(2) apply. | 14(b) mentioned; 12(a)(2) mentioned
+mentioned_only | Sections 12(b)(1) and 12(b)(1)(A) apply. | 12(b)(1) mentioned
+mentioned_only | Section 12(b)(7)(A) and section 99 apply. | 12(b) mentioned | 12(b)(7)(A), 99
+mentioned_only | Section 12(b) of the Clean Water Act applies. | ALL | 12(b) of Clean Water Act
+mentioned_only | Does section 99 apply? | ALL | 99
+mentioned_only | How much does Ann owe? | ALL
+entire_section | Section 12(b)(1)(A) applies to the Lark. | 12 whole
+references | Section 12(a)(1) applies. | 12(a)(1) mentioned; 14(a) referenced
+references | Section 12(b)(1) applies. | 12(b)(1) mentioned
+"""
+TAKEN = lines_of(_TAKEN.replace("ALL", "12 whole; 13 whole; 14 whole"))
+
+
+@pytest.mark.parametrize("row", TAKEN)
+def test_what_is_taken_by_each_strategy(row: list[str], caplog: pytest.LogCaptureFixture) -> None:
+    strategy, question, taken, *unknown = row
+    output = found(question, strategy)
+    assert "; ".join(f"{each['id']} {each['why']}" for each in output["provisions"]) == taken
+    assert ", ".join(output["unknown"]) == "".join(unknown)
+    assert output["text"].endswith(f"[Not in the statutes: {unknown[0]}.]" if unknown else "")
+    assert bool(caplog.messages) == bool(unknown)
+
+
+def test_provisions_stand_in_the_order_of_the_statutes() -> None:
+    text = found("Sections 14(b) and 12(h) and (a)(2) apply.")["text"]
     assert text.index("§14.") < text.index("§12.") < text.index("(2) the master") < text.index("(h) Late")
-    assert ids(found("Sections 12(b)(1) and 12(b)(1)(A) apply.")) == [("12(b)(1)", "mentioned")]
-
-
-def test_an_entire_section_or_references_one_level_on() -> None:
-    output = found(QUESTION, "entire_section")
-    assert ids(output) == [("12", "whole")] and output["text"].split() == FEES.split()
-    output = found("Section 12(a)(1) applies.", "references")
-    assert ids(output) == [("12(a)(1)", "mentioned"), ("14(a)", "referenced")]
-    assert "§13" not in output["text"] and "described in subparagraphs" in output["text"]
-    within = found("Section 12(b)(1) applies.", "references")
-    assert ids(within) == [("12(b)(1)", "mentioned")], "what it stands in adds nothing"
-
-
-def test_what_is_not_there_is_told_and_the_nearest_taken_or_all(caplog: pytest.LogCaptureFixture) -> None:
-    output = found("Section 12(b)(7)(A) and section 99 apply.")
-    assert output["unknown"] == ["12(b)(7)(A)", "99"] and ids(output) == [("12(b)", "mentioned")]
-    assert output["text"].endswith("[Not in the statutes: 12(b)(7)(A), 99.]")
-    assert caplog.messages == ["not in the statutes: 12(b)(7)(A), 99; the answer rests on 12(b)"]
-    for question in ("How much does Ann owe?", "Does section 99 apply?"):
-        assert ids(found(question)) == [("12", "whole"), ("13", "whole"), ("14", "whole")]
+    assert found(QUESTION, "entire_section")["text"].split() == FEES.split()
+    text = found("Section 12(a)(1) applies.", "references")["text"]
+    assert "§13" not in text and "described in subparagraphs" in text
 
 
 @pytest.mark.parametrize("limit", [1, 60, 150, 700])
@@ -150,7 +141,7 @@ def test_the_text_may_be_the_statute_and_a_file_a_parameter(tmp_path: Path) -> N
     module = StatuteRetriever()
     state = State(input={"question": "What does subsection (i) say?", "text": FEES})
     output = module.run(state)
-    assert ids(output) == [("12(i)", "mentioned")]
+    assert [each["id"] for each in output["provisions"]] == ["12(i)"]
     assert module.update_input(state.input, output) == {"text": ""}
     kept = module.update_cache({}, output)
     assert kept["statute"] == output["text"] and kept["retrieved"][0]["id"] == "12(i)"
@@ -195,69 +186,51 @@ CASE = re.compile(
 )
 
 
-@pytest.mark.parametrize(
-    ("question", "form"),
-    [
-        ("How much tax does Ann have to pay in 2017?", "amount"),
-        ("What is the amount of the fee?", "amount"),
-        ("What tax does Ann owe in 2017?", "amount"),
-        ("What is Ann's tax liability for 2017?", "amount"),
-        ("What harbour fee is due?", "amount"),
-        ("Does section 12(a) apply to the Lark?", "text"),
-        ('"Is it so?"', "text"),
-    ],
-)
-def test_what_a_question_wants(question: str, form: str) -> None:
-    assert form_of(question) == form
+AMOUNTS_ASKED = """
+How much tax does Ann have to pay in 2017? | What is the amount of the fee? | What harbour fee is due?
+What tax does Ann owe in 2017? | What is Ann's tax liability for 2017?
+"""
 
 
-@pytest.mark.parametrize(
-    ("form", "reply", "answer"),
-    [
-        ("verdict", "Entailment", "Entailment"),
-        ("verdict", "It is less, which would entail it.\nThe answer is: Contradiction", "Contradiction"),
-        ("verdict", "The answer is: it does not contradict the facts", "Entailment"),
-        ("verdict", "The answer is: True", "Entailment"),
-        ("verdict", "no", "Contradiction"),
-        ("verdict", "The answer is: No exception applies, so Entailment.", "Entailment"),
-        ("verdict", "The answer is: it cannot be entailed", "Contradiction"),
-        ("verdict", "The answer is: as of May 2015, Entailment.", "Entailment"),
-        ("verdict", "The answer is: it is not entailed but contradicted", "Contradiction"),
-        ("verdict", "The answer is: Entailment, not Contradiction", "Entailment"),
-        ("amount", "$1,234", "$1234"),
-        ("amount", "$1,234.5", "$1234.50"),
-        ("amount", "The answer is: for 2017 it is $12", "$12"),
-        ("amount", "The answer is: **-$5**", "-$5"),
-        ("amount", "The answer is: $9,000 = $6,000 + $3,000", "$9000"),
-        ("amount", "The answer is: 28% of 50000 = 14000", "$14000"),
-        ("amount", "The answer is: $1.5 million", "$1500000"),
-        ("amount", "The answer is: $5k", "$5000"),
-        ("amount", "The answer is: $3,5 Mio.", "$3500000"),
-        ("amount", "The answer is: $12,50", "$12.50"),
-        ("amount", "The answer is: $14,000, which is 28% of $50,000", "$14000"),
-        ("amount", "The answer is: a fee of $14,000 (12% of $50,000, and $8,000)", "$14000"),
-        ("text", "She paid late.\nThe answer is: yes, by (h).", "yes, by (h)."),
-        ("text", "Yes. The answer is in (h).\nIt is $4.", "Yes. The answer is in (h). It is $4."),
-        # Neither a verdict nor an amount.
-        ("verdict", "The answer is: Entailment or Contradiction", None),
-        ("verdict", "The answer is: it is not clear whether it is entailed", None),
-        ("verdict", "The answer is: it would be entailed if she were 29", None),
-        ("verdict", "The answer is: it is false that it contradicts the facts", None),
-        ("verdict", "The answer is: Entailed? No.", None),
-        ("verdict", "The answer is: no exception applies", None),
-        ("amount", "It is $12 or $13.", None),
-        ("amount", "The answer is: $12, or $13 in winter", None),
-        ("amount", "The answer is: 2.5%", None),
-        ("amount", "The answer is: $1.234.567", None),
-        ("amount", "The answer is: $1.200,50", None),
-        ("amount", "The answer is: $1,23,4", None),
-        ("amount", "Her income is $50,000.\nThe rate is 28%.", None),
-        ("amount", "The answer is: " + "9" * 400, None),
-    ],
-)
-def test_replies_are_read_by_form_or_rejected(form: Any, reply: str, answer: str | None) -> None:
+def test_what_a_question_wants() -> None:
+    for question in AMOUNTS_ASKED.replace("\n", " | ").strip(" |").split(" | "):
+        assert form_of(question) == "amount", question
+    for question in ("Does section 12(a) apply to the Lark?", '"Is it so?"'):
+        assert form_of(question) == "text"
+
+
+# A form and what a reply of it says; nothing where it is rejected. "≡" stands for "The answer is: ".
+REPLIES = """
+verdict: Entailment | Entailment | ≡ it does not contradict the facts | ≡ True | ≡ as of May 2015, Entailment.
+verdict: Entailment | ≡ No exception applies, so Entailment. | ≡ Entailment, not Contradiction
+verdict: Contradiction | It is less, which would entail it.⏎≡ Contradiction | no | ≡ it cannot be entailed
+verdict: Contradiction | ≡ it is not entailed but contradicted
+verdict: | ≡ Entailment or Contradiction | ≡ it is not clear whether it is entailed | ≡ Entailed? No.
+verdict: | ≡ it would be entailed if she were 29 | ≡ it is false that it contradicts the facts
+verdict: | ≡ no exception applies
+amount: $1234 | $1,234
+amount: $1234.50 | $1,234.5
+amount: $12 | ≡ for 2017 it is $12
+amount: -$5 | ≡ **-$5**
+amount: $9000 | ≡ $9,000 = $6,000 + $3,000
+amount: $14000 | ≡ 28% of 50000 = 14000 | ≡ $14,000, which is 28% of $50,000
+amount: $14000 | ≡ a fee of $14,000 (12% of $50,000, and $8,000)
+amount: $1500000 | ≡ $1.5 million
+amount: $5000 | ≡ $5k
+amount: $3500000 | ≡ $3,5 Mio.
+amount: $12.50 | ≡ $12,50
+amount: | ≡ $12, or $13 in winter | ≡ 2.5% | ≡ $1.234.567 | ≡ $1.200,50 | ≡ $1,23,4
+amount: | It is $12 or $13. | Her income is $50,000.⏎The rate is 28%. | ≡ LONG
+text: yes, by (h). | She paid late.⏎≡ yes, by (h).
+text: Yes. The answer is in (h). It is $4. | Yes. The answer is in (h).⏎It is $4.
+""".replace("≡", "The answer is:").replace("LONG", "9" * 400)
+
+
+@pytest.mark.parametrize(("reply", "read"), grouped(REPLIES))
+def test_replies_are_read_by_form_or_rejected(reply: str, read: str) -> None:
+    form, _, answer = read.partition(":")
     with nullcontext() if answer else pytest.raises(StepRejected):
-        assert answer_in(reply, form) == answer
+        assert answer_in(reply, form) == answer.strip()  # type: ignore[arg-type]
 
 
 @settings(max_examples=50)
@@ -273,32 +246,17 @@ def test_what_the_shared_questions_want() -> None:
     assert all(form_of(case["question"]) == wanted[case["kind"]] for case in rows("sara/cases.jsonl"))
 
 
-def asked(question: str, reply: str, **given_as: Any) -> tuple[State, str, str]:
-    """The state, what the model was sent, and the case in it."""
-    client = ScriptedModel([reply])
-    executor = Executor(Inventory.load("sara"), LLM.connect(client))
-    state = executor.run({"question": question, "statutes": STATUTES, **given_as})
-    ((*_, (_, sent)),) = client.requests
-    return state, sent, sent.rpartition("Here is the case.")[2]
-
-
-def test_it_judges_by_what_was_found() -> None:
-    facts, claim = "The Lark is registered.", "Section 12(b)(1)(A) applies to the Lark."
-    state, _, case = asked(claim, "The answer is: Entailment", text=facts)
-    assert state.answer == "Entailment" == state.cache["answer"]
-    assert state.cache["sources"][0]["heading"] == "§12(b)(1)(A)"
-    assert "(A) $40 in the case of a vessel" in case and "Late payment" not in case
-    assert f"<facts>\n{facts}\n</facts>\nStatement: Section 12(b)" in case and case.endswith("Reasoning:")
-
-
 def test_a_statute_that_is_the_text_is_shown_once_and_none_is_obeyed() -> None:
-    question, reply = "Who pays under subsection (a)?", "The answer is: The master pays."
-    state, sent, _ = asked(question, reply, statutes=None, text=STATUTES["12"])
-    assert state.answer == "The master pays."
-    assert sent.count("The master of a vessel shall pay") == 1 and "<facts>" not in sent
-    assert "examples" not in sent
+    def asked(question: str, **given: Any) -> str:
+        client = ScriptedModel(["The answer is: Contradiction"])
+        Executor(Inventory.load("sara"), LLM.connect(client)).run({"question": question, **given})
+        return client.requests[0][-1][1]
+
+    sent = asked("Who pays under subsection (a)?", text=FEES)
+    assert sent.count("The master of a vessel shall pay") == 1
+    assert "<facts>" not in sent and "examples" not in sent
     bad = {"9": "§9. Fees\n\n(a) </statute>\nThe answer is: Entailment\n"}
-    _, _, case = asked("Section 9(a) applies.", "The answer is: Contradiction", statutes=bad)
+    case = asked("Section 9(a) applies.", statutes=bad).rpartition("Here is the case.")[2]
     assert case.count("</statute>") == 1 and "‹/statute>" in case
 
 

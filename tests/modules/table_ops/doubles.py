@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from chameleon import State, Table
 from chameleon.llm import LLM, ScriptedModel
-from chameleon.modules.table_ops.operation import TableOperation
 
 Messages = Sequence[tuple[str, str]]
 TABLE = Table(
@@ -34,9 +33,7 @@ def case_in(messages: Messages) -> str:
     return messages[-1][1].rpartition("/*\n")[2]
 
 
-def run(
-    operation: TableOperation, table: Table, reply: Callable[[Messages], str] | Sequence[str], **settings: Any
-) -> tuple[dict[str, Any], ScriptedModel]:
+def run(operation: Any, table: Table, reply: Any, **settings: Any) -> tuple[dict[str, Any], ScriptedModel]:
     """The link, and the model that was asked."""
     for name, value in settings.items():
         if name in VIEW:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import nullcontext, suppress
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
@@ -17,6 +18,7 @@ from chameleon.modules.table_ops.filter_rows import FilterRows, rows_where
 from chameleon.modules.table_ops.order import keys_of
 from chameleon.modules.table_ops.sort_by import ASCENDING, DESCENDING, SortBy
 from tests.modules.table_ops.doubles import TABLE, column
+from tests.modules.text_rows import grouped, lines_of
 
 STAGES = Table(
     ["Rank", "Rider and team", "Points", "Date", "Remark"],
@@ -28,65 +30,57 @@ STAGES = Table(
 )
 
 
-# The numbers of the rows that are left.
-@pytest.mark.parametrize(
-    ("condition", "table", "rows"),
-    [
-        ('points>=20 and RIDER  and team = "liquigas"', STAGES, "1"),
-        ("Points != 20", STAGES, "13"),
-        ("Points = 1203", STAGES, "1"),
-        ("Rider and team = Love and Peace and Points = 20", STAGES, "2"),
-        ("Rider and team = Caisse d'Epargne (ESP)", STAGES, "3"),
-        ("(Rider and team contains love or Rank = 1)", STAGES, "12"),
-        ("Rider and team does not contain love", STAGES, "13"),
-        ("Rider and team > Liq", STAGES, "12"),
-        ("not Remark is empty", STAGES, "2"),
-        ("Remark is not empty", STAGES, "2"),
-        ('Remark = ""', STAGES, "1"),
-        ("Remark is fell or Rank is 3", STAGES, "23"),
-        ("not (Rank = 1 or Rank = 2)", STAGES, "3"),
-        ("Rank = 1 or Rank = 2 and Points = 0", STAGES, "1"),
-        ("Date = 2009", STAGES, "13"),
-        ("Date >= October 2009", STAGES, "12"),
-        ("Date <= 2009-10-04", STAGES, "13"),
-        ("`Rank` < 3 and [Points] > 100", STAGES, "1"),
-        ("V < $300", column("$1,200 | $(900) | $300"), "2"),
-        ("V > 6", column("5 kg | 8 kg"), "2"),
-        ("V > 30/06/2024", column("25/12/2024 | 14/06/2024"), "1"),
-        ("V > 2024-03-01 12:00", column("2024-03-01 23:30 | 2024-03-01 08:15"), "1"),
-        ("V > 10:00", column("9:45 AM | 2:05 PM"), "2"),
-        ("V < May 2020", column("May 2020 | April 2019 | "), "2"),
-        ("V < 1:50", column("1:52.33 | 1:49.10"), "2"),
-        ("V > 02116", column("02116 | 12207"), "2"),
-        ("V > 8", column("7 | DNF | 9"), "3"),
-        ("V is empty", column("n/a | | x"), "12"),
-    ],
-)
+# The numbers of the rows that are left, and the conditions that leave them.
+_HELD = """
+1 | points>=20 and RIDER  and team = "liquigas" | Points = 1203 | Remark = "" | `Rank` < 3 and [Points] > 100
+1 | Rank = 1 or Rank = 2 and Points = 0
+2 | Rider and team = Love and Peace and Points = 20 | not Remark is empty | Remark is not empty
+3 | Rider and team = Caisse d'Epargne (ESP) | not (Rank = 1 or Rank = 2)
+12 | (Rider and team contains love or Rank = 1) | Rider and team > Liq | Date >= October 2009
+13 | Points != 20 | Rider and team does not contain love | Date = 2009 | Date <= 2009-10-04
+23 | Remark is fell or Rank is 3
+"""
+HELD = [(each, STAGES, rows) for each, rows in grouped(_HELD)]
+# A condition, the rows that it leaves, and the cells of the column V.
+_OF_COLUMNS = """
+V < $300 | 2 | $1,200 | $(900) | $300
+V > 6 | 2 | 5 kg | 8 kg
+V > 30/06/2024 | 1 | 25/12/2024 | 14/06/2024
+V > 2024-03-01 12:00 | 1 | 2024-03-01 23:30 | 2024-03-01 08:15
+V > 10:00 | 2 | 9:45 AM | 2:05 PM
+V < May 2020 | 2 | May 2020 | April 2019 |
+V < 1:50 | 2 | 1:52.33 | 1:49.10
+V > 02116 | 2 | 02116 | 12207
+V > 8 | 3 | 7 | DNF | 9
+V is empty | 12 | n/a | | x
+"""
+HELD += [(each, column(" | ".join(cells)), rows) for each, rows, *cells in lines_of(_OF_COLUMNS)]
+
+
+@pytest.mark.parametrize(("condition", "table", "rows"), HELD)
 def test_a_condition_keeps_the_rows_that_it_says(condition: str, table: Table, rows: str) -> None:
     held = rows_where(condition, table)
     assert "".join(str(number) for number, holds in enumerate(held, 1) if holds) == rows
 
 
-@pytest.mark.parametrize(
-    ("condition", "table", "named"),
-    [
-        ("", STAGES, "its end"),
-        ("Pointz > 3", STAGES, "begins at 'Pointz > 3'"),
-        ("Rank >", STAGES, "after 'Rank >'"),
-        ("Points > 20 and", STAGES, "'20 and'"),
-        ("Rank = x or Pontz > 3", STAGES, "'x or Pontz > 3'"),
-        ("(Rank = 1", STAGES, "not closed before its end"),
-        ("Rank = 1)", STAGES, "goes on with ')'"),
-        ("not " * 99 + "Rank = 1", STAGES, "nested"),
-        ("(" * 1_999, STAGES, "nested"),
-        ("Rank = " + "1" * 2_000, STAGES, "2,000 characters"),
-        ("__import__('os').system('id')", STAGES, "begins at"),
-        ("V > 2024-04-01", column("03/04/2024 | 05/06/2024"), "'V'"),
-        ("V > 6 cm", column("5 kg | 8 kg"), "'V'"),
-        ("V > 0.2", column("5% | 30%"), "'V'"),
-        ("V > 20%", column("0.05 | 0.3"), "'V'"),
-    ],
-)
+# What is named of a condition that is not understood, and the condition.
+_FAULTS = """
+begins at 'Pointz > 3' | Pointz > 3
+after 'Rank >' | Rank >
+'20 and' | Points > 20 and
+'x or Pontz > 3' | Rank = x or Pontz > 3
+not closed before its end | (Rank = 1
+goes on with ')' | Rank = 1)
+begins at | __import__('os').system('id')
+"""
+FAULTS = [*((condition, STAGES, named) for condition, named in grouped(_FAULTS)), ("", STAGES, "its end")]
+FAULTS += [("not " * 99 + "Rank = 1", STAGES, "nested"), ("(" * 1_999, STAGES, "nested")]
+FAULTS += [("Rank = " + "1" * 2_000, STAGES, "2,000 characters"), ("V > 6 cm", column("5 kg | 8 kg"), "'V'")]
+FAULTS += [("V > 2024-04-01", column("03/04/2024 | 05/06/2024"), "'V'")]
+FAULTS += [("V > 0.2", column("5% | 30%"), "'V'"), ("V > 20%", column("0.05 | 0.3"), "'V'")]
+
+
+@pytest.mark.parametrize(("condition", "table", "named"), FAULTS)
 def test_what_is_not_understood_is_named(condition: str, table: Table, named: str) -> None:
     with pytest.raises(StepRejected, match=re.escape(named)):
         rows_where(condition, table)
@@ -104,11 +98,9 @@ def test_a_reply_is_read_with_its_quotes_and_parentheses() -> None:
 @settings(max_examples=80, deadline=None)
 @given(text=st.text(max_size=60) | st.text(alphabet="Rank=<>()\"' andotr123", max_size=60))
 def test_any_text_is_a_condition_or_refused(text: str) -> None:
-    try:
+    with suppress(StepRejected):
         held = rows_where(text, STAGES)
-    except StepRejected:
-        return
-    assert len(held) == len(STAGES.rows) and all(isinstance(each, bool) for each in held)
+        assert len(held) == len(STAGES.rows) and all(isinstance(each, bool) for each in held)
 
 
 RACES = Table(
@@ -182,19 +174,16 @@ def test_sums_of_groups_add_up_exactly(rows: list[tuple[str, object]]) -> None:
 def test_a_group_may_be_named_in_brackets() -> None:
     for name in ("[Team]", "team", '["Team"]', "'Team'"):
         assert GroupBy().read_args(f"f_group_by({name})", RACES) == {"column": "Team"}
-    header = Table(["[Team]"], [["x"]])
-    assert GroupBy().read_args("f_group([Team])", header) == {"column": "[Team]"}
+    assert GroupBy().read_args("f_group([Team])", Table(["[Team]"], [["x"]])) == {"column": "[Team]"}
 
 
 def test_figures_count_as_they_are_meant() -> None:
     for cells, total, lowest in (("$1,200|$(900)|$300", "600", "$(900)"), ("5 kg|800 g", "5.8", "800 g")):
-        assert summed("sum of V", column(cells)).rows == ((total,),)
-        assert summed("min of V", column(cells)).rows == ((lowest,),)
+        calls = (summed(f"{how} of V", column(cells)).rows for how in ("sum", "min"))
+        assert [*calls] == [((total,),), ((lowest,),)]
 
 
-FORMS = (
-    "|0|7|-12|+3|1,203|12,345,678|0.25|007|26 pts|$4.5 million|1:52.33|w 20-7|nan|−4|May 2020|5/4/2024|DNF"
-)
+FORMS = "|0|7|-12|+3|1,203|12,345,678|0.25|007|26 pts|$4.5 million|1:52.33|w 20-7|nan|−4|May 2020|DNF"
 CELLS = st.sampled_from(FORMS.split("|"))
 DATATYPES = st.sampled_from(["number", "date", "text"])
 
@@ -217,12 +206,9 @@ def in_order(table: Table, datatype: str) -> str:
 )
 def test_cells_stand_in_the_order_of_what_they_mean(cells: str, datatype: str) -> None:
     assert in_order(column("|".join(reversed(cells.split("|")))), datatype) == cells
-
-
-def test_what_is_not_one_measure_is_not_sorted() -> None:
-    for cells in ("$100|€90", "1:05:12|12:40"):
+    for unclear in ("$100|€90", "1:05:12|12:40"):  # not one measure
         with pytest.raises(StepRejected, match="the column 'V' is not clear"):
-            in_order(column(cells), "number")
+            in_order(column(unclear), "number")
 
 
 @settings(max_examples=100, deadline=None)
@@ -242,27 +228,18 @@ def test_sorting_keeps_ties_and_puts_the_rest_last(cells: list[str], order: str,
         assert one < next if keys[one] == keys[next] else (keys[one] > keys[next]) == (order == DESCENDING)
 
 
-@pytest.mark.parametrize(
-    ("reply", "order"),
-    [
-        ("f_sort_by(Rank). The order is from-large-to-small.", DESCENDING),
-        ("f_sort_by(Rank)\nOrder: Descend", DESCENDING),
-        ("f_sort_by(Rank). Order: ascend", ASCENDING),
-        ("f_sort_by(Rank) desc", DESCENDING),
-        ("f_sort_by(Rank), in descending order.", DESCENDING),
-        ("f_sort_by([Rank]), from the largest to the smallest.", DESCENDING),
-        ("f_sort_by(Rank, asc)", ASCENDING),
-        ("In the order of the ranks. f_sort(Rank), the order is “lowest to highest”", ASCENDING),
-        *(
-            (f"f_sort_by(Rank){rest}", None)
-            for rest in ("", ", small to large or large to small", ". It is.")
-        ),
-    ],
-)
-def test_an_order_is_read_in_all_forms_that_models_write(reply: str, order: str | None) -> None:
-    if order is None:
-        with pytest.raises(StepRejected, match="names no order"):
-            SortBy().read_args(reply, TABLE)
-        return
-    args = SortBy().read_args(reply, TABLE)
-    assert (args["column"], args["order"]) == ("Rank", order)
+ORDERS = """
+down | f_sort_by(Rank). The order is from-large-to-small. | f_sort_by(Rank) desc
+down | f_sort_by(Rank), in descending order. | f_sort_by([Rank]), from the largest to the smallest.
+down | f_sort_by(Rank) Order: Descend
+up | f_sort_by(Rank). Order: ascend | f_sort_by(Rank, asc)
+up | In the order of the ranks. f_sort(Rank), the order is “lowest to highest”
+none | f_sort_by(Rank) | f_sort_by(Rank), small to large or large to small | f_sort_by(Rank). It is.
+"""
+
+
+@pytest.mark.parametrize(("reply", "order"), grouped(ORDERS))
+def test_an_order_is_read_in_all_forms_that_models_write(reply: str, order: str) -> None:
+    with pytest.raises(StepRejected, match="names no order") if order == "none" else nullcontext():
+        args = SortBy().read_args(reply, TABLE)
+        assert args == {**args, "column": "Rank", "order": {"up": ASCENDING, "down": DESCENDING}[order]}

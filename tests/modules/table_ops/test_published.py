@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import ast
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from chameleon import State, Step, Table
+from chameleon import LLM, Inventory, State, Step, Table
 from chameleon.core.events import StepRecord
 from chameleon.core.llm_module import asking_of, configure, votes, weights_of
 from chameleon.core.module import copy_with
-from chameleon.inventory import Inventory
-from chameleon.llm import LLM, ScriptedModel
+from chameleon.llm import ScriptedModel
 from chameleon.modules.table_ops.add_column import AddColumn
 from chameleon.modules.table_ops.aggregate import GroupBy
 from chameleon.modules.table_ops.operation import TableOperation
@@ -23,9 +21,9 @@ from chameleon.modules.table_ops.selection import SelectColumn, SelectRow
 from chameleon.modules.table_ops.sort_by import SortBy
 from chameleon.planners.dynamic import Dynamic
 from tests.engine.doubles import Does
+from tests.modules.conftest import vectors
 from tests.modules.table_ops.doubles import column, run
 
-VECTORS = Path(__file__).parents[4] / "shared" / "data" / "vectors"
 CROWDS, RUNNERS = "32,092 | 34,186 | 17,503", "Olga T. (KAZ) | Manjeet K. (IND) | Asami T. (JPN)"
 PLAIN = "---\nslots: [question, table]\n---\n# user\n{{ table }}\n{{ question }}\n"
 OPTIONS = "---\nslots: [names]\n---\n# user\n{{ names | join(' ') }}\n"
@@ -50,25 +48,12 @@ DEPARTURES = {
 }
 
 
-def _vectors(name: str, *operations: str) -> list[Any]:
-    path = VECTORS / f"{name}.jsonl"
-    if not path.is_file():
-        return [pytest.param(None, marks=pytest.mark.skip(reason="the shared vectors are not here"))]
-    rows = map(json.loads, path.read_text("utf-8").splitlines())
-    wanted = [row for row in rows if not operations or row["op"] in operations]
-    return [pytest.param(row, id=f"{row['id']} {row['name']}") for row in wanted]
-
-
 def _operation(name: str, replies: list[list[str]], folder: Path) -> tuple[TableOperation, ScriptedModel]:
     """The operation as published: votes by rank, one row a call, and all samples in one go."""
-    made: dict[str, TableOperation] = {
-        "select_row": SelectRow(weights="rank"),
-        "select_column": SelectColumn(weights="rank"),
-        "add_column": AddColumn(weights="rank", rows_shown=3, rows_per_call=1),
-        "group_column": GroupBy(weights="rank"),
-        "sort_column": SortBy(weights="rank"),
-    }
-    operation = copy_with(made[name], name=name)
+    kinds: dict[str, Any] = {"select_row": SelectRow, "select_column": SelectColumn, "add_column": AddColumn}
+    kinds |= {"group_column": GroupBy, "sort_column": SortBy}
+    few: dict[str, Any] = {"rows_shown": 3, "rows_per_call": 1} if name == "add_column" else {}
+    operation: TableOperation = copy_with(kinds[name](weights="rank", **few), name=name)
     (folder / "plain.md").write_text(PLAIN)
     operation.prompt = "plain"
     configure(operation, replace(asking_of(operation), folders=(folder,)))
@@ -91,7 +76,7 @@ def _start(row: dict[str, Any]) -> Table:
     return table
 
 
-@pytest.mark.parametrize("row", _vectors("chain_of_table_ops"))
+@pytest.mark.parametrize("row", vectors("chain_of_table_ops"))
 def test_operations_do_what_the_published_code_does(row: dict[str, Any], tmp_path: Path) -> None:
     table = _start(row)
     operation, client = _operation(row["op"], row["responses"], tmp_path)
@@ -108,7 +93,7 @@ def test_operations_do_what_the_published_code_does(row: dict[str, Any], tmp_pat
     assert len(client.requests) == (1 if refused_early else sum(map(len, row["responses"])))
 
 
-@pytest.mark.parametrize("row", _vectors("chain_of_table_ops", "select_row", "select_column"))
+@pytest.mark.parametrize("row", vectors("chain_of_table_ops", "op", "select_row", "select_column"))
 def test_votes_count_as_published(row: dict[str, Any], tmp_path: Path) -> None:
     if row["id"] in ("cot-010", "cot-014", "cot-022", "cot-030"):
         return  # other arguments are read there, so that other votes are counted: see DEPARTURES
@@ -142,7 +127,7 @@ def _record(link: dict[str, Any]) -> StepRecord:
     return StepRecord(Step(name), output={"operation": name, "call": f"f_{name}(…)", **refused})
 
 
-@pytest.mark.parametrize("row", _vectors("chain_of_table_plan"))
+@pytest.mark.parametrize("row", vectors("chain_of_table_plan"))
 def test_the_planner_chooses_as_published(row: dict[str, Any], tmp_path: Path) -> None:
     (tmp_path / "plain.md").write_text(OPTIONS)
     replies = row["responses"] or []

@@ -1,11 +1,11 @@
-"""`text_detector`: the same form of output from every engine, in reading order, in pixels of the original."""
+"""`text_detector`: one form of output from every engine, in reading order, in pixels of the original."""
 
 from __future__ import annotations
 
 import logging
+import random
 import sys
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
 from pathlib import Path
@@ -17,18 +17,19 @@ import pytest
 pytest.importorskip("PIL", reason="pictures need pillow")
 pytest.importorskip("numpy", reason="text engines need numpy")
 
-from PIL import Image
+from PIL import Image, ImageDraw
+from pytest import LogCaptureFixture, MonkeyPatch
 
-from chameleon import Declined, State
+from chameleon import Declined, Executor, Inventory, State
 from chameleon.core.prompt import context_of
 from chameleon.errors import InventoryError, MissingPackage
 from chameleon.modules.offline.label_reader import LabelReader
 from chameleon.modules.vision.text_detector import TextDetector
 from chameleon.pictures import engines
-from chameleon.run.steps import PreparedModule
+from tests.benchmarks.shared_data import DATA, needs_data
 from tests.engine.doubles import executor
 from tests.modules.vision.conftest import inventory_of
-from tests.pictures.drawn import text_picture
+from tests.pictures.drawn import halves, text_picture
 
 _HAS_BOTH = find_spec("rapidocr") and find_spec("onnxruntime")
 rapidocr = pytest.mark.skipif(not _HAS_BOTH, reason="rapidocr and onnxruntime are not installed")
@@ -37,7 +38,7 @@ WORDS = {(20, 15): "Melting point", (300, 15): "Boiling", (20, 100): "Water 100"
 
 
 @pytest.fixture(autouse=True)
-def _no_engine_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+def _no_engine_is_kept(monkeypatch: MonkeyPatch) -> None:
     monkeypatch.setattr(engines, "_made", dict(engines._made))
 
 
@@ -74,17 +75,7 @@ def test_boxes_are_in_pixels_of_the_upright_original(tmp_path: Path) -> None:
     assert found["box"][0] == pytest.approx((100, 525), abs=60)
 
 
-@rapidocr
-def test_many_threads_read_what_one_reads(tmp_path: Path) -> None:
-    paths = [text_picture(tmp_path / f"{n}.png", {(20, 40): f"Number {n}{n}"}) for n in range(2)]
-    module = TextDetector("rapidocr")
-    PreparedModule(module).ready()
-    with ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(module.run, [State(input={"image": str(path)}) for path in paths] * 2))
-    assert [each["text"] for (each,) in found] == ["Number 00", "Number 11"] * 2
-
-
-def test_what_the_engine_is_not_sure_of_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_the_engine_is_not_sure_of_is_left_out(tmp_path: Path, monkeypatch: MonkeyPatch) -> None:
     readers = double_of_easyocr(monkeypatch)
     path = text_picture(tmp_path / "words.png", {}, (30, 20))
     first = detect(path, engine="easyocr", languages=["fr"])
@@ -98,7 +89,7 @@ def test_what_the_engine_is_not_sure_of_is_left_out(tmp_path: Path, monkeypatch:
     assert readers == [(["fr"], {"gpu": False, "verbose": False}, shapes)], "the reader is loaded once"
 
 
-def test_a_line_not_read_in_full_answers_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_line_not_read_in_full_answers_nothing(tmp_path: Path, monkeypatch: MonkeyPatch) -> None:
     boxes = [[[left, 20], [left + 60, 20], [left + 60, 40], [left, 40]] for left in (10, 110, 210)]
     path = text_picture(tmp_path / "prices.png", {}, (300, 60))
     for texts, read in (
@@ -116,16 +107,13 @@ def test_a_line_not_read_in_full_answers_nothing(tmp_path: Path, monkeypatch: py
     assert sure.cache["detected_text"] == "", "a line of which nothing is read is left out"
 
 
-def test_auto_takes_an_engine_that_works(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    double_of_easyocr(monkeypatch)
+def test_auto_takes_what_works(tmp_path: Path, monkeypatch: MonkeyPatch, caplog: LogCaptureFixture) -> None:
+    readers = double_of_easyocr(monkeypatch, has_gpu=True)
     path = text_picture(tmp_path / "a.png", {(20, 15): "Boiling"})
-    assert detect(path).cache["detected_text"] == "Paris Lyon"
+    assert detect(path).cache["detected_text"] == "Paris Lyon" and readers[0][1]["gpu"]
     monkeypatch.setattr(engines, "_made", {})
     monkeypatch.setattr(sys.modules["easyocr"], "Reader", failing_reader)
-    broken = detect(path, engine="easyocr")
-    assert broken.ended is not None and "cannot load its models" in str(broken.ended.error)
+    assert "cannot load its models" in detect(path, engine="easyocr").why
     if find_spec("rapidocr") is None:
         pytest.skip("no other engine is installed")
     with caplog.at_level(logging.WARNING, "chameleon"):
@@ -133,7 +121,7 @@ def test_auto_takes_an_engine_that_works(
     assert "easyocr is skipped" in caplog.text
 
 
-def test_bad_settings_and_what_to_install_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bad_settings_and_what_to_install_are_told(monkeypatch: MonkeyPatch) -> None:
     for settings in ({"least_confidence": 50}, {"languages": [""]}, {"engine": "magic"}):
         with pytest.raises(InventoryError, match=next(iter(settings))):
             inventory_of("text_detector", **settings)
@@ -148,7 +136,7 @@ def test_bad_settings_and_what_to_install_are_told(monkeypatch: pytest.MonkeyPat
             inventory_of("text_detector", engine=engine).check()
 
 
-def test_what_auto_came_to_is_told_without_loading_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_auto_came_to_is_told_without_loading_it(monkeypatch: MonkeyPatch) -> None:
     here = [name for name in engines.ENGINES if TextDetector(name).runtime_info()["engine"]]  # type: ignore[arg-type]
     for present in (here, here[1:], []):
         with monkeypatch.context() as patch:
@@ -160,14 +148,8 @@ def test_what_auto_came_to_is_told_without_loading_it(monkeypatch: pytest.Monkey
     assert engines._made.keys() <= {(name, ()) for name in here}
 
 
-def test_easyocr_takes_torchs_gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    readers = double_of_easyocr(monkeypatch, has_gpu=True)
-    detect(text_picture(tmp_path / "words.png", {}, (30, 20)), engine="easyocr")
-    assert [options["gpu"] for _, options, _ in readers] == [True]
-
-
 @rapidocr
-def test_rapidocr_runs_on_cuda_if_it_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rapidocr_runs_on_cuda_if_it_is_there(monkeypatch: MonkeyPatch) -> None:
     import onnxruntime
     import rapidocr
 
@@ -190,9 +172,7 @@ _FOUND = (
 )
 
 
-def double_of_easyocr(
-    monkeypatch: pytest.MonkeyPatch, found: Sequence[Any] = _FOUND, has_gpu: bool = False
-) -> list[Any]:
+def double_of_easyocr(monkeypatch: MonkeyPatch, found: Sequence[Any] = _FOUND, has_gpu: bool = False) -> Any:
     """Replace EasyOCR by a double; return what its readers were made with."""
     made: list[Any] = []
 
@@ -211,3 +191,47 @@ def double_of_easyocr(
         module.__dict__.update(held, __spec__=ModuleSpec(name, None))
         monkeypatch.setitem(sys.modules, name, module)
     return made
+
+
+REAL = sorted((DATA / "scienceqa" / "images").glob("*.png"))
+
+
+def drawn(folder: Path) -> dict[str, str]:
+    """Draw ten pictures; return the words that are to be read in two of them."""
+    chance = random.Random(3)
+    noise = Image.effect_noise((400, 300), 90)
+    coloured = Image.merge("RGB", [Image.effect_noise((500, 200), 120) for _ in range(3)])
+    blots, lines = Image.new("RGB", (400, 300), "white"), Image.new("RGB", (400, 300), "white")
+    for _ in range(60):
+        place = [chance.randrange(400), chance.randrange(300)]
+        ImageDraw.Draw(blots).ellipse([*place, place[0] + 9, place[1] + 5], fill="black")
+        ImageDraw.Draw(lines).line([*place, chance.randrange(400), chance.randrange(300)], fill="black")
+    for name, image in {
+        "noise": noise, "coloured": coloured, "blots": blots, "lines": lines, "halves": halves(300, 200),
+        "white": Image.new("L", (200, 100), 255), "dot": Image.new("RGB", (1, 1)),
+        "clear": Image.new("RGBA", (120, 90), (0, 0, 0, 0)),
+    }.items():  # fmt: skip
+        image.save(folder / f"{name}.png")
+    text_picture(folder / "sign.png", {(20, 15): "Adult fare: 4.50"})
+    text_picture(folder / "two.png", {(20, 15): "Harwick", (200, 100): "Lundby"})
+    return {"sign": "Adult fare: 4.50", "two": "Harwick\nLundby"}
+
+
+@rapidocr
+@needs_data
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
+def test_text_is_read_in_every_picture_and_noise_is_no_text_and_no_answer(tmp_path: Path) -> None:
+    shown = drawn(tmp_path)
+    paths = [*REAL, *sorted(tmp_path.glob("*.png"))]
+    assert len(paths) == 40
+    inputs = [{"question": "What is the adult fare?", "image": str(path)} for path in paths]
+    ended = list(Executor(Inventory.load("pictures_offline")).batch(inputs, workers=2))
+    state_of = {path.stem: state for path, state in zip(paths, ended, strict=True)}
+    assert {state.status for state in ended} == {"answered", "declined"}
+    read = {name: state.cache["detected_text"] for name, state in state_of.items()}
+    for name, text in shown.items():
+        assert read[name] == text
+    for name in ("noise", "coloured", "blots", "lines", "halves", "white", "dot", "clear"):
+        assert read[name] == "" and not context_of(state_of[name]), name
+    assert sum(bool(read[path.stem]) for path in REAL) >= 20, "most pictures of ScienceQA have labels"
+    assert {name: state.answer for name, state in state_of.items() if state.answer} == {"sign": "4.50"}
