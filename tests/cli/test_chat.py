@@ -157,20 +157,3 @@ def test_ctrl_c_stops_an_answer_and_the_chat_goes_on(folder: Path) -> None:
     assert process.returncode == 0 and out == "one after 0\nthree after 2\n"
     said = "> one\none after 0\n> wait\n(failed)\n> three\nthree after 2\n"
     assert said_before(Outcome(0, out, err)) == f"\nchameleon: it was stopped\n{said}"
-
-
-def test_goes_on_from_each_line_of_its_log(chat: Command, folder: Path) -> None:
-    questions = ["one", "fail", "three"]
-    chat("chat own.yaml --log whole.jsonl", *questions)
-    lines = (folder / "whole.jsonl").read_bytes().splitlines(keepends=True)
-    log, told = folder / "part.jsonl", ""
-    for kept in range(len(lines)):
-        log.write_bytes(b"".join(lines[:kept]) + lines[kept][:30])
-        done = sum(b'"event":"run_started"' in line for line in lines[:kept])
-        shown = chat("chat own.yaml --log part.jsonl", *questions[done:])
-        assert shown.code == 0, shown
-        told += shown.err
-        with ConversationLog(log) as found:
-            assert [turn.answer for turn in found.turns] == ["one after 0", None, "three after 2"]
-    left = "> fail\n(failed)\nThe last question was left unanswered: three\n"
-    assert f"after 2 questions.\n> one\none after 0\n{left}" in told

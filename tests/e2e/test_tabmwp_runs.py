@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from chameleon import Executor, State
-from chameleon.core.log import EventLog, event_from_json, event_to_json
+from chameleon import State
+from chameleon.core.log import event_from_json, event_to_json
 from chameleon.llm import ResponseStore
 from tests.e2e.problems import make_problems
 from tests.e2e.rule_model import PROGRAM, SOLUTION, RuleModel, read_item
@@ -154,26 +154,3 @@ def test_a_failed_lookup_leaves_the_table_whole_and_says_why(loopback: Start) ->
         assert ended(state)[0] == "answered" and state.table == problem["table"]
         error = state.history[0].error
         assert error is not None and error.kind in ("StepRejected", "CutOff")
-
-
-def logged(executor: Executor, file: Path) -> State:
-    """Run with a log on disk, or go on with the one that is there."""
-    with EventLog(file) as log:
-        log.forget_failure()
-        list(executor.stream(PROBLEM, log))
-        return State.fold(log)
-
-
-@pytest.mark.parametrize("dies_after", [0, 2])
-def test_a_run_goes_on_after_its_server_has_died(loopback: Start, tmp_path: Path, dies_after: int) -> None:
-    plan = {"planner": [BY_KNOWLEDGE]}
-    loopback(RuleModel(plan))
-    undisturbed = tabmwp().run(PROBLEM)
-    assert len(undisturbed.calls) >= 3
-    loopback(RuleModel(plan), dies_after=dies_after)
-    reason, kind, message = ended(logged(tabmwp(retries=1, naps=[]), tmp_path / "run.jsonl"))
-    assert (reason, kind) == ("failed", "Unreachable")
-    assert "no complete answer from the server" in message and "its address is right" in message
-    server = loopback(RuleModel(None if dies_after else plan))
-    assert outline(logged(tabmwp(), tmp_path / "run.jsonl")) == outline(undisturbed)
-    assert len(server.requests) == len(undisturbed.calls) - dies_after

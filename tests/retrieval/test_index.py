@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -14,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chameleon.documents.indexing import index_files
 from chameleon.errors import InputError
 from chameleon.retrieval.build import Build
 from chameleon.retrieval.document import Document
@@ -23,8 +19,6 @@ from chameleon.retrieval.make import build_index, delete_documents, make_retriev
 from chameleon.retrieval.manifest import Manifest
 from chameleon.table import Table
 from tests.retrieval.corpora import questions, table_document, tables
-from tests.retrieval.hashed import Hashed
-from tests.retrieval.test_index_crashes import know_embeddings, needs_fork, run
 
 
 def build(folder: Path, documents: list[Document]) -> Index:
@@ -126,44 +120,6 @@ def test_what_is_refused_and_what_is_raised_leave_the_old_index(tmp_path: Path) 
         assert list(Index.open(tmp_path).documents()) == tables(5) and len(list(tmp_path.iterdir())) == 2
 
 
-LIMITS = (50, 1_000, 30_000, 100_000, 10_000_000)
-NEW = tables(300, seed=1)
-
-
-def harmed(harm: str, whole: bytes) -> bytes:
-    garbled = bytes(byte ^ 16 for byte in whole) if harm == "garbled" else whole
-    found = {"emptied": b"", "cut": whole[: len(whole) // 2], "longer": whole + b"\0", "garbled": garbled}
-    return found.get(harm, whole[:-1] + bytes([whole[-1] ^ 1]))
-
-
-@pytest.mark.parametrize("harm", ["removed", "emptied", "cut", "longer", "garbled", "flipped"])
-def test_every_damaged_file_is_named_with_what_rebuilds_it(tmp_path: Path, hashed: Hashed, harm: str) -> None:
-    source, folder = tmp_path / "a.csv", tmp_path / "index"
-    source.write_text("city,river\nLyon,Rhone\n")
-    index_files([source], folder, {"first": "blend", "embeddings": hashed.name})
-    build_index(folder, tables(3, seed=1))
-    index = build_index(folder, tables(9))  # with documents that are replaced
-
-    files = [path for path in sorted(folder.rglob("*")) if path.is_file() and path.suffix != ".lock"]
-    assert {"manifest.json", "files.json", "meta.json"} < {path.name for path in files} and len(files) > 15
-    for path in files:
-        whole = path.read_bytes()
-        path.unlink()  # what is mapped stays as it is
-        if harm != "removed":
-            path.write_bytes(harmed(harm, whole))
-        is_unfinished = path.name == "manifest.json" and harm == "removed"
-        uses = (partial(Index.open, folder), partial(delete_documents, folder, []))
-        for use_it in (*uses, *([] if is_unfinished else [partial(index_files, [source], folder)])):
-            with pytest.raises(InputError) as caught:
-                use_it()
-            line = str(caught.value)
-            assert line.startswith(str(folder if is_unfinished else path))
-            assert ("builds it again" if is_unfinished else f"index FILES --out {folder}") in line
-        path.unlink(missing_ok=True)
-        path.write_bytes(whole)
-    assert list(Index.open(folder).documents()) == list(index.documents())
-
-
 def test_another_format_is_left_alone_and_a_build_sees_what_another_has_done(tmp_path: Path) -> None:
     build(tmp_path, tables(12))
     other = '{"format": "chameleon-index-5", "check": 7}'
@@ -203,40 +159,3 @@ def test_a_folder_that_holds_something_else_is_left_alone(tmp_path: Path, name: 
         with pytest.raises(InputError, match=message):
             do(tmp_path / place)
     assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == [mine.name]
-
-
-def apart(do: Callable[[], object]) -> None:
-    """Print what a process of its own returns, raises, or dies of."""
-    sys.stdout.flush()
-    if pid := os.fork():
-        status = os.waitpid(pid, 0)[1]
-        return print("CRASHED", status) if status else None
-    try:
-        print(do(), flush=True)
-    except InputError as problem:
-        print(type(problem).__name__, problem, flush=True)
-    os._exit(0)
-
-
-def limit(folder: str) -> None:
-    import resource
-
-    know_embeddings()
-    for most in LIMITS:
-        limits = (resource.RLIMIT_FSIZE, (most, most))
-        apart(lambda: resource.setrlimit(*limits) or len(build_index(f"{folder}/{most}", NEW)))  # noqa: B023
-
-
-@pytest.mark.slow
-@needs_fork
-def test_a_full_disk_is_reported_and_the_old_index_stays(tmp_path: Path, hashed: Hashed) -> None:
-    old = build_index(tmp_path / "old", tables(12), {"first": "dense", "embeddings": hashed.name})
-    for most in LIMITS:
-        shutil.copytree(old.path, tmp_path / str(most))
-    *outcomes, last = run("test_index.limit", tmp_path)
-    assert last == "300"
-    for most, message in zip(LIMITS[:-1], outcomes, strict=True):
-        folder = tmp_path / str(most)
-        assert message.startswith(f"InputError {folder}") and "cannot be written" in message
-        assert list(Index.open(folder).documents()) == tables(12), most
-        assert list(build_index(folder, NEW).documents()) == NEW

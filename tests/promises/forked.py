@@ -43,7 +43,7 @@ class Forked:
     """The process that waits, until the end of the block."""
 
     def __enter__(self) -> Self:
-        command, pipe = [sys.executable, "-m", "tests.faults.forked"], subprocess.PIPE
+        command, pipe = [sys.executable, "-m", "tests.promises.forked"], subprocess.PIPE
         self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, env=environment(), text=True)
         return self
 

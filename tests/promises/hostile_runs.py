@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from tests.e2e.commands import ROOT
-from tests.faults.hostile import EVIL, LEAGUE, OFFLINE, QUESTION, Hostile
+from tests.promises.hostile import EVIL, LEAGUE, OFFLINE, QUESTION, Hostile
 
 DATA = str(ROOT / "demos" / "data" / "problems.jsonl")
 _SETTINGS = {"benchmark": "tabmwp", "scorer": "chameleon", "inventory": "mine", "model": None, "problems": 3}

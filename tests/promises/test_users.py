@@ -16,9 +16,9 @@ import pytest
 
 from tests.conftest import thorough
 from tests.e2e.commands import Outcome, environment
-from tests.faults.hostile import LEAGUE, OFFLINE
-from tests.faults.running import Case, question, reply, told
 from tests.loopback import Start
+from tests.promises.hostile import LEAGUE, OFFLINE
+from tests.promises.running import Case, question, reply, told
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs users and file modes")
 NOBODY = 65534

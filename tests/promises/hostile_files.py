@@ -16,8 +16,8 @@ from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tests.faults.hostile import EVIL, OFFLINE, Hostile
 from tests.pictures.drawn import png
+from tests.promises.hostile import EVIL, OFFLINE, Hostile
 
 Content = str | bytes | Callable[[], str | bytes]
 Cases = Mapping[str, tuple[str, Content, str]]

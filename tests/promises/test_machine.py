@@ -1,4 +1,4 @@
-"""What the machine lacks ends a run, whatever was made of the error; a forked process answers."""
+"""What the machine lacks ends a run in a line, whatever was made of the error; a forked process answers."""
 
 from __future__ import annotations
 
@@ -17,8 +17,11 @@ from pytest import MonkeyPatch
 
 from chameleon import Executor, Table
 from chameleon.errors import InputError, MachineError, lack_of
-from tests.e2e.commands import Command
+from tests.conftest import thorough
+from tests.e2e.commands import Command, environment
 from tests.engine.doubles import failing, run, why
+from tests.loopback import Reply, Start
+from tests.promises.running import PROGRAMS, WORDS, Case, reply, run_code, told_or_right
 
 
 def os_error(number: int) -> OSError:
@@ -59,9 +62,14 @@ def test_no_other_step_makes_good_what_the_machine_lacks(problem: Exception, tol
 
 
 def test_other_failures_are_taken_for_no_lack() -> None:
-    innocent = [OSError(), os_error(errno.ENOENT), os_error(errno.EACCES), sqlite3.OperationalError("locked")]
+    innocent = [
+        OSError(),
+        os_error(errno.EACCES),
+        sqlite3.OperationalError("locked"),
+        made_of(os_error(errno.EIO)),
+    ]
     missing = FileNotFoundError(errno.ENOENT, "No such file", f"{tempfile.gettempdir()}/no-such-file.json")
-    assert [lack_of(each) for each in (*innocent, missing, made_of(os_error(errno.EIO)), None)] == [None] * 7
+    assert not [each for each in (*innocent, missing, made_of(os_error(errno.EIO)), None) if lack_of(each)]
     problem = MachineError("there is no room left on the disk")
     assert lack_of(made_of(problem)) is problem
     modules = {"a": failing(os_error(errno.ENOENT)), "b": lambda state: 7}
@@ -74,6 +82,37 @@ def test_an_index_stops_without_handles(tmp_path: Path, monkeypatch: MonkeyPatch
     monkeypatch.setattr("chameleon.documents.indexing.file_documents", lambda *given: fails(given[0]))
     outcome = command("index", str(tmp_path), "--out", str(tmp_path / "index"))
     assert outcome.code == 1 and "as many files open" in outcome.complaint
+
+
+MAIN = "from chameleon.cli import main\nmain()\n"
+HANDLES = "import resource\nresource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))\n"
+NO_TEMPORARY = "import tempfile\ntempfile._candidate_tempdir_list = lambda: ['/nonexistent']\n"
+LOST_TEMPORARY = "import os, tempfile\ntempfile.tempdir = tempfile.mkdtemp()\nos.rmdir(tempfile.tempdir)\n"
+
+
+@pytest.mark.parametrize(
+    ("lack", "inventory", "workers", "words"),
+    [
+        (HANDLES, PROGRAMS, 16, "fewer workers"),
+        pytest.param(HANDLES, WORDS, 16, "fewer workers", marks=thorough),
+        (LOST_TEMPORARY, PROGRAMS, 2, "TMPDIR"),
+        pytest.param(NO_TEMPORARY, PROGRAMS, 2, "TMPDIR", marks=thorough),
+    ],
+)
+def test_with_few_handles_or_no_temporary_folder_it_stops_or_is_right(
+    loopback: Start, command: Command, tmp_path: Path, lack: str, inventory: str, workers: int, words: str
+) -> None:
+    pytest.importorskip("resource")
+    case, asked = Case(tmp_path, 2 * workers, inventory), ("--workers", str(workers))
+    server = loopback(lambda request: Reply(reply(request), delay=0.05))
+    env = environment(TMPDIR=str(tmp_path / "nowhere"))
+    outcome = run_code(lack + MAIN, *case.arguments(*asked), env=env if words == "TMPDIR" else None)
+    if line := told_or_right(outcome):
+        assert words in line
+    if case.out.exists():
+        case.check(whole=not outcome.code)
+    case.finish(command, *asked)
+    assert len(server.requests) <= case.count + 2 * workers
 
 
 GIVEN = {"question": "What is the total Price?", "table": Table(["Item", "Price"], [["a", "1"], ["b", "2"]])}

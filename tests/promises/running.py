@@ -1,4 +1,4 @@
-"""Evaluations that tell whose answer each result has, and the processes that run them.
+"""Entry points that ask a model, evaluations that tell whose answer each result has, and their processes.
 
 Problem `n` asks for number `n`; right is `1000 + n`, in words or by a program. A result that was lost,
 counted twice, or given another problem's answer shows.
@@ -7,12 +7,14 @@ counted twice, or given another problem's answer shows.
 from __future__ import annotations
 
 import re
+import shlex
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from tests.e2e.commands import Command, Outcome, environment
 from tests.evaluation.rows import Row, read_results, write_rows
@@ -21,21 +23,74 @@ MODEL = ("--model", "openai:local")
 TABLE = "Name | Value\nfirst | 1\nsecond | 2"
 WORDS = "name: words\nextends: tabmwp_cot\nllm: {retries: 0}\n"
 PROGRAMS = "name: programs\nextends: tabmwp_pot\nllm: {retries: 0}\n"
+PLANNED = "name: mine\nextends: tabmwp\nllm: {retries: 0, timeout: 3}\n"  # a plan and a solution: two calls
 _ROW = {"table": TABLE, "table_title": None, "choices": None, "unit": None}
 _ASKED = re.compile(r"What is number (\d+)\?")
+
+ENTRIES = {  # Python's arguments, in a folder with the files below
+    "ask": "-m chameleon ask 'What is number 7?' -t table.csv -i mine.yaml --log log.jsonl --store off",
+    "chat": "-m chameleon chat mine.yaml -t table.csv --log log.jsonl --store off",
+    "eval": "-m chameleon eval mine.yaml q.csv --out out -w 1 --store off --json",
+    "compare": "-m chameleon compare q.csv -i mine.yaml --out out -w 1 --store off --json",
+    "index": "-m chameleon index data --out index --summaries -p retries=0 -p timeout=3",
+    "serve": "serve.py",
+    "Executor.run": "run.py",
+}
+_GIVEN = f"""
+from chameleon import LLM, EventLog, Executor
+from chameleon.interop.inventory_server import InventoryServer
+executor = Executor("mine.yaml", LLM.connect("openai:local", retries=0, timeout=3))
+given = {{"question": "What is number 7?", "table": {TABLE.replace(" | ", ",")!r}}}
+"""
+_FILES = {
+    "mine.yaml": PLANNED,
+    "stdin": "What is number 7?\n",
+    "table.csv": TABLE.replace(" | ", ","),
+    "q.csv": "question,answer,table\n"
+    + "".join(f"What is number {n}?,{1000 + n},table.csv\n" for n in (7, 8)),
+    **{f"data/{name}.csv": f"{name},Value\nfirst,1\n" for name in ("Name", "Place", "Animal")},
+    "run.py": f"""{_GIVEN}
+from chameleon.table import read_table
+with EventLog("log.jsonl") as log:
+    log.forget_failure()
+    state = executor.run({{**given, "table": read_table("table.csv")}}, log)
+print(state.answer or state.ended)
+""",
+    "serve.py": f"""{_GIVEN}
+import asyncio
+from mcp.client import Client
+async def talk():
+    async with Client(InventoryServer([executor]).server()) as client:
+        print((await client.call_tool("mine", given)).content[0].text)
+asyncio.run(talk())
+""",
+}
+
+
+def entry(name: str, place: Path) -> list[str]:
+    """Write the files of an entry point, and return Python's arguments."""
+    for file, text in _FILES.items():
+        (place / file).parent.mkdir(parents=True, exist_ok=True)
+        (place / file).write_text(text)
+    line = shlex.split(ENTRIES[name])
+    return [*line, *MODEL] if line[0] == "-m" else line
 
 
 def asked_for(request: Row) -> int:
     """Return the number that the prompt's last problem asks for."""
-    return int(_ASKED.findall(request["messages"][-1]["content"])[-1])
+    return int(_ASKED.findall(str(request["messages"][-1]["content"]))[-1])
 
 
 def reply(request: Row) -> str:
-    """Answer in words, or by a program, as the prompt wants it."""
-    number = asked_for(request)
-    if request["messages"][-1]["content"].rstrip().endswith("Program:"):
-        return f"```python\nans = 1000 + {number}\n```"
-    return f"The answer is {1000 + number}."
+    """Plan, describe a table, or answer in words or by a program, as the prompt wants it."""
+    prompt = request["messages"][-1]["content"].rstrip()
+    if prompt.endswith("Modules:"):
+        return '["solution_generator", "answer_generator"]'
+    if not _ASKED.search(prompt):
+        return "Content: Of numbers."
+    if prompt.endswith("Program:"):
+        return f"```python\nans = 1000 + {asked_for(request)}\n```"
+    return f"The answer is {1000 + asked_for(request)}."
 
 
 class Case:
@@ -83,16 +138,28 @@ def question(place: Path, *options: str, inventory: str = WORDS) -> list[str]:
 
 
 @contextmanager
-def started(*arguments: str, env: dict[str, str] | None = None) -> Iterator[subprocess.Popen[str]]:
-    """Run `python -m chameleon ARGUMENTS…` beside the test, and end it with the test."""
-    command, none, pipe = [sys.executable, "-m", "chameleon", *arguments], subprocess.DEVNULL, subprocess.PIPE
-    env = env or environment()
-    process = subprocess.Popen(command, stdin=none, stdout=pipe, stderr=pipe, text=True, env=env)
+def started(
+    *arguments: str, program: tuple[str, ...] = ("-m", "chameleon"), **options: Any
+) -> Iterator[subprocess.Popen[str]]:
+    """Run Python beside the test, in an environment for it, and end it with the test."""
+    streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    options = {"env": environment(), **streams, **options}
+    process = subprocess.Popen([sys.executable, *program, *arguments], text=True, **options)
     try:
         yield process
     finally:
         process.kill()
         process.communicate()
+
+
+@contextmanager
+def entered(name: str, place: Path, *more: str, **changes: str) -> Iterator[subprocess.Popen[str]]:
+    """Run an entry point in its folder beside the test; a chat hears its question the first time."""
+    is_new, env = not (place / "stdin").exists(), environment(**changes)
+    arguments = [*entry(name, place), *more]
+    said = (place / "stdin" if is_new else Path("/dev/null")).open()
+    with said, started(*arguments, program=(), cwd=place, stdin=said, env=env) as process:
+        yield process
 
 
 def ended(process: subprocess.Popen[str], seconds: float = 60) -> Outcome:
@@ -103,10 +170,9 @@ def ended(process: subprocess.Popen[str], seconds: float = 60) -> Outcome:
 
 def run_code(code: str, *arguments: str, env: dict[str, str] | None = None) -> Outcome:
     """Run Python code as a process of its own, with these arguments after `chameleon`."""
-    command = [sys.executable, "-c", f"import sys\nsys.argv[0] = 'chameleon'\n{code}", *arguments]
-    options = {"stdin": subprocess.DEVNULL, "capture_output": True, "text": True, "timeout": 60}
-    done = subprocess.run(command, env=env or environment(), check=False, **options)
-    return Outcome(done.returncode, done.stdout, done.stderr)
+    code = f"import sys\nsys.argv[0] = 'chameleon'\n{code}"
+    with started(*arguments, program=("-c", code), env=env or environment()) as process:
+        return ended(process)
 
 
 def wait_until(is_so: Callable[[], bool], process: subprocess.Popen[str] | None = None) -> None:
@@ -118,12 +184,12 @@ def wait_until(is_so: Callable[[], bool], process: subprocess.Popen[str] | None 
 
 
 def told_or_right(outcome: Outcome) -> str:
-    """Return the last line on stderr of a command that failed, which is ours; "" where it went well."""
+    """Return the last complaint on stderr of a command that failed; "" where it went well."""
     assert "Traceback" not in outcome.err and "a fault of ours" not in outcome.err, outcome.err
     if not outcome.code:
         return ""
-    lines = outcome.err.splitlines()
-    assert outcome.code == 1 and lines and lines[-1].startswith("chameleon: "), outcome
+    lines = [line for line in outcome.err.splitlines() if line.startswith("chameleon: ")]
+    assert outcome.code == 1 and lines, outcome
     return lines[-1].removeprefix("chameleon: ")
 
 

@@ -17,11 +17,11 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.commands import environment
-from tests.faults.forked import SECONDS, Ended, Forked
-from tests.faults.hostile import COMMAND_LINES, INVENTORIES, LEAGUE, OFFLINE, QUESTION, REPLIES, Hostile
-from tests.faults.hostile_files import DOCUMENTS, PICTURES, TABLES
-from tests.faults.hostile_runs import PREDICTIONS, RUNS
 from tests.loopback import Start
+from tests.promises.forked import SECONDS, Ended, Forked
+from tests.promises.hostile import COMMAND_LINES, INVENTORIES, LEAGUE, OFFLINE, QUESTION, REPLIES, Hostile
+from tests.promises.hostile_files import DOCUMENTS, PICTURES, TABLES
+from tests.promises.hostile_runs import PREDICTIONS, RUNS
 
 KINDS = {
     "reply": REPLIES,

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from tests.conftest import PROFILE
-from tests.faults.fuzz_targets import TARGETS, written
+from tests.promises.fuzz_targets import TARGETS, written
 
 CASES = {"modules": 15, "yaml": 15, "table_files": 40, "table_texts": 60}
 OTHERS = 150
