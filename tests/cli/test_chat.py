@@ -116,19 +116,6 @@ def test_a_log_of_another_chat_is_refused(chat: Command, folder: Path, line: str
     assert shown.code == 1 and complaint in shown.err and (folder / "chat.jsonl").read_bytes() == before
 
 
-@pytest.mark.parametrize(
-    ("line", "complaint"),
-    [
-        ("chat tables_offline", "needs a table. Give one with --table FILE"),
-        ("chat", "the question comes without anything to answer it from"),
-        ("chat tables_offline --table -", "standard input has the questions"),
-    ],
-)
-def test_what_is_missing_is_told_at_once(chat: Command, line: str, complaint: str) -> None:
-    shown = chat(line, MOST)
-    assert shown.code in (1, 2) and complaint in shown.told and not shown.out
-
-
 def test_a_model_is_told_the_turns_before_and_a_failed_one_ends_nothing(chat: Command, folder: Path) -> None:
     program = 'visitors = {"Lisbon": 4200, "Lyon": 3100, "Oslo": 900}\nans = max(visitors, key=visitors.get)'
     replies = ['["program_generator"]', program, '["solution_generator"]', *[{"text": ""}] * 3]

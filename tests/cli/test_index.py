@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
+import shutil
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +14,7 @@ import pytest
 from chameleon.retrieval.index import Index
 from chameleon.retrieval.make import make_retriever
 from tests.documents.made import contract
-from tests.e2e.commands import Command, Outcome, spawn
-from tests.e2e.mixed_folder import mixed_folder
+from tests.e2e.commands import ROOT, Command, Outcome, spawn
 from tests.loopback import Fault, Reply, Start
 from tests.retrieval.hashed import Hashed
 
@@ -21,6 +22,7 @@ for package in ("tantivy", "duckdb", "openpyxl", "python_calamine", "lxml", "pyp
     pytest.importorskip(package)
 docx, pptx = pytest.importorskip("docx"), pytest.importorskip("pptx")
 Made = tuple[Path, Outcome]
+DEMO = ROOT / "demos" / "data" / "folder"
 PAGE = """<!doctype html><title>Seal watch</title><h1>Seal watch</h1>
 <p>Volunteers count the grey seals on the skerry at low water, on the first Sunday of every month.</p>
 <table><tr><th>Month</th><th>Pups</th></tr><tr><td>October</td><td>14</td></tr>
@@ -34,6 +36,27 @@ FILES = {
     "broken.docx": b"PK\x03\x04 and no more",
     "photo.raw": b"\0",
 }
+
+
+def mixed_folder(at: Path) -> Path:
+    """A copy of the demo's folder with a DuckDB database and a Parquet file, and files that hold no table."""
+    shutil.copytree(DEMO, at)
+    duckdb = pytest.importorskip("duckdb")
+    with closing(duckdb.connect(str(at / "shop" / "machines.duckdb"))) as database:
+        database.execute(
+            "CREATE TABLE ovens AS SELECT * FROM (VALUES"
+            " ('Big oven', 2012, 1450.5), ('Stone oven', 2019, 2890.0)) AS t(oven, bought, price)"
+        )
+    with closing(duckdb.connect()) as database:
+        database.execute(
+            "COPY (SELECT * FROM (VALUES (DATE '2024-03-01', 'North route', 42),"
+            " ('2024-03-02', 'South route', 35), ('2024-03-03', 'North route', 51))"
+            " AS t(day, route, parcels))"
+            f" TO '{at / 'shop' / 'deliveries.parquet'}' (FORMAT parquet)"
+        )
+    (at / "town" / "plan.pdf").write_bytes(b"%PDF-1.4")
+    (at / "shop" / "broken.csv").write_text("a,b\n1,2,3\n")
+    return at
 
 
 @pytest.fixture(scope="module")

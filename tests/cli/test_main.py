@@ -6,26 +6,15 @@ import os
 import re
 import shlex
 import shutil
-import struct
-import zlib
 from pathlib import Path
 
 import pytest
 from pytest import MonkeyPatch
 
 from tests.e2e.commands import ROOT, Command, environment, spawn
+from tests.pictures.drawn import png
 
 TABLE = "child,apples\nAda,2\nBen,3\nCleo,5\n"
-
-
-def chunk(kind: bytes, data: bytes) -> bytes:
-    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
-
-def png(width: int, height: int) -> bytes:
-    """The beginning of a PNG of that size."""
-    header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", b"") + chunk(b"IEND", b"")
 
 
 FILES: dict[str, bytes] = {
@@ -129,6 +118,10 @@ COMPLAINTS = [
     ("index bare --out x --summaries", "a model writes the summaries, and none is named"),
     ("index notes --out x", "There are only files without a table or a text."),
     ("index bare --out table.csv", "table.csv: is a file, not the folder of an index"),
+    ("chat tables_offline", "needs a table. Give one with --table FILE"),
+    ("chat", "the question comes without anything to answer it from"),
+    ("serve --mcp tables_offline --files nowhere", "nowhere: is no folder"),
+    ("serve --mcp tables_ofline", "tables_offline"),
     ("list modules text_detectr", "no module 'text_detectr'. Did you mean 'text_detector'?"),
     ("grid tablerag --inventory tabmwp", "the arm baseline: "),
     ("compare tablrag -i tables", "tablrag: there is no such file or grid. A question has blanks"),
@@ -144,7 +137,7 @@ def test_what_cannot_be_done_is_one_line(bad: Command, line: str, words: str) ->
     if "--image" in line:
         pytest.importorskip("PIL", reason="pictures need Pillow")
     outcome = bad(line)
-    told = outcome.err if line.startswith("recall") else outcome.complaint  # after what was indexed
+    told = outcome.err if line.startswith(("recall", "serve")) else outcome.complaint
     assert outcome.code == 1 and words in told and "Traceback" not in told
     assert not outcome.out or outcome.out.startswith(("An inventory is code: ", "tabmwp cannot run here: "))
 
@@ -163,6 +156,9 @@ USAGE = [
     ("grid tablerag --no-model --model openai:local", "there is a --model as well"),
     ("recall tables.jsonl", "Missing argument 'QUERIES'"),
     ("index bare --out x -m openai:local", "a model is asked for --summaries alone"),
+    ("chat tables_offline --table -", "standard input has the questions"),
+    ("serve --mcp", "INVENTORY"),
+    ("serve --mcp tables_offline --http http", "is no [HOST:]PORT"),
     ("list grids tablerag", "only modules and planners are shown one by one"),
 ]
 

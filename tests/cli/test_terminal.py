@@ -1,4 +1,4 @@
-"""What a person sees at a terminal, and what a pipe gets: the answer, and the rest."""
+"""What a person sees at a terminal, what a pipe gets, and what the shell completes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.terminal import at_terminal, without_codes
-from tests.e2e.commands import ROOT, Command, spawn
+from tests.e2e.commands import ROOT, Command, environment, spawn
 
 QUESTION = "How many more visitors did Lisbon have than Lyon?"
 OFFLINE = ["ask", QUESTION, "--table", "visits.csv", "--inventory", "tables_offline"]
@@ -116,3 +116,27 @@ def test_what_takes_long_is_told_while_it_does_and_is_gone(folder: Path, run: Co
     assert "\x1b[2K" in before.split("\n")[-1]
     assert "one and two" not in without_codes(after).partition("Plan")[0]
     assert "one and two" not in run(*MINE).err.partition("Plan: ")[0]
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        ("ev", "eval"),
+        ("ask -i tables_o", "tables_offline"),
+        ("ask -i mi", "mine.yaml"),
+        ("chat tables_o", "tables_offline"),
+        ("ask --quie", "--quiet"),
+    ],
+)
+def test_what_is_begun_is_completed(tmp_path: Path, words: str, offered: str) -> None:
+    (tmp_path / "mine.yaml").write_text("name: mine\n")
+    (tmp_path / "chameleon.toml").write_text("broken")
+    asked = {"_CHAMELEON_COMPLETE": "complete_bash", "COMP_WORDS": f"chameleon {words}"}
+    done = spawn(env=environment(**asked, COMP_CWORD=str(len(words.split()))), cwd=tmp_path)
+    assert (done.code, done.err, done.out.split()) == (0, "", [offered])
+
+
+def test_the_script_of_the_shell_is_shown() -> None:
+    env = environment(_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION="1")
+    shown = spawn("--show-completion", "zsh", env=env)
+    assert shown.code == 0 and "_CHAMELEON_COMPLETE=complete_zsh" in shown.out

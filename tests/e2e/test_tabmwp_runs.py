@@ -11,8 +11,7 @@ from chameleon import State
 from chameleon.core.log import event_from_json, event_to_json
 from chameleon.llm import ResponseStore
 from tests.e2e.problems import make_problems
-from tests.e2e.rule_model import PROGRAM, SOLUTION, RuleModel, read_item
-from tests.e2e.running import events, outline, tabmwp
+from tests.e2e.rule_model import PROGRAM, SOLUTION, RuleModel, events, outline, read_item, tabmwp
 from tests.loopback import Answer, Fault, Reply, Start
 
 COUNT = 27

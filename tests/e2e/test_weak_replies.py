@@ -13,8 +13,7 @@ from chameleon.errors import PlanError
 from chameleon.inventory import shipped_inventories
 from chameleon.llm import ScriptedModel
 from tests.e2e.problems import make_problems, table
-from tests.e2e.rule_model import RuleModel
-from tests.e2e.running import tabmwp
+from tests.e2e.rule_model import RuleModel, tabmwp
 from tests.loopback import Answer, Fault, Start
 
 VISITS = table(

@@ -19,8 +19,7 @@ from chameleon.llm import ResponseStore
 from chameleon.table import to_text
 from tests.e2e.commands import Command
 from tests.e2e.problems import make_problems
-from tests.e2e.rule_model import PROGRAM, SOLUTION, RuleModel
-from tests.e2e.running import outline, tabmwp
+from tests.e2e.rule_model import PROGRAM, SOLUTION, RuleModel, outline, tabmwp
 from tests.loopback import Answer, Fault, LoopbackServer, Reply, Start
 from tests.promises.running import ENTRIES, Case, ended, entered, question, reply
 
