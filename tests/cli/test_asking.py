@@ -15,7 +15,7 @@ from chameleon.table import to_text
 from tests.e2e.commands import ROOT, Command, spawn
 from tests.e2e.problems import make_problems
 from tests.e2e.rule_model import PROGRAM, SOLUTION, RuleModel
-from tests.loopback import Answer, Fault, LoopbackServer, Start
+from tests.loopback import Answer, Fault, Start
 
 First = dict[str, Sequence[Answer]]
 PROBLEM = make_problems(8)[7]
@@ -81,18 +81,6 @@ def test_the_trace_names_fault_and_repair(loopback: Start, sh: Command) -> None:
     assert outcome.code == 0 and "Plan refused" in outcome.err and "attempt 2 of 20" in outcome.err
     assert "there is no module 'calculator'" in outcome.err
     assert f"Repair: {' → '.join(PROGRAM)}" in outcome.err
-
-
-@pytest.mark.slow
-def test_a_missing_server_or_model_is_told(loopback: Start, sh: Command, monkeypatch: MonkeyPatch) -> None:
-    with LoopbackServer() as server:
-        gone = server.url
-    monkeypatch.setenv("OPENAI_BASE_URL", gone)
-    assert "cannot be reached (connection refused)" in sh(ASK).complaint
-    assert "Check that the server runs" in sh(ASK, "--model", "openai:local").complaint
-    loopback(RuleModel(), models=["qwen3:8b"], only_models=True)
-    unknown = sh(ASK, "--model", "openai:gpt-9")
-    assert unknown.code == 1 and "gpt-9" in unknown.complaint and "qwen3:8b" in unknown.complaint
 
 
 def test_a_replay_names_the_nearest_prompt(loopback: Start, sh: Command, monkeypatch: MonkeyPatch) -> None:

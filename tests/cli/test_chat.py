@@ -101,21 +101,6 @@ def test_comes_back_to_what_was_said_and_needs_no_files(chat: Command) -> None:
     assert refused.code == 1 and "another run is writing to it" in refused.complaint
 
 
-@pytest.mark.parametrize(
-    ("line", "complaint"),
-    [
-        ("chat tables_offline --table other.csv", "the log belongs to another question or inventory"),
-        ("chat own.yaml", "the inventory own takes no table"),
-        ("chat tables_offline --unit km", "the log belongs to another question or inventory"),
-    ],
-)
-def test_a_log_of_another_chat_is_refused(chat: Command, folder: Path, line: str, complaint: str) -> None:
-    chat(VISITS + LOG, MOST)
-    before = (folder / "chat.jsonl").read_bytes()
-    shown = chat(line + LOG, FEW)
-    assert shown.code == 1 and complaint in shown.err and (folder / "chat.jsonl").read_bytes() == before
-
-
 def test_a_model_is_told_the_turns_before_and_a_failed_one_ends_nothing(chat: Command, folder: Path) -> None:
     program = 'visitors = {"Lisbon": 4200, "Lyon": 3100, "Oslo": 900}\nans = max(visitors, key=visitors.get)'
     replies = ['["program_generator"]', program, '["solution_generator"]', *[{"text": ""}] * 3]

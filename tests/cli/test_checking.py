@@ -144,14 +144,6 @@ def test_why_an_evaluation_answered_without_a_module_is_told(sh: Command, folder
     assert "Answered without it, 1 time, for it failed: module shop: SHOP_KEY is not set\n" in outcome.out
 
 
-def test_a_fixed_plan_that_is_refused_is_shown_once(sh: Command, folder: Path) -> None:
-    modules = 'modules: {says: {use: "tools:Says"}, other: {use: "tools:Says"}}\n'
-    plan = "name: mine\nplanner: {use: fixed, plan: [says, other]}\nrules: {last: says}\n"
-    (folder / "mine.yaml").write_text(plan + modules)
-    outcome = sh("ask 'How much?' --inventory mine.yaml --trace")
-    assert outcome.code == 1 and outcome.err.count("Plan refused: says → other") == 1
-
-
 def test_an_inventory_is_read_without_its_code(sh: Command, folder: Path) -> None:
     (folder / "tools.py").write_text("raise SystemExit('imported')")
     (folder / "inner.yaml").write_text(
@@ -168,18 +160,6 @@ def test_an_inventory_is_read_without_its_code(sh: Command, folder: Path) -> Non
     assert imported.code == 1 and "ends Python when it is imported" in imported.complaint
     assert imported.out.startswith("An inventory is code: this one imports or starts tools:Shop, tools:Says.")
     assert sh("check tables").out.startswith("tables ")
-
-
-@pytest.mark.parametrize(
-    ("text", "error"),
-    [
-        ("planner: {use: fixd, plan: [says]}", "there is no planner 'fixd'. Did you mean 'fixed'?"),
-        ("planer: {use: fixed}", "mine.yaml:2: unknown key 'planer'"),
-    ],
-)
-def test_what_is_wrong_is_told_without_importing(sh: Command, folder: Path, text: str, error: str) -> None:
-    (folder / "mine.yaml").write_text(f"name: mine\n{text}\nmodules: {{says: {{use: 'tools:Says'}}}}\n")
-    assert error in sh("check mine.yaml --no-import").complaint
 
 
 BARE = """

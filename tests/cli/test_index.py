@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import json
 import shutil
 from contextlib import closing
 from pathlib import Path
@@ -16,7 +15,6 @@ from chameleon.retrieval.make import make_retriever
 from tests.documents.made import contract
 from tests.e2e.commands import ROOT, Command, Outcome, spawn
 from tests.loopback import Fault, Reply, Start
-from tests.retrieval.hashed import Hashed
 
 for package in ("tantivy", "duckdb", "openpyxl", "python_calamine", "lxml", "pypdfium2"):
     pytest.importorskip(package)
@@ -203,57 +201,11 @@ def test_sources_are_told_as_json_and_the_trace_shows_tables_with_scores(ask: Co
     source = {"id": "town/library.sqlite#books", "table": "books", "file": "town/library.sqlite", "of": 5}
     source |= {"rows": [5], "columns": ["title", "author"], "cells": [[5, "author"]]}
     assert (told["answer"], told["sources"]) == ("Pavel Dorn", [source])
+    refused = ask("Who?", "-i", "tables_offline")
+    assert refused.code == 1 and "tables_offline takes no index. Leave it out, or name one" in refused.told
     trace = ask("How many points did Tidewater get in 2024?", "--trace").err
     found = trace.partition("1. table_retriever")[2].partition("2. index_reader")[0]
     assert "id: club/league_2024.csv, name: league 2024, score: " in found and "league_2023" in found
-
-
-@pytest.mark.parametrize(
-    ("option", "code", "told"),
-    [
-        ("--table", 2, "is given with something else, and is searched alone"),
-        ("--text", 2, "is given with something else, and is searched alone"),
-        ("-i", 1, "the inventory tables_offline takes no index. Leave it out, or name one that takes it"),
-    ],
-)
-def test_an_index_is_taken_alone(made: Made, ask: Command, option: str, code: int, told: str) -> None:
-    done = ask("Who?", option, "tables_offline" if code == 1 else f"{made[0]}/papers/club/league_2024.csv")
-    assert done.code == code and told in done.told
-
-
-@pytest.mark.parametrize("retriever", ["bm25", "{first: blend, embeddings: NAME}"])
-def test_an_index_keeps_its_retriever(sh: Command, hashed: Hashed, tmp_path: Path, retriever: str) -> None:
-    by = ("--retriever", retriever.replace("NAME", json.dumps(hashed.name)))
-    (tmp_path / "data").mkdir()
-    for town in ("Lakeside", "Marsh End", "Quarry Lane"):
-        (tmp_path / f"data/{town}.csv").write_text(f"{town} bakery,seats\nmorning,3\nevening,7\n")
-    assert sh("index data --out index", *by).code == 0
-    asked = sh("ask 'How many seats in the morning at Marsh End bakery?' --index index --trace")
-    assert asked.code in (0, 3) and "Marsh End.csv" in asked.err, asked.err
-    (tmp_path / "q.jsonl").write_text('{"query": "Lakeside bakery", "table_id": "Lakeside.csv"}')
-    for more in ((), by):
-        assert "recall@1    1.0000" in sh("recall index q.jsonl", *more).out
-
-
-def test_a_file_that_changes_or_goes_takes_its_passages_with_it(tmp_path: Path, sh: Command) -> None:
-    folder = tmp_path / "notes"
-    folder.mkdir()
-    (folder / "a.txt").write_text("The lamp is red.\n")
-    (folder / "b.md").write_text("# Lamps\n\nThe buoy has a green lamp.\n")
-    index = "index notes --out index"
-
-    def nearest() -> list[str]:
-        return [each["text"] for each in sh("ask 'Which lamp?' --index index --json").json["nearest"]]
-
-    assert sh(index, "--json").json["held"] == {"tables": 0, "passages": 2} and len(nearest()) == 2
-    (folder / "a.txt").write_text("The lamp is white.\n")
-    (folder / "b.md").unlink()
-    told = sh(index, "--json").json
-    assert (told["files"], told["gone"], told["held"]["passages"]) == (1, 1, 1)
-    assert nearest() == ["The lamp is white."]
-    (folder / "a.txt").unlink()
-    done = sh(index)
-    assert done.code == 0 and "Gone, and taken out: 1 file." in done.out
 
 
 MODEL = ("--summaries", "--model", "openai:local", "-p", "retries=0")

@@ -59,13 +59,6 @@ def test_eval_needs_no_other_option_and_says_what_it_does_without_a_model(sh: Co
     assert sh("eval tables_offline q.jsonl -t league.csv --json").json["correct"] == 1
 
 
-def test_an_evaluation_refuses_another_table(sh: Command, folder: Path) -> None:
-    assert sh(f"{EVAL} --out run --limit 2").code == 0 and "2 of 5 are done" in sh(f"{EVAL} --out run").err
-    (folder / "league.csv").write_text(LEAGUE + "Rovers,1,0\n", "utf-8")
-    told = sh(f"{EVAL} --out run").err
-    assert "the folder was made with other settings: the content of files has changed" in told
-
-
 def test_a_sample_is_the_same_for_the_same_seed(sh: Command, folder: Path) -> None:
     def drawn(seed: str, out: str) -> frozenset[str]:
         sh(f"{EVAL} --sample 2 --seed {seed} --out {out}")
@@ -197,41 +190,33 @@ def test_ways_of_one_name_are_told_apart_and_a_misspelled_file_is_no_question(sh
     assert missing.code == 1 and "there is no such file. Did you mean 'q.csv'?" in missing.err
 
 
+ONE = "\n".join([*QUESTIONS.splitlines()[:2], ""])
+IN_JSON = json.dumps({"question": MOST, "answer": "Kingsmere"}) + "\n\n"
+
+
 @pytest.mark.parametrize(
-    ("row", "told", "is_skipped"),
+    ("text", "told", "is_skipped"),
     [
-        ("What,is,this,too,many", "line 3: this line has 5 cells, and the first line names 4", True),
-        ("How many points does Harbour have?,46", "Runs 2 problems", False),
-        ("How many points?,46,nowhere.csv", "line 3: nowhere.csv: there is no such file", True),
-        ("How many points?,,league.csv", "line 3: it has no answer. Write DECLINE", True),
+        (f"{ONE}What,is,this,too,many", "line 3: this line has 5 cells, and the first line names 4", True),
+        (f"{ONE}How many points does Harbour have?,46", "Runs 2 problems", False),
+        (f"{ONE}How many points?,46,nowhere.csv", "line 3: nowhere.csv: there is no such file", True),
+        (f"{ONE}How many points?,,league.csv", "line 3: it has no answer. Write DECLINE", True),
+        (IN_JSON + '{"question": ', "line 3: this is no", True),
+        (f"{IN_JSON}42", "line 3: each", True),
+        ("question,answer,tabel\nHow many?,12,x", "column 'tabel' is not used; did you mean 'table'?", False),
+        ("question,answer,note\nHow many?,12,x", "Runs 1 problem", False),
     ],
 )
 def test_a_bad_row_is_told_and_skipped(
-    sh: Command, folder: Path, row: str, told: str, is_skipped: bool
+    sh: Command, folder: Path, text: str, told: str, is_skipped: bool
 ) -> None:
-    (folder / "q.csv").write_text("\n".join([*QUESTIONS.splitlines()[:2], row]), "utf-8")
-    done = sh(f"{EVAL} -t league.csv")
-    assert told in done.err and done.code == 0 and ("Skipped 1 of 2 rows" in done.err) == is_skipped
-    assert sh(f"{EVAL} -t league.csv --sample 1").err.count("skipped: ") == done.err.count("skipped: ") <= 1
-
-
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        (
-            '{"question": "Q?", "answer": 1}\n\n{"question": \n42\n',
-            ["line 3: this is no", "line 4: each"],
-        ),
-        ("question,answer,tabel\nHow many?,12,x\n", ["column 'tabel' is not used; did you mean 'table'?"]),
-        ("question,answer,unt\nHow many?,12,x\n", ["column 'unt' is not used; did you mean 'unit'?"]),
-        ("question,answer,note\nHow many?,12,x\n", []),
-    ],
-)
-def test_bad_lines_and_odd_columns_are_told(sh: Command, folder: Path, text: str, told: list[str]) -> None:
     name = "q.jsonl" if text.startswith("{") else "q.csv"
     (folder / name).write_text(text, "utf-8")
-    said = sh(f"eval tables_offline {name} -t league.csv").err
-    assert all(said.count(each) == 1 for each in told) and ("not used" in said) == ("not used" in str(told))
+    asked = f"eval tables_offline {name} -t league.csv"
+    done = sh(asked)
+    assert told in done.err and done.code == 0 and ("Skipped 1 of 2 rows" in done.err) == is_skipped
+    assert ("not used" in done.err) == ("not used" in told)
+    assert sh(f"{asked} --sample 1").err.count("skipped: ") == done.err.count("skipped: ") <= 1
 
 
 def test_a_report_leaves_the_log_as_it_is(sh: Command, folder: Path) -> None:

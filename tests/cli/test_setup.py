@@ -10,9 +10,7 @@ from pathlib import Path
 import pytest
 from pytest import MonkeyPatch
 
-from tests.e2e.by_cue import ByCue
 from tests.e2e.commands import ROOT, Command, Outcome
-from tests.loopback import Start
 
 Ask = Callable[[str, bytes], Outcome]
 SIGN = "Adult fare: $4.50\nChild fare: $2.25\n"
@@ -63,25 +61,6 @@ def test_what_ran_and_what_would_answer_more_is_told(sh: Command, tmp_path: Path
     (line,) = (line for line in outcome.err.splitlines() if line.startswith("Declined: "))
     assert outcome.code == 3 and "let a model answer: --inventory pictures" in line.lower()
     assert "Or let" not in line or line.index(". ") < line.index("Or let")
-
-
-def test_further_tables_are_joined_by_file_names(tmp_path: Path, loopback: Start, sh: Command) -> None:
-    def chain(text: str) -> str:
-        done = text.rpartition("Function Chain:")[2]
-        return "<END>" if "f_aggregate" in done else "f_aggregate()" if "f_join" in done else "f_join()"
-
-    calls = "f_join(teams, on Team = Name)", "f_aggregate(sum of Points by Country)"
-    replies = {"Function Chain:": chain, "Use f_join()": calls[0], "Use f_aggregate()": calls[1]}
-    model = ByCue({**replies, "The answer is:": "24"})
-    loopback(model)
-    (tmp_path / "riders.csv").write_text("Rider,Team,Points\nBrandt,Tarn,20\nEk,Weir,5\nHolm,Tarn,4\n")
-    (tmp_path / "teams.csv").write_text("Name,Country\nTarn,Italy\nWeir,Spain\n")
-    asked = "ask 'How many points went to teams from Italy?' --table riders.csv --table teams.csv"
-    outcome = sh(asked, "-i", "chain_of_table_extended", "--trace", "--store", "off")
-    assert outcome.code == 0, outcome.err
-    assert outcome.out == "24\n" and all(call in outcome.err for call in calls)
-    joined = model.last["Use f_join()"]
-    assert "Other table : teams\n" in joined and "row 1 : Tarn | Italy" in joined
 
 
 INNER = """\

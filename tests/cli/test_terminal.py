@@ -134,9 +134,3 @@ def test_what_is_begun_is_completed(tmp_path: Path, words: str, offered: str) ->
     asked = {"_CHAMELEON_COMPLETE": "complete_bash", "COMP_WORDS": f"chameleon {words}"}
     done = spawn(env=environment(**asked, COMP_CWORD=str(len(words.split()))), cwd=tmp_path)
     assert (done.code, done.err, done.out.split()) == (0, "", [offered])
-
-
-def test_the_script_of_the_shell_is_shown() -> None:
-    env = environment(_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION="1")
-    shown = spawn("--show-completion", "zsh", env=env)
-    assert shown.code == 0 and "_CHAMELEON_COMPLETE=complete_zsh" in shown.out

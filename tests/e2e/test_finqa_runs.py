@@ -74,13 +74,6 @@ def test_a_program_in_the_sandbox_cites_its_row(loopback: Start) -> None:
     assert [source["rows"] for source in state.cache["sources"]] == [(1,)]
 
 
-def test_a_program_that_does_not_work_is_asked_for_again(loopback: Start) -> None:
-    replies = ["divide(1250, 0)", "I do not know.", PROGRAM]
-    state, server = run(loopback, replies, "finqa_zero_shot", by="lexical")
-    assert state.answer == "38.89%" and state.usage.calls == 3
-    assert [request["temperature"] for request in server.requests] == [0, 0.3, 0.6]
-
-
 def test_an_evaluation(loopback: Start, command: Command, tmp_path: Path) -> None:
     data = tmp_path / "dev.json"
     both = {"question": "what were dues and fares in 2011?", "program": "add(1250, 310)", "exe_ans": 1560.0}

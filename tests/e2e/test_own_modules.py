@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from chameleon import LLM, Executor, Inventory, Module, Table, tool
+from chameleon import LLM, Executor, Inventory, Module, Table
 from chameleon.llm import ScriptedModel
 from tests.loopback import Start
 
@@ -34,12 +34,6 @@ class FirstRow(Module):
 
     def update_cache(self, cache: Any, output: Any) -> Any:
         return {**cache, "knowledge": "One row was kept.", "kept": 1, "gone": None}
-
-
-@tool
-def waits() -> dict[str, int]:
-    """Tells how long buses wait."""
-    return {"minutes": 10}
 
 
 @pytest.mark.parametrize(
@@ -70,24 +64,6 @@ def test_what_it_finds_changes_the_answer(loopback: Start, inventory: str, plan:
     given = {"text": "It arrives at 12:25."} if inventory == "pictures" else {"table": STOPS}
     state = Executor(Inventory.parse(mine), LLM.connect("openai:local")).run({"question": "When?", **given})
     assert "12:35" in str(state.answer) and "bus_facts" in state.plan, state.ended
-
-
-def test_an_output_that_is_no_text_is_told_as_json_and_waited_for() -> None:
-    model = ScriptedModel(['["waits", "solution_generator", "answer_generator"]', "The answer is 10."])
-    tools = [waits, "solution_generator", "answer_generator"]
-    state = Executor(tools, LLM.connect(model)).run({"question": "How long?", "table": STOPS})
-    assert state.answer == "10" and 'Waits: {"minutes": 10}' in model.requests[-1][-1][1]
-
-
-def test_a_solution_that_a_module_reads_is_not_dropped_beside_a_program() -> None:
-    class Critic(BusFacts):
-        reads = "cache.solution"
-
-    plan = ["program_generator", "program_verifier", "program_executor", "solution_generator", "critic"]
-    model = ScriptedModel([json.dumps([*plan, "answer_generator"]), "ans = len(df)", "The answer is 2."])
-    inventory = Inventory.parse({"name": "mine", "extends": "tables", "modules": {"critic": Critic}})
-    state = Executor(inventory, LLM.connect(model)).run({"question": "How many?", "table": STOPS})
-    assert state.answer == 2 and "critic" in state.plan and "solution_generator" in state.plan
 
 
 def test_hooks_may_return_the_whole_mapping() -> None:

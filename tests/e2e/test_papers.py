@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import re
 import sys
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -37,13 +36,6 @@ def ask(tmp_path: Path, command: Command, monkeypatch: MonkeyPatch) -> Command:
     (tmp_path / "report.html").write_bytes(filing())
     monkeypatch.chdir(tmp_path)
     return lambda file, question, *more: command("ask", question, "--text", file, *more)
-
-
-def zip_of(name: str) -> bytes:
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w") as archive:
-        archive.writestr(name, "x")
-    return file.getvalue()
 
 
 def finding(words: str) -> Callable[[dict[str, Any]], str]:
@@ -144,26 +136,6 @@ def test_arithmetic_is_done_by_a_program_in_the_sandbox(ask: Command, loopback: 
     assert done.code == 0, done.out + done.err
     assert done.out == "10119000 crowns\n" and "From: report.html, " in done.err
     assert len(server.requests) == 2
-
-
-@pytest.mark.parametrize(
-    ("name", "data", "words"),
-    [
-        ("lease.docx", zip_of("word/document.xml"), "is broken"),
-        ("book.epub", b"PK\x03\x04", "is broken"),
-        ("lease.odt", b"Rent: 900 EUR", "is not a .odt file"),
-        ("book.xlsx", zip_of("xl/workbook.xml"), "Give it with --table"),
-        ("lease.rtf", b"{\\rtf1 Rent: 900 EUR}", "is a text in RTF"),
-        ("lease.doc", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "old Office format"),
-        ("all.zip", zip_of("lease.txt"), "is an archive"),
-        ("lease.pdf", b"Rent: 900 EUR", "is no PDF"),
-        ("lease.pdf", b"", "the PDF is empty"),
-    ],
-)
-def test_other_formats_are_named(tmp_path: Path, ask: Command, name: str, data: bytes, words: str) -> None:
-    (tmp_path / name).write_bytes(data)
-    done = ask(name, "What is the rent?")
-    assert done.code == 1 and words in done.complaint and name in done.complaint
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 from pytest import LogCaptureFixture, MonkeyPatch
@@ -12,9 +12,6 @@ from pytest import LogCaptureFixture, MonkeyPatch
 from chameleon import LLM, Executor, Inventory, Table, tool
 from chameleon.core.llm_module import _IN_FORM
 from chameleon.llm import ResponseStore
-from chameleon.llm.store import Mode
-from chameleon.planners.one_shot import OneShot
-from tests.hosted import Asked, HostedServer
 from tests.llm.asking import Start, calling
 from tests.loopback import Answer, Fault, Reply
 
@@ -89,40 +86,12 @@ def weather(city: str) -> dict[str, Any]:
     return {"sky": "rain", "temp": {"Oslo": 4, "Rome": 19}[city]}
 
 
-@tool
-def convert(celsius: float, to: Literal["F", "K"]) -> float:
-    """Converts degrees Celsius to Fahrenheit or Kelvin."""
-    return round(celsius * 9 / 5 + 32, 1) if to == "F" else celsius + 273.15
-
-
 CALLS = [
     {"module": "weather", "args": {"city": "Oslo"}},
     {"module": "convert", "args": {"celsius": "$weather.temp", "to": "F"}},
 ]
 HELD = json.dumps({"steps": CALLS})
 IN_WORDS = 'weather(city: "Oslo") → convert(celsius: "$weather.temp", to: "F")'
-
-
-@pytest.mark.parametrize("takes", [True, False])
-def test_weather_and_convert_with_schemas_taken_or_ignored(takes: bool, loopback: Start) -> None:
-    server = loopback(lambda request: HELD if takes and "response_format" in request else IN_WORDS)
-    inventory = Inventory.of([weather, convert], OneShot(structured="auto"))
-    state = Executor(inventory, LLM.connect("openai:local")).run({"question": "How warm is Oslo, in F?"})
-    assert state.answer == 39.2, state.ended
-    assert len(server.requests) == 1 and server.requests[0]["temperature"] == 0
-
-
-def test_plans_that_came_to_nothing_are_asked_for_anew_and_replayed(loopback: Start, tmp_path: Path) -> None:
-    plans = ['["wether"]', '["wether"]', '["weather"]', '["weather"]', '["weather"]']
-    server = loopback(lambda request: plans.pop(0))
-    inventory = Inventory.of([weather], OneShot(structured=False))
-
-    def run(mode: Mode) -> Any:
-        llm = LLM.connect("openai:local", store=ResponseStore(tmp_path / "replies.sqlite", mode))
-        return Executor(inventory, llm).run({"question": "What?"}).ended.error  # type: ignore[union-attr]
-
-    assert "no module 'wether'" in str(run("auto")) and "no module 'wether'" in str(run("replay"))
-    assert "lacks the argument" in str(run("auto")) and len(server.requests) == 4
 
 
 @pytest.mark.parametrize("takes", [True, False])
@@ -173,18 +142,3 @@ def test_a_run_is_replayed_in_the_form_that_it_was_recorded_in(
     assert len(server.requests) == asked
     held = ["response_format" in each for each in server.requests]
     assert held == ([True, False, False] if refuses else [True, False]), "a refusal is asked for once"
-
-
-def test_claude_that_thinks_is_asked_in_text(monkeypatch: MonkeyPatch) -> None:
-    pytest.importorskip("langchain_anthropic")
-
-    def reply(asked: Asked) -> str:
-        prompt = asked.messages[-1][1]
-        if prompt.endswith("Modules:"):
-            return '["solution_generator", "answer_generator"]'
-        return "Ash has 12 points. The answer is Ash."
-
-    with HostedServer(reply, thinking=100) as server:
-        llm = LLM.connect("anthropic:claude-haiku-4-5", base_url=server.url, api_key="k", reasoning="high")
-        state = Executor(Inventory.load("tables"), llm).run(ASKED)
-    assert state.answer == "Ash", state.ended

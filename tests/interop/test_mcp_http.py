@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import signal
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -125,17 +123,3 @@ def test_a_broken_call_is_not_repeated(
     servers.start("")
     assert "a text" in (run(inventory).answer, run(inventory).answer)  # at the latest in a new session
     assert "mcp" not in capfd.readouterr().err  # no trace of the SDK's
-
-
-def test_a_server_of_the_newest_revision_is_killed_and_found_again(servers: Servers) -> None:
-    servers.start("sdk")
-    inventory = servers.inventory({"module": "echo", "args": {"text": "hi"}}, "echo")
-    assert run(inventory).answer == "hi"
-    assert servers.running is not None
-    servers.running.send_signal(signal.SIGSTOP)
-    threading.Timer(0.5, servers.running.kill).start()
-    assert "could not run echo" in (told := error(inventory)) and "is not asked again" in told
-    servers.running.wait()
-    assert "could not start: ConnectError" in error(inventory)
-    servers.start("sdk")
-    assert run(inventory).answer == "hi"

@@ -77,7 +77,6 @@ _ANSWERED, _NAMED = r"\A12\n|\"answer\": \"12\"", "openai:local"
 _FUNCTION = {"name": EVIL, "arguments": "{" * 100_000}
 _CALLS = [{"id": "1", "type": "function", "function": _FUNCTION}]
 _CALL = {"index": 0, "finish_reason": "tool_calls", "message": {"role": "assistant", "tool_calls": _CALLS}}
-_LISTED = {"message": {"role": "assistant", "content": [5, None]}}
 _STRANGE_ERROR = {"message": f"{EVIL}\n\nno\n" * 1000, "code": EVIL}
 _STRANGE_PLAN = json.dumps(["os:system", "__class__", EVIL, "../../x", 5, None])
 _PROGRAMS = "```python\nans = 1\n```\n" * 10_000
@@ -87,7 +86,6 @@ _STEERS = f"{EVIL} The answer is 12{EVIL}"
 REPLIES: dict[str, Hostile] = {
     "a sentence without an end": replied("The answer is " * 72_000, 1, _CUT),
     "JSON that goes down": replied('{"a":' * 10_000, 1, _NO_ANSWER, extends="tabmwp"),
-    "brackets that close": replied("[" * 10_000 + "]" * 10_000, 1, _NO_ANSWER, extends="tabmwp"),
     "programs without an end": replied(_PROGRAMS, 0, r"\A1\n", extends="tabmwp_pot"),
     "a reply that steers": replied(_STEERS, 0, r"\A12", "--trace"),
     "a reply that steers, as JSON": replied(_STEERS, 0, r"\\u001b", "--json"),
@@ -95,27 +93,18 @@ REPLIES: dict[str, Hostile] = {
     "half surrogates": replied("The answer is \ud800 12 \udfff", 0, r"\\ud800 12 \\udfff", "--json"),
     "a hundred thousand accents": replied(_ACCENTS, 0, '"answer": "a\u0301|"answer": "\u00e1', "--json"),
     "only blanks": replied(" " * 900_000, 1, "empty reply"),
-    "blanks, then a word": replied(" " * 100_000 + "x", 1, _NO_ANSWER),
     "a thought that never ends": replied("<think>" + "hm " * 300_000, 1, _THOUGHTS),
-    "thoughts in thoughts": replied("<think>" * 120_000, 1, _THOUGHTS),
-    "a thought's end alone": replied("</think>" * 10_000, 1, _THOUGHTS),
-    "a number of 100,000 digits": replied("The answer is " + "9" * 100_000, 0, r"\A9+"),
     "a plan of 10,000 steps": replied(json.dumps(["x"] * 10_000), 1, _NO_ANSWER, extends="tabmwp"),
     "a plan of hostile names": replied(_STRANGE_PLAN, 1, _NO_ANSWER, "--trace", extends="tabmwp"),
     "a call of a tool": replied(body(choices=[_CALL]), 1, "solution_generator"),
     "tokens that are no number": replied(usage("NaN", "NaN"), 0, _ANSWERED),
-    "endless tokens": replied(usage("Infinity", "Infinity"), 0, _ANSWERED, "--json"),
     "tokens below nothing": replied(usage("-5", "-0.5"), 0, _ANSWERED, *_LOG),
     "endless cost with a log": replied(usage("1", "1e999"), 0, _ANSWERED, *_LOG),
-    "texts for numbers": replied(usage('"many"', '"dear"'), 0, _ANSWERED),
     "figures of 400 digits": replied(usage("9" * 400, "9" * 400), 0, _ANSWERED, *_LOG),
     "tokens of 5,000 digits": replied(usage("9" * 5_000), 1, "one line|openai:local"),
     "no choices": replied(body(choices=[]), 1, _NAMED),
-    "choices of nothing": replied(body(choices="null"), 1, _NAMED),
-    "a list for a text": replied(body(choices=[_LISTED]), 1, ""),
     "a message that is a number": replied(body(choices=[{"message": 5}]), 1, _NAMED),
     "a model that steers": replied(body(model=json.dumps(EVIL)), 0, _ANSWERED, "--json"),
-    "a body that is a list": replied(Fault(200, "[1]"), 1, _NAMED),
     "a body that goes down": replied(Fault(200, "[" * 100_000), 1, _NAMED),
     "an error that steers": replied(Fault(400, {"error": _STRANGE_ERROR}), 1, _NAMED),
     "a page for an error": replied(Fault(401, "<html>" + EVIL * 10_000), 1, "refused the key"),
@@ -165,21 +154,15 @@ _MERGES = "".join(f"a{n}: &a{n} {{<<: [{', '.join([f'*a{n - 1}'] * 9)}]}}\n" for
 _STEERING = 'extends: tables_offline\nname: "\\e[2J\\x9b31m\\u202e\\n"\nabout: "\\e]8;;x\\a"\n'
 _REFUSED = {
     "laughs in lists": (laughing("[x]", "{name}"), r"mine\.yaml"),
-    "laughs in values": (laughing("{x: 1}", "b{n}: {name}"), r"mine\.yaml"),
     "laughs in merges": (f"a0: &a0 {{x: 1}}\n{_MERGES}", r"mine\.yaml"),
-    "a merge of itself": ("a: &a\n  <<: *a\n", r"mine\.yaml"),
     "a list of itself": ("about: &a [*a]\n", r"mine\.yaml"),
-    "a set": ("about: !!set {a, b}\n", r"mine\.yaml"),
     "binary": ("about: !!binary '####'\n", r"mine\.yaml"),
     "blocks that go down": (f"about: {'- ' * 50_000}x", r"mine\.yaml"),
     "lists that go down": ("about: " + "[" * 100_000, "nested too deeply"),
     "a number of 5,000 digits": (f"budget: {{calls: {'9' * 5_000}}}\n", r"mine\.yaml"),
-    "no number": ("budget: {cost: .nan}\n", r"mine\.yaml"),
-    "dates and numbers as names": ("2020-01-01: 1\n5: 2\nnull: 3\n", r"mine\.yaml"),
     "NUL": ("about: a\0b\n", r"mine\.yaml"),
     "laughs in a key": ("? &k [&j [x, x], *j, *j]\n: 1\n", "a key is a name"),
     "a command as a tag": (_COMMAND, "could not determine|python"),
-    "a timestamp that is none": ("about: !!timestamp x\n", "this is no timestamp"),
     "a truth that is none": ("about: !!bool x\n", "this is no bool"),
 }
 
@@ -190,7 +173,6 @@ INVENTORIES: dict[str, Hostile] = {
     "UTF-16": checked(_BASE.encode("utf-16"), 1, r"mine\.yaml"),
     "itself as its base": checked("name: mine\nextends: mine.yaml\n", 1, r"mine\.yaml"),
     "a grid of laughs": grid(laughing("[x]", "{name}")),
-    "a grid of wrong types": grid("name: 5\ninventory: [1]\narms: {a: !!set {b}, 2020-01-01: .nan}\n"),
     "a parameter that laughs": Hostile((*ASK, "-p", "stop=" + "[" * 5_000), 2, "cannot be read"),
     **{f"a prompt of {template}": prompted(template) for template in _TEMPLATES},
 }
@@ -209,25 +191,15 @@ _NUMBERS = (
 )
 _LINES: dict[str, tuple[tuple[str, ...], int, str]] = {
     **{f"{option} {value[:20]}": ((*_EVAL, option, value), 2, option) for option, value in _NUMBERS},
-    "a confidence that is no number": ((*ASK_OFFLINE, "--at-least", "nan"), 2, "--at-least"),
-    "an index of nobody": (("ask", "Who?", "--index", "~nosuchuser/x"), 1, "nosuchuser"),
     "an index with a break in its name": (("ask", "Who?", "--index", "a\nb"), 1, "a b"),
     "a question of 100 kB": (("ask", "why " * 25_000, *LEAGUE, *OFFLINE), 3, "Declined|too long"),
-    "a question of numbers": (("ask", "1 " * 50_000, *LEAGUE, *OFFLINE), 3, "Declined|too long"),
     "a question that steers": (("ask", f"How{EVIL} many?", *_AS_JSON), 3, '"answer": null'),
     "a question that is no UTF-8": (("ask", f"{_OUTSIDE}?", *_AS_JSON, *_LOG), 3, '"answer": null'),
     "a table whose name is no UTF-8": ((*_WHO, _OUTSIDE), 1, "no such file|caf"),
     "a unit that steers": ((*ASK_OFFLINE, "--unit", EVIL), 0, "12"),
-    "choices of bars": ((*ASK_OFFLINE, "--choices", ";" * 10_000), 2, "--choices"),
-    "a name of 255 bytes": ((*_WHO, "n" * 255), 1, "no such file|n+"),
     "a name of 5,000 bytes": ((*_WHO, _LONG_NAME), 1, "name too long|n+|cannot"),
-    "an inventory of 5,000 bytes": ((*ASK, "-i", _LONG_NAME), 1, "n+"),
-    "an inventory that is a folder": (("check", "."), 1, r"\."),
     "a model that steers": ((*ASK, "-m", f"{EVIL}:x"), 1, _OURS),
-    "a model without a name": ((*ASK, "-m", ":"), 1, _OURS),
     "a database that is none": ((*_WHO, f"postgresql://u:geheim@{EVIL}/x"), 1, "(?s)^(?!.*geheim)"),
-    "a device for a table": ((*_WHO, "/dev/zero"), 1, "/dev/zero"),
-    "a log in a folder": ((*ASK_OFFLINE, "--log", "."), 1, "log"),
     "a log without room": ((*ASK_OFFLINE, "--log", "/dev/full"), 1, "log|/dev/full"),
 }
 _VARIABLES: tuple[tuple[str, str, tuple[str, ...], int, str], ...] = (

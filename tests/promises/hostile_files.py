@@ -142,17 +142,13 @@ _STEERING = (f'CREATE TABLE "t{EVIL}" ("p{EVIL}", "b"";--")', f'INSERT INTO "t{E
 _FULL = ("CREATE TABLE t (a)", "INSERT INTO t VALUES (?)")
 EVIL_TITLE, _LONG_CELLS = "\u202eevil\x9b", "SELECT repeat('x', 100000) a, 1 b FROM range(2000)"
 _NO_UTF8 = "CREATE TABLE t (caXX, b)"
-_NO_STRING = '<row r="2"><c r="A2" t="s"><v>99999999999</v></c></row>'
 _NO_VALUE = '<row r="2"><c r="A2" t="str"><f>1/0</f></c></row>'
 _PAGE_THAT_STEERS = f"<table><caption>&#x1b;{EVIL}<tr><th>&#x9b;a<th>b<tr><td>&#xd800;5<td>2"
 
 _DECLINED_TABLES: Cases = {
     "a sheet that steers": ("a.xlsx", lambda: workbook(cell(2, "A2"), title=EVIL_TITLE), _DECLINED),
-    "numbers that are none": ("a.json", '[{"a": NaN, "b": 1e999}, {"a": -Infinity}]', _DECLINED),
     "half surrogates": ("a.json", '[{"\\ud800":"\\udfff","b":1},{"\\ud800":"x","b":2}]', _DECLINED),
-    "a row of blanks": ("a.csv", lambda: f"a,b\n{' ' * 5_000_000}x,1\n", _DECLINED),
     "formulas": ("a.csv", "Team,points\n=cmd|'/c calc'!A0,5\n@SUM(1),=HYPERLINK(\"http://x\")\n", _DECLINED),
-    "spans of no number": ("a.html", f'{_HEAD}<th colspan="nan"><tr><td rowspan="1e9">1<td>2', _DECLINED),
     "a page that steers": ("a.html", _PAGE_THAT_STEERS, _DECLINED),
     "many attributes": ("a.html", f"<table {_MANY_FIELDS}>{_HEAD}<tr><td>1<td>2", _DECLINED),
     "columns of a database that steer": ("a.sqlite", lambda: database(*_STEERING), _DECLINED),
@@ -162,21 +158,16 @@ _DECLINED_TABLES: Cases = {
 }
 _REFUSED_TABLES: Cases = {
     "far right": ("a.xlsx", lambda: workbook("".join(cell(n, f"NTP{n}") for n in range(2, 20_002))), _CELLS),
-    "a column beyond all": ("a.xlsx", lambda: workbook(cell(2, "ZZZZZZZZ2")), _CELLS),
     "many strings": ("a.xlsx", lambda: workbook(strings="<si/>" * 5_000_000), f"no rows|{_MEMORY_OR_TIME}"),
     "a string of 30 MB": ("a.xlsx", lambda: workbook(cell(2, "A2", "z" * 30_000_000)), _LONG),
-    "a string that is not there": ("a.xlsx", lambda: workbook(_NO_STRING), "cannot be read"),
     "a formula without a value": ("a.xlsx", lambda: workbook(_NO_VALUE), "without a saved value"),
     "lists that go down": ("a.json", "[" * 100_000, "nested too deeply"),
-    "many objects of nothing": ("a.json", lambda: f"[{'{},' * 50_000}{{}}]", "no text"),
-    "half of UTF-16": ("a.csv", b"\xff\xfea", "is not UTF-16"),
     "an encoding of mainframes": ("a.csv", _ROWS.encode("cp500"), "is not UTF-8"),
     "a cell of 30 MB": ("a.csv", lambda: f"a,b\n{'z' * 30_000_000},1\n", _LONG),
     "a quote that never closes": ("a.csv", lambda: 'a,b\n"' + "z,\n" * 1_000_000, "a quote is never closed"),
     "gigabytes in a gzip": ("a.csv.gz", lambda: gzip.compress(b"\0" * 80_000_000, 1), "unpacks to more than"),
     "cells that span all": ("a.html", _HEAD + '<tr><td colspan="1000" rowspan="65534">x' * 1_000, _CELLS),
     "tables in tables": ("a.html", "<table><tr><td>" * 20_000, "holds no table"),
-    "many small letters": ("a.html", f"{_HEAD}<tr><td>{'x<sup>1</sup>' * 100_000}", _LONG),
     "a schema that is no UTF-8": ("a.sqlite", lambda: database(_NO_UTF8).replace(b"XX", b"\xff\xfe"), "read"),
     "gigabytes in Parquet": ("a.parquet", lambda: parquet(_LONG_CELLS), f"more text|{_MEMORY_OR_TIME}"),
     "endless Parquet rows": ("a.parquet", lambda: parquet("SELECT 1 a, 2 b FROM range(20000000)"), _CELLS),
@@ -184,11 +175,9 @@ _REFUSED_TABLES: Cases = {
 TABLES: dict[str, Hostile] = {
     **{what: _table(name, content, 3, told) for what, (name, content, told) in _DECLINED_TABLES.items()},
     **{what: _table(name, content, 1, told) for what, (name, content, told) in _REFUSED_TABLES.items()},
-    "UTF-16": _table("a.csv", _ROWS.encode("utf-16"), 0, _DIFFERENCE),
     "a mark in the middle": _table("a.csv", "Team,points\nA,5\n\ufeffB,3\n", 0, _DIFFERENCE),
     "keys that steer": _table("a.json", json.dumps([{f"a{EVIL}": 1, "b": EVIL}] * 2), 3, "null", "--json"),
     "columns that steer": _table("a.csv", _ROWS.replace("A", EVIL), 3, _DECLINED, "--trace"),
-    "objects that go down": _indexed("a.json", '{"a":' * 100_000, "nested too deeply"),
     "a value of 30 MB": _indexed("a.json", lambda: json.dumps([{"a": "z" * 30_000_000}]), _LONG),
     "many tables of a page": _indexed("a.html", f"{_HEAD}<tr><td>1<td>2</table>" * 500, "made.index"),
     "a text of 30 MB": _indexed("a.sqlite", lambda: database(*_FULL, values=("z" * 30_000_000,)), _LONG),
@@ -222,25 +211,20 @@ _OWN_PARENT = (b"<</Type/Catalog/Pages 2 0 R>>", b"<</Type/Pages/Kids[2 0 R]/Cou
 
 _READ_TEXTS: dict[str, tuple[str, Content]] = {
     "wide cells": ("a.docx", lambda: document(f"<x SPACE><w:tbl>{_WIDE * 2_500}</w:tbl></x>")),
-    "elements in elements": ("a.html", "<div>" * 100_000 + "points"),
     "small letters of a page": ("a.html", "<p>points " + "x<sup>1</sup>" * 30_000),
     "a page that steers": ("a.html", f"<h1>{EVIL}points&#x1b;</h1><p>points{EVIL}&#x202e;"),
     "a line of blanks": ("a.md", "# a\n\n" + " " * 900_000 + "x points"),
-    "a line of tabs": ("a.md", "# a\n\n" + "\t" * 900_000 + "- points"),
     "a line of stars": ("a.md", "# a\n\n" + "*" * 100_000 + "points"),
-    "a line of bullets": ("a.md", "# a\n\n" + "- " * 50_000 + "points"),
     "a heading without an end": ("a.md", "# " + "points " * 100_000),
     "quotes in quotes": ("a.md", "# a\n\n" + ">" * 50_000 + " points"),
 }
 _REFUSED_TEXTS: Cases = {
     "forms in forms": ("a.pdf", forms, _MEMORY_OR_TIME),
     "a page that is packed twice": ("a.pdf", packed_twice, f"a.pdf.*({_MEMORY_OR_TIME}|no text)"),
-    "half a PDF": ("a.pdf", lambda: forms(1)[:-200], "a.pdf"),
     "a PDF of nothing": ("a.pdf", b"%PDF-1.7\n" + b"\xff" * 1_000, "a.pdf"),
     "a page that is its own parent": ("a.pdf", pdf(*_OWN_PARENT), "a.pdf"),
     "laughs in a Word document": ("a.docx", lambda: document(_LAUGHTER), "a.docx"),
     "a Word document of 100 MB": ("a.docx", lambda: document(" " * 120_000_000), "limit"),
-    "a Word document that goes down": ("a.docx", lambda: document("<a>" * 50_000), "broken"),
     "a file in a Word document": ("a.docx", lambda: document(_WITH_PASSWD), "(?s)a.docx(?!.*root:)"),
     "a text that is none": ("a.txt", bytes(range(256)) * 100, "a.txt"),
 }
@@ -270,9 +254,7 @@ def _png_of_text() -> bytes:
 _BMP = struct.pack("<IIIIiiHHIIiiII", 99, 0, 54, 40, 10**9, -(10**9), 1, 24, 0, 0, 0, 0, 0, 0)
 _TIFF = _tiff((256, 3, 1, 10), (257, 3, 1, 10), (270, 2, 1 << 30, 8), (273, 4, 1 << 28, 8))
 _PICTURES: dict[str, tuple[str, Content]] = {
-    "a GIF that lies": ("a.gif", b"GIF89a\xff\xff\xff\xff\x80\0\0" + b"\xff" * 1_000),
     "a BMP that lies": ("a.bmp", b"BM" + _BMP),
-    "a WebP that lies": ("a.webp", b"RIFF\xff\xff\xff\xffWEBPVP8L" + b"\xff" * 1_000),
     "a JPEG of headers": ("a.jpg", b"\xff\xd8" + b"\xff\xe1\xff\xff" * 5_000),
     "a TIFF that lies": ("a.tiff", _TIFF),
     "a TIFF without an end": ("a.tiff", _tiff((256, 4, 1, 1 << 30), (257, 4, 1, 1 << 30))),

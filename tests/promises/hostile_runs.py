@@ -74,9 +74,7 @@ _BAD_LOGS = {
     "wrong types": (_started(), _planned(by="5", note="[1]")),
     "what goes down": (_started(input=_DEEP),),
     "a step that goes down": (_started(), _planned(), _stepped(output=_DEEP)),
-    "steps of wrong types": (_started(), _planned(steps="[5, null]")),
     "seconds of wrong types": (_started(), _planned(), _stepped(seconds='"x"')),
-    "NUL": ("\0" * 1_000,),
     "one long line": ("{" * 3_000_000,),
     "numbers": ("9" * 5_000,),
 }
@@ -88,12 +86,10 @@ def _resulted(**parts: str) -> Hostile:
 
 RUNS: dict[str, Hostile] = {
     "settings that go down": _run("report", 1, "settings", _DEEP),
-    "settings of wrong types": _run("report", 1, "settings|bench", '{"benchmark": [1], "inventory": 5}'),
     "settings that steer": _run("report", 0, "mine", _set(model=_STEERS)),
     "problems that are none": _run("stats", 1, "settings|problems", _set(problems='"many"')),
     **{f"a result whose {name} is {value[:20]}": _resulted(**{name: value}) for name, value in _BAD_RESULTS},
     "a plan that steers": _run("stats", 0, "2J", result=_STEERING_PLAN),
-    "a plan that steers, as JSON": _run("stats --json", 0, "2J", result=_STEERING_PLAN),
     "events that go down": _run(_PAGE, 1, _NO_EVENT, events=_event(input=_DEEP)),
     "a table that lies in an event": _run(_PAGE, 1, _NO_EVENT, events=_event(input=_BAD_TABLE)),
     "a page that steers": _run(_PAGE, 0, "Page", "", _made(answer=_STEERS), _event(input=_ASKED)),
@@ -111,17 +107,13 @@ def _scored(row: str, code: int, told: str, field: str) -> Hostile:
 _RIGHT, _FILE, _NONE = "[Rr]ight", "predictions.jsonl", "has no field"
 _ENDLESS = "ans = 'x'\nwhile True:\n    ans += 'x' * 10**8"
 _VALUES: dict[str, tuple[str, str, int, str]] = {
-    "400 digits": ("prediction", _HUGE, 0, _RIGHT),
     "5,000 digits": ("prediction", "9" * 5_000, 1, _FILE),
     "no number": ("prediction", "NaN", 0, _RIGHT),
-    "no end": ("prediction", "-Infinity", 0, _RIGHT),
     "a list of lists": ("prediction", '[[1], {"a": null}]', 0, _RIGHT),
     "what goes down": ("prediction", _DEEP, 1, _FILE),
-    "half a surrogate": ("prediction", json.dumps("\ud800"), 0, _RIGHT),
     "a text that steers": ("prediction", _STEERS, 0, _RIGHT),
     "brackets": ("prediction", json.dumps("(" * 10_000), 0, _RIGHT),
     "a sentence without an end": ("output", json.dumps("The answer is " * 20_000), 0, _RIGHT),
-    "an output that is a number": ("output", "5", 1, "not a text"),
     "a program of 400 digits": ("program", '"ans = 10**400"', 0, _RIGHT),
     "a program without an end": ("program", json.dumps(_ENDLESS), 0, _RIGHT),
     "a program that is none": ("program", "[1]", 0, "no program"),
@@ -131,8 +123,6 @@ PREDICTIONS: dict[str, Hostile] = {
         what: _scored(with_json({"pid": "1"}, **{field: value}), code, told, field)
         for what, (field, value, code, told) in _VALUES.items()
     },
-    "a row that is a list": _scored("[1]", 1, _FILE, "prediction"),
     "a row whose id is a list": _scored('{"pid": [1], "prediction": 5}', 1, "predictions|id", "prediction"),
     "a field that steers": _scored('{"pid": "1", "prediction": 5}', 1, _NONE, f"a{EVIL}.b"),
-    "a field of dots": _scored('{"pid": "1", "prediction": 5}', 1, _NONE, "." * 10_000),
 }
