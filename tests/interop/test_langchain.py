@@ -92,13 +92,12 @@ def test_what_is_not_answered_is_raised(executor: Executor, league: Table) -> No
     ]
     for one, given, kind, said in wrong:
         runnable = as_runnable(one)
-        for ask in (
-            runnable.invoke,
-            lambda it: asyncio.run(runnable.ainvoke(it)),
-            lambda it: [*runnable.stream(it)],
-        ):
-            with pytest.raises(kind, match=said):
-                ask(given)
+        with pytest.raises(kind, match=said):
+            runnable.invoke(given)
+        with pytest.raises(kind, match=said):
+            asyncio.run(runnable.ainvoke(given))
+        with pytest.raises(kind, match=said):
+            list(runnable.stream(given))
     found = as_runnable(executor).batch([good, bad], return_exceptions=True)
     assert found[0]["answer"] == "47" and isinstance(found[1], Declined)
 

@@ -12,7 +12,6 @@ import subprocess
 import sys
 import time
 from contextlib import ExitStack, closing, suppress
-from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -21,8 +20,8 @@ import psutil
 import pytest
 
 from chameleon.core.conversation_log import ConversationLog
-from tests.conftest import PROFILE, thorough
-from tests.e2e.commands import Command, Outcome, environment, spawn
+from tests.conftest import thorough
+from tests.e2e.commands import Command, Outcome, environment
 from tests.loopback import Reply, Start
 from tests.promises.running import (
     PROGRAMS,
@@ -39,9 +38,6 @@ from tests.promises.running import (
 )
 
 WORKERS = 2
-# How many requests the server has had, or results are kept, since the process began.
-BY_REQUESTS = (1, 2, 3, 4, 5, 6, 8, 9) if PROFILE == "thorough" else (1, 4)
-BY_RESULTS = (1, 2, 3, 4, 5, 6, 7) if PROFILE == "thorough" else (2,)
 RESUMES = {  # by entry point: the requests of a whole run, and what is printed at its end
     "ask": (2, "1007"),
     "chat": (2, "1007"),
@@ -85,28 +81,6 @@ def test_stopped_at_its_last_request_it_asks_that_again_alone(
     assert last.code == 0 and right in last.out and len(later.requests) == 1, last
 
 
-def kept(case: Case, least: int = 0) -> int:
-    """Return how many results the folder has, beyond those."""
-    path = case.out / "results.jsonl"
-    return (path.read_bytes().count(b"\n") if path.exists() else 0) - least
-
-
-def test_killed_many_times_every_result_is_counted_once(loopback: Start, tmp_path: Path) -> None:
-    case = Case(tmp_path, 7 * (len(BY_REQUESTS) + 2))
-    server = loopback(lambda request: Reply(reply(request), delay=0.02))
-    kills = [((lambda: len(server.requests)), more) for more in BY_REQUESTS]
-    kills += [(partial(kept, case), more) for more in BY_RESULTS]
-    for number, more in kills:
-        before = number()
-        with started(*case.arguments()) as process:
-            wait_until(lambda: number() >= before + more, process)  # noqa: B023
-            assert process.poll() is None, "it was to be killed on its way"
-            process.kill()
-    assert 0 < kept(case) < case.count
-    case.finish(spawn)
-    assert case.count <= len(server.requests) <= case.count + WORKERS * len(kills)
-
-
 def test_a_second_process_is_told_of_the_first(loopback: Start, command: Command, tmp_path: Path) -> None:
     case, hangs = Case(tmp_path, 12, PROGRAMS), [True]
 
@@ -146,27 +120,6 @@ def test_many_processes_begin_one_response_store(loopback: Start, tmp_path: Path
     with closing(sqlite3.connect(store)) as connection:
         assert connection.execute("SELECT count(*) FROM replies").fetchone() == (9,)
     assert 9 <= len(server.requests) <= 27
-
-
-@pytest.mark.parametrize("kills", [1, pytest.param(4, marks=thorough)])
-def test_killed_interpreters_cost_no_problem_or_call(loopback: Start, tmp_path: Path, kills: int) -> None:
-    """As the system does for want of memory; each while a program runs in it."""
-    case, victims = Case(tmp_path, 2 * kills + 2, PROGRAMS), 0
-    sleeps = "python\nimport time\ntime.sleep(0.25)\n"
-    server = loopback(lambda request: reply(request).replace("python\n", sleeps))
-    with started(*case.arguments("--workers", "1")) as process:
-        for number in range(kills):
-            wait_until(lambda: kept(case, 2 * number) > 0, process)  # noqa: B023
-            with suppress(subprocess.TimeoutExpired):
-                process.wait(0.1)  # the next program has begun
-            for victim in psutil.Process(process.pid).children(recursive=True):
-                with suppress(psutil.NoSuchProcess):
-                    victim.kill()
-                    victims += 1
-        outcome = ended(process)
-    assert outcome.code == 0 and victims >= kills, outcome.err
-    case.check()
-    assert len(server.requests) == case.count, "what was killed is run again, not asked for again"
 
 
 def test_a_log_cut_anywhere_comes_to_the_same_answer(
