@@ -63,17 +63,6 @@ def test_what_others_bring_is_listed_with_its_distribution_and_what_is_wrong(sh:
     assert {row["name"]: row["source"] for row in sh("list planners --json").json}["always"] == SOURCE
 
 
-@pytest.mark.usefixtures("weather_tools")
-def test_what_others_bring_is_shown_one_by_one(sh: Command) -> None:
-    module, planner = sh("list modules weather").out, sh("list planners always").out
-    assert module.startswith("weather: Tells the weather. Of one place.\n")
-    assert f"\nSource: {SOURCE}\n" in module and '\n  place: str = "Rome"\n' in module
-    assert f"\nSource: {SOURCE}\n" in planner and planner.endswith("\nSet `module`, its name.\n")
-    own = sh("list modules weather_tools:Weather").out
-    assert "\nSource:" not in own and "\nFile: " in own
-    assert "Did you mean 'weather'?" in sh("list modules wether").complaint
-
-
 @pytest.mark.parametrize(
     "name", ["forecast", "weather_tools.functions:forecast", "weather_tools.functions:plain"]
 )

@@ -133,13 +133,6 @@ def test_the_trace_has_no_representation_of_python(says: Command) -> None:
     assert "box: [[1, 2], [30, 2], [30, 9], [1, 9]]" in shown
 
 
-def test_a_module_that_returns_nothing_is_told_and_does_not_answer(says: Command) -> None:
-    outcome, told = says(None), says(None, "--json").json
-    assert outcome.code == 1 and not outcome.out
-    assert "module says: it returned nothing" in outcome.complaint and "`run`" in outcome.complaint
-    assert told["answer"] is None and told["error"]["kind"] == "ModuleError"
-
-
 CLI = ROOT / "chameleon/cli"
 FOLDERS = ("benchmarks", "chameleon", "modules", "planners")
 FILES = [file for folder in FOLDERS for file in (ROOT / folder).rglob("*.py") if not file.is_symlink()]

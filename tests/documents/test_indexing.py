@@ -138,27 +138,6 @@ def test_what_is_passed_over(folder: Path, tmp_path: Path) -> None:
     assert (summary.unchanged, summary.without) == (4, 0)
 
 
-def test_an_index_keeps_its_retriever(folder: Path) -> None:
-    index(folder, retriever="bm25")
-    for given, kept in ((None, "bm25"), ("lexical", "lexical")):  # which needs no other vectors
-        assert index(folder, retriever=given).unchanged == 2
-        assert Index.open(folder.parent / "index").manifest.retriever == {"first": kept}
-    with pytest.raises(InputError, match=r"built for the retriever lexical, and {.*} needs other vectors"):
-        index(folder, retriever="{first: dense, embeddings: 'openai:small'}")
-
-
-def test_a_run_that_fails_leaves_the_old_index(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for is_first in (True, False):
-        with monkeypatch.context() as patch:
-            patch.setattr("chameleon.retrieval.manifest.Manifest.write", lambda *_: 1 / 0)
-            with pytest.raises(ZeroDivisionError):
-                index(folder)
-        assert (folder.parent / "index").exists() != is_first
-        assert index(folder).files == (2 if is_first else 1)
-        put(folder / "teams.csv", "Team,Points\nNord,41\n", OLD + 5)
-    assert cells(folder) == [["Nord", "41"]]
-
-
 def test_odd_names_and_closed_folders_stop_nothing_but_another_build_does(folder: Path) -> None:
     def meanwhile(done: int, total: int, name: str) -> None:
         with pytest.raises(InputError, match="another process is building this index"):

@@ -93,16 +93,6 @@ def test_the_answer_says_whence(ask: Command, loopback: Start, choice: str, repl
     assert line.startswith(f"From: league_{'2023' if choice == 'league 2023' else '2024'}.csv")
 
 
-def test_sources_of_a_program_are_the_columns_that_it_names(ask: Command, loopback: Start) -> None:
-    loopback(reader("league 2024"))
-    told = ask(LOST, "--json").json
-    assert told["answer"] == 9 and told["inventory"] == "corpus"
-    assert told["plan"][:2] == ["table_retriever", "table_choice"] and told["plan"][-1] == "final_answer"
-    (source,) = told["sources"]
-    assert source["file"] == "league_2024.csv" and source["columns"] == ["Team", "Lost"]
-    assert source["rows"] == [2] and "cells" not in source
-
-
 def test_a_table_that_is_clearly_ahead_costs_no_call(ask: Command, loopback: Start) -> None:
     said = "The row of Gull Rock says so. The answer is Petra Voss."
     server = loopback(reader("none", BY_SOLUTION, said=said))

@@ -83,24 +83,6 @@ def test_passages_that_do_not_tell_are_declined(ask: Command, loopback: Start) -
 
 
 @pytest.mark.parametrize(
-    ("file", "question", "place"),
-    [
-        ("agreement.pdf", "Why may a party end it by a notice?", NOTICE),
-        ("report.html", "What were the berth fees in 2024?", "Item 8. Income"),
-    ],
-)
-def test_without_a_model_the_nearest_are_shown(ask: Command, file: str, question: str, place: str) -> None:
-    done, told = ask(file, question), ask(file, question, "--json").json
-    assert done.code == 3 and not done.out and "--inventory papers" in done.err
-    nearest = [line for line in done.err.splitlines() if line.startswith("Nearest: ")]
-    assert 1 <= len(nearest) <= 8 and nearest[0].startswith(f"Nearest: {file}, ") and place in nearest[0]
-    assert told["answer"] is None and told["declined"] and "sources" not in told
-    first = told["nearest"][0]
-    assert first["file"] == file and first["text"] and len(told["nearest"]) == len(nearest)
-    assert place in f"{first['heading']}, page {first.get('page')}"
-
-
-@pytest.mark.parametrize(
     ("name", "text", "code", "told"),
     [
         ("a.md", "# Lease\n\n## 3 Rent\n\nRent: 900 EUR\n\n## 4 Keys\n\nTwo.\n", 3, "a.md, Lease > 3 Rent\n"),

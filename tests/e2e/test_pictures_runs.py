@@ -16,7 +16,6 @@ pytest.importorskip("PIL", reason="pictures need Pillow")
 from PIL import Image
 
 from chameleon import LLM, Executor, Inventory
-from chameleon.llm import ResponseStore
 from tests.e2e.by_cue import ByCue
 from tests.hosted import Asked, HostedServer
 from tests.loopback import Start
@@ -83,33 +82,6 @@ def test_the_captioner_alone_is_shown_it(given: str, pictures: int, loopback: St
     state = Executor("pictures", llm).run({"question": QUESTION, given: value})
     assert not llm.sees and state.answer == "red" and len(server.requests) >= 3
     assert len(pictures_in(server.requests)) == pictures
-
-
-@pytest.mark.parametrize(("of_the_run", "of_its_own", "calls"), [
-    ("gpt-6-luna", "gpt-4", 3), ("gpt-4", "gpt-6-luna", 1),
-])  # fmt: skip
-def test_the_model_that_answers_decides(
-    of_the_run: str, of_its_own: str, calls: int, loopback: Start, picture: str
-) -> None:
-    plan = json.dumps(PLAN[:1] + PLAN[2:])
-    server = loopback(lambda request: plan if "You plan how" in json.dumps(request) else "The answer is red.")
-    modules = {"solution_generator": {"llm": {"model": f"openai:{of_its_own}"}}}
-    inventory = Inventory.parse({"name": "mine", "extends": "pictures", "modules": modules})
-    llm = LLM.connect(f"openai:{of_the_run}", api_key="k", retries=0)
-    state = Executor(inventory, llm).run({"question": QUESTION, "image": picture})
-    assert state.answer == "red" and len(server.requests) == calls
-    assert len(pictures_in(server.requests)) == 1, "shown to the captioner, or to what answers"
-
-
-def test_a_replay_without_a_key_plans_as_the_recording_did(picture: str, tmp_path: Path) -> None:
-    with HostedServer(reply) as server:
-        store = ResponseStore(tmp_path / "store.sqlite")
-        recorded = LLM.connect("openai:gpt-6-luna", base_url=server.openai_url, api_key="k", store=store)
-        Executor(Inventory.load("pictures"), recorded).run({"question": QUESTION, "image": picture})
-        store = ResponseStore(tmp_path / "store.sqlite", "replay")
-        replayed = LLM.connect("openai:gpt-6-luna", base_url=server.openai_url, store=store)
-    state = Executor(Inventory.load("pictures"), replayed).run({"question": QUESTION, "image": picture})
-    assert state.answer == "red" and len(state.calls) == 1
 
 
 def test_visual_question_answering_asks_once_and_may_decline(loopback: Start, tmp_path: Path) -> None:

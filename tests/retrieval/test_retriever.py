@@ -50,17 +50,6 @@ def test_a_score_orders_the_first_and_the_rest_follows(index: Index) -> None:
         assert all(searched.search(query, k) == hits[:k] for k in (1, 7, 60))
 
 
-@pytest.mark.parametrize("name", ["bm25", "lexical"])
-def test_documents_score_alone_as_in_a_search(index: Index, name: str) -> None:
-    scores = index.bm25 if name == "bm25" else index.evidence
-    for query in QUESTIONS:
-        hits = make_retriever(index, name).search(query, 20)[::-1]
-        expected = pytest.approx([hit.score for hit in hits], rel=1e-5)
-        assert scores(query, [index.place(hit.id) for hit in hits]) == expected
-    assert scores("river", []) == []
-    assert index.bm25("zebra", [index.place("table 1")]) == [0.0]
-
-
 def test_one_serves_all_threads_and_finds_nothing_of_nothing(index: Index, tmp_path: Path) -> None:
     for searched in (make_retriever(index, "bm25"), make_retriever(index, "lexical")):
         with ThreadPoolExecutor(8) as pool:
@@ -72,22 +61,6 @@ def test_one_serves_all_threads_and_finds_nothing_of_nothing(index: Index, tmp_p
     for spec in ("dense", "blend", {"first": "bm25", "rerank": "dense"}):
         with pytest.raises(InputError, match=r"words alone and has no vectors.*first: blend"):
             make_retriever(index, spec)
-
-
-SPECS = [
-    *({"first": name} for name in ("bm25", "lexical", "dense", "blend")),
-    {"first": "bm25", "rerank": "evidence"},
-    {"first": "bm25", "rerank": "dense", "depth": 5},
-]
-
-
-@pytest.mark.parametrize("spec", SPECS, ids=str)
-def test_auto_is_what_the_index_was_built_for(tmp_path: Path, hashed: Hashed, spec: dict[str, Any]) -> None:
-    needs_vectors = RetrieverSpec.read(spec).needs_vectors
-    build_index(tmp_path, tables(40), spec | ({"embeddings": hashed.name} if needs_vectors else {}))
-    index = build_index(tmp_path, tables(60))  # what is added changes nothing in that
-    for query in QUESTIONS[:3]:
-        assert make_retriever(index).search(query, 20) == make_retriever(index, spec).search(query, 20)
 
 
 MAPPINGS = {

@@ -6,7 +6,6 @@ import logging
 import socket
 import sqlite3
 import time
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from email.utils import formatdate
 from pathlib import Path
@@ -190,6 +189,7 @@ def test_retry_after_is_honoured_within_the_time_there_is(serve: Serve) -> None:
     assert client(server, sleep=slept.append).fetch(server.url).body == b"yes" and max(slept) >= 1.0
     slept.clear()
     assert client(server, sleep=slept.append).fetch(f"{server.url}/long").status == 429 and not slept
+    assert "no turn came in time" in failure(client(server, pace=HostPace(), seconds=-1), server.url)
     assert seconds_asked("7") == 7.0
     assert 50 < (seconds_asked(formatdate(time.time() + 60, usegmt=True)) or 0) <= 60
     assert seconds_asked("Wed, 21 Oct 2015 07:28:00 GMT") == 0.0
@@ -351,17 +351,6 @@ def test_the_users_cache_is_where_the_variable_says(
         other.execute("CREATE TABLE mine (x)")
     with pytest.raises(StoreError, match="not a web cache"):
         PageCache(tmp_path / "other.sqlite")
-
-
-@pytest.mark.slow
-def test_requests_to_one_host_are_spaced_for_all_threads(serve: Serve) -> None:
-    server, pace = serve({"/": Answer(b"x")}), HostPace()
-    webs = [client(server, pace=pace, sleep=time.sleep) for _ in range(3)]
-    with ThreadPoolExecutor(3) as pool:
-        list(pool.map(lambda web: web.fetch(server.url, spacing=0.1), webs))
-    times = sorted(asked.at for asked in server.asked)
-    assert times[-1] - times[0] > 0.1  # two spaces, less what a busy machine adds to the first
-    assert "no turn came in time" in failure(client(server, pace=HostPace(), seconds=-1), server.url)
 
 
 def test_turns_are_given_in_order() -> None:
