@@ -48,5 +48,4 @@ def at_terminal(
 
 
 def without_codes(screen: str) -> str:
-    """Return what a screen says, without the codes that style it."""
     return _CODES.sub("", screen)

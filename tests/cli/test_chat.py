@@ -61,8 +61,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def chat(sh: Command, monkeypatch: pytest.MonkeyPatch) -> Command:
-    """Run a line with further lines on its standard input."""
-
     def run(line: str, *asked: str) -> Outcome:
         monkeypatch.setattr(sys, "stdin", io.StringIO("".join(f"{each}\n" for each in asked)))
         return sh(line)

@@ -59,7 +59,6 @@ def mixed_folder(at: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
-    """The folder above the index, and what the command that made it said."""
     root = tmp_path_factory.mktemp("corpus")
     harbour = mixed_folder(root / "papers") / "harbour"
     harbour.mkdir()
@@ -80,7 +79,6 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
 
 @pytest.fixture
 def ask(made: Made, command: Command) -> Command:
-    """Ask the index."""
     return lambda question, *more: command("ask", question, "--index", f"{made[0]}/index", *more)
 
 
@@ -158,7 +156,7 @@ def test_what_no_single_table_tells_is_declined(ask: Command, question: str, why
         ("By which notice may a party end the agreement?", "mooring.pdf", "", "2", "notice of ninety days"),
     ],
 )
-def test_texts_are_shown_with_their_place_where_no_model_reads_them(
+def test_texts_are_shown_with_their_place(
     ask: Command, question: str, file: str, heading: str, page: str | None, words: str
 ) -> None:
     done, shown = ask(question, "--json"), ask(question)
@@ -212,14 +210,12 @@ TABLES = {  # with what the model says of each
 
 
 def shown_table(request: dict[str, Any]) -> str:
-    """Return the table that a request shows, with its title."""
     shown: str = request["messages"][-1]["content"].rpartition("Here is the table to describe.")[2]
     return shown
 
 
 @pytest.fixture
 def run(sh: Command, tmp_path: Path) -> Command:
-    """Index a folder with these tables."""
     (tmp_path / "data").mkdir()
     for name, (text, _) in TABLES.items():
         (tmp_path / f"data/{name}.csv").write_text(text)

@@ -64,7 +64,7 @@ def test_what_others_bring_is_listed_with_its_distribution_and_what_is_wrong(sh:
 
 
 @pytest.mark.parametrize(
-    "name", ["forecast", "weather_tools.functions:forecast", "weather_tools.functions:plain"]
+    "name", ["forecast", *(f"weather_tools.functions:{n}" for n in ("forecast", "plain"))]
 )
 def test_a_function_is_shown_with_arguments_and_its_file(sh: Command, weather_tools: Path, name: str) -> None:
     shown, told = sh("list modules", name).out, sh("list modules --json", name).json

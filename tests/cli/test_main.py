@@ -72,7 +72,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def bad(folder: Path, command: Command, monkeypatch: MonkeyPatch) -> Command:
-    """Run a line of a shell in that folder."""
     monkeypatch.chdir(folder)
     return lambda line: command(*shlex.split(line))
 

@@ -105,9 +105,7 @@ def test_max_cost_is_that_of_all_arms(loopback: Start, sh: Command) -> None:
     assert [arm["problems"] for arm in arms(done.out).values()] == [4, 4, 4]
 
 
-def test_an_arm_that_cannot_run_stops_no_other_and_a_wrong_key_all(
-    loopback: Start, sh: Command, tmp_path: Path
-) -> None:
+def test_an_arm_that_cannot_run_stops_no_other(loopback: Start, sh: Command, tmp_path: Path) -> None:
     loopback(last_boat)
     retriever = "{use: table_retriever, retriever: {embeddings: nobody}}"
     make(tmp_path, GRID.replace("one: {}", f"one: {{modules: {{keep: {retriever}}}}}"))

@@ -43,7 +43,6 @@ def grid(folder: Path, arms: str) -> None:
 
 
 def scripted(folder: Path, *answers: str) -> str:
-    """Write a model that answers in turn, as `wikitq_end_to_end` asks it."""
     (folder / "replies").write_text("\n".join(map(json.dumps, answers)), "utf-8")
     return "scripted:replies"
 
@@ -207,9 +206,7 @@ IN_JSON = json.dumps({"question": MOST, "answer": "Kingsmere"}) + "\n\n"
         ("question,answer,note\nHow many?,12,x", "Runs 1 problem", False),
     ],
 )
-def test_a_bad_row_is_told_and_skipped(
-    sh: Command, folder: Path, text: str, told: str, is_skipped: bool
-) -> None:
+def test_a_bad_row_is_skipped(sh: Command, folder: Path, text: str, told: str, is_skipped: bool) -> None:
     name = "q.jsonl" if text.startswith("{") else "q.csv"
     (folder / name).write_text(text, "utf-8")
     asked = f"eval tables_offline {name} -t league.csv"

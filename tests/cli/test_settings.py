@@ -28,7 +28,6 @@ def folder(tmp_path: Path, monkeypatch: MonkeyPatch) -> Path:
 
 
 def settings(folder: Path, text: str, is_own: bool = False) -> None:
-    """Write settings, in the folder or in the user's own file."""
     file = folder / ("config/chameleon/chameleon.toml" if is_own else "chameleon.toml")
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text)

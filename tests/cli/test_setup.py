@@ -19,8 +19,6 @@ ASK = "ask 'What is the adult fare?'"
 
 @pytest.fixture
 def ask(sh: Command, monkeypatch: MonkeyPatch) -> Ask:
-    """Ask with these bytes on standard input."""
-
     def run(options: str, data: bytes) -> Outcome:
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
         return sh(f"{ASK} {options}")

@@ -111,7 +111,6 @@ def mixed_by_reportlab(pieces: Sequence[str]) -> bytes:
 
 
 def mixed_by_fpdf(pieces: Sequence[str]) -> bytes:
-    """The same by fpdf2, with letters drawn nearer to each other than their widths are."""
     made = FPDF()
     made.add_page()
     made.add_font("Vera", fname=VERA)

@@ -57,9 +57,8 @@ def test_a_picture_is_known_by_its_first_bytes_or_its_name(engine: list[Any]) ->
 
 def test_tiffs_and_pdfs_are_read_page_by_page_and_large_pages_smaller(engine: list[Any]) -> None:
     found = list(picture_parts(written("tiff", 80, 5_000, 90), "fax.tif"))
-    assert found == [
-        DocumentPart(f"Berth {width}", page=page) for page, width in enumerate((80, 2000, 90), 1)
-    ]
+    wanted = enumerate((80, 2000, 90), 1)
+    assert found == [DocumentPart(f"Berth {width}", page=page) for page, width in wanted]
     assert engine == [(80, 30), (2_000, 12), (90, 30)]
     assert list(picture_parts(written("webp", 80, 80), "moving.webp")) == [DocumentPart("Berth 80")]
     pytest.importorskip("pypdfium2")

@@ -21,8 +21,6 @@ OF_A_RUN = (
 
 @dataclass(frozen=True)
 class Outcome:
-    """The exit code and the output of a command."""
-
     code: int
     out: str
     err: str

@@ -1,11 +1,4 @@
-"""A model made of rules, for a loopback server: it plays every part that the TabMWP prompts ask for.
-
-    with LoopbackServer(RuleModel()) as server: ...
-
-What it replies is a function of the request alone: a hash of the problem picks among plans, sound and faulty
-programs, and solutions with and without their last sentence. So runs vary, and two runs of one problem can be
-compared. `first` scripts the first replies to one asker, which is how the faults are tested.
-"""
+"""A model made of rules, for a loopback server: it plays every part that the TabMWP prompts ask for."""
 
 from __future__ import annotations
 
@@ -143,7 +136,6 @@ def tabmwp(
 
 
 def events(state: State) -> list[Event]:
-    """The events of an ended run, kind by kind."""
     assert state.started is not None and state.ended is not None
     return [state.started, *state.plans, *state.history, state.ended]
 

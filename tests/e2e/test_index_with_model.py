@@ -25,7 +25,6 @@ LEAGUE = "Team,Points,Lost\nHollin Rovers,39,3\nMarsh End,33,{}\nQuarry Lane,30,
 
 
 def index_of(folder: Path, **tables: str) -> str:
-    """Index these tables; the first ones are alike."""
     for name, text in tables.items():
         (folder / f"{name}.csv").write_text(text)
     index_files([folder], folder / "index")
@@ -34,7 +33,6 @@ def index_of(folder: Path, **tables: str) -> str:
 
 @pytest.fixture
 def ask(tmp_path: Path, command: Command) -> Command:
-    """Ask an index of two tables of one form and one of another."""
     tables = {"league_2023": LEAGUE.format(5), "league_2024": LEAGUE.format(9), "huts": HUTS}
     asked = ("--index", index_of(tmp_path, **tables), "--model", "openai:local", "--store", "off")
     return lambda question, *more: command("ask", question, *asked, *more)

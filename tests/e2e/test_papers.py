@@ -31,7 +31,6 @@ FILING = b"""<html><body><p><b>Item 8. Income</b></p><table>
 
 @pytest.fixture
 def ask(tmp_path: Path, command: Command, monkeypatch: MonkeyPatch) -> Command:
-    """Ask about a text of a folder that has an agreement and a report."""
     (tmp_path / "agreement.pdf").write_bytes(contract())
     (tmp_path / "report.html").write_bytes(filing())
     monkeypatch.chdir(tmp_path)
@@ -39,8 +38,6 @@ def ask(tmp_path: Path, command: Command, monkeypatch: MonkeyPatch) -> Command:
 
 
 def finding(words: str) -> Callable[[dict[str, Any]], str]:
-    """A model that looks for the passage with these words, and answers with them."""
-
     def reply(request: dict[str, Any]) -> str:
         shown = request["messages"][-1]["content"].partition("Now this one.")[2]
         passages = re.findall(r"^Passage (\d+):.*?\n<passage>\n(.*?)\n</passage>", shown, re.M | re.S)
@@ -56,15 +53,10 @@ def finding(words: str) -> Callable[[dict[str, Any]], str]:
     ("file", "question", "answer", "place"),
     [
         ("agreement.pdf", "How long is the notice to end the agreement?", "ninety days", NOTICE),
-        (
-            "report.html",
-            "What did dredging the north basin cost?",
-            "north basin",
-            "Item 7. Works and dredging",
-        ),
+        ("report.html", "What did the north basin cost?", "north basin", "Item 7. Works and dredging"),
     ],
 )
-def test_a_paper_is_answered_from_few_passages_with_the_place(
+def test_few_passages_answer(
     ask: Command, loopback: Start, file: str, question: str, answer: str, place: str
 ) -> None:
     server = loopback(finding(answer))
@@ -90,7 +82,7 @@ def test_passages_that_do_not_tell_are_declined(ask: Command, loopback: Start) -
         ("short.txt", "Rent: 900 EUR\n", 0, "900 EUR\n"),
     ],
 )
-def test_markdown_and_long_texts_are_papers_and_a_short_one_is_none(
+def test_long_texts_are_papers(
     tmp_path: Path, ask: Command, name: str, text: str, code: int, told: str
 ) -> None:
     (tmp_path / name).write_text(text)
@@ -128,7 +120,7 @@ def test_arithmetic_is_done_by_a_program_in_the_sandbox(ask: Command, loopback: 
         ("-", FILING, "standard input, Item 8. Income\n"),
     ],
 )
-def test_a_pdf_and_a_page_are_known_by_their_content(
+def test_kinds_are_known_by_content(
     tmp_path: Path, ask: Command, monkeypatch: MonkeyPatch, source: str, data: bytes, told: str
 ) -> None:
     (tmp_path / "agreement.txt").write_bytes(data)

@@ -35,7 +35,6 @@ def reply(asked: Asked) -> str:
 
 
 def pictures_in(sent: Any) -> list[str]:
-    """Return the pictures in a request of any API, in base64."""
     return re.findall(r'(?:"data:[a-z/]+;base64,|"data": ")([^"]{99,})"', json.dumps(sent))
 
 
@@ -97,7 +96,7 @@ def test_visual_question_answering_asks_once_and_may_decline(loopback: Start, tm
 @pytest.mark.parametrize(("sees", "model", "sent"), [
     ("image", "local", 1), ("auto", "local", 0), ("auto", "gpt-4o-mini", 1), ("nothing", "gpt-4o-mini", 0),
 ])  # fmt: skip
-def test_a_solution_generator_is_shown_the_picture_as_it_is_told(
+def test_a_solver_is_shown_the_picture(
     sees: str, model: str, sent: int, loopback: Start, tmp_path: Path
 ) -> None:
     server = loopback(["The answer is red."])

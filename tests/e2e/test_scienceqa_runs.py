@@ -57,7 +57,6 @@ def seeing(plan: list[str], caption: str = "a map with three towns along a coast
 
 
 def drawn(file: Path, texts: Mapping[str, tuple[int, int]]) -> str:
-    """A picture with these texts at their places."""
     from PIL import Image, ImageDraw, ImageFont
 
     image = Image.new("RGB", (720, 420), "white")
@@ -78,7 +77,7 @@ def run(
 
 
 @pytest.mark.parametrize("planner", [PROMPTED, STRUCTURED])
-def test_a_planned_run_sees_reads_knows_and_searches(
+def test_a_run_sees_reads_and_searches(
     planner: str, loopback: Start, tmp_path: Path, monkeypatch: MonkeyPatch
 ) -> None:
     towns = {"Harwick": (40, 30), "Sorrento Bay": (200, 150), "Lundby": (90, 290)}

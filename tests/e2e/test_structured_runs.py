@@ -61,7 +61,7 @@ def test_a_plan_is_held_to_the_modules(loopback: Start) -> None:
         (Reply(""), "refused a schema"),
     ],
 )
-def test_what_nobody_knows_is_tried_once(
+def test_a_schema_is_tried_once(
     refusal: Answer | None, told: str, loopback: Start, caplog: LogCaptureFixture
 ) -> None:
     plan = "solution_generator -> answer_generator"
@@ -122,7 +122,7 @@ def test_operations_and_their_arguments_are_held_to_what_the_table_has(loopback:
 
 
 @pytest.mark.parametrize("refuses", [False, True])
-def test_a_run_is_replayed_in_the_form_that_it_was_recorded_in(
+def test_a_run_is_replayed_in_its_form(
     refuses: bool, loopback: Start, tmp_path: Path, monkeypatch: MonkeyPatch
 ) -> None:
     def reply(request: dict[str, Any]) -> Answer:

@@ -39,7 +39,6 @@ def reader(answers: str | list[str]) -> ByCue:
 
 @pytest.fixture
 def articles(tmp_path: Path) -> Path:
-    """A folder in the place of Wikipedia."""
     folder = tmp_path / "articles"
     folder.mkdir()
     (folder / "trains.md").write_text("# Night trains\n\nA night train runs from Tarn City in the dark.")

@@ -33,7 +33,6 @@ class Received:
         return (self.name, [each.outline() for each in self.below]) if self.below else self.name
 
     def lines(self, keys: tuple[str, ...] = (), depth: int = 0) -> list[str]:
-        """Write the tree as text, with some of the attributes."""
         told = ", ".join(f"{key} {self.attributes[key]}" for key in keys if key in self.attributes)
         took = f"{(self.end - self.start) / 1e6:.1f} ms"
         own = f"{'  ' * depth}{self.name}  {took}{f'  [{told}]' if told else ''}"
@@ -51,7 +50,6 @@ class OtlpReceiver(LocalServer):
 
     @property
     def spans(self) -> list[Received]:
-        """Every span, in the order in which they came."""
         told = [ExportTraceServiceRequest.FromString(body) for body in self.bodies]
         scopes = [scope for each in told for part in each.resource_spans for scope in part.scope_spans]
         return [_read(span) for scope in scopes for span in scope.spans]

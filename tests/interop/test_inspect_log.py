@@ -21,7 +21,6 @@ inspect_log = pytest.importorskip("inspect_ai.log")
 
 
 def exported(command: Command, out: Path, file: Path) -> tuple[Any, Any, list[tuple[Any, Any]]]:
-    """Export a folder; return the log, the run, and each sample with its result."""
     told = command("export", str(out), "--inspect", str(file))
     assert told.code == 0 and f"problems to {file}" in told.err
     log, run = inspect_log.read_eval_log(str(file)), read_run(out)

@@ -44,7 +44,6 @@ def served(*executors: Executor, **options: Any) -> InventoryServer:
 
 
 def of(*tools: Any, name: str = "mine", **options: Any) -> Executor:
-    """Return an executor that runs these functions as tools, one after the other."""
     for each in tools:
         each.__doc__ = "Does as it is called."
     made = {each.__name__: tool(each) for each in tools}
@@ -53,8 +52,6 @@ def of(*tools: Any, name: str = "mine", **options: Any) -> Executor:
 
 
 def results(server: InventoryServer, name: str, *given: dict[str, Any]) -> list[Any]:
-    """Let a client call a tool with each of these arguments, and return the results."""
-
     async def talk() -> list[Any]:
         async with Client(server.server()) as client:
             return [await client.call_tool(name, {**BARE, **each}) for each in given or ({},)]
@@ -359,7 +356,6 @@ def test_over_stdio_nothing_but_the_protocol_is_on_stdout(tmp_path: Path) -> Non
 
 @pytest.fixture
 def url() -> Iterator[str]:
-    """Serve `tables_offline` over HTTP, and return its address."""
     command = [sys.executable, "-m", "chameleon", "serve", "--mcp", "tables_offline", "--http", "0"]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, env=environment(), text=True)
     try:

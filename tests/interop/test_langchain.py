@@ -209,7 +209,6 @@ def card_of(given: Any) -> Any:
 
 
 def run(given: Any, args: dict[str, Any] | None = None, *, later: bool = False) -> State:
-    """Run one tool, with these arguments, in a loop or without."""
     step = {"module": card_of([given]).name, **({"args": args} if args is not None else {})}
     executor = Executor(Inventory.of([given], planner=Fixed([step])))
     question = {"question": "Well?"}

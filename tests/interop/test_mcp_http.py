@@ -20,8 +20,6 @@ RAW, SDK = Path(__file__).with_name("raw_server.py"), Path(__file__).with_name("
 
 
 class Servers:
-    """Starts servers at one port, one after the other, and makes inventories of them."""
-
     def __init__(self, folder: Path) -> None:
         self.folder, self.port = folder, free_port()
         self.running: subprocess.Popen[bytes] | None = None
@@ -112,7 +110,7 @@ def test_a_server_that_is_off_is_found_again(servers: Servers, capfd: pytest.Cap
         ("packed", "it compresses its replies"),
     ],
 )
-def test_a_broken_call_is_not_repeated(
+def test_no_call_is_repeated(
     servers: Servers, capfd: pytest.CaptureFixture[str], way: str, told: str
 ) -> None:
     servers.start(way)

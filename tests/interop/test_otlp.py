@@ -94,7 +94,6 @@ def send(log: Path, receiver: OtlpReceiver, *, content: bool = False) -> Receive
 
 
 def play(events: Iterable[Event], receiver: OtlpReceiver, *, content: bool = False) -> Traces:
-    """Send events as they come."""
     with Traces(receiver.url, content=content) as traces:
         for event in events:
             traces.event(event)
@@ -103,7 +102,6 @@ def play(events: Iterable[Event], receiver: OtlpReceiver, *, content: bool = Fal
 
 
 def taken(receiver: OtlpReceiver) -> dict[str, Any]:
-    """Return all that came, and forget it."""
     spans = {span.id: vars(span) for span in receiver.spans}
     receiver.bodies.clear()
     return spans
@@ -204,7 +202,6 @@ def test_what_cannot_be_sent_as_it_stands_takes_nothing_along(receiver: OtlpRece
 
 
 def seconds_of(events: Sequence[Event], receiver: OtlpReceiver, name: str) -> list[tuple[float, float]]:
-    """Return the beginnings and ends of the spans of this name."""
     receiver.bodies.clear()
     play(events, receiver)
     return [(each.start / 1e9, each.end / 1e9) for each in receiver.spans if each.name == name]
@@ -231,7 +228,7 @@ def test_inventories_that_ran_at_the_same_time_are_laid_so(receiver: OtlpReceive
         ((1.5, 1.0, 3.0), [(10.0, 11.5), (10.0, 11.0), (10.0, 12.0)]),  # longer than their step together
     ],
 )
-def test_calls_are_laid_one_after_the_other_or_at_the_same_time(
+def test_calls_are_laid_one_after_the_other(
     receiver: OtlpReceiver, seconds: tuple[float, ...], laid: list[tuple[float, float]]
 ) -> None:
     calls = tuple(Call("openai:m", (), {}, seconds=each) for each in seconds)
@@ -282,9 +279,7 @@ def test_a_conversation_is_one_trace_a_question_under_one_id(
     assert taken(receiver) == live
 
 
-def test_export_says_what_is_missing(
-    command: Command, tmp_path: Path, log: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_export_needs(command: Command, tmp_path: Path, log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "0.5")
     written, sent = log.read_text(), command("export", str(log), "--otlp", NOBODY)
     assert sent.code == 1 and f"of 10 spans did not reach {NOBODY}/v1/traces: no answer" in sent.err

@@ -25,7 +25,6 @@ def of(schema: dict[str, Any]) -> SchemaArguments:
 
 
 def a(schema: Any, draft: str = "", **more: Any) -> dict[str, Any]:
-    """Return the schema of an object whose property `a` is of this schema."""
     told = {"$schema": f"http://json-schema.org/draft-{draft}/schema#"} if draft else {}
     return {**told, "properties": {"a": schema}, **more}
 
@@ -69,13 +68,11 @@ def test_names_are_checked(schema: Any, given: dict[str, Any], told: str) -> Non
 
 
 def doubled(levels: int) -> dict[str, Any]:
-    """Return a schema that refers twice to one that refers twice to one …"""
     parts: dict[str, Any] = {f"x{n}": {"anyOf": [{"$ref": f"#/$defs/x{n + 1}"}] * 2} for n in range(levels)}
     return a({"$ref": "#/$defs/x0"}, **{"$defs": {**parts, f"x{levels}": TEXT}})
 
 
 def wide(levels: int) -> dict[str, Any]:
-    """Return a schema whose properties have 200 properties, which have 200 properties …"""
     parts = [
         {"type": "object", "properties": {f"p{each}": {"$ref": f"#/$defs/d{level}"} for each in range(200)}}
         for level in range(levels)

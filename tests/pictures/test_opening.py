@@ -120,9 +120,7 @@ def test_brings_deep_grey_colours_for_print_and_huge_pictures_to_small_ones(tmp_
         assert read_picture(path, max_side=4000).image.size == (3000, 1000)
 
 
-def test_attachments_are_known_by_digest_without_pillow(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_attachments_are_known_by_digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     halves().save(tmp_path / "a.png")
     halves(400, 300).save(tmp_path / "b.jpg")
     drawing, photograph = (Attachment.of(read_picture(tmp_path / name)) for name in ("a.png", "b.jpg"))

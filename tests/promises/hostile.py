@@ -38,7 +38,6 @@ class Hostile:
     changes: Mapping[str, str] = field(default_factory=dict)
 
     def lay(self, folder: Path) -> None:
-        """Write the files."""
         for name, content in self.files.items():
             data = content() if callable(content) else content
             file = folder / name
@@ -48,7 +47,6 @@ class Hostile:
 
 
 def replied(reply: Answer, code: int, told: str, *options: str, extends: str = "tabmwp_cot") -> Hostile:
-    """Ask a model that gives this reply to all that it is asked."""
     named = (*ASK, "-i", "cautious.yaml", "-m", "openai:local", "--store", "off")
     return Hostile((*named, *options), code, told, {"cautious.yaml": CAUTIOUS.format(extends)}, reply=reply)
 
@@ -65,7 +63,6 @@ def body(message: Any = "The answer is 12.", **parts: Any) -> Fault:
 
 
 def usage(tokens: str, cost: str = "0.5") -> Fault:
-    """A reply that says so many tokens and so much cost."""
     told = f'{{"prompt_tokens": {tokens}, "completion_tokens": {tokens}, "total_tokens": 7, "cost": {cost}}}'
     return body(usage=told)
 
@@ -112,7 +109,6 @@ REPLIES: dict[str, Hostile] = {
 
 
 def checked(text: str | bytes, code: int, told: str) -> Hostile:
-    """Check an inventory."""
     return Hostile(("check", "mine.yaml"), code, told, {"mine.yaml": text})
 
 
@@ -131,7 +127,6 @@ _COMMAND = "about: !!python/object/apply:os.system ['touch made']\n"
 
 
 def prompted(template: str) -> Hostile:
-    """Ask with a prompt that holds this template, which is refused."""
     arguments = (*ASK, "-i", "mine.yaml", "-m", "openai:local", "--store", "off")
     files = {"mine.yaml": _PROMPT, "mine.md": template}
     return Hostile(arguments, 1, r"mine\.md", files, reply="The answer is 12")

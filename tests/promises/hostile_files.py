@@ -55,12 +55,10 @@ def workbook(rows: str = "", strings: str = "", title: str = "Sheet1") -> bytes:
 
 
 def cell(row: int, place: str, text: str = "x") -> str:
-    """A row of one cell."""
     return f'<row r="{row}"><c r="{place}" t="inlineStr"><is><t>{text}</t></is></c></row>'
 
 
 def database(*statements: str, values: tuple[object, ...] = ()) -> bytes:
-    """An SQLite file made by these statements; the last has the values."""
     with closing(sqlite3.connect(":memory:")) as connection:
         for statement in statements:
             connection.execute(statement, values if statement is statements[-1] else ())
@@ -69,7 +67,6 @@ def database(*statements: str, values: tuple[object, ...] = ()) -> bytes:
 
 
 def parquet(query: str) -> bytes:
-    """A Parquet file of what a query gives."""
     import duckdb
 
     with TemporaryDirectory() as folder:
@@ -109,14 +106,12 @@ def forms(levels: int = 12) -> bytes:
 
 
 def packed_twice() -> bytes:
-    """A page whose content unpacks to 200 MB."""
     once = zlib.compressobj(9)
     inner = b"".join(once.compress(b" " * (1 << 20)) for _ in range(200)) + once.flush()
     return page(stream(zlib.compress(inner, 9), b"/Filter[/FlateDecode/FlateDecode]"))
 
 
 def document(text: str) -> bytes:
-    """A Word document of this text in XML."""
     space = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
     return zipped({"word/document.xml": text.replace("SPACE", space)})
 
@@ -242,7 +237,6 @@ DOCUMENTS: dict[str, Hostile] = {
 
 
 def _tiff(*entries: tuple[int, int, int, int]) -> bytes:
-    """A TIFF whose directory has these entries, then points to itself."""
     made = b"".join(struct.pack("<HHII", *entry) for entry in entries)
     return b"II*\0\x08\0\0\0" + struct.pack("<H", len(entries)) + made + struct.pack("<I", 8)
 
@@ -254,7 +248,6 @@ def _png_of_text() -> bytes:
 
 
 def _scans() -> bytes:
-    """A progressive JPEG whose last scan comes a thousand times."""
     file = io.BytesIO()
     Image.new("L", (4000, 4000)).save(file, "JPEG", progressive=True)
     data = file.getvalue()

@@ -28,7 +28,6 @@ _STEP = {"event": "step", "module": "table_reader", "output": "x", "input": {}, 
 
 
 def with_json(whole: dict[str, Any], **parts: str) -> str:
-    """Write an object, some values of which are given as JSON."""
     text = json.dumps({**whole, **{name: f"<{name}>" for name in parts}})
     for name, part in parts.items():
         text = text.replace(f'"<{name}>"', part)

@@ -1,8 +1,4 @@
-"""Entry points that ask a model, evaluations that tell whose answer each result has, and their processes.
-
-Problem `n` asks for number `n`; right is `1000 + n`, in words or by a program. A result that was lost,
-counted twice, or given another problem's answer shows.
-"""
+"""Entry points that ask a model, evaluations that tell whose answer each result has, and their processes."""
 
 from __future__ import annotations
 
@@ -77,7 +73,6 @@ def entry(name: str, place: Path) -> list[str]:
 
 
 def asked_for(request: Row) -> int:
-    """Return the number that the prompt's last problem asks for."""
     return int(_ASKED.findall(str(request["messages"][-1]["content"]))[-1])
 
 
@@ -123,7 +118,6 @@ class Case:
         assert not whole or len(ids) == self.count
 
     def finish(self, command: Command, *options: str, store: str = "off") -> None:
-        """Go on, and require that all is there."""
         outcome = command(*self.arguments(*options, store=store))
         assert outcome.code == 0, outcome.err
         self.check()
@@ -163,7 +157,6 @@ def entered(name: str, place: Path, *more: str, **changes: str) -> Iterator[subp
 
 
 def ended(process: subprocess.Popen[str], seconds: float = 60) -> Outcome:
-    """Wait for a process, and return what it left."""
     out, err = process.communicate(timeout=seconds)
     return Outcome(process.returncode, out, err)
 
@@ -176,7 +169,6 @@ def run_code(code: str, *arguments: str, env: dict[str, str] | None = None) -> O
 
 
 def wait_until(is_so: Callable[[], bool], process: subprocess.Popen[str] | None = None) -> None:
-    """Wait until something is so, or the process has ended."""
     until = time.monotonic() + 60
     while not is_so() and (process is None or process.poll() is None):
         assert time.monotonic() < until
@@ -194,7 +186,6 @@ def told_or_right(outcome: Outcome) -> str:
 
 
 def told(outcome: Outcome) -> str:
-    """Return the line of a command that failed."""
     line = told_or_right(outcome)
     assert line, outcome
     return line

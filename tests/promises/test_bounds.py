@@ -1,8 +1,4 @@
-"""Hostile inputs: whatever a stranger's file, a reply or a command line holds, a command ends well.
-
-It ends in time and within its memory, with an exit code that says how. What is wrong is one line, and nothing
-that steers the terminal stands on either stream.
-"""
+"""Hostile inputs: whatever a stranger's file, a reply or a command line holds, a command ends well."""
 
 from __future__ import annotations
 
@@ -45,7 +41,6 @@ def forked() -> Iterator[Forked]:
 
 
 def faults_of(ended: Ended) -> Iterator[str]:
-    """Say what is wrong with the way in which any command ended."""
     if ended.code not in range(4):
         yield f"the exit code is {ended.code}"
     if ended.seconds > SECONDS:

@@ -1,7 +1,4 @@
-"""Poisoned servers: a model does whatever their descriptions and results order; nothing unapproved happens.
-
-Judged by effects: what the server was really asked to do, and what stands in the log.
-"""
+"""Poisoned servers: a model does what their descriptions and results order; nothing unapproved happens."""
 
 from __future__ import annotations
 

@@ -122,9 +122,7 @@ def test_many_processes_begin_one_response_store(loopback: Start, tmp_path: Path
     assert 9 <= len(server.requests) <= 27
 
 
-def test_a_log_cut_anywhere_comes_to_the_same_answer(
-    loopback: Start, command: Command, tmp_path: Path
-) -> None:
+def test_a_log_cut_anywhere_goes_on(loopback: Start, command: Command, tmp_path: Path) -> None:
     server, log = loopback(reply), tmp_path / "log.jsonl"
     asked = question(tmp_path, "--store", "off", "--json", "--log", str(log))
     assert command(*asked).code == 0
@@ -151,7 +149,7 @@ def says(state) -> str:
 """
 
 
-def test_a_chat_goes_on_from_each_line_of_its_log(
+def test_a_chat_goes_on_from_each_line(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plan = "planner: {use: fixed, plan: says}\nmodules: {says: 'chat_tool:says'}\n"
@@ -195,18 +193,8 @@ def on_a_small_disk(place: Path, free: int, *arguments: str, **changes: str) -> 
     disk, kept = place / "disk", place / "kept"
     disk.mkdir()
     kept.mkdir()
-    command = [
-        "unshare",
-        "-rm",
-        "sh",
-        "-c",
-        ON_A_SMALL_DISK,
-        "sh",
-        sys.executable,
-        "-m",
-        "chameleon",
-        *arguments,
-    ]
+    chameleon = [sys.executable, "-m", "chameleon", *arguments]
+    command = ["unshare", "-rm", "sh", "-c", ON_A_SMALL_DISK, "sh", *chameleon]
     env = environment(DISK=str(disk), KEPT=str(kept), FREE=str(free), **changes)
     done = subprocess.run(command, env=env, stdin=subprocess.DEVNULL, capture_output=True, timeout=120)
     if not (kept / "code1").exists():
@@ -224,9 +212,7 @@ def on_a_small_disk(place: Path, free: int, *arguments: str, **changes: str) -> 
         *(pytest.param(*each, marks=thorough) for each in (("eval", 0), ("eval", 4), ("store", 0))),
     ],
 )
-def test_a_full_disk_is_told_and_where_it_has_room_again_all_is_right(
-    loopback: Start, tmp_path: Path, name: str, free: int
-) -> None:
+def test_a_full_disk_is_told_and_loses_nothing(loopback: Start, tmp_path: Path, name: str, free: int) -> None:
     server, case, disk = loopback(reply), Case(tmp_path, 40), tmp_path / "disk"
     if name == "eval":
         case.out = disk / "out"

@@ -58,15 +58,13 @@ def sent(server: LoopbackServer) -> set[str]:
 
 @pytest.mark.parametrize("echo", ["plain text", "the reply"])
 @pytest.mark.parametrize("name", ENTRIES)
-def test_no_entry_point_prints_or_keeps_the_key(
+def test_no_entry_point_tells_the_key(
     loopback: Start, tmp_path: Path, monkeypatch: MonkeyPatch, name: str, echo: str
 ) -> None:
     key = f"sk-{secrets.token_hex(20)}"
     monkeypatch.setenv("OPENAI_API_KEY", key)
-    answers = (
-        [ECHOES[echo](key)] if echo == "plain text" else [reply({"messages": [{"content": "Modules:"}]})]
-    )
-    server = loopback([*answers, ECHOES[echo](key)])
+    plan = ['["solution_generator", "answer_generator"]'] if echo == "the reply" else []
+    server = loopback([*plan, ECHOES[echo](key)])
     with entered(name, tmp_path, CHAMELEON_STORE=str(tmp_path / "replies.sqlite")) as process:
         outcome = ended(process)
     assert sent(server) == {f"Bearer {key}"} and "Traceback" not in outcome.err
@@ -109,9 +107,7 @@ def test_a_program_cannot_read_the_key(loopback: Start, key: str) -> None:
     assert_clean(key, json.dumps(outline(state)))
 
 
-def test_a_list_of_models_and_doctor_do_not_show_the_key(
-    loopback: Start, command: Command, key: str, tmp_path: Path
-) -> None:
+def test_no_list_of_models_shows_the_key(loopback: Start, command: Command, key: str, tmp_path: Path) -> None:
     (tmp_path / "table.csv").write_text(to_text(PROBLEM["table"], "csv"))
     asked = ("ask", PROBLEM["question"], "--table", f"{tmp_path}/table.csv", "--store", "off", "--trace")
     loopback(RuleModel({"planner": [ECHOES["a message"](key)]}))
@@ -124,7 +120,7 @@ def test_a_list_of_models_and_doctor_do_not_show_the_key(
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs file modes")
-def test_what_is_kept_is_private(
+def test_files_are_private(
     loopback: Start, command: Command, tmp_path: Path, monkeypatch: MonkeyPatch
 ) -> None:
     loopback(reply)

@@ -133,9 +133,7 @@ def test_a_reply_that_nobody_asked_for_answers_no_later_question() -> None:
 
 
 @pytest.mark.parametrize("name", ENTRIES)
-def test_each_entry_point_ends_in_time_and_names_the_server(
-    loopback: Start, tmp_path: Path, name: str
-) -> None:
+def test_each_entry_point_ends_in_time(loopback: Start, tmp_path: Path, name: str) -> None:
     loopback([Fault(drip=10_000)])
     begun = time.monotonic()
     with entered(name, tmp_path) as process:

@@ -26,7 +26,6 @@ NOBODY = 65534
 
 @pytest.fixture
 def place() -> Iterator[Path]:
-    """A folder that other users can reach, of theirs."""
     path = Path(tempfile.mkdtemp(prefix="faults-"))
     path.chmod(0o755)
     yield path
@@ -65,7 +64,6 @@ BOUND_ROOT = Identity(("setpriv", "--bounding-set=-dac_override,-dac_read_search
 
 @pytest.fixture(scope="module")
 def user() -> Identity:
-    """Somebody else than root."""
     for each in (OTHER_USER, BOUND_ROOT) if os.geteuid() == 0 else (Identity(),):
         with suppress(OSError):
             if each.run("-c", "import chameleon", home=Path("/")).code == 0:
@@ -74,7 +72,7 @@ def user() -> Identity:
 
 
 @pytest.mark.parametrize(
-    "kind", ["closed", "none", *(pytest.param(each, marks=thorough) for each in ("missing", "a file"))]
+    "kind", ["closed", "none", *(pytest.param(n, marks=thorough) for n in ("missing", "a file"))]
 )
 def test_without_a_home_everything_is_done(loopback: Start, user: Identity, place: Path, kind: str) -> None:
     path = place / "shut" / "home"

@@ -36,7 +36,6 @@ class Hashed(Embeddings):
         return self.counted(text)
 
     def spec(self, **more: Any) -> dict[str, Any]:
-        """Return a retriever by this model."""
         return {"first": "dense", "embeddings": self.name} | more
 
     def counted(self, text: str) -> list[float]:
@@ -50,7 +49,6 @@ class Hashed(Embeddings):
         return float(a @ b) / (float(numpy.linalg.norm(a) * numpy.linalg.norm(b)) or 1.0)
 
     def nearness(self, query: str, documents: Iterable[Document]) -> dict[str, float]:
-        """Return of each document the cosine of the query with the nearest of its texts."""
         return {each.id: max(self.cosine(query, text) for text in all_texts(each)) for each in documents}
 
 
@@ -61,7 +59,6 @@ def forget(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="package")
 def by_name() -> Iterator[None]:
-    """Let LangChain know models of this kind by their names."""
     import langchain.embeddings as langchain
 
     theirs = langchain.init_embeddings

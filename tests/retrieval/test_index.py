@@ -53,7 +53,7 @@ CHANGES = st.lists(st.tuples(st.booleans(), NUMBERS, st.integers(0, 2)), min_siz
 
 @settings(max_examples=12)
 @given(changes=CHANGES)
-def test_pieces_deletions_and_replacements_end_as_if_built_at_once(
+def test_changes_end_as_if_built_at_once(
     tmp_path_factory: pytest.TempPathFactory, changes: list[tuple[bool, list[int], int]]
 ) -> None:
     folder = tmp_path_factory.mktemp("index")

@@ -37,10 +37,8 @@ def test_a_score_orders_the_first_and_the_rest_follows(index: Index) -> None:
         return [float(len(index.id_at(place))) for place in places]
 
     found = Bm25(index)
-    retrievers = (
-        make_retriever(index, {"first": "lexical", "depth": 40}),
-        RankedDocuments([found], by_length, 40),
-    )
+    lexical = make_retriever(index, {"first": "lexical", "depth": 40})
+    retrievers = (lexical, RankedDocuments([found], by_length, 40))
     for query, searched in product(QUESTIONS, retrievers):
         first, hits = [hit.id for hit in found.search(query, 150)], searched.search(query, 150)
         expected = sorted(first[:40], key=lambda id: -len(id))
@@ -140,7 +138,7 @@ def test_a_changed_index_finds_what_it_has(
         assert dict(hits) == pytest.approx(model.nearness(query, now.values()), abs=1e-5)
 
 
-def test_only_what_is_new_is_embedded_by_the_same_model(
+def test_only_what_is_new_is_embedded(
     tmp_path: Path, hashed: Hashed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     built(tmp_path / "index", hashed, tables(30))

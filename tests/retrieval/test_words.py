@@ -70,7 +70,7 @@ def test_folding_is_idempotent_and_terms_are_words_of_one_case(text: str) -> Non
     assert all(term and not re.search(r"\s", term) for term in terms(text))
 
 
-def test_weak_words_count_for_less_and_terms_beyond_the_most_are_left_out(
+def test_weak_words_count_for_less_and_terms_have_a_bound(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assert grows_in_proportion(terms, lambda size: " ".join(f"{n}-7" for n in range(12 * size)))
@@ -127,7 +127,6 @@ def measured(question: str, documents: Sequence[Document]) -> dict[str, list[flo
 
 
 def table(header: str, *rows: str, caption: str = "") -> Document:
-    """A table of cells with slashes between them."""
     return Document("t", Table(header.split("/"), [row.split("/") for row in rows], caption))
 
 

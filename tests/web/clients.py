@@ -18,7 +18,6 @@ Serve = Callable[[dict[str, Route]], WebServer]
 
 
 def briefly(seconds: float) -> None:
-    """Wait as little as a test may."""
     time.sleep(min(seconds, 0.01))
 
 

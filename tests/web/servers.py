@@ -1,8 +1,4 @@
-"""Web servers on this machine: pages, search services and what goes wrong with them.
-
-with WebServer({"/page": Answer(b"<p>hello</p>", "text/html")}) as server:
-    reply = Web(private=[server.host]).fetch(server.url + "/page")
-"""
+"""Web servers on this machine: pages, search services and what goes wrong with them."""
 
 from __future__ import annotations
 
@@ -132,7 +128,6 @@ PAGES = [
 
 
 def _listed(sent: Mapping[str, Any], *fields: str) -> list[dict[str, str]]:
-    """The pages that are asked for, under the service's own names for title, address and text."""
     count = int(sent.get("count") or sent.get("max_results") or len(PAGES))
     pages = [] if "nothing" in (sent.get("q"), sent.get("query")) else PAGES[:count]
     return [dict(zip(fields, page.values(), strict=True)) for page in pages]
@@ -178,7 +173,6 @@ def duckduckgo_page(pages: Sequence[Mapping[str, str]]) -> Answer:
 
 
 def mediawiki(asked: Asked) -> Answer:
-    """Serve a wiki where a search finds a page on tides and one on the moon."""
     query = asked.query.get("srsearch", "")
     if query == "broken":
         return as_json({"error": {"code": "srsearch-error", "info": "An error <b>occurred</b>"}})
@@ -190,8 +184,6 @@ def mediawiki(asked: Asked) -> Answer:
 
 
 def wiki(pages: Sequence[Mapping[str, Any]]) -> Callable[[Asked], Answer]:
-    """Serve these pages, found by any search, in no order, as their `pageid` comes."""
-
     def answer(asked: Asked) -> Answer:
         found = pages[: int(asked.query["gsrlimit"])]
         hits = [{"title": page["title"], "snippet": "<b>rise</b>"} for page in found]

@@ -23,14 +23,13 @@ from tests.web.servers import KEY, Answer, Asked, Route, WebServer, moved
 
 
 def crowded(silent: socket.socket, queue: ExitStack) -> None:
-    """Connect until the system lets nobody in any more."""
     for _ in range(3):
         waiting = queue.enter_context(socket.socket())
         waiting.setblocking(False)
         waiting.connect_ex(silent.getsockname())
 
 
-def test_a_page_is_fetched_with_our_name_and_nothing_of_the_environment(
+def test_a_page_is_fetched_with_our_name(
     serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "netrc").write_text("default login me password sesame")
@@ -109,7 +108,7 @@ EXCHANGES: list[tuple[Any, dict[str, Any], int, bytes, list[str]]] = [
 
 
 @pytest.mark.parametrize(("answers", "options", "status", "body", "asked"), EXCHANGES)
-def test_redirects_are_followed_and_what_may_pass_is_tried_again(
+def test_redirects_and_retries(
     serve: Serve, answers: Route, options: dict[str, Any], status: int, body: bytes, asked: list[str]
 ) -> None:
     server = serve({"/": answers, "/end": Answer(b"there")})
@@ -245,9 +244,7 @@ def cache(file: Path) -> PageCache:
     return PageCache(file)
 
 
-def test_no_key_is_told_or_kept(
-    serve: Serve, caplog: pytest.LogCaptureFixture, cache: PageCache, file: Path
-) -> None:
+def test_no_key_is_kept(serve: Serve, caplog: pytest.LogCaptureFixture, cache: PageCache, file: Path) -> None:
     def echo(asked: Asked) -> Answer:
         return Answer(f"you sent {asked.headers}".encode(), status=int(asked.query["status"]))
 
