@@ -104,18 +104,13 @@ def says(tmp_path: Path, command: Command) -> Command:
     [
         (PIECES, "Pier 3\nMind Answer: 9"),
         (PIECES[0], "Pier 3"),
-        (["Lisbon", "Porto"], "Lisbon, Porto"),
         ([[1, 2], [3, 4]], "[[1, 2], [3, 4]]"),
         ({"high": 3, "low": [1, 2]}, "high: 3, low: 1, 2"),
         ([{"high": 3}, {"high": 4}], "high: 3\nhigh: 4"),
         ("a\nb", "a b"),
         ("", "(nothing)"),
-        ([], "(nothing)"),
-        ({}, "(nothing)"),
         ({"query": "zebras", "results": []}, "query: zebras, results: none"),
         (0, "0"),
-        (False, "False"),
-        (1 / 3, "0.3333333333333333"),
         (1e-05, "0.00001"),
         ({"mean": 0.1 + 0.2, "n": 1234567.5}, "mean: 0.3, n: 1234567.5"),
         ("0.30000000000000004", "0.30000000000000004"),
@@ -124,13 +119,6 @@ def says(tmp_path: Path, command: Command) -> Command:
 def test_answers_are_told_in_words(says: Command, value: object, shown: str) -> None:
     outcome = says(value)
     assert (outcome.code, outcome.out) == (0, f"{shown}\n")
-
-
-def test_the_trace_has_no_representation_of_python(says: Command) -> None:
-    value = {"pieces": PIECES, "at": [[1, {"a": "b"}]], "a": {"b": None}}
-    shown = says(value, "--trace").err + says(PIECES, "--trace").err
-    assert not any(sign in shown for sign in ("((", "{'", "['", "None")), shown
-    assert "box: [[1, 2], [30, 2], [30, 9], [1, 9]]" in shown
 
 
 CLI = ROOT / "chameleon/cli"

@@ -92,13 +92,6 @@ def test_ways_are_compared_in_one_table(sh: Command, folder: Path) -> None:
     assert "✓ right, ✗ wrong, – declined, ! failed" in table and "kingsmere" in table
 
 
-def test_a_way_without_its_model_is_told_and_leaves_the_others(sh: Command) -> None:
-    done = sh(TWO, "-i", "tables")
-    assert done.code == 0 and "tables could not run: it asks a model, and none is named" in done.out
-    told = sh("compare q.csv -i tables -i tables_offline -i tables_first").out
-    assert told.count("to tables_offline") == 2 and "to tables_offline, the first that ran" in told
-
-
 def test_an_arm_of_a_grid_has_its_own_inventory_model_and_data(sh: Command, folder: Path) -> None:
     model = scripted(folder, "12", "Kingsmere", "Harbour; Kingsmere", "Harbour", "45")
     (folder / "few.csv").write_text("".join(QUESTIONS.splitlines(keepends=True)[:3]), "utf-8")

@@ -89,18 +89,6 @@ def test_a_change_of_the_same_size_at_once_and_in_a_write_ahead_log_is_seen(fold
         assert (cells(folder), cells(folder, "x.db#t")) == ([["Nord", "77"]], [["1"], ["2"]])
 
 
-@pytest.mark.parametrize("fault", ["", "# None\n\n| z |\n|---|\n\n"])
-def test_what_a_file_does_not_hold_any_more_goes(folder: Path, fault: str) -> None:
-    two = "# One\n\n| a |\n|---|\n| 1 |\n\n# Two\n\n| b |\n|---|\n| 2 |\n"
-    rest = ["town/lakes.md#p1"] if fault else []
-    for text, expected in ((two, ["One", "Two"]), (two[:24], ["One"])):
-        put(folder / "town" / "lakes.md", fault + text, OLD + len(text))
-        faults = index(folder).faults
-        assert ids(folder)[1:] == [*(f"town/lakes.md#{name}" for name in expected), *rest]
-        assert [one.why.split(".")[0] for one in faults] == ["has a header but no rows"] * bool(fault)
-        assert not any("stays" in one.why for one in faults)
-
-
 def test_other_folders_and_files_are_added_and_the_first_stays(folder: Path) -> None:
     once = index(folder, folder, folder / "teams.csv", folder / "town" / ".." / "teams.csv")
     assert once.held["table"] == 2

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import copy
 import json
 from typing import Any
 
 import pytest
 
 from chameleon import LLM, Executor, Inventory, Module, Table
-from chameleon.llm import ScriptedModel
 from tests.loopback import Start
 
 STOPS = Table(["Stop", "Arrives"], [["market", "12:10"], ["station", "12:25"]])
@@ -21,19 +19,6 @@ class BusFacts(Module):
 
     def run(self, state: Any) -> str:
         return FACT
-
-
-class FirstRow(Module):
-    """Keeps the first row: its hooks are as in the paper."""
-
-    def run(self, state: Any) -> Table:
-        return state.table.take_rows([0])
-
-    def update_input(self, input: Any, output: Any) -> Any:
-        return {**copy.deepcopy(dict(input)), "table": output}
-
-    def update_cache(self, cache: Any, output: Any) -> Any:
-        return {**cache, "knowledge": "One row was kept.", "kept": 1, "gone": None}
 
 
 @pytest.mark.parametrize(
@@ -64,12 +49,3 @@ def test_what_it_finds_changes_the_answer(loopback: Start, inventory: str, plan:
     given = {"text": "It arrives at 12:25."} if inventory == "pictures" else {"table": STOPS}
     state = Executor(Inventory.parse(mine), LLM.connect("openai:local")).run({"question": "When?", **given})
     assert "12:35" in str(state.answer) and "bus_facts" in state.plan, state.ended
-
-
-def test_hooks_may_return_the_whole_mapping() -> None:
-    model = ScriptedModel(['["first_row", "solution_generator", "answer_generator"]', "The answer is 1."])
-    inventory = Inventory.parse({"name": "mine", "extends": "tabmwp", "modules": {"first_row": FirstRow}})
-    state = Executor(inventory, LLM.connect(model)).run({"question": "How many?", "table": STOPS})
-    assert len(state.table.rows) == 1 and state.history[0].input_changes.keys() == {"table"}
-    prompt = model.requests[-1][-1][1]
-    assert "Knowledge: One row was kept.\n\nKept: 1\n" in prompt and "Gone" not in prompt

@@ -74,13 +74,3 @@ def test_a_statement(loopback: Start, articles: Path) -> None:
     assert "| Amber Arrow | Ostrand | 38 |\n</data>" in asked and "Night Heron" not in asked
     described = model.last["Description:"]
     assert "A night train runs from Tarn City" in described and "Selmark" not in described
-
-
-def test_a_question_of_a_conversation(loopback: Start, articles: Path) -> None:
-    turns = [{"question": "Which trains go to Ostrand?", "answer": ["Polar Star", "Amber Arrow"]}]
-    earlier = "Earlier: Which trains go to Ostrand? - Polar Star | Amber Arrow"
-    model = reader("It is cheaper.\nThe answer is: Amber Arrow")
-    state = run(loopback, model, "sqa", articles, question="Which of them is cheaper?", history=turns)
-    assert state.answer == ("Amber Arrow",) and state.usage.calls == 12
-    assert state.cache["coordinates"] == ((2, 0),)
-    assert all(earlier in model.last[cue] for cue in ("Program:", "Description:", ""))

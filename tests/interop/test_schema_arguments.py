@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from chameleon.errors import InventoryError, PlanError
+from chameleon.errors import InventoryError
 from chameleon.interop.schema_arguments import SchemaArguments
 
 pytest.importorskip("jsonschema")
@@ -46,25 +46,6 @@ def test_planners_see_one_plain_object(schema: dict[str, Any], signature: str) -
     found = of(schema)
     assert found.signature == signature
     assert not {"anyOf", "oneOf", "allOf", "$ref"} & found.schema.keys()  # which providers refuse
-
-
-@pytest.mark.parametrize(
-    ("schema", "given", "told"),
-    [
-        (ROW, {"a": 1}, ""),  # values are the tool's to check
-        ({"patternProperties": {"^x-": TEXT}, "additionalProperties": False}, {"x-1": "y"}, ""),
-        ({"$ref": "#/$defs/Row", "$defs": {"Row": ROW}}, {"a": "x"}, ""),
-        ({"properties": {"pattern": TEXT, "format": TEXT}}, {"pattern": "a", "format": "b"}, ""),
-        ({"anyOf": [ROW]}, {"a": "x", "c": 1}, "takes no argument 'c'"),
-        (ROW, {}, r"tool lacks the argument 'a'. It is tool\(a: string\)."),
-    ],
-)
-def test_names_are_checked(schema: Any, given: dict[str, Any], told: str) -> None:
-    if not told:
-        of(schema).check(given)
-        return
-    with pytest.raises(PlanError, match=told):
-        of(schema).check(given)
 
 
 def doubled(levels: int) -> dict[str, Any]:

@@ -77,7 +77,6 @@ _CALL = {"index": 0, "finish_reason": "tool_calls", "message": {"role": "assista
 _STRANGE_ERROR = {"message": f"{EVIL}\n\nno\n" * 1000, "code": EVIL}
 _STRANGE_PLAN = json.dumps(["os:system", "__class__", EVIL, "../../x", 5, None])
 _PROGRAMS = "```python\nans = 1\n```\n" * 10_000
-_ACCENTS = "The answer is a" + "\u0301" * 100_000
 _STEERS = f"{EVIL} The answer is 12{EVIL}"
 
 REPLIES: dict[str, Hostile] = {
@@ -87,8 +86,6 @@ REPLIES: dict[str, Hostile] = {
     "a reply that steers": replied(_STEERS, 0, r"\A12", "--trace"),
     "a reply that steers, as JSON": replied(_STEERS, 0, r"\\u001b", "--json"),
     "tags that nobody sees": replied("The answer is 12\U000e0041\u00ad\0", 0, r"\A12"),
-    "half surrogates": replied("The answer is \ud800 12 \udfff", 0, r"\\ud800 12 \\udfff", "--json"),
-    "a hundred thousand accents": replied(_ACCENTS, 0, '"answer": "a\u0301|"answer": "\u00e1', "--json"),
     "only blanks": replied(" " * 900_000, 1, "empty reply"),
     "a thought that never ends": replied("<think>" + "hm " * 300_000, 1, _THOUGHTS),
     "a plan of 10,000 steps": replied(json.dumps(["x"] * 10_000), 1, _NO_ANSWER, extends="tabmwp"),
@@ -152,7 +149,6 @@ _REFUSED = {
     "laughs in merges": (f"a0: &a0 {{x: 1}}\n{_MERGES}", r"mine\.yaml"),
     "a list of itself": ("about: &a [*a]\n", r"mine\.yaml"),
     "binary": ("about: !!binary '####'\n", r"mine\.yaml"),
-    "blocks that go down": (f"about: {'- ' * 50_000}x", r"mine\.yaml"),
     "lists that go down": ("about: " + "[" * 100_000, "nested too deeply"),
     "a number of 5,000 digits": (f"budget: {{calls: {'9' * 5_000}}}\n", r"mine\.yaml"),
     "NUL": ("about: a\0b\n", r"mine\.yaml"),
@@ -187,7 +183,6 @@ _NUMBERS = (
 _LINES: dict[str, tuple[tuple[str, ...], int, str]] = {
     **{f"{option} {value[:20]}": ((*_EVAL, option, value), 2, option) for option, value in _NUMBERS},
     "an index with a break in its name": (("ask", "Who?", "--index", "a\nb"), 1, "a b"),
-    "a question of 100 kB": (("ask", "why " * 25_000, *LEAGUE, *OFFLINE), 3, "Declined|too long"),
     "a question that steers": (("ask", f"How{EVIL} many?", *_AS_JSON), 3, '"answer": null'),
     "a question that is no UTF-8": (("ask", f"{_OUTSIDE}?", *_AS_JSON, *_LOG), 3, '"answer": null'),
     "a table whose name is no UTF-8": ((*_WHO, _OUTSIDE), 1, "no such file|caf"),

@@ -149,12 +149,9 @@ _DECLINED_TABLES: Cases = {
     "a page that steers": ("a.html", _PAGE_THAT_STEERS, _DECLINED),
     "many attributes": ("a.html", f"<table {_MANY_FIELDS}>{_HEAD}<tr><td>1<td>2", _DECLINED),
     "columns of a database that steer": ("a.sqlite", lambda: database(*_STEERING), _DECLINED),
-    "entities of a page": ("a.html", f"{_PASSWD}{_HEAD}&e;<tr><td>1<td>2", "(?s)^(?!.*root:)"),
-    "5,000 digits": ("a.csv", f"Team,points\nA,{'9' * 5_000}\nB,1e999999999\n", _DECLINED),
     "a view without an end": ("a.sqlite", lambda: database(*_ENDLESS), "there are also 't'"),
 }
 _REFUSED_TABLES: Cases = {
-    "far right": ("a.xlsx", lambda: workbook("".join(cell(n, f"NTP{n}") for n in range(2, 20_002))), _CELLS),
     "many strings": ("a.xlsx", lambda: workbook(strings="<si/>" * 5_000_000), f"no rows|{_MEMORY_OR_TIME}"),
     "a string of 30 MB": ("a.xlsx", lambda: workbook(cell(2, "A2", "z" * 30_000_000)), _LONG),
     "a formula without a value": ("a.xlsx", lambda: workbook(_NO_VALUE), "without a saved value"),
@@ -208,12 +205,9 @@ _OWN_PARENT = (b"<</Type/Catalog/Pages 2 0 R>>", b"<</Type/Pages/Kids[2 0 R]/Cou
 
 _READ_TEXTS: dict[str, tuple[str, Content]] = {
     "wide cells": ("a.docx", lambda: document(f"<x SPACE><w:tbl>{_WIDE * 2_500}</w:tbl></x>")),
-    "small letters of a page": ("a.html", "<p>points " + "x<sup>1</sup>" * 30_000),
     "a page that steers": ("a.html", f"<h1>{EVIL}points&#x1b;</h1><p>points{EVIL}&#x202e;"),
     "a line of blanks": ("a.md", "# a\n\n" + " " * 900_000 + "x points"),
-    "a line of stars": ("a.md", "# a\n\n" + "*" * 100_000 + "points"),
     "a heading without an end": ("a.md", "# " + "points " * 100_000),
-    "quotes in quotes": ("a.md", "# a\n\n" + ">" * 50_000 + " points"),
 }
 _REFUSED_TEXTS: Cases = {
     "forms in forms": ("a.pdf", forms, _MEMORY_OR_TIME),

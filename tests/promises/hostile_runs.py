@@ -86,7 +86,6 @@ def _resulted(**parts: str) -> Hostile:
 RUNS: dict[str, Hostile] = {
     "settings that go down": _run("report", 1, "settings", _DEEP),
     "settings that steer": _run("report", 0, "mine", _set(model=_STEERS)),
-    "problems that are none": _run("stats", 1, "settings|problems", _set(problems='"many"')),
     **{f"a result whose {name} is {value[:20]}": _resulted(**{name: value}) for name, value in _BAD_RESULTS},
     "a plan that steers": _run("stats", 0, "2J", result=_STEERING_PLAN),
     "events that go down": _run(_PAGE, 1, _NO_EVENT, events=_event(input=_DEEP)),
@@ -111,8 +110,6 @@ _VALUES: dict[str, tuple[str, str, int, str]] = {
     "a list of lists": ("prediction", '[[1], {"a": null}]', 0, _RIGHT),
     "what goes down": ("prediction", _DEEP, 1, _FILE),
     "a text that steers": ("prediction", _STEERS, 0, _RIGHT),
-    "brackets": ("prediction", json.dumps("(" * 10_000), 0, _RIGHT),
-    "a sentence without an end": ("output", json.dumps("The answer is " * 20_000), 0, _RIGHT),
     "a program of 400 digits": ("program", '"ans = 10**400"', 0, _RIGHT),
     "a program without an end": ("program", json.dumps(_ENDLESS), 0, _RIGHT),
     "a program that is none": ("program", "[1]", 0, "no program"),

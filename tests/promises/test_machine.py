@@ -13,7 +13,6 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from pytest import MonkeyPatch
 
 from chameleon import Executor, Table
 from chameleon.errors import InputError, MachineError, lack_of
@@ -68,14 +67,6 @@ def test_other_failures_are_taken_for_no_lack() -> None:
     assert lack_of(made_of(problem)) is problem
     modules = {"a": failing(os_error(errno.ENOENT)), "b": lambda state: 7}
     assert run(modules, on_error={"a": "skip"}).answer == 7
-
-
-def test_an_index_stops_without_handles(tmp_path: Path, monkeypatch: MonkeyPatch, command: Command) -> None:
-    (tmp_path / "one.csv").write_text("a,b\n1,2\n3,4\n")
-    fails = failing(os_error(errno.EMFILE))
-    monkeypatch.setattr("chameleon.documents.indexing.file_documents", lambda *given: fails(given[0]))
-    outcome = command("index", str(tmp_path), "--out", str(tmp_path / "index"))
-    assert outcome.code == 1 and "as many files open" in outcome.complaint
 
 
 MAIN = "from chameleon.cli import main\nmain()\n"

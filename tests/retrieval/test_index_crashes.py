@@ -7,7 +7,6 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -15,8 +14,6 @@ from typing import Any
 import pytest
 
 from chameleon.errors import InputError
-from chameleon.retrieval.document import Document
-from chameleon.retrieval.engine import failing
 from chameleon.retrieval.index import Index
 from chameleon.retrieval.make import build_index, make_retriever
 from tests.e2e.commands import environment
@@ -104,37 +101,3 @@ def test_a_build_that_is_killed_leaves_the_old_index(tmp_path: Path, hashed: Has
                 Index.open(folder)
         assert found(build_index(folder, NEW, spec)) == first, moment
         assert len(list(folder.iterdir())) == 2, moment
-
-
-def build_for_long(folder: str) -> None:
-    def documents() -> Iterator[Document]:
-        yield from tables(10, seed=1)
-        print("begun", flush=True)
-        sys.stdin.read()
-
-    build_index(folder, documents(), "bm25")
-    for number in range(12):
-        build_index(folder, tables(10, first=10 * number), "bm25")
-
-
-def test_while_another_process_builds(tmp_path: Path) -> None:
-    """A second build is refused in one line; whoever opens the index finds it whole at any time."""
-    folder = build_index(tmp_path / "index", OLD, "bm25").path
-    building = command("test_index_crashes.build_for_long", folder)
-    with subprocess.Popen(building, stdin=-1, stdout=-1, env=environment()) as other:
-        assert other.stdin is not None and other.stdout is not None and other.stdout.readline() == b"begun\n"
-        with pytest.raises(InputError, match="another process is building this index"):
-            build_index(folder, tables(3), "bm25")
-        assert list(Index.open(folder).documents()) == OLD
-        other.stdin.close()
-        while other.poll() is None:
-            index = Index.open(folder)
-            assert len(list(index.documents())) == len(index) and len(index) % 10 == 0
-    assert other.returncode == 0 and len(Index.open(folder)) == 120
-
-
-def test_a_full_disk_is_thought_of_where_the_engine_says_no_more(tmp_path: Path) -> None:
-    for said, hint in {"An error occurred in a thread: 'x'": "Is the disk full?", "Schema error": ""}.items():
-        with pytest.raises(InputError) as told, failing(tmp_path, "written"):
-            raise ValueError(said)
-        assert told.value.hint == hint
