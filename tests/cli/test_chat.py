@@ -17,33 +17,23 @@ from tests.e2e.commands import Command, Outcome, environment
 
 TABLE = 'City,Visitors\nLisbon,"4,200"\nLyon,"3,100"\nOslo,900\n'
 MOST, FEW, ODD = "Which city had the most visitors?", "How many visitors did Oslo have?", "Which is lovelier?"
-TOOLS = """\
+TOOL = """\
 import time
 from chameleon import State, tool
 
-
-@tool
-def said(state: State) -> int:
-    \"\"\"Tells how many turns there were.\"\"\"
-    return len(state.input.get("history", ()))
-
-
 @tool
 def slow(state: State) -> str:
-    \"\"\"Takes its time.\"\"\"
-    asked = state.input["question"]
-    if asked == "wait":
+    'Takes its time.'
+    if state.input["question"] == "wait":
         open("waiting", "w").close()
         time.sleep(60)
-    if asked == "fail":
-        raise ValueError("it broke")
-    return f"{asked} after {len(state.input.get('history', ()))}"
+    return f"{state.input['question']} after {len(state.input.get('history', ()))}"
 """
 INVENTORY = """\
 name: own
 input: {question: str}
-planner: {use: fixed, plan: [said, slow]}
-modules: {said: "chat_tools:said", slow: "chat_tools:slow"}
+planner: {use: fixed, plan: [slow]}
+modules: {slow: "chat_tools:slow"}
 """
 VISITS = "chat tables_offline --table visits.csv"
 LOG = " --log chat.jsonl"
@@ -53,8 +43,7 @@ LOG = " --log chat.jsonl"
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.delenv("CHAMELEON_MODEL", raising=False)
     monkeypatch.syspath_prepend(str(tmp_path))
-    (tmp_path / "other.csv").write_text(TABLE.replace("900", "901"))
-    for name, text in (("visits.csv", TABLE), ("chat_tools.py", TOOLS), ("own.yaml", INVENTORY)):
+    for name, text in (("visits.csv", TABLE), ("chat_tools.py", TOOL), ("own.yaml", INVENTORY)):
         (tmp_path / name).write_text(text)
     return tmp_path
 

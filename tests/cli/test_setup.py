@@ -77,7 +77,6 @@ SMALL = 'small: {inventory: tables, llm: {model: "openai:gpt-6-luna"}}'
 FILES = {
     "inner.yaml": INNER,
     "outer.yaml": OUTER,
-    "top.yaml": OUTER.replace("inner.yaml", "outer.yaml").replace("outer", "top", 1),
     "cascade.yaml": OUTER.replace("outer", "cascade").replace(
         "rules: {inventory: inner.yaml}", f"rules: {{inventory: tables_offline, on_error: [small]}}, {SMALL}"
     ),
@@ -105,26 +104,3 @@ def test_the_steps_of_an_inventory_within_are_told_below_its_own(sh: Command) ->
     assert "\nModel: small asks openai:gpt-6-luna\n" in sh("check cascade.yaml").out
     shown = sh("check cascade.yaml --model openai:gpt-4.1").out
     assert "\nModel: openai:gpt-4.1, because " in shown and "small asks openai:gpt-6-luna" in shown
-
-
-def test_a_run_three_deep_is_shown_indented_and_refused_once_changed(sh: Command, nested: Path) -> None:
-    asked = f"{VISITS} top.yaml --log run.jsonl --trace"
-    shown = sh(asked)
-    lines = [line.partition("  [")[0] for line in shown.err.splitlines()]
-    assert [line for line in lines if line.strip()[:4] in ("Plan", "rule", "1. t", "2. f", "1. r")] == [
-        "Plan: rules",
-        "     rules:",
-        "     Plan: rules",
-        "          rules › rules:",
-        "          Plan: table_reader → final_answer",
-        "            1. table_reader",
-        "            2. final_answer",
-        "       1. rules",
-        "  1. rules",
-    ]
-    assert shown.out == "1,100\n" and sh(asked).out == "1,100\n"
-    (nested / "inner.yaml").write_text(INNER.replace("{table_reader: {}", "{table_reader: {at_least: 0.5}"))
-    assert "the inventory that rules runs has changed since the log began" in sh(asked).err
-    (nested / "inner.yaml").write_text(INNER.replace("final_answer]", "final_anser]"))
-    checked = sh("check outer.yaml")
-    assert checked.code == 1 and "rules" in checked.err and "Did you mean 'final_answer'?" in checked.err

@@ -180,18 +180,6 @@ def test_another_engine_reads_pictures_again(folder: Path, monkeypatch: pytest.M
     again = index(folder)
     assert (again.passages, again.unchanged) == (3, 2) and not again.notes
 
-    unread = {"title": "", "text": "[This page was not read: no engine.]", "page": 2, "is_unread": True}
-    pages = [{"title": "", "text": "Fees", "page": 1}, unread, {**unread, "page": 3}]
-    monkeypatch.setattr(file_documents, "read_document", lambda *_: pages)
-    put(folder / "a.pdf", "%PDF-")
-    told = []
-    for engine in ("", "", "rapidocr", "rapidocr"):
-        monkeypatch.setattr(indexing, "engine_installed", lambda engine=engine: engine)
-        summary = index(folder)
-        told.append((summary.passages, summary.unchanged, [(one.where, one.why) for one in summary.faults]))
-    lacking = [("a.pdf, page 2", "This page was not read: no engine (and 1 more)")]
-    assert told == [(1, 5, lacking), (0, 6, lacking), (1, 5, lacking), (0, 6, lacking)]
-
 
 def test_of_a_file_that_changed_for_the_worse_what_it_held_stays(folder: Path) -> None:
     put(folder / "notes.txt", "The lamp is red.")

@@ -66,13 +66,6 @@ def test_every_mode_and_every_retriever(loopback: Start, mode: str, by: str) -> 
     assert text.endswith("Reasoning:" if mode == "cot" else "Program:") and request["temperature"] == 0
 
 
-def test_a_program_in_the_sandbox_cites_its_row(loopback: Start) -> None:
-    program = "```python\nbefore, after = 900, 1250\nans = (after - before) / before\n```"
-    state, _ = run(loopback, lambda request: program, "finqa_pot", by="lexical")
-    assert state.answer == "38.89%" and state.usage.calls == 1
-    assert [source["rows"] for source in state.cache["sources"]] == [(1,)]
-
-
 def test_an_evaluation(loopback: Start, command: Command, tmp_path: Path) -> None:
     data = tmp_path / "dev.json"
     both = {"question": "what were dues and fares in 2011?", "program": "add(1250, 310)", "exe_ans": 1560.0}

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
-from pytest import LogCaptureFixture, MonkeyPatch
+from pytest import LogCaptureFixture
 
 from chameleon import LLM, Executor, Inventory, Table, tool
 from chameleon.core.llm_module import _IN_FORM
-from chameleon.llm import ResponseStore
 from tests.llm.asking import Start, calling
 from tests.loopback import Answer, Fault, Reply
 
@@ -119,26 +117,3 @@ def test_operations_and_their_arguments_are_held_to_what_the_table_has(loopback:
     forms = [asked["response_format"]["json_schema"] for asked in requests if "response_format" in asked]
     assert [form["name"] for form in forms] == ["operation", "arguments"]
     assert forms[1]["schema"]["properties"]["column"]["enum"] == ["Team", "Points"] and forms[1]["strict"]
-
-
-@pytest.mark.parametrize("refuses", [False, True])
-def test_a_run_is_replayed_in_its_form(
-    refuses: bool, loopback: Start, tmp_path: Path, monkeypatch: MonkeyPatch
-) -> None:
-    def reply(request: dict[str, Any]) -> Answer:
-        return REFUSED if refuses and "response_format" in request else in_form(request)
-
-    store = tmp_path / "replies.sqlite"
-    server, inventory = loopback(reply), Inventory.load("tables")
-    model = {"base_url": server.url, "api_key": "k"}
-    llm = LLM.connect("openai:gpt-4.1-mini", store=ResponseStore(store, "record"), **model)
-    recorded = Executor(inventory, llm).run(ASKED)
-    asked = len(server.requests)
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    for given in (model, {"base_url": server.url}):  # with a key, and without one
-        llm = LLM.connect("openai:gpt-4.1-mini", store=ResponseStore(store, "replay"), **given)
-        state = Executor(inventory, llm).run(ASKED)
-        assert state.answer == recorded.answer == "Ash", state.ended
-    assert len(server.requests) == asked
-    held = ["response_format" in each for each in server.requests]
-    assert held == ([True, False, False] if refuses else [True, False]), "a refusal is asked for once"

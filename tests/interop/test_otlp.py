@@ -201,40 +201,35 @@ def test_what_cannot_be_sent_as_it_stands_takes_nothing_along(receiver: OtlpRece
     assert not {"gen_ai.request.seed", "gen_ai.request.top_p"} & chat.attributes.keys()
 
 
-def seconds_of(events: Sequence[Event], receiver: OtlpReceiver, name: str) -> list[tuple[float, float]]:
-    receiver.bodies.clear()
-    play(events, receiver)
-    return [(each.start / 1e9, each.end / 1e9) for each in receiver.spans if each.name == name]
+def inside(module: str, at: float) -> list[Event]:
+    step = StepRecord(Step("think"), "a", seconds=2.0)
+    run = [RunStarted("inner", {}, at=at), Plan((Step("think"),), "p"), step, RunEnded("answered")]
+    return [*(Nested(module, each) for each in run), StepRecord(Step(module), "a", seconds=2.0)]
 
 
-def test_inventories_that_ran_at_the_same_time_are_laid_so(receiver: OtlpReceiver) -> None:
-    def inside(module: str, at: float) -> list[Event]:
-        step = StepRecord(Step("think"), "a", seconds=2.0)
-        run = [RunStarted("inner", {}, at=at), Plan((Step("think"),), "p"), step, RunEnded("answered")]
-        return [*(Nested(module, each) for each in run), StepRecord(Step(module), "a", seconds=2.0)]
-
-    begun = [RunStarted("mine", {}, at=100.0), Plan((Step("a"), Step("b")), "p", seconds=1.0)]
-    events = [*begun, *inside("a", 101.0), *inside("b", 101.1), RunEnded("answered")]
-    laid = {"execute_tool a": (101.0, 103.0), "execute_tool b": (101.1, 103.1)}
-    laid["invoke_workflow mine"] = (100.0, 103.1)
-    for name, at in laid.items():
-        assert seconds_of(events, receiver, name) == [at]
-
-
-@pytest.mark.parametrize(
-    ("seconds", "laid"),
-    [
-        ((0.5, 1.0), [(10.0, 10.5), (10.5, 11.5)]),
-        ((1.5, 1.0, 3.0), [(10.0, 11.5), (10.0, 11.0), (10.0, 12.0)]),  # longer than their step together
-    ],
-)
-def test_calls_are_laid_one_after_the_other(
-    receiver: OtlpReceiver, seconds: tuple[float, ...], laid: list[tuple[float, float]]
-) -> None:
+def calling(*seconds: float) -> list[Event]:
     calls = tuple(Call("openai:m", (), {}, seconds=each) for each in seconds)
     step = StepRecord(Step("ask"), "a", seconds=2.0, calls=calls)
-    events = [RunStarted("mine", {}, at=10.0), Plan((Step("ask"),), "p"), step]
-    assert seconds_of(events, receiver, "chat m") == laid
+    return [RunStarted("mine", {}, at=10.0), Plan((Step("ask"),), "p"), step]
+
+
+BEGUN = [RunStarted("mine", {}, at=100.0), Plan((Step("a"), Step("b")), "p", seconds=1.0)]
+BOTH = [*BEGUN, *inside("a", 101.0), *inside("b", 101.1), RunEnded("answered")]
+LAID = [
+    (BOTH, "execute_tool a", [(101.0, 103.0)]),
+    (BOTH, "execute_tool b", [(101.1, 103.1)]),
+    (BOTH, "invoke_workflow mine", [(100.0, 103.1)]),
+    (calling(0.5, 1.0), "chat m", [(10.0, 10.5), (10.5, 11.5)]),
+    (calling(1.5, 1.0, 3.0), "chat m", [(10.0, 11.5), (10.0, 11.0), (10.0, 12.0)]),  # longer than their step
+]
+
+
+@pytest.mark.parametrize(("events", "name", "laid"), LAID)
+def test_spans_are_laid_one_after_the_other_or_at_the_same_time(
+    receiver: OtlpReceiver, events: Sequence[Event], name: str, laid: list[tuple[float, float]]
+) -> None:
+    play(events, receiver)
+    assert [(each.start / 1e9, each.end / 1e9) for each in receiver.spans if each.name == name] == laid
 
 
 @pytest.mark.parametrize("url", ["localhost:4318", "ftp://h", "http://me:word@h", "http://h/?api_key=word"])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import json
 import re
 import shutil
 import signal
@@ -19,7 +17,6 @@ from typing import Any
 import psutil
 import pytest
 
-from chameleon.core.conversation_log import ConversationLog
 from tests.conftest import thorough
 from tests.e2e.commands import Command, Outcome, environment
 from tests.loopback import Reply, Start
@@ -120,59 +117,6 @@ def test_many_processes_begin_one_response_store(loopback: Start, tmp_path: Path
     with closing(sqlite3.connect(store)) as connection:
         assert connection.execute("SELECT count(*) FROM replies").fetchone() == (9,)
     assert 9 <= len(server.requests) <= 27
-
-
-def test_a_log_cut_anywhere_goes_on(loopback: Start, command: Command, tmp_path: Path) -> None:
-    server, log = loopback(reply), tmp_path / "log.jsonl"
-    asked = question(tmp_path, "--store", "off", "--json", "--log", str(log))
-    assert command(*asked).code == 0
-    whole = log.read_bytes()
-    paid_at = whole.index(b"\n", whole.index(b'"calls"')) + 1
-    for at in sorted({*range(0, len(whole), len(whole) // 12), paid_at - 1, paid_at, len(whole) - 1}):
-        log.write_bytes(whole[:at])
-        before = len(server.requests)
-        outcome = command(*asked)
-        assert outcome.code == 0 and json.loads(outcome.out)["answer"] == "1007", (at, outcome.err)
-        assert len(server.requests) - before == int(at < paid_at), "what is in the log is not asked again"
-        assert log.read_bytes().count(b'"run_ended"') == 1
-
-
-OWN_CHAT = """
-from chameleon import tool
-
-@tool
-def says(state) -> str:
-    "Says how many turns there were."
-    if state.input["question"] == "fail":
-        raise ValueError("it broke")
-    return f"{state.input['question']} after {len(state.input.get('history', ()))}"
-"""
-
-
-def test_a_chat_goes_on_from_each_line(
-    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    plan = "planner: {use: fixed, plan: says}\nmodules: {says: 'chat_tool:says'}\n"
-    (tmp_path / "chat_tool.py").write_text(OWN_CHAT)
-    (tmp_path / "own.yaml").write_text(f"name: own\ninput: {{question: str}}\n{plan}")
-    whole, log, said = tmp_path / "whole.jsonl", tmp_path / "part.jsonl", ["one", "fail", "three"]
-
-    def chat(log: Path, *asked: str) -> str:
-        monkeypatch.setattr(sys, "stdin", io.StringIO("".join(f"{each}\n" for each in asked)))
-        outcome = command("chat", f"{tmp_path}/own.yaml", "--log", str(log))
-        assert outcome.code == 0, outcome
-        return outcome.err
-
-    chat(whole, *said)
-    lines, shown = whole.read_bytes().splitlines(keepends=True), ""
-    for kept in range(len(lines)):
-        log.write_bytes(b"".join(lines[:kept]) + lines[kept][:30])
-        done = sum(b'"event":"run_started"' in line for line in lines[:kept])
-        shown += chat(log, *said[done:])
-        with ConversationLog(log) as found:
-            assert [turn.answer for turn in found.turns] == ["one after 0", None, "three after 2"]
-    left = "> fail\n(failed)\nThe last question was left unanswered: three\n"
-    assert f"after 2 questions.\n> one\none after 0\n{left}" in shown
 
 
 # Mounts a disk of its own, leaves FREE kilobytes of it, runs the command, makes room, and runs it again.

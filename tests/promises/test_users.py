@@ -17,8 +17,7 @@ import pytest
 from tests.conftest import thorough
 from tests.e2e.commands import Outcome, environment
 from tests.loopback import Start
-from tests.promises.hostile import LEAGUE, OFFLINE
-from tests.promises.running import Case, question, reply, told
+from tests.promises.running import Case, question, reply
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs users and file modes")
 NOBODY = 65534
@@ -93,30 +92,3 @@ def test_without_a_home_everything_is_done(loopback: Start, user: Identity, plac
         assert "Traceback" not in outcome.err
         lines = [line for line in outcome.err.splitlines() if line.startswith("chameleon: ")]
         assert len(lines) <= 1 and all("are not recorded" in line for line in lines), outcome.err
-
-
-def test_what_may_not_be_written_is_told(loopback: Start, user: Identity, place: Path) -> None:
-    server, case, closed = loopback(reply), Case(place / "case", 2), place / "closed"
-    data, (log, new, index) = LEAGUE[1], map(closed.joinpath, ("log.jsonl", "new", "made"))
-    case.out = closed / "out"
-    closed.mkdir()
-    log.touch()
-    assert user.chameleon(*case.arguments(), home=place, give=place).code == 0
-    case.check()
-    for path in (*case.out.iterdir(), log):
-        path.chmod(0o444)
-    for path in (case.out, closed):
-        path.chmod(0o555)
-    before, requests = (case.out / "results.jsonl").read_bytes(), len(server.requests)
-    asked = ["ask", "How many teams are there?", *LEAGUE, *OFFLINE]
-    for named, arguments in {
-        case.out: case.arguments(),
-        log: [*asked, "--log", str(log)],
-        new: [*asked, "--log", str(new)],
-        index: ["index", data, "--out", str(index)],
-    }.items():
-        line = told(user.chameleon(*arguments, home=place, give=place))
-        assert str(named) in line and "ermission denied" in line, line
-    assert (case.out / "results.jsonl").read_bytes() == before and len(server.requests) == requests
-    reported = user.chameleon("report", str(case.out), home=place, give=place)
-    assert reported.code == 0, "reading is enough for a report"

@@ -19,7 +19,7 @@ from chameleon.retrieval.document import Document
 from chameleon.retrieval.index import Index, Place
 from chameleon.retrieval.make import build_index, delete_documents, make_retriever
 from chameleon.retrieval.retriever import Bm25, Dense, RankedDocuments, Retriever
-from chameleon.retrieval.spec import NAMES, RetrieverSpec
+from chameleon.retrieval.spec import RetrieverSpec
 from chameleon.table import Table
 from tests.retrieval.corpora import questions, table_document, tables
 from tests.retrieval.hashed import Hashed, forget
@@ -59,25 +59,6 @@ def test_one_serves_all_threads_and_finds_nothing_of_nothing(index: Index, tmp_p
     for spec in ("dense", "blend", {"first": "bm25", "rerank": "dense"}):
         with pytest.raises(InputError, match=r"words alone and has no vectors.*first: blend"):
             make_retriever(index, spec)
-
-
-MAPPINGS = {
-    **{f"{{first: {name}}}": {"first": name} for name in NAMES},
-    "{first: bm25, rerank: {cross_encoder: m/n}}": {"rerank": {"cross_encoder": "m/n"}},
-    "{first: bm25, rerank: {late: minilm}, depth: 20}": {"rerank": {"late": "minilm"}, "depth": 20},
-    "{embeddings: openai:small}": {"embeddings": {"model": "openai:small"}},
-    "{embeddings: {model: a:b, query: 'q: '}}": {"embeddings": {"model": "a:b", "query": "q: "}},
-}
-
-
-@pytest.mark.parametrize("given", MAPPINGS)
-def test_mappings_are_read_from_text_and_written_as_text_and_a_name_is_short_for_one(given: str) -> None:
-    spec, wanted = RetrieverSpec.read(given), MAPPINGS[given]
-    assert wanted.items() <= {"first": spec.first, **spec.model_dump(exclude_defaults=True)}.items()
-    assert RetrieverSpec.read(str(spec)) == RetrieverSpec.read(spec) == spec
-    if (name := wanted.get("first")) in NAMES:
-        assert spec == RetrieverSpec.read(name) == RetrieverSpec.read(wanted) and str(spec) == name
-        assert spec.needs_vectors == (name in ("dense", "blend"))
 
 
 def test_what_is_no_retriever_is_refused_with_what_may_be_meant() -> None:

@@ -126,27 +126,6 @@ def test_a_colbert_checkpoint_scores_by_maxsim(tmp_path: Path, attends: bool) ->
     assert {hit.id for hit in hits} == {"1", "2"} and hits[0].score >= hits[1].score
 
 
-def test_late_interaction_remembers_texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    colbert(tmp_path / "colbert", query_maxlen=9)
-    model = late_encoder(str(tmp_path / "colbert"))
-    asked: list[list[str]] = []
-    encode = model._model.encode_document
-
-    def counted(texts: list[str], **more: Any) -> Any:
-        asked.append(texts)
-        return encode(texts, **more)
-
-    monkeypatch.setattr(model._model, "encode_document", counted)
-    alone = [model.scores("river", [text])[0] for text in TEXTS]
-    model._known.clear()
-    asked.clear()
-    assert model.scores("river", [*TEXTS, TEXTS[0]]) == pytest.approx([*alone, alone[0]], abs=1e-4)
-    assert model.scores("river", ["south", *TEXTS[:2]])[1:] == pytest.approx(alone[:2], abs=1e-4)
-    assert model.scores("river", []) == [] and asked == [TEXTS, ["south"]]
-    monkeypatch.setattr("chameleon.retrieval.sentence_transformer._REMEMBERED", 2)
-    assert len(model.scores("river", TEXTS)) == 5 and len(model._known) == 2
-
-
 def test_what_is_no_model_is_told(tmp_path: Path) -> None:
     saved(tmp_path / "three", "BertForSequenceClassification", num_labels=3)
     saved(tmp_path / "bert", "BertModel")
