@@ -1,4 +1,4 @@
-"""Plans and arguments held to a schema where the model offers that, and as text where it does not."""
+"""Plans held to a schema, or in text, and modules of your own in them."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from pytest import LogCaptureFixture
 
-from chameleon import LLM, Executor, Inventory, Table, tool
+from chameleon import LLM, Executor, Inventory, Module, Table, tool
 from chameleon.core.llm_module import _IN_FORM
-from tests.llm.asking import Start, calling
-from tests.loopback import Answer, Fault, Reply
+from tests.llm.asking import calling
+from tests.loopback import Answer, Fault, Reply, Start
 
 TABLE = Table(["Team", "Points"], [["Red", "9"], ["Blue", "7"], ["Ash", "12"]])
 ASKED = {"question": "Which team has 12 points?", "table": TABLE}
@@ -117,3 +117,44 @@ def test_operations_and_their_arguments_are_held_to_what_the_table_has(loopback:
     forms = [asked["response_format"]["json_schema"] for asked in requests if "response_format" in asked]
     assert [form["name"] for form in forms] == ["operation", "arguments"]
     assert forms[1]["schema"]["properties"]["column"]["enum"] == ["Team", "Points"] and forms[1]["strict"]
+
+
+STOPS = Table(["Stop", "Arrives"], [["market", "12:10"], ["station", "12:25"]])
+FACT = "The bus waits ten minutes."
+
+
+class BusFacts(Module):
+    """Tells facts about the bus company. For questions about buses."""
+
+    def run(self, state: Any) -> str:
+        return FACT
+
+
+@pytest.mark.parametrize(
+    ("inventory", "plan"),  # a fixed one where no model plans
+    [
+        ("tables", ""),
+        ("tabmwp", ""),
+        ("pictures", ""),
+        ("wikitq_pot", "program_generator program_executor table_answer"),
+        ("wikitq_text_to_sql", "sql_generator sql_executor"),
+        ("wikitq_end_to_end", "table_query"),
+    ],
+)
+def test_what_it_finds_changes_the_answer(loopback: Start, inventory: str, plan: str) -> None:
+    def reply(request: dict[str, Any]) -> str:
+        prompt = request["messages"][-1]["content"]
+        if prompt.rstrip().endswith("Modules:"):
+            way = "program" if inventory == "tables" else "solution"  # as it stands in no cell
+            return json.dumps(["bus_facts", f"{way}_generator", "answer_generator"])
+        time = "12:35" if FACT in prompt else "12:25"
+        said = {"wikitq_pot": f'ans = "{time}"', "wikitq_text_to_sql": f"SELECT '{time}'"}
+        said["tables"] = f'ans = max("12:10", "{time}")'
+        return said.get(inventory, f"The answer is {time}.")
+
+    loopback(reply)
+    planner = {"planner": {"use": "fixed", "plan": ["bus_facts", *plan.split()]}} if plan else {}
+    mine = {"name": "mine", "extends": inventory, "modules": {"bus_facts": BusFacts}, **planner}
+    given = {"text": "It arrives at 12:25."} if inventory == "pictures" else {"table": STOPS}
+    state = Executor(Inventory.parse(mine), LLM.connect("openai:local")).run({"question": "When?", **given})
+    assert "12:35" in str(state.answer) and "bus_facts" in state.plan, state.ended
