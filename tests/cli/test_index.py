@@ -12,7 +12,7 @@ import pytest
 
 from chameleon.retrieval.index import Index
 from chameleon.retrieval.make import make_retriever
-from tests.documents.made import contract
+from tests.documents.pdfs import contract
 from tests.e2e.commands import ROOT, Command, Outcome, spawn
 from tests.loopback import Fault, Reply, Start
 

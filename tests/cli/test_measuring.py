@@ -16,7 +16,7 @@ from tests.engine.files import write
 from tests.evaluation.grid_runs import BOATS, GRID, HEADER, arms, last_boat, make
 from tests.evaluation.rows import read_lines, write_rows
 from tests.loopback import Fault, Start
-from tests.retrieval.corpora import tables
+from tests.retrieval.hashed import tables
 
 MODEL = " --model openai:local --workers 1"
 RUN = f"grid grid.yaml questions.jsonl {MODEL} --out out"

@@ -13,8 +13,8 @@ import pytest
 
 from chameleon import LLM, Executor, Inventory, State, Table
 from chameleon.sandbox.sealed_process import why_unusable
-from tests.e2e.by_cue import ByCue, Given
 from tests.e2e.problems import RACE, table
+from tests.e2e.rule_model import ByCue, Given
 from tests.loopback import Start
 
 sealed = pytest.mark.skipif(bool(why_unusable()), reason="the sealed sandbox cannot run here")

@@ -14,7 +14,7 @@ import pytest
 from pytest import MonkeyPatch
 
 from chameleon.documents.indexing import index_files
-from tests.documents.made import contract, filing
+from tests.documents.pdfs import contract, filing
 from tests.e2e.commands import Command
 from tests.loopback import Start
 

@@ -13,9 +13,9 @@ import pytest
 
 from chameleon import LLM, Executor, Inventory, State
 from chameleon.modules.tablerag.llm_filter import without_pandas
-from tests.e2e.by_cue import ByCue
 from tests.e2e.commands import Command
 from tests.e2e.problems import table
+from tests.e2e.rule_model import ByCue
 from tests.evaluation.rows import read_lines, write_rows
 from tests.loopback import Start
 from tests.modules.statutes.samples import FEES, STATUTES

@@ -15,7 +15,7 @@ import pytest
 from pytest import MonkeyPatch
 
 from chameleon import LLM, Executor, Inventory, State
-from tests.e2e.by_cue import ByCue
+from tests.e2e.rule_model import ByCue
 from tests.engine.files import write
 from tests.hosted import Asked, HostedServer
 from tests.loopback import Start

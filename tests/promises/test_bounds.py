@@ -15,9 +15,18 @@ import pytest
 from tests.e2e.commands import environment
 from tests.loopback import Start
 from tests.promises.forked import SECONDS, Ended, Forked
-from tests.promises.hostile import COMMAND_LINES, INVENTORIES, LEAGUE, OFFLINE, QUESTION, REPLIES, Hostile
+from tests.promises.hostile import (
+    COMMAND_LINES,
+    INVENTORIES,
+    LEAGUE,
+    OFFLINE,
+    PREDICTIONS,
+    QUESTION,
+    REPLIES,
+    RUNS,
+    Hostile,
+)
 from tests.promises.hostile_files import DOCUMENTS, PICTURES, TABLES
-from tests.promises.hostile_runs import PREDICTIONS, RUNS
 
 KINDS = {
     "reply": REPLIES,

@@ -21,8 +21,7 @@ from chameleon.retrieval.make import build_index, delete_documents, make_retriev
 from chameleon.retrieval.retriever import Bm25, Dense, RankedDocuments, Retriever
 from chameleon.retrieval.spec import RetrieverSpec
 from chameleon.table import Table
-from tests.retrieval.corpora import questions, table_document, tables
-from tests.retrieval.hashed import Hashed, forget
+from tests.retrieval.hashed import Hashed, forget, questions, table_document, tables
 
 QUESTIONS = questions(12)
 

@@ -19,7 +19,7 @@ from chameleon.retrieval.ranking import similarities
 from chameleon.retrieval.sentence_transformer import cross_encoder, late_encoder
 from chameleon.retrieval.spec import MINILM
 from chameleon.retrieval.texts import texts
-from tests.retrieval.corpora import WORDS, questions, tables
+from tests.retrieval.hashed import WORDS, questions, tables
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("sentence_transformers")

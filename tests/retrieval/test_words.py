@@ -23,7 +23,7 @@ from chameleon.retrieval.wordlists import STOP_WORDS
 from chameleon.table import Table
 from tests.benchmarks.shared_data import needs_data, rows
 from tests.growth import grows_in_proportion
-from tests.retrieval.corpora import questions, tables
+from tests.retrieval.hashed import questions, tables
 
 pytest.importorskip("Stemmer")
 

@@ -18,8 +18,7 @@ import pytest
 from chameleon.errors import WebError
 from chameleon.web import Web, WebLimits
 from chameleon.web.session import trusting
-from tests.web.clients import Serve, client, failure
-from tests.web.servers import Answer, WebServer, as_json, moved, raw_server
+from tests.web.servers import Answer, Serve, WebServer, as_json, client, failure, moved, raw_server
 
 HEAD = b"HTTP/1.1 200 OK\r\n"
 GZIP = HEAD + b"Content-Encoding: gzip\r\n\r\n"

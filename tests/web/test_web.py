@@ -18,8 +18,19 @@ import pytest
 from chameleon.errors import StoreError, WebError
 from chameleon.web import PageCache, Web, WebLimits, session
 from chameleon.web.web import HostPace, seconds_asked
-from tests.web.clients import Serve, client, failure, fetched, numeric
-from tests.web.servers import KEY, Answer, Asked, Route, WebServer, moved
+from tests.web.servers import (
+    KEY,
+    Answer,
+    Asked,
+    Route,
+    Serve,
+    WebServer,
+    client,
+    failure,
+    fetched,
+    moved,
+    numeric,
+)
 
 
 def crowded(silent: socket.socket, queue: ExitStack) -> None:
