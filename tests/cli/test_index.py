@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import shutil
 from contextlib import closing
 from pathlib import Path
@@ -15,6 +16,7 @@ from chameleon.retrieval.make import make_retriever
 from tests.documents.pdfs import contract
 from tests.e2e.commands import ROOT, Command, Outcome, spawn
 from tests.loopback import Fault, Reply, Start
+from tests.retrieval.hashed import Hashed
 
 for package in ("tantivy", "duckdb", "openpyxl", "python_calamine", "lxml", "pypdfium2"):
     pytest.importorskip(package)
@@ -199,6 +201,16 @@ def test_sources_are_told_as_json_and_the_trace_shows_tables_with_scores(ask: Co
     trace = ask("How many points did Tidewater get in 2024?", "--trace").err
     found = trace.partition("1. table_retriever")[2].partition("2. index_reader")[0]
     assert "id: club/league_2024.csv, name: league 2024, score: " in found and "league_2023" in found
+
+
+def test_an_index_is_searched_by_its_own_retriever(sh: Command, hashed: Hashed, tmp_path: Path) -> None:
+    by = ("--retriever", f"{{first: blend, embeddings: {json.dumps(hashed.name)}}}")
+    for town in ("Lakeside", "Marsh End", "Quarry Lane"):
+        (tmp_path / f"{town}.csv").write_text(f"{town} bakery,seats\nmorning,3\nevening,7\n")
+    assert sh("index . --out index", *by).code == 0
+    assert "Marsh End.csv" in sh("ask 'How many seats at Marsh End bakery?' --index index --trace").err
+    (tmp_path / "q.jsonl").write_text('{"query": "Lakeside bakery", "table_id": "Lakeside.csv"}')
+    assert all("recall@1    1.0000" in sh("recall index q.jsonl", *more).out for more in ((), by))
 
 
 MODEL = ("--summaries", "--model", "openai:local", "-p", "retries=0")

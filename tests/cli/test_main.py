@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from pytest import MonkeyPatch
 
-from tests.e2e.commands import ROOT, Command, environment, spawn
+from tests.e2e.commands import ROOT, Command
 from tests.pictures.drawn import png
 
 TABLE = "child,apples\nAda,2\nBen,3\nCleo,5\n"
@@ -32,6 +32,7 @@ FILES: dict[str, bytes] = {
     "promises.png": png(5_000, 5_000),
     "checksum.png": png(900, 900).replace(b"IDATx", b"IDATy"),
     "unknown.yaml": b"extends: tables_offline\nplaner: {use: rules}\n",
+    "planner.yaml": b"name: x\nplanner: {use: fixd}\nmodules: {}\n",
     "tag.yaml": b'!!python/object/apply:os.system ["echo"]\n',
     "class.yaml": b'extends: tables_offline\nmodules:\n  shout: {use: "json:JSONDecoder"}\n',
     "prompt.yaml": b"extends: tabmwp\nmodules:\n  row_lookup: {prompt: nowhere/at_all}\n",
@@ -96,6 +97,7 @@ COMPLAINTS = [
     ("ask Q --image long.png", "1 × 70,000 pixels, too large"),
     ("ask Q --image promises.png", "damaged or cut off"),
     ("ask Q --image checksum.png", "damaged or cut off"),
+    ("ask Q --image huge.txt", "too large"),
     ("ask Q --image nowhere", "nowhere: there is no such picture"),
     ("ask Q --image pipe", "is not a file"),
     ("ask Q --image https://example.org/museum.png", "museum.png: is an address, and pictures are read from"),
@@ -122,10 +124,12 @@ COMPLAINTS = [
     ("ask Q -t table.csv --model scripted:nowhere.jsonl", "there is no such script of replies"),
     ("ask Q -t table.csv -i unknown.yaml", "unknown.yaml:2: unknown key 'planer'"),
     ("check unknown.yaml --no-import", "unknown.yaml:2: unknown key 'planer'"),
+    ("check planner.yaml --no-import", "there is no planner 'fixd'. Did you mean 'fixed'?"),
     ("check tag.yaml", "not valid YAML"),
     ("check class.yaml", "JSONDecoder"),
     ("check prompt.yaml", "there is no prompt 'nowhere/at_all'"),
     ("index bare --out x", "The folder is empty."),
+    ("index nowhere --out x", "nowhere: there is no such file or folder"),
     ("index bare --out x --retriever bm26", "Did you mean 'bm25'?"),
     ("index bare --out x --summaries", "a model writes the summaries, and none is named"),
     ("index notes --out x", "There are only files without a table or a text."),
@@ -188,22 +192,6 @@ def test_what_may_not_be_read(sh: Command, tmp_path: Path, option: str) -> None:
     (tmp_path / "secret").write_bytes(png(20, 10))
     (tmp_path / "secret").chmod(0)
     assert "cannot be read" in sh(f"ask Q {option} secret").complaint
-
-
-@pytest.mark.slow
-def test_a_missing_provider_package_is_answered_with_the_pip_line(tmp_path: Path) -> None:
-    absent = tmp_path / "absent" / "langchain_openai"
-    absent.mkdir(parents=True)
-    (absent / "__init__.py").write_text("raise ImportError(\"No module named 'langchain_openai'\")\n")
-    (tmp_path / "table.csv").write_text(TABLE)
-    env = environment(str(absent.parent), OPENAI_API_KEY="not-a-real-key")
-    asked = ("ask", "Q", "--model", "openai:some")
-    told = spawn(*asked, "--table", "table.csv", env=env, cwd=tmp_path).complaint
-    assert "which cannot be loaded" in told
-    assert "Answer without a model by --inventory tables_offline, or install it: pip" in told
-    assert told.endswith("'langchain>=1,<2' 'langchain-openai>=1,<2' 'genai-prices>=0.2'")
-    told = spawn(*asked, "--choices", "a;b", "--inventory", "scienceqa", env=env).complaint
-    assert "without a model" not in told and "pip install" in told
 
 
 def test_a_declined_question_exits_with_3_and_says_why(sh: Command, tmp_path: Path) -> None:

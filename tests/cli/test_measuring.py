@@ -115,7 +115,7 @@ def test_an_arm_that_cannot_run_stops_no_other(loopback: Start, sh: Command, tmp
     assert stopped.code == 1 and "refused the key" in stopped.err and len(server.requests) == 1
 
 
-def test_indexes_are_searched(sh: Command, tmp_path: Path) -> None:
+def test_indexes_are_searched(loopback: Start, sh: Command, tmp_path: Path) -> None:
     pytest.importorskip("tantivy")
     write(tmp_path, FINDER, "finder.yaml")
     write(tmp_path, SEARCHED, "searched.yaml")
@@ -138,6 +138,10 @@ def test_indexes_are_searched(sh: Command, tmp_path: Path) -> None:
     # The first of the found tables is the one that comes to the model.
     kept = [found[name]["table"]["gold_kept"] for name in ("given", "plain", "told")]
     assert kept == pytest.approx([1, plain, told]) and plain < told == 1
+    loopback(last_boat)
+    asked = f"grid searched.yaml e2e.jsonl --arm plain --json --index index {MODEL} --out out"
+    assert arms(sh(asked).out)["plain"]["evaluation"]["n"] == 4
+    assert list(json.loads((tmp_path / "out/plain/settings.json").read_text())["index"]) == ["plain", "told"]
     bare = arms(sh("compare searched.yaml e2e.jsonl --json").out)
     assert "there is no index to find plain in" in bare["plain"]["lacks"] and found["dense"]["lacks"]
 

@@ -98,6 +98,7 @@ def test_its_paths_are_seen_from_its_own_folder(sh: Command, folder: Path) -> No
         ('params = {reasonin = "x"}', "params: there is no parameter 'reasonin'. Did you mean 'reasoning'?"),
         ('openai_api_key = "x"', "openai_api_key is a secret, and this file may hold none. Set it in the"),
         ('[ask]\ntable = ["postgresql://me:hush@h/db"]', "ask.table is a secret"),
+        ('params = "x"', "params is no table"),
         ("[approve]\nyes = true", "unknown key 'approve.yes'. approve takes no settings."),
         ('ask = "x"', "ask is no table. Write what a command takes in a table, [ask]."),
         ("yes = true", "unknown key 'yes'. It is for the command line alone."),

@@ -66,6 +66,17 @@ def test_what_ran_and_what_would_answer_more_is_told(sh: Command, tmp_path: Path
     assert "Or let" not in line or line.index(". ") < line.index("Or let")
 
 
+def test_further_tables_are_joined_by_file_names(tmp_path: Path, sh: Command) -> None:
+    calls = "f_join(teams, on Team = Name)", "f_aggregate(sum of Points by Country)"
+    replies = ["f_join()", calls[0], "f_aggregate()", calls[1], "<END>", "The answer is: 24"]
+    (tmp_path / "replies").write_text("\n".join(map(json.dumps, replies)))
+    (tmp_path / "riders.csv").write_text("Rider,Team,Points\nBrandt,Tarn,20\nEk,Weir,5\nHolm,Tarn,4\n")
+    (tmp_path / "teams.csv").write_text("Name,Country\nTarn,Italy\nWeir,Spain\n")
+    asked = "ask 'How many points went to teams from Italy?' --table riders.csv --table teams.csv --trace"
+    outcome = sh(f"{asked} -i chain_of_table_extended --store off -m scripted:replies")
+    assert outcome.out == "24\n" and all(call in outcome.err for call in calls), outcome.err
+
+
 INNER = """\
 name: inner
 input: {question: str, table: Table}

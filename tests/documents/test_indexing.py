@@ -179,6 +179,15 @@ def test_another_engine_reads_pictures_again(folder: Path, monkeypatch: pytest.M
     monkeypatch.setattr(file_documents, "read_document", lambda *_: [{"title": "", "text": "Closed."}])
     again = index(folder)
     assert (again.passages, again.unchanged) == (3, 2) and not again.notes
+    unread = {"title": "", "text": "[This page was not read: no engine.]", "page": 2, "is_unread": True}
+    pages = [{"title": "", "text": "Fees", "page": 1}, unread, {**unread, "page": 3}]
+    monkeypatch.setattr(file_documents, "read_document", lambda *_: pages)
+    put(folder / "a.pdf", "%PDF-")
+    for engine, passages in (("", 1), ("", 0), ("rapidocr", 1), ("rapidocr", 0)):
+        monkeypatch.setattr(indexing, "engine_installed", lambda engine=engine: engine)
+        summary = index(folder)
+        (lacking,) = summary.faults
+        assert summary.passages == passages and lacking.where == "a.pdf, page 2" and "1 more" in lacking.why
 
 
 def test_of_a_file_that_changed_for_the_worse_what_it_held_stays(folder: Path) -> None:

@@ -10,13 +10,12 @@ from typing import Any
 import pytest
 
 from chameleon import LLM, Executor, Inventory, State, Step
-from chameleon.core.log import event_from_json, event_to_json
 from chameleon.core.planner import check_plan
 from chameleon.errors import PlanError
 from chameleon.inventory import shipped_inventories
 from chameleon.llm import ResponseStore, ScriptedModel
 from tests.e2e.problems import make_problems, table
-from tests.e2e.rule_model import PROGRAM, SOLUTION, RuleModel, events, outline, read_item, tabmwp
+from tests.e2e.rule_model import PROGRAM, SOLUTION, RuleModel, outline, tabmwp
 from tests.loopback import Answer, Fault, Reply, Start
 
 COUNT = 27
@@ -43,26 +42,6 @@ def test_many_workers_and_a_replay_come_to_the_results_of_one(loopback: Start, t
     replayed = list(tabmwp(store=ResponseStore(path, "replay")).batch(problems, workers=16))
     for one, other in zip(together, replayed, strict=True):
         assert outline(one, OF_ONE_RUN) == outline(other, OF_ONE_RUN) and other.usage.calls == 0
-
-
-def test_every_run_ends_every_failure_has_its_cause_and_prompts_hold_what_was_given(loopback: Start) -> None:
-    problems = make_problems(COUNT)
-    server = loopback(RuleModel())
-    states = list(tabmwp().batch(problems, workers=8))
-    for problem, state in zip(problems, states, strict=True):
-        assert state.started is not None and state.started.input["question"] == problem["question"]
-        assert state.ended is not None and state.ended.reason == "answered" and state.answer is not None
-        for record in state.history:
-            assert record.error is None or (record.error.kind == "StepRejected" and record.error.message)
-            assert (record.output is None) == (record.error is not None)
-        assert all(plan.note for plan in state.plans[1:]), "whoever changes the plan says why"
-        logged = [event_to_json(event) for event in events(state)]
-        assert [event_to_json(event_from_json(event)) for event in logged] == logged
-    assert len(server.requests) == sum(len(state.calls) for state in states)
-    questions = {problem["question"] for problem in problems}
-    assert {read_item(request).question for request in server.requests} == questions
-    for request in server.requests:
-        assert set(request) <= {"model", "messages", "temperature", "max_tokens", "stream", "stop"}
 
 
 @pytest.mark.parametrize(
@@ -143,6 +122,9 @@ def ask(inventory: str, replies: Sequence[str], question: str = MOST, **given: A
     ("inventory", "question", "choices", "replies", "answer", "calls"),
     [
         ("tabmwp_pot", MOST, SUPPLY, ["ans = surplus"], "surplus", 1),
+        ("tabmwp_pot", MOST, CITIES, ["Lisbon"], "Lisbon", 1),
+        ("tables", VISITORS, None, [SOLVE, *["**4,200**"] * 2], "4,200", 3),
+        ("wikitq_end_to_end", "Which most visitors?", None, ["Lyon | France | 3,100 | 2"], None, 1),
         ("tabmwp_pot", MOST, None, ["v = [158, 185]\nans = max(v)\n```\nProgram:"], 185, 1),
         ("tabmwp", MOST, None, [SOLVE, "The answer is 8,595 - 7,589 = 1,006."], "1,006", 2),
         ("tables", CITY, None, [SOLVE, "The answer is Lisbon, which had 4,200."], "Lisbon", 2),

@@ -187,6 +187,13 @@ class Later(Lookup):
         return [Document(city)]
 
 
+class NotLater(Lookup):
+    name: str = "not_later"
+
+    async def _arun(self, city: str, most: int = 3) -> list[Document]:
+        raise NotImplementedError("it is not async")
+
+
 class Nothing(BaseModel):
     """Takes nothing."""
 
@@ -228,11 +235,11 @@ def test_a_tool_of_a_function_is_a_module_with_its_arguments(later: bool) -> Non
 
 
 @pytest.mark.parametrize("later", [False, True])
-@pytest.mark.parametrize("given", [Lookup(), Later()])
+@pytest.mark.parametrize("given", [Lookup(), Later(), NotLater()])
 def test_a_tool_of_a_class_runs_sync_and_async(given: BaseTool, later: bool) -> None:
     found = run(given, {"city": "Oslo", "most": 1}, later=later)
     assert found.answer[0]["page_content"].startswith("Oslo")
-    assert found.history[0].step.module in ("row_lookup", "later")
+    assert found.history[0].step.module in ("row_lookup", "later", "not_later")
 
 
 @tool
@@ -270,6 +277,18 @@ def test_what_only_an_agent_can_give_is_refused_at_once(kind: Any) -> None:
     tells.__annotations__["runtime"] = kind
     with pytest.raises(InventoryError, match="tells needs runtime, which only an agent of LangChain"):
         Inventory.of([tool(tells)])
+
+
+def test_a_schema_in_json_makes_the_arguments() -> None:
+    def read(**given: Any) -> dict[str, Any]:
+        return given
+
+    parts = {"path": {"type": "string", "description": "of the file"}, "head": {"type": "integer"}}
+    schema = {"type": "object", "properties": parts, "required": ["path"]}
+    made = StructuredTool(name="read", description="Reads.", args_schema=schema, func=read)
+    assert card_of([made]).notes == {"path": "of the file"}
+    assert run(made, {"path": "a"}).answer == {"path": "a"}
+    assert "read takes no argument 'pth'" in str(run(made, {"path": "a", "pth": "b"}).ended)
 
 
 BLOCKS = [{"type": "text", "text": "It is warm."}, {"type": "image", "url": "x"}]

@@ -100,15 +100,9 @@ def test_a_stream_that_is_closed_ends_a_command_well(line: str, code: int, told:
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "good.csv").write_text("Team,Points\nA,5\nB,3\n")
     command = line.replace("QUESTION", f"'{QUESTION}'").replace("TABLE", shlex.join([*LEAGUE, *OFFLINE]))
-    done = subprocess.run(
-        ["sh", "-c", f"{shlex.quote(sys.executable)} -m chameleon {command}"],
-        cwd=tmp_path,
-        env=environment(),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    line = ["sh", "-c", f"{shlex.quote(sys.executable)} -m chameleon {command}"]
+    options = {"cwd": tmp_path, "env": environment(), "stdin": subprocess.DEVNULL, "timeout": 60}
+    done = subprocess.run(line, capture_output=True, text=True, **options)
     assert "Traceback" not in done.stderr and "a fault of ours" not in done.stdout + done.stderr
     assert done.returncode == code and re.search(told, done.stdout + done.stderr), done
-    assert (tmp_path / "made.index").exists() == line.startswith("index")
+    assert (tmp_path / "made.index").exists() == command.startswith("index")

@@ -128,6 +128,8 @@ def test_only_what_is_new_is_embedded(
     assert hashed.passages[before:] == ["zebra crossing"]
     with pytest.raises(InputError, match=f"has the embeddings '{hashed.name}', not 'hashed:others'"):
         make_retriever(index, hashed.spec(embeddings="hashed:others"))
+    with pytest.raises(InputError, match="built for the retriever"):
+        build_index(index.path, [Document("x")], hashed.spec(embeddings="openai:small"))
     hashed.size = 32
     forget(monkeypatch)
     for ask in (make_retriever(index).search, lambda id: built(index.path, hashed, [Document(id)])):

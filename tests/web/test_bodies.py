@@ -6,6 +6,7 @@ import gzip
 import os
 import re
 import shutil
+import ssl
 import subprocess
 import time
 import tracemalloc
@@ -13,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import certifi
 import pytest
 
 from chameleon.errors import WebError
@@ -252,3 +254,17 @@ def test_the_trusted_are_those_that_are_named(
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate.with_name("none.pem")))
     with pytest.raises(WebError, match="SSL_CERT_FILE"):
         trusting()
+
+
+def test_certifis_are_trusted_if_the_system_has_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+    nothing = ssl.DefaultVerifyPaths(None, str(tmp_path), "SSL_CERT_FILE", "", "SSL_CERT_DIR", "")
+    monkeypatch.setattr(ssl, "get_default_verify_paths", lambda: nothing)
+    loaded: list[str] = []
+    monkeypatch.setattr(ssl.SSLContext, "load_default_certs", lambda self, purpose: None)
+    monkeypatch.setattr(ssl.SSLContext, "load_verify_locations", lambda self, file: loaded.append(file))
+    trusting.__wrapped__()
+    assert loaded == [certifi.where()]
+    (tmp_path / "0a1b2c3d.0").touch()  # the system's, which are read as they are needed
+    trusting.__wrapped__()
+    assert len(loaded) == 1
