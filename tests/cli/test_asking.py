@@ -1,7 +1,5 @@
 """`chameleon ask` against a real server: answers, faults, logs that go on, and replays."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

@@ -1,7 +1,5 @@
 """`chameleon check`, and `eval` of what it finds: what is told, where, and the exit codes."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

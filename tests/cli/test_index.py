@@ -1,7 +1,5 @@
 """`chameleon index`, its summaries, and `ask --index`, over a folder with files of many kinds."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import shutil

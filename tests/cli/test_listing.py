@@ -1,7 +1,5 @@
 """`chameleon list` and `doctor`: what modules, planners and this machine have, and no secret."""
 
-from __future__ import annotations
-
 import re
 import sys
 from pathlib import Path

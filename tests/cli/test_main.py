@@ -1,7 +1,5 @@
 """Bad input on the command line: exit code 1 and one clear line; wrong usage 2; a declined question 3."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

@@ -1,7 +1,5 @@
 """`chameleon compare`, with and without a model, and `chameleon recall`, beside rank-bm25."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
@@ -138,12 +136,12 @@ def test_indexes_are_searched(loopback: Start, sh: Command, tmp_path: Path) -> N
     # The first of the found tables is the one that comes to the model.
     kept = [found[name]["table"]["gold_kept"] for name in ("given", "plain", "told")]
     assert kept == pytest.approx([1, plain, told]) and plain < told == 1
+    bare = arms(sh("compare searched.yaml e2e.jsonl --json").out)
+    assert "there is no index to find plain in" in bare["plain"]["lacks"] and found["dense"]["lacks"]
     loopback(last_boat)
     asked = f"grid searched.yaml e2e.jsonl --arm plain --json --index index {MODEL} --out out"
     assert arms(sh(asked).out)["plain"]["evaluation"]["n"] == 4
     assert list(json.loads((tmp_path / "out/plain/settings.json").read_text())["index"]) == ["plain", "told"]
-    bare = arms(sh("compare searched.yaml e2e.jsonl --json").out)
-    assert "there is no index to find plain in" in bare["plain"]["lacks"] and found["dense"]["lacks"]
 
 
 FIGURES = ["recall@1", "recall@5", "recall@10", "recall@50", "mrr"]

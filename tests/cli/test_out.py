@@ -1,7 +1,5 @@
 """What is printed: answers in words, hints at options, and nothing that steers the terminal."""
 
-from __future__ import annotations
-
 import ast
 import json
 import logging

@@ -1,7 +1,5 @@
 """`eval`, `compare` and `report` over questions of your own, and the same from Python."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

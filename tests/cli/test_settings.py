@@ -1,7 +1,5 @@
 """`chameleon.toml`: what it sets, what comes before it, and what it may not hold."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What a question comes with: files, standard input and inventories within others; and `chameleon chat`."""
 
-from __future__ import annotations
-
 import io
 import json
 import signal

@@ -1,7 +1,5 @@
 """What a person sees and approves at a terminal, what a pipe gets, and what the shell completes."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

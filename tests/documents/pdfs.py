@@ -1,7 +1,5 @@
 """PDF files written by ReportLab and by fpdf2, a contract among them, and a long filing as HTML."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass

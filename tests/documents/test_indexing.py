@@ -1,7 +1,5 @@
 """Folders and files into an index, and again: what is read, kept, replaced, taken out and reported."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 from contextlib import closing

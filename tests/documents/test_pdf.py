@@ -1,7 +1,5 @@
 """What a printed page says: in which order, under which headings, and in which tables."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import chain, product
 from typing import Any

@@ -1,7 +1,5 @@
 """Documents as passages, and pictures of pages as documents; every word is in one of them."""
 
-from __future__ import annotations
-
 import io
 import re
 from collections.abc import Iterable, Mapping

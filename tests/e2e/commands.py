@@ -1,7 +1,5 @@
 """What a command left behind, and commands run as a user's shell runs them."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

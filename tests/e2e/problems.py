@@ -1,7 +1,5 @@
 """A race, and word problems over tables of several kinds: made from a seed, no two alike."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from typing import Any

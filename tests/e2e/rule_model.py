@@ -1,7 +1,5 @@
 """Models made of rules, for a loopback server: one plays every part of TabMWP, one answers by cues."""
 
-from __future__ import annotations
-
 import json
 import re
 import threading

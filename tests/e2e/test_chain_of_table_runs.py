@@ -1,7 +1,5 @@
 """Chain-of-Table and its rivals end to end over real HTTP: worked examples, and how many calls they take."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections import Counter

@@ -1,7 +1,5 @@
 """Reports end to end over real HTTP: of FinQA, by each mode and retriever, and of your own files."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

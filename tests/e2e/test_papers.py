@@ -1,7 +1,5 @@
 """Questions about papers and about an index, with the place that the answer rests on."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

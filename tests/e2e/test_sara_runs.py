@@ -1,7 +1,5 @@
 """SARA and TableRAG end to end over real HTTP: strategies, ways to ask, and calls."""
 
-from __future__ import annotations
-
 import json
 import re
 import threading

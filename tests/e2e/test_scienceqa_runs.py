@@ -1,7 +1,5 @@
 """ScienceQA and pictures end to end over real HTTP, with models that see and models that do not."""
 
-from __future__ import annotations
-
 import base64
 import io
 import json

@@ -1,7 +1,5 @@
 """Plans held to a schema, or in text, and modules of your own in them."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

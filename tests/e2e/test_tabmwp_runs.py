@@ -1,7 +1,5 @@
 """Runs of `tabmwp`, many at once and with malformed plans; and what is found in replies of small models."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A receiver of OpenTelemetry on this machine, and the tree of the spans that it got."""
 
-from __future__ import annotations
-
 import gzip
 from dataclasses import dataclass, field
 from typing import Any
@@ -26,7 +24,7 @@ class Received:
     message: str
     attributes: dict[str, Any]
     events: list[tuple[str, int, dict[str, Any]]]
-    below: list[Received] = field(default_factory=list)
+    below: list["Received"] = field(default_factory=list)
 
     def outline(self) -> Any:
         """Its name, and those of the spans below it in the order of their beginnings."""

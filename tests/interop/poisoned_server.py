@@ -1,7 +1,5 @@
 """A hostile server: its descriptions or results carry orders, and it keeps what it was asked: PLACE ORDER."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A server of MCP, of its 2025 revision, that breaks every rule: `raw_server.py WAY [PORT]`."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

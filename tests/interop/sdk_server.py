@@ -1,7 +1,5 @@
 """A server made with the official SDK, of its newest revision: over pipes, or over HTTP at a port."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 

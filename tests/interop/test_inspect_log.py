@@ -1,7 +1,5 @@
 """An evaluation's folder as a log of Inspect, opened by Inspect's own reader."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

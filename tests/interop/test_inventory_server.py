@@ -1,7 +1,5 @@
 """Inventories served over MCP: by the SDK's own client in memory, over stdio and over HTTP."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import json

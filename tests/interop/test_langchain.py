@@ -1,7 +1,5 @@
 """Inventories in LangChain, as runnables and tools; and LangChain's tools as modules."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Servers over HTTP that die, lose sessions and break replies: one call fails, and the next is answered."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Iterator

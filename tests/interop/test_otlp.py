@@ -1,7 +1,5 @@
 """Runs as spans: the tree, times, ids and texts, from a log, from a folder and while they run."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

@@ -1,7 +1,5 @@
 """Runs on a Ray cluster of three nodes on this machine: what threads give, also where nodes are lost."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections import Counter

@@ -1,7 +1,5 @@
 """Arguments by the schemas of strangers: what planners see, which names are taken, what is refused."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

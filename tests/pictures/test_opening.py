@@ -1,7 +1,5 @@
 """Pictures of every kind come out upright, in RGB and of a bounded size; what is wrong is refused."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import random

@@ -1,7 +1,5 @@
 """Lines of pieces of text: in reading order, as on the level page where it is tilted, or not to be told."""
 
-from __future__ import annotations
-
 from importlib.util import find_spec
 from itertools import pairwise, product
 from pathlib import Path

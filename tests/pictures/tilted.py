@@ -1,7 +1,5 @@
 """Drawn and turned pages, with questions; `python -m tests.pictures.tilted ANGLE…` measures."""
 
-from __future__ import annotations
-
 import random
 import sys
 import tempfile

@@ -1,7 +1,5 @@
 """Runs `chameleon ARGUMENTS…` in processes forked from one that has loaded everything, and measures them."""
 
-from __future__ import annotations
-
 import gc
 import json
 import os

@@ -1,7 +1,5 @@
 """Hostile replies, inventories, command lines, logs, folders of evaluations, and predictions."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

@@ -1,7 +1,5 @@
 """Hostile tables, documents, folders and pictures."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json

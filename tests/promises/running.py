@@ -1,7 +1,5 @@
 """Entry points that ask a model, evaluations that tell whose answer each result has, and their processes."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import subprocess

@@ -1,7 +1,5 @@
 """Hostile inputs: whatever a stranger's file, a reply or a command line holds, a command ends well."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import subprocess

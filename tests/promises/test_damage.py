@@ -1,7 +1,5 @@
 """Folders, logs, indexes and stores that are cut, garbled, foreign or gone: told in a line, or no harm."""
 
-from __future__ import annotations
-
 import io
 import random
 import shlex

@@ -1,7 +1,5 @@
 """No mutated input makes a reader of plans, replies, tables, YAML, logs or servers hang or fail."""
 
-from __future__ import annotations
-
 import asyncio
 import atexit
 import gzip

@@ -1,7 +1,5 @@
 """What the machine or a user lacks ends a run in a line, or costs no answer; a forked process answers."""
 
-from __future__ import annotations
-
 import errno
 import os
 import shutil

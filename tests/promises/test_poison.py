@@ -1,7 +1,5 @@
 """Poisoned servers: a model does what their descriptions and results order; nothing unapproved happens."""
 
-from __future__ import annotations
-
 import json
 import re
 import sys

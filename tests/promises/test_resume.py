@@ -1,7 +1,5 @@
 """A run that is cut short resumes: the same command comes to the right answer, and nothing is paid twice."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import signal

@@ -1,7 +1,5 @@
 """The key goes to the server and nowhere else, though the server sends it back; what is kept is private."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import logging

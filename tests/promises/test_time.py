@@ -1,7 +1,5 @@
 """Servers that break in every way, asked whole and in pieces: told in a line, or answered all the same."""
 
-from __future__ import annotations
-
 import json
 import socket
 import struct

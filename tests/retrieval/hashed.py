@@ -1,7 +1,5 @@
 """Embeddings without a model, a vector of words each, and small collections of tables."""
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Iterable, Iterator
@@ -19,7 +17,7 @@ from chameleon.retrieval.models import once
 from chameleon.retrieval.texts import all_texts
 from chameleon.table import Table
 
-_known: dict[str, Hashed] = {}
+_known: dict[str, "Hashed"] = {}
 
 
 class Hashed(Embeddings):

@@ -1,7 +1,5 @@
 """Documents as texts to embed, models by name and their failures, and how near texts are to a query."""
 
-from __future__ import annotations
-
 import math
 import re
 from concurrent.futures import ThreadPoolExecutor

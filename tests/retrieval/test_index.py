@@ -1,7 +1,5 @@
 """An index on disk: built at once or in pieces, changed, killed and opened; what is wrong is reported."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

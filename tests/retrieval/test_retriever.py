@@ -1,7 +1,5 @@
 """Retrievers of an index, by name and as mappings of YAML; and vectors: found as by hand, up to date."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor

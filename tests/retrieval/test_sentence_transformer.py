@@ -1,7 +1,5 @@
 """Models of sentence-transformers, made here: tiny ones of random weights that know a few words."""
 
-from __future__ import annotations
-
 import json
 from functools import partial
 from pathlib import Path

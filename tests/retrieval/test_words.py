@@ -1,7 +1,5 @@
 """Search by words: texts as terms, the formula of BM25, closer evidence; and how often tables are found."""
 
-from __future__ import annotations
-
 import datetime as dt
 import math
 import re

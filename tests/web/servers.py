@@ -1,7 +1,5 @@
 """Web servers on this machine, with search services and what goes wrong, and clients that soon give up."""
 
-from __future__ import annotations
-
 import json
 import socket
 import ssl

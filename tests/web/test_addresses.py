@@ -1,7 +1,5 @@
 """Which addresses are asked: on their face, and where they lead."""
 
-from __future__ import annotations
-
 import ipaddress
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Bodies over real sockets, large, packed and odd; and over TLS, where the name must be the certificate's."""
 
-from __future__ import annotations
-
 import gzip
 import os
 import re

@@ -1,7 +1,5 @@
 """Fetching over real sockets: what is sent, followed, tried again and refused; and what is kept, for whom."""
 
-from __future__ import annotations
-
 import logging
 import socket
 import sqlite3
