@@ -301,6 +301,7 @@ def test_a_picture_is_known_by_its_first_bytes_or_its_name(engine: list[Any]) ->
         assert f".{suffix}" in SUFFIXES
         assert kind_of(data, "page") == kind_of(b"", f"page.{suffix}") == "picture"
         assert list(parts_of(data, "page")) == [DocumentPart("Berth 80")]
+    assert [kind_of(data, "x.txt") for data in (contract(), filing())] == ["pdf", "html"]
     cut = written("png", 80)[:60]
     for data, why in ((cut, "cut off"), (b"Opens at 9.", "is no picture"), (png(70_000, 1), "too large")):
         with pytest.raises(InputError, match=rf"scan\.png.*{why}"):

@@ -1,9 +1,7 @@
 """Questions about papers and about an index, with the place that the answer rests on."""
 
-import io
 import json
 import re
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,12 +19,6 @@ pytest.importorskip("lxml")
 NOTICE = "Supply Agreement > 2 Term > 2.2, page 2"
 MODEL = ("--model", "openai:local", "--store", "off")
 LONG = "".join(f"{n} Berth {n}\n\nThe berth is dry at low tide.\n\n" for n in range(1, 900))
-FILING = b"""<html><body><p><b>Item 8. Income</b></p><table>
-<tr><td></td><td colspan=5>Year ended June 30,</td></tr>
-<tr><td>(in thousands)</td><td colspan=2>2023</td><td></td><td colspan=2>2022</td></tr>
-<tr><td>Harbour dues<sup>(1)</sup></td><td>$</td><td>8,140</td><td></td><td>$</td><td>7,915</td></tr>
-<tr><td>Dredging</td><td></td><td>(312</td><td>)</td><td></td><td>(290</td></tr>
-<tr><td>Margin</td><td></td><td>35.2</td><td>%</td><td></td><td>32.3%</td></tr></table></body></html>"""
 
 
 @pytest.fixture
@@ -90,18 +82,6 @@ def test_long_texts_are_papers(
     assert done.code == code and told in done.out + done.err and "From:" not in done.err
 
 
-def test_a_model_sees_captions_and_is_told(ask: Command, loopback: Start, monkeypatch: MonkeyPatch) -> None:
-    monkeypatch.setattr("chameleon.modules.documents.paper_retriever.automatic", lambda: "none")
-    server = loopback(finding("Hollin Ropeworks"))
-    done = ask("agreement.pdf", "Who sells?", *MODEL)
-    assert done.code == 0 and done.out == "Hollin Ropeworks\n"
-    (request,) = server.requests
-    assert "these are its first passages" in request["messages"][-1]["content"]
-    ask("report.html", "How high were berth fees?", *MODEL)
-    shown = server.requests[-1]["messages"][-1]["content"]
-    assert "Item 8. Income > Income, in thousands of crowns\n<passage>\n| 2023" in shown
-
-
 def test_arithmetic_is_done_by_a_program_in_the_sandbox(ask: Command, loopback: Start) -> None:
     program = '# Passages: 7\nfees = 8915\nhire = 1204\nans = f"{(fees + hire) * 1000} crowns"'
     server = loopback(["```python\n# Passages: 1\nans = fees\n```", f"```python\n{program}\n```"])
@@ -110,23 +90,6 @@ def test_arithmetic_is_done_by_a_program_in_the_sandbox(ask: Command, loopback: 
     assert done.code == 0, done.out + done.err
     assert done.out == "10119000 crowns\n" and "From: report.html, " in done.err
     assert len(server.requests) == 2
-
-
-@pytest.mark.parametrize(
-    ("source", "data", "told"),
-    [
-        ("agreement.txt", contract(), "agreement.txt, "),
-        ("-", contract(), "standard input, "),
-        ("-", FILING, "standard input, Item 8. Income\n"),
-    ],
-)
-def test_kinds_are_known_by_content(
-    tmp_path: Path, ask: Command, monkeypatch: MonkeyPatch, source: str, data: bytes, told: str
-) -> None:
-    (tmp_path / "agreement.txt").write_bytes(data)
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
-    done = ask(source, "What was the margin in 2022, or the deposit?")
-    assert done.code == 3 and f"Nearest: {told}" in done.err
 
 
 pytest.importorskip("tantivy")

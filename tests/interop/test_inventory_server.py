@@ -127,12 +127,6 @@ def test_wrong_arguments_are_refused(given: dict[str, Any], said: str) -> None:
     assert result.is_error and said in text_of(result)
 
 
-def test_a_name_that_no_tool_has_is_refused() -> None:
-    with pytest.raises(ExceptionGroup) as caught:
-        results(served(), "tables_ofline")
-    assert caught.group_contains(MCPError, match=r"Did you mean 'tables_offline'\?")
-
-
 def test_what_fails_is_an_error_and_what_declines_a_result() -> None:
     def decline() -> str:
         raise Declined("nobody knows", hint="Ask another.")

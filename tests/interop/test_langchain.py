@@ -9,7 +9,6 @@ import pytest
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.documents import Document
 from langchain_core.messages import ToolMessage
-from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import BaseTool, InjectedToolArg, InjectedToolCallId, StructuredTool, tool
 from langchain_core.tools import ToolException as Told
 from langgraph.prebuilt import InjectedState, ToolRuntime
@@ -57,16 +56,6 @@ def test_a_runnable_runs_sync_and_async(executor: Executor, league: Table) -> No
     *outputs, parts = asyncio.run(later())
     assert [each["answer"] for each in outputs] == ["47"] * 4
     assert list(runnable.stream(given)) == parts == [runnable.invoke(given)]
-
-
-def test_a_question_alone_is_an_input_and_a_runnable_is_part_of_a_chain() -> None:
-    @chameleon.tool
-    def shout(state: State) -> str:
-        """Shouts."""
-        return str(state.input["question"]).upper()
-
-    chain = as_runnable(of(shout)) | RunnableLambda(lambda output: output["answer"])
-    assert chain.invoke("hello") == "HELLO" and chain.batch(["a", "b"]) == ["A", "B"]
 
 
 def test_what_is_not_answered_is_raised(executor: Executor, league: Table) -> None:

@@ -167,26 +167,20 @@ def test_what_is_sent_live_is_the_same(executor: Executor, tmp_path: Path, recei
     assert taken(receiver) == live and len(live) == 10
 
 
-@pytest.mark.parametrize(
-    ("status", "body", "fault"),
-    [(302, "", "Found"), (400, "", "Bad Request"), (503, "endless", "Service Unavailable")],
-)
+FAILURES = [(302, "", "Found"), (400, "", "Bad Request"), (503, "endless", "Service Unavailable")]
+
+
+@pytest.mark.parametrize("failure", FAILURES)
 def test_a_receiver_that_fails_costs_a_run_one_warning(
-    executor: Executor,
-    receiver: OtlpReceiver,
-    caplog: pytest.LogCaptureFixture,
-    monkeypatch: pytest.MonkeyPatch,
-    status: int,
-    body: str,
-    fault: str,
+    executor: Executor, receiver: OtlpReceiver, caplog: Any, monkeypatch: Any, failure: Any
 ) -> None:
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "0.5")
-    receiver.status, receiver.body = status, body
+    receiver.status, receiver.body, fault = failure
     begun = time.monotonic()
     play(executor.stream(ASKED), receiver)
     assert time.monotonic() - begun < 5 and len(receiver.headers) <= 1
     told = [record.getMessage() for record in caplog.records if record.name == "chameleon"]
-    assert told == [f"10 of 10 spans did not reach {receiver.url}/v1/traces: HTTP {status} {fault}"]
+    assert told == [f"10 of 10 spans did not reach {receiver.url}/v1/traces: HTTP {receiver.status} {fault}"]
 
 
 def test_what_cannot_be_sent_as_it_stands_takes_nothing_along(receiver: OtlpReceiver) -> None:

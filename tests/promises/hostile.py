@@ -84,7 +84,6 @@ REPLIES: dict[str, Hostile] = {
     "JSON that goes down": replied('{"a":' * 10_000, 1, _NO_ANSWER, extends="tabmwp"),
     "programs without an end": replied(_PROGRAMS, 0, r"\A1\n", extends="tabmwp_pot"),
     "a reply that steers": replied(_STEERS, 0, r"\A12", "--trace"),
-    "a reply that steers, as JSON": replied(_STEERS, 0, r"\\u001b", "--json"),
     "tags that nobody sees": replied("The answer is 12\U000e0041\u00ad\0", 0, r"\A12"),
     "only blanks": replied(" " * 900_000, 1, "empty reply"),
     "a thought that never ends": replied("<think>" + "hm " * 300_000, 1, _THOUGHTS),
@@ -93,15 +92,12 @@ REPLIES: dict[str, Hostile] = {
     "a call of a tool": replied(body(choices=[_CALL]), 1, "solution_generator"),
     "tokens that are no number": replied(usage("NaN", "NaN"), 0, _ANSWERED),
     "tokens below nothing": replied(usage("-5", "-0.5"), 0, _ANSWERED, *_LOG),
-    "endless cost with a log": replied(usage("1", "1e999"), 0, _ANSWERED, *_LOG),
     "figures of 400 digits": replied(usage("9" * 400, "9" * 400), 0, _ANSWERED, *_LOG),
     "tokens of 5,000 digits": replied(usage("9" * 5_000), 1, "one line|openai:local"),
     "no choices": replied(body(choices=[]), 1, _NAMED),
     "a message that is a number": replied(body(choices=[{"message": 5}]), 1, _NAMED),
-    "a model that steers": replied(body(model=json.dumps(EVIL)), 0, _ANSWERED, "--json"),
     "a body that goes down": replied(Fault(200, "[" * 100_000), 1, _NAMED),
     "an error that steers": replied(Fault(400, {"error": _STRANGE_ERROR}), 1, _NAMED),
-    "a page for an error": replied(Fault(401, "<html>" + EVIL * 10_000), 1, "refused the key"),
 }
 
 
@@ -162,13 +158,11 @@ INVENTORIES: dict[str, Hostile] = {
     "a large number": checked(_BASE + "budget: {calls: 1" + "0" * 400 + "}\n", 0, "is fine"),
     "a name that steers": checked(_STEERING, 0, "is fine"),
     "UTF-16": checked(_BASE.encode("utf-16"), 1, r"mine\.yaml"),
-    "itself as its base": checked("name: mine\nextends: mine.yaml\n", 1, r"mine\.yaml"),
     "a grid of laughs": grid(laughing("[x]", "{name}")),
-    "a parameter that laughs": Hostile((*ASK, "-p", "stop=" + "[" * 5_000), 2, "cannot be read"),
     **{f"a prompt of {template}": prompted(template) for template in _TEMPLATES},
 }
 
-_LONG_NAME, _NAME_WITH_BREAK = "n" * 5_000, "a\n\x1b[2Jb.csv"
+_NAME_WITH_BREAK = "a\n\x1b[2Jb.csv"
 _OUTSIDE = os.fsdecode(b"caf\xe9\xff.csv")  # bytes that are no UTF-8
 _EVAL = ("eval", "tables_offline", str(ROOT / "demos" / "data" / "problems.jsonl"))
 _SCRIPTED, _DOCTOR = (*ASK, "-m", "scripted:x"), ("doctor",)
@@ -184,10 +178,7 @@ _LINES: dict[str, tuple[tuple[str, ...], int, str]] = {
     **{f"{option} {value[:20]}": ((*_EVAL, option, value), 2, option) for option, value in _NUMBERS},
     "an index with a break in its name": (("ask", "Who?", "--index", "a\nb"), 1, "a b"),
     "a question that steers": (("ask", f"How{EVIL} many?", *_AS_JSON), 3, '"answer": null'),
-    "a question that is no UTF-8": (("ask", f"{_OUTSIDE}?", *_AS_JSON, *_LOG), 3, '"answer": null'),
     "a table whose name is no UTF-8": ((*_WHO, _OUTSIDE), 1, "no such file|caf"),
-    "a unit that steers": ((*ASK_OFFLINE, "--unit", EVIL), 0, "12"),
-    "a name of 5,000 bytes": ((*_WHO, _LONG_NAME), 1, "name too long|n+|cannot"),
     "a model that steers": ((*ASK, "-m", f"{EVIL}:x"), 1, _OURS),
     "a database that is none": ((*_WHO, f"postgresql://u:geheim@{EVIL}/x"), 1, "(?s)^(?!.*geheim)"),
     "a log without room": ((*ASK_OFFLINE, "--log", "/dev/full"), 1, "log|/dev/full"),
@@ -261,8 +252,8 @@ def _log(code: int, told: str, *lines: str) -> Hostile:
 
 
 _PAGE, _NO_EVENT = "report --html page.html", "is not an event"
-_WHOLE = (_SETTINGS, _RESULT, {"id": "1"} | _BEGUN, _BEGUN, _PLAN, _STEP)
-_set, _made, _event, _started, _planned, _stepped = (partial(with_json, each) for each in _WHOLE)
+_WHOLE = (_RESULT, {"id": "1"} | _BEGUN, _BEGUN, _PLAN, _STEP)
+_made, _event, _started, _planned, _stepped = (partial(with_json, each) for each in _WHOLE)
 _STEERING_JSON = json.dumps(EVIL)
 _STEERING_PLAN = _made(plan=json.dumps([EVIL, EVIL]))
 _ASKED = json.dumps({"question": EVIL})
@@ -293,10 +284,8 @@ def _resulted(**parts: str) -> Hostile:
 
 RUNS: dict[str, Hostile] = {
     "settings that go down": _run("report", 1, "settings", _DEEP),
-    "settings that steer": _run("report", 0, "mine", _set(model=_STEERING_JSON)),
     **{f"a result whose {name} is {value[:20]}": _resulted(**{name: value}) for name, value in _BAD_RESULTS},
     "a plan that steers": _run("stats", 0, "2J", result=_STEERING_PLAN),
-    "events that go down": _run(_PAGE, 1, _NO_EVENT, events=_event(input=_DEEP)),
     "a table that lies in an event": _run(_PAGE, 1, _NO_EVENT, events=_event(input=_BAD_TABLE)),
     "a page that steers": _run(_PAGE, 0, "Page", "", _made(answer=_STEERING_JSON), _event(input=_ASKED)),
     "a member that lies elsewhere": _run(_PAGE, 1, "cannot be read", result=_made(member="99")),
@@ -327,6 +316,5 @@ PREDICTIONS: dict[str, Hostile] = {
         what: _scored(with_json({"pid": "1"}, **{field: value}), code, told, field)
         for what, (field, value, code, told) in _VALUES.items()
     },
-    "a row whose id is a list": _scored('{"pid": [1], "prediction": 5}', 1, "predictions|id", "prediction"),
     "a field that steers": _scored('{"pid": "1", "prediction": 5}', 1, _NONE, f"a{EVIL}.b"),
 }

@@ -26,16 +26,9 @@ from tests.promises.hostile import (
 )
 from tests.promises.hostile_files import DOCUMENTS, PICTURES, TABLES
 
-KINDS = {
-    "reply": REPLIES,
-    "inventory": INVENTORIES,
-    "command line": COMMAND_LINES,
-    "table": TABLES,
-    "document": DOCUMENTS,
-    "picture": PICTURES,
-    "run": RUNS,
-    "prediction": PREDICTIONS,
-}
+NAMES = ("reply", "inventory", "command line", "table", "document", "picture", "run", "prediction")
+TABLED = (REPLIES, INVENTORIES, COMMAND_LINES, TABLES, DOCUMENTS, PICTURES, RUNS, PREDICTIONS)
+KINDS = dict(zip(NAMES, TABLED, strict=True))
 CASES = [(kind, what) for kind, cases in KINDS.items() for what in cases]
 _MOST = (1 << 30) + (1 << 27)  # what a reader of files may take, and what its process begins with
 _STEERING = {"Cc", "Cf", "Cs", "Co"}

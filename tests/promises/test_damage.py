@@ -7,6 +7,7 @@ import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -70,13 +71,7 @@ def bookmarks() -> bytes:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", HARMED)
 def test_what_is_damaged_is_told_and_left_or_does_no_harm(
-    loopback: Start,
-    command: Command,
-    hashed: Hashed,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    name: str,
-    kind: str,
+    loopback: Start, command: Command, hashed: Hashed, tmp_path: Path, monkeypatch: Any, name: str, kind: str
 ) -> None:
     def run(line: str, *more: str) -> Outcome:
         monkeypatch.setattr("sys.stdin", io.StringIO())
