@@ -44,7 +44,6 @@ SEARCH_DOCS = (ROOT / "docs/web_search.md").read_text("utf-8")
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path) -> Path:
-    """An inventory that can do without a part, and a problem whose picture is not there."""
     row = {"pid": "1", "question": "Is it?", "choices": ["yes", "no"], "answer": 0, "hint": ""}
     row |= {"image": "museum.png", "subject": "social science", "grade": "grade2"}
     for name, text in (("tools.py", TOOLS), ("mine.yaml", SKIPS), ("d.jsonl", json.dumps(row))):

@@ -198,7 +198,6 @@ PRICES
 
 
 def contract() -> bytes:
-    """Four pages, a head and a foot on each, numbered clauses, and a ruled table on the third."""
     pages = []
     for number, text in enumerate(CONTRACT.strip().split("\n\n"), 1):
         lines = (line.partition(" ") for line in text.splitlines())

@@ -15,7 +15,6 @@ _YEARS = ("2016", "2017", "2018", "2019", "2020")
 
 
 def make_problems(count: int, seed: int = 20) -> list[Problem]:
-    """`count` inputs for the inventory tabmwp, each of the kinds below in turn."""
     chance = random.Random(seed)
     return [_KINDS[number % len(_KINDS)](chance, number) for number in range(count)]
 

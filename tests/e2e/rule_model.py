@@ -54,7 +54,6 @@ class Item:
     unit: str = ""
 
     def roll(self, what: str, sides: int) -> int:
-        """A number below `sides` that this question always gets for `what`."""
         return zlib.crc32(f"{what}: {self.question}".encode()) % sides
 
 
@@ -140,8 +139,6 @@ def events(state: State) -> list[Event]:
 
 
 def outline(state: State, without: Iterable[str] = ("seconds", "at")) -> list[Any]:
-    """Everything that a run's log says but its times."""
-
     def pruned(value: Any) -> Any:
         if isinstance(value, dict):
             return {key: pruned(item) for key, item in value.items() if key not in without}

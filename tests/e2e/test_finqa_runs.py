@@ -41,7 +41,6 @@ def run(loopback: Start, reply: Any, name: str, **retriever: Any) -> tuple[State
 
 
 def asked(server: LoopbackServer) -> str:
-    """The case that the model was given last, without the examples before it."""
     text: str = server.requests[-1]["messages"][-1]["content"]
     return text.rpartition("Here is the question to answer.")[2] or text
 

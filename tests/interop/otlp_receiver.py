@@ -27,7 +27,6 @@ class Received:
     below: list["Received"] = field(default_factory=list)
 
     def outline(self) -> Any:
-        """Its name, and those of the spans below it in the order of their beginnings."""
         return (self.name, [each.outline() for each in self.below]) if self.below else self.name
 
     def lines(self, keys: tuple[str, ...] = (), depth: int = 0) -> list[str]:

@@ -175,7 +175,6 @@ NARROW = (
 def asked(
     drawing: Drawing, angle: float, folder: Path
 ) -> tuple[Mapping[str, Any], list[tuple[str, str, str]]]:
-    """The cache after the picture was read, and each question with its verdict and what was answered."""
     path = folder / f"{drawing.name}{angle}.png"
     drawing.picture(angle).save(path)
     detector, reader = TextDetector("rapidocr"), LabelReader()

@@ -106,7 +106,6 @@ def checked(text: str | bytes, code: int, told: str) -> Hostile:
 
 
 def laughing(first: str, next_level: str, levels: int = 30) -> str:
-    """Aliases of which each holds the one before nine times."""
     lines = [f"a0: &a0 {first}"]
     for level in range(1, levels):
         below = ", ".join(next_level.format(n=n, name=f"*a{level - 1}") for n in range(9))

@@ -122,7 +122,6 @@ class Case:
 
 
 def question(place: Path, *options: str, inventory: str = WORDS) -> list[str]:
-    """Return the arguments that ask for number 7, whose answer is 1007."""
     (place / "inventory.yaml").write_text(inventory)
     (place / "table.csv").write_text(TABLE.replace(" | ", ","))
     files = ["--table", str(place / "table.csv"), "--inventory", str(place / "inventory.yaml")]
@@ -174,7 +173,6 @@ def wait_until(is_so: Callable[[], bool], process: subprocess.Popen[str] | None 
 
 
 def told_or_right(outcome: Outcome) -> str:
-    """Return the last complaint on stderr of a command that failed; "" where it went well."""
     assert "Traceback" not in outcome.err and "a fault of ours" not in outcome.err, outcome.err
     if not outcome.code:
         return ""

@@ -198,7 +198,6 @@ def know_embeddings() -> None:
 
 
 def kill_builds(folder: str, embeddings: str) -> None:
-    """Kill a build at each moment: one that adds to an index, and a first one."""
     know_embeddings()
     for number, moment in enumerate(MOMENTS):
         for place in (f"{folder}/{number}", f"{folder}/first-{number}"):

@@ -219,14 +219,12 @@ def briefly(seconds: float) -> None:
 
 
 def client(*servers: WebServer, seconds: float = 5.0, **options: Any) -> Web:
-    """A client that may ask these servers, and nothing else on this machine."""
     limits = options.pop("limits", WebLimits(seconds=seconds, bytes=100_000))
     settings = {"sleep": briefly, "pace": HostPace(), **options}
     return Web(limits, tuple(server.host for server in servers), **settings)
 
 
 def fetched(web: Web, url: str, **options: Any) -> WebReply:
-    """Fetch and keep, as one does whom the reply was of use."""
     reply = web.fetch(url, **options)
     web.keep(reply)
     return reply
