@@ -33,7 +33,6 @@ modules: {says: {use: own:Says}}
 
 @pytest.fixture(autouse=True)
 def _files(tmp_path: Path) -> None:
-    """The table of the question, and tabmwp with waits that suit a test."""
     (tmp_path / "table.csv").write_text(to_text(PROBLEM["table"], "csv"))
     (tmp_path / "quick.yaml").write_text("name: quick\nextends: tabmwp\nllm: {retries: 1, timeout: 2}\n")
     (tmp_path / "apples.csv").write_text(APPLES)
@@ -102,6 +101,7 @@ def test_a_replay_names_the_nearest_prompt(loopback: Start, sh: Command, monkeyp
 def test_logs_of_other_questions_and_no_logs_are_kept(loopback: Start, sh: Command, tmp_path: Path) -> None:
     loopback(RuleModel())
     assert sh(ASK, "--log", "run.jsonl").code == 0
+    assert "nothing is asked again" in sh(ASK, "--log", "run.jsonl", "--trace").err
     (tmp_path / "notes.txt").write_text("milk\nbread\n")
     for line, log, complaint in (
         (ASK.replace("visitors", "guests"), "run.jsonl", "the log belongs to another question"),

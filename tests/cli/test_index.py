@@ -37,7 +37,6 @@ FILES = {
 
 
 def mixed_folder(at: Path) -> Path:
-    """A copy of the demo's folder with a DuckDB database and a Parquet file, and files that hold no table."""
     shutil.copytree(DEMO, at)
     duckdb = pytest.importorskip("duckdb")
     with closing(duckdb.connect(str(at / "shop" / "machines.duckdb"))) as database:

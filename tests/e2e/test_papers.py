@@ -59,13 +59,6 @@ def test_few_passages_answer(
     assert len(request["messages"][-1]["content"]) < 20_000
 
 
-def test_passages_that_do_not_tell_are_declined(ask: Command, loopback: Start) -> None:
-    loopback(finding("no such words"))
-    done = ask("agreement.pdf", "Which bank keeps the prices?", *MODEL)
-    assert done.code == 3 and "do not answer the question" in done.err
-    assert "Nearest: agreement.pdf, " in done.err
-
-
 @pytest.mark.parametrize(
     ("name", "text", "code", "told"),
     [

@@ -25,7 +25,6 @@ REFUSED = Fault(400, {"error": {"message": "Invalid parameter: 'response_format'
 
 
 def in_form(request: dict[str, Any]) -> str:
-    """Reply as a model does that keeps to the schema, and in text where none is asked for."""
     form = request.get("response_format", {}).get("json_schema", {}).get("schema", {}).get("properties", {})
     prompt = request["messages"][-1]["content"]
     if "modules" in form or prompt.endswith("Modules:"):
@@ -166,6 +165,27 @@ def test_what_it_finds_changes_the_answer(loopback: Start, inventory: str, plan:
     assert "12:35" in str(state.answer) and "bus_facts" in state.plan, state.ended
 
 
+class FirstRow(Module):
+    """Keeps the first row: its hooks return whole mappings, as in the paper."""
+
+    def run(self, state: Any) -> Table:
+        return state.table.take_rows([0])
+
+    def update_input(self, input: Any, output: Any) -> Any:
+        return {**input, "table": output}
+
+    def update_cache(self, cache: Any, output: Any) -> Any:
+        return {**cache, "knowledge": "One row was kept.", "gone": None}
+
+
+def test_hooks_may_return_the_whole_mapping() -> None:
+    model = ScriptedModel(['["first_row", "solution_generator", "answer_generator"]', "The answer is 1."])
+    inventory = Inventory.parse({"name": "mine", "extends": "tabmwp", "modules": {"first_row": FirstRow}})
+    state = Executor(inventory, LLM.connect(model)).run({"question": "How many?", "table": STOPS})
+    assert len(state.table.rows) == 1 and state.history[0].input_changes.keys() == {"table"}
+    assert "Knowledge: One row was kept.\n" in (prompt := model.requests[-1][-1][1]) and "Gone" not in prompt
+
+
 COUNT = 27
 OF_ONE_RUN = ("seconds", "at", "cached", "usage", "attempts")
 PROBLEM = make_problems(8)[7]
@@ -218,6 +238,13 @@ def test_a_bad_plan_is_repaired_once_then_the_fallback_runs(loopback: Start, pla
     assert [plan.kind for plan in state.plans][:3] == ["proposed", "proposed", "fallback"]
     assert model.asked.count("planner") == 2 and fault in state.plans[2].note
     assert state.plan == PROGRAM and state.answer is not None
+
+
+@pytest.mark.parametrize("reply", [Reply(BY_PROGRAM[:30], finish="length"), Reply("", finish="length")])
+def test_a_plan_that_is_cut_off_or_empty_is_repaired(loopback: Start, reply: Reply) -> None:
+    loopback(RuleModel({"planner": [reply] * 3 + [BY_SOLUTION]}))
+    first, second = tabmwp().run(PROBLEM).plans[:2]
+    assert first.refused and first.calls[0].usage.calls == 3 and second.names == SOLUTION
 
 
 def how_ended(state: State) -> tuple[str, str, str]:

@@ -62,7 +62,6 @@ asyncio.run(talk())
 
 
 def entry(name: str, place: Path) -> list[str]:
-    """Write the files of an entry point, and return Python's arguments."""
     for file, text in _FILES.items():
         (place / file).parent.mkdir(parents=True, exist_ok=True)
         (place / file).write_text(text)

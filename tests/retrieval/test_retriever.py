@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -43,19 +42,6 @@ def test_a_score_orders_the_first_and_the_rest_follows(index: Index) -> None:
         assert {hit.id for hit in hits[:40]} == set(expected) and [hit.id for hit in hits[40:]] == first[40:]
         assert hits == sorted(hits, key=lambda hit: -hit.score)
         assert all(searched.search(query, k) == hits[:k] for k in (1, 7, 60))
-
-
-def test_one_serves_all_threads_and_finds_nothing_of_nothing(index: Index, tmp_path: Path) -> None:
-    for searched in (make_retriever(index, "bm25"), make_retriever(index, "lexical")):
-        with ThreadPoolExecutor(8) as pool:
-            found = list(pool.map(searched.search, questions(60)))
-        assert found == searched.search_many(questions(60))
-        assert searched.search_many(["", "the", "unheard", " ?! "], 5) == [[]] * 4
-        assert searched.search("river", 0) == searched.search("river", -1) == []
-    assert make_retriever(build_index(tmp_path, [], "bm25"), "lexical").search("river") == []
-    for spec in ("dense", "blend", {"first": "bm25", "rerank": "dense"}):
-        with pytest.raises(InputError, match=r"words alone and has no vectors.*first: blend"):
-            make_retriever(index, spec)
 
 
 def test_what_is_no_retriever_is_refused_with_what_may_be_meant() -> None:
