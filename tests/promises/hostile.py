@@ -85,6 +85,7 @@ REPLIES: dict[str, Hostile] = {
     "programs without an end": replied(_PROGRAMS, 0, r"\A1\n", extends="tabmwp_pot"),
     "a reply that steers": replied(_STEERS, 0, r"\A12", "--trace"),
     "tags that nobody sees": replied("The answer is 12\U000e0041\u00ad\0", 0, r"\A12"),
+    "half a character in a program": replied("ans = 'x\ud800'", 1, "does not work", extends="tabmwp_pot"),
     "only blanks": replied(" " * 900_000, 1, "empty reply"),
     "a thought that never ends": replied("<think>" + "hm " * 300_000, 1, _THOUGHTS),
     "a plan of 10,000 steps": replied(json.dumps(["x"] * 10_000), 1, _NO_ANSWER, extends="tabmwp"),
