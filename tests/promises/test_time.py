@@ -99,7 +99,7 @@ def test_a_long_time_to_wait_ends_with_the_run(loopback: Start, command: Command
     brief = f"{HASTY}budget: {{seconds: 1}}\n"
     outcome = command(*question(tmp_path, "--store", "off", inventory=brief))
     assert outcome.code == 1 and "Traceback" not in outcome.err and "a fault of ours" not in outcome.err
-    assert len(server.requests) == 1 and time.monotonic() - begun < 20
+    assert len(server.requests) == 1 and time.monotonic() - begun < 50
 
 
 def test_a_reply_that_nobody_asked_for_answers_no_later_question() -> None:
@@ -137,4 +137,4 @@ def test_each_entry_point_ends_in_time(loopback: Start, tmp_path: Path, name: st
     with entered(name, tmp_path) as process:
         outcome = ended(process)
     assert "openai:local" in outcome.out + outcome.err and "Traceback" not in outcome.err, outcome
-    assert outcome.code in (0, 1) and "1007" not in outcome.out and time.monotonic() - begun < 20
+    assert outcome.code in (0, 1) and "1007" not in outcome.out and time.monotonic() - begun < 50
