@@ -166,6 +166,7 @@ USAGE = [
     ("chat tables_offline --table -", "standard input has the questions"),
     ("serve --mcp", "INVENTORY"),
     ("serve --mcp tables_offline --http http", "is no [HOST:]PORT"),
+    ("index bare --out x -m openai:local", "a model is asked for --summaries alone"),
     ("list grids tablerag", "only modules and planners are shown one by one"),
 ]
 

@@ -176,8 +176,8 @@ def test_what_compare_keeps_is_reported_by_its_folder_and_by_all_in_it(sh: Comma
 def test_ways_of_one_name_are_told_apart_and_a_misspelled_file_is_no_question(sh: Command) -> None:
     arms = sh(f"{TWO} -i tables_offline --json").json["arms"]
     assert [arm["arm"] for arm in arms] == ["tables_offline", "tables_offline (2)"]
-    done = sh(TWO, "-i", "tables").out
-    assert "tables could not run: it asks a model, and none is named" in done
+    done = sh("compare q.csv -i tables -i tables_offline -i tables_first").out
+    assert "tables could not run: it asks a model" in done and "to tables_offline, the first that ran" in done
     missing = sh(TWO.replace("q.csv", "qs.csv"))
     assert missing.code == 1 and "there is no such file. Did you mean 'q.csv'?" in missing.err
 

@@ -237,6 +237,7 @@ or longer.
     "1.3 Up, see\n1.4 below.\n\n1.4 It ends.\n=> 1.3: 1.3 Up, see\n1.4 below.\n=> 1.4: 1.4 It ends.",
     "**1. Scope.** It is wide.\n\n- 1.1 It is dry.\n- 1.2 It is wet.\n=> 1 Scope: 1. Scope. It is wide.\n"
     "=> 1 Scope > 1.1: 1.1 It is dry.\n=> 1 Scope > 1.2: 1.2 It is wet.",
+    "# A\n\nOne.\n\n# A\n\nTwo.\n=> A: One.\n\nTwo.",
     "1. Crane A\n2. Crane B\n3. Crane C\n=> : 1. Crane A\n2. Crane B\n3. Crane C",
     "# Terms\n\n## 1 Fees\n1.1 Setup fee EUR 500\n1.2 Monthly fee EUR 80\n"
     "=> Terms > 1 Fees > 1.1: 1.1 Setup fee EUR 500\n=> Terms > 1 Fees > 1.2: 1.2 Monthly fee EUR 80",

@@ -11,8 +11,6 @@ from tests.local_server import JsonHandler, LocalServer
 
 @dataclass
 class Received:
-    """A span as it came: times are nanoseconds, attributes Python values."""
-
     trace: str
     id: str
     parent: str
@@ -53,7 +51,6 @@ class OtlpReceiver(LocalServer):
 
     @property
     def traces(self) -> list[Received]:
-        """The outermost spans with those below, in the order of their beginnings; each span counts once."""
         spans = {span.id: span for span in self.spans}
         for span in sorted(spans.values(), key=lambda each: each.start):
             if span.parent:

@@ -283,6 +283,9 @@ def test_names_and_texts_of_strangers_are_made_harmless() -> None:
     assert about and not re.search("[\x1b\n\u202e]", about)
     good, wrong = results(server, "_mine_31m_tool", {}, {"\x1b[2Jquestion": "?"})
     assert text_of(good) == "hello" and wrong.is_error and "\x1b" not in text_of(wrong)
+    with pytest.raises(ExceptionGroup) as caught:
+        results(server, "mine_31m_tool")
+    assert caught.group_contains(MCPError, match="Did you mean '_mine_31m_tool'")
     with pytest.raises(InventoryError, match="two inventories are called mine"):
         served(of(hello), of(hello))
 

@@ -54,7 +54,6 @@ class Hashed(Embeddings):
 
 
 def forget(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let models be loaded anew, as another process would: without a memory of what they have embedded."""
     monkeypatch.setattr(embeddings, "_embedder", once(embeddings._embedder.__wrapped__))
 
 

@@ -168,6 +168,7 @@ def test_auto_is_blend_if_the_embeddings_are_there(tmp_path: Path, hashed: Hashe
         with pytest.raises(MissingPackage, match=r"pip install .*\[faiss\]"):
             make_retriever(index)
     monkeypatch.setattr(models, "find_spec", lambda _: None)
+    assert index.evidence("river", []) == []
     index = Index.open(index.path)
     assert make_retriever(index).search("river") == make_retriever(index, "lexical").search("river")
     with pytest.raises(MissingPackage, match="pip install"):

@@ -22,8 +22,6 @@ from tests.local_server import JsonHandler, LocalServer, in_turn, serving
 
 @dataclass(frozen=True)
 class Asked:
-    """A request as it came: header names in lower case, the time on a clock that only goes forward."""
-
     method: str
     path: str
     query: dict[str, str]
@@ -108,8 +106,6 @@ class _Handler(JsonHandler):
 
 
 def raw_server(start: bytes, for_ever: bytes = b"") -> AbstractContextManager[str]:
-    """Answer every connection with these bytes, the latter again and again; give "host:port"."""
-
     def say(connection: socket.socket) -> None:
         connection.sendall(start)
         while for_ever:
