@@ -42,7 +42,7 @@ run_ray() {
 
 run_pictures() {
   environment pictures -e '.[test,ocr]'
-  tests pictures tests/pictures tests/modules/vision tests/e2e/test_scienceqa_runs.py tests/e2e/test_pictures_runs.py \
+  tests pictures tests/pictures tests/modules/vision tests/e2e/test_scienceqa_runs.py \
     tests/test_documents.py
 }
 

@@ -55,10 +55,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 # Folders and files of tests that all start processes, or take many seconds together.
 SLOW = """
-served faults modules/vision cli/test_approve.py cli/test_completion.py cli/test_terminal.py
+served promises modules/vision cli/test_terminal.py
 evaluation/test_report_browser.py evaluation/test_stopping.py interop/test_mcp_http.py interop/test_ray.py
 modules/compose/test_mcp_server.py modules/compose/test_nested_runs.py modules/search/test_search.py
-retrieval/test_index_crashes.py test_docs_blocks.py test_docs_site.py test_documents.py test_notebooks.py
+test_docs_blocks.py test_docs_site.py test_documents.py test_notebooks.py
 test_tools_page.py
 """
 

@@ -62,7 +62,7 @@ class ProgramGenerator(LLMModule):
     def parse(self, text: str) -> str:
         """Return the program. Raises `StepRejected` for one that sets a name to 4,200: a pair, for Python."""
         program = program_in(text)
-        lines = program.encode().split(b"\n")  # `ast` counts bytes
+        lines = program.encode("utf-8", "surrogatepass").split(b"\n")  # `ast` counts bytes
         for each in ast.walk(parsed(program)):
             named = each.targets if isinstance(each, ast.Assign) else [getattr(each, "target", each)]
             pair = getattr(each, "value", None)

@@ -18,11 +18,11 @@ def parsed(program: str) -> ast.Module:
 
 def changed(program: str, *changes: tuple[int, int, int, str]) -> str:
     """Return a program with texts put in at a line and column, in place of what is there up to another."""
-    lines = program.encode().split(b"\n")  # `ast` counts bytes
+    lines = program.encode("utf-8", "surrogatepass").split(b"\n")  # `ast` counts bytes
     for number, begin, end, text in sorted(changes, reverse=True):
         line = lines[number - 1]
         lines[number - 1] = line[:begin] + text.encode() + line[end:]
-    return b"\n".join(lines).decode()
+    return b"\n".join(lines).decode("utf-8", "surrogatepass")
 
 
 def without_loading(program: str) -> str:

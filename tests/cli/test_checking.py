@@ -1,8 +1,8 @@
-"""`chameleon check`, and `eval` of what it finds: what is told, where, and the exit codes."""
-
-from __future__ import annotations
+"""`chameleon check`, `list` and `doctor`: what is told, where, with which exit codes, and no secret."""
 
 import json
+import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +10,8 @@ from pytest import CaptureFixture, MonkeyPatch
 
 from chameleon import Inventory, LLMModule, State, Table
 from tests.e2e.commands import ROOT, Command
+from tests.inventory.installed import SOURCE
+from tests.loopback import Fault, Start
 
 TOOLS = '''
 from chameleon import Module
@@ -42,7 +44,6 @@ SEARCH_DOCS = (ROOT / "docs/web_search.md").read_text("utf-8")
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path) -> Path:
-    """An inventory that can do without a part, and a problem whose picture is not there."""
     row = {"pid": "1", "question": "Is it?", "choices": ["yes", "no"], "answer": 0, "hint": ""}
     row |= {"image": "museum.png", "subject": "social science", "grade": "grade2"}
     for name, text in (("tools.py", TOOLS), ("mine.yaml", SKIPS), ("d.jsonl", json.dumps(row))):
@@ -144,14 +145,6 @@ def test_why_an_evaluation_answered_without_a_module_is_told(sh: Command, folder
     assert "Answered without it, 1 time, for it failed: module shop: SHOP_KEY is not set\n" in outcome.out
 
 
-def test_a_fixed_plan_that_is_refused_is_shown_once(sh: Command, folder: Path) -> None:
-    modules = 'modules: {says: {use: "tools:Says"}, other: {use: "tools:Says"}}\n'
-    plan = "name: mine\nplanner: {use: fixed, plan: [says, other]}\nrules: {last: says}\n"
-    (folder / "mine.yaml").write_text(plan + modules)
-    outcome = sh("ask 'How much?' --inventory mine.yaml --trace")
-    assert outcome.code == 1 and outcome.err.count("Plan refused: says → other") == 1
-
-
 def test_an_inventory_is_read_without_its_code(sh: Command, folder: Path) -> None:
     (folder / "tools.py").write_text("raise SystemExit('imported')")
     (folder / "inner.yaml").write_text(
@@ -168,18 +161,6 @@ def test_an_inventory_is_read_without_its_code(sh: Command, folder: Path) -> Non
     assert imported.code == 1 and "ends Python when it is imported" in imported.complaint
     assert imported.out.startswith("An inventory is code: this one imports or starts tools:Shop, tools:Says.")
     assert sh("check tables").out.startswith("tables ")
-
-
-@pytest.mark.parametrize(
-    ("text", "error"),
-    [
-        ("planner: {use: fixd, plan: [says]}", "there is no planner 'fixd'. Did you mean 'fixed'?"),
-        ("planer: {use: fixed}", "mine.yaml:2: unknown key 'planer'"),
-    ],
-)
-def test_what_is_wrong_is_told_without_importing(sh: Command, folder: Path, text: str, error: str) -> None:
-    (folder / "mine.yaml").write_text(f"name: mine\n{text}\nmodules: {{says: {{use: 'tools:Says'}}}}\n")
-    assert error in sh("check mine.yaml --no-import").complaint
 
 
 BARE = """
@@ -214,3 +195,96 @@ def test_what_the_model_is_told_is_shown_and_what_it_is_not_is_warned_of(sh: Com
     assert notes == [told.format("weather", "its docstring"), told.format("inner", "`about:` in its file")]
     (folder / "mine.yaml").write_text(MINE.replace("react", "{use: fixed, plan: inner}"))
     assert "Note: " not in sh("check mine.yaml").out
+
+
+def test_a_module_is_shown_with_its_keys_and_parameters(sh: Command) -> None:
+    shown = sh("list modules text_detector").out
+    assert re.search(r"^File: .*/modules/vision/text_detector\.py\nSource: shipped$", shown, re.MULTILINE)
+    assert "Reads: input.image\nWrites: cache.detected_text, cache.text_boxes\n" in shown
+    assert '  engine: auto or easyocr or rapidocr = "auto"\n' in shown
+    told = sh("list modules web_search --json").json
+    assert told["writes"] == ["cache.web_search_response"] and told["uses"][:2] == ["web", "BRAVE_API_KEY"]
+    assert {"name": "count", "type": "int", "default": 3} in told["parameters"]
+    every = sh("list modules --json").json
+    assert [each["name"] for each in every] == sorted(each["name"] for each in every)
+    assert all(each["writes"] and each["source"] == "shipped" for each in every)
+
+
+def test_a_planner_is_shown_with_its_parameters(sh: Command) -> None:
+    shown = sh("list planners one_shot").out
+    assert re.search(r"^one_shot: Shows .*\nFile: .*/planners/one_shot\.py\nSource: shipped$", shown, re.M)
+    assert "Parameters, besides those of all planners (" in shown and "  shortlist: int = 40\n" in shown
+    assert "\n\nA plan that was refused, " in shown  # the rest of the docstring
+    told = sh("list planners fixed --json").json
+    plan = {"name": "plan", "type": "str | list[str | dict[str, Any]]"}
+    assert told["asks_model"] is False and told["parameters"] == [plan]
+    assert "shortlist" not in sh("list planners").out
+
+
+@pytest.mark.usefixtures("weather_tools")
+def test_what_others_bring_is_listed_with_its_distribution_and_what_is_wrong(sh: Command) -> None:
+    listed, every = sh("list modules").out, sh("list modules --json").json
+    assert re.search(rf"^weather +{SOURCE}  Tells the weather\.$", listed, re.MULTILINE)
+    assert re.search(r"^text_detector +shipped +Reads the text ", listed, re.MULTILINE)
+    assert re.search(r"^a_text +weather-tools 1\.2  cannot be used: 'no m", listed, re.M)
+    modules = {row["name"]: row for row in every}
+    weather = modules["weather"]
+    assert (weather["source"], weather["class"]) == (SOURCE, "weather_tools:Weather")
+    assert weather["reads"] == ["input.question"]
+    assert modules["made_weather"]["about"] == "Tells the weather of Oslo."
+    errors = {name: row["error"] for name, row in modules.items() if "error" in row}
+    for name, told in {
+        "a_text": "'no module' is no module",
+        "leaving": "'weather_tools.leaving:Leaving' ends Python when it is imported (sys.exit).",
+        "misspelt": "'weather_tools:Wether' fails when imported: AttributeError: ",
+        "needy": "'weather_tools.needy:Needy' needs the package 'a_package_that_nobody_has'. pip install ",
+        "row_lookup": "the name stands for that of Chameleon",
+    }.items():
+        assert errors.pop(name).startswith(told)
+    assert not errors
+    ours, theirs = [row["source"] for row in every if row["name"] == "row_lookup"]
+    assert (ours, theirs) == ("shipped", SOURCE)
+    assert {row["name"]: row["source"] for row in sh("list planners --json").json}["always"] == SOURCE
+
+
+@pytest.mark.parametrize(
+    "name", ["forecast", *(f"weather_tools.functions:{n}" for n in ("forecast", "plain"))]
+)
+def test_a_function_is_shown_with_arguments_and_its_file(sh: Command, weather_tools: Path, name: str) -> None:
+    shown, told = sh("list modules", name).out, sh("list modules --json", name).json
+    card = f"{name.rpartition(':')[2]}(city: string, days: integer = 3) -> {{sky: string}}"
+    file = str(weather_tools / "functions.py")
+    assert shown.startswith(f"{card}: Tells the weather.\nFile: {file}")
+    assert (told["file"], told["card"]) == (file, card)
+    assert told["class"] == "weather_tools.functions:plain" and told["reads"] == []
+
+
+@pytest.mark.usefixtures("weather_tools")
+def test_inventories_are_listed_without_running_anyones_code(sh: Command) -> None:
+    listed = sh("list inventories").out
+    assert "weather_tools" not in sys.modules
+    ours, _, methods = listed.partition("\n\nMethods, to be measured on benchmarks:\n")
+    names = [line.split()[0] for line in ours.splitlines()]
+    assert len(names) == 15 and "tables_first" in names and methods.startswith("chain_of_table ")
+
+
+def test_tells_of_pictures_searches_and_no_value(sh: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    bare = sh("doctor")
+    assert bare.code == 0 and "Search, provider auto: none: no search provider is configured" in bare.out
+    assert "Text in pictures, engine auto: " in bare.out and "Captions on this machine, device" in bare.out
+    monkeypatch.setenv("SEARXNG_URL", "https://searx.example/token-nobody-may-see")
+    monkeypatch.setenv("CHAMELEON_STORE", "postgresql://ann:pa55word@127.0.0.1:1/chest")
+    some, told = sh("doctor"), sh("doctor --json")
+    assert some.code == 0 and "Search, provider auto: searxng\n" in some.out
+    assert "Response store: the response store is a file, and postgresql:…" in some.out
+    packages = told.json["packages"]
+    assert "test" not in packages and {"requests", "urllib3", "lxml"} <= set(packages["web"])
+    assert told.json["search_provider"]["takes"] == "searxng"
+    assert not any(secret in some.out + told.out for secret in ("nobody-may-see", "pa55word"))
+
+
+def test_tells_what_a_server_of_ones_own_does(sh: Command, loopback: Start) -> None:
+    refused = Fault(400, {"error": {"message": "tools are not supported"}})
+    loopback(lambda request: refused if "tools" in request else '{"city": "Oslo"}')
+    assert "  context: 4,096 tokens, structured output: yes, tools: no (" in sh("doctor").out
+    assert sh("doctor --json").json["server"]["structured output"] == "yes"

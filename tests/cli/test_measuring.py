@@ -1,22 +1,20 @@
-"""`chameleon compare`: its arms told, measured without a model, and evaluated with one over real HTTP."""
-
-from __future__ import annotations
+"""`chameleon compare`, with and without a model, and `chameleon recall`, beside rank-bm25."""
 
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from chameleon.evaluation.recall import read_corpus
 from chameleon.inventory.source import shipped_grids
 from chameleon.retrieval.make import build_index
+from tests.benchmarks.shared_data import DATA, anchors, needs_data
 from tests.e2e.commands import Command
 from tests.engine.files import write
 from tests.evaluation.grid_runs import BOATS, GRID, HEADER, arms, last_boat, make
 from tests.evaluation.rows import read_lines, write_rows
 from tests.loopback import Fault, Start
+from tests.retrieval.hashed import tables
 
 MODEL = " --model openai:local --workers 1"
 RUN = f"grid grid.yaml questions.jsonl {MODEL} --out out"
@@ -105,9 +103,7 @@ def test_max_cost_is_that_of_all_arms(loopback: Start, sh: Command) -> None:
     assert [arm["problems"] for arm in arms(done.out).values()] == [4, 4, 4]
 
 
-def test_an_arm_that_cannot_run_stops_no_other_and_a_wrong_key_all(
-    loopback: Start, sh: Command, tmp_path: Path
-) -> None:
+def test_an_arm_that_cannot_run_stops_no_other(loopback: Start, sh: Command, tmp_path: Path) -> None:
     loopback(last_boat)
     retriever = "{use: table_retriever, retriever: {embeddings: nobody}}"
     make(tmp_path, GRID.replace("one: {}", f"one: {{modules: {{keep: {retriever}}}}}"))
@@ -119,7 +115,7 @@ def test_an_arm_that_cannot_run_stops_no_other_and_a_wrong_key_all(
     assert stopped.code == 1 and "refused the key" in stopped.err and len(server.requests) == 1
 
 
-def test_indexes_are_searched_whoever_built_them(loopback: Start, sh: Command, tmp_path: Path) -> None:
+def test_indexes_are_searched(loopback: Start, sh: Command, tmp_path: Path) -> None:
     pytest.importorskip("tantivy")
     write(tmp_path, FINDER, "finder.yaml")
     write(tmp_path, SEARCHED, "searched.yaml")
@@ -135,7 +131,7 @@ def test_indexes_are_searched_whoever_built_them(loopback: Start, sh: Command, t
         }
         for number in range(4)
     ]
-    corpus = write_rows(tmp_path / "e2e.jsonl", data)
+    write_rows(tmp_path / "e2e.jsonl", data)
     recall = "recall e2e.jsonl e2e.jsonl -r bm25 --json --index"
     plain, told = (sh(f"{recall} index/{name}").json["recall@1"] for name in ("plain", "told --summaries"))
     found = arms(sh("compare searched.yaml e2e.jsonl --json --index index").out)
@@ -144,13 +140,81 @@ def test_indexes_are_searched_whoever_built_them(loopback: Start, sh: Command, t
     assert kept == pytest.approx([1, plain, told]) and plain < told == 1
     bare = arms(sh("compare searched.yaml e2e.jsonl --json").out)
     assert "there is no index to find plain in" in bare["plain"]["lacks"] and found["dense"]["lacks"]
-
     loopback(last_boat)
-    asked = f"grid searched.yaml e2e.jsonl --arm plain --json --index other {MODEL} --out out"
-    build_index(tmp_path / "other/plain", read_corpus(corpus), "bm25")
+    asked = f"grid searched.yaml e2e.jsonl --arm plain --json --index index {MODEL} --out out"
     assert arms(sh(asked).out)["plain"]["evaluation"]["n"] == 4
-    assert list(json.loads((tmp_path / "out/plain/settings.json").read_text())["index"]) == ["plain"]
-    shutil.rmtree(tmp_path / "other")
-    build_index(tmp_path / "other/plain", read_corpus(corpus, summaries=True), "bm25")
-    refused = sh(asked)
-    assert refused.code == 1 and "made with other settings: index.plain" in refused.out
+    assert list(json.loads((tmp_path / "out/plain/settings.json").read_text())["index"]) == ["plain", "told"]
+
+
+FIGURES = ["recall@1", "recall@5", "recall@10", "recall@50", "mrr"]
+KEYS = ["n", *FIGURES, "queries_per_second", "unmatched"]
+RECALLS = "recall tables.jsonl.gz queries.jsonl"
+KINDS = ("question", "statement", "query", "claim")
+
+
+@pytest.fixture
+def _searched(tmp_path: Path) -> None:
+    """40 tables, and queries for 20 of them under all names that there are."""
+    rows = [{"table_id": each.id, **each.table.to_json()} for each in tables(40) if each.table]
+    write_rows(tmp_path / "tables.jsonl.gz", rows)
+    asked = [
+        {"id": n, KINDS[n % 4]: row["caption"], "gold_table_id" if n % 2 else "table_id": row["table_id"]}
+        for n, row in enumerate(rows[:20])
+    ]
+    write_rows(tmp_path / "queries.jsonl", asked)
+
+
+def figures(sh: Command, line: str) -> dict[str, float]:
+    outcome = sh(line, "--json")
+    assert outcome.code == 0, outcome.err
+    found: dict[str, float] = outcome.json
+    assert list(found) == KEYS and found["queries_per_second"] > 0
+    return found
+
+
+@pytest.mark.usefixtures("_searched")
+def test_an_index_serves_as_corpus(sh: Command, tmp_path: Path) -> None:
+    found = [figures(sh, line) for line in (f"{RECALLS} --index kept", "recall kept queries.jsonl")]
+    found.append(figures(sh, f"{RECALLS} --index kept"))
+    assert len({tuple(each[name] for name in FIGURES) for each in found}) == 1
+    build_index(tmp_path / "kept", tables(1, seed=9, first=90))
+    told = sh(RECALLS, "--index", "kept")
+    assert told.code == 1 and "the index holds 41 documents, the corpus 40" in told.err
+    usage = sh("recall kept queries.jsonl --index other")
+    assert usage.code == 2 and "the corpus is an index already" in usage.told
+
+
+@pytest.mark.usefixtures("_searched")
+def test_ranks_reach_beyond_what_is_found(sh: Command, tmp_path: Path) -> None:
+    rows = [{"table_id": str(n), "header": ["word"], "rows": [["river"]], "caption": ""} for n in range(80)]
+    write_rows(tmp_path / "tables.jsonl.gz", rows)
+    asked = [{"question": "river", "table_id": "59"}, {"question": "unheard", "table_id": "3"}]
+    write_rows(tmp_path / "queries.jsonl", asked)
+    found = figures(sh, f"{RECALLS} --retriever bm25")
+    assert (found["recall@50"], found["mrr"], found["unmatched"]) == (0.0, round(1 / 60 / 2, 4), 1)
+    shown = sh(RECALLS, "-r", "{first: bm25, depth: 20}").out
+    assert "depth: 20" in shown.splitlines()[0]
+    assert "1 query found nothing of the table that answers." in shown
+    write_rows(tmp_path / "queries.jsonl", asked[:1])
+    assert "found nothing" not in sh(RECALLS).out
+
+
+@pytest.mark.usefixtures("_searched")
+def test_tables_under_a_key_and_uneven_ones(sh: Command, tmp_path: Path) -> None:
+    table = {"header": ["year", "club"], "rows": [[1999, "Rovers", "extra"], [None]], "caption": None}
+    rows = [{"id": n, "table_id": "a", "question": "rovers", "table": table} for n in range(2)]
+    write_rows(tmp_path / "q.jsonl", rows)
+    assert figures(sh, "recall q.jsonl q.jsonl")["recall@1"] == 1.0
+    write_rows(tmp_path / "other.jsonl", [rows[0], {**rows[1], "table": {**table, "caption": "x"}}])
+    told = sh("recall other.jsonl q.jsonl").complaint
+    assert "row 2: the table_id 'a' stands for another table too" in told
+
+
+@needs_data
+@pytest.mark.usefixtures("_searched")
+def test_more_is_found_than_by_rank_bm25(sh: Command) -> None:
+    data = DATA / "tablerag/e2ewtq.jsonl.gz"
+    found = figures(sh, f"recall {data} {data} --retriever bm25")
+    for name in ("recall@1", "recall@10", "mrr"):
+        value, n = anchors()[f"tablerag.e2ewtq.bm25.{name}"]
+        assert found[name] > value and found["n"] == n, found

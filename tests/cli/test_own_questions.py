@@ -1,7 +1,5 @@
 """`eval`, `compare` and `report` over questions of your own, and the same from Python."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path
@@ -44,7 +42,6 @@ def grid(folder: Path, arms: str) -> None:
 
 
 def scripted(folder: Path, *answers: str) -> str:
-    """Write a model that answers in turn, as `wikitq_end_to_end` asks it."""
     (folder / "replies").write_text("\n".join(map(json.dumps, answers)), "utf-8")
     return "scripted:replies"
 
@@ -58,13 +55,6 @@ def test_eval_needs_no_other_option_and_says_what_it_does_without_a_model(sh: Co
     assert (counts["n"], counts["correct"]) == (5, 4)
     (folder / "q.jsonl").write_text(json.dumps({"question": MOST, "answer": "Kingsmere"}), "utf-8")
     assert sh("eval tables_offline q.jsonl -t league.csv --json").json["correct"] == 1
-
-
-def test_an_evaluation_refuses_another_table(sh: Command, folder: Path) -> None:
-    assert sh(f"{EVAL} --out run --limit 2").code == 0 and "2 of 5 are done" in sh(f"{EVAL} --out run").err
-    (folder / "league.csv").write_text(LEAGUE + "Rovers,1,0\n", "utf-8")
-    told = sh(f"{EVAL} --out run").err
-    assert "the folder was made with other settings: the content of files has changed" in told
 
 
 def test_a_sample_is_the_same_for_the_same_seed(sh: Command, folder: Path) -> None:
@@ -99,13 +89,6 @@ def test_ways_are_compared_in_one_table(sh: Command, folder: Path) -> None:
     assert "right  wrong" in shown and "to the first" in shown and "1 (1 right)" in shown
     table = sh("report both/tables_offline both/wikitq_end_to_end").out
     assert "✓ right, ✗ wrong, – declined, ! failed" in table and "kingsmere" in table
-
-
-def test_a_way_without_its_model_is_told_and_leaves_the_others(sh: Command) -> None:
-    done = sh(TWO, "-i", "tables")
-    assert done.code == 0 and "tables could not run: it asks a model, and none is named" in done.out
-    told = sh("compare q.csv -i tables -i tables_offline -i tables_first").out
-    assert told.count("to tables_offline") == 2 and "to tables_offline, the first that ran" in told
 
 
 def test_an_arm_of_a_grid_has_its_own_inventory_model_and_data(sh: Command, folder: Path) -> None:
@@ -194,45 +177,37 @@ def test_what_compare_keeps_is_reported_by_its_folder_and_by_all_in_it(sh: Comma
 def test_ways_of_one_name_are_told_apart_and_a_misspelled_file_is_no_question(sh: Command) -> None:
     arms = sh(f"{TWO} -i tables_offline --json").json["arms"]
     assert [arm["arm"] for arm in arms] == ["tables_offline", "tables_offline (2)"]
+    done = sh("compare q.csv -i tables -i tables_offline -i tables_first").out
+    assert "tables could not run: it asks a model" in done and "to tables_offline, the first that ran" in done
     missing = sh(TWO.replace("q.csv", "qs.csv"))
     assert missing.code == 1 and "there is no such file. Did you mean 'q.csv'?" in missing.err
 
 
-@pytest.mark.parametrize(
-    ("row", "told", "is_skipped"),
-    [
-        ("What,is,this,too,many", "line 3: this line has 5 cells, and the first line names 4", True),
-        ("How many points does Harbour have?,46", "Runs 2 problems", False),
-        ("How many points?,46,nowhere.csv", "line 3: nowhere.csv: there is no such file", True),
-        ("How many points?,,league.csv", "line 3: it has no answer. Write DECLINE", True),
-    ],
-)
-def test_a_bad_row_is_told_and_skipped(
-    sh: Command, folder: Path, row: str, told: str, is_skipped: bool
-) -> None:
-    (folder / "q.csv").write_text("\n".join([*QUESTIONS.splitlines()[:2], row]), "utf-8")
-    done = sh(f"{EVAL} -t league.csv")
-    assert told in done.err and done.code == 0 and ("Skipped 1 of 2 rows" in done.err) == is_skipped
-    assert sh(f"{EVAL} -t league.csv --sample 1").err.count("skipped: ") == done.err.count("skipped: ") <= 1
+ONE = "\n".join([*QUESTIONS.splitlines()[:2], ""])
+IN_JSON = json.dumps({"question": MOST, "answer": "Kingsmere"}) + "\n\n"
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "told", "is_skipped"),
     [
-        (
-            '{"question": "Q?", "answer": 1}\n\n{"question": \n42\n',
-            ["line 3: this is no", "line 4: each"],
-        ),
-        ("question,answer,tabel\nHow many?,12,x\n", ["column 'tabel' is not used; did you mean 'table'?"]),
-        ("question,answer,unt\nHow many?,12,x\n", ["column 'unt' is not used; did you mean 'unit'?"]),
-        ("question,answer,note\nHow many?,12,x\n", []),
+        (f"{ONE}What,is,this,too,many", "line 3: this line has 5 cells, and the first line names 4", True),
+        (f"{ONE}How many points does Harbour have?,46", "Runs 2 problems", False),
+        (f"{ONE}How many points?,46,nowhere.csv", "line 3: nowhere.csv: there is no such file", True),
+        (f"{ONE}How many points?,,league.csv", "line 3: it has no answer. Write DECLINE", True),
+        (IN_JSON + '{"question": ', "line 3: this is no", True),
+        (f"{IN_JSON}42", "line 3: each", True),
+        ("question,answer,tabel\nHow many?,12,x", "column 'tabel' is not used; did you mean 'table'?", False),
+        ("question,answer,note\nHow many?,12,x", "Runs 1 problem", False),
     ],
 )
-def test_bad_lines_and_odd_columns_are_told(sh: Command, folder: Path, text: str, told: list[str]) -> None:
+def test_a_bad_row_is_skipped(sh: Command, folder: Path, text: str, told: str, is_skipped: bool) -> None:
     name = "q.jsonl" if text.startswith("{") else "q.csv"
     (folder / name).write_text(text, "utf-8")
-    said = sh(f"eval tables_offline {name} -t league.csv").err
-    assert all(said.count(each) == 1 for each in told) and ("not used" in said) == ("not used" in str(told))
+    asked = f"eval tables_offline {name} -t league.csv"
+    done = sh(asked)
+    assert told in done.err and done.code == 0 and ("Skipped 1 of 2 rows" in done.err) == is_skipped
+    assert ("not used" in done.err) == ("not used" in told)
+    assert sh(f"{asked} --sample 1").err.count("skipped: ") == done.err.count("skipped: ") <= 1
 
 
 def test_a_report_leaves_the_log_as_it_is(sh: Command, folder: Path) -> None:

@@ -1,7 +1,5 @@
 """`chameleon.toml`: what it sets, what comes before it, and what it may not hold."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 
@@ -28,7 +26,6 @@ def folder(tmp_path: Path, monkeypatch: MonkeyPatch) -> Path:
 
 
 def settings(folder: Path, text: str, is_own: bool = False) -> None:
-    """Write settings, in the folder or in the user's own file."""
     file = folder / ("config/chameleon/chameleon.toml" if is_own else "chameleon.toml")
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text)
@@ -95,16 +92,12 @@ def test_its_paths_are_seen_from_its_own_folder(sh: Command, folder: Path) -> No
     ("text", "words"),
     [
         ("workrs = 2", "unknown key 'workrs'. Did you mean 'workers'?"),
-        ("[eval]\nwrokers = 2", "unknown key 'eval.wrokers'. Did you mean 'workers'?"),
-        ("[evil]\nworkers = 2", "unknown key 'evil'. Did you mean 'eval'?"),
         ('workers = "many"', "workers is 'many': it should be a valid integer"),
-        ("workers = 0", "workers is 0: it should be greater than or equal to 1"),
         ('params = {reasonin = "x"}', "params: there is no parameter 'reasonin'. Did you mean 'reasoning'?"),
-        ('params = "x"', "params is no table"),
         ('openai_api_key = "x"', "openai_api_key is a secret, and this file may hold none. Set it in the"),
         ('[ask]\ntable = ["postgresql://me:hush@h/db"]', "ask.table is a secret"),
+        ('params = "x"', "params is no table"),
         ("[approve]\nyes = true", "unknown key 'approve.yes'. approve takes no settings."),
-        ("workers = true", "workers is True: it should be a valid integer"),
         ('ask = "x"', "ask is no table. Write what a command takes in a table, [ask]."),
         ("yes = true", "unknown key 'yes'. It is for the command line alone."),
         ('model = " Scripted: x"', "model is a script of replies. It is for the command line alone."),

@@ -1,18 +1,19 @@
-"""What a question comes with: files of standard input, several, or none; inventories within others."""
-
-from __future__ import annotations
+"""What a question comes with: files, standard input and inventories within others; and `chameleon chat`."""
 
 import io
+import json
+import signal
+import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from pytest import MonkeyPatch
 
-from tests.e2e.by_cue import ByCue
-from tests.e2e.commands import ROOT, Command, Outcome
-from tests.loopback import Start
+from chameleon.core.conversation_log import ConversationLog
+from tests.e2e.commands import ROOT, Command, Outcome, environment
 
 Ask = Callable[[str, bytes], Outcome]
 SIGN = "Adult fare: $4.50\nChild fare: $2.25\n"
@@ -21,8 +22,6 @@ ASK = "ask 'What is the adult fare?'"
 
 @pytest.fixture
 def ask(sh: Command, monkeypatch: MonkeyPatch) -> Ask:
-    """Ask with these bytes on standard input."""
-
     def run(options: str, data: bytes) -> Outcome:
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
         return sh(f"{ASK} {options}")
@@ -65,23 +64,15 @@ def test_what_ran_and_what_would_answer_more_is_told(sh: Command, tmp_path: Path
     assert "Or let" not in line or line.index(". ") < line.index("Or let")
 
 
-def test_further_tables_are_joined_by_file_names(tmp_path: Path, loopback: Start, sh: Command) -> None:
-    def chain(text: str) -> str:
-        done = text.rpartition("Function Chain:")[2]
-        return "<END>" if "f_aggregate" in done else "f_aggregate()" if "f_join" in done else "f_join()"
-
+def test_further_tables_are_joined_by_file_names(tmp_path: Path, sh: Command) -> None:
     calls = "f_join(teams, on Team = Name)", "f_aggregate(sum of Points by Country)"
-    replies = {"Function Chain:": chain, "Use f_join()": calls[0], "Use f_aggregate()": calls[1]}
-    model = ByCue({**replies, "The answer is:": "24"})
-    loopback(model)
+    replies = ["f_join()", calls[0], "f_aggregate()", calls[1], "<END>", "The answer is: 24"]
+    (tmp_path / "replies").write_text("\n".join(map(json.dumps, replies)))
     (tmp_path / "riders.csv").write_text("Rider,Team,Points\nBrandt,Tarn,20\nEk,Weir,5\nHolm,Tarn,4\n")
     (tmp_path / "teams.csv").write_text("Name,Country\nTarn,Italy\nWeir,Spain\n")
-    asked = "ask 'How many points went to teams from Italy?' --table riders.csv --table teams.csv"
-    outcome = sh(asked, "-i", "chain_of_table_extended", "--trace", "--store", "off")
-    assert outcome.code == 0, outcome.err
-    assert outcome.out == "24\n" and all(call in outcome.err for call in calls)
-    joined = model.last["Use f_join()"]
-    assert "Other table : teams\n" in joined and "row 1 : Tarn | Italy" in joined
+    asked = "ask 'How many points went to teams from Italy?' --table riders.csv --table teams.csv --trace"
+    outcome = sh(f"{asked} -i chain_of_table_extended --store off -m scripted:replies")
+    assert outcome.out == "24\n" and all(call in outcome.err for call in calls), outcome.err
     assert all(f"From: {each}, column" in outcome.err for each in ("riders, all 3 rows", "teams, all 2 rows"))
 
 
@@ -116,7 +107,6 @@ SMALL = 'small: {inventory: tables, llm: {model: "openai:gpt-6-luna"}}'
 FILES = {
     "inner.yaml": INNER,
     "outer.yaml": OUTER,
-    "top.yaml": OUTER.replace("inner.yaml", "outer.yaml").replace("outer", "top", 1),
     "cascade.yaml": OUTER.replace("outer", "cascade").replace(
         "rules: {inventory: inner.yaml}", f"rules: {{inventory: tables_offline, on_error: [small]}}, {SMALL}"
     ),
@@ -146,24 +136,104 @@ def test_the_steps_of_an_inventory_within_are_told_below_its_own(sh: Command) ->
     assert "\nModel: openai:gpt-4.1, because " in shown and "small asks openai:gpt-6-luna" in shown
 
 
-def test_a_run_three_deep_is_shown_indented_and_refused_once_changed(sh: Command, nested: Path) -> None:
-    asked = f"{VISITS} top.yaml --log run.jsonl --trace"
-    shown = sh(asked)
-    lines = [line.partition("  [")[0] for line in shown.err.splitlines()]
-    assert [line for line in lines if line.strip()[:4] in ("Plan", "rule", "1. t", "2. f", "1. r")] == [
-        "Plan: rules",
-        "     rules:",
-        "     Plan: rules",
-        "          rules › rules:",
-        "          Plan: table_reader → final_answer",
-        "            1. table_reader",
-        "            2. final_answer",
-        "       1. rules",
-        "  1. rules",
-    ]
-    assert shown.out == "1,100\n" and sh(asked).out == "1,100\n"
-    (nested / "inner.yaml").write_text(INNER.replace("{table_reader: {}", "{table_reader: {at_least: 0.5}"))
-    assert "the inventory that rules runs has changed since the log began" in sh(asked).err
-    (nested / "inner.yaml").write_text(INNER.replace("final_answer]", "final_anser]"))
-    checked = sh("check outer.yaml")
-    assert checked.code == 1 and "rules" in checked.err and "Did you mean 'final_answer'?" in checked.err
+CITIES = 'City,Visitors\nLisbon,"4,200"\nLyon,"3,100"\nOslo,900\n'
+MOST, FEW, ODD = "Which city had the most visitors?", "How many visitors did Oslo have?", "Which is lovelier?"
+TOOL = """\
+import time
+from chameleon import State, tool
+
+@tool
+def slow(state: State) -> str:
+    'Takes its time.'
+    if state.input["question"] == "wait":
+        open("waiting", "w").close()
+        time.sleep(60)
+    return f"{state.input['question']} after {len(state.input.get('history', ()))}"
+"""
+OWN_CHAT = """\
+name: own
+input: {question: str}
+planner: {use: fixed, plan: [slow]}
+modules: {slow: "chat_tools:slow"}
+"""
+CHAT = "chat tables_offline --table visits.csv"
+LOG = " --log chat.jsonl"
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.delenv("CHAMELEON_MODEL", raising=False)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    for name, text in (("visits.csv", CITIES), ("chat_tools.py", TOOL), ("own.yaml", OWN_CHAT)):
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+@pytest.fixture
+def chat(sh: Command, monkeypatch: pytest.MonkeyPatch) -> Command:
+    def run(line: str, *asked: str) -> Outcome:
+        monkeypatch.setattr(sys, "stdin", io.StringIO("".join(f"{each}\n" for each in asked)))
+        return sh(line)
+
+    return run
+
+
+def said_before(shown: Outcome) -> str:
+    """Return what is told of the conversation, without what each run says of itself."""
+    of_runs = ("Runs ", "Plan: ", "From: ", "Read as: ", "Took ", "Declined: ", "Model: ")
+    return "".join(f"{line}\n" for line in shown.err.splitlines() if not line.startswith(of_runs))
+
+
+def test_answers_line_by_line_and_goes_on_where_one_is_declined(chat: Command) -> None:
+    shown = chat(CHAT, MOST, "", ODD, f"  {FEW}  ")
+    assert shown.code == 0 and shown.out == "Lisbon\n900\n" and said_before(shown) == ""
+    assert shown.err.count("Runs inventory tables_offline") == 1
+    assert "Or let a model answer: chameleon chat tables_first --model PROVIDER:NAME" in shown.err
+    assert chat(f"{CHAT} -q", MOST, ODD, FEW).out == "Lisbon\n(declined)\n900\n"
+
+
+def test_commands_show_the_table_and_what_was_said(chat: Command) -> None:
+    shown = chat(CHAT, FEW, ODD, "/table", "/history", "/what", "/exit", MOST)
+    assert shown.out.startswith("900\n") and "Lisbon     4,200" in shown.out and "\nLisbon\n" not in shown.out
+    assert said_before(shown).startswith(f"> {FEW}\n900\n> {ODD}\n(declined)\nThere is no command /what.")
+
+
+def test_comes_back_to_what_was_said_and_needs_no_files(chat: Command) -> None:
+    chat(CHAT + LOG, MOST, ODD)
+    shown = chat(f"chat {LOG}", FEW)
+    told = f"Goes on with chat.jsonl, after 2 questions.\n> {MOST}\nLisbon\n> {ODD}\n(declined)\n"
+    assert shown.out == "900\n" and said_before(shown) == told
+    with ConversationLog("chat.jsonl") as kept:
+        assert [turn["answer"] for turn in kept.turns[-1].input["history"]] == ["Lisbon", ""]
+        refused = chat(CHAT + LOG, MOST)
+    assert refused.code == 1 and "another run is writing to it" in refused.complaint
+
+
+def test_a_model_is_told_the_turns_before_and_a_failed_one_ends_nothing(chat: Command, place: Path) -> None:
+    program = 'visitors = {"Lisbon": 4200, "Lyon": 3100, "Oslo": 900}\nans = max(visitors, key=visitors.get)'
+    replies = ['["program_generator"]', program, '["solution_generator"]', *[{"text": ""}] * 3]
+    (place / "replies").write_text("".join(f"{json.dumps(reply)}\n" for reply in replies))
+    line = f"chat tables --table visits.csv --model scripted:replies --store off {LOG}"
+    shown = chat(line, MOST, "And then?", "/history")
+    assert shown.code == 0 and shown.out == "Lisbon\n" and "> And then?\n(failed)" in shown.err
+    with ConversationLog("chat.jsonl") as kept:
+        assert f"Question: {MOST}\nAnswer: Lisbon\n" in kept.turns[-1].calls[0].messages[-1][1]
+
+
+@pytest.mark.slow
+def test_ctrl_c_stops_an_answer_and_the_chat_goes_on(place: Path) -> None:
+    line = [sys.executable, "-m", "chameleon", "chat", "own.yaml", "--log", "chat.jsonl"]
+    streams = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    env = environment(str(place))
+    with subprocess.Popen(line, cwd=place, env=env, text=True, **streams) as process:
+        assert process.stdin is not None
+        process.stdin.write("one\nwait\n")
+        process.stdin.flush()
+        until = time.monotonic() + 30
+        while not (place / "waiting").exists() and time.monotonic() < until:
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate("three\n/history\n", timeout=30)
+    assert process.returncode == 0 and out == "one after 0\nthree after 2\n"
+    said = "> one\none after 0\n> wait\n(failed)\n> three\nthree after 2\n"
+    assert said_before(Outcome(0, out, err)) == f"\nchameleon: it was stopped\n{said}"

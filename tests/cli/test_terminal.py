@@ -1,15 +1,18 @@
-"""What a person sees at a terminal, and what a pipe gets: the answer, and the rest."""
-
-from __future__ import annotations
+"""What a person sees and approves at a terminal, what a pipe gets, and what the shell completes."""
 
 import json
+import os
+import re
+import struct
+import subprocess
+import sys
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
 import pytest
 
-from tests.cli.terminal import at_terminal, without_codes
-from tests.e2e.commands import ROOT, Command, spawn
+from tests.e2e.commands import ROOT, Command, environment, spawn
 
 QUESTION = "How many more visitors did Lisbon have than Lyon?"
 OFFLINE = ["ask", QUESTION, "--table", "visits.csv", "--inventory", "tables_offline"]
@@ -116,3 +119,166 @@ def test_what_takes_long_is_told_while_it_does_and_is_gone(folder: Path, run: Co
     assert "\x1b[2K" in before.split("\n")[-1]
     assert "one and two" not in without_codes(after).partition("Plan")[0]
     assert "one and two" not in run(*MINE).err.partition("Plan: ")[0]
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        ("ev", "eval"),
+        ("ask -i tables_o", "tables_offline"),
+        ("ask -i mi", "mine.yaml"),
+        ("chat tables_o", "tables_offline"),
+        ("ask --quie", "--quiet"),
+    ],
+)
+def test_what_is_begun_is_completed(tmp_path: Path, words: str, offered: str) -> None:
+    (tmp_path / "mine.yaml").write_text("name: mine\n")
+    (tmp_path / "chameleon.toml").write_text("broken")
+    asked = {"_CHAMELEON_COMPLETE": "complete_bash", "COMP_WORDS": f"chameleon {words}"}
+    done = spawn(env=environment(**asked, COMP_CWORD=str(len(words.split()))), cwd=tmp_path)
+    assert (done.code, done.err, done.out.split()) == (0, "", [offered])
+
+
+TOOLS = """
+from pathlib import Path
+
+from chameleon import tool
+
+def read(name: str) -> str:
+    return "a text"
+
+def write(text: str) -> str:
+    Path("written").write_text(text)
+    return "written"
+
+read, write = tool(read, description="Reads."), tool(write, description="Writes.", requires_approval=True)
+"""
+ASKING = """
+name: mine
+planner: {use: fixed, plan: [{module: read, args: {name: a}}, {module: write, args: {text: $read}}]}
+modules: {read: "tools:read", write: "tools:write"}
+"""
+ASK = ["ask", "q", "-i", "mine.yaml"]
+LOGGED = [*ASK, "--log", "run.jsonl"]
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    (tmp_path / "tools.py").write_text(TOOLS)
+    (tmp_path / "mine.yaml").write_text(ASKING)
+    return tmp_path
+
+
+@pytest.fixture
+def go(place: Path) -> Command:
+    return partial(spawn, cwd=place)
+
+
+def test_a_plan_is_approved_at_the_terminal(place: Path) -> None:
+    code, shown = at_terminal(ASK, place, "what?", "y")
+    assert code == 0 and (place / "written").read_text() == "a text"
+    assert '  write\n    text: "$read" (what comes of $read)\nRun it? [y]es, [n]o, [l]ater: ' in shown
+    assert shown.count("Run it?") == 2 and "\x1b[1mwritten\x1b[0m\n" in shown
+
+
+@pytest.mark.parametrize(("mode", "value"), [("plan", '"$read" (what'), ("step", '"$read" = "a text"')])
+def test_a_step_is_refused_at_the_terminal(place: Path, mode: str, value: str) -> None:
+    code, shown = at_terminal([*ASK, "--approve", mode], place, "n")
+    assert code == 3 and not (place / "written").exists()
+    assert value in shown and "Declined: write (text:" in shown
+
+
+def test_a_run_is_left_and_goes_on_in_another_process(place: Path, go: Command) -> None:
+    code, shown = at_terminal(LOGGED, place, "l")
+    assert code == 4 and "chameleon approve run.jsonl" in shown
+    code, shown = at_terminal(["approve", "run.jsonl"], place, "y")
+    assert code == 0 and "Approved: write" in shown
+    done = go(*LOGGED)
+    assert (done.code, done.out) == (0, "written\n")
+
+
+def test_without_a_terminal_a_run_waits_and_says_how_to_go_on(place: Path, go: Command) -> None:
+    waits = go(*ASK)
+    (log,) = place.glob("waiting-*.jsonl")
+    assert waits.code == 4 and not (place / "written").exists()
+    assert f"Run `chameleon approve {log.name}`, then this command with --log {log.name}" in waits.err
+    assert oct(log.stat().st_mode)[-3:] == "600"
+    codes = [go(*line, log.name).code for line in (["approve"], ["approve", "--yes"], [*ASK, "--log"])]
+    assert codes == [4, 0, 0]
+    again = go("approve", log.name, "--yes")
+    assert again.code == 1 and "nothing in it waits for approval" in again.err
+
+
+def test_a_refusal_in_a_log_declines_and_no_yes_is_written_without_a_key(place: Path, go: Command) -> None:
+    assert go(*LOGGED).code == 4
+    (place / "file").touch()
+    log, env = place / "run.jsonl", environment(XDG_CONFIG_HOME="file")
+    before = log.read_bytes()
+    told = go("approve", "run.jsonl", "--yes", env=env)
+    assert told.code == 1 and not told.out and log.read_bytes() == before
+    assert "no approval can be sealed: no key can be kept" in told.err
+    assert go("approve", "run.jsonl", "--no", env=env).code == 0
+    assert go(*LOGGED).code == 3 and not (place / "written").exists()
+
+
+def test_what_waits_is_told_as_json_and_none_refuses_as_evaluations_do(place: Path, go: Command) -> None:
+    told = go(*ASK, "--json").json
+    assert told["waiting"] == [{"module": "write", "args": {"text": "$read"}}] and told["answer"] is None
+    assert (place / told["log"]).exists()
+    assert go(*ASK, "--approve", "none").code == 3
+    done = go("eval", "mine.yaml", f"{ROOT}/demos/data/problems.jsonl", "--limit", "2")
+    assert done.code == 0 and "declined" in done.out.lower() and not (place / "written").exists(), done.err
+    assert go("approve", "run.jsonl", "--yes", "--no").code == 2
+    assert "there is no such log" in go("approve", "run.jsonl").err and not (place / "run.jsonl").exists()
+
+
+def test_a_chat_waits_in_its_log_and_goes_on_once_it_is_answered(place: Path, go: Command) -> None:
+    chat = ["chat", "mine.yaml", "--log", "chat.jsonl"]
+    waits = go(*chat, text="one\ntwo\n")
+    assert waits.code == 4 and not (place / "written").exists()
+    assert "Run `chameleon approve chat.jsonl`" in waits.err and not waits.out
+    assert go("approve", "chat.jsonl", "--yes").code == 0
+    done = go(*chat)
+    assert done.code == 0 and done.out == "written\n" and (place / "written").exists()
+
+
+def test_a_chat_asks_at_the_terminal(place: Path) -> None:
+    code, shown = at_terminal(["chat", "mine.yaml"], place, "one", "y", "/exit")
+    assert code == 0 and (place / "written").exists() and "\x1b[1mwritten\x1b[0m\n" in shown
+
+
+_CODES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+
+
+def at_terminal(
+    arguments: Sequence[str], folder: Path, *answers: str, piped: bool = False, **changes: str
+) -> tuple[int, str]:
+    """Run a command at a terminal; answer each time it asks. Return its exit code and screen.
+
+    With `piped` stdout is a pipe, and what is returned is the screen alone.
+    """
+    pty = pytest.importorskip("pty")
+    fcntl, termios = pytest.importorskip("fcntl"), pytest.importorskip("termios")
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("<HHHH", 24, 80, 0, 0))
+    out = subprocess.DEVNULL if piped else theirs
+    env = environment(**{"TERM": "xterm-256color", **changes})
+    env = {key: value for key, value in env.items() if key not in ("COLUMNS", "NO_COLOR") or key in changes}
+    command = [sys.executable, "-m", "chameleon", *arguments]
+    with subprocess.Popen(command, cwd=folder, env=env, stdin=theirs, stdout=out, stderr=theirs) as process:
+        os.close(theirs)
+        shown, left = b"", list(answers)
+        try:
+            while piece := os.read(ours, 4_096):
+                shown += piece
+                is_asked = shown.endswith((b"[l]ater: ", b"[n]o: ", b"\n> ")) or shown == b"> "
+                if is_asked and left:
+                    os.write(ours, f"{left.pop(0)}\n".encode())
+        except OSError:  # the terminal is closed
+            pass
+        os.close(ours)
+    return process.returncode, shown.decode().replace("\r\n", "\n")
+
+
+def without_codes(screen: str) -> str:
+    return _CODES.sub("", screen)

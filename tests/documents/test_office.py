@@ -1,7 +1,5 @@
 """Word, PowerPoint, OpenDocument and e-books, written by the libraries that people write them with."""
 
-from __future__ import annotations
-
 import io
 import re
 import zipfile

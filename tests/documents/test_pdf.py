@@ -1,7 +1,5 @@
 """What a printed page says: in which order, under which headings, and in which tables."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import chain, product
 from typing import Any
@@ -61,7 +59,6 @@ def grid(x: Sequence[float], y: float, rows: Sequence[Sequence[str]], down: floa
 
 
 def table_of(text: str) -> list[list[str]]:
-    """Rows of cells: a line for each, with `|` between its cells."""
     return [[cell.strip() for cell in line.split("|")] for line in text.strip().splitlines()]
 
 
@@ -265,9 +262,8 @@ def test_no_word_is_lost(rows: list[list[str]], inset: int) -> None:
 @given(st.integers(2, 5), st.lists(st.integers(0, 10**6), min_size=2, max_size=12), st.booleans())
 def test_a_table_comes_back_as_it_was_printed(columns: int, figures: list[int], ruled: bool) -> None:
     header = ["Port", *(f"Year {n}" for n in range(1, min(columns, 3 if ruled else 5)))]
-    rows = [
-        [f"Harbour {n}", *(f"{each + k:,}" for k in range(len(header) - 1))] for n, each in enumerate(figures)
-    ]
+    cells = [[f"{each + k:,}" for k in range(len(header) - 1)] for each in figures]
+    rows = [[f"Harbour {n}", *each] for n, each in enumerate(cells)]
     table = [header, *rows]
     page = [table] if ruled else grid([60 + 100 * n for n in range(len(header))], 80, table)
     assert tables(page) == [table]

@@ -1,7 +1,5 @@
 """What a command left behind, and commands run as a user's shell runs them."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -21,8 +19,6 @@ OF_A_RUN = (
 
 @dataclass(frozen=True)
 class Outcome:
-    """The exit code and the output of a command."""
-
     code: int
     out: str
     err: str

@@ -1,7 +1,5 @@
 """The fixture that runs the command line in the test's own process."""
 
-from __future__ import annotations
-
 import logging
 import sys
 from functools import cache

@@ -1,7 +1,5 @@
 """A race, and word problems over tables of several kinds: made from a seed, no two alike."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from typing import Any
@@ -17,7 +15,6 @@ _YEARS = ("2016", "2017", "2018", "2019", "2020")
 
 
 def make_problems(count: int, seed: int = 20) -> list[Problem]:
-    """`count` inputs for the inventory tabmwp, each of the kinds below in turn."""
     chance = random.Random(seed)
     return [_KINDS[number % len(_KINDS)](chance, number) for number in range(count)]
 

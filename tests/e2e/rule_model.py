@@ -1,24 +1,20 @@
-"""A model made of rules, for a loopback server: it plays every part that the TabMWP prompts ask for.
-
-    with LoopbackServer(RuleModel()) as server: ...
-
-What it replies is a function of the request alone: a hash of the problem picks among plans, sound and faulty
-programs, and solutions with and without their last sentence. So runs vary, and two runs of one problem can be
-compared. `first` scripts the first replies to one asker, which is how the faults are tested.
-"""
-
-from __future__ import annotations
+"""Models made of rules, for a loopback server: one plays every part of TabMWP, one answers by cues."""
 
 import json
 import re
 import threading
 import zlib
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from chameleon import Table
+from chameleon import Executor, Inventory, State, Table
+from chameleon.core.events import Event
+from chameleon.core.log import event_to_json
+from chameleon.llm import ResponseStore
 from chameleon.table.bars import split_rows
+from tests.llm.asking import local
 from tests.loopback import Answer, Reply
 
 # The last line of each prompt, and who asks with it.
@@ -58,7 +54,6 @@ class Item:
     unit: str = ""
 
     def roll(self, what: str, sides: int) -> int:
-        """A number below `sides` that this question always gets for `what`."""
         return zlib.crc32(f"{what}: {self.question}".encode()) % sides
 
 
@@ -124,3 +119,60 @@ def _text(item: Item, again: bool) -> str:
         "program_generator": f"```python\n{code}\n```",
         "solution_generator": "It is the last." if is_faulty else f"It is the last. The answer is {answer}.",
     }[item.asker]
+
+
+def tabmwp(
+    *,
+    store: ResponseStore | None = None,
+    retries: int = 0,
+    timeout: float = 30.0,
+    naps: list[float] | None = None,
+) -> Executor:
+    """An executor whose model is the server at OPENAI_BASE_URL; `naps` notes waits, which take no time."""
+    llm = local(retries, naps, store=store, timeout=timeout)
+    return Executor(Inventory.load("tabmwp"), llm)
+
+
+def events(state: State) -> list[Event]:
+    assert state.started is not None and state.ended is not None
+    return [state.started, *state.plans, *state.history, state.ended]
+
+
+def outline(state: State, without: Iterable[str] = ("seconds", "at")) -> list[Any]:
+    def pruned(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: pruned(item) for key, item in value.items() if key not in without}
+        return [pruned(item) for item in value] if isinstance(value, list) else value
+
+    return [pruned(event_to_json(event)) for event in events(state)]
+
+
+Given = str | Answer | Sequence[Answer] | Callable[[str], Answer]
+
+
+class ByCue:
+    """Answer by a cue: how the last line of a prompt begins, else a text in it; "Caption:" for a picture.
+
+    Several answers are given in turn. `asked` counts by cue, `last` holds the latest prompt for each.
+    """
+
+    def __init__(self, replies: Mapping[str, Given]) -> None:
+        self.replies = dict(replies)
+        self._lock = threading.Lock()
+        self.asked: Counter[str] = Counter()
+        self.last: dict[str, str] = {}
+
+    def __call__(self, request: dict[str, Any]) -> Answer:
+        content = request["messages"][-1]["content"]
+        text = content if isinstance(content, str) else content[0]["text"]
+        end = text.rstrip().splitlines()[-1] if content == text else "Caption:"
+        cues = [cue for cue in self.replies if end.startswith(cue)]
+        cue = max(cues, key=len) if cues else next(cue for cue in self.replies if cue in text)
+        with self._lock:
+            number = self.asked[cue]
+            self.asked[cue] += 1
+            self.last[cue] = text
+        reply = self.replies[cue]
+        if callable(reply):
+            return reply(text)
+        return reply[number % len(reply)] if isinstance(reply, list | tuple) else reply  # type: ignore[return-value]

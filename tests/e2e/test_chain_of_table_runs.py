@@ -1,9 +1,4 @@
-"""Chain-of-Table and its rivals end to end over real HTTP: worked examples, and how many calls they take.
-
-The tables of the paper's figures are in the data for development; a cyclists' table of our own is here.
-"""
-
-from __future__ import annotations
+"""Chain-of-Table and its rivals end to end over real HTTP: worked examples, and how many calls they take."""
 
 import gzip
 import json
@@ -16,8 +11,8 @@ import pytest
 
 from chameleon import LLM, Executor, Inventory, State, Table
 from chameleon.sandbox.sealed_process import why_unusable
-from tests.e2e.by_cue import ByCue, Given
 from tests.e2e.problems import RACE, table
+from tests.e2e.rule_model import ByCue, Given
 from tests.loopback import Start
 
 sealed = pytest.mark.skipif(bool(why_unusable()), reason="the sealed sandbox cannot run here")
@@ -146,7 +141,7 @@ VOTES = ["f_row([row 1, row 4, row 6])"] * 6 + ["f_row([row 2, row 5])"] * 3 + [
         ("fetaqa_dater", QUESTION, "Italy had more.", "Italy had more.", 81),
     ],
 )
-def test_dater_counts_by_sql_and_answers_from_a_part_of_the_table(
+def test_dater_counts_by_sql(
     loopback: Start, inventory: str, question: str, reply: str, answer: Any, calls: int
 ) -> None:
     votes = [f"The answer is : {rows}" for rows in VOTES]
@@ -178,8 +173,6 @@ PROGRAMS = [
 
 
 def clerk(programs: Sequence[str], cells: Mapping[str, str] = COUNTRIES) -> ByCue:
-    """A model that writes these programs in turn, and answers about cells."""
-
     def answers(text: str) -> str:
         asked = [line.partition(" | ")[2] for line in text[text.rindex("<values>") :].splitlines()[2:-2]]
         return "\n".join(f"{n} | {cells.get(each, 'russia')}" for n, each in enumerate(asked, 1))

@@ -1,19 +1,16 @@
-"""From a question about a PDF, a long page or a long text to an answer with the passages that it rests on."""
+"""Questions about papers and about an index, with the place that the answer rests on."""
 
-from __future__ import annotations
-
-import io
+import json
 import re
-import sys
-import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pytest import MonkeyPatch
 
-from tests.documents.made import contract, filing
+from chameleon.documents.indexing import index_files
+from tests.documents.pdfs import contract, filing
 from tests.e2e.commands import Command
 from tests.loopback import Start
 
@@ -22,33 +19,17 @@ pytest.importorskip("lxml")
 NOTICE = "Supply Agreement > 2 Term > 2.2, page 2"
 MODEL = ("--model", "openai:local", "--store", "off")
 LONG = "".join(f"{n} Berth {n}\n\nThe berth is dry at low tide.\n\n" for n in range(1, 900))
-FILING = b"""<html><body><p><b>Item 8. Income</b></p><table>
-<tr><td></td><td colspan=5>Year ended June 30,</td></tr>
-<tr><td>(in thousands)</td><td colspan=2>2023</td><td></td><td colspan=2>2022</td></tr>
-<tr><td>Harbour dues<sup>(1)</sup></td><td>$</td><td>8,140</td><td></td><td>$</td><td>7,915</td></tr>
-<tr><td>Dredging</td><td></td><td>(312</td><td>)</td><td></td><td>(290</td></tr>
-<tr><td>Margin</td><td></td><td>35.2</td><td>%</td><td></td><td>32.3%</td></tr></table></body></html>"""
 
 
 @pytest.fixture
 def ask(tmp_path: Path, command: Command, monkeypatch: MonkeyPatch) -> Command:
-    """Ask about a text of a folder that has an agreement and a report."""
     (tmp_path / "agreement.pdf").write_bytes(contract())
     (tmp_path / "report.html").write_bytes(filing())
     monkeypatch.chdir(tmp_path)
     return lambda file, question, *more: command("ask", question, "--text", file, *more)
 
 
-def zip_of(name: str) -> bytes:
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w") as archive:
-        archive.writestr(name, "x")
-    return file.getvalue()
-
-
 def finding(words: str) -> Callable[[dict[str, Any]], str]:
-    """A model that looks for the passage with these words, and answers with them."""
-
     def reply(request: dict[str, Any]) -> str:
         shown = request["messages"][-1]["content"].partition("Now this one.")[2]
         passages = re.findall(r"^Passage (\d+):.*?\n<passage>\n(.*?)\n</passage>", shown, re.M | re.S)
@@ -64,15 +45,10 @@ def finding(words: str) -> Callable[[dict[str, Any]], str]:
     ("file", "question", "answer", "place"),
     [
         ("agreement.pdf", "How long is the notice to end the agreement?", "ninety days", NOTICE),
-        (
-            "report.html",
-            "What did dredging the north basin cost?",
-            "north basin",
-            "Item 7. Works and dredging",
-        ),
+        ("report.html", "What did the north basin cost?", "north basin", "Item 7. Works and dredging"),
     ],
 )
-def test_a_paper_is_answered_from_few_passages_with_the_place(
+def test_few_passages_answer(
     ask: Command, loopback: Start, file: str, question: str, answer: str, place: str
 ) -> None:
     server = loopback(finding(answer))
@@ -83,31 +59,6 @@ def test_a_paper_is_answered_from_few_passages_with_the_place(
     assert len(request["messages"][-1]["content"]) < 20_000
 
 
-def test_passages_that_do_not_tell_are_declined(ask: Command, loopback: Start) -> None:
-    loopback(finding("no such words"))
-    done = ask("agreement.pdf", "Which bank keeps the prices?", *MODEL)
-    assert done.code == 3 and "do not answer the question" in done.err
-    assert "Nearest: agreement.pdf, " in done.err
-
-
-@pytest.mark.parametrize(
-    ("file", "question", "place"),
-    [
-        ("agreement.pdf", "Why may a party end it by a notice?", NOTICE),
-        ("report.html", "What were the berth fees in 2024?", "Item 8. Income"),
-    ],
-)
-def test_without_a_model_the_nearest_are_shown(ask: Command, file: str, question: str, place: str) -> None:
-    done, told = ask(file, question), ask(file, question, "--json").json
-    assert done.code == 3 and not done.out and "--inventory papers" in done.err
-    nearest = [line for line in done.err.splitlines() if line.startswith("Nearest: ")]
-    assert 1 <= len(nearest) <= 8 and nearest[0].startswith(f"Nearest: {file}, ") and place in nearest[0]
-    assert told["answer"] is None and told["declined"] and "sources" not in told
-    first = told["nearest"][0]
-    assert first["file"] == file and first["text"] and len(told["nearest"]) == len(nearest)
-    assert place in f"{first['heading']}, page {first.get('page')}"
-
-
 @pytest.mark.parametrize(
     ("name", "text", "code", "told"),
     [
@@ -116,24 +67,12 @@ def test_without_a_model_the_nearest_are_shown(ask: Command, file: str, question
         ("short.txt", "Rent: 900 EUR\n", 0, "900 EUR\n"),
     ],
 )
-def test_markdown_and_long_texts_are_papers_and_a_short_one_is_none(
+def test_long_texts_are_papers(
     tmp_path: Path, ask: Command, name: str, text: str, code: int, told: str
 ) -> None:
     (tmp_path / name).write_text(text)
     done = ask(name, "What is the rent?")
     assert done.code == code and told in done.out + done.err and "From:" not in done.err
-
-
-def test_a_model_sees_captions_and_is_told(ask: Command, loopback: Start, monkeypatch: MonkeyPatch) -> None:
-    monkeypatch.setattr("chameleon.modules.documents.paper_retriever.automatic", lambda: "none")
-    server = loopback(finding("Hollin Ropeworks"))
-    done = ask("agreement.pdf", "Who sells?", *MODEL)
-    assert done.code == 0 and done.out == "Hollin Ropeworks\n"
-    (request,) = server.requests
-    assert "these are its first passages" in request["messages"][-1]["content"]
-    ask("report.html", "How high were berth fees?", *MODEL)
-    shown = server.requests[-1]["messages"][-1]["content"]
-    assert "Item 8. Income > Income, in thousands of crowns\n<passage>\n| 2023" in shown
 
 
 def test_arithmetic_is_done_by_a_program_in_the_sandbox(ask: Command, loopback: Start) -> None:
@@ -146,38 +85,84 @@ def test_arithmetic_is_done_by_a_program_in_the_sandbox(ask: Command, loopback: 
     assert len(server.requests) == 2
 
 
-@pytest.mark.parametrize(
-    ("name", "data", "words"),
-    [
-        ("lease.docx", zip_of("word/document.xml"), "is broken"),
-        ("book.epub", b"PK\x03\x04", "is broken"),
-        ("lease.odt", b"Rent: 900 EUR", "is not a .odt file"),
-        ("book.xlsx", zip_of("xl/workbook.xml"), "Give it with --table"),
-        ("lease.rtf", b"{\\rtf1 Rent: 900 EUR}", "is a text in RTF"),
-        ("lease.doc", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "old Office format"),
-        ("all.zip", zip_of("lease.txt"), "is an archive"),
-        ("lease.pdf", b"Rent: 900 EUR", "is no PDF"),
-        ("lease.pdf", b"", "the PDF is empty"),
-    ],
-)
-def test_other_formats_are_named(tmp_path: Path, ask: Command, name: str, data: bytes, words: str) -> None:
-    (tmp_path / name).write_bytes(data)
-    done = ask(name, "What is the rent?")
-    assert done.code == 1 and words in done.complaint and name in done.complaint
+pytest.importorskip("tantivy")
+HUTS = "Hut,Beds,Warden\nGull Rock,24,Petra Voss\nPine Saddle,36,Omar Haddad\n"
+LEAGUE = "Team,Points,Lost\nHollin Rovers,39,3\nMarsh End,33,{}\nQuarry Lane,30,6\n"
+
+
+def index_of(folder: Path, **tables: str) -> str:
+    for name, text in tables.items():
+        (folder / f"{name}.csv").write_text(text)
+    index_files([folder], folder / "index")
+    return str(folder / "index")
+
+
+@pytest.fixture
+def find(tmp_path: Path, command: Command) -> Command:
+    tables = {"league_2023": LEAGUE.format(5), "league_2024": LEAGUE.format(9), "huts": HUTS}
+    asked = ("--index", index_of(tmp_path, **tables), "--model", "openai:local", "--store", "off")
+    return lambda question, *more: command("ask", question, *asked, *more)
+
+
+LOST = "What are the lost games of Marsh End in 2024?"
+PROGRAM = """```python
+row = df[df["Team"] == "Marsh End"].iloc[0]
+ans = int(row["Lost"])
+```"""
+BY_PROGRAM = ("program_generator", "program_verifier", "program_executor", "answer_generator")
+BY_SOLUTION = ("solution_generator", "answer_generator")
+NINE = "The row of Marsh End says so. The answer is 9."
+
+
+def chosen(shown: str, caption: str) -> str:
+    """Return how the table of this caption is called in a prompt, or the caption where none is."""
+    lines = shown.rpartition("Table: none\n")[2].splitlines()
+    line = next((line for line in lines if f": {caption} (" in line), "")
+    return f"Table {line.split()[1].rstrip(':')}" if line else caption
+
+
+def reader(
+    choice: str, plan: Sequence[str] = BY_PROGRAM, program: str = PROGRAM, said: str = NINE
+) -> Callable[[dict[str, Any]], str]:
+    """A model that chooses the table of this caption, or replies so, plans, and writes a program or text."""
+
+    def reply(request: dict[str, Any]) -> str:
+        system = request["messages"][0]["content"]
+        if system.startswith("You find what"):
+            return chosen(request["messages"][-1]["content"], choice)
+        if system.startswith("You plan how"):
+            for hidden in ("table_retriever", "table_choice", "table_sources", "final_answer"):
+                assert f"- {hidden}" not in system
+            return json.dumps(plan)
+        return program if "python" in system.lower() else said
+
+    return reply
 
 
 @pytest.mark.parametrize(
-    ("source", "data", "told"),
+    ("choice", "replies", "told"),
     [
-        ("agreement.txt", contract(), "agreement.txt, "),
-        ("-", contract(), "standard input, "),
-        ("-", FILING, "standard input, Item 8. Income\n"),
+        ("league 2024", {}, "From: league_2024.csv"),
+        ("league 2024", {"plan": BY_SOLUTION}, "From: league_2024.csv"),
+        ("league 2024", {"program": "I cannot."}, "From: league_2024.csv"),
+        ("I cannot say.", {}, "Did without: module table_choice: the reply names none of the tables"),
+        ("league 2023", {}, "From: league_2023.csv"),
     ],
 )
-def test_a_pdf_and_a_page_are_known_by_their_content(
-    tmp_path: Path, ask: Command, monkeypatch: MonkeyPatch, source: str, data: bytes, told: str
-) -> None:
-    (tmp_path / "agreement.txt").write_bytes(data)
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
-    done = ask(source, "What was the margin in 2022, or the deposit?")
-    assert done.code == 3 and f"Nearest: {told}" in done.err
+def test_the_answer_says_whence(find: Command, loopback: Start, choice: str, replies: Any, told: str) -> None:
+    loopback(reader(choice, **replies))
+    done = find(LOST)
+    assert done.code == 0 and told in done.err, done
+    (line,) = [line for line in done.err.splitlines() if line.startswith("From: ")]
+    assert line.startswith(f"From: league_{'2023' if choice == 'league 2023' else '2024'}.csv")
+
+
+def test_a_table_that_is_clearly_ahead_costs_no_call(find: Command, loopback: Start) -> None:
+    said = "The row of Gull Rock says so. The answer is Petra Voss."
+    server = loopback(reader("none", BY_SOLUTION, said=said))
+    done = find("Who is the warden of the hut Gull Rock?")
+    assert done.code == 0 and done.out == "Petra Voss\n", done.err
+    assert "From: huts.csv, all 2 rows" in done.err and "the answer in row 1" in done.err
+    assert len(server.requests) == 2
+    declined = find("How many points does the team have?")
+    assert declined.code == 3 and "none of the 2 tables found answers the question" in declined.err

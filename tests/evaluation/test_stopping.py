@@ -25,7 +25,7 @@ from tests.engine.doubles import Does
 from tests.evaluation.asking import Asking
 from tests.evaluation.folders import BENCHMARK, SETTINGS
 from tests.evaluation.rows import Row, make_rows, read_events, read_lines
-from tests.faults.running import wait_until
+from tests.promises.running import wait_until
 
 WORKERS = 8
 PROBLEMS = [BENCHMARK.problem(row, {}) for row in make_rows(2 * WORKERS)]

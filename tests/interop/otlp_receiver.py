@@ -1,7 +1,5 @@
 """A receiver of OpenTelemetry on this machine, and the tree of the spans that it got."""
 
-from __future__ import annotations
-
 import gzip
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,8 +11,6 @@ from tests.local_server import JsonHandler, LocalServer
 
 @dataclass
 class Received:
-    """A span as it came: times are nanoseconds, attributes Python values."""
-
     trace: str
     id: str
     parent: str
@@ -26,14 +22,12 @@ class Received:
     message: str
     attributes: dict[str, Any]
     events: list[tuple[str, int, dict[str, Any]]]
-    below: list[Received] = field(default_factory=list)
+    below: list["Received"] = field(default_factory=list)
 
     def outline(self) -> Any:
-        """Its name, and those of the spans below it in the order of their beginnings."""
         return (self.name, [each.outline() for each in self.below]) if self.below else self.name
 
     def lines(self, keys: tuple[str, ...] = (), depth: int = 0) -> list[str]:
-        """Write the tree as text, with some of the attributes."""
         told = ", ".join(f"{key} {self.attributes[key]}" for key in keys if key in self.attributes)
         took = f"{(self.end - self.start) / 1e6:.1f} ms"
         own = f"{'  ' * depth}{self.name}  {took}{f'  [{told}]' if told else ''}"
@@ -51,14 +45,12 @@ class OtlpReceiver(LocalServer):
 
     @property
     def spans(self) -> list[Received]:
-        """Every span, in the order in which they came."""
         told = [ExportTraceServiceRequest.FromString(body) for body in self.bodies]
         scopes = [scope for each in told for part in each.resource_spans for scope in part.scope_spans]
         return [_read(span) for scope in scopes for span in scope.spans]
 
     @property
     def traces(self) -> list[Received]:
-        """The outermost spans with those below, in the order of their beginnings; each span counts once."""
         spans = {span.id: span for span in self.spans}
         for span in sorted(spans.values(), key=lambda each: each.start):
             if span.parent:

@@ -1,9 +1,4 @@
-"""A hostile server: its descriptions or results carry orders, and it keeps what it was really asked to do.
-
-python poisoned_server.py PLACE ORDER       PLACE says where the order stands, ORDER is its text
-"""
-
-from __future__ import annotations
+"""A hostile server: its descriptions or results carry orders, and it keeps what it was asked: PLACE ORDER."""
 
 import json
 import sys

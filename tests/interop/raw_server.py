@@ -1,10 +1,4 @@
-"""A server of the Model Context Protocol, of its 2025 revision, written by hand: it can break every rule.
-
-python raw_server.py WAY        speaks over its pipes; WAY is what it does wrong ("" for nothing)
-python raw_server.py WAY PORT   speaks over HTTP, with a session
-"""
-
-from __future__ import annotations
+"""A server of MCP, of its 2025 revision, that breaks every rule: `raw_server.py WAY [PORT]`."""
 
 import json
 import os
@@ -28,7 +22,6 @@ def noted(name: str, **annotations: Any) -> dict[str, Any]:
 
 
 def typed(**kinds: Any) -> dict[str, Any]:
-    """Return the schema of an object with these properties."""
     return {"type": "object", "properties": kinds}
 
 
@@ -102,7 +95,6 @@ TOOLS = {
 
 
 def answer(way: str, asked: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the result of a request."""
     if asked["method"] == "initialize":
         about = {"name": "raw", "version": "1"}
         version = "9999-99-99" if way == "new version" else "2025-06-18"
@@ -119,7 +111,6 @@ def answer(way: str, asked: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def misbehave(way: str) -> None:
-    """Do what goes wrong before a call is answered."""
     if way == "dies":
         print("last \x1b[31mwords", file=sys.stderr, flush=True)
         os._exit(7)

@@ -1,9 +1,4 @@
-"""A server made with the official SDK, of its newest revision: over pipes, or over HTTP at a port.
-
-python sdk_server.py [PORT]
-"""
-
-from __future__ import annotations
+"""A server made with the official SDK, of its newest revision: over pipes, or over HTTP at a port."""
 
 import asyncio
 import sys

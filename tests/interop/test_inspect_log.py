@@ -1,7 +1,5 @@
 """An evaluation's folder as a log of Inspect, opened by Inspect's own reader."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +19,6 @@ inspect_log = pytest.importorskip("inspect_ai.log")
 
 
 def exported(command: Command, out: Path, file: Path) -> tuple[Any, Any, list[tuple[Any, Any]]]:
-    """Export a folder; return the log, the run, and each sample with its result."""
     told = command("export", str(out), "--inspect", str(file))
     assert told.code == 0 and f"problems to {file}" in told.err
     log, run = inspect_log.read_eval_log(str(file)), read_run(out)

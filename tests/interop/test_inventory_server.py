@@ -1,11 +1,8 @@
 """Inventories served over MCP: by the SDK's own client in memory, over stdio and over HTTP."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import json
-import os
 import re
 import subprocess
 import sys
@@ -29,7 +26,7 @@ from chameleon.core.log import event_from_json
 from chameleon.errors import Declined, InventoryError
 from chameleon.interop.inventory_server import MAX_WAITING, MOST_AT_ONCE, MOST_TRACES, InventoryServer
 from chameleon.planners.fixed import Fixed
-from tests.e2e.commands import ROOT, environment, spawn
+from tests.e2e.commands import ROOT, environment
 from tests.interop.raw_server import PNG
 
 LEAGUE = ROOT / "demos/data/league.csv"
@@ -45,7 +42,6 @@ def served(*executors: Executor, **options: Any) -> InventoryServer:
 
 
 def of(*tools: Any, name: str = "mine", **options: Any) -> Executor:
-    """Return an executor that runs these functions as tools, one after the other."""
     for each in tools:
         each.__doc__ = "Does as it is called."
     made = {each.__name__: tool(each) for each in tools}
@@ -54,8 +50,6 @@ def of(*tools: Any, name: str = "mine", **options: Any) -> Executor:
 
 
 def results(server: InventoryServer, name: str, *given: dict[str, Any]) -> list[Any]:
-    """Let a client call a tool with each of these arguments, and return the results."""
-
     async def talk() -> list[Any]:
         async with Client(server.server()) as client:
             return [await client.call_tool(name, {**BARE, **each}) for each in given or ({},)]
@@ -80,13 +74,19 @@ def test_an_inventory_is_a_tool_of_both_revisions(mode: str, table: str) -> None
     async def hear(done: float, total: float | None, message: str | None) -> None:
         said.append(f"{done:g} {message}")
 
-    async def talk() -> tuple[Any, Any]:
+    async def talk() -> tuple[Any, Any, str]:
         async with Client(served().server(), mode=mode) as client:
-            (listed,) = (await client.list_tools()).tools
+            (tool,) = (await client.list_tools()).tools
             given = {**HOW_MANY, "table": table}
-            return listed, await client.call_tool("tables_offline", given, progress_callback=hear)
+            result = await client.call_tool("tables_offline", given, progress_callback=hear)
+            (trace,) = (await client.list_resources()).resources
+            assert str(trace.uri) == result.structured_content["trace"]
+            (content,) = (await client.read_resource(trace.uri)).contents
+            return tool, result, content.text
 
-    listed, result = asyncio.run(talk())
+    listed, result, trace = asyncio.run(talk())
+    state = State.fold(event_from_json(json.loads(line)) for line in trace.splitlines())
+    assert state.answer == "47" and isinstance(state.input["table"], Table)
     inventory = Inventory.load("tables_offline")
     assert listed.name == "tables_offline" and listed.description == inventory.about
     assert listed.input_schema["required"] == ["question", "table"]
@@ -98,19 +98,6 @@ def test_an_inventory_is_a_tool_of_both_revisions(mode: str, table: str) -> None
     assert told["plan"] == ["table_reader", "final_answer"] and told["sources"][0]["rows"] == [1]
     steps = ["plan: table_reader → final_answer", "table_reader is done", "final_answer is done", "answered"]
     assert said == [f"{number} {step}" for number, step in enumerate(steps, 2)]
-
-
-def test_the_trace_is_a_resource_that_folds_to_the_run() -> None:
-    async def talk() -> None:
-        async with Client(served().server()) as client:
-            uri = (await client.call_tool("tables_offline", ASKED)).structured_content["trace"]
-            (listed,) = (await client.list_resources()).resources
-            assert str(listed.uri) == uri and listed.mime_type == "application/jsonl"
-            (content,) = (await client.read_resource(uri)).contents
-        state = State.fold(event_from_json(json.loads(line)) for line in content.text.splitlines())
-        assert state.answer == "47" and isinstance(state.input["table"], Table)
-
-    asyncio.run(talk())
 
 
 def test_the_last_traces_are_kept_and_of_a_shared_server_none_is_listed() -> None:
@@ -138,12 +125,6 @@ def test_the_last_traces_are_kept_and_of_a_shared_server_none_is_listed() -> Non
 def test_wrong_arguments_are_refused(given: dict[str, Any], said: str) -> None:
     (result,) = results(served(), "tables_offline", given)
     assert result.is_error and said in text_of(result)
-
-
-def test_a_name_that_no_tool_has_is_refused() -> None:
-    with pytest.raises(ExceptionGroup) as caught:
-        results(served(), "tables_ofline")
-    assert caught.group_contains(MCPError, match=r"Did you mean 'tables_offline'\?")
 
 
 def test_what_fails_is_an_error_and_what_declines_a_result() -> None:
@@ -302,6 +283,9 @@ def test_names_and_texts_of_strangers_are_made_harmless() -> None:
     assert about and not re.search("[\x1b\n\u202e]", about)
     good, wrong = results(server, "_mine_31m_tool", {}, {"\x1b[2Jquestion": "?"})
     assert text_of(good) == "hello" and wrong.is_error and "\x1b" not in text_of(wrong)
+    with pytest.raises(ExceptionGroup) as caught:
+        results(server, "mine_31m_tool")
+    assert caught.group_contains(MCPError, match="Did you mean '_mine_31m_tool'")
     with pytest.raises(InventoryError, match="two inventories are called mine"):
         served(of(hello), of(hello))
 
@@ -367,7 +351,6 @@ def test_over_stdio_nothing_but_the_protocol_is_on_stdout(tmp_path: Path) -> Non
 
 @pytest.fixture
 def url() -> Iterator[str]:
-    """Serve `tables_offline` over HTTP, and return its address."""
     command = [sys.executable, "-m", "chameleon", "serve", "--mcp", "tables_offline", "--http", "0"]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, env=environment(), text=True)
     try:
@@ -400,18 +383,3 @@ def test_over_http_on_this_machine_and_for_no_page_of_another(url: str) -> None:
         with closing(HTTPConnection(url.split("/")[2], timeout=10)) as connection:
             connection.request("POST", "/mcp", body, {**kind, **headers})
             assert connection.getresponse().status == status
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("arguments", "code", "said"),
-    [
-        (["--mcp"], 2, "INVENTORY"),
-        (["--mcp", "tables_offline", "--http", "http"], 2, "is no [HOST:]PORT"),
-        (["--mcp", "tables_offline", "--files", "nowhere"], 1, "nowhere: is no folder"),
-        (["--mcp", "tables_ofline"], 1, "tables_offline"),
-    ],
-)
-def test_wrong_usage_is_told_before_anything_is_served(arguments: list[str], code: int, said: str) -> None:
-    done = spawn("serve", *arguments, env=environment(CHAMELEON_MODEL="", COLUMNS="200"))
-    assert done.code == code and said in done.err and not done.out and os.linesep in done.err

@@ -1,7 +1,5 @@
 """Runs on a Ray cluster of three nodes on this machine: what threads give, also where nodes are lost."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections import Counter
@@ -60,7 +58,6 @@ def _offline() -> None:
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
-    """Start a head without processors, and two nodes of one each."""
     from ray.cluster_utils import Cluster
 
     with pytest.MonkeyPatch.context() as patch:
@@ -83,7 +80,6 @@ def on_ray(cluster: Any) -> OnCluster:
 
 @pytest.fixture
 def note(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return the file in which the tools note that they run: process and question."""
     (tmp_path / "note.txt").touch()
     monkeypatch.setenv("CHAMELEON_NOTE", str(tmp_path / "note.txt"))
     monkeypatch.setenv("WEATHER_KEY", "w-1")
@@ -91,7 +87,6 @@ def note(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def steps(place: Path, asks: str = "") -> str:
-    """Write the inventory of two tools, and return its path."""
     for name, writes in (("first", "first"), ("second", "answer")):
         write(place, TOOL.format(writes=writes, asks=asks), f"{name}.py")
     return str(write(place, STEPS, "steps.yaml"))
@@ -163,9 +158,7 @@ def test_a_key_goes_along_unlogged(cluster: Any, asking: Any, monkeypatch: pytes
     assert limited.code == 1 and "the cost has reached --max-cost" in limited.err and len(made.results) < 12
 
 
-def test_what_cannot_run(
-    cluster: Any, on_ray: OnCluster, command: Command, tmp_path: Path, note: Path
-) -> None:
+def test_what_fails(cluster: Any, on_ray: OnCluster, command: Command, tmp_path: Path, note: Path) -> None:
     made_in_python = Executor(replace(Inventory.load("tables_offline"), source=None))
     given_a_key = Executor("tables", LLM.connect("openai:gpt-4.1-mini", api_key=KEY))
     for executor, kind in ((made_in_python, InventoryError), (given_a_key, ModelError)):

@@ -1,7 +1,5 @@
 """Small pictures that tests make and save."""
 
-from __future__ import annotations
-
 import struct
 import zlib
 from collections.abc import Sequence

@@ -1,31 +1,31 @@
-"""Pictures of every kind come out upright, in RGB and of a bounded size; what is wrong is refused."""
-
-from __future__ import annotations
+"""Pictures come out upright, in RGB and bounded; lines of pieces of text are read in order, or not told."""
 
 import base64
 import hashlib
-import io
-import os
 import random
-import struct
 import sys
-import warnings
-from collections.abc import Iterator
-from functools import partial
-from itertools import product
+from importlib.util import find_spec
+from itertools import pairwise, product
 from pathlib import Path
+from random import Random
 
 import pytest
 
 pytest.importorskip("PIL", reason="pictures need pillow")
 
-from PIL import Image, ImageColor
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PIL import Image, ImageColor, ImageDraw, ImageFont
 
+from chameleon import Declined, State
 from chameleon.errors import InputError, MissingPackage
-from chameleon.pictures import opening
+from chameleon.modules.offline.label_reader import LabelReader
+from chameleon.modules.vision.text_detector import TextDetector
 from chameleon.pictures.opening import Attachment, check_picture, read_picture
-from chameleon.sandbox.bounded import Bounds, called
-from tests.pictures.drawn import BLUE, RED, WHITE, colour_at, halves, near, png
+from chameleon.pictures.pieces import UNTOLD, Piece, lines_are_told, lines_of, rectangle, text_of, tilt_of
+from chameleon.pictures.tilt import measured
+from tests.pictures.drawn import BLUE, RED, WHITE, colour_at, halves, near
+from tests.pictures.tilted import DRAWINGS, NARROW, asked
 
 
 def read(path: Path | str) -> Image.Image:
@@ -39,12 +39,19 @@ def test_reads_common_formats_and_refuses_those_cut_off_or_damaged(suffix: str, 
     image = read(path)
     assert (image.mode, image.size) == ("RGB", (64, 64))
     assert near(colour_at(image, 0.2, 0.5), RED) and near(colour_at(image, 0.8, 0.5), BLUE)
-    whole, chance = path.read_bytes(), random.Random(4)
+    chance = random.Random(4)
+    noise = Image.frombytes("RGB", (64, 64), chance.randbytes(64 * 64 * 3))
+    noise.save(path)
+    whole = path.read_bytes()
+    for kept in (30, 60, 95) if suffix != "ico" else ():
+        damaged.write_bytes(whole[: len(whole) * kept // 100])
+        with pytest.raises(InputError, match="damaged"):
+            check_picture(damaged)
     for _ in range(40):
         data = bytearray(whole)
         for _ in range(chance.randint(1, 6)):
             data[chance.randrange(len(data))] = chance.randrange(256)
-        damaged.write_bytes(bytes(data[: chance.choice([len(data), len(data) // 2])]))
+        damaged.write_bytes(data)
         try:
             assert read(damaged).mode == "RGB"
         except InputError as problem:
@@ -121,87 +128,7 @@ def test_brings_deep_grey_colours_for_print_and_huge_pictures_to_small_ones(tmp_
         assert read_picture(path, max_side=4000).image.size == (3000, 1000)
 
 
-def test_a_picture_that_is_cut_off_anywhere_is_refused(tmp_path: Path) -> None:
-    noise = Image.frombytes("RGB", (200, 150), random.Random(0).randbytes(90_000))
-    for suffix in ("png", "jpg", "gif", "bmp", "tiff", "webp", "ppm", "tga", "jp2", "pcx"):
-        noise.save(path := tmp_path / f"noise.{suffix}")
-        whole = path.read_bytes()
-        check_picture(path)
-        for kept in (30, 60, 95):
-            path.write_bytes(whole[: len(whole) * kept // 100])
-            with pytest.raises(InputError, match=f"noise.{suffix}"):
-                check_picture(path)
-
-
-def test_refuses_broken_files_naming_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    os.mkfifo(tmp_path / "pipe.png")
-    for name, why in {
-        **dict.fromkeys(
-            ("http://127.0.0.1/a.png", "file:///etc/hostname", "data:image/png;base64,AA"),
-            r"is an address.*Download it first",
-        ),
-        **{"nul\0.png": "no such picture", str(tmp_path / "none.png"): "no such picture"},
-        **{str(tmp_path): "not a file", str(tmp_path / "pipe.png"): "not a file"},
-    }.items():
-        with pytest.raises(InputError, match=why):
-            read_picture(name)
-    halves(200, 200).save(tmp_path / "whole.png")
-    broken = bytearray(png(900, 900))
-    broken[broken.index(b"IDAT") + 9] ^= 1
-    for name, data, why in (
-        ("empty.png", b"", "is no picture"),
-        ("note.txt", b"Opens at 9.", "is no picture"),
-        ("script.eps", b"%!PS-Adobe-3.0 EPSF-3.0\n", "is no picture"),
-        ("page.svg", b"<svg xmlns='http://www.w3.org/2000/svg'/>", "is no picture"),
-        ("checksum.png", bytes(broken), "damaged or cut off"),
-        ("promises.png", png(5000, 5000), "damaged or cut off"),
-        ("smaller.png", png(10_000, 9_500), "too large to be unpacked.*89 million"),
-        ("long.png", png(1, 70_000), "1 × 70,000 pixels, too large.*65,535 a side"),
-    ):
-        (tmp_path / name).write_bytes(data)
-        for look in (read_picture, check_picture):
-            with pytest.raises(InputError, match=rf"{name}.*{why}") as caught:
-                look(tmp_path / name)
-            assert caught.value.hint
-    monkeypatch.setattr(opening, "MAX_BYTES", 10)
-    with pytest.raises(InputError, match="too large"):
-        read_picture(tmp_path / "whole.png")
-
-
-def test_memory_and_time_are_bounded_and_a_corrupt_tiff_prints_no_warning(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "a.png").write_bytes(png(65_535, 339, colour=6))
-    found = called(sizes, str(tmp_path / "a.png"), name="a.png", bounds=Bounds(60, 60, 280_000_000))
-    assert list(found) == [[64, 1]]
-    exif = Image.Exif()
-    exif[0x010E] = "a description"
-    halves().save(tmp_path / "a.tiff", exif=exif)
-    data = bytearray((tmp_path / "a.tiff").read_bytes())
-    at = data.index(struct.pack("<HH", 0x010E, 2)) + 4
-    data[at : at + 4] = struct.pack("<I", 1 << 20)  # its length
-    (tmp_path / "a.tiff").write_bytes(data)
-    with pytest.warns(UserWarning, match="Tag data larger"), Image.open(tmp_path / "a.tiff") as image:
-        image.load()
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert colour_at(read(tmp_path / "a.tiff"), 0.2, 0.5) == RED
-    file = io.BytesIO()
-    Image.new("L", (4000, 4000)).save(file, "JPEG", progressive=True)
-    data = file.getvalue()
-    (tmp_path / "a.jpg").write_bytes(data[:-2] + data[data.rindex(b"\xff\xda") : -2] * 1_000 + data[-2:])
-    monkeypatch.setattr(opening, "called", partial(called, bounds=Bounds(part=0.3)))
-    with pytest.raises(InputError, match=r"a\.jpg: reading it takes more than 0 seconds"):
-        read(tmp_path / "a.jpg")
-
-
-def sizes(path: str) -> Iterator[tuple[int, int]]:
-    yield read_picture(path, max_side=64).image.size
-
-
-def test_attachments_are_known_by_digest_without_pillow(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_attachments_are_known_by_digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     halves().save(tmp_path / "a.png")
     halves(400, 300).save(tmp_path / "b.jpg")
     drawing, photograph = (Attachment.of(read_picture(tmp_path / name)) for name in ("a.png", "b.jpg"))
@@ -212,3 +139,129 @@ def test_attachments_are_known_by_digest_without_pillow(
     monkeypatch.setitem(sys.modules, "PIL", None)
     with pytest.raises(MissingPackage, match=r"pip install .*\[pictures\]"):
         read_picture(tmp_path / "a.png")
+
+
+def piece(text: str, left: float, top: float, width: float = 20, height: float = 10) -> Piece:
+    return Piece(text, rectangle(left, top, width, height), 0.9)
+
+
+def lined(*pieces: Piece) -> str:
+    return text_of(lines_of(pieces))
+
+
+def test_lines_run_down_and_right_may_slope_and_tall_pieces_swallow_none() -> None:
+    found = [piece("d", 50, 31), piece("b", 50, 2), piece("c", 0, 28), piece("a", 0, 0)]
+    assert lined(*found) == "a b\nc d"
+    axis = piece("Precipitation (mm)", 0, 0, width=12, height=100)
+    ticks = [piece(str(10 * number), 20, 95 - 15 * number) for number in range(1, 6)]
+    assert lined(*ticks, axis) == "Precipitation (mm)\n50\n40\n30\n20\n10"
+    assert lined(*(piece(word, 30 * place, 2 * place) for place, word in enumerate("abcd"))) == "a b c d"
+    written = Piece("x", rectangle(0.44, 1.58, 10, 5), 0.123456).to_json()
+    box = [[0.4, 1.6], [10.4, 1.6], [10.4, 6.6], [0.4, 6.6]]
+    assert written == {"text": "x", "box": box, "confidence": 0.123}
+    assert Piece.from_json(written).to_json() == written
+
+
+BOXES = st.lists(st.tuples(*[st.integers(0, 300)] * 2, *[st.integers(0, 90)] * 2), max_size=25)
+
+
+@settings(max_examples=50)
+@given(BOXES, st.integers(-50, 50))
+def test_every_piece_is_read_once(boxes: list[tuple[int, int, int, int]], shift: int) -> None:
+    pieces = [piece(str(number), *box) for number, box in enumerate(boxes)]
+    lines = lines_of(pieces)
+    assert sorted(p.text for line in lines for p in line) == sorted(p.text for p in pieces)
+    assert all(p.left <= q.left for line in lines for p, q in pairwise(line))
+    assert lined(*reversed(pieces)) == text_of(lines)
+    moved = [piece(p.text, p.left + shift, p.top, *boxes[int(p.text)][2:]) for p in pieces]
+    assert lined(*moved) == text_of(lines)
+
+
+@settings(max_examples=50)
+@given(st.integers(1, 5), st.integers(1, 5), st.randoms(use_true_random=False))
+def test_a_table_is_read_row_by_row(rows: int, columns: int, chance: Random) -> None:
+    places = product(range(rows), range(columns))
+    cells = [piece(f"{row}{place}", 40 * place, 20 * row + chance.randint(-2, 2)) for row, place in places]
+    wanted = "\n".join(" ".join(f"{row}{column}" for column in range(columns)) for row in range(rows))
+    chance.shuffle(cells)
+    assert lined(*cells) == wanted
+
+
+ROWS = [("Bread", "4.20"), ("Apple cake", "3.10"), ("VAT 10%", "0.73"), ("Total", "8.03"), ("Cash", "10.00")]
+TEXT = "\n".join(" ".join(row) for row in ROWS)
+TOTAL = {"question": "What is the total?"}
+
+
+def receipt(gap: float = 460) -> list[Piece]:
+    placed = ((40 * n, *each) for n, row in enumerate(ROWS) for each in zip((0, gap), row, strict=True))
+    return [piece(text, left, top, 12 * len(text), 24) for top, left, text in placed]
+
+
+def cache_of(pieces: list[Piece]) -> dict[str, object]:
+    boxes = [piece.to_json() for line in lines_of(pieces) for piece in line]
+    return dict(TextDetector("rapidocr").update_cache({}, boxes))
+
+
+@settings(max_examples=25)
+@given(st.floats(-40, 40), st.floats(100, 700), st.randoms(use_true_random=False))
+def test_a_turned_receipt_is_read_row_by_row(angle: float, gap: float, chance: Random) -> None:
+    pieces = [piece.turned(angle, (200, 90)) for piece in receipt(gap)]
+    chance.shuffle(pieces)
+    assert tilt_of(pieces).angle == pytest.approx(angle)
+    cache = cache_of(pieces)
+    assert cache["detected_text"] == TEXT
+    assert LabelReader().run(State(input=TOTAL, cache=cache))["answer"] == "8.03"
+
+
+@settings(max_examples=25)
+@given(st.floats(-20, 20), st.lists(st.floats(-1, 1), min_size=10, max_size=10))
+def test_pieces_that_are_tilted_differently_do_not_part_lines(angle: float, noise: list[float]) -> None:
+    pieces = (p.at(off).turned(angle, (0, 0)) for p, off in zip(receipt(200), noise, strict=True))
+    assert lined(*pieces) == TEXT
+
+
+@settings(max_examples=25)
+@given(st.floats(-20, 20), st.integers(4, 12), st.randoms(use_true_random=False))
+def test_where_angles_scatter_lines_cannot_be_told(angle: float, spread: int, chance: Random) -> None:
+    pieces = [p.at(spread * (number % 3 - 1)).turned(angle, (0, 0)) for number, p in enumerate(receipt())]
+    chance.shuffle(pieces)
+    lines = lines_of(pieces)
+    assert not lines_are_told(lines) or all(len(line) == 1 for line in lines)
+    cache = cache_of(pieces)
+    with pytest.raises(Declined):
+        LabelReader().run(State(input=TOTAL, cache=cache))
+    if not lines_are_told(lines):
+        told = str(cache["detected_text"]).split("\n")
+        assert told[0] == UNTOLD and sorted(told[1:]) == sorted(piece.text for piece in pieces)
+
+
+def test_the_tilt_is_measured_in_pixels_and_letters_alone_do_not_tell_it() -> None:
+    def magnets(left: float, top: float) -> list[Piece]:
+        return [piece(pole, left + 60 * n, top, 12, 16) for n, pole in enumerate("NSNS")]
+
+    assert cache_of(magnets(0, 0))["detected_text"] == "N S N S"
+    three = magnets(0, 0) + magnets(400, 0) + magnets(0, 20)
+    assert str(cache_of(three)["detected_text"]).startswith(UNTOLD)
+    for angle in (-25, -6, 0, 4, 20):
+        page = Image.new("RGB", (420, 420), "white")
+        ImageDraw.Draw(page).text((60, 190), "Subtotal 123.45", "black", ImageFont.load_default(size=30))
+        page = page.rotate(-angle, Image.Resampling.BICUBIC, fillcolor="white")
+        ink = page.convert("L").point(lambda value: 255 * (value < 128))
+        left, top, right, bottom = ink.getbbox() or (0,) * 4
+        upright = piece("Subtotal 123.45", left, top, right - left, bottom - top)
+        (found,) = measured(page, [upright])
+        assert found.angle == pytest.approx(angle, abs=0.5)
+        assert found.middle == pytest.approx(upright.middle)
+
+
+@pytest.mark.skipif(find_spec("rapidocr") is None, reason="rapidocr is not installed")
+@pytest.mark.parametrize(("name", "angle"), [("menu", 5), ("park", -12), ("far", -1.5), ("salon", 2.5)])
+def test_tilted_pictures_are_answered_rightly_or_declined(name: str, angle: float, tmp_path: Path) -> None:
+    (drawing,) = (each for each in (*DRAWINGS, *NARROW) if each.name == name)
+    cache, verdicts = asked(drawing, angle, tmp_path)
+    assert not [each for each in verdicts if each[1] == "wrong"]
+    if drawing in DRAWINGS:
+        assert sum(verdict == "right" for _, verdict, _ in verdicts) * 2 > len(verdicts), verdicts
+        rows = [" ".join(cell for cell in row if cell) for row in drawing.rows]
+        lines = cache["detected_text"].replace("$ ", "$").split("\n")
+        assert len(set(rows) & set(lines)) * 2 > len(rows)

@@ -1,10 +1,4 @@
-"""Receipts, price lists, timetables and signs, drawn and turned, with questions and their answers.
-
-`python -m tests.pictures.tilted -4 0 4` asks every question of every picture, turned by these angles and read
-by RapidOCR, and prints how many are answered rightly, declined and answered wrongly.
-"""
-
-from __future__ import annotations
+"""Drawn and turned pages, with questions; `python -m tests.pictures.tilted ANGLE…` measures."""
 
 import random
 import sys
@@ -43,7 +37,6 @@ class Drawing:
     below: Sequence[str] = ()  # level text under the turned page
 
     def picture(self, angle: float) -> Image.Image:
-        """The page, turned counter-clockwise by `angle` degrees."""
         font = _font(self.font, self.size)
         cells = [cell for row in self.rows for cell in zip(self.columns, row, strict=False)]
         ends = [abs(place) + (font.getlength(text) if place >= 0 else 0) for place, text in cells]
@@ -182,7 +175,6 @@ NARROW = (
 def asked(
     drawing: Drawing, angle: float, folder: Path
 ) -> tuple[Mapping[str, Any], list[tuple[str, str, str]]]:
-    """The cache after the picture was read, and each question with its verdict and what was answered."""
     path = folder / f"{drawing.name}{angle}.png"
     drawing.picture(angle).save(path)
     detector, reader = TextDetector("rapidocr"), LabelReader()

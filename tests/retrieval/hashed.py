@@ -1,10 +1,10 @@
-"""Embeddings without a model: a vector of words, each in a place by its digest; the same everywhere."""
+"""Embeddings without a model, a vector of words each, and small collections of tables."""
 
-from __future__ import annotations
-
+import random
 import re
 from collections.abc import Iterable, Iterator
 from hashlib import blake2b
+from types import MappingProxyType
 from typing import Any
 
 import numpy
@@ -15,8 +15,9 @@ from chameleon.retrieval import embeddings
 from chameleon.retrieval.document import Document
 from chameleon.retrieval.models import once
 from chameleon.retrieval.texts import all_texts
+from chameleon.table import Table
 
-_known: dict[str, Hashed] = {}
+_known: dict[str, "Hashed"] = {}
 
 
 class Hashed(Embeddings):
@@ -36,7 +37,6 @@ class Hashed(Embeddings):
         return self.counted(text)
 
     def spec(self, **more: Any) -> dict[str, Any]:
-        """Return a retriever by this model."""
         return {"first": "dense", "embeddings": self.name} | more
 
     def counted(self, text: str) -> list[float]:
@@ -50,18 +50,15 @@ class Hashed(Embeddings):
         return float(a @ b) / (float(numpy.linalg.norm(a) * numpy.linalg.norm(b)) or 1.0)
 
     def nearness(self, query: str, documents: Iterable[Document]) -> dict[str, float]:
-        """Return of each document the cosine of the query with the nearest of its texts."""
         return {each.id: max(self.cosine(query, text) for text in all_texts(each)) for each in documents}
 
 
 def forget(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let models be loaded anew, as another process would: without a memory of what they have embedded."""
     monkeypatch.setattr(embeddings, "_embedder", once(embeddings._embedder.__wrapped__))
 
 
 @pytest.fixture(scope="package")
 def by_name() -> Iterator[None]:
-    """Let LangChain know models of this kind by their names."""
     import langchain.embeddings as langchain
 
     theirs = langchain.init_embeddings
@@ -74,3 +71,34 @@ def by_name() -> Iterator[None]:
 @pytest.fixture
 def hashed(by_name: None) -> Hashed:
     return Hashed()
+
+
+_WORDS = (
+    "river bridge harbour lighthouse festival museum orchard railway castle garden mountain valley island "
+    "market school library theatre stadium airport hospital winter summer autumn spring north south east "
+    "west record champion season driver team goal match league cup final race crew captain voyage survey"
+)
+WORDS = _WORDS.split()
+
+
+def table_document(number: int, seed: int = 0, *, id: str | None = None) -> Document:
+    chance = random.Random(number * 1009 + seed)
+    columns = chance.randint(1, 4)
+    rows = [
+        [" ".join(chance.choices(WORDS, k=chance.randint(1, 3))) for _ in range(columns)]
+        for _ in range(chance.randint(0, 6))
+    ]
+    header = [chance.choice(WORDS) for _ in range(columns)]
+    caption = " ".join(chance.choices(WORDS, k=3))
+    source = MappingProxyType({"file": f"tables/{number}.csv"})
+    return Document(id or f"table {number}", Table(header, rows, caption), source=source)
+
+
+def tables(count: int, seed: int = 0, first: int = 0) -> list[Document]:
+    return [table_document(number, seed) for number in range(first, first + count)]
+
+
+def questions(count: int, seed: int = 0) -> list[str]:
+    chance = random.Random(seed)
+    words = [*WORDS, "unheard", "which", "the", "river river"]
+    return [" ".join(chance.choices(words, k=chance.randint(1, 6))) for _ in range(count)]

@@ -1,20 +1,20 @@
-"""An index on disk: built at once or in pieces, changed, opened; what is wrong with it is reported."""
-
-from __future__ import annotations
+"""An index on disk: built at once or in pieces, changed, killed and opened; what is wrong is reported."""
 
 import os
 import shutil
+import signal
+import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from types import MappingProxyType
+from types import FrameType, MappingProxyType
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chameleon.documents.indexing import index_files
 from chameleon.errors import InputError
 from chameleon.retrieval.build import Build
 from chameleon.retrieval.document import Document
@@ -22,9 +22,8 @@ from chameleon.retrieval.index import Index
 from chameleon.retrieval.make import build_index, delete_documents, make_retriever
 from chameleon.retrieval.manifest import Manifest
 from chameleon.table import Table
-from tests.retrieval.corpora import questions, table_document, tables
-from tests.retrieval.hashed import Hashed
-from tests.retrieval.test_index_crashes import know_embeddings, needs_fork, run
+from tests.e2e.commands import environment
+from tests.retrieval.hashed import Hashed, questions, table_document, tables
 
 
 def build(folder: Path, documents: list[Document]) -> Index:
@@ -59,7 +58,7 @@ CHANGES = st.lists(st.tuples(st.booleans(), NUMBERS, st.integers(0, 2)), min_siz
 
 @settings(max_examples=12)
 @given(changes=CHANGES)
-def test_pieces_deletions_and_replacements_end_as_if_built_at_once(
+def test_changes_end_as_if_built_at_once(
     tmp_path_factory: pytest.TempPathFactory, changes: list[tuple[bool, list[int], int]]
 ) -> None:
     folder = tmp_path_factory.mktemp("index")
@@ -126,44 +125,6 @@ def test_what_is_refused_and_what_is_raised_leave_the_old_index(tmp_path: Path) 
         assert list(Index.open(tmp_path).documents()) == tables(5) and len(list(tmp_path.iterdir())) == 2
 
 
-LIMITS = (50, 1_000, 30_000, 100_000, 10_000_000)
-NEW = tables(300, seed=1)
-
-
-def harmed(harm: str, whole: bytes) -> bytes:
-    garbled = bytes(byte ^ 16 for byte in whole) if harm == "garbled" else whole
-    found = {"emptied": b"", "cut": whole[: len(whole) // 2], "longer": whole + b"\0", "garbled": garbled}
-    return found.get(harm, whole[:-1] + bytes([whole[-1] ^ 1]))
-
-
-@pytest.mark.parametrize("harm", ["removed", "emptied", "cut", "longer", "garbled", "flipped"])
-def test_every_damaged_file_is_named_with_what_rebuilds_it(tmp_path: Path, hashed: Hashed, harm: str) -> None:
-    source, folder = tmp_path / "a.csv", tmp_path / "index"
-    source.write_text("city,river\nLyon,Rhone\n")
-    index_files([source], folder, {"first": "blend", "embeddings": hashed.name})
-    build_index(folder, tables(3, seed=1))
-    index = build_index(folder, tables(9))  # with documents that are replaced
-
-    files = [path for path in sorted(folder.rglob("*")) if path.is_file() and path.suffix != ".lock"]
-    assert {"manifest.json", "files.json", "meta.json"} < {path.name for path in files} and len(files) > 15
-    for path in files:
-        whole = path.read_bytes()
-        path.unlink()  # what is mapped stays as it is
-        if harm != "removed":
-            path.write_bytes(harmed(harm, whole))
-        is_unfinished = path.name == "manifest.json" and harm == "removed"
-        uses = (partial(Index.open, folder), partial(delete_documents, folder, []))
-        for use_it in (*uses, *([] if is_unfinished else [partial(index_files, [source], folder)])):
-            with pytest.raises(InputError) as caught:
-                use_it()
-            line = str(caught.value)
-            assert line.startswith(str(folder if is_unfinished else path))
-            assert ("builds it again" if is_unfinished else f"index FILES --out {folder}") in line
-        path.unlink(missing_ok=True)
-        path.write_bytes(whole)
-    assert list(Index.open(folder).documents()) == list(index.documents())
-
-
 def test_another_format_is_left_alone_and_a_build_sees_what_another_has_done(tmp_path: Path) -> None:
     build(tmp_path, tables(12))
     other = '{"format": "chameleon-index-5", "check": 7}'
@@ -205,38 +166,84 @@ def test_a_folder_that_holds_something_else_is_left_alone(tmp_path: Path, name: 
     assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == [mine.name]
 
 
-def apart(do: Callable[[], object]) -> None:
-    """Print what a process of its own returns, raises, or dies of."""
-    sys.stdout.flush()
-    if pid := os.fork():
-        status = os.waitpid(pid, 0)[1]
-        return print("CRASHED", status) if status else None
-    try:
-        print(do(), flush=True)
-    except InputError as problem:
-        print(type(problem).__name__, problem, flush=True)
-    os._exit(0)
+needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+OLD, LATER = tables(20), [*tables(10, seed=1), *tables(130, first=100)]
+# An event, the function, the how manieth; those after which LATER is there are last.
+MOMENTS = [
+    *(("c_call", "Index.writer", 1), ("c_call", "IndexWriter.add_document", 100)),
+    *(("call", "Hashed.embed_documents", 2), ("c_return", "IndexWriter.commit", 1)),
+    *(("c_return", "IndexWriter.wait_merging_threads", 1), ("call", "write_index", 1)),
+    *(("return", "write_index", 1), ("call", "Manifest.write", 1)),
+    *(("return", "Manifest.write", 1), ("return", "Build.commit", 1)),
+]
+FIRST_NEW = len(MOMENTS) - 2
 
 
-def limit(folder: str) -> None:
-    import resource
+def command(function: str, *given: object) -> list[str]:
+    name = __name__.rpartition(".")[0] + "." + function.replace(".", " import ")
+    return [sys.executable, "-c", f"import sys; from {name} as do; do(*sys.argv[1:])", *map(str, given)]
 
+
+def run(function: str, *given: object) -> list[str]:
+    done = subprocess.run(command(function, *given), capture_output=True, text=True, env=environment())
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout.splitlines()
+
+
+def know_embeddings() -> None:
+    import langchain.embeddings
+
+    model = Hashed()
+    langchain.embeddings.init_embeddings = lambda name: model  # type: ignore[assignment]
+
+
+def kill_builds(folder: str, embeddings: str) -> None:
     know_embeddings()
-    for most in LIMITS:
-        limits = (resource.RLIMIT_FSIZE, (most, most))
-        apart(lambda: resource.setrlimit(*limits) or len(build_index(f"{folder}/{most}", NEW)))  # noqa: B023
+    for number, moment in enumerate(MOMENTS):
+        for place in (f"{folder}/{number}", f"{folder}/first-{number}"):
+            if not (builder := os.fork()):
+                sys.setprofile(killer(*moment))
+                build_index(place, LATER, {"first": "dense", "embeddings": embeddings})
+                os._exit(0)
+            print(os.waitpid(builder, 0)[1])
+
+
+def killer(event: str, name: str, left: int) -> Any:
+    def profile(frame: FrameType, now: str, given: Any) -> None:
+        nonlocal left
+        called = given.__qualname__ if now[:2] == "c_" else frame.f_code.co_qualname
+        left -= (now, called) == (event, name)
+        if not left:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    return profile
+
+
+def all_found(index: Index) -> list[Any]:
+    hits = [make_retriever(index, name).search_many(questions(6)) for name in ("bm25", "lexical", "dense")]
+    return [list(index.documents()), *hits]
 
 
 @pytest.mark.slow
 @needs_fork
-def test_a_full_disk_is_reported_and_the_old_index_stays(tmp_path: Path, hashed: Hashed) -> None:
-    old = build_index(tmp_path / "old", tables(12), {"first": "dense", "embeddings": hashed.name})
-    for most in LIMITS:
-        shutil.copytree(old.path, tmp_path / str(most))
-    *outcomes, last = run("test_index.limit", tmp_path)
-    assert last == "300"
-    for most, message in zip(LIMITS[:-1], outcomes, strict=True):
-        folder = tmp_path / str(most)
-        assert message.startswith(f"InputError {folder}") and "cannot be written" in message
-        assert list(Index.open(folder).documents()) == tables(12), most
-        assert list(build_index(folder, NEW).documents()) == NEW
+def test_a_build_that_is_killed_leaves_the_old_index(tmp_path: Path, hashed: Hashed) -> None:
+    spec = {"first": "dense", "embeddings": hashed.name}
+    old = build_index(tmp_path / "old", OLD, spec)
+    for name in ("once", *range(len(MOMENTS))):
+        shutil.copytree(old.path, tmp_path / str(name))
+    before, after = all_found(old), all_found(build_index(tmp_path / "once", LATER))
+    first = all_found(build_index(tmp_path / "first", LATER, spec))
+    statuses = run("test_index.kill_builds", tmp_path, hashed.name)
+    assert set(statuses) == {str(int(signal.SIGKILL))} and len(statuses) == 2 * len(MOMENTS)
+    for number, moment in enumerate(MOMENTS):
+        folder, is_new = tmp_path / str(number), number >= FIRST_NEW
+        assert all_found(Index.open(folder)) == (after if is_new else before), moment
+        assert all_found(build_index(folder, LATER)) == after, moment
+        folder = tmp_path / f"first-{number}"
+        if is_new:
+            assert all_found(Index.open(folder)) == first, moment
+        else:
+            with pytest.raises(InputError, match=r"is not finished|holds no index"):
+                Index.open(folder)
+        assert all_found(build_index(folder, LATER, spec)) == first, moment
+        assert len(list(folder.iterdir())) == 2, moment

@@ -1,10 +1,7 @@
 """Retrievers of an index, by name and as mappings of YAML; and vectors: found as by hand, up to date."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -19,10 +16,9 @@ from chameleon.retrieval.document import Document
 from chameleon.retrieval.index import Index, Place
 from chameleon.retrieval.make import build_index, delete_documents, make_retriever
 from chameleon.retrieval.retriever import Bm25, Dense, RankedDocuments, Retriever
-from chameleon.retrieval.spec import NAMES, RetrieverSpec
+from chameleon.retrieval.spec import RetrieverSpec
 from chameleon.table import Table
-from tests.retrieval.corpora import questions, table_document, tables
-from tests.retrieval.hashed import Hashed, forget
+from tests.retrieval.hashed import Hashed, forget, questions, table_document, tables
 
 QUESTIONS = questions(12)
 
@@ -37,10 +33,8 @@ def test_a_score_orders_the_first_and_the_rest_follows(index: Index) -> None:
         return [float(len(index.id_at(place))) for place in places]
 
     found = Bm25(index)
-    retrievers = (
-        make_retriever(index, {"first": "lexical", "depth": 40}),
-        RankedDocuments([found], by_length, 40),
-    )
+    lexical = make_retriever(index, {"first": "lexical", "depth": 40})
+    retrievers = (lexical, RankedDocuments([found], by_length, 40))
     for query, searched in product(QUESTIONS, retrievers):
         first, hits = [hit.id for hit in found.search(query, 150)], searched.search(query, 150)
         expected = sorted(first[:40], key=lambda id: -len(id))
@@ -50,64 +44,22 @@ def test_a_score_orders_the_first_and_the_rest_follows(index: Index) -> None:
         assert all(searched.search(query, k) == hits[:k] for k in (1, 7, 60))
 
 
-@pytest.mark.parametrize("name", ["bm25", "lexical"])
-def test_documents_score_alone_as_in_a_search(index: Index, name: str) -> None:
-    scores = index.bm25 if name == "bm25" else index.evidence
-    for query in QUESTIONS:
-        hits = make_retriever(index, name).search(query, 20)[::-1]
-        expected = pytest.approx([hit.score for hit in hits], rel=1e-5)
-        assert scores(query, [index.place(hit.id) for hit in hits]) == expected
-    assert scores("river", []) == []
-    assert index.bm25("zebra", [index.place("table 1")]) == [0.0]
-
-
-def test_one_serves_all_threads_and_finds_nothing_of_nothing(index: Index, tmp_path: Path) -> None:
-    for searched in (make_retriever(index, "bm25"), make_retriever(index, "lexical")):
-        with ThreadPoolExecutor(8) as pool:
-            found = list(pool.map(searched.search, questions(60)))
-        assert found == searched.search_many(questions(60))
-        assert searched.search_many(["", "the", "unheard", " ?! "], 5) == [[]] * 4
-        assert searched.search("river", 0) == searched.search("river", -1) == []
-    assert make_retriever(build_index(tmp_path, [], "bm25"), "lexical").search("river") == []
-    for spec in ("dense", "blend", {"first": "bm25", "rerank": "dense"}):
-        with pytest.raises(InputError, match=r"words alone and has no vectors.*first: blend"):
-            make_retriever(index, spec)
-
-
-SPECS = [
-    *({"first": name} for name in ("bm25", "lexical", "dense", "blend")),
-    {"first": "bm25", "rerank": "evidence"},
-    {"first": "bm25", "rerank": "dense", "depth": 5},
-]
-
-
-@pytest.mark.parametrize("spec", SPECS, ids=str)
-def test_auto_is_what_the_index_was_built_for(tmp_path: Path, hashed: Hashed, spec: dict[str, Any]) -> None:
-    needs_vectors = RetrieverSpec.read(spec).needs_vectors
-    build_index(tmp_path, tables(40), spec | ({"embeddings": hashed.name} if needs_vectors else {}))
-    index = build_index(tmp_path, tables(60))  # what is added changes nothing in that
-    for query in QUESTIONS[:3]:
-        assert make_retriever(index).search(query, 20) == make_retriever(index, spec).search(query, 20)
-
-
-MAPPINGS = {
-    **{f"{{first: {name}}}": {"first": name} for name in NAMES},
-    "{first: bm25, rerank: {cross_encoder: m/n}}": {"rerank": {"cross_encoder": "m/n"}},
-    "{first: bm25, rerank: {late: minilm}, depth: 20}": {"rerank": {"late": "minilm"}, "depth": 20},
-    "{embeddings: openai:small}": {"embeddings": {"model": "openai:small"}},
-    "{embeddings: {model: a:b, query_model: a:c}}": {"embeddings": {"model": "a:b", "query_model": "a:c"}},
-    "{embeddings: {model: a:b, query: 'q: '}}": {"embeddings": {"model": "a:b", "query": "q: "}},
-}
-
-
-@pytest.mark.parametrize("given", MAPPINGS)
-def test_mappings_are_read_from_text_and_written_as_text_and_a_name_is_short_for_one(given: str) -> None:
-    spec, wanted = RetrieverSpec.read(given), MAPPINGS[given]
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        ("lexical", {"first": "lexical"}),
+        ("{first: bm25, rerank: {cross_encoder: m/n}}", {"rerank": {"cross_encoder": "m/n"}}),
+        ("{first: bm25, rerank: {late: minilm}, depth: 20}", {"rerank": {"late": "minilm"}, "depth": 20}),
+        (
+            "{embeddings: {model: a:b, query_model: a:c}}",
+            {"embeddings": {"model": "a:b", "query_model": "a:c"}},
+        ),
+    ],
+)
+def test_retrievers_are_read_from_text_and_written_as_text(given: str, wanted: dict[str, Any]) -> None:
+    spec = RetrieverSpec.read(given)
     assert wanted.items() <= {"first": spec.first, **spec.model_dump(exclude_defaults=True)}.items()
     assert RetrieverSpec.read(str(spec)) == RetrieverSpec.read(spec) == spec
-    if (name := wanted.get("first")) in NAMES:
-        assert spec == RetrieverSpec.read(name) == RetrieverSpec.read(wanted) and str(spec) == name
-        assert spec.needs_vectors == (name in ("dense", "blend"))
 
 
 def test_what_is_no_retriever_is_refused_with_what_may_be_meant() -> None:
@@ -169,7 +121,7 @@ def test_a_changed_index_finds_what_it_has(
         assert dict(hits) == pytest.approx(model.nearness(query, now.values()), abs=1e-5)
 
 
-def test_only_what_is_new_is_embedded_by_the_same_model(
+def test_only_what_is_new_is_embedded(
     tmp_path: Path, hashed: Hashed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     built(tmp_path / "index", hashed, tables(30))
@@ -179,6 +131,8 @@ def test_only_what_is_new_is_embedded_by_the_same_model(
     assert hashed.passages[before:] == ["zebra crossing"]
     with pytest.raises(InputError, match=f"has the embeddings '{hashed.name}', not 'hashed:others'"):
         make_retriever(index, hashed.spec(embeddings="hashed:others"))
+    with pytest.raises(InputError, match="built for the retriever"):
+        build_index(index.path, [Document("x")], hashed.spec(embeddings="openai:small"))
     hashed.size = 32
     forget(monkeypatch)
     for ask in (make_retriever(index).search, lambda id: built(index.path, hashed, [Document(id)])):
@@ -233,6 +187,7 @@ def test_auto_is_blend_if_the_embeddings_are_there(tmp_path: Path, hashed: Hashe
         with pytest.raises(MissingPackage, match=r"pip install .*\[faiss\]"):
             make_retriever(index)
     monkeypatch.setattr(models, "find_spec", lambda _: None)
+    assert index.evidence("river", []) == []
     index = Index.open(index.path)
     assert make_retriever(index).search("river") == make_retriever(index, "lexical").search("river")
     with pytest.raises(MissingPackage, match="pip install"):

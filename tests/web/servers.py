@@ -1,10 +1,4 @@
-"""Web servers on this machine: pages, search services and what goes wrong with them.
-
-with WebServer({"/page": Answer(b"<p>hello</p>", "text/html")}) as server:
-    reply = Web(private=[server.host]).fetch(server.url + "/page")
-"""
-
-from __future__ import annotations
+"""Web servers on this machine, with search services and what goes wrong, and clients that soon give up."""
 
 import json
 import socket
@@ -17,13 +11,17 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
+import pytest
+
+from chameleon.errors import WebError
+from chameleon.web import Web, WebLimits, WebReply
+from chameleon.web.addresses import as_number
+from chameleon.web.web import HostPace
 from tests.local_server import JsonHandler, LocalServer, in_turn, serving
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A request as it came: header names in lower case, the time on a clock that only goes forward."""
-
     method: str
     path: str
     query: dict[str, str]
@@ -108,8 +106,6 @@ class _Handler(JsonHandler):
 
 
 def raw_server(start: bytes, for_ever: bytes = b"") -> AbstractContextManager[str]:
-    """Answer every connection with these bytes, the latter again and again; give "host:port"."""
-
     def say(connection: socket.socket) -> None:
         connection.sendall(start)
         while for_ever:
@@ -132,7 +128,6 @@ PAGES = [
 
 
 def _listed(sent: Mapping[str, Any], *fields: str) -> list[dict[str, str]]:
-    """The pages that are asked for, under the service's own names for title, address and text."""
     count = int(sent.get("count") or sent.get("max_results") or len(PAGES))
     pages = [] if "nothing" in (sent.get("q"), sent.get("query")) else PAGES[:count]
     return [dict(zip(fields, page.values(), strict=True)) for page in pages]
@@ -178,7 +173,6 @@ def duckduckgo_page(pages: Sequence[Mapping[str, str]]) -> Answer:
 
 
 def mediawiki(asked: Asked) -> Answer:
-    """Serve a wiki where a search finds a page on tides and one on the moon."""
     query = asked.query.get("srsearch", "")
     if query == "broken":
         return as_json({"error": {"code": "srsearch-error", "info": "An error <b>occurred</b>"}})
@@ -190,8 +184,6 @@ def mediawiki(asked: Asked) -> Answer:
 
 
 def wiki(pages: Sequence[Mapping[str, Any]]) -> Callable[[Asked], Answer]:
-    """Serve these pages, found by any search, in no order, as their `pageid` comes."""
-
     def answer(asked: Asked) -> Answer:
         found = pages[: int(asked.query["gsrlimit"])]
         hits = [{"title": page["title"], "snippet": "<b>rise</b>"} for page in found]
@@ -213,3 +205,33 @@ search_services: dict[str, Route] = {
     **{"/bing": bing, "/brave": brave, "/tavily": tavily, "/search": searxng},
     **{"/html/": duckduckgo, "/w/api.php": mediawiki},
 }
+
+
+Serve = Callable[[dict[str, Route]], WebServer]
+
+
+def briefly(seconds: float) -> None:
+    time.sleep(min(seconds, 0.01))
+
+
+def client(*servers: WebServer, seconds: float = 5.0, **options: Any) -> Web:
+    limits = options.pop("limits", WebLimits(seconds=seconds, bytes=100_000))
+    settings = {"sleep": briefly, "pace": HostPace(), **options}
+    return Web(limits, tuple(server.host for server in servers), **settings)
+
+
+def fetched(web: Web, url: str, **options: Any) -> WebReply:
+    reply = web.fetch(url, **options)
+    web.keep(reply)
+    return reply
+
+
+def failure(web: Web, url: str, **options: Any) -> str:
+    with pytest.raises(WebError) as caught:
+        web.fetch(url, **options)
+    return str(caught.value)
+
+
+def numeric(host: str, port: int) -> list[str]:
+    """Know numbers only, in every spelling, as the system's resolver does."""
+    return [str(as_number(host))]

@@ -1,7 +1,5 @@
 """Which addresses are asked: on their face, and where they lead."""
 
-from __future__ import annotations
-
 import ipaddress
 from collections.abc import Sequence
 
@@ -12,8 +10,7 @@ from hypothesis import strategies as st
 from chameleon.errors import WebError
 from chameleon.web import Web, WebLimits
 from chameleon.web.addresses import check_addresses, checked_url, kind_of, kind_on_its_face, look_up
-from tests.web.clients import numeric
-from tests.web.servers import Answer, WebServer
+from tests.web.servers import Answer, WebServer, numeric
 
 KINDS = {
     "private": """127.0.0.1 127.255.255.254 10.0.0.1 10.255.255.255 172.16.0.1 172.31.255.255 192.168.0.1

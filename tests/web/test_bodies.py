@@ -1,7 +1,5 @@
 """Bodies over real sockets, large, packed and odd; and over TLS, where the name must be the certificate's."""
 
-from __future__ import annotations
-
 import gzip
 import os
 import re
@@ -20,8 +18,7 @@ import pytest
 from chameleon.errors import WebError
 from chameleon.web import Web, WebLimits
 from chameleon.web.session import trusting
-from tests.web.clients import Serve, client, failure
-from tests.web.servers import Answer, WebServer, as_json, moved, raw_server
+from tests.web.servers import Answer, Serve, WebServer, as_json, client, failure, moved, raw_server
 
 HEAD = b"HTTP/1.1 200 OK\r\n"
 GZIP = HEAD + b"Content-Encoding: gzip\r\n\r\n"
@@ -192,7 +189,6 @@ COMMAND = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes 
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A key and a certificate for `search.example`, signed by itself."""
     if shutil.which("openssl") is None:
         pytest.skip("openssl makes the certificate, and is not here")
     file = tmp_path_factory.mktemp("tls") / "both.pem"
@@ -225,7 +221,7 @@ def fetch(server: WebServer, name: str = NAME, *others: WebServer, **options: ob
 
 
 @pytest.mark.parametrize("name", [NAME, "other.example"])
-def test_a_certificate_of_nobody_known_or_for_another_name_is_refused(
+def test_a_certificate_of_nobody_known_is_refused(
     server: WebServer, request: pytest.FixtureRequest, name: str
 ) -> None:
     if name != NAME:
@@ -244,7 +240,7 @@ def test_a_key_is_not_sent_on_when_a_redirect_leaves_tls(certificate: Path) -> N
 
 
 @pytest.mark.usefixtures("_trusting")
-def test_the_trusted_are_read_once_and_exactly_those_that_are_named(
+def test_the_trusted_are_those_that_are_named(
     server: WebServer, certificate: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert [fetch(server), fetch(server)] == [b"hello"] * 2

@@ -1,12 +1,9 @@
 """Fetching over real sockets: what is sent, followed, tried again and refused; and what is kept, for whom."""
 
-from __future__ import annotations
-
 import logging
 import socket
 import sqlite3
 import time
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from email.utils import formatdate
 from pathlib import Path
@@ -19,19 +16,29 @@ import pytest
 from chameleon.errors import StoreError, WebError
 from chameleon.web import PageCache, Web, WebLimits, session
 from chameleon.web.web import HostPace, seconds_asked
-from tests.web.clients import Serve, client, failure, fetched, numeric
-from tests.web.servers import KEY, Answer, Asked, Route, WebServer, moved
+from tests.web.servers import (
+    KEY,
+    Answer,
+    Asked,
+    Route,
+    Serve,
+    WebServer,
+    client,
+    failure,
+    fetched,
+    moved,
+    numeric,
+)
 
 
 def crowded(silent: socket.socket, queue: ExitStack) -> None:
-    """Connect until the system lets nobody in any more."""
     for _ in range(3):
         waiting = queue.enter_context(socket.socket())
         waiting.setblocking(False)
         waiting.connect_ex(silent.getsockname())
 
 
-def test_a_page_is_fetched_with_our_name_and_nothing_of_the_environment(
+def test_a_page_is_fetched_with_our_name(
     serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "netrc").write_text("default login me password sesame")
@@ -110,7 +117,7 @@ EXCHANGES: list[tuple[Any, dict[str, Any], int, bytes, list[str]]] = [
 
 
 @pytest.mark.parametrize(("answers", "options", "status", "body", "asked"), EXCHANGES)
-def test_redirects_are_followed_and_what_may_pass_is_tried_again(
+def test_redirects_and_retries(
     serve: Serve, answers: Route, options: dict[str, Any], status: int, body: bytes, asked: list[str]
 ) -> None:
     server = serve({"/": answers, "/end": Answer(b"there")})
@@ -190,6 +197,7 @@ def test_retry_after_is_honoured_within_the_time_there_is(serve: Serve) -> None:
     assert client(server, sleep=slept.append).fetch(server.url).body == b"yes" and max(slept) >= 1.0
     slept.clear()
     assert client(server, sleep=slept.append).fetch(f"{server.url}/long").status == 429 and not slept
+    assert "no turn came in time" in failure(client(server, pace=HostPace(), seconds=-1), server.url)
     assert seconds_asked("7") == 7.0
     assert 50 < (seconds_asked(formatdate(time.time() + 60, usegmt=True)) or 0) <= 60
     assert seconds_asked("Wed, 21 Oct 2015 07:28:00 GMT") == 0.0
@@ -245,9 +253,7 @@ def cache(file: Path) -> PageCache:
     return PageCache(file)
 
 
-def test_no_key_is_told_or_kept(
-    serve: Serve, caplog: pytest.LogCaptureFixture, cache: PageCache, file: Path
-) -> None:
+def test_no_key_is_kept(serve: Serve, caplog: pytest.LogCaptureFixture, cache: PageCache, file: Path) -> None:
     def echo(asked: Asked) -> Answer:
         return Answer(f"you sent {asked.headers}".encode(), status=int(asked.query["status"]))
 
@@ -351,17 +357,6 @@ def test_the_users_cache_is_where_the_variable_says(
         other.execute("CREATE TABLE mine (x)")
     with pytest.raises(StoreError, match="not a web cache"):
         PageCache(tmp_path / "other.sqlite")
-
-
-@pytest.mark.slow
-def test_requests_to_one_host_are_spaced_for_all_threads(serve: Serve) -> None:
-    server, pace = serve({"/": Answer(b"x")}), HostPace()
-    webs = [client(server, pace=pace, sleep=time.sleep) for _ in range(3)]
-    with ThreadPoolExecutor(3) as pool:
-        list(pool.map(lambda web: web.fetch(server.url, spacing=0.1), webs))
-    times = sorted(asked.at for asked in server.asked)
-    assert times[-1] - times[0] > 0.1  # two spaces, less what a busy machine adds to the first
-    assert "no turn came in time" in failure(client(server, pace=HostPace(), seconds=-1), server.url)
 
 
 def test_turns_are_given_in_order() -> None:

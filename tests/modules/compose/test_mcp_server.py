@@ -26,7 +26,7 @@ from chameleon.inventory.schema import McpSpec
 from chameleon.planners.fixed import Fixed
 from chameleon.text import harmless
 from tests.e2e.commands import environment
-from tests.faults.running import run_code, wait_until
+from tests.promises.running import run_code, wait_until
 
 pytest.importorskip("mcp")
 SERVERS = Path(__file__).parents[2] / "interop"

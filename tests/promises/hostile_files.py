@@ -1,7 +1,5 @@
 """Hostile tables, documents, folders and pictures."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json
@@ -16,8 +14,10 @@ from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tests.faults.hostile import EVIL, OFFLINE, Hostile
+from PIL import Image
+
 from tests.pictures.drawn import png
+from tests.promises.hostile import EVIL, OFFLINE, Hostile
 
 Content = str | bytes | Callable[[], str | bytes]
 Cases = Mapping[str, tuple[str, Content, str]]
@@ -53,12 +53,10 @@ def workbook(rows: str = "", strings: str = "", title: str = "Sheet1") -> bytes:
 
 
 def cell(row: int, place: str, text: str = "x") -> str:
-    """A row of one cell."""
     return f'<row r="{row}"><c r="{place}" t="inlineStr"><is><t>{text}</t></is></c></row>'
 
 
 def database(*statements: str, values: tuple[object, ...] = ()) -> bytes:
-    """An SQLite file made by these statements; the last has the values."""
     with closing(sqlite3.connect(":memory:")) as connection:
         for statement in statements:
             connection.execute(statement, values if statement is statements[-1] else ())
@@ -67,7 +65,6 @@ def database(*statements: str, values: tuple[object, ...] = ()) -> bytes:
 
 
 def parquet(query: str) -> bytes:
-    """A Parquet file of what a query gives."""
     import duckdb
 
     with TemporaryDirectory() as folder:
@@ -107,14 +104,12 @@ def forms(levels: int = 12) -> bytes:
 
 
 def packed_twice() -> bytes:
-    """A page whose content unpacks to 200 MB."""
     once = zlib.compressobj(9)
     inner = b"".join(once.compress(b" " * (1 << 20)) for _ in range(200)) + once.flush()
     return page(stream(zlib.compress(inner, 9), b"/Filter[/FlateDecode/FlateDecode]"))
 
 
 def document(text: str) -> bytes:
-    """A Word document of this text in XML."""
     space = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
     return zipped({"word/document.xml": text.replace("SPACE", space)})
 
@@ -133,50 +128,33 @@ _CELLS, _LONG = "more than 5,000,000 cells", "a cell is longer than 131,072 char
 _ROWS = "Team,points\nA,5\nB,3\n"
 _HEAD = "<table><tr><th>a<th>b"  # of a page's table
 _DIFFERENCE, _DECLINED = "difference between points", "Declined"
-_MANY_FIELDS = " ".join(f"a{n}=1" for n in range(8_000))
 _ENDLESS = (
     *("CREATE TABLE z (a, b)", "INSERT INTO z VALUES (1, 2)"),
     "CREATE VIEW t AS WITH RECURSIVE r (a) AS (SELECT 1 UNION ALL SELECT a FROM r) SELECT * FROM r",
 )
 _STEERING = (f'CREATE TABLE "t{EVIL}" ("p{EVIL}", "b"";--")', f'INSERT INTO "t{EVIL}" VALUES (1, 2)')
 _FULL = ("CREATE TABLE t (a)", "INSERT INTO t VALUES (?)")
-EVIL_TITLE, _LONG_CELLS = "\u202eevil\x9b", "SELECT repeat('x', 100000) a, 1 b FROM range(2000)"
+_LONG_CELLS = "SELECT repeat('x', 100000) a, 1 b FROM range(2000)"
 _NO_UTF8 = "CREATE TABLE t (caXX, b)"
-_NO_STRING = '<row r="2"><c r="A2" t="s"><v>99999999999</v></c></row>'
 _NO_VALUE = '<row r="2"><c r="A2" t="str"><f>1/0</f></c></row>'
 _PAGE_THAT_STEERS = f"<table><caption>&#x1b;{EVIL}<tr><th>&#x9b;a<th>b<tr><td>&#xd800;5<td>2"
 
 _DECLINED_TABLES: Cases = {
-    "a sheet that steers": ("a.xlsx", lambda: workbook(cell(2, "A2"), title=EVIL_TITLE), _DECLINED),
-    "numbers that are none": ("a.json", '[{"a": NaN, "b": 1e999}, {"a": -Infinity}]', _DECLINED),
     "half surrogates": ("a.json", '[{"\\ud800":"\\udfff","b":1},{"\\ud800":"x","b":2}]', _DECLINED),
-    "a row of blanks": ("a.csv", lambda: f"a,b\n{' ' * 5_000_000}x,1\n", _DECLINED),
-    "formulas": ("a.csv", "Team,points\n=cmd|'/c calc'!A0,5\n@SUM(1),=HYPERLINK(\"http://x\")\n", _DECLINED),
-    "spans of no number": ("a.html", f'{_HEAD}<th colspan="nan"><tr><td rowspan="1e9">1<td>2', _DECLINED),
     "a page that steers": ("a.html", _PAGE_THAT_STEERS, _DECLINED),
-    "many attributes": ("a.html", f"<table {_MANY_FIELDS}>{_HEAD}<tr><td>1<td>2", _DECLINED),
     "columns of a database that steer": ("a.sqlite", lambda: database(*_STEERING), _DECLINED),
-    "entities of a page": ("a.html", f"{_PASSWD}{_HEAD}&e;<tr><td>1<td>2", "(?s)^(?!.*root:)"),
-    "5,000 digits": ("a.csv", f"Team,points\nA,{'9' * 5_000}\nB,1e999999999\n", _DECLINED),
     "a view without an end": ("a.sqlite", lambda: database(*_ENDLESS), "there are also 't'"),
 }
 _REFUSED_TABLES: Cases = {
-    "far right": ("a.xlsx", lambda: workbook("".join(cell(n, f"NTP{n}") for n in range(2, 20_002))), _CELLS),
-    "a column beyond all": ("a.xlsx", lambda: workbook(cell(2, "ZZZZZZZZ2")), _CELLS),
     "many strings": ("a.xlsx", lambda: workbook(strings="<si/>" * 5_000_000), f"no rows|{_MEMORY_OR_TIME}"),
-    "a string of 30 MB": ("a.xlsx", lambda: workbook(cell(2, "A2", "z" * 30_000_000)), _LONG),
-    "a string that is not there": ("a.xlsx", lambda: workbook(_NO_STRING), "cannot be read"),
     "a formula without a value": ("a.xlsx", lambda: workbook(_NO_VALUE), "without a saved value"),
     "lists that go down": ("a.json", "[" * 100_000, "nested too deeply"),
-    "many objects of nothing": ("a.json", lambda: f"[{'{},' * 50_000}{{}}]", "no text"),
-    "half of UTF-16": ("a.csv", b"\xff\xfea", "is not UTF-16"),
     "an encoding of mainframes": ("a.csv", _ROWS.encode("cp500"), "is not UTF-8"),
     "a cell of 30 MB": ("a.csv", lambda: f"a,b\n{'z' * 30_000_000},1\n", _LONG),
     "a quote that never closes": ("a.csv", lambda: 'a,b\n"' + "z,\n" * 1_000_000, "a quote is never closed"),
     "gigabytes in a gzip": ("a.csv.gz", lambda: gzip.compress(b"\0" * 80_000_000, 1), "unpacks to more than"),
     "cells that span all": ("a.html", _HEAD + '<tr><td colspan="1000" rowspan="65534">x' * 1_000, _CELLS),
     "tables in tables": ("a.html", "<table><tr><td>" * 20_000, "holds no table"),
-    "many small letters": ("a.html", f"{_HEAD}<tr><td>{'x<sup>1</sup>' * 100_000}", _LONG),
     "a schema that is no UTF-8": ("a.sqlite", lambda: database(_NO_UTF8).replace(b"XX", b"\xff\xfe"), "read"),
     "gigabytes in Parquet": ("a.parquet", lambda: parquet(_LONG_CELLS), f"more text|{_MEMORY_OR_TIME}"),
     "endless Parquet rows": ("a.parquet", lambda: parquet("SELECT 1 a, 2 b FROM range(20000000)"), _CELLS),
@@ -184,11 +162,8 @@ _REFUSED_TABLES: Cases = {
 TABLES: dict[str, Hostile] = {
     **{what: _table(name, content, 3, told) for what, (name, content, told) in _DECLINED_TABLES.items()},
     **{what: _table(name, content, 1, told) for what, (name, content, told) in _REFUSED_TABLES.items()},
-    "UTF-16": _table("a.csv", _ROWS.encode("utf-16"), 0, _DIFFERENCE),
     "a mark in the middle": _table("a.csv", "Team,points\nA,5\n\ufeffB,3\n", 0, _DIFFERENCE),
     "keys that steer": _table("a.json", json.dumps([{f"a{EVIL}": 1, "b": EVIL}] * 2), 3, "null", "--json"),
-    "columns that steer": _table("a.csv", _ROWS.replace("A", EVIL), 3, _DECLINED, "--trace"),
-    "objects that go down": _indexed("a.json", '{"a":' * 100_000, "nested too deeply"),
     "a value of 30 MB": _indexed("a.json", lambda: json.dumps([{"a": "z" * 30_000_000}]), _LONG),
     "many tables of a page": _indexed("a.html", f"{_HEAD}<tr><td>1<td>2</table>" * 500, "made.index"),
     "a text of 30 MB": _indexed("a.sqlite", lambda: database(*_FULL, values=("z" * 30_000_000,)), _LONG),
@@ -222,27 +197,18 @@ _OWN_PARENT = (b"<</Type/Catalog/Pages 2 0 R>>", b"<</Type/Pages/Kids[2 0 R]/Cou
 
 _READ_TEXTS: dict[str, tuple[str, Content]] = {
     "wide cells": ("a.docx", lambda: document(f"<x SPACE><w:tbl>{_WIDE * 2_500}</w:tbl></x>")),
-    "elements in elements": ("a.html", "<div>" * 100_000 + "points"),
-    "small letters of a page": ("a.html", "<p>points " + "x<sup>1</sup>" * 30_000),
     "a page that steers": ("a.html", f"<h1>{EVIL}points&#x1b;</h1><p>points{EVIL}&#x202e;"),
     "a line of blanks": ("a.md", "# a\n\n" + " " * 900_000 + "x points"),
-    "a line of tabs": ("a.md", "# a\n\n" + "\t" * 900_000 + "- points"),
-    "a line of stars": ("a.md", "# a\n\n" + "*" * 100_000 + "points"),
-    "a line of bullets": ("a.md", "# a\n\n" + "- " * 50_000 + "points"),
     "a heading without an end": ("a.md", "# " + "points " * 100_000),
-    "quotes in quotes": ("a.md", "# a\n\n" + ">" * 50_000 + " points"),
 }
 _REFUSED_TEXTS: Cases = {
     "forms in forms": ("a.pdf", forms, _MEMORY_OR_TIME),
     "a page that is packed twice": ("a.pdf", packed_twice, f"a.pdf.*({_MEMORY_OR_TIME}|no text)"),
-    "half a PDF": ("a.pdf", lambda: forms(1)[:-200], "a.pdf"),
     "a PDF of nothing": ("a.pdf", b"%PDF-1.7\n" + b"\xff" * 1_000, "a.pdf"),
     "a page that is its own parent": ("a.pdf", pdf(*_OWN_PARENT), "a.pdf"),
     "laughs in a Word document": ("a.docx", lambda: document(_LAUGHTER), "a.docx"),
     "a Word document of 100 MB": ("a.docx", lambda: document(" " * 120_000_000), "limit"),
-    "a Word document that goes down": ("a.docx", lambda: document("<a>" * 50_000), "broken"),
     "a file in a Word document": ("a.docx", lambda: document(_WITH_PASSWD), "(?s)a.docx(?!.*root:)"),
-    "a text that is none": ("a.txt", bytes(range(256)) * 100, "a.txt"),
 }
 _ROOT = ("index", "root", "--out", "made.index")
 _LINK = "/proc/self/fd"
@@ -256,7 +222,6 @@ DOCUMENTS: dict[str, Hostile] = {
 
 
 def _tiff(*entries: tuple[int, int, int, int]) -> bytes:
-    """A TIFF whose directory has these entries, then points to itself."""
     made = b"".join(struct.pack("<HHII", *entry) for entry in entries)
     return b"II*\0\x08\0\0\0" + struct.pack("<H", len(entries)) + made + struct.pack("<I", 8)
 
@@ -267,12 +232,18 @@ def _png_of_text() -> bytes:
     return whole[:33] + chunk + whole[33:]
 
 
+def _scans() -> bytes:
+    file = io.BytesIO()
+    Image.new("L", (4000, 4000)).save(file, "JPEG", progressive=True)
+    data = file.getvalue()
+    return data[:-2] + data[data.rindex(b"\xff\xda") : -2] * 1_000 + data[-2:]
+
+
 _BMP = struct.pack("<IIIIiiHHIIiiII", 99, 0, 54, 40, 10**9, -(10**9), 1, 24, 0, 0, 0, 0, 0, 0)
 _TIFF = _tiff((256, 3, 1, 10), (257, 3, 1, 10), (270, 2, 1 << 30, 8), (273, 4, 1 << 28, 8))
 _PICTURES: dict[str, tuple[str, Content]] = {
-    "a GIF that lies": ("a.gif", b"GIF89a\xff\xff\xff\xff\x80\0\0" + b"\xff" * 1_000),
     "a BMP that lies": ("a.bmp", b"BM" + _BMP),
-    "a WebP that lies": ("a.webp", b"RIFF\xff\xff\xff\xffWEBPVP8L" + b"\xff" * 1_000),
+    "a JPEG of scans": ("a.jpg", _scans),
     "a JPEG of headers": ("a.jpg", b"\xff\xd8" + b"\xff\xe1\xff\xff" * 5_000),
     "a TIFF that lies": ("a.tiff", _TIFF),
     "a TIFF without an end": ("a.tiff", _tiff((256, 4, 1, 1 << 30), (257, 4, 1, 1 << 30))),

@@ -1,6 +1,4 @@
-"""What is fuzzed: readers of plans, replies, tables, YAML, logs and servers; inputs are mutated by a seed."""
-
-from __future__ import annotations
+"""No mutated input makes a reader of plans, replies, tables, YAML, logs or servers hang or fail."""
 
 import asyncio
 import atexit
@@ -8,6 +6,7 @@ import gzip
 import io
 import json
 import shutil
+import signal
 import sqlite3
 import sys
 import tempfile
@@ -22,6 +21,8 @@ from random import Random
 from types import SimpleNamespace
 from typing import Any, AnyStr
 
+import pytest
+
 from chameleon import Inventory
 from chameleon.core.llm_module import LLMModule
 from chameleon.core.log import EventLog, event_from_json, read_line
@@ -35,9 +36,16 @@ from chameleon.llm.parse_reply import parse_reply
 from chameleon.llm.prices import Pricing
 from chameleon.table import Table
 from chameleon.table.readers import read_tables
-from chameleon.table.replies import as_subtable, parse_table
 from tests.benchmarks.shared_data import DATA, rows
+from tests.conftest import PROFILE
+from tests.e2e.commands import ROOT
 from tests.evaluation.folders import evaluate
+
+CASES = {"modules": 15, "yaml": 15, "table_files": 40, "table_texts": 60}
+OTHERS = 150
+ROUNDS = 20 if PROFILE == "thorough" else 1
+MAX_SECONDS = 5
+
 
 MAX_CHARS = 100_000
 TIMES = (1, 1, 1, 1, 2, 3, 60, 5000)
@@ -80,7 +88,6 @@ def wild(random: Random, texts: Sequence[str], depth: int = 0) -> Any:
 
 
 def bent(random: Random, data: Any, texts: Sequence[str]) -> Any:
-    """Return data with some of its parts left out or replaced by others."""
     if random.random() < 0.04:
         return wild(random, texts)
     if isinstance(data, dict):
@@ -104,52 +111,18 @@ TOKENS = (
     *("[", "]", "{", "}", "(", ")", '"', "'", "`", "```", "\n", "\n\n", "\r", "\t", " ", ",", ":", "|", "->"),
     *("#", "%", "$", "-", "*", "\\", "/", "<", ">", "&", "=", ".", "1.", "0", "9", "1e999", "NaN", "null"),
     *("\0", "\x1b[31m", "\u202e", "\ud800", "\ufeff", "ß", "İ", "²", "½", "٣", "๓", "𝟘", "Ⅷ", "é", "中"),
+    *("Year", "Points", "Venue (city)", "Oslo", "f_col([", "SELECT `Year` FROM w", "df['Points'].sum()"),
     *("The answer is ", "Answer: ", "SELECT ", "f_row(", "row 1", "yes", "no", "and ", "\\boxed{", "&#0;"),
 )
 
 TABLE = Table(["Year", "Venue (city)", "Points"], [["2019", "Oslo", "1,200"], ["2020", "Lima | x", "–"]])
-# One reply a line, in which \n is a break.
-_REPLIES = r"""
-The answer is 12.
-So 3 + 4 = 7.\nFinal answer: $1,234.50 (rounded)
-(B)
-\boxed{\text{red}}
-Yes, it does.
-Entailment
-f_row([row 1, row 2])
-f_col([Year, Points])\nThe answer is f_col
-f_add_column(Country). The values are: NO | PE
-f_group(Venue (city))
-f_sort(Points), the order is 'large to small'.
-f_filter(Year > 2019)
-f_join(Year, Year)
-f_aggregate(sum, Points)
-f_select_row(row 1) -> f_sort_by(x) -> <END>
-```python\nans = table['rows'][0]\n```
-SELECT `Year` FROM w WHERE `Points` > 3;
-SELECT QA("map@is it a city?"; `Venue (city)`) FROM w WHERE QA("ans@who?"; `Year`) = 1
-1: SELECT x FROM w\n2: SELECT y FROM w;
-subtract(5, 3), divide(#0, const_100)
-Program: divide(subtract(5735, 5829), 5829)
-{"terms": {"Oslo": "a city", "Lima": "another"}}
-{"next": "select_row"}
-{"rows": [1, 2], "columns": ["Year"], "answer": "x"}
-["row_lookup", "solution_generator", "answer_generator"]
-{"plan": [{"module": "row_lookup"}, {"name": "answer_generator", "arguments": {}}]}
-1. row_lookup\n2. solution_generator\n3. answer_generator
-Plan: row_lookup -> solution_generator -> answer_generator
-| Year | Points |\n|---|---|\n| 2019 | 1,200 |
-/*\ncol : Year | Points\nrow 1 : 2019 | 1,200\n*/
-Here:\n```csv\nYear,"Poi""nts"\n2019,1\n```
-Passage 1 says 3 [1]. The answer is 3. Sources: [1], [2]
-"""
-REPLIES = [line.replace("\\n", "\n") for line in _REPLIES.strip().splitlines()]
-REPLIES.append("Year\tPoints\n2019\t1\n2020\t2")
+PROMPTS = sorted((ROOT / "prompts").rglob("*.md"))
+REPLIES = [part for path in PROMPTS for part in path.read_text("utf-8").split("\n\n")]
+"""Parts of every prompt: tables, programs, plans and answers in all forms that modules read."""
 as_json = partial(written, write=json.dumps)  # also what JSON cannot hold
 
 
 def folder() -> Path:
-    """Make a folder that goes with this process."""
     made = tempfile.mkdtemp()
     atexit.register(shutil.rmtree, made, ignore_errors=True)
     return Path(made)
@@ -173,22 +146,9 @@ def modules() -> Target:
     return Target(lambda random: mutated(random, examples, TOKENS), read)
 
 
-def table_replies() -> Target:
-    def read(text: str) -> None:
-        as_subtable(parse_table(text, TABLE), TABLE)
-        parse_table(text)
-
-    return Target(lambda random: mutated(random, REPLIES, TOKENS), read)
-
-
 def table_texts() -> Target:
-    """Texts that are read in this process, whatever they are."""
-    examples = [
-        b'[{"a": 1, "b": [2]}, {"c": {"d": null}}]',
-        b'{"a": 1}\n{"b": 2}\n',
-        b"a;b\n1;2\n",
-        b"\xff\xfea\0",
-    ]
+    examples = [b'[{"a": 1, "b": [2]}, {"c": {"d": null}}]', b'{"a": 1}\n{"b": 2}\n', b"a;b\n1;2\n"]
+    examples.append(b"\xff\xfea\0")
     examples += [text.encode() for text in REPLIES]
     examples += [path.read_bytes() for path in sorted((DATA / "everyday/tables").glob("*.csv"))]
     tokens = [token.encode("utf-8", "surrogatepass") for token in TOKENS]
@@ -233,7 +193,6 @@ def table_files() -> Target:
 
 
 def yaml() -> Target:
-    """Inventories and grids, which are read without being made."""
     examples = [file.read_text("utf-8") for kind in (INVENTORY, GRID) for file in kind.shipped.values()]
     tokens = (
         *("&a ", "*a", "<<: ", "? ", "!!python/name:os.system ", "!!binary ", "!!timestamp x", "!!set "),
@@ -283,7 +242,6 @@ def logs() -> Target:
 
 
 def servers() -> Target:
-    """The replies of a server, whole and in pieces."""
     tokens: dict[str, Any] = {"content": [{"token": "hi", "logprob": -0.1, "top_logprobs": []}]}
     counts: dict[str, Any] = {"prompt_tokens": 3, "completion_tokens": 2, "cost": 0.1}
     counts["prompt_tokens_details"] = {"cached_tokens": 1}
@@ -313,5 +271,30 @@ def servers() -> Target:
     return Target(draw, read)
 
 
-_EVERY = (modules, table_replies, table_texts, table_files, yaml, logs, servers)
+_EVERY = (modules, table_texts, table_files, yaml, logs, servers)
 TARGETS = {made.__name__: made for made in _EVERY}
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_no_input_is_a_finding(name: str) -> None:
+    """An input is made from the target's name and its number, which a failure shows."""
+
+    def ring(*_: object) -> None:
+        pytest.fail(f"it took more than {MAX_SECONDS} s")
+
+    before, target = signal.signal(signal.SIGALRM, ring), TARGETS[name]()
+    try:
+        for number in range(CASES.get(name, OTHERS) * ROUNDS):
+            data = target.draw(Random(f"{name}:{number}"))
+            signal.alarm(MAX_SECONDS)
+            try:
+                target.read(data)
+            except target.errors:
+                pass
+            except BaseException as error:
+                error.add_note(f"{name}:{number}: {written(data)[:2000]!r}")
+                raise
+            finally:
+                signal.alarm(0)
+    finally:
+        signal.signal(signal.SIGALRM, before)

@@ -1,9 +1,4 @@
-"""Poisoned servers: a model does whatever their descriptions and results order; nothing unapproved happens.
-
-Judged by effects: what the server was really asked to do, and what stands in the log.
-"""
-
-from __future__ import annotations
+"""Poisoned servers: a model does what their descriptions and results order; nothing unapproved happens."""
 
 import json
 import re

@@ -1,10 +1,4 @@
-"""Hostile inputs: whatever a stranger's file, a reply or a command line holds, a command ends well.
-
-It ends in time and within its memory, with an exit code that says how. What is wrong is one line, and nothing
-that steers the terminal stands on either stream.
-"""
-
-from __future__ import annotations
+"""Hostile inputs: whatever a stranger's file, a reply or a command line holds, a command ends well."""
 
 import re
 import shlex
@@ -17,22 +11,24 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.commands import environment
-from tests.faults.forked import SECONDS, Ended, Forked
-from tests.faults.hostile import COMMAND_LINES, INVENTORIES, LEAGUE, OFFLINE, QUESTION, REPLIES, Hostile
-from tests.faults.hostile_files import DOCUMENTS, PICTURES, TABLES
-from tests.faults.hostile_runs import PREDICTIONS, RUNS
 from tests.loopback import Start
+from tests.promises.forked import SECONDS, Ended, Forked
+from tests.promises.hostile import (
+    COMMAND_LINES,
+    INVENTORIES,
+    LEAGUE,
+    OFFLINE,
+    PREDICTIONS,
+    QUESTION,
+    REPLIES,
+    RUNS,
+    Hostile,
+)
+from tests.promises.hostile_files import DOCUMENTS, PICTURES, TABLES
 
-KINDS = {
-    "reply": REPLIES,
-    "inventory": INVENTORIES,
-    "command line": COMMAND_LINES,
-    "table": TABLES,
-    "document": DOCUMENTS,
-    "picture": PICTURES,
-    "run": RUNS,
-    "prediction": PREDICTIONS,
-}
+NAMES = ("reply", "inventory", "command line", "table", "document", "picture", "run", "prediction")
+TABLED = (REPLIES, INVENTORIES, COMMAND_LINES, TABLES, DOCUMENTS, PICTURES, RUNS, PREDICTIONS)
+KINDS = dict(zip(NAMES, TABLED, strict=True))
 CASES = [(kind, what) for kind, cases in KINDS.items() for what in cases]
 _MOST = (1 << 30) + (1 << 27)  # what a reader of files may take, and what its process begins with
 _STEERING = {"Cc", "Cf", "Cs", "Co"}
@@ -45,7 +41,6 @@ def forked() -> Iterator[Forked]:
 
 
 def faults_of(ended: Ended) -> Iterator[str]:
-    """Say what is wrong with the way in which any command ended."""
     if ended.code not in range(4):
         yield f"the exit code is {ended.code}"
     if ended.seconds > SECONDS:
@@ -96,15 +91,9 @@ def test_a_stream_that_is_closed_ends_a_command_well(line: str, code: int, told:
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "good.csv").write_text("Team,Points\nA,5\nB,3\n")
     command = line.replace("QUESTION", f"'{QUESTION}'").replace("TABLE", shlex.join([*LEAGUE, *OFFLINE]))
-    done = subprocess.run(
-        ["sh", "-c", f"{shlex.quote(sys.executable)} -m chameleon {command}"],
-        cwd=tmp_path,
-        env=environment(),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    line = ["sh", "-c", f"{shlex.quote(sys.executable)} -m chameleon {command}"]
+    options = {"cwd": tmp_path, "env": environment(), "stdin": subprocess.DEVNULL, "timeout": 60}
+    done = subprocess.run(line, capture_output=True, text=True, **options)
     assert "Traceback" not in done.stderr and "a fault of ours" not in done.stdout + done.stderr
     assert done.returncode == code and re.search(told, done.stdout + done.stderr), done
-    assert (tmp_path / "made.index").exists() == line.startswith("index")
+    assert (tmp_path / "made.index").exists() == command.startswith("index")

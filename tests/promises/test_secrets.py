@@ -1,9 +1,9 @@
-"""The key goes to the server and nowhere else, even when the server sends it back."""
+"""The key goes to the server and nowhere else, though the server sends it back; what is kept is private."""
 
-from __future__ import annotations
-
+import gzip
 import json
 import logging
+import os
 import secrets
 from collections.abc import Callable
 from pathlib import Path
@@ -17,18 +17,16 @@ from chameleon.llm import ResponseStore
 from chameleon.table import to_text
 from tests.e2e.commands import Command
 from tests.e2e.problems import make_problems
-from tests.e2e.rule_model import PROGRAM, SOLUTION, RuleModel
-from tests.e2e.running import outline, tabmwp
+from tests.e2e.rule_model import PROGRAM, SOLUTION, RuleModel, outline, tabmwp
 from tests.loopback import Answer, Fault, LoopbackServer, Reply, Start
+from tests.promises.running import ENTRIES, Case, ended, entered, question, reply
 
 PROBLEM = make_problems(8)[7]
-BY_SOLUTION = json.dumps(SOLUTION)
-KEY_GOES_HERE = "{authorization}"
 ECHOES: dict[str, Callable[[str], Answer]] = {
-    "a message": lambda key: Fault(401, {"error": {"message": f"bad header {KEY_GOES_HERE}"}}),
+    "a message": lambda key: Fault(401, {"error": {"message": "bad header {authorization}"}}),
     "a bare key": lambda key: Fault(401, {"error": {"message": f"Incorrect API key provided: {key}."}}),
     "a code": lambda key: Fault(400, {"error": {"message": "no", "code": key}}),
-    "plain text": lambda key: Fault(500, f"failed on Authorization: {KEY_GOES_HERE}"),
+    "plain text": lambda key: Fault(500, "failed on Authorization: {authorization}"),
     "another form": lambda key: Fault(422, {"detail": [{"msg": f"header {key}", "input": key}]}),
     "an unknown model": lambda key: Fault(404, {"error": {"message": f"model {key} does not exist"}}),
     "a rate limit": lambda key: Fault(429, {"error": {"message": f"{key} is too fast"}}),
@@ -56,13 +54,31 @@ def sent(server: LoopbackServer) -> set[str]:
     return {value for headers in server.headers for name, value in headers.items() if name == "authorization"}
 
 
+@pytest.mark.parametrize("echo", ["plain text", "the reply"])
+@pytest.mark.parametrize("name", ENTRIES)
+def test_no_entry_point_tells_the_key(
+    loopback: Start, tmp_path: Path, monkeypatch: MonkeyPatch, name: str, echo: str
+) -> None:
+    key = f"sk-{secrets.token_hex(20)}"
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    plan = ['["solution_generator", "answer_generator"]'] if echo == "the reply" else []
+    server = loopback([*plan, ECHOES[echo](key)])
+    with entered(name, tmp_path, CHAMELEON_STORE=str(tmp_path / "replies.sqlite")) as process:
+        outcome = ended(process)
+    assert sent(server) == {f"Bearer {key}"} and "Traceback" not in outcome.err
+    files = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    kept = [gzip.decompress(data) if path.suffix == ".gz" else data for path, data in files.items()]
+    assert_clean(key, outcome, *kept)
+    assert name == "serve" or len(files) > 8, "a log, a folder, a store or an index"
+
+
 @pytest.mark.parametrize("echo", ECHOES.values(), ids=ECHOES)
 def test_what_echoes_the_key_reaches_nobody(
     loopback: Start, key: str, echo: Callable[[str], Answer], tmp_path: Path, caplog: LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    server = loopback(RuleModel({"planner": [BY_SOLUTION], "solution_generator": [echo(key)] * 2}))
-    store = ResponseStore(tmp_path / "replies.sqlite")
+    plan = {"planner": [json.dumps(SOLUTION)], "solution_generator": [echo(key)] * 2}
+    server, store = loopback(RuleModel(plan)), ResponseStore(tmp_path / "replies.sqlite")
     executor = tabmwp(store=store, retries=1, naps=[])
     with EventLog(tmp_path / "run.jsonl") as log:
         for event in executor.stream(PROBLEM):
@@ -89,21 +105,35 @@ def test_a_program_cannot_read_the_key(loopback: Start, key: str) -> None:
     assert_clean(key, json.dumps(outline(state)))
 
 
-@pytest.mark.parametrize("option", ["--json", "--trace"])
-def test_the_command_line_does_not_show_the_key(
-    loopback: Start, command: Command, key: str, tmp_path: Path, option: str
-) -> None:
-    table, log = tmp_path / "table.csv", tmp_path / "run.jsonl"
-    table.write_text(to_text(PROBLEM["table"], "csv"))
-    asked = ("ask", PROBLEM["question"], "--table", str(table), "--store", "off")
-    ask = (*asked, "--inventory", "tabmwp", option, "--log", str(log))
-    server = loopback(RuleModel({"planner": [ECHOES["a message"](key)]}))
-    failed = command(*ask)
-    assert failed.code == 1 and "refused the key (401)" in failed.out + failed.err
-    log.unlink()
-    loopback(RuleModel({"planner": [Reply(json.dumps(PROGRAM))]}))
-    good, doctor = command(*ask), command("doctor")
-    assert good.code == 0 and sent(server) == {f"Bearer {key}"} and "OPENAI_API_KEY" in doctor.out
+def test_no_list_of_models_shows_the_key(loopback: Start, command: Command, key: str, tmp_path: Path) -> None:
+    (tmp_path / "table.csv").write_text(to_text(PROBLEM["table"], "csv"))
+    asked = ("ask", PROBLEM["question"], "--table", f"{tmp_path}/table.csv", "--store", "off", "--trace")
+    loopback(RuleModel({"planner": [ECHOES["a message"](key)]}))
+    failed = command(*asked, "--inventory", "tabmwp")
+    assert failed.code == 1 and "refused the key (401)" in failed.err
     loopback(RuleModel(), models=[f"model-{key}"], only_models=True)
     listed = (command(*asked), command(*asked, "--model", "openai:none"), command("doctor"))
-    assert_clean(key, failed, good, doctor, *listed, log.read_text())
+    assert "OPENAI_API_KEY" in listed[-1].out
+    assert_clean(key, failed, *listed)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs file modes")
+def test_files_are_private(
+    loopback: Start, command: Command, tmp_path: Path, monkeypatch: MonkeyPatch
+) -> None:
+    loopback(reply)
+    case, log, stores = Case(tmp_path / "case", 3), tmp_path / "log.jsonl", tmp_path / "stores"
+    monkeypatch.setenv("CHAMELEON_STORE", str(stores / "store.sqlite"))
+    before = os.umask(0o022)
+    try:
+        case.finish(command, store="auto")
+        first, *lines = (case.out / "results.jsonl").read_text().splitlines(keepends=True)
+        failed = first.replace('"error":null', '"error":{"kind":"ModelError","message":"x"}')
+        (case.out / "results.jsonl").write_text("".join([failed, *lines]))
+        command(*case.arguments("--retry-failed", store="auto"))  # writes its files anew
+        assert command(*question(tmp_path, "--log", str(log))).code == 0
+    finally:
+        os.umask(before)
+    kept = [case.out, *case.out.rglob("*"), log, stores, *stores.iterdir()]
+    assert len(kept) >= 7
+    assert not {str(path): oct(path.stat().st_mode) for path in kept if path.stat().st_mode & 0o077}

@@ -1,11 +1,11 @@
-"""What a hostile input is, and those that are replies of models, inventories and command lines."""
+"""Hostile replies, inventories, command lines, logs, folders of evaluations, and predictions."""
 
-from __future__ import annotations
-
+import gzip
 import json
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +38,6 @@ class Hostile:
     changes: Mapping[str, str] = field(default_factory=dict)
 
     def lay(self, folder: Path) -> None:
-        """Write the files."""
         for name, content in self.files.items():
             data = content() if callable(content) else content
             file = folder / name
@@ -48,7 +47,6 @@ class Hostile:
 
 
 def replied(reply: Answer, code: int, told: str, *options: str, extends: str = "tabmwp_cot") -> Hostile:
-    """Ask a model that gives this reply to all that it is asked."""
     named = (*ASK, "-i", "cautious.yaml", "-m", "openai:local", "--store", "off")
     return Hostile((*named, *options), code, told, {"cautious.yaml": CAUTIOUS.format(extends)}, reply=reply)
 
@@ -65,7 +63,6 @@ def body(message: Any = "The answer is 12.", **parts: Any) -> Fault:
 
 
 def usage(tokens: str, cost: str = "0.5") -> Fault:
-    """A reply that says so many tokens and so much cost."""
     told = f'{{"prompt_tokens": {tokens}, "completion_tokens": {tokens}, "total_tokens": 7, "cost": {cost}}}'
     return body(usage=told)
 
@@ -77,58 +74,39 @@ _ANSWERED, _NAMED = r"\A12\n|\"answer\": \"12\"", "openai:local"
 _FUNCTION = {"name": EVIL, "arguments": "{" * 100_000}
 _CALLS = [{"id": "1", "type": "function", "function": _FUNCTION}]
 _CALL = {"index": 0, "finish_reason": "tool_calls", "message": {"role": "assistant", "tool_calls": _CALLS}}
-_LISTED = {"message": {"role": "assistant", "content": [5, None]}}
 _STRANGE_ERROR = {"message": f"{EVIL}\n\nno\n" * 1000, "code": EVIL}
 _STRANGE_PLAN = json.dumps(["os:system", "__class__", EVIL, "../../x", 5, None])
 _PROGRAMS = "```python\nans = 1\n```\n" * 10_000
-_ACCENTS = "The answer is a" + "\u0301" * 100_000
 _STEERS = f"{EVIL} The answer is 12{EVIL}"
 
 REPLIES: dict[str, Hostile] = {
     "a sentence without an end": replied("The answer is " * 72_000, 1, _CUT),
     "JSON that goes down": replied('{"a":' * 10_000, 1, _NO_ANSWER, extends="tabmwp"),
-    "brackets that close": replied("[" * 10_000 + "]" * 10_000, 1, _NO_ANSWER, extends="tabmwp"),
     "programs without an end": replied(_PROGRAMS, 0, r"\A1\n", extends="tabmwp_pot"),
     "a reply that steers": replied(_STEERS, 0, r"\A12", "--trace"),
-    "a reply that steers, as JSON": replied(_STEERS, 0, r"\\u001b", "--json"),
     "tags that nobody sees": replied("The answer is 12\U000e0041\u00ad\0", 0, r"\A12"),
-    "half surrogates": replied("The answer is \ud800 12 \udfff", 0, r"\\ud800 12 \\udfff", "--json"),
-    "a hundred thousand accents": replied(_ACCENTS, 0, '"answer": "a\u0301|"answer": "\u00e1', "--json"),
+    "half a character in a program": replied("ans = 'x\ud800'", 1, "does not work", extends="tabmwp_pot"),
     "only blanks": replied(" " * 900_000, 1, "empty reply"),
-    "blanks, then a word": replied(" " * 100_000 + "x", 1, _NO_ANSWER),
     "a thought that never ends": replied("<think>" + "hm " * 300_000, 1, _THOUGHTS),
-    "thoughts in thoughts": replied("<think>" * 120_000, 1, _THOUGHTS),
-    "a thought's end alone": replied("</think>" * 10_000, 1, _THOUGHTS),
-    "a number of 100,000 digits": replied("The answer is " + "9" * 100_000, 0, r"\A9+"),
     "a plan of 10,000 steps": replied(json.dumps(["x"] * 10_000), 1, _NO_ANSWER, extends="tabmwp"),
     "a plan of hostile names": replied(_STRANGE_PLAN, 1, _NO_ANSWER, "--trace", extends="tabmwp"),
     "a call of a tool": replied(body(choices=[_CALL]), 1, "solution_generator"),
     "tokens that are no number": replied(usage("NaN", "NaN"), 0, _ANSWERED),
-    "endless tokens": replied(usage("Infinity", "Infinity"), 0, _ANSWERED, "--json"),
     "tokens below nothing": replied(usage("-5", "-0.5"), 0, _ANSWERED, *_LOG),
-    "endless cost with a log": replied(usage("1", "1e999"), 0, _ANSWERED, *_LOG),
-    "texts for numbers": replied(usage('"many"', '"dear"'), 0, _ANSWERED),
     "figures of 400 digits": replied(usage("9" * 400, "9" * 400), 0, _ANSWERED, *_LOG),
     "tokens of 5,000 digits": replied(usage("9" * 5_000), 1, "one line|openai:local"),
     "no choices": replied(body(choices=[]), 1, _NAMED),
-    "choices of nothing": replied(body(choices="null"), 1, _NAMED),
-    "a list for a text": replied(body(choices=[_LISTED]), 1, ""),
     "a message that is a number": replied(body(choices=[{"message": 5}]), 1, _NAMED),
-    "a model that steers": replied(body(model=json.dumps(EVIL)), 0, _ANSWERED, "--json"),
-    "a body that is a list": replied(Fault(200, "[1]"), 1, _NAMED),
     "a body that goes down": replied(Fault(200, "[" * 100_000), 1, _NAMED),
     "an error that steers": replied(Fault(400, {"error": _STRANGE_ERROR}), 1, _NAMED),
-    "a page for an error": replied(Fault(401, "<html>" + EVIL * 10_000), 1, "refused the key"),
 }
 
 
 def checked(text: str | bytes, code: int, told: str) -> Hostile:
-    """Check an inventory."""
     return Hostile(("check", "mine.yaml"), code, told, {"mine.yaml": text})
 
 
 def laughing(first: str, next_level: str, levels: int = 30) -> str:
-    """Aliases of which each holds the one before nine times."""
     lines = [f"a0: &a0 {first}"]
     for level in range(1, levels):
         below = ", ".join(next_level.format(n=n, name=f"*a{level - 1}") for n in range(9))
@@ -142,7 +120,6 @@ _COMMAND = "about: !!python/object/apply:os.system ['touch made']\n"
 
 
 def prompted(template: str) -> Hostile:
-    """Ask with a prompt that holds this template, which is refused."""
     arguments = (*ASK, "-i", "mine.yaml", "-m", "openai:local", "--store", "off")
     files = {"mine.yaml": _PROMPT, "mine.md": template}
     return Hostile(arguments, 1, r"mine\.md", files, reply="The answer is 12")
@@ -165,21 +142,14 @@ _MERGES = "".join(f"a{n}: &a{n} {{<<: [{', '.join([f'*a{n - 1}'] * 9)}]}}\n" for
 _STEERING = 'extends: tables_offline\nname: "\\e[2J\\x9b31m\\u202e\\n"\nabout: "\\e]8;;x\\a"\n'
 _REFUSED = {
     "laughs in lists": (laughing("[x]", "{name}"), r"mine\.yaml"),
-    "laughs in values": (laughing("{x: 1}", "b{n}: {name}"), r"mine\.yaml"),
     "laughs in merges": (f"a0: &a0 {{x: 1}}\n{_MERGES}", r"mine\.yaml"),
-    "a merge of itself": ("a: &a\n  <<: *a\n", r"mine\.yaml"),
     "a list of itself": ("about: &a [*a]\n", r"mine\.yaml"),
-    "a set": ("about: !!set {a, b}\n", r"mine\.yaml"),
     "binary": ("about: !!binary '####'\n", r"mine\.yaml"),
-    "blocks that go down": (f"about: {'- ' * 50_000}x", r"mine\.yaml"),
     "lists that go down": ("about: " + "[" * 100_000, "nested too deeply"),
     "a number of 5,000 digits": (f"budget: {{calls: {'9' * 5_000}}}\n", r"mine\.yaml"),
-    "no number": ("budget: {cost: .nan}\n", r"mine\.yaml"),
-    "dates and numbers as names": ("2020-01-01: 1\n5: 2\nnull: 3\n", r"mine\.yaml"),
     "NUL": ("about: a\0b\n", r"mine\.yaml"),
     "laughs in a key": ("? &k [&j [x, x], *j, *j]\n: 1\n", "a key is a name"),
     "a command as a tag": (_COMMAND, "could not determine|python"),
-    "a timestamp that is none": ("about: !!timestamp x\n", "this is no timestamp"),
     "a truth that is none": ("about: !!bool x\n", "this is no bool"),
 }
 
@@ -188,14 +158,11 @@ INVENTORIES: dict[str, Hostile] = {
     "a large number": checked(_BASE + "budget: {calls: 1" + "0" * 400 + "}\n", 0, "is fine"),
     "a name that steers": checked(_STEERING, 0, "is fine"),
     "UTF-16": checked(_BASE.encode("utf-16"), 1, r"mine\.yaml"),
-    "itself as its base": checked("name: mine\nextends: mine.yaml\n", 1, r"mine\.yaml"),
     "a grid of laughs": grid(laughing("[x]", "{name}")),
-    "a grid of wrong types": grid("name: 5\ninventory: [1]\narms: {a: !!set {b}, 2020-01-01: .nan}\n"),
-    "a parameter that laughs": Hostile((*ASK, "-p", "stop=" + "[" * 5_000), 2, "cannot be read"),
     **{f"a prompt of {template}": prompted(template) for template in _TEMPLATES},
 }
 
-_LONG_NAME, _NAME_WITH_BREAK = "n" * 5_000, "a\n\x1b[2Jb.csv"
+_NAME_WITH_BREAK = "a\n\x1b[2Jb.csv"
 _OUTSIDE = os.fsdecode(b"caf\xe9\xff.csv")  # bytes that are no UTF-8
 _EVAL = ("eval", "tables_offline", str(ROOT / "demos" / "data" / "problems.jsonl"))
 _SCRIPTED, _DOCTOR = (*ASK, "-m", "scripted:x"), ("doctor",)
@@ -209,25 +176,11 @@ _NUMBERS = (
 )
 _LINES: dict[str, tuple[tuple[str, ...], int, str]] = {
     **{f"{option} {value[:20]}": ((*_EVAL, option, value), 2, option) for option, value in _NUMBERS},
-    "a confidence that is no number": ((*ASK_OFFLINE, "--at-least", "nan"), 2, "--at-least"),
-    "an index of nobody": (("ask", "Who?", "--index", "~nosuchuser/x"), 1, "nosuchuser"),
     "an index with a break in its name": (("ask", "Who?", "--index", "a\nb"), 1, "a b"),
-    "a question of 100 kB": (("ask", "why " * 25_000, *LEAGUE, *OFFLINE), 3, "Declined|too long"),
-    "a question of numbers": (("ask", "1 " * 50_000, *LEAGUE, *OFFLINE), 3, "Declined|too long"),
     "a question that steers": (("ask", f"How{EVIL} many?", *_AS_JSON), 3, '"answer": null'),
-    "a question that is no UTF-8": (("ask", f"{_OUTSIDE}?", *_AS_JSON, *_LOG), 3, '"answer": null'),
     "a table whose name is no UTF-8": ((*_WHO, _OUTSIDE), 1, "no such file|caf"),
-    "a unit that steers": ((*ASK_OFFLINE, "--unit", EVIL), 0, "12"),
-    "choices of bars": ((*ASK_OFFLINE, "--choices", ";" * 10_000), 2, "--choices"),
-    "a name of 255 bytes": ((*_WHO, "n" * 255), 1, "no such file|n+"),
-    "a name of 5,000 bytes": ((*_WHO, _LONG_NAME), 1, "name too long|n+|cannot"),
-    "an inventory of 5,000 bytes": ((*ASK, "-i", _LONG_NAME), 1, "n+"),
-    "an inventory that is a folder": (("check", "."), 1, r"\."),
     "a model that steers": ((*ASK, "-m", f"{EVIL}:x"), 1, _OURS),
-    "a model without a name": ((*ASK, "-m", ":"), 1, _OURS),
     "a database that is none": ((*_WHO, f"postgresql://u:geheim@{EVIL}/x"), 1, "(?s)^(?!.*geheim)"),
-    "a device for a table": ((*_WHO, "/dev/zero"), 1, "/dev/zero"),
-    "a log in a folder": ((*ASK_OFFLINE, "--log", "."), 1, "log"),
     "a log without room": ((*ASK_OFFLINE, "--log", "/dev/full"), 1, "log|/dev/full"),
 }
 _VARIABLES: tuple[tuple[str, str, tuple[str, ...], int, str], ...] = (
@@ -253,4 +206,115 @@ COMMAND_LINES: dict[str, Hostile] = {
         f"{name}: {value[:20]!a}": Hostile(asked, code, told, changes={name: value})
         for name, value, asked, code, told in _VARIABLES
     },
+}
+
+
+DATA = str(ROOT / "demos" / "data" / "problems.jsonl")
+_SETTINGS = {"benchmark": "tabmwp", "scorer": "chameleon", "inventory": "mine", "model": None, "problems": 3}
+_USAGE: dict[str, Any] = {"calls": 1, "cost": 0.5}
+_USAGE |= {f"{kind}_tokens": 5 for kind in ("input", "output", "cached", "reasoning")}
+_RESULT: dict[str, Any] = {"id": "1", "answer": "12", "gold": "12", "declined": False, "correct": True}
+_RESULT |= {"plan": ["table_reader", "final_answer"], "columns": ["FREE", "INT", "G1-6"]}
+_RESULT |= {"seconds": 0.5, "usage": _USAGE, "error": None}
+_DEEP = "[" * 100_000 + "]" * 100_000
+_HUGE = "9" * 400
+_TABLE = {"$table": {"header": ["a", "b"], "rows": [["1"]] * 3, "caption": ""}}
+_BEGUN: dict[str, Any] = {"event": "run_started", "format": "chameleon-log-1", "settings": {}}
+_BEGUN |= {"inventory": "tables_offline", "input": {"question": QUESTION, "table": _TABLE}}
+_PLAN: dict[str, Any] = {"event": "plan", "by": "fixed", "note": "", "kind": "proposed", "refused": ""}
+_PLAN |= {"steps": [{"module": "table_reader"}, {"module": "final_answer"}], "seconds": 0.1}
+_STEP = {"event": "step", "module": "table_reader", "output": "x", "input": {}, "cache": {}, "seconds": 0.1}
+
+
+def with_json(whole: dict[str, Any], **parts: str) -> str:
+    text = json.dumps({**whole, **{name: f"<{name}>" for name in parts}})
+    for name, part in parts.items():
+        text = text.replace(f'"<{name}>"', part)
+    return text
+
+
+def _run(
+    command: str, code: int, told: str, settings: str = "", result: str = "", events: str = ""
+) -> Hostile:
+    files: dict[str, str | bytes] = {
+        "run/settings.json": settings or json.dumps(_SETTINGS),
+        "run/results.jsonl": f"{result or json.dumps(_RESULT | ({'member': 0} if events else {}))}\n",
+    }
+    if events:
+        files["run/events.jsonl.gz"] = gzip.compress(f"{events}\n".encode("utf-8", "surrogatepass"), mtime=0)
+    name, *options = command.split()
+    return Hostile((name, "run", *options), code, told, files)
+
+
+def _log(code: int, told: str, *lines: str) -> Hostile:
+    arguments = ("ask", QUESTION, *LEAGUE, *OFFLINE, "--trace", "--log", "log.jsonl")
+    return Hostile(arguments, code, told, {"log.jsonl": "".join(f"{line}\n" for line in lines)})
+
+
+_PAGE, _NO_EVENT = "report --html page.html", "is not an event"
+_WHOLE = (_RESULT, {"id": "1"} | _BEGUN, _BEGUN, _PLAN, _STEP)
+_made, _event, _started, _planned, _stepped = (partial(with_json, each) for each in _WHOLE)
+_STEERING_JSON = json.dumps(EVIL)
+_STEERING_PLAN = _made(plan=json.dumps([EVIL, EVIL]))
+_ASKED = json.dumps({"question": EVIL})
+_BAD_TABLE = '{"question": "a", "table": {"$table": {"header": ["a"], "rows": 5, "caption": []}}}'
+_BAD_RESULTS = [
+    ("answer", _DEEP),
+    *(("seconds", value) for value in ("9" * 5_000, "NaN", "1e999", _HUGE)),
+    ("plan", "[1, {}, null]"),
+    ("usage", '{"calls": "x"}'),
+    ("usage", with_json(_USAGE, cost="NaN")),
+    ("columns", "[[1]]"),
+    ("member", _HUGE),
+    ("member", "[1]"),
+]
+_BAD_LOGS = {
+    "wrong types": (_started(), _planned(by="5", note="[1]")),
+    "what goes down": (_started(input=_DEEP),),
+    "a step that goes down": (_started(), _planned(), _stepped(output=_DEEP)),
+    "seconds of wrong types": (_started(), _planned(), _stepped(seconds='"x"')),
+    "one long line": ("{" * 3_000_000,),
+    "numbers": ("9" * 5_000,),
+}
+
+
+def _resulted(**parts: str) -> Hostile:
+    return _run("report --json", 1, "line 1 is no result", result=_made(**parts))
+
+
+RUNS: dict[str, Hostile] = {
+    "settings that go down": _run("report", 1, "settings", _DEEP),
+    **{f"a result whose {name} is {value[:20]}": _resulted(**{name: value}) for name, value in _BAD_RESULTS},
+    "a plan that steers": _run("stats", 0, "2J", result=_STEERING_PLAN),
+    "a table that lies in an event": _run(_PAGE, 1, _NO_EVENT, events=_event(input=_BAD_TABLE)),
+    "a page that steers": _run(_PAGE, 0, "Page", "", _made(answer=_STEERING_JSON), _event(input=_ASKED)),
+    "a member that lies elsewhere": _run(_PAGE, 1, "cannot be read", result=_made(member="99")),
+    **{f"a log of {what}": _log(1, _NO_EVENT, *lines) for what, lines in _BAD_LOGS.items()},
+    "a log of another format": _log(1, "format", _started(format=_STEERING_JSON)),
+}
+
+
+def _scored(row: str, code: int, told: str, field: str) -> Hostile:
+    arguments = ("score", "tabmwp", DATA, "predictions.jsonl", "--field", field)
+    return Hostile(arguments, code, told, {"predictions.jsonl": f"{row}\n"})
+
+
+_RIGHT, _FILE, _NONE = "[Rr]ight", "predictions.jsonl", "has no field"
+_ENDLESS = "ans = 'x'\nwhile True:\n    ans += 'x' * 10**8"
+_VALUES: dict[str, tuple[str, str, int, str]] = {
+    "5,000 digits": ("prediction", "9" * 5_000, 1, _FILE),
+    "no number": ("prediction", "NaN", 0, _RIGHT),
+    "a list of lists": ("prediction", '[[1], {"a": null}]', 0, _RIGHT),
+    "what goes down": ("prediction", _DEEP, 1, _FILE),
+    "a text that steers": ("prediction", _STEERING_JSON, 0, _RIGHT),
+    "a program of 400 digits": ("program", '"ans = 10**400"', 0, _RIGHT),
+    "a program without an end": ("program", json.dumps(_ENDLESS), 0, _RIGHT),
+    "a program that is none": ("program", "[1]", 0, "no program"),
+}
+PREDICTIONS: dict[str, Hostile] = {
+    **{
+        what: _scored(with_json({"pid": "1"}, **{field: value}), code, told, field)
+        for what, (field, value, code, told) in _VALUES.items()
+    },
+    "a field that steers": _scored('{"pid": "1", "prediction": 5}', 1, _NONE, f"a{EVIL}.b"),
 }

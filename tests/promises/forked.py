@@ -1,7 +1,5 @@
 """Runs `chameleon ARGUMENTS…` in processes forked from one that has loaded everything, and measures them."""
 
-from __future__ import annotations
-
 import gc
 import json
 import os
@@ -43,7 +41,7 @@ class Forked:
     """The process that waits, until the end of the block."""
 
     def __enter__(self) -> Self:
-        command, pipe = [sys.executable, "-m", "tests.faults.forked"], subprocess.PIPE
+        command, pipe = [sys.executable, "-m", "tests.promises.forked"], subprocess.PIPE
         self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, env=environment(), text=True)
         return self
 
