@@ -1,7 +1,5 @@
 """What tests of benchmarks share: the data beside the checkout, made files and problems, any prediction."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections.abc import Mapping, Sequence

@@ -3,8 +3,6 @@
 Each measure yields figures by name; those of the anchors that it is for are compared.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What holds for every benchmark: its rows, its rules, where gold answers stand, and published results."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """FeTaQA: its readers, and its grades."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """FEVEROUS: reading claims and their evidence, and scoring verdicts with the original's oddities."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """FinQA: reading reports and predictions, equivalence of programs, and answers without their units."""
 
-from __future__ import annotations
-
 import json
 import re
 import sys

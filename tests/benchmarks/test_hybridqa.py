@@ -1,7 +1,5 @@
 """HybridQA: reading questions with passages, and exact match and F1 of the words."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Questions of your own: how rows are read, and what counts as right."""
 
-from __future__ import annotations
-
 import json
 import logging
 from pathlib import Path

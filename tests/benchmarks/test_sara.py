@@ -1,7 +1,5 @@
 """SARA: reading cases, rows and case files alike, and scoring labels and amounts with the rules' oddities."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from pathlib import Path

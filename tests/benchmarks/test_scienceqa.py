@@ -1,7 +1,5 @@
 """ScienceQA: its reader, its rules, and what a run's solutions come to by them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """SQA: reading conversations, and scoring their answers by cells with the original's oddities."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """TabFact: its readers and its rules."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """TabMWP: reading its problems, and the rules of three papers with the oddities that are parts of them."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from typing import Any
 

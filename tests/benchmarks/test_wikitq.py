@@ -1,7 +1,5 @@
 """WikiTableQuestions: its readers, and its three rules by vectors and by their nature."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

@@ -11,8 +11,8 @@ import yaml
 
 from chameleon import LLM, Executor, Inventory, Module
 from chameleon.llm import ScriptedModel
-from tests.e2e.by_cue import ByCue
 from tests.e2e.problems import table
+from tests.e2e.rule_model import ByCue
 
 CASES = yaml.safe_load(Path(__file__).with_name("case_studies.yaml").read_text("utf-8"))
 KEYS = {"image_captioner": "image_caption", "text_detector": "detected_text"}

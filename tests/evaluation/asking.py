@@ -1,7 +1,5 @@
 """Evaluations that ask the rule-based model, over the problems that it understands as rows of TabMWP."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Small evaluations that are kept in a folder, and go on from wherever it stands."""
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """A small grid: arms that keep some rows of a table, and a model that answers with the last that it sees."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Problems in TabMWP's form, made from a seed, with answers that follow from how they were made."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import random

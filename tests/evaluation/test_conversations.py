@@ -1,7 +1,5 @@
 """Questions of a conversation are told what this run answered before, however it is run and resumed."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from contextlib import nullcontext

@@ -1,7 +1,5 @@
 """Benchmark files in every form that they are kept in, and what is told of those that cannot be read."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import re

@@ -1,7 +1,5 @@
 """`chameleon eval`: what it prints, keeps, and makes of failures, with and without a model."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

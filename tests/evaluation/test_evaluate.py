@@ -1,7 +1,5 @@
 """Evaluations that ask a model: failures, stops, costs, `--without`, and evaluations in parts."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import secrets

@@ -1,7 +1,5 @@
 """What papers print besides tables, with the same of runs: in the terminal, as JSON, and as charts."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

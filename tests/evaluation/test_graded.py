@@ -1,7 +1,5 @@
 """Benchmarks that grade, and `chameleon score` of texts, predictions and programs of any system."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping, Sequence

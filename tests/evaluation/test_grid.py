@@ -1,7 +1,5 @@
 """Grid files: what arms become, what is measured of them without a model, and what does not fit."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The page of a report in a real browser: it fits a phone, runs nothing, loads nothing, and can be read."""
 
-from __future__ import annotations
-
 import html
 import json
 import os

@@ -1,7 +1,5 @@
 """The page of a report: what it shows of runs, how much of it, and that all that strangers wrote is text."""
 
-from __future__ import annotations
-
 import base64
 import re
 import tracemalloc

@@ -1,7 +1,5 @@
 """What `chameleon stats` and `chameleon report` print and are made of, and the page of a run."""
 
-from __future__ import annotations
-
 import json
 import re
 import time

@@ -1,7 +1,5 @@
 """The folder of an evaluation: whole lines, one writer, going on from any point, and what cannot go on."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import shutil

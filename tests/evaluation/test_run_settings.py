@@ -1,7 +1,5 @@
 """The settings that make an evaluation: the same command goes on, and any other is refused by name."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """How an evaluation stops: nothing that has run is lost or paid twice."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

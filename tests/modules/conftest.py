@@ -1,7 +1,5 @@
 """Samples are asked for one after the other, so that each gets its own reply; and recorded vectors."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Tables of cases in a text: bars stand between the parts of a line, and ⏎ for a new line in a part."""
 
-from __future__ import annotations
-
 
 def lines_of(text: str) -> list[list[str]]:
     """Return the parts of each line."""

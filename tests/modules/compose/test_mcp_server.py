@@ -1,7 +1,5 @@
 """Tools of servers of the Model Context Protocol: listed, called, failing, hostile, replayed without them."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import json

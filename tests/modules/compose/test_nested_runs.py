@@ -1,7 +1,5 @@
 """Inventories within inventories: one log, one budget, who stops them, and what has changed since."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Which passages of a paper are kept, which a reply names and quotes, and which numbers it may state."""
 
-from __future__ import annotations
-
 from contextlib import nullcontext
 from typing import Any
 

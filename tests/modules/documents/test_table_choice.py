@@ -1,7 +1,5 @@
 """What a reply to a list of tables chooses, which rows a query or program reads, whence an answer came."""
 
-from __future__ import annotations
-
 import ast
 from contextlib import nullcontext, suppress
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What must not change an answer, and the algebra beside pandas."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import islice

@@ -1,7 +1,5 @@
 """Questions over tables, an index, texts and pictures without a model: answers, sources and declines."""
 
-from __future__ import annotations
-
 import contextlib
 import csv
 import importlib.util

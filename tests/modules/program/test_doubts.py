@@ -1,7 +1,5 @@
 """Python as a tool, programs that work and may be guesses, and answers in words that nothing bears out."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """From a reply to its program or solution, and from a result to the final answer."""
 
-from __future__ import annotations
-
 import time
 import tracemalloc
 from contextlib import nullcontext

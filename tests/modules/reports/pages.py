@@ -1,7 +1,5 @@
 """A page of a report of ours, as the tests of these modules read it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from chameleon import Table

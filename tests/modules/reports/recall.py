@@ -1,7 +1,5 @@
 """The recall of gold facts that docs/reports.md tells: `python -m tests.modules.reports.recall lexical`."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 from typing import cast

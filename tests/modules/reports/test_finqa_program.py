@@ -1,7 +1,5 @@
 """FinQA's programs: read in replies, run with the official oddities, valued as a question wants it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Facts of a report: how near they are to a question, which are kept, and what becomes of the table."""
 
-from __future__ import annotations
-
 import sys
 from typing import Any
 

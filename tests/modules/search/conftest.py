@@ -1,7 +1,5 @@
 """One server with all search services, and how each provider is asked at it."""
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict

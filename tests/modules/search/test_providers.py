@@ -1,7 +1,5 @@
 """Every provider through its real client, over real sockets, also against every trouble."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import re

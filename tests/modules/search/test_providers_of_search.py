@@ -1,7 +1,5 @@
 """Which query is asked of which provider, what is said when none can be, and a folder of documents."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The modules in runs: what they read and write, how results are shown, and what a failing search does."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

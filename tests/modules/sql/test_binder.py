@@ -1,7 +1,5 @@
 """Binder: calls within programs, repairs, what programs ask and come to, and the vote; with its vectors."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from contextlib import nullcontext
 from functools import partial

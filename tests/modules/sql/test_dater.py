@@ -1,7 +1,5 @@
 """Dater's sub-questions, the numbers that SQL counts, and the part of the table."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

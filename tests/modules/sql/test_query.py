@@ -1,7 +1,5 @@
 """SQL over tables: types, queries in replies, faults; and queries that want more than reading."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Statutes from files, what comes along and what is left out, and verdicts and amounts in replies."""
 
-from __future__ import annotations
-
 import json
 import re
 from contextlib import nullcontext, suppress

@@ -1,7 +1,5 @@
 """What the tests of operations share: a table, and a run of one operation that a script answers."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What operations compute: which rows a condition keeps, sums by groups, and orders of rows."""
 
-from __future__ import annotations
-
 import re
 from contextlib import nullcontext, suppress
 from fractions import Fraction

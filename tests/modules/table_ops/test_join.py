@@ -1,7 +1,5 @@
 """The rows of another table beside those that they belong to, and tables below each other."""
 
-from __future__ import annotations
-
 import re
 from itertools import product
 from pathlib import Path

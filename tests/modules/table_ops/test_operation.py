@@ -1,7 +1,5 @@
 """Operations in a chain: applied once, with mangled arguments, and as prompts show them."""
 
-from __future__ import annotations
-
 import copy
 import json
 import random

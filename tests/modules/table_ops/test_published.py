@@ -1,7 +1,5 @@
 """What the published code does with scripted replies, and where we depart from it on purpose."""
 
-from __future__ import annotations
-
 import ast
 from dataclasses import replace
 from pathlib import Path

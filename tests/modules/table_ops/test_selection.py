@@ -1,7 +1,5 @@
 """What is chosen of a table, added to it or answered: replies are read in full or rejected."""
 
-from __future__ import annotations
-
 import re
 from contextlib import nullcontext, suppress
 from itertools import chain

@@ -1,7 +1,5 @@
 """How the tests of TableRAG's modules run one: alone, with a model that replies from a script."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The last step: what replies say, how samples vote, where an answer stands; inventories, demonstrations."""
 
-from __future__ import annotations
-
 import re
 from contextlib import nullcontext
 from itertools import product

@@ -1,7 +1,5 @@
 """What is kept of a table and of passages: by likeness, and by a model's code, and how samples vote."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

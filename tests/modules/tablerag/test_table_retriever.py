@@ -1,7 +1,5 @@
 """Before the answer: the table of an index, an index that is opened once, terms and descriptions."""
 
-from __future__ import annotations
-
 import json
 import sys
 from concurrent.futures import ThreadPoolExecutor

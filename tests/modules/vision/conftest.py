@@ -1,7 +1,5 @@
 """Inventories of one module about a picture."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from chameleon import Inventory

@@ -1,7 +1,5 @@
 """`image_captioner` with real models of transformers, as small as they can be, and their weights."""
 
-from __future__ import annotations
-
 import logging
 import random
 import socket

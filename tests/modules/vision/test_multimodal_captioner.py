@@ -1,7 +1,5 @@
 """`multimodal_captioner`: what a chat model is sent, and what logs and the response store keep of it."""
 
-from __future__ import annotations
-
 import base64
 import io
 import pickle

@@ -1,7 +1,5 @@
 """`text_detector`: one form of output from every engine, in reading order, in pixels of the original."""
 
-from __future__ import annotations
-
 import logging
 import random
 import sys

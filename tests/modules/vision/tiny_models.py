@@ -1,7 +1,5 @@
 """Captioning models of a few thousand parameters, made and saved by the tests, with words for tokens."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
