@@ -1,4 +1,4 @@
-"""`Toolkit`: one entry of an inventory that brings several modules, such as the tools of a server."""
+"""`Toolkit`: one inventory entry that provides several modules, such as the tools of a server."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from chameleon.text import nearest
 
 
 class Toolkit:
-    """Brings several modules under names of their own. Subclass it and write `modules`.
+    """Provides several modules under their own names. Subclass it and write `modules`.
 
     Keyword parameters of its constructor are keys of its entry: `modules: {files: {use: …, prefix: fs_}}`.
     """
 
     def modules(self) -> Mapping[str, Module]:
-        """Return the modules by name. Raises a `ChameleonError` where they cannot be had."""
+        """Return the modules by name. Raises a `ChameleonError` if they are not available."""
         raise InventoryError(f"{type(self).__name__} has no modules method")
 
 
 class ModuleList(Toolkit):
-    """The modules of a list, or those of them that `tools` names; `prefix` is put before every name.
+    """The modules of a list, or only those that `tools` names; `prefix` is put before every name.
 
-    `max_runs` is how often a run may run each, or some of them by name.
+    `max_runs` limits how often one run may use each of them, or some of them by name.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class ModuleList(Toolkit):
 
 
 def chosen(there: Collection[str], wanted: Iterable[str] | None) -> list[str]:
-    """Return the names that are wanted, by default all. Raises `InventoryError` for one that is not there."""
+    """Return the wanted names, by default all. Raises `InventoryError` for an unknown one."""
     names = list(there if wanted is None else wanted)
     for name in names:
         if name not in there:

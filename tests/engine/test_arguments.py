@@ -67,8 +67,8 @@ def test_of_a_step_that_ran_twice_the_latest_counts() -> None:
     [
         ("$weather.tmp", "$weather has no 'tmp'. Did you mean 'temp'?"),
         ("$weather.days.2", "$weather.days is a list of 2 and has no '2'"),
-        ("$weather.temp.x", "$weather.temp is no mapping, list or table"),
-        ('$weather["wind speed"].x', '$weather["wind speed"] is no mapping, list or table'),
+        ("$weather.temp.x", "$weather.temp is not a mapping, list or table"),
+        ('$weather["wind speed"].x', '$weather["wind speed"] is not a mapping, list or table'),
         ("$table.cell", "$table has no 'cell'. There are: caption, header, rows."),
     ],
 )

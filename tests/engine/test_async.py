@@ -297,8 +297,8 @@ def test_a_state_is_the_fold_of_its_events() -> None:
 @pytest.mark.parametrize(
     ("events", "told"),
     [
-        (RUN[1:], "no beginning"),
-        ([RUN[0], RUN[0]], "two beginnings"),
+        (RUN[1:], "no start"),
+        ([RUN[0], RUN[0]], "two starts"),
         ([*RUN, RUN[2]], "after its end"),
         ([RUN[0], RUN[2]], "was not pending: look"),
         ([RUN[0], RUN[1], RUN[3]], "was not pending: say"),

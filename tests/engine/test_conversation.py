@@ -95,7 +95,7 @@ class TestAnInventory:
         inventory = Inventory.load(name)
         given = {key: each for key, each in given.items() if key in inventory.input_types}
         assert inventory.check_input({**given, "history": HISTORY})["history"] == tuple(HISTORY)
-        with pytest.raises(InputError, match="history is a str, and the inventory takes a list"):
+        with pytest.raises(InputError, match="history is a str, but the inventory takes a list"):
             inventory.check_input({**given, "history": "Rome"})
 
     def test_passes_them_to_an_inventory_within(self) -> None:
@@ -190,6 +190,6 @@ def test_a_log_leaves_a_turn_that_did_not_end(tmp_path: Path) -> None:
 def test_a_log_is_no_other_file(tmp_path: Path, line: str) -> None:
     path = tmp_path / "log.jsonl"
     path.write_text(line)
-    with pytest.raises(LogError, match=r"line 1|belongs to no run"):
+    with pytest.raises(LogError, match=r"line 1|precedes any run"):
         ConversationLog(path)
     assert path.read_text() == line

@@ -209,8 +209,8 @@ def _unknown(city: Nowhere) -> None: ...  # type: ignore[name-defined]  # noqa: 
     [
         (_many, "_many takes *cities, and a plan gives arguments by name. Name each argument"),
         (_unknown, "the annotations of _unknown cannot be read: name 'Nowhere' is not defined"),
-        (Trip, "Trip is a class, and no function. Subclass chameleon.Module"),
-        (Module.run, "Module.run is a method without its object. Give tool(object.method)."),
+        (Trip, "Trip is a class, not a function. Subclass chameleon.Module"),
+        (Module.run, "Module.run is a method without its object. Pass tool(object.method)."),
         (lambda x: x, 'has no name. Give it one: tool(function, name="…").'),
     ],
 )
@@ -257,4 +257,4 @@ def test_a_fault_is_told_at_the_users_own_line_with_what_a_function_can_do() -> 
 
 
 def test_a_function_that_returns_nothing_and_is_the_last_is_told_what_the_answer_is() -> None:
-    assert "it returned nothing, and is the last" in ran(tool(lambda: None, name="give"))
+    assert "the last module returned nothing" in ran(tool(lambda: None, name="give"))

@@ -137,7 +137,7 @@ class TestEventLog:
     def test_of_another_format_is_refused(self, tmp_path: Path, begun: bytes, told: str) -> None:
         path = write_log(tmp_path, RUN)
         path.write_bytes(path.read_bytes().replace(b'"run_started","format":"chameleon-log-1"', begun))
-        with pytest.raises(LogError, match=f"^{path}: the log {told}, and this version reads"):
+        with pytest.raises(LogError, match=f"^{path}: the log {told}, but this version reads"):
             EventLog(path)
 
     def test_keeps_whole_lines_when_many_threads_append(self, tmp_path: Path) -> None:

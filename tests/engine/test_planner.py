@@ -151,7 +151,7 @@ class TestPlanners:
     @pytest.mark.parametrize("returned", [None, 5, "one", ["one"], [Step("one"), "one"], [None]])
     def test_must_return_steps(self, returned: Any) -> None:
         told = why(proposing(lambda state: returned))
-        assert "propose gave" in told and "It must return steps" in told
+        assert "propose returned" in told and "It must return steps" in told
 
     def test_may_yield_their_steps(self) -> None:
         state = proposing(lambda state: iter(()) if state.plans else (Step(name) for name in ("one", "one")))
@@ -167,7 +167,7 @@ class TestPlanners:
     def test_may_give_no_arguments_to_a_module_that_takes_none(self) -> None:
         modules, gives = {"one": lambda state: 1}, Fixed([{"module": "one", "args": {"per": 2}}])
         state = run(modules, gives)
-        told = "one takes no arguments, and is given per"
+        told = "one takes no arguments but got per"
         assert told in why(state) and not state.history
         (found,) = inventory_of(modules, gives).obstacles()
         assert told in str(found.error)

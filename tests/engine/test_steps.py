@@ -71,13 +71,15 @@ class TestReads:
     def test_that_are_missing_refuse_the_plan(self) -> None:
         reader = Does(lambda state: 1, reads="cache.facts|cache.rules")
         state = run({"reader": reader, "writer": Does(lambda state: 1, writes="cache.facts")})
-        assert "reader reads cache.facts or cache.rules, and nothing before it gives that" in why(state)
+        assert "reader reads cache.facts or cache.rules, but nothing before it provides that" in why(state)
         assert "It is written by writer" in why(state)
 
     def test_that_a_skipped_step_should_have_given_fail_in_words(self) -> None:
         modules = {"giver": failing(ValueError("no")), "taker": Does(lambda state: 1, reads="cache.giver")}
         state = run(modules, on_error={"giver": "skip"})
-        assert "taker" in why(state) and "reads cache.giver, and nothing before it gave that" in why(state)
+        assert "taker" in why(state) and "reads cache.giver, but nothing before it provided that" in why(
+            state
+        )
 
     def test_are_the_same_in_updates(self) -> None:
         shop = Does(str, reads="input.question", update_cache=lambda cache, output: cache["city"])

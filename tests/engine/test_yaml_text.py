@@ -57,7 +57,7 @@ def test_made_texts_are_read_alike(text: str) -> None:
     [
         ("a: *b", "found undefined alias 'b'"),
         ("a: @b", "found character '@'"),
-        ("a: !!timestamp 1", "this is no timestamp"),
+        ("a: !!timestamp 1", "not a valid timestamp"),
         ("a: \udcff", "unacceptable character"),
         ("a: !!python/name:os.system", "could not determine a constructor"),
     ],

@@ -30,8 +30,8 @@ def shouting(name: str = "shouting", module: str = "shout") -> Executor:
     [
         (shouting(), "how?", 0, "belongs to another question or inventory"),
         (shouting("other"), "why?", 0, "belongs to another question or inventory"),
-        (shouting(), "why?", 1, "no beginning"),
-        (shouting(module="cry"), "why?", 0, "has a step 'shout', and the inventory shouting has no such"),
+        (shouting(), "why?", 1, "no start"),
+        (shouting(module="cry"), "why?", 0, "has a step 'shout', but the inventory shouting has no such"),
     ],
 )
 def test_the_log_of_another_run_is_refused(made: Executor, question: str, begin: int, told: str) -> None:
@@ -47,7 +47,7 @@ modules:
   answer_generator: {}
 budget: {calls: 1}
 """
-IS_CHANGED = "the inventory mine has changed since the log began. Give a new file for the log."
+IS_CHANGED = "the inventory mine has changed since the log began. Use a new file for the log."
 PROMPT = "# user\nLook."
 
 
@@ -79,7 +79,7 @@ def test_a_log_goes_on_but_for_an_inventory_or_prompt_that_has_changed(
     if not error:
         assert changed().run(WHY, log).answer == "7"
         monkeypatch.setattr("importlib.metadata.version", lambda _: "9.9")
-        error = "the log was begun by version "
+        error = "the log was started by version "
     with pytest.raises(LogError) as refused:
         changed().run(WHY, log)
     assert str(refused.value).startswith(error)

@@ -57,7 +57,7 @@ INSTALLERS = ["setuptools._distutils.spawn:spawn", "pip._internal.utils.subproce
 @pytest.mark.parametrize("use", ["os:system", "subprocess:Popen", "builtins:exec", "json:loads", *INSTALLERS])
 def test_the_standard_library_and_installers_have_no_tools(use: str, tmp_path: Path) -> None:
     pytest.importorskip(use.partition(":")[0])
-    with pytest.raises(InventoryError, match="a part of Python's standard library or its installers, and no"):
+    with pytest.raises(InventoryError, match="part of Python's standard library or its installers, not"):
         load(tmp_path, use, {})
 
 
@@ -68,14 +68,14 @@ def test_files_of_the_same_name_in_two_folders_are_two(tmp_path: Path) -> None:
         assert Executor(inventory).run(QUESTION).answer == 11 * number
 
 
-AS_A_PART = "not installed, but is next to it. Import it as a part of the same package: from"
+AS_A_PART = "not installed but is next to it. Import it from the same package: from"
 
 
 @pytest.mark.parametrize(
     ("use", "code", "told"),
     [
-        ("weather", TOOL, "no module 'weather'. One of a file next to the inventory is \"FILE:weather\"."),
-        ("row_lokup", TOOL, "Did you mean 'row_lookup'? One of a file next to the inventory is"),
+        ("weather", TOOL, "no module 'weather'. For a file next to the inventory, write \"FILE:weather\"."),
+        ("row_lokup", TOOL, "Did you mean 'row_lookup'? For a file next to the inventory"),
         ("wea ther", TOOL, "no module 'wea ther'. There are: "),
         ("tools:Tol", TOOL, "tools defines no 'Tol'. Did you mean 'Tool'?"),
         ("tools:os", "import os", "'tools:os' is a module, not a class"),
@@ -83,7 +83,7 @@ AS_A_PART = "not installed, but is next to it. Import it as a part of the same p
         (IN_TOOLS, "class Tool(", "'tools:Tool' fails when imported: SyntaxError"),
         (IN_TOOLS, "1 / 0", "'tools:Tool' fails when imported: ZeroDivisionError: division by zero"),
         (IN_TOOLS, "import sys; sys.exit(0)", "'tools:Tool' ends Python when it is imported"),
-        (IN_TOOLS, f"{TOOL}    def __init__(self): exit(0)", "cannot be made: SystemExit: 0"),
+        (IN_TOOLS, f"{TOOL}    def __init__(self): exit(0)", "cannot be created: SystemExit: 0"),
         ("toolz:Tool", TOOL, "no module 'toolz' (nor is there a file toolz.py next to the inventory)"),
         (IN_TOOLS, TOOL + "    reads = 'cash.a'", "reads of the class Tool has the key 'cash.a'"),
         (IN_TOOLS, f"{TOOL}    def __init__(self, x: 'Non' = 1): pass", "name 'Non' is not defined"),
@@ -91,7 +91,7 @@ AS_A_PART = "not installed, but is next to it. Import it as a part of the same p
         (IN_TOOLS, "import parts.one", f"{AS_A_PART} .parts import …"),
         (IN_TOOLS, "from .bis import X", "fails when imported: ModuleNotFoundError: No module named '.bis'"),
         (IN_TOOLS, "from .sib import Y", "ImportError: cannot import name 'Y' from '.sib'"),
-        ("my.tools.py:Tool", "", "my.tools.py cannot be imported. Give it a name without"),
+        ("my.tools.py:Tool", "", "my.tools.py cannot be imported. Rename it without"),
     ],
 )
 def test_code_that_does_not_fit_is_told(use: str, code: str, told: str, tmp_path: Path) -> None:
@@ -112,7 +112,7 @@ def test_code_that_needs_a_package_is_told_with_the_pip_line(tmp_path: Path) -> 
 def test_planners_must_propose(tmp_path: Path) -> None:
     write(tmp_path, "class Idle:\n    pass", "plans.py")
     path = write(tmp_path, "name: mine\nplanner: {use: 'plans:Idle'}\nmodules: {}")
-    assert "Idle is no planner" in fault(path)
+    assert "Idle is not a planner" in fault(path)
 
 
 TYPED = """
@@ -183,7 +183,7 @@ def test_a_prompt_beside_the_inventory_is_found(tmp_path: Path) -> None:
     ("prompt", "told"),
     [
         ("# user\nok\n{% if %}", "line 2 of its section # user"),
-        ("no section", "Begin with a line `# system` or `# user`"),
+        ("no sections", "Start with a line `# system` or `# user`"),
         ("---\nslots: question\n---\n# user\nx", "slots is not a list of texts"),
         ("---\n[: }\n---\n# user\nx", "the front matter is not YAML"),
         (b"# user\n\xff", "the file is not UTF-8 text (byte 7)"),
@@ -224,7 +224,7 @@ def test_a_list_brings_its_tools_by_their_names(tmp_path: Path) -> None:
     [
         ("tools: [tow]", "there is no tool 'tow'. Did you mean 'two'?"),
         ("max_runs: {tow: 1}", "there is no tool 'tow'"),
-        ("description: Both", "an entry of several tools has no 'description'"),
+        ("description: Both", "an entry of several tools takes no 'description'"),
         ("prefx: a_", "has no parameter 'prefx'. Did you mean 'prefix'?"),
     ],
 )
