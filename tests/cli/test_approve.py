@@ -48,7 +48,7 @@ def run(folder: Path) -> Command:
 def test_a_plan_is_approved_at_the_terminal(folder: Path) -> None:
     code, shown = at_terminal(ASK, folder, "what?", "y")
     assert code == 0 and (folder / "written").read_text() == "a text"
-    assert '  write\n    text: "$read" (what comes of $read)\nRun it? [y]es, [n]o, [l]ater: ' in shown
+    assert '  write\n    text: "$read" (the result of $read)\nRun it? [y]es, [n]o, [l]ater: ' in shown
     assert shown.count("Run it?") == 2 and "\x1b[1mwritten\x1b[0m\n" in shown
 
 

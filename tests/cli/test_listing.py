@@ -103,7 +103,7 @@ def test_tells_of_pictures_searches_and_no_value(sh: Command, monkeypatch: pytes
     monkeypatch.setenv("CHAMELEON_STORE", "postgresql://ann:pa55word@127.0.0.1:1/chest")
     some, told = sh("doctor"), sh("doctor --json")
     assert some.code == 0 and "Search, provider auto: searxng\n" in some.out
-    assert "Response store: the response store is a file, and postgresql:…" in some.out
+    assert "Response store: the response store is a file, but postgresql:…" in some.out
     packages = told.json["packages"]
     assert "test" not in packages and {"requests", "urllib3", "lxml"} <= set(packages["web"])
     assert told.json["search_provider"]["takes"] == "searxng"

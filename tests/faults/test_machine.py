@@ -42,12 +42,12 @@ def full_database() -> sqlite3.Error:
 @pytest.mark.parametrize(
     ("problem", "told"),
     [
-        (os_error(errno.EMFILE), "as many files open as it may. Use fewer workers"),
-        (made_of(os_error(errno.EMFILE)), "as many files open"),
-        (os_error(errno.ENOSPC), "no room left on the disk. Make room"),
-        (full_database(), "no room left on the disk"),
-        (os_error(errno.ENOMEM), "no memory left"),
-        (RuntimeError("can't start new thread"), "no more threads. Use fewer workers"),
+        (os_error(errno.EMFILE), "too many files open. Use fewer workers"),
+        (made_of(os_error(errno.EMFILE)), "too many files open"),
+        (os_error(errno.ENOSPC), "no space left on the disk. Make room"),
+        (full_database(), "no space left on the disk"),
+        (os_error(errno.ENOMEM), "out of memory"),
+        (RuntimeError("can't start new thread"), "more threads. Use fewer workers"),
     ],
 )
 def test_no_other_step_makes_good_what_the_machine_lacks(problem: Exception, told: str) -> None:
@@ -62,7 +62,7 @@ def test_other_failures_are_taken_for_no_lack() -> None:
     innocent = [OSError(), os_error(errno.ENOENT), os_error(errno.EACCES), sqlite3.OperationalError("locked")]
     missing = FileNotFoundError(errno.ENOENT, "No such file", f"{tempfile.gettempdir()}/no-such-file.json")
     assert [lack_of(each) for each in (*innocent, missing, made_of(os_error(errno.EIO)), None)] == [None] * 7
-    problem = MachineError("there is no room left on the disk")
+    problem = MachineError("there is no space left on the disk")
     assert lack_of(made_of(problem)) is problem
     modules = {"a": failing(os_error(errno.ENOENT)), "b": lambda state: 7}
     assert run(modules, on_error={"a": "skip"}).answer == 7
@@ -73,7 +73,7 @@ def test_an_index_stops_without_handles(tmp_path: Path, monkeypatch: MonkeyPatch
     fails = failing(os_error(errno.EMFILE))
     monkeypatch.setattr("chameleon.documents.indexing.file_documents", lambda *given: fails(given[0]))
     outcome = command("index", str(tmp_path), "--out", str(tmp_path / "index"))
-    assert outcome.code == 1 and "as many files open" in outcome.complaint
+    assert outcome.code == 1 and "too many files open" in outcome.complaint
 
 
 GIVEN = {"question": "What is the total Price?", "table": Table(["Item", "Price"], [["a", "1"], ["b", "2"]])}

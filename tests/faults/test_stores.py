@@ -70,7 +70,7 @@ def test_a_damaged_store_is_named_or_does_no_harm(
     keep_in(store)
     outcome = command(*case.arguments(store="auto"))
     if line := told_or_right(outcome):
-        assert str(store) in line and ("Move" in line or "name another" in line)
+        assert str(store) in line and ("Move" in line or "use another" in line)
         assert "problem" not in outcome.err or not case.out.exists() or not wrong(case)
         assert not server.requests or is_ours, "told before anything is paid"
     else:

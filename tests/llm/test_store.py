@@ -194,7 +194,7 @@ NOW = {"tool_calls": [{"name": "now", "args": {}}]}
         ({"name": "my tool"}, "'my tool' is not the name of a tool"),
         ({"name": "x" * 65}, "is not the name of a tool"),
         ({}, "None is not the name of a tool"),
-        ({"name": "a", "parameters": {"type": "string"}}, "no schema of an object"),
+        ({"name": "a", "parameters": {"type": "string"}}, "not the schema of an object"),
         ({"name": "a", "parameters": {"type": "object", "x": object()}}, "not described in JSON"),
         (WEATHER, "two tools have the name 'weather'"),
     ],
@@ -211,7 +211,7 @@ def test_a_tool_that_is_none_fails_before_anything_is_sent(loopback: Start, tool
 @pytest.mark.parametrize("message", [("tool", "12:00"), ("user", ResultText("12:00", "c1", "now"))])
 def test_results_of_another_role_fail_before_they_are_sent(message: Any) -> None:
     model = ScriptedModel(["x"], tools=True)
-    with pytest.raises(PromptError, match="the role tool is a ResultText"):
+    with pytest.raises(PromptError, match="only a message of the role tool"):
         LLM.connect(model).ask([QUESTION, message], tools=TOOLS)
     assert not model.requests
 

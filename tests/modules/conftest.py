@@ -7,4 +7,4 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def _in_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("chameleon.llm.pipeline._MOST_AT_ONCE", 1)
+    monkeypatch.setattr("chameleon.llm.pipeline._MAX_PARALLEL_REQUESTS", 1)

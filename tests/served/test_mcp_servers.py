@@ -113,7 +113,7 @@ def test_it_is_slow_killed_in_the_middle_and_started_again(server: Server, tmp_p
     os.kill(pid, signal.SIGSTOP)
     threading.Timer(0.5, os.kill, (pid, signal.SIGKILL)).start()
     dying = run(made)
-    assert "it ended with code -9" in dying.why and "is not asked again" in dying.why
+    assert "it ended with code -9" in dying.why and "is not called again" in dying.why
     assert pids(tmp_path) == [pid] and said in str(run(made).answer) and len(pids(tmp_path)) == 2
 
 
