@@ -190,8 +190,8 @@ class Budget:
             )
         if spent >= limit:
             hint = f"Raise budget.{name} in the inventory, or pass Executor a budget=Budget({name}=…)."
-            most = f"{in_digits(limit, 6)} {name.removesuffix('s') if limit == 1 else name}"
-            raise BudgetExceeded(f"the {of or 'run'} reached its budget of {most}", where=of, hint=hint)
+            amount = f"{in_digits(limit, 6)} {name.removesuffix('s') if limit == 1 else name}"
+            raise BudgetExceeded(f"the {of or 'run'} reached its budget of {amount}", where=of, hint=hint)
 
 
 @dataclass

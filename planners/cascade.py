@@ -20,9 +20,9 @@ class Cascade(Planner):
         return True
 
     def propose(self, state: State, inventory: Inventory) -> Plan:
-        asked = {record.step.module for record in state.executed}
-        left = [name for name in inventory.present if name not in asked]
-        if not left or (asked and state.failure is None):
+        tried = {record.step.module for record in state.executed}
+        left = [name for name in inventory.present if name not in tried]
+        if not left or (tried and state.failure is None):
             return Plan((), self.name)
         failed = state.failure
         note = f"{failed.step.module}: {failed.error.message}" if failed and failed.error else ""

@@ -139,15 +139,15 @@ class React(ShowsCards, AsksModel, Planner):
     def propose(self, state: State, inventory: Inventory) -> Plan:
         last = self._last(inventory)
         turns = list(Turn.all_of(state))
-        taken = [turn for turn in turns if not turn.plan.refused]
-        if taken and taken[-1].plan.names == tuple(step.module for step in last or (Step(FINAL),)):
+        valid = [turn for turn in turns if not turn.plan.refused]
+        if valid and valid[-1].plan.names == tuple(step.module for step in last or (Step(FINAL),)):
             return Plan((), self.name)
-        if len(taken) > self.max_turns:
+        if len(valid) > self.max_turns:
             raise PlanError(f"the model has used all its turns ({self.max_turns}) and has not answered")
         refused = turns[-1].plan.refused if turns else ""
         since = takewhile(lambda turn: turn.plan.refused, reversed(turns))
         repeats = any(turn.plan.refused.startswith(_TWICE) for turn in since)
-        is_last = len(taken) == self.max_turns or repeats
+        is_last = len(valid) == self.max_turns or repeats
         reply, is_native = self._reply(state, inventory, turns, is_last=is_last)
         steps = self._steps(reply, inventory, is_native=is_native, is_last=is_last)
         if not steps:
@@ -163,15 +163,15 @@ class React(ShowsCards, AsksModel, Planner):
             if is_echo or _FAULT.match(answer):
                 raise PlanError("the reply repeats what was wrong", hint=_ANSWER_SO)
             if self.checked and not last:
-                answer = alone(answer, state.executed[-1].output if taken else None)
+                answer = alone(answer, state.executed[-1].output if valid else None)
                 if why := self._unverified(answer, state):
                     is_final = is_last or refused.startswith(why)
                     raise Declined(why) if is_final else PlanError(why, hint=_CALL_FIRST)
             return Plan(last or (Step(FINAL, {"answer": answer}),), self.name)
-        if len(taken) == self.max_turns:
+        if len(valid) == self.max_turns:
             hint = f"{_LAST_TURN} For more, raise max_turns."
             raise PlanError(f"it has called in its {self.max_turns} turns and does not answer", hint=hint)
-        if len(taken) > 1 and taken[-1].plan.steps == steps and taken[-1].came_to_the_same(taken[-2]):
+        if len(valid) > 1 and valid[-1].plan.steps == steps and valid[-1].came_to_the_same(valid[-2]):
             raise Declined(_TWICE) if repeats else PlanError(_TWICE, hint=_ANSWER_NOW)
         return Plan(steps, self.name)
 
@@ -278,11 +278,11 @@ class React(ShowsCards, AsksModel, Planner):
         """Return the prompt and the cards, which the prompt contains if the model gets no tools."""
         cards, others = self._offer(state, inventory, native=native)
         start = next((turn.start for turn in turns if not turn.plan.refused), len(state.executed))
-        found = (block(each.step.module, self._came_to(each)) for each in state.executed[:start])
+        results = (block(each.step.module, self._came_to(each)) for each in state.executed[:start])
         slots: dict[str, Any] = {
             "rules": [rule for rule in rules_in_words(inventory) if not rule.startswith("A plan ")],
             "inputs": inputs_of(state, self.max_text_tokens),
-            "found": Quoted("\n".join(found)),
+            "found": Quoted("\n".join(results)),
             "takes_arguments": any(inventory.takes),
             "others": [*others.values()],
             "last": ", ".join(step.module for step in self._last(inventory)),
@@ -331,8 +331,8 @@ class React(ShowsCards, AsksModel, Planner):
         names = {as_name(name): name for name in inventory.modules}
         name = call.name if call.name in inventory.modules else names.get(as_name(call.name))
         names_given = call.args.get("names") if name == MORE else None
-        asked = [str(each) for each in names_given] if isinstance(names_given, list) else []
-        missing = [each for each in asked if each not in inventory.present]
+        requested = [str(each) for each in names_given] if isinstance(names_given, list) else []
+        missing = [each for each in requested if each not in inventory.present]
         if name is None or (name in inventory.brought and name != MORE):
             missing = [call.name]
         if name is None or missing:

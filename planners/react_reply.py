@@ -49,13 +49,13 @@ def call_in_code(text: str, inventory: Inventory) -> tuple[Step, ...]:
     modules = {code: name for name, each in inventory.present.items() if (code := each.traits.takes_code)}
     if not modules:
         return ()
-    found = [(block.start(), block[1].lower(), block[2]) for block in _BLOCK.finditer(text)]
+    blocks = [(block.start(), block[1].lower(), block[2]) for block in _BLOCK.finditer(text)]
     bare = re.match(rf"\W*(?:({'|'.join(modules.values())})\W*:)?\s*(.*)", text, re.DOTALL)
-    if bare and not found and (bare[1] or _SQL.match(bare[2])):
+    if bare and not blocks and (bare[1] or _SQL.match(bare[2])):
         language = inventory.modules[bare[1]].traits.takes_code if bare[1] else "sql"
-        found = [(0, language, bare[2].strip("`"))]
+        blocks = [(0, language, bare[2].strip("`"))]
     answer = ANSWER.search(text)
-    for begin, language, code in found:
+    for begin, language, code in blocks:
         if answer and text[answer.end() : begin].strip():
             return ()
         only = next(iter(modules.values())) if len(modules) == 1 and not language else None
@@ -88,8 +88,8 @@ def is_written_call(text: str, names: Collection[str]) -> bool:
         named = any(as_name(word) in names for word in WORDS.findall(text))
         if is_called or (begins[1] is None and ("<tool_call>" in text or named or _KEYS.search(text))):
             return True
-    found = (match[match.lastindex or 0] for match in _WRITTEN.finditer(text))
-    return any(as_name(name) in names for name in found) or _NAMES_A_MODULE.search(text) is not None
+    called = (match[match.lastindex or 0] for match in _WRITTEN.finditer(text))
+    return any(as_name(name) in names for name in called) or _NAMES_A_MODULE.search(text) is not None
 
 
 def answer_in(text: str) -> str:
@@ -98,10 +98,10 @@ def answer_in(text: str) -> str:
     A number followed by words after an empty line is returned by itself. Wrapping marks are removed.
     """
     text = FURTHER_QUESTION.split(text, maxsplit=1)[0]
-    found = [*ANSWER.finditer(text)]
-    first, *others = re.split(r"\n\s*\n", whole := text[found[-1].end() if found else 0 :].strip())
+    labels = [*ANSWER.finditer(text)]
+    first, *others = re.split(r"\n\s*\n", whole := text[labels[-1].end() if labels else 0 :].strip())
     is_apart = _BARE_NUMBER.fullmatch(first) and not any(map(str.isdigit, "".join(others)))
-    answer = first if (found and not first.endswith(":")) or is_apart else whole
-    answer = answer.removesuffix("**") if found and answer.count("**") % 2 else answer
+    answer = first if (labels and not first.endswith(":")) or is_apart else whole
+    answer = answer.removesuffix("**") if labels and answer.count("**") % 2 else answer
     answer = answer if answer[:1] in ("{", "[") and not _ANSWER_KEY.match(answer) else unwrapped(answer)
     return f"${answer}" if answer.startswith("$") else answer  # a literal dollar, not a reference

@@ -129,16 +129,16 @@ def shortlist(
 
 def _with_needs(name: str, inventory: Inventory, state: State, order: Sequence[str]) -> list[str]:
     """Return a module with its neighbors by the rules, and the first writers of the keys it reads."""
-    found, waiting = list[str](), [name]
+    needed, waiting = list[str](), [name]
     while waiting:
-        if (each := waiting.pop()) in found:
+        if (each := waiting.pop()) in needed:
             continue
-        found.append(each)
+        needed.append(each)
         waiting += [*inventory.rules.needs.get(each, []), *filter(None, [inventory.rules.next.get(each)])]
         for keys in inventory.access[each].missing(set(state.keys)):
             writers = [n for n in order if any(map(inventory.access[n].may_write, keys.split("|")))]
-            waiting += [] if {*writers} & {*found} else writers[:1]
-    return found
+            waiting += [] if {*writers} & {*needed} else writers[:1]
+    return needed
 
 
 def by_relevance(

@@ -22,14 +22,14 @@ class Turn:
     @property
     def results(self) -> list[StepRecord | None]:
         """Return the record of each step: its own, or the last one if its module was redone."""
-        left, found = list(self._records), list[StepRecord | None]()
+        left, ran = list(self._records), list[StepRecord | None]()
         for step in self.plan.steps:
             record = next((each for each in left if each.step == step), None)
             if record is not None:
                 left.remove(record)
-            found.append(record)
+            ran.append(record)
         redone = {record.step.module: record for record in left if record.step.redo is not None}
-        return [redone.get(step.module, record) for step, record in zip(self.plan.steps, found, strict=True)]
+        return [redone.get(step.module, record) for step, record in zip(self.plan.steps, ran, strict=True)]
 
     def came_to_the_same(self, other: Turn) -> bool:
         """Return whether another turn made the same calls with the same results."""
@@ -55,5 +55,5 @@ class Turn:
     @staticmethod
     def _find(records: Sequence[StepRecord], step: Step, start: int) -> int:
         """Return the place of the first record of a step at or after `start`, or the end."""
-        found = (place for place in range(start, len(records)) if records[place].step == step)
-        return next(found, len(records))
+        places = (place for place in range(start, len(records)) if records[place].step == step)
+        return next(places, len(records))

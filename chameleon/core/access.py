@@ -92,10 +92,10 @@ class Access:
         if self.reads is None:
             return state.with_fields(step=step, missing=missing)
         whole = state if "history" in self.reads else State()
-        given = state.started.input if state.started is not None else _NOTHING
+        initial = state.started.input if state.started is not None else _NOTHING
         shown = {}
-        for kind, held, whole_of in (("input", state.input, given), ("cache", state.cache, _NOTHING)):
-            shown[kind] = seen = _Seen({k: v for k, v in held.items() if _is_in(f"{kind}.{k}", self.reads)})
+        for kind, items, whole_of in (("input", state.input, initial), ("cache", state.cache, _NOTHING)):
+            shown[kind] = seen = _Seen({k: v for k, v in items.items() if _is_in(f"{kind}.{k}", self.reads)})
             seen.kind, seen.reads, seen.given = kind, self.reads, whole_of
         return whole.with_fields(input=shown["input"], cache=shown["cache"], step=step, missing=missing)
 
@@ -159,9 +159,9 @@ def arguments_of(module: Module) -> Arguments | None:
 
     Raises `InventoryError` for a signature that no schema can describe.
     """
-    taken = module.traits.arguments
+    declared = module.traits.arguments
     kind: Any = type(module)
-    return _arguments_of_run(kind) if isinstance(taken, str) else taken
+    return _arguments_of_run(kind) if isinstance(declared, str) else declared
 
 
 @lru_cache(maxsize=4_096)
@@ -169,10 +169,10 @@ def _arguments_of_run(cls: Any) -> Arguments | None:
     """Return the arguments the class declares or its `run` takes; most classes take only the state."""
     if cls.run is Module.run or issubclass(cls, InnerRun):
         return None
-    taken = inspect.signature(cls.run).parameters
-    of_state = list(taken)[:2]  # self and the state
+    parameters = inspect.signature(cls.run).parameters
+    of_state = list(parameters)[:2]  # self and the state
     by_name = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
-    further = [each for each in list(taken.values())[2:] if each.kind in by_name]
+    further = [each for each in list(parameters.values())[2:] if each.kind in by_name]
     if cls.Args is None and not further:
         return None
     return Arguments.of(cls.name, cls.run, cls.Args, skip=of_state)

@@ -115,9 +115,9 @@ def shown_before(history: Any, question: Any, messages: Sequence[tuple[str, str]
     users = [place for place, (role, _) in enumerate(messages) if role == "user"]
     place = users[-1] if users else len(messages) - 1
     role, text = messages[place]
-    asked = str(question or "").partition("\n")[0]
+    first_line = str(question or "").partition("\n")[0]
     outside = _BLOCK.sub(lambda found: "\0" * len(found[0]), text)  # quoted data may repeat the question
-    lines = re.finditer(rf"^{_LABEL}{re.escape(asked)}$", outside, re.MULTILINE) if asked else ()
+    lines = re.finditer(rf"^{_LABEL}{re.escape(first_line)}$", outside, re.MULTILINE) if first_line else ()
     start = max((found.start() for found in lines), default=0)
     before, after = text[:start], text[start:]
     above = "\n" if before and before.splitlines()[-1].strip() else ""

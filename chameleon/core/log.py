@@ -193,9 +193,9 @@ def _event(data: Mapping[str, Any]) -> Event:
         case "nested":
             return Nested(str(data["module"]), _event(data["inside"]))
         case "approval":
-            if (said := data["said"]) not in get_args(Said):
-                raise ValueError(f"unknown answer: {said!r}")
-            return Approval(tuple(map(Step.from_json, data["steps"])), said, str(data["by"]))
+            if (answer := data["said"]) not in get_args(Said):
+                raise ValueError(f"unknown answer: {answer!r}")
+            return Approval(tuple(map(Step.from_json, data["steps"])), answer, str(data["by"]))
         case "dropped":
             return Dropped(*(data[name] for name in ("model", "parameter", "value", "why")))
         case "run_ended":

@@ -178,17 +178,17 @@ def named(module: Module, name: str) -> Module:
 
 def _check_state(run: Callable[..., Any], owner: str) -> None:
     """Raise `InventoryError` if `run` does not take the state first."""
-    own, *taken = inspect.signature(run).parameters.values()
-    if taken and taken[0].name == "state":
+    own, *params = inspect.signature(run).parameters.values()
+    if params and params[0].name == "state":
         return
-    annotation = taken[0].annotation if taken else None
+    annotation = params[0].annotation if params else None
     kind = annotation.__name__ if inspect.isclass(annotation) else str(annotation)
-    if re.split(r"\W", kind)[0] in _NO_STATE or (not taken and own.kind is not own.VAR_POSITIONAL):
-        code, first = inspect.unwrap(run).__code__, f"`{taken[0]}`" if taken else "missing"
+    if re.split(r"\W", kind)[0] in _NO_STATE or (not params and own.kind is not own.VAR_POSITIONAL):
+        code, first = inspect.unwrap(run).__code__, f"`{params[0]}`" if params else "missing"
         raise InventoryError(
             f"the first parameter of `run` must be the state, but in {owner} it is {first}",
             where=f"{Path(code.co_filename).name}:{code.co_firstlineno}",
-            hint=f"Write `def run({', '.join(map(str, (own, 'state', *taken)))})`.",
+            hint=f"Write `def run({', '.join(map(str, (own, 'state', *params)))})`.",
         )
 
 

@@ -134,9 +134,9 @@ class _Reply:
     def _without_names(self, text: str) -> str:
         """Return the text with a sign for each name of a module, in any spelling; longer names first."""
         words, made, place, number = list(_WORD.finditer(text)), "", 0, 0
-        most = 3 + max((form.count("_") for form in self.forms), default=0)
+        max_words = 3 + max((form.count("_") for form in self.forms), default=0)
         while number < len(words):
-            for last in range(min(number + most, len(words)) - 1, number - 1, -1):
+            for last in range(min(number + max_words, len(words)) - 1, number - 1, -1):
                 written = text[words[number].start() : words[last].end()]
                 if re.fullmatch(r"[\w -]+", written) and self._module(written):
                     made += text[place : words[number].start()] + self._sign([self._step(written)], "name")

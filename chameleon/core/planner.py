@@ -178,20 +178,20 @@ def as_steps(plan: Iterable[Step | str | Mapping[str, Any]], *path: str | int) -
     Raises `InventoryError` for anything else, with its place below `path`.
     """
     steps = []
-    for place, given in enumerate(plan):
-        written: Mapping[str, Any] = given if isinstance(given, Mapping) else {"module": given}
+    for place, entry in enumerate(plan):
+        written: Mapping[str, Any] = entry if isinstance(entry, Mapping) else {"module": entry}
         module, args = written.get("module"), written.get("args", {})
         with within(*path, place):
             if unknown := [str(key) for key in written if key not in ("module", "args")]:
                 hint = f"{nearest(unknown[0], ('module', 'args'))} {_FORM_OF_A_STEP}"
                 raise InventoryError(f"a step has no key {unknown[0][:60]!r}", hint=hint)
-            if isinstance(given, Step):
-                steps.append(given)
+            if isinstance(entry, Step):
+                steps.append(entry)
             elif isinstance(module, str) and isinstance(args, Mapping):
                 frozen = values.freeze(args, f"the argument of {module}") if args else None
                 steps.append(Step(module, frozen))
             else:
-                raise InventoryError(f"{str(given)[:80]} is not a step", hint=_FORM_OF_A_STEP)
+                raise InventoryError(f"{str(entry)[:80]} is not a step", hint=_FORM_OF_A_STEP)
     return tuple(steps)
 
 
@@ -212,13 +212,13 @@ def plans_at(place: int, state: State) -> tuple[tuple[Plan, ...], int]:
 
     A plan without a `path` (a repair, a fallback) belongs to the place of the previous plan.
     """
-    found: list[Plan] = []
+    plans: list[Plan] = []
     current = 0
     for plan in state.plans:
         current, *inner = plan.path or (current,)
         if current == place:
-            found.append(replace(plan, path=tuple(inner)))
-    return tuple(found), current
+            plans.append(replace(plan, path=tuple(inner)))
+    return tuple(plans), current
 
 
 def state_at(place: int, state: State) -> State:

@@ -293,14 +293,14 @@ def named_tables(tables: Sequence[Table], first: int = 2) -> list[tuple[str, Tab
     The name is the caption on one line. A table with no caption, or the same as an earlier one, is named by
     its number: "table 2".
     """
-    found: dict[str, Table] = {}
+    named: dict[str, Table] = {}
     captions = [" ".join(table.caption.split()) for table in tables]
     for number, (caption, table) in enumerate(zip(captions, tables, strict=True), first):
         name, count = caption or f"table {number}", number
-        while name in found or (name != caption and name in captions):
+        while name in named or (name != caption and name in captions):
             name, count = f"table {count}", count + 1
-        found[name] = table
-    return list(found.items())
+        named[name] = table
+    return list(named.items())
 
 
 def context_of(state: State, max_text_tokens: int = MAX_TEXT_TOKENS, also: Collection[str] = ()) -> Quoted:

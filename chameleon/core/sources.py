@@ -27,8 +27,8 @@ def notes_on(state: State, most: int | None = None) -> list[str]:
 
     With several tables, only notes on those behind the answer, each with its table's name.
     """
-    given = state.started.input if state.started is not None else {}
-    tables = [each for each in (given.get("table"), *(given.get("tables") or ())) if isinstance(each, Table)]
+    data = state.started.input if state.started is not None else {}
+    tables = [each for each in (data.get("table"), *(data.get("tables") or ())) if isinstance(each, Table)]
     named = named_tables(tables or state.tables, first=1)
     read = {str(source.get("table")): source.get("columns") or () for source in state.sources}
     notes = []

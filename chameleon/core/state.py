@@ -239,13 +239,13 @@ class State:
         that reads the question, or from something that module wrote to the cache. `changes` replace inputs,
         for example `table=state.table`.
         """
-        given = self.started.input if self.started is not None else self.input
+        inputs = self.started.input if self.started is not None else self.input
         for_question = self.started.settings.get(ONE_QUESTION, ()) if self.started is not None else ()
-        turns = with_turn(given.get(HISTORY), given.get("question", ""), self.answer)
-        now = dict(given)
+        turns = with_turn(inputs.get(HISTORY), inputs.get("question", ""), self.answer)
+        now = dict(inputs)
         for record in self.executed:
             if record.step.module not in for_question:
-                now |= {key: each for key, each in record.input_changes.items() if key in given}
+                now |= {key: each for key, each in record.input_changes.items() if key in inputs}
         return now | {"question": question, HISTORY: turns} | changes
 
     @property

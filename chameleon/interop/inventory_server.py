@@ -160,8 +160,8 @@ class InventoryServer:
         async with self._turn():
             with TemporaryDirectory(prefix="chameleon-") as scratch:
                 try:
-                    given = await asyncio.to_thread(served.inputs.read, params.arguments or {}, Path(scratch))
-                    return await self._run(served, given, context)
+                    data = await asyncio.to_thread(served.inputs.read, params.arguments or {}, Path(scratch))
+                    return await self._run(served, data, context)
                 except ChameleonError as problem:
                     return _result(_message(problem))
 

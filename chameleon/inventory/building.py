@@ -196,22 +196,22 @@ class Builder:
 
     def _made(self, found: Any, entry: ModuleSpec, path: KeyPath) -> Module | Toolkit:
         """Make a module or toolkit from a class, a function, a module or a list of them."""
-        given = entry.parameters()
+        args = entry.parameters()
         if inspect.isclass(found):
             if not (issubclass(found, Module | Toolkit) or adapter_of(found)):
                 raise self._wrong(path, f"{found.__name__} is not a subclass of Module")
-            made = self._built(found, given, path)
+            made = self._built(found, args, path)
             return made if isinstance(made, Toolkit) else module_of(made)
         is_list = isinstance(found, list | tuple)
-        if given and not is_list:
+        if args and not is_list:
             hint = "A plan passes arguments: {module: NAME, args: {…}}."
-            raise self._wrong((*path, next(iter(given))), f"{entry.use or path[-1]} takes no parameter", hint)
+            raise self._wrong((*path, next(iter(args))), f"{entry.use or path[-1]} takes no parameter", hint)
         with placed(self._place(path)):
             modules = [*map(module_of, found if is_list else [found])]
         if not is_list:
             return copy.copy(modules[0])
-        given |= {"given": modules, "max_runs": entry.max_runs}
-        return cast(Toolkit, self._built(ModuleList, given, path))
+        args |= {"given": modules, "max_runs": entry.max_runs}
+        return cast(Toolkit, self._built(ModuleList, args, path))
 
     def planner(self, data: Any, path: KeyPath) -> Planner:
         """Make the planner at `path`, and the planners in its parameters `planner` and `planners`."""
@@ -243,10 +243,10 @@ class Builder:
     def _configure(self, owner: Any, entry: ModuleSpec | PlannerSpec, path: KeyPath) -> None:
         """Set what every part that asks a model has: prompt, table view, call parameters, its own model."""
         keys = [key for key in _OF_ASKERS if key != "llm" and key in type(entry).model_fields]
-        given = {key: value for key in keys if (value := getattr(entry, key)) is not None}
-        if view := {_OF_VIEWS[key]: given.pop(key) for key in [*given] if key in _OF_VIEWS}:
+        settings = {key: value for key in keys if (value := getattr(entry, key)) is not None}
+        if view := {_OF_VIEWS[key]: settings.pop(key) for key in [*settings] if key in _OF_VIEWS}:
             owner.table_view = replace(owner.table_view, **view)
-        vars(owner).update(given)
+        vars(owner).update(settings)
         llm, given_for_all = entry.llm, self.source.params
         own = llm.params() if llm else {}
         params = self.spec.llm.params() | {k: own[k] for k in own if k not in given_for_all}

@@ -57,16 +57,16 @@ def settings_of(inventory: Inventory) -> dict[str, Any]:
 
 def _for_one_question(inventory: Inventory) -> list[str]:
     """List the modules that change the input because of this question, which they or their sources read."""
-    keys, found = {"input.question"}, set[str]()
+    keys, names = {"input.question"}, set[str]()
     while more := {
         name: access
         for name, access in inventory.access.items()
-        if name not in found and access.reads is not None and access.reads & keys
+        if name not in names and access.reads is not None and access.reads & keys
     }:
-        found |= more.keys()
+        names |= more.keys()
         keys |= {key for access in more.values() for key in access.writes if key.startswith("cache.")}
-    written = {name: inventory.access[name].writes for name in found}
-    return sorted(name for name in found if any(key.startswith("input.") for key in written[name]))
+    written = {name: inventory.access[name].writes for name in names}
+    return sorted(name for name in names if any(key.startswith("input.") for key in written[name]))
 
 
 def files_of(inventory: Inventory, given: Mapping[str, Any]) -> dict[str, dict[str, str]]:

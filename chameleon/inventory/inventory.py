@@ -150,11 +150,11 @@ class Inventory(Composition):
     @property
     def dropped(self) -> Mapping[str, Mapping[str, str]]:
         """The parameters of a bound inventory that each model is known not to accept, and why."""
-        found: dict[str, dict[str, str]] = {}
+        by_model: dict[str, dict[str, str]] = {}
         for asker in self.askers.values():
             if dropped := asker.model.dropped():
-                found.setdefault(asker.model.name, {}).update(dropped)
-        return found
+                by_model.setdefault(asker.model.name, {}).update(dropped)
+        return by_model
 
     def check_input(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the input, frozen. Raises `InputError` naming a missing, unknown or wrongly typed key."""
@@ -197,8 +197,8 @@ class Inventory(Composition):
 
     def check(self) -> None:
         """Raise one error for everything wrong or missing: prompts, requirements of parts, and plans."""
-        if found := self.obstacles():
-            raise all_of(found, self.name)
+        if problems := self.obstacles():
+            raise all_of(problems, self.name)
 
 
 def _followers(following: Mapping[str, str], out: Iterable[str]) -> dict[str, str]:

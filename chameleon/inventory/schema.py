@@ -110,8 +110,8 @@ class ModelSpec(Strict):
 
     def connection(self) -> dict[str, Any]:
         """Return the settings of the model's connection, as arguments of `LLM.connect` and `with_model`."""
-        given = {"retries": self.retries, "timeout": self.timeout, "prices": self.prices and self.prices.each}
-        return {key: value for key, value in given.items() if value is not None}
+        known = {"retries": self.retries, "timeout": self.timeout, "prices": self.prices and self.prices.each}
+        return {key: value for key, value in known.items() if value is not None}
 
 
 class RepairSpec(Strict):

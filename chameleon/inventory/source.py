@@ -168,18 +168,18 @@ def _check_circle(file: str, above: tuple[str, ...], what: str) -> None:
 
 def source_of(data: Mapping[str, Any], folder: Path | None = None) -> Source:
     """Make a source from a mapping in memory; `folder` holds its own prompts and code."""
-    entries, given = data.get("modules"), dict[str, Any]()
+    entries, objects = data.get("modules"), dict[str, Any]()
     if isinstance(entries, Mapping):
         entries = dict(entries)
         for name, entry in entries.items():
             used = entry.get("use") if isinstance(entry, Mapping) else entry
             if callable(used) or hasattr(used, "run"):
-                given[name], kind = used, used if isinstance(used, type | FunctionType) else type(used)
+                objects[name], kind = used, used if isinstance(used, type | FunctionType) else type(used)
                 further = entry if isinstance(entry, Mapping) else {}
                 entries[name] = {**further, "use": f"{kind.__module__}:{kind.__qualname__}"}
         data = {**data, "modules": entries}
     data = under_new_names(dict(data), {}, "inventory")
-    own = Source(data, (folder,) if folder else (), "inventory", given=given)
+    own = Source(data, (folder,) if folder else (), "inventory", given=objects)
     parent = own.data.get("extends")
     return own if parent is None else extended(own, read_source(str(parent), folder))
 

@@ -39,11 +39,11 @@ class ModuleList(Toolkit):
         limits = (
             self.max_runs if isinstance(self.max_runs, Mapping) else dict.fromkeys(by_name, self.max_runs)
         )
-        found = {name: copy.copy(by_name[name]) for name in chosen(by_name, self.tools)}
+        modules = {name: copy.copy(by_name[name]) for name in chosen(by_name, self.tools)}
         for name in chosen(by_name, limits):
-            if name in found:
-                found[name].max_runs = limits[name] or found[name].max_runs
-        return {f"{self.prefix}{name}": module for name, module in found.items()}
+            if name in modules:
+                modules[name].max_runs = limits[name] or modules[name].max_runs
+        return {f"{self.prefix}{name}": module for name, module in modules.items()}
 
 
 def chosen(there: Collection[str], wanted: Iterable[str] | None) -> list[str]:

@@ -81,8 +81,8 @@ def installed(group: str, name: str | None = None) -> list[EntryPoint]:
     """
     from importlib.metadata import entry_points
 
-    found = entry_points(group=f"chameleon.{group}")
-    return sorted((each for each in found if name in (None, each.name)), key=lambda each: each.name)
+    entries = entry_points(group=f"chameleon.{group}")
+    return sorted((each for each in entries if name in (None, each.name)), key=lambda each: each.name)
 
 
 def load_entry(entry: EntryPoint) -> Any:

@@ -143,8 +143,8 @@ def profiles() -> Mapping[str, Mapping[str, Any]]:
         if spec is not None and spec.loader is not None and Path(str(spec.origin)).is_file():
             module = module_from_spec(spec)
             spec.loader.exec_module(module)
-            found: Mapping[str, Mapping[str, Any]] = getattr(module, "_PROFILES", {})
-            return found
+            listed: Mapping[str, Mapping[str, Any]] = getattr(module, "_PROFILES", {})
+            return listed
     return {}
 
 

@@ -142,10 +142,10 @@ def fit(
         wider = sent["max_tokens"] * 4**widened + room * 2**widened
         if known.spare is not None:
             wider = min(wider, sent["max_tokens"] + known.spare)
-        most = known.most_output or wider
-        if sent["max_tokens"] > most:
-            dropped["max_tokens"] = f"with {most} instead, its maximum"
-        sent["max_tokens"] = min(wider, most)
+        max_output = known.most_output or wider
+        if sent["max_tokens"] > max_output:
+            dropped["max_tokens"] = f"with {max_output} instead, its maximum"
+        sent["max_tokens"] = min(wider, max_output)
     visible = [stop for stop in stops if stop.strip()][:_MAX_STOPS]  # several servers refuse whitespace
     if visible and "stop" not in refused:
         sent["stop"] = visible
@@ -255,8 +255,8 @@ def learn(failure: CallFailure, fitted: Fitted, n: int, secrets: Sequence[str]) 
     if name == "max_tokens":
         if (other := _OTHER_LIMIT.search(failure.message)) and known.limit_name != other[1]:
             return replace(known, limit_name=other[1])
-        most = _MOST.search(failure.message)
-        limit = int(most["most"].replace(",", "")) - bool(most["exclusive"]) if most else 0
+        stated = _MOST.search(failure.message)
+        limit = int(stated["most"].replace(",", "")) - bool(stated["exclusive"]) if stated else 0
         if 0 < limit < fitted.limit:
             return replace(known, most_output=limit)
     if name == "reasoning" and (listed := _SUPPORTED.search(failure.message)):

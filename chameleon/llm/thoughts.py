@@ -29,31 +29,31 @@ def spoken(text: str) -> str:
     Unclosed thoughts count if they start a line or run past its end; a closing tag by itself ends thoughts
     that the prompt opened; "<think> and </think>" are two words.
     """
-    said, begin, since = list[str](), 0, None
+    parts, begin, since = list[str](), 0, None
     for tag in _TAG.finditer(text):
         if since is not None:
             if not tag["closes"]:
                 continue
             if not _MENTION.fullmatch(text, since.end(), tag.start()):
-                said.append(text[begin : since.start()])
+                parts.append(text[begin : since.start()])
                 begin = tag.end()
             since = None
         elif tag["opens"]:
             since = tag
         elif tag["closes"] or not text[begin : tag.start()].strip():
-            said, begin = [] if tag["closes"] else said, tag.end()
+            parts, begin = [] if tag["closes"] else parts, tag.end()
         else:  # the turn ended; the model made up another one after it
-            said.append(text[begin : tag.start()])
+            parts.append(text[begin : tag.start()])
             begin = len(text)
             break
     rest = text[begin:]
     if since is not None:
         begins_line = not text[: since.start()].rpartition("\n")[2].strip()
-        if begins_line or said or "\n" in text[since.end() :]:
+        if begins_line or parts or "\n" in text[since.end() :]:
             rest = text[begin : since.start()]
-    if said and _PREFACE.fullmatch(said[0]) and re.search(r"\w", "".join([*said[1:], rest])):
-        said = said[1:]
-    whole = "".join([*said, rest])
+    if parts and _PREFACE.fullmatch(parts[0]) and re.search(r"\w", "".join([*parts[1:], rest])):
+        parts = parts[1:]
+    whole = "".join([*parts, rest])
     if (ended := whole.rstrip()).endswith(_AT_END):
         whole = ended[: -len(next(filter(ended.endswith, _AT_END)))].rstrip()
     return whole if begin == 0 and since is None else whole.lstrip()

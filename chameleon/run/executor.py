@@ -438,17 +438,17 @@ def _counted(states: Iterator[State], inputs: Iterable[Input]) -> Iterator[State
 
 def _without_doubt(on_text: OnText) -> OnText:
     """Skip the None that discards earlier text if no text came."""
-    said, works = False, True
+    has_text, works = False, True
 
     def hear(piece: str | None) -> None:
-        nonlocal said, works
-        if works and (piece is not None or said):
+        nonlocal has_text, works
+        if works and (piece is not None or has_text):
             try:
                 on_text(piece)
             except Exception as problem:  # not a failure of the run
                 works = False
                 _log.warning("on_text is not called any more: %s: %s", type(problem).__name__, problem)
-        said = piece is not None
+        has_text = piece is not None
 
     return hear
 

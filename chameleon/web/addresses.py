@@ -142,10 +142,10 @@ def kind_on_its_face(host: str) -> Kind | None:
 def as_number(host: str) -> Address | None:
     """Return the address that a host spells, also in old notations (2852039166, 0x7f.1); None for a name."""
     try:
-        found = socket.getaddrinfo(host, None, flags=socket.AI_NUMERICHOST)
+        entries = socket.getaddrinfo(host, None, flags=socket.AI_NUMERICHOST)
     except (OSError, UnicodeError):
         return None
-    return ipaddress.ip_address(found[0][4][0])
+    return ipaddress.ip_address(entries[0][4][0])
 
 
 def look_up(host: str, port: int) -> Sequence[str]:
@@ -153,10 +153,10 @@ def look_up(host: str, port: int) -> Sequence[str]:
     if number := as_number(host):
         return [str(number)]
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        entries = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except UnicodeError as problem:
         raise OSError(socket.EAI_NONAME, "the name is too long or malformed") from problem
-    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+    return list(dict.fromkeys(str(entry[4][0]) for entry in entries))
 
 
 def check_kind(where: str, kind: Kind, *, private: bool, only_private: bool = False, left: str = "") -> None:

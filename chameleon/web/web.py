@@ -162,14 +162,14 @@ class Web:
     def _with_retries(self, attempt: Attempt) -> WebReply:
         rule, deadline = retries(self.limits.retries), time.monotonic() + self.limits.seconds
         while True:
-            reply, asked = None, None
+            reply, retry_after = None, None
             try:
-                reply, asked = attempt(deadline)
+                reply, retry_after = attempt(deadline)
                 failure, host = "", reply.host
             except Unanswered as fault:
                 failure, host = fault.what, fault.where
             rule = rule.increment()
-            wait = max(rule.get_backoff_time(), asked or 0.0)
+            wait = max(rule.get_backoff_time(), retry_after or 0.0)
             is_last = rule.total == 0 or time.monotonic() + wait >= deadline
             if reply is not None and (is_last or reply.status not in rule.status_forcelist):
                 return reply

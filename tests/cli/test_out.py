@@ -131,5 +131,5 @@ def test_the_trace_has_no_representation_of_python(says: Command) -> None:
 def test_a_module_that_returns_nothing_is_told_and_does_not_answer(says: Command) -> None:
     outcome, told = says(None), says(None, "--json").json
     assert outcome.code == 1 and not outcome.out
-    assert "module says: the last module returned nothing" in outcome.complaint and "`run`" in outcome.complaint
+    assert "says: the last module returned nothing" in outcome.complaint and "`run`" in outcome.complaint
     assert told["answer"] is None and told["error"]["kind"] == "ModuleError"

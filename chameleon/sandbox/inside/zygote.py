@@ -153,8 +153,8 @@ class Zygote:
 def _most_handles(inherited: int) -> int:
     """Return a number above all open handles: the limit, which may once have been higher."""
     limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    most = _MAX_HANDLES if limit == resource.RLIM_INFINITY else min(limit, _MAX_HANDLES)
-    return max(most, inherited + 1)
+    count = _MAX_HANDLES if limit == resource.RLIM_INFINITY else min(limit, _MAX_HANDLES)
+    return max(count, inherited + 1)
 
 
 def _forget_the_host() -> None:
