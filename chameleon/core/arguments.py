@@ -150,8 +150,7 @@ class Arguments:
     ) -> None:
         """Raise `PlanError` for arguments that do not fit the schema.
 
-        A reference to an `earlier` step may become anything. One to a later `planned` step or to an input is
-        an error.
+        References to `earlier` steps may become anything; those to later `planned` steps or inputs do not fit.
         """
         _check_references(given, earlier, planned, inputs)
         open_ones = {name for name, value in given.items() if any(references(value, earlier))}

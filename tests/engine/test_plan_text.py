@@ -327,10 +327,7 @@ A, B, C, *_ = NAMES
         ('search(query="a", sites=["b" "c"])', "the arguments of search cannot be read"),
         ('convert(amount=weather(city="Rome"))', "the arguments of convert cannot be read"),
         ("I thought of a search (of pages):\nnow()", "the arguments of search cannot be read"),
-        (
-            '{"module": "weather", "args": {"city": "Rome"}, "days": 3}',
-            "are given twice or are not an object",
-        ),
+        ('{"module": "weather", "args": {"city": "Rome"}, "days": 3}', "given twice or are not an object"),
         ('{"module": "weather", "args": ["Rome"]}', "are given twice or are not an object"),
         ('{"module": "convert", "args": {"amount": 1e999}}', "convert.amount is inf"),
         ('{"module": "now", "args": {"zone": "UTC"}}', "now takes no arguments"),

@@ -77,9 +77,7 @@ class TestReads:
     def test_that_a_skipped_step_should_have_given_fail_in_words(self) -> None:
         modules = {"giver": failing(ValueError("no")), "taker": Does(lambda state: 1, reads="cache.giver")}
         state = run(modules, on_error={"giver": "skip"})
-        assert "taker" in why(state) and "reads cache.giver, but nothing before it provided that" in why(
-            state
-        )
+        assert "taker" in why(state) and "reads cache.giver, but nothing before it provided" in why(state)
 
     def test_are_the_same_in_updates(self) -> None:
         shop = Does(str, reads="input.question", update_cache=lambda cache, output: cache["city"])
