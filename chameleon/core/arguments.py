@@ -150,7 +150,7 @@ class Arguments:
     ) -> None:
         """Raise `PlanError` for arguments that do not fit the schema.
 
-        References to `earlier` steps may become anything; those to later `planned` steps or inputs do not fit.
+        References to `earlier` steps may become anything; those to later steps or to inputs do not fit.
         """
         _check_references(given, earlier, planned, inputs)
         open_ones = {name for name, value in given.items() if any(references(value, earlier))}
