@@ -8,9 +8,9 @@ In order of need; `help(chameleon.NAME)` says more:
 
     ask, read_table            answer one question; read a table from a file
     Executor, State            run an inventory (run, batch, map, stream); what a run returns
-    tool, Module, LLMModule    tools of your own: a function, a class, a class that asks a model
-    Inventory, Planner         the tools that may run, and what chooses among them
-    Plan, Step, Budget         what a planner proposes, and what a run may spend
+    tool, Module, LLMModule    your own tools: a function, a class, a class that asks a model
+    Inventory, Planner         the tools that may run, and the part that chooses them
+    Plan, Step, Budget         a planner's proposal, and the limits of a run
     LLM, Table, EventLog       a model, a table, the log of a run
     evaluate, compare          your own questions: how many answers are right, in one way or several
     results                    kept evaluations as a DataFrame
@@ -72,5 +72,5 @@ def __dir__() -> list[str]:
     return sorted([*_PUBLIC, *(name for name in globals() if name.startswith("__"))])
 
 
-if not TYPE_CHECKING:  # a name that is not listed is an error of types
+if not TYPE_CHECKING:  # type checkers reject unlisted names
     __getattr__ = _lazy("chameleon", **_HOMES)

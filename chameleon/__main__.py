@@ -6,7 +6,7 @@ import sys
 
 
 def main() -> None:
-    """Run the command line; Ctrl-C and SIGTERM end it with one line from now on."""
+    """Run the command line; Ctrl-C and SIGTERM end it with one line."""
     signal.signal(signal.SIGINT, _interrupted)
     signal.signal(signal.SIGTERM, _interrupted)
     try:

@@ -1,7 +1,7 @@
 """Let synchronous code wait in an event loop without a thread: `ask` and `aask`, `run` and `arun` are one.
 
-`run` puts synchronous code into a greenlet of its own. Where that code waits, by `wait` or what is made of
-it, the greenlet is left and the event loop goes on with others, as SQLAlchemy's `greenlet_spawn` does. From
+`run` puts synchronous code into its own greenlet. When that code waits, with `wait` or a function based on
+it, the greenlet is left and the event loop continues with others, as in SQLAlchemy's `greenlet_spawn`. From
 anywhere else the same functions block: they start no loop in the caller's thread.
 """
 
@@ -30,12 +30,12 @@ T = TypeVar("T")
 P = ParamSpec("P")
 
 _AWAIT = "Await `arun` or `aask` in it instead."
-_MOST_THREADS = 1_024  # for code that blocks; they are started as they are needed
-_bridged: set[Any] = set()  # the greenlets that `run` has made and that have not ended
+_MAX_THREADS = 1_024  # for code that blocks; started as needed
+_bridged: set[Any] = set()  # the unfinished greenlets of `run`
 
 
 class LoopThread:
-    """An event loop in a daemon thread of its own, started when it is first needed."""
+    """An event loop in its own daemon thread, started when first needed."""
 
     _loop: asyncio.AbstractEventLoop | None
     _thread: int | None
@@ -46,11 +46,11 @@ class LoopThread:
 
     @property
     def is_here(self) -> bool:
-        """Tell whether the code that asks runs in this loop's thread."""
+        """Return whether the caller runs in this loop's thread."""
         return self._thread == threading.get_ident()
 
     def submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
-        """Let the coroutine run there."""
+        """Run the coroutine in the loop."""
         import asyncio
 
         with self._lock:
@@ -62,19 +62,19 @@ class LoopThread:
             return asyncio.run_coroutine_threadsafe(work, self._loop)
 
     def forget(self) -> None:
-        """Begin without a loop: in a forked copy of the process it stays with the parent."""
+        """Start without a loop: after a fork it stays with the parent."""
         self._lock, self._loop, self._thread = threading.Lock(), None, None
 
 
-_left_alone: set[Any] = set()  # asyncio keeps no task alive
+_left_alone: set[Any] = set()  # asyncio does not keep tasks alive
 wire, _modules = LoopThread("chameleon-wire"), LoopThread("chameleon-modules")
-"""Where requests to models run, whoever makes them; and coroutines of modules that run without a loop."""
+"""The loop of all requests to models; and one for coroutines of modules that run without a loop."""
 
 
 async def run(work: Callable[P, T], *args: P.args, **named: P.kwargs) -> T:
-    """Run synchronous code in a greenlet, in the context of the caller; raise what it raises.
+    """Run synchronous code in a greenlet, in the caller's context. Raises whatever it raises.
 
-    When the task is cancelled, `asyncio.CancelledError` is raised where the code waits.
+    If the task is cancelled, `asyncio.CancelledError` is raised where the code waits.
     """
     return await _run_in(copy_context(), partial(work, *args, **named))
 
@@ -103,7 +103,7 @@ async def _run_in(context: Context, work: Callable[[], T]) -> T:
 
 
 async def _caught(work: Awaitable[T]) -> tuple[T | None, BaseException | None]:
-    """Return what is awaited, or what it raised: no loop passes on all that code can raise."""
+    """Return the awaited result or the exception, because no loop passes on every exception."""
     import asyncio
 
     try:
@@ -115,31 +115,31 @@ async def _caught(work: Awaitable[T]) -> tuple[T | None, BaseException | None]:
 
 
 def is_bridged() -> bool:
-    """Tell whether `run` has called the code that asks."""
+    """Return whether the caller runs inside `run`."""
     return bool(_bridged) and getcurrent() in _bridged
 
 
 def wait(work: Awaitable[T]) -> T:
-    """Wait for what is to be awaited in the loop below, in the context of here; only for bridged code."""
+    """Await an object in the loop below, in the current context; only for bridged code."""
     return cast(T, getcurrent().parent.switch((work, copy_context())))
 
 
 def on_wire(work: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine in the loop of requests, and wait for its end."""
+    """Run a coroutine in the loop of requests, and wait for it."""
     if wire.is_here and is_bridged():
         return wait(work)
     future = wire.submit(work)
     try:
         return result(future)
     except BaseException:
-        future.cancel()  # whoever waited was interrupted or cancelled; an end of its own stays
+        future.cancel()  # the waiting caller was interrupted or cancelled; no effect if it already ended
         raise
 
 
 def told_on_wire(
     work: Callable[[Callable[[str], None]], Coroutine[Any, Any, T]], tell: Callable[[str], None]
 ) -> T:
-    """Run a coroutine in the loop of requests; what it tells is told where it is waited for."""
+    """Run a coroutine in the loop of requests; `tell` is called with its pieces where the caller waits."""
     if is_bridged():
         return on_wire(work(in_this_loop(tell)))
     pieces: SimpleQueue[str | None] = SimpleQueue()
@@ -155,9 +155,9 @@ def told_on_wire(
 
 
 def result(future: Future[T], timeout: float | None = None) -> T:
-    """Wait for the result of a future. Raises `TimeoutError` after that many seconds; the work goes on.
+    """Wait for the result of a future. Raises `TimeoutError` after that many seconds; the work continues.
 
-    What the work had called in the loop below has been called by then.
+    Everything the work had called in the loop below has been called by then.
     """
     if not is_bridged():
         return future.result(timeout)
@@ -167,7 +167,7 @@ def result(future: Future[T], timeout: float | None = None) -> T:
         loop, ended = asyncio.get_running_loop(), asyncio.Event()
 
         def wake(_: Future[T]) -> None:
-            with suppress(RuntimeError):  # nobody waits any more: the loop is closed
+            with suppress(RuntimeError):  # the loop is closed: nobody waits any more
                 loop.call_soon_threadsafe(ended.set)
 
         future.add_done_callback(wake)
@@ -179,7 +179,7 @@ def result(future: Future[T], timeout: float | None = None) -> T:
 
 
 def in_time(work: Callable[[], T], seconds: float) -> T:
-    """Run bridged code for so long. Raises `TimeoutError` after that; the work goes on by itself."""
+    """Run bridged code. Raises `TimeoutError` after `seconds`; the work continues by itself."""
     import asyncio
 
     context = copy_context()
@@ -201,13 +201,13 @@ def in_time(work: Callable[[], T], seconds: float) -> T:
 
 
 def _heard(task: asyncio.Task[Any]) -> None:
-    """Take note of how work ended that nobody may wait for any more."""
+    """Retrieve the outcome of work that nobody may be waiting for."""
     _left_alone.discard(task)
     _ = task.cancelled() or task.exception()
 
 
 def sleep(seconds: float) -> None:
-    """Sleep."""
+    """Sleep without blocking the loop if bridged."""
     if not is_bridged():
         time.sleep(seconds)
         return
@@ -217,9 +217,9 @@ def sleep(seconds: float) -> None:
 
 
 def awaited(work: Coroutine[Any, Any, T]) -> T:
-    """Wait for a coroutine: in the loop below, else in one that all such coroutines share.
+    """Wait for a coroutine: in the loop below, else in one that these coroutines share.
 
-    Raises `ModuleError` in the thread of the latter, which would wait for itself.
+    Raises `ModuleError` in the thread of the shared loop, which would wait for itself.
     """
     if is_bridged():
         return wait(work)
@@ -233,38 +233,38 @@ def awaited(work: Coroutine[Any, Any, T]) -> T:
 
 
 def may_block(work: Callable[..., Any]) -> bool:
-    """Tell whether code is none of ours: nobody knows what it waits for."""
+    """Return whether code is not Chameleon's own, and so may wait for anything."""
     return not str(getattr(work, "__module__", "")).startswith("chameleon.")
 
 
 def in_thread(work: Callable[[], T]) -> T:
-    """Call what blocks, in a thread where a loop would be held up."""
+    """Make a blocking call, in a thread if it would block a loop."""
     return result(_threads().submit(copy_context().run, work)) if is_bridged() else work()
 
 
 def called(work: Callable[[], Any], *, blocks: bool) -> Any:
-    """Call code that may be a user's and may be async; return what it returns in the end."""
+    """Call code that may be a user's and may be async; return its final result."""
     value = in_thread(work) if blocks else work()
     return awaited(value) if inspect.iscoroutine(value) else value
 
 
 def in_this_loop(hear: Callable[P, None]) -> Callable[P, None]:
-    """Return the function for other threads to call: it is called in the loop that runs here."""
+    """Return a function for other threads that calls `hear` in the loop running here."""
     import asyncio
 
     loop, here = asyncio.get_running_loop(), threading.get_ident()
 
-    def told(*args: P.args, **named: P.kwargs) -> None:
+    def forwarded(*args: P.args, **named: P.kwargs) -> None:
         if threading.get_ident() == here:
             hear(*args, **named)
         else:
             loop.call_soon_threadsafe(partial(hear, *args, **named))
 
-    return told
+    return forwarded
 
 
 def each(works: Sequence[Callable[[], T]], most: int, name: str) -> list[T | BaseException]:
-    """Call several at once, `most` at a time; return what they return or raise, in their order."""
+    """Call several functions in parallel, `most` at a time; return results or exceptions in order."""
     if not is_bridged():
         with ThreadPoolExecutor(max(1, min(len(works), most)), name) as pool:
             futures = [pool.submit(copy_context().run, work) for work in works]
@@ -286,8 +286,8 @@ def each(works: Sequence[Callable[[], T]], most: int, name: str) -> list[T | Bas
 
 @cache
 def _threads() -> ThreadPoolExecutor:
-    """Return the threads for what blocks, those of the process."""
-    return ThreadPoolExecutor(_MOST_THREADS, "chameleon-module")
+    """Return the process's threads for blocking calls."""
+    return ThreadPoolExecutor(_MAX_THREADS, "chameleon-module")
 
 
 if hasattr(os, "register_at_fork"):

@@ -1,4 +1,4 @@
-"""Every error that Chameleon raises on purpose: what was wrong, where, and what to do."""
+"""The errors that Chameleon raises: each says what was wrong, where, and what to do."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _INSTALLED = frozenset(["site-packages", "dist-packages"])
 
 
 class ChameleonError(Exception):
-    """Something a person can act on.
+    """An error that a person can act on.
 
-    `what` says what was wrong, `where` names the place (file and key, module and step), `hint` says
-    what to do. `str()` is one line, fit for a terminal; it never holds a secret. `code` is set where the hint
-    speaks of Python and a caller has other means: the command line has its own words for it. `path` leads to
-    the fault in what was given, by keys and by places from 0: see `within`.
+    `what` says what was wrong, `where` names the place (file and key, module and step), `hint` says what to
+    do. `str()` is one line, safe for a terminal and free of secrets. `code` is set if the hint is about
+    Python and a caller may replace it: the command line has its own hints. `path` leads to the fault within
+    the input, by keys and indices from 0: see `within`.
     """
 
     path: tuple[str | int, ...] = ()
@@ -44,7 +44,7 @@ class ChameleonError(Exception):
         return " ".join(line.split())
 
     def at(self, where: str) -> Self:
-        """Return the same error, told of another place."""
+        """Return the same error with another place."""
         return type(self)(self.what, where=where, hint=self.hint, code=self.code)
 
 
@@ -60,7 +60,7 @@ def within(*path: str | int) -> Iterator[None]:
 
 @contextmanager
 def placed(where: str) -> Iterator[None]:
-    """Give an error a place, unless it has its own: a fault of another tool in a file, say."""
+    """Give an error a place, unless it already has one, such as a fault in another file."""
     try:
         yield
     except ChameleonError as problem:
@@ -68,59 +68,59 @@ def placed(where: str) -> Iterator[None]:
 
 
 class InputError(ChameleonError):
-    """A question, table or file that cannot be used as it is."""
+    """A question, table or file cannot be used as it is."""
 
 
 class InventoryError(ChameleonError):
-    """A YAML inventory, or a module or planner that it names, that does not fit."""
+    """A YAML inventory, or a module or planner that it names, is invalid."""
 
 
 class PromptError(ChameleonError):
-    """A prompt file that cannot be read or rendered."""
+    """A prompt file cannot be read or rendered."""
 
 
 class PlanError(ChameleonError):
-    """A plan that breaks the inventory's rules, or text that holds no plan."""
+    """A plan breaks the inventory's rules, or a text contains no plan."""
 
 
 class ModuleError(ChameleonError):
-    """A module that failed, or that returned something it may not return."""
+    """A module failed, or returned something it may not return."""
 
 
 class BadArguments(ModuleError):
-    """A module's arguments do not fit its schema, or stand for an output that is not there."""
+    """A module's arguments do not fit its schema, or refer to an output that does not exist."""
 
 
 class NoSuchKey(ModuleError, KeyError):
-    """A key that the values of a run do not have, or that a module reads without declaring it."""
+    """A key is not in the values of a run, or a module reads it without declaring it."""
 
 
 class StepRejected(ModuleError):
-    """A module's verdict that an earlier result will not do; the inventory's `repair` may redo it."""
+    """A module rejects an earlier result; the inventory's `repair` may redo it."""
 
 
 class CutOff(StepRejected):
-    """A reply that was cut off at its limit, however much room it was given: asking once more is no help."""
+    """A reply was cut off at its limit even with more room: asking again does not help."""
 
 
 class Unverified(ModuleError):
-    """An answer that nothing bears out: another plan may, else the run declines."""
+    """Nothing supports an answer: another plan may, else the run declines."""
 
 
 class NotApproved(ModuleError):
-    """A step that asks for approval, and that a person did not allow, or nobody yet."""
+    """A step needs approval, and a person denied it or nobody has answered yet."""
 
 
 class Declined(ChameleonError):
-    """The question is understood to be out of reach; `what` says why, in plain words."""
+    """The question cannot be answered; `what` says why, in plain words."""
 
 
 class InnerDeclined(ModuleError):
-    """An inventory that a step ran declined: so does the run, where its `on_error` has no other way."""
+    """An inventory run by a step declined; so does the run, unless its `on_error` says otherwise."""
 
 
 class InnerBudget(ModuleError):
-    """An inventory that a step ran spent its own budget: the step fails, and the run may go on without it."""
+    """An inventory run by a step spent its own budget: the step fails, but the run may continue."""
 
 
 class BudgetExceeded(ChameleonError):
@@ -128,11 +128,11 @@ class BudgetExceeded(ChameleonError):
 
 
 class LogError(ChameleonError):
-    """An event log that cannot be read, or that belongs to another run."""
+    """An event log cannot be read, or belongs to another run."""
 
 
 class MissingPackage(ChameleonError):
-    """An optional package is not installed; the hint is the pip line that installs it."""
+    """An optional package is not installed; the hint is the pip command that installs it."""
 
 
 def require(
@@ -147,20 +147,20 @@ def require(
 ) -> None:
     """Raise `MissingPackage` unless a package is installed, and with `imports` unless it can be imported.
 
-    `use` says what for ("PDF files are read with"), `extra` is the one of ours that installs it. `also` are
-    packages, each with the module that it installs, that the same use needs: all that are missing are named.
+    `use` says what for ("PDF files are read with"), `extra` is our extra that installs it. `also` are other
+    packages needed for the same use, with the module each installs: the error names all that are missing.
     """
     if missing := [each for each, name in (also or {}).items() if not find_spec(name)]:
         every = [*([] if find_spec(module or package) else [package]), *missing]
-        told = f"{use} {', '.join(every)}, {'which is' if len(every) == 1 else 'which are'} not installed"
-        raise MissingPackage(told, where=where, hint=f'pip install "chameleon-compose[{extra}]"')
+        what = f"{use} {', '.join(every)}, {'which is' if len(every) == 1 else 'which are'} not installed"
+        raise MissingPackage(what, where=where, hint=f'pip install "chameleon-compose[{extra}]"')
     name, reason = module or package, "which is not installed"
     try:
         if find_spec(name):
             if imports:
                 import_module(name)
             return
-    except Exception as error:  # a package may raise anything as it is loaded
+    except Exception as error:  # a package may raise anything while loading
         if not isinstance(error, ImportError) or error.name != name.partition(".")[0]:
             reason = f"which cannot be loaded ({error})"
     hint = f'pip install "chameleon-compose[{extra}]"'
@@ -168,37 +168,37 @@ def require(
 
 
 def versions_of(*packages: str) -> dict[str, str]:
-    """Return the versions of those that are installed, by name; nothing is imported."""
+    """Return the versions of the installed ones among these packages, without importing them."""
     from importlib.metadata import PackageNotFoundError, version
 
-    found = {}
+    versions = {}
     for package in packages:
         with suppress(PackageNotFoundError):
-            found[package] = version(package)
-    return found
+            versions[package] = version(package)
+    return versions
 
 
 class SandboxUnavailable(ChameleonError):
-    """No executor with the required guarantees can run here."""
+    """No sandbox with the required guarantees can run here."""
 
 
 class MachineError(ChameleonError):
-    """The machine lacks what nothing can do without: room, handles, memory."""
+    """The machine has run out of something essential: disk space, file handles, memory."""
 
 
-_ROOM = "Make room, then go on."
+_ROOM = "Make room on it, then continue."
 _FEWER = "Use fewer workers, or raise the limit (ulimit -n 4096)."
 _LACKS: Mapping[int | None, tuple[str, str]] = {
-    errno.ENOSPC: ("there is no room left on the disk", _ROOM),
+    errno.ENOSPC: ("there is no space left on the disk", _ROOM),
     errno.EDQUOT: ("the quota of the disk is used up", _ROOM),
-    errno.EMFILE: ("this process has as many files open as it may", _FEWER),
-    errno.ENFILE: ("the machine has as many files open as it can", "Close other programs."),
-    errno.ENOMEM: ("the machine has no memory left", "Use fewer workers, or close other programs."),
+    errno.EMFILE: ("this process has too many files open", _FEWER),
+    errno.ENFILE: ("the machine has too many files open", "Close other programs."),
+    errno.ENOMEM: ("the machine is out of memory", "Use fewer workers, or close other programs."),
 }
 
 
 def lack_of(problem: BaseException | None) -> MachineError | None:
-    """Return what the machine lacks, where that is at the bottom of an error, whatever was made of it."""
+    """Return the machine's lack that caused an error, even if the error was wrapped, or None."""
     for part in causes(problem):
         if isinstance(part, MachineError):
             return part
@@ -206,14 +206,14 @@ def lack_of(problem: BaseException | None) -> MachineError | None:
         if getattr(part, "sqlite_errorname", "") == "SQLITE_FULL":
             what, hint = _LACKS[errno.ENOSPC]
         elif isinstance(part, RuntimeError) and "can't start new thread" in str(part):
-            what, hint = "the machine can start no more threads", "Use fewer workers."
+            what, hint = "the machine cannot start more threads", "Use fewer workers."
         if what:
             return MachineError(what, hint=hint)
     return None
 
 
 def causes(problem: BaseException | None) -> Iterator[BaseException]:
-    """Walk from an error to what caused it: libraries wrap one another's errors."""
+    """Yield an error and its causes, because libraries wrap one another's errors."""
     seen: set[int] = set()
     while problem is not None and id(problem) not in seen:
         seen.add(id(problem))
@@ -222,31 +222,31 @@ def causes(problem: BaseException | None) -> Iterator[BaseException]:
 
 
 class ModelError(ChameleonError):
-    """A model call that failed after its retries."""
+    """A model call failed after its retries."""
 
 
 class EmptyReply(ModelError):
-    """A model that said nothing: as good as a reply that cannot be read."""
+    """A model replied with nothing, which counts as an unreadable reply."""
 
 
 class SchemaRefused(ModelError):
-    """A model that does not take the schema that its reply is to be of."""
+    """A model does not accept a schema for its reply."""
 
 
 class ToolsRefused(ModelError):
-    """A model, or its server, that does not take tools to call."""
+    """A model, or its server, does not accept tools."""
 
 
 class Unreachable(ModelError):
-    """A server that cannot be reached, or that broke off, however often it was asked."""
+    """A server cannot be reached, or broke off, even after retries."""
 
 
 class NoModel(ModelError):
-    """No model is configured, or the one that is named does not exist."""
+    """No model is configured, or the named one does not exist."""
 
 
 class RateLimited(ModelError):
-    """The provider refused for load (429) until the retries ran out."""
+    """The provider limited the rate (429) until the retries ran out."""
 
 
 class ContextTooLong(ModelError):
@@ -262,15 +262,15 @@ class Refused(ModelError):
 
 
 class ParameterRefused(ModelError):
-    """A model does not take a parameter that a method sets, and nobody allowed going on without it."""
+    """A model does not accept a parameter that a method sets, and dropping it is not allowed."""
 
 
 class ReplayMiss(ModelError):
-    """Replay was asked for, and the response store has no such reply."""
+    """A replay needs a reply that the response store does not have."""
 
 
 class Stopped(ChameleonError):
-    """The evaluation was stopped before its end; what is done is kept."""
+    """The evaluation was stopped early; finished results are kept."""
 
 
 class StoreError(ChameleonError):
@@ -282,24 +282,24 @@ class ScriptExhausted(ModelError):
 
 
 class WebError(ModuleError):
-    """A web request that was refused, failed or brought something else than was asked for."""
+    """A web request was refused, failed, or returned something unexpected."""
 
 
 def show_traceback(problem: BaseException) -> None:
-    """Print the traceback of an error on stderr where `CHAMELEON_DEBUG` asks for it, without secrets."""
+    """Print the traceback of an error on stderr, without secrets, if `CHAMELEON_DEBUG` is set."""
     if os.environ.get("CHAMELEON_DEBUG", "0") not in ("", "0"):
         sys.stderr.write(harmless_lines(redact("".join(traceback.format_exception(problem)))))
 
 
 def raised_at(problem: BaseException) -> str:
-    """Return the file and line where a problem arose: the last of the user's own code, if any.
+    """Return the file and line where a problem arose: the last one in the user's own code, if any.
 
-    What is installed is not, unless there is no other: then it is what was called first.
+    Installed packages do not count, unless there is nothing else: then it is the first one called.
     """
     frames = [*traceback.walk_tb(problem.__traceback__)]
     packages = (str(frame.f_globals.get("__name__")).partition(".")[0] for frame, _ in frames)
     others = [each for each, package in zip(frames, packages, strict=True) if package not in _NOT_OWN]
-    # By the file of its module, since compiled code has other paths.
+    # Use the file of the module, because compiled code has other paths.
     files = (frame.f_globals.get("__file__") or frame.f_code.co_filename for frame, _ in others)
     own = [each for each, file in zip(others, files, strict=True) if _INSTALLED.isdisjoint(Path(file).parts)]
     places = own or others[:1] or frames
@@ -309,9 +309,9 @@ def raised_at(problem: BaseException) -> str:
 def with_new_names(
     entry: Mapping[str, Any], where: str, names: Mapping[str, str] = OLD_NAMES
 ) -> dict[str, Any]:
-    """Return keys or options with those that version 0.3 drops under their new names, and warn of them.
+    """Rename keys or options whose names version 0.3 drops, with a warning for each.
 
-    Raises `InventoryError` for an `asks` that is neither "approval" nor nothing: a typo must not run a tool.
+    Raises `InventoryError` for an `asks` that is neither "approval" nor empty: a typo must not run a tool.
     """
     renamed = dict(entry)
     for old in (name for name in names if name in entry):

@@ -1,4 +1,4 @@
-"""Numbers as a person writes them; figures that are scored or kept in files do not come through here."""
+"""Numbers as a person writes them. Scores and figures kept in files do not use this."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import math
 import re
 from decimal import Decimal
 
-_LEAST_COST = 0.0001  # dollars
-_EXACT = 1e15  # below it a float has digits to spare
-_DIGITS = 12  # more than these are taken for what computing left, where they are noise
-_MOST_PLACES = 21
-_NOISE = 4  # of the smallest steps between floats
+_MIN_COST = 0.0001  # dollars
+_EXACT = 1e15  # below this a float has digits to spare
+_DIGITS = 12  # significant digits; further ones are dropped if they are rounding noise
+_MAX_PLACES = 21
+_NOISE = 4  # in units of the spacing between floats
 
 
 def in_digits(value: float, digits: int = 4) -> str:
-    """Write a measured number with so many digits, as "1,234" or "0.35"; never as "1e-05"."""
+    """Write a measured number with this many digits, such as "1,234" or "0.35"; never as "1e-05"."""
     if isinstance(value, int) or not math.isfinite(value):
         return f"{value:,}"
     if abs(value) >= 10 ** (digits - 1):
@@ -24,9 +24,9 @@ def in_digits(value: float, digits: int = 4) -> str:
 
 
 def in_dollars(cost: float) -> str:
-    """Write money with two to four digits behind the point: "$12.50", "$0.0012", "under $0.0001"."""
-    if 0 < cost < _LEAST_COST:
-        return f"under ${_LEAST_COST}"
+    """Write money with two to four decimals: "$12.50", "$0.0012", "under $0.0001"."""
+    if 0 < cost < _MIN_COST:
+        return f"under ${_MIN_COST}"
     if cost >= 1 or not cost:
         return f"${cost:,.2f}"
     whole, _, cents = f"{cost:.4f}".rstrip("0").partition(".")
@@ -58,10 +58,10 @@ def in_time(seconds: float) -> str:
 
 
 def without_noise(value: float) -> str:
-    """Write a float of an answer: every digit, but for the noise that computing in binary leaves.
+    """Write a float of an answer: every digit, except for the noise of binary arithmetic.
 
     0.1 + 0.2 is 0.30000000000000004, and is written 0.3; 1/3 keeps all its digits, and 40.0 is 40. There is
-    an exponent only where the number would be longer than 21 places.
+    an exponent only if the number would be longer than 21 characters.
     """
     if not math.isfinite(value):
         return repr(value)
@@ -71,4 +71,4 @@ def without_noise(value: float) -> str:
     elif abs(value) < _EXACT and abs(value - float(short)) <= _NOISE * math.ulp(value):
         exact = short
     plain = f"{exact:f}"
-    return plain if len(plain) <= _MOST_PLACES else repr(value)
+    return plain if len(plain) <= _MAX_PLACES else repr(value)

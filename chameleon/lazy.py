@@ -1,4 +1,4 @@
-"""What is made when it is first used: public names of a package, attributes of an object."""
+"""Values made on first use: public names of a package, attributes of an object."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ else:
     class cached_property:
         """Compute an attribute when it is first read; if two threads do, the last value stays.
 
-        That of Python 3.11 has one lock for all instances of a class: only one thread at a time computes it,
-        and a process that is forked meanwhile waits for it forever. From 3.12 on it has none.
+        Python 3.11's version has one lock for all instances of a class: only one thread at a time can compute
+        it, and a process forked meanwhile waits for it forever. From 3.12 on there is no lock.
         """
 
         def __init__(self, function):
@@ -36,7 +36,7 @@ else:
 
 
 def lazy(package: str, **names: str) -> Callable[[str], Any]:
-    """Return the package's `__getattr__`: `file="One Other"` says which names each of its files has."""
+    """Return the package's `__getattr__`: `file="One Other"` lists the names in each of its files."""
     homes = {name: file for file, listed in names.items() for name in listed.split()}
 
     def load(name: str) -> Any:

@@ -1,14 +1,14 @@
-"""Data in a prompt: text that can neither end the block it stands in nor begin another.
+"""Data in a prompt: text that can neither end the block it is in nor start another one.
 
-A prompt puts what comes from pictures, files, pages and models into blocks such as::
+A prompt puts text from pictures, files, pages and models into blocks such as::
 
     <passage>
     …
     </passage>
 
-What could begin or end one inside the data loses its "<" to a "‹": closing tags, opening tags, and the marks
-that chat templates and markup are made of ("<|im_end|>", "<!--", "<?xml"). All else stays as it is: `a < b`,
-`x<3`, `if a<b:`, code and line breaks, and the tags that format a word within a line, such as <br> or <sup>.
+Anything in the data that could start or end a block has its "<" replaced by "‹": closing tags, opening tags,
+and the marks of chat templates and markup ("<|im_end|>", "<!--", "<?xml"). All else is unchanged: `a < b`,
+`x<3`, `if a<b:`, code and line breaks, and tags that format a word within a line, such as <br> or <sup>.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-# What looks like "<", ">" and "/" after a model's or a font's folding counts as well.
+# Characters that models or fonts treat as "<", ">" and "/" count too.
 _OPEN, _CLOSE, _SLASH = "<＜﹤〈⟨", ">＞﹥〉⟩", "/／∕⁄"
 _UNSEEN = r"\u00ad\u180e\u200b-\u200f\u2060-\u2064\ufeff"
 _FORMATTING = r"/?(?:b|br|em|i|strong|sub|sup|u)\s?/?>"
@@ -33,37 +33,37 @@ _BLOCK = re.compile(r"<(\w+)>\n(.*)\n</\1>", re.DOTALL)
 
 
 class Quoted(str):
-    """Text that a prompt may hold as it is: blocks that were made of data by `block`."""
+    """Text that a prompt may contain unchanged: blocks made from data by `block`."""
 
     __slots__ = ()
 
 
 def untagged(text: str) -> str:
-    """Return the text without the beginnings of tags."""
+    """Return the text with the start of each tag replaced."""
     if "<" not in text and (text.isascii() or not any(sign in text for sign in _OPEN)):
         return text
     return _TAG_START.sub("‹", text)
 
 
 def unframed(text: str) -> str:
-    """Return the text without the sign that ends a frame: prompts also put tables between `/*` and `*/`."""
+    """Return the text without the mark that ends a frame: prompts also put tables between `/*` and `*/`."""
     return text.replace("*/", "* /")
 
 
 def block(name: str, text: str) -> Quoted:
-    """Write data as a block of that name. Text that is a whole block already takes this name for its own."""
+    """Write data as a block of that name. Text that is already a whole block is renamed."""
     tag = "_".join(re.findall(r"\w+", name)) or "data"
     return Quoted("\n".join((f"<{tag}>", *untagged(unblocked(text)).strip().splitlines(), f"</{tag}>")))
 
 
 def unblocked(text: str) -> str:
-    """Return what stands in the block that the text is; the text itself where it is none."""
+    """Return the content of a text that is a block, or the text itself if it is not one."""
     whole = _BLOCK.fullmatch(text.strip())
     return text if whole is None else whole[2]
 
 
 def on_one_line(text: str) -> str:
-    """Turn the line breaks of a text into spaces; what `block` made stays."""
+    """Turn the line breaks of a text into spaces; the result of `block` is unchanged."""
     lines = text.splitlines()
     if len(lines) < 2 or isinstance(text, Quoted):
         return text
@@ -71,7 +71,7 @@ def on_one_line(text: str) -> str:
 
 
 def as_data(value: Any, change: Callable[[str], str] = untagged) -> Any:
-    """Return the value of a slot with every text in it untagged; what `block` made stays."""
+    """Return the value of a slot with every text in it untagged; the result of `block` is unchanged."""
     if isinstance(value, Quoted):
         return value
     if isinstance(value, str):

@@ -1,6 +1,6 @@
-"""Seals of this user: a yes in a log counts where it bears one, so nobody else can have written it.
+"""Seals of this user: an approval in a log counts only with a seal, so that nobody else can have written it.
 
-A seal is an HMAC under a key in the user's configuration directory, made when it is first needed.
+A seal is an HMAC with a key in the user's configuration directory, created when first needed.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ _KEY_BYTES = 32
 
 
 def config_dir() -> Path:
-    """Return the user's own configuration directory; it need not exist."""
+    """Return the user's own configuration directory; it may not exist."""
     try:
         home = Path.home()
-    except RuntimeError:  # there is no such user
+    except RuntimeError:  # the user has no home
         home = Path("/")
     return Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config") / "chameleon"
 
 
 def sealed(content: bytes) -> str:
-    """Return the seal of a content; "" where no key can be kept, and nothing can be sealed."""
+    """Return the seal of a content, or "" if no key can be stored."""
     key = _key() or _new_key()
     return hmac.new(key, content, hashlib.sha256).hexdigest() if key else ""
 
 
 def is_sealed(content: bytes, seal: str) -> bool:
-    """Tell whether this user sealed exactly this content."""
+    """Return whether this user sealed exactly this content."""
     if (key := _key()) is None:
         return False
     own = hmac.new(key, content, hashlib.sha256).hexdigest()
@@ -48,7 +48,7 @@ def _key() -> bytes | None:
 
 
 def _new_key() -> bytes | None:
-    """Make the key, for this user alone; another process may make it at the same time, and then has."""
+    """Create the key, readable only by this user; if another process creates it first, use that one."""
     folder = config_dir()
     with suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -57,7 +57,7 @@ def _new_key() -> bytes | None:
             file.write(secrets.token_bytes(_KEY_BYTES))
         with suppress(FileExistsError):
             os.link(own, folder / _KEY)
-        if _key() is None:  # the file that exists is empty or cut: it seals nothing
+        if _key() is None:  # the existing file is empty or cut off, so it cannot seal
             own.replace(folder / _KEY)
         own.unlink(missing_ok=True)
     return _key()

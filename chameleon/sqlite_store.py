@@ -1,4 +1,4 @@
-"""Private SQLite files that threads and processes share: what models and the web replied."""
+"""Private SQLite files shared by threads and processes: replies of models and of the web."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ Opened = TypeVar("Opened")
 _log = logging.getLogger("chameleon")
 _BUSY_SECONDS = 30.0
 _APPLICATION = "PRAGMA application_id"
-_COUNT = "SELECT count(*) FROM sqlite_master"  # of tables and indexes
+_COUNT = "SELECT count(*) FROM sqlite_master"  # tables and indexes
 
 
 class Kind(NamedTuple):
-    """What a file is for: its name, what it holds, the variable that names another, its number and layout.
+    """A kind of file: its name, its contents, the variable that sets its path, its number and its layout.
 
-    `application` tells our files from other programs' databases.
+    `application` separates our files from other programs' databases.
     """
 
     name: str
@@ -41,9 +41,9 @@ class Kind(NamedTuple):
 def open_default(
     kind: Kind, file: str, make: Callable[[str], Opened], *, must: bool = False
 ) -> Opened | None:
-    """Open what the kind's variable names (a path, or "off"), else `file` in `~/.cache/chameleon`.
+    """Open the file in the kind's variable (a path, or "off"), else `file` in `~/.cache/chameleon`.
 
-    Where the latter cannot be written to, log a warning and return None, unless it `must` be there.
+    If the latter is not writable, log a warning and return None, unless the file `must` be there.
     """
     place = os.environ.get(kind.variable, "").strip()
     if place.lower() == "off":
@@ -51,7 +51,7 @@ def open_default(
     try:
         return make(place or f"~/.cache/chameleon/{file}")
     except StoreError as error:
-        # Nobody chose this place, and a container may have no home that can be written to.
+        # Nobody chose this path, and a container may have no writable home.
         is_mishap = isinstance(error.__cause__, (OSError, RuntimeError, sqlite3.OperationalError))
         if place or must or not is_mishap:
             raise
@@ -60,7 +60,7 @@ def open_default(
 
 
 class Store:
-    """One file of a kind. Threads borrow a connection and give it back, so that none outlives its thread.
+    """One file of a kind. Threads borrow a connection and return it, so that none outlives its thread.
 
     A file that cannot be used raises `StoreError`, when it is opened or later.
     """
@@ -68,22 +68,22 @@ class Store:
     def __init__(self, path: str | Path, kind: Kind) -> None:
         self.kind, self._has_warned = kind, False
         if is_address(str(path)):
-            what = f"the {kind.name} is a file, and {str(path).partition(':')[0]}:… is an address"
-            raise StoreError(what, hint=f"Name a file ({kind.variable}); each machine keeps its own.")
+            what = f"the {kind.name} is a file, but {str(path).partition(':')[0]}:… is an address"
+            raise StoreError(what, hint=f"Use a file ({kind.variable}); each machine has its own.")
         try:
             self.path = Path(path).expanduser()
-        except RuntimeError as error:  # there is no such home
+        except RuntimeError as error:  # the user has no home
             raise self._failure("opened", error, path) from error
         self._begin()
 
     def _failure(self, done: str, error: Exception, path: str | Path) -> StoreError:
-        hint = f"Move the file away, name another ({self.kind.variable}), or set it to off."
+        hint = f"Move the file away, use another ({self.kind.variable}), or set it to off."
         return StoreError(f"the {self.kind.name} cannot be {done}: {error}", where=str(path), hint=hint)
 
     def open(self, *, may_write: bool = True) -> None:
-        """Make the file, for its owner alone, unless it is there. Raises `StoreError` for another's.
+        """Create the file, readable only by its owner, unless it exists. Raises `StoreError` for another's.
 
-        One that may not be written to must be there.
+        A file that may not be written to must exist.
         """
         if not may_write and not self.path.exists():
             what = "there is no recording to replay"
@@ -94,21 +94,21 @@ class Store:
             numbers = _number(connection, _APPLICATION), _number(connection, "PRAGMA user_version")
         if numbers != (self.kind.application, self.kind.version):
             what = f"this database is not a {self.kind.name} of this version"
-            hint = f"Move it away, or name another file ({self.kind.variable})."
+            hint = f"Move it away, or use another file ({self.kind.variable})."
             raise StoreError(what, where=str(self.path), hint=hint)
 
     @contextmanager
     def used(self, done: str, *, may_write: bool = False) -> Iterator[sqlite3.Connection]:
-        """Lend a connection, to one thread at a time; tell what SQLite raises as `StoreError`.
+        """Lend a connection to one thread at a time; raise SQLite's errors as `StoreError`.
 
-        SQLite lets go of the interpreter's lock several times in each query, and threads that fight over that
-        lock take twice as long as threads that queue here. It also lets one connection write: queueing here
-        is fair and cheap, queueing inside SQLite means sleeping and polling.
+        SQLite releases the interpreter's lock several times in each query, and threads that compete for it
+        take twice as long as threads that queue here. SQLite also lets only one connection write: queueing
+        here is fair and cheap, while queueing inside SQLite means sleeping and polling.
         """
         try:
             if may_write:
                 self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-                if not self.path.exists():  # it tells what was asked: only its owner may read it
+                if not self.path.exists():  # it contains requests: only its owner may read it
                     os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
             if self._process != os.getpid():  # SQLite forbids using a connection across a fork
                 self._begin()
@@ -120,7 +120,7 @@ class Store:
                     connection.close()
                     raise
                 self._idle.append(connection)
-        except (sqlite3.Error, OSError, UnicodeError) as error:  # the last where a text is damaged
+        except (sqlite3.Error, OSError, UnicodeError) as error:  # UnicodeError for damaged text
             raise self._failure(done, error, self.path) from error
 
     def rows(self, done: str, statement: str, values: Sequence[Any] = ()) -> list[Any]:
@@ -130,7 +130,7 @@ class Store:
 
     @contextmanager
     def tried(self, done: str) -> Iterator[sqlite3.Connection]:
-        """Lend a connection; where the file fails, warn once and leave what was to be done."""
+        """Lend a connection; if the file fails, warn once and skip the operation."""
         try:
             with self.used(done) as connection:
                 yield connection
@@ -140,19 +140,19 @@ class Store:
             self._has_warned = True
 
     def close(self) -> None:
-        """Close what is idle; the next borrower connects anew."""
+        """Close idle connections; the next borrower reconnects."""
         _close_all(self._idle, self._process)
 
     def _begin(self) -> None:
         self._idle: list[sqlite3.Connection] = []
         self._lock = threading.Lock()
         self._process = os.getpid()
-        # The last close moves the journal into the file, so that the file alone is the whole recording.
+        # The last close moves the journal into the file, so that the file holds the whole recording.
         weakref.finalize(self, _close_all, self._idle, self._process)
 
     def _connect(self) -> sqlite3.Connection:
         writable = os.access(self.path, os.W_OK) and os.access(self.path.parent, os.W_OK)
-        # A recording may be shipped read-only; SQLite cannot keep its journal beside it and must be told.
+        # A recording may be shipped read-only: SQLite cannot write a journal there and needs a flag.
         journal = Path(f"{self.path}-wal")
         how = "mode=rw" if writable else "mode=ro" if journal.exists() else "immutable=1"
         address = f"{self.path.absolute().as_uri()}?{how}"
@@ -165,7 +165,7 @@ class Store:
 
 def _lay_out(connection: sqlite3.Connection, kind: Kind) -> None:
     until = time.monotonic() + _BUSY_SECONDS
-    while True:  # SQLite does not wait by itself where two processes change the journal
+    while True:  # SQLite does not wait by itself if two processes change the journal
         try:
             connection.execute("PRAGMA journal_mode = WAL")
             break
@@ -174,7 +174,7 @@ def _lay_out(connection: sqlite3.Connection, kind: Kind) -> None:
                 raise
             time.sleep(0.02)
     connection.execute("BEGIN IMMEDIATE")
-    if not _number(connection, _COUNT):  # else another process did it while this one waited for the lock
+    if not _number(connection, _COUNT):  # otherwise another process did it while this one waited
         numbers = {"application_id": kind.application, "user_version": kind.version}
         for statement in (*kind.layout, *(f"PRAGMA {name} = {number}" for name, number in numbers.items())):
             connection.execute(statement)
@@ -182,7 +182,7 @@ def _lay_out(connection: sqlite3.Connection, kind: Kind) -> None:
 
 
 def _number(connection: sqlite3.Connection, statement: str) -> int:
-    """Return the number that a statement reads."""
+    """Return the number that a query selects."""
     return int(connection.execute(statement).fetchone()[0])
 
 

@@ -1,4 +1,4 @@
-"""What all rooms do to text: keep secrets out of it, keep it on a line, name what is near, count tokens."""
+"""Text functions for every package: mask secrets, shorten to a line, suggest names, count tokens."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _WRAPPED = re.compile(
     r"|\"([^\"]+)\"|“([^”]+)”|\*\*([^*]+)\*\*",
     re.DOTALL,
 )
-_MOST_WRAPS = 5
+_MAX_WRAPS = 5
 FURTHER_QUESTION = re.compile(r"(?<=\S)[^\S\n]*\n[^\S\n]*\n\s*(?:Question|Q)\s*:")
-"""Where a model goes on after its answer with a question of its own making."""
+"""Where a model continues after its answer with a made-up question."""
 _CALLED = re.compile(
     r"[a-z][\w.-]{2,}\(\s*[A-Za-z_]\w*\s*[=:][^()]*\)\Z"
     r"|\[?\s*\{\s*[\"'](?:name|module|tool|tool_name|function|action)[\"']\s*:[^{}]{0,80}"
@@ -34,16 +34,16 @@ _UNKNOWN = re.compile(
     r"|there is (?:no|not enough) (?:information|data)\b",
     re.IGNORECASE,
 )
-_GOES_ON, _LONGEST_DECLINE = re.compile(r"\b(?:but|however|though)\b", re.IGNORECASE), 200
+_CONTINUES, _MAX_DECLINE_CHARS = re.compile(r"\b(?:but|however|though)\b", re.IGNORECASE), 200
 _NO_NUMBER = re.compile(r"NaN|nan|[-−+]?(?:inf|Infinity|infinity|∞)")
 
 _KEY_VARIABLE = re.compile(r"(^|_)API_?KEY$", re.IGNORECASE)
-# PWD itself is the working folder.
+# PWD itself is the working directory, not a secret.
 _SECRET_VARIABLE = re.compile(
     r"(_KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|_PWD|(^|_)(PASS|PAT)|_AUTH|CREDS?|CREDENTIALS?)$",
     re.IGNORECASE,
 )
-# Values of secrets by their shape: a JSON Web Token, a private key, tokens of GitHub, GitLab, Slack and AWS.
+# Secrets by the shape of their value: JSON Web Tokens, private keys, tokens of GitHub, GitLab, Slack, AWS.
 _SHAPES = (
     r"\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}",
     r"-----BEGIN [A-Z ]*PRIVATE KEY-----(?:.|\n)*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)",
@@ -55,11 +55,11 @@ _SHAPES = (
 )
 _SHAPE = re.compile("|".join(_SHAPES))
 _NUMBER = re.compile(r"\s*[+-]?[\d.,_]+\s*")
-# The part of a value that is the secret: Azure's connection strings, passwords in addresses.
+# The secret part of a value: in Azure's connection strings, passwords in addresses.
 _SECRET_PARTS = re.compile(r"AccountKey=([^;\s]+)|://[^\s/?#@:]*:([^\s/?#@]+)@", re.IGNORECASE)
-# Shorter values ("true", "none") are settings rather than secrets, and would blot out ordinary words.
-_SHORTEST_KEY, _SHORTEST_SECRET, _SHORTEST_IN_REPLY = 4, 8, 12
-# What people give a server of their own that asks for no key.
+# Shorter values ("true", "none") are settings, not secrets, and masking them would hide ordinary words.
+_MIN_KEY_CHARS, _MIN_SECRET_CHARS, _MIN_IN_REPLY_CHARS = 4, 8, 12
+# Dummy keys for a local server that needs none.
 _NO_KEYS = frozenset(("anything", "dummy", "empty", "fake", "local", "none", "not-needed", "null", "test"))
 
 _PATTERNS = (
@@ -82,7 +82,7 @@ _PATTERNS = (
         rf"\1{MASK}",
     ),
     (re.compile(r"(?i)\b(AccountKey=)[^;\s]+"), rf"\1{MASK}"),
-    # As in "Incorrect API key provided: sk-…".
+    # For example in "Incorrect API key provided: sk-…".
     (_SHAPE, MASK),
 )
 
@@ -93,11 +93,11 @@ _CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
 _SURROGATES = re.compile(r"[\ud800-\udfff]")
 
 MAX_TEXT_TOKENS = 6_000
-"""Of one text in a prompt, unless the inventory says otherwise: some eight printed pages."""
+"""The limit of one text in a prompt, unless the inventory sets another: about eight printed pages."""
 
-_LONGEST_TOKEN = 8  # characters, counted with a blank; a run of blanks counts as one token however long
+_MAX_TOKEN_CHARS = 8  # with a space; a run of spaces counts as one token, however long
 _TOKEN = re.compile(
-    r"[A-Za-z]{1,6}"  # names of people and places fall into pieces, common words do not
+    r"[A-Za-z]{1,6}"  # names of people and places split into pieces, common words do not
     r"|[0-9]{1,3}"
     r"| (?=[0-9])|[ ]{2,}|[\t\n\r]+"  # the space before a word or sign is part of its token
     r"|[!-/:-@\[-`{-~]{1,3}"
@@ -106,16 +106,16 @@ _TOKEN = re.compile(
 
 
 def is_address(source: str) -> bool:
-    """Tell whether this is the address of a database rather than a path."""
+    """Return whether this is the address of a database rather than a path."""
     return re.match(r"[a-z][\w+]+:/", source, re.IGNORECASE) is not None
 
 
 def redact(text: str, *, also: Iterable[str] = (), environ: Mapping[str, str] | None = None) -> str:
     """Replace every secret in `text` by `***`.
 
-    Secrets are the values of environment variables that are named like one (`*_API_KEY`, `*_TOKEN`, …),
-    the strings in `also`, authorization headers, passwords in addresses, key-like query parameters and
-    strings that are shaped like a provider's key.
+    Secrets are the values of environment variables named like one (`*_API_KEY`, `*_TOKEN`, …), the strings in
+    `also`, authorization headers, passwords in addresses, key-like query parameters and strings shaped like
+    a provider's key.
     """
     for secret in known_secrets(also, environ):
         text = text.replace(secret, MASK)
@@ -125,46 +125,46 @@ def redact(text: str, *, also: Iterable[str] = (), environ: Mapping[str, str] | 
 
 
 def mask_known(text: str, secrets: Iterable[str]) -> str:
-    """Replace these secrets, and nothing else: for text that is somebody's answer.
+    """Replace only these secrets, for text that is an answer.
 
-    A server may echo the key into its reply. Values shorter than 12 characters, and numbers, are left, since
-    words of an answer may equal the dummy keys of local servers.
+    A server may echo the key in its reply. Values shorter than 12 characters, and numbers, are kept, because
+    an answer may contain the same word as the dummy key of a local server.
     """
     for secret in secrets:
-        if len(secret) >= _SHORTEST_IN_REPLY and not _NUMBER.fullmatch(secret):
+        if len(secret) >= _MIN_IN_REPLY_CHARS and not _NUMBER.fullmatch(secret):
             text = text.replace(secret, MASK)
     return text
 
 
 def known_secrets(also: Iterable[str] = (), environ: Mapping[str, str] | None = None) -> tuple[str, ...]:
-    """List the secrets that we hold, the longest first: those in `also` and in environment variables.
+    """List the known secrets, longest first: in `also` and in environment variables.
 
-    A variable holds one by its name, or by the shape of its value; a number is none.
+    A variable holds a secret by its name or by the shape of its value; a number never is one.
     """
-    secrets = {secret for secret in also if len(secret) >= _SHORTEST_KEY}
+    secrets = {secret for secret in also if len(secret) >= _MIN_KEY_CHARS}
     secrets.update(*starmap(_held, (os.environ if environ is None else environ).items()))
-    secrets |= {secret.strip() for secret in secrets if len(secret.strip()) >= _SHORTEST_KEY}
+    secrets |= {secret.strip() for secret in secrets if len(secret.strip()) >= _MIN_KEY_CHARS}
     return tuple(sorted((each for each in secrets if each.lower() not in _NO_KEYS), key=len, reverse=True))
 
 
-@lru_cache(maxsize=1_000)  # each run looks at all variables
+@lru_cache(maxsize=1_000)  # each run checks all variables
 def _held(name: str, value: str) -> frozenset[str]:
     is_key = _KEY_VARIABLE.search(name) is not None
-    shortest = _SHORTEST_KEY if is_key else _SHORTEST_SECRET
+    min_chars = _MIN_KEY_CHARS if is_key else _MIN_SECRET_CHARS
     is_named = (is_key or _SECRET_VARIABLE.search(name)) and not _NUMBER.fullmatch(value)
     whole = [value] if is_named or _SHAPE.search(value) else []
     parts = chain(whole, *_SECRET_PARTS.findall(value))
-    return frozenset(part for part in parts if len(part) >= shortest)
+    return frozenset(part for part in parts if len(part) >= min_chars)
 
 
 def one_line(text: str, limit: int = 300) -> str:
-    """Shorten text to one line of at most `limit` characters; redact first, or half a key may survive."""
+    """Shorten text to one line of at most `limit` characters; redact first, or half a key may remain."""
     line = " ".join(text.split())
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 
 def html_rows(rows: Iterable[tuple[str, object]]) -> str:
-    """Write names and what they are as a table of HTML, for notebooks; what is empty is left out."""
+    """Write names and values as an HTML table for notebooks, skipping empty values."""
     filled = [(name, one_line(harmless(str(value)))) for name, value in rows if value not in (None, "", ())]
     cells = (f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>" for name, value in filled)
     return f"<table>{''.join(cells)}</table>"
@@ -173,7 +173,7 @@ def html_rows(rows: Iterable[tuple[str, object]]) -> str:
 def clean_cell(text: str) -> str:
     """Write a cell on one line: trimmed, tabs and line breaks as one space, other control characters dropped.
 
-    Everything else is kept as it is. Half of a surrogate pair, which no file could hold, becomes U+FFFD.
+    Everything else is unchanged. Half a surrogate pair, which no file could hold, becomes U+FFFD.
     """
     text = text.strip()
     if text.isprintable():
@@ -183,12 +183,12 @@ def clean_cell(text: str) -> str:
 
 
 def harmless(text: str) -> str:
-    """Return the text on one line with all that is invisible or steers a terminal replaced by U+FFFD."""
+    """Return the text on one line, with invisible and terminal control characters replaced by U+FFFD."""
     return _visible(clean_cell(text))
 
 
 def harmless_lines(text: str) -> str:
-    """Make each line of a text harmless; its breaks and indents stay, tabs become spaces."""
+    """Make each line of a text harmless; line breaks and indents stay, tabs become spaces."""
     return text if text.isprintable() else "\n".join(map(_visible, text.expandtabs(4).split("\n")))
 
 
@@ -202,14 +202,14 @@ def _visible(text: str) -> str:
 
 
 def did_you_mean(name: str, names: Collection[str]) -> str:
-    """Return a hint with the nearest valid name; "" when none is near."""
+    """Return a hint with the nearest valid name, or "" if none is near."""
     by_form = {as_name(other): other for other in names}
     close = difflib.get_close_matches(as_name(name), by_form, n=1)
     return f"Did you mean {by_form[close[0]]!r}?" if close else ""
 
 
 def nearest(name: str, names: Collection[str]) -> str:
-    """Return a hint with the nearest valid name, or all of them when none is near."""
+    """Return a hint with the nearest valid name, or all of them if none is near."""
     if near := did_you_mean(name, names):
         return near
     listed = sorted(names)
@@ -217,7 +217,7 @@ def nearest(name: str, names: Collection[str]) -> str:
 
 
 def with_article(noun: str) -> str:
-    """Return a noun with its article: "a list", "an int"; what is many has none."""
+    """Return a noun with its article: "a list", "an int"; plurals have none."""
     article = "" if noun == "choices" else "an " if noun[:1].lower() in "aeio" else "a "
     return article + noun
 
@@ -228,7 +228,7 @@ def type_in_words(value: object) -> str:
 
 
 def shared_start(a: str, b: str) -> int:
-    """Return how many characters two texts begin with alike, by bisection: comparing slices is fast."""
+    """Return how many leading characters two texts share, by bisection, because comparing slices is fast."""
     lengths = range(1, min(len(a), len(b)) + 1)
     return bisect_left(lengths, True, key=lambda length: a[:length] != b[:length])
 
@@ -246,21 +246,21 @@ def snake_case(name: str) -> str:
 def estimated_tokens(text: str) -> int:
     """Estimate the tokens that a GPT-like model counts in a table written as text, without a tokenizer.
 
-    Words count one for every six letters begun, numbers one for every three digits and one for the space
-    before them, runs of signs one for every three, and every character beyond ASCII one. Against
-    cl100k_base (GPT-3.5 and GPT-4), over the tables of WikiTQ, TabFact and FeTaQA in bars: the median of
-    estimate by count is 1.00, 0.96 and 1.03, and nine tables in ten lie between 0.88 and 1.12. Prose, whose
-    words are commoner, is over-estimated by a quarter.
+    Words count one for every six letters, numbers one for every three digits and one for the space before
+    them, runs of punctuation one for every three, and every non-ASCII character one. Compared with
+    cl100k_base (GPT-3.5 and GPT-4), over the tables of WikiTQ, TabFact and FeTaQA with bars: the median ratio
+    of estimate to count is 1.00, 0.96 and 1.03, and nine tables in ten are between 0.88 and 1.12. Prose, with
+    more common words, is over-estimated by a quarter.
     """
     return len(_TOKEN.findall(text))
 
 
 def beginning(text: str, max_tokens: int) -> str:
-    """Return the longest beginning of the text with at most so many estimated tokens, cut where a word ends.
+    """Return the longest start of the text with at most `max_tokens` estimated tokens, cut at a word's end.
 
-    What lies beyond is not looked at, so a text of megabytes costs no more than its beginning.
+    The rest is not read, so a text of megabytes costs no more than its start.
     """
-    part = text[: max_tokens * _LONGEST_TOKEN]
+    part = text[: max_tokens * _MAX_TOKEN_CHARS]
     over = next(islice(_TOKEN.finditer(part), max_tokens, None), None)
     part = part[: over.start()] if over else part
     if len(part) == len(text):
@@ -278,8 +278,8 @@ def counted(number: int, name: str) -> str:
 
 
 def unwrapped(text: str) -> str:
-    r"""Return an answer without what it is wrapped in: fences, tags, JSON of one value, \boxed{}, quotes."""
-    for _ in range(_MOST_WRAPS):
+    r"""Return an answer without its wrapping: fences, tags, JSON of one value, \boxed{}, quotes."""
+    for _ in range(_MAX_WRAPS):
         text = text.strip()
         if wrapped := _WRAPPED.fullmatch(text):
             text = next(filter(None, wrapped.groups()), "")
@@ -289,7 +289,7 @@ def unwrapped(text: str) -> str:
 
 
 def _one_value(text: str) -> str:
-    """Return the one value of a JSON text, or its values with bars between; "" for another text."""
+    """Return the single value of a JSON text, or its values joined with bars; "" for other text."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
@@ -301,7 +301,7 @@ def _one_value(text: str) -> str:
 
 
 def no_answer(text: str) -> str:
-    """Say why what a model gives as its answer is none: the call of a tool, NaN; "" for one that may be."""
+    """Say why a model's text cannot be an answer (a tool call, NaN), or return "" if it may be one."""
     plain = text.strip(" \t\n`*\"'.")
     if _NO_NUMBER.fullmatch(plain):
         return f"{plain} is no real number"
@@ -309,7 +309,7 @@ def no_answer(text: str) -> str:
 
 
 def says_unknown(text: str) -> bool:
-    """Tell whether an answer only says that there is none."""
+    """Return whether an answer only says that there is no answer."""
     plain = text.strip(" \t\n*\"'“”")
-    is_alone = len(plain) <= _LONGEST_DECLINE and not _GOES_ON.search(plain)
-    return is_alone and _UNKNOWN.match(plain) is not None
+    is_all = len(plain) <= _MAX_DECLINE_CHARS and not _CONTINUES.search(plain)
+    return is_all and _UNKNOWN.match(plain) is not None

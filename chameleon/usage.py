@@ -1,4 +1,4 @@
-"""Limits on what a run may spend, and the meter that keeps count."""
+"""The budget of a run, and the meter that counts its usage."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from typing import Any, TypeGuard
 from chameleon.errors import BudgetExceeded
 from chameleon.figures import in_digits, in_dollars
 
-MAX_SECONDS = 1e9  # that a step or a call may have taken, as a log says: 31 years
+MAX_SECONDS = 1e9  # the longest time of a step or call in a log: 31 years
 
 
 def is_amount(value: Any) -> TypeGuard[int | float]:
-    """Tell whether a value is a number that a float can hold: NaN and the infinities are not."""
+    """Return whether a value is a number that a float can hold; NaN and infinities are not."""
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     return is_number and abs(value) <= sys.float_info.max
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What model calls consumed. `None` means that the provider did not say; it is never taken for 0.
+    """The usage of model calls. `None` means that the provider did not report it; it never counts as 0.
 
-    Tokens are counted as the provider counts them: `cached_tokens` are part of `input_tokens`,
-    `reasoning_tokens` part of `output_tokens`. `cost` is in US dollars.
+    Tokens are the provider's counts: `cached_tokens` are part of `input_tokens`, `reasoning_tokens` part of
+    `output_tokens`. `cost` is in US dollars.
     """
 
     calls: int = 0
@@ -45,11 +45,11 @@ class Usage:
 
     @property
     def in_words(self) -> str:
-        """Write "3 calls, 812 + 40 tokens (512 cached), $0.0012"; leave out what is not known."""
+        """Write "3 calls, 812 + 40 tokens (512 cached), $0.0012"; omit unknown parts."""
         if not self.calls:
             return "no model calls"
         parts = [f"{self.calls:,} call{'' if self.calls == 1 else 's'}"]
-        if self.input_tokens or self.output_tokens or self.cost:  # else nothing was reported, or paid
+        if self.input_tokens or self.output_tokens or self.cost:  # otherwise nothing was reported or paid
             if self.input_tokens is not None and self.output_tokens is not None:
                 counts = ((self.cached_tokens, "cached"), (self.reasoning_tokens, "of thoughts"))
                 kinds = ", ".join(f"{count:,} {name}" for count, name in counts if count)
@@ -65,17 +65,17 @@ class Usage:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Usage:
-        """Read what `to_json` wrote. Raises TypeError or ValueError for what is none."""
-        told = (count for name, count in data.items() if name == "calls" or count is not None)
-        if not all(map(is_amount, told)):
-            raise ValueError("a count is no number")
+        """Read what `to_json` wrote. Raises TypeError or ValueError for invalid data."""
+        counts = (count for name, count in data.items() if name == "calls" or count is not None)
+        if not all(map(is_amount, counts)):
+            raise ValueError("a count is not a number")
         return cls(**data)
 
 
 _COUNTS = attrgetter(*Usage.__slots__)
 
 UNKNOWN = Usage(1, None, None, None, None, None)
-"""A call whose price nobody told."""
+"""A call with unknown usage."""
 
 
 def _sum(a: Any, b: Any) -> Any:
@@ -88,12 +88,12 @@ _OF_CALL = frozenset({"name", "args", "id", "fault"})
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One model call as it is logged: what was asked, what came back, what it took.
+    """One model call as it is logged: the request, the reply and the usage.
 
-    `finish` is the provider's reason for stopping ("stop", "length", …); `cached` marks a reply from
-    the response store, which costs nothing; `error` names why there is no reply. `dropped` has the
-    parameters that the model was asked without, and why. `tool_calls` have name, args, id, and a fault where
-    the arguments were none; `blocks` are what the provider wants back with them.
+    `finish` is the provider's reason for stopping ("stop", "length", …); `cached` marks a reply from the
+    response store, which costs nothing; `error` says why there is no reply. `dropped` has the parameters left
+    out of the request, and why. `tool_calls` have name, args, id, and a fault if the arguments were invalid;
+    `blocks` is data the provider wants back with them.
     """
 
     model: str
@@ -112,7 +112,7 @@ class Call:
     blocks: tuple[Mapping[str, Any], ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """Return the call as JSON has it; `dropped`, `tool_calls` and `blocks` only where there are any."""
+        """Return the call as JSON; `dropped`, `tool_calls` and `blocks` only if not empty."""
         written = {name: getattr(self, name) for name in self.__slots__}
         written["messages"] = [list(message) for message in self.messages]
         written["usage"] = self.usage.to_json()
@@ -123,7 +123,7 @@ class Call:
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Call:
-        """Read what `to_json` wrote. Raises TypeError or ValueError for what is none."""
+        """Read what `to_json` wrote. Raises TypeError or ValueError for invalid data."""
         read = {
             "messages": tuple((role, text) for role, text in data["messages"]),
             "usage": Usage.from_json(data["usage"]),
@@ -135,20 +135,20 @@ class Call:
 
 
 def checked_seconds(value: Any) -> float:
-    """Return how long something took. Raises ValueError for what is no number of seconds."""
+    """Return a duration. Raises ValueError if it is not a number of seconds."""
     if not (is_amount(value) and 0 <= value <= MAX_SECONDS):
         raise ValueError(f"it took {str(value)[:40]} seconds")
     return float(value)
 
 
 def checked_calls(data: Any) -> tuple[Mapping[str, Any], ...]:
-    """Return calls of tools as they were written. Raises TypeError or ValueError for what is none."""
+    """Return tool calls as they were written. Raises TypeError or ValueError for invalid ones."""
     calls = checked_blocks(data)
     for call in calls:
         if not isinstance(call.get("args"), dict) or not {"name", "args", "id"} <= call.keys() <= _OF_CALL:
-            raise ValueError("a call of a tool has no name, args and id")
+            raise ValueError("a tool call must have name, args and id")
         if not all(isinstance(value, str) for name, value in call.items() if name != "args"):
-            raise TypeError("a call of a tool has a name, an id or a fault that is no text")
+            raise TypeError("a tool call has a name, an id or a fault that is not text")
     return calls
 
 
@@ -161,9 +161,9 @@ def checked_blocks(data: Any) -> tuple[Mapping[str, Any], ...]:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """The most that one run may spend; `None` is no limit. Seconds are wall time, cost US dollars.
+    """The limits of one run; `None` means no limit. Seconds are wall time, cost is in US dollars.
 
-    `megabytes` bounds what an output, the arguments of a step, or the state may hold.
+    `megabytes` limits the size of an output, of the arguments of a step, and of the state.
     """
 
     calls: int | None = None
@@ -174,33 +174,33 @@ class Budget:
     megabytes: float | None = 16.0
 
     def check(self, name: str, spent: float | None, of: str = "") -> None:
-        """Raise `BudgetExceeded` where the limit of that name is reached, or cannot be kept.
+        """Raise `BudgetExceeded` if the limit of that name is reached, or cannot be kept.
 
-        `of` is the `place` of the meter that keeps it.
+        `of` is the `place` of the meter with this budget.
         """
         limit: float | None = getattr(self, name)
         if limit is None:
             return
         if spent is None:
-            instead = "Give llm.prices, or limit" if name == "cost" else "Limit"
+            instead = "Set llm.prices, or limit" if name == "cost" else "Limit"
             raise BudgetExceeded(
                 f"the provider does not report {name}, so the limit of {in_digits(limit, 6)} cannot be kept",
                 where=of,
                 hint=f"{instead} budget.calls or budget.seconds instead of budget.{name}.",
             )
         if spent >= limit:
-            hint = f"Raise budget.{name} in the inventory, or give Executor a budget=Budget({name}=…)."
-            most = f"{in_digits(limit, 6)} {name.removesuffix('s') if limit == 1 else name}"
-            raise BudgetExceeded(f"the {of or 'run'} reached its budget of {most}", where=of, hint=hint)
+            hint = f"Raise budget.{name} in the inventory, or pass Executor a budget=Budget({name}=…)."
+            amount = f"{in_digits(limit, 6)} {name.removesuffix('s') if limit == 1 else name}"
+            raise BudgetExceeded(f"the {of or 'run'} reached its budget of {amount}", where=of, hint=hint)
 
 
 @dataclass
 class Meter:
-    """Counts what one run spends against its budget; safe to share between threads.
+    """Counts the usage of one run against its budget; safe to share between threads.
 
-    On resume it starts from what the log already records. What the run of an inventory within spends counts
-    for the `parent` as well; `place` then says which inventory it is, and tells its limits from those around.
-    `doubts` are those of its plans: see `Recorder`.
+    On resume it starts from what the log already records. A nested inventory's usage also counts for the
+    `parent`; `place` then names the inventory, to separate its limits from the outer ones. `doubts`
+    are those of its plans: see `Recorder`.
     """
 
     budget: Budget = field(default_factory=Budget)
@@ -215,36 +215,36 @@ class Meter:
     _reserved: int = 0
 
     def place_of(self, name: str) -> str:
-        """Return the place of the meter for an inventory of that name which runs within."""
+        """Return the place of the meter for a nested inventory of that name."""
         around = f" in {self.place.removeprefix('inventory ')}" if self.place else ""
         return f"inventory {name}{around}"
 
     def seconds(self) -> float:
-        """Return how long the run has taken, from its first start on."""
+        """Return the seconds the run has taken since its first start."""
         return self.seconds_before + time.monotonic() - self._begun
 
     @property
     def _chain(self) -> list[Meter]:
-        """Return this meter, then those of the runs around it; they share the lock of the outermost."""
+        """Return this meter, then those of the outer runs; they share the outermost's lock."""
         return [self] if self.parent is None else [self, *self.parent._chain]
 
     @property
     def time_left(self) -> float:
-        """Return the seconds until the run, or one around it, has to end."""
+        """Return the seconds until the run, or an outer one, must end."""
         return min(meter._own_time_left() for meter in self._chain)
 
     @property
     def first_to_end(self) -> Meter:
-        """Return the meter whose seconds end first: that of the run, or of one that it is in."""
+        """Return the meter whose time runs out first: that of the run or of an outer one."""
         return min(reversed(self._chain), key=Meter._own_time_left)
 
     def _own_time_left(self) -> float:
         return math.inf if self.budget.seconds is None else self.budget.seconds - self.seconds()
 
     def take_steps(self, wanted: int) -> int:
-        """Count steps that are about to be run; return how many of them may be, one at least.
+        """Count steps that are about to run; return how many of them may run, at least one.
 
-        Raises `BudgetExceeded`, naming the limit, when the run may take no further step.
+        Raises `BudgetExceeded`, naming the limit, if the run may take no further step.
         """
         self.check()
         chain = self._chain
@@ -258,14 +258,14 @@ class Meter:
         return wanted
 
     def drop_step(self) -> None:
-        """Count a step no longer: what it did does not count."""
+        """Uncount a step whose result was dropped."""
         chain = self._chain
         with chain[-1]._lock:
             for meter in chain:
                 meter.steps -= 1
 
     def check(self) -> None:
-        """Raise `BudgetExceeded`, naming the limit, when the run has reached one; the outermost run first."""
+        """Raise `BudgetExceeded`, naming the limit, if a run has reached one; the outermost run first."""
         for meter in reversed(self._chain):
             limits, spent = meter.budget, meter.spent
             if limits.seconds is not None:
@@ -276,7 +276,7 @@ class Meter:
                 limits.check("cost", spent.cost, meter.place)
 
     def reserve(self) -> None:
-        """Take one call from the budget before it is made, so that concurrent calls cannot overrun it."""
+        """Reserve one call before it is made, so that concurrent calls cannot exceed the budget."""
         self.check()
         chain = self._chain
         with chain[-1]._lock:
@@ -286,7 +286,7 @@ class Meter:
                 meter._reserved += 1
 
     def settle(self, usage: Usage) -> None:
-        """Book what a reserved call really took."""
+        """Record the actual usage of a reserved call."""
         chain = self._chain
         with chain[-1]._lock:
             for meter in chain:
@@ -296,10 +296,10 @@ class Meter:
 
 @dataclass
 class Recorder:
-    """Collects the calls of one step or plan, whichever threads make them.
+    """Collects the calls of one step or plan, from any thread.
 
-    `hear` is called with the pieces of replies as they come, and with None where a reply begins anew.
-    `doubts` have each reply asked anew another time, rather than served from the store.
+    `hear` receives the pieces of replies as they arrive, and None when a reply starts over. `doubts` mark
+    each reply so that it is requested again next time, instead of served from the store.
     """
 
     meter: Meter
@@ -317,7 +317,7 @@ current_recorder = _recorder.get
 
 @contextmanager
 def recording(meter: Meter, hear: Callable[[str | None], None] | None = None) -> Iterator[Recorder]:
-    """Book every model call made in this context on `meter`, and collect it for the log."""
+    """Count every model call made in this context on `meter`, and collect it for the log."""
     recorder = Recorder(meter, hear)
     token = _recorder.set(recorder)
     try:

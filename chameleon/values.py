@@ -1,4 +1,4 @@
-"""The values a run may hold: JSON, `Table` and paths; how they are frozen, and written to a log."""
+"""The values a run may hold: JSON, `Table` and paths; how they are frozen and written to a log."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from chameleon.text import type_in_words
 
 T = TypeVar("T")
 
-_DEEPEST = 64
-_MOST_KEYS, _LONGEST_KEY = 20, 60  # of those that an error names
-_LONGEST_PATH = 200
-_PART_CHARS = 16  # of each item of a list or mapping: about what it takes in memory
-_MOST_BITS = 14_000  # Python writes and reads no integer of more than 4,300 digits
-_TAGS: dict[type[Any], str] = {}  # classes whose values a run may hold, by how JSON marks them
+_MAX_LEVELS = 64
+_MAX_KEYS, _MAX_KEY_CHARS = 20, 60  # listed in an error
+_MAX_PATH_CHARS = 200
+_PART_CHARS = 16  # for each item of a list or mapping: about its size in memory
+_MAX_BITS = 14_000  # Python does not convert integers of more than 4,300 digits
+_TAGS: dict[type[Any], str] = {}  # tags in JSON of the classes whose values a run may hold
 _ADOPTERS: list[Callable[[Any], Any]] = []
 _PLAIN: Mapping[str, type[Any]] = {"b": bool, "i": int, "u": int, "f": float, "U": str, "M": str}
 
 
 def held_as(tag: str, adopt: Callable[[Any], Any]) -> Callable[[type[T]], type[T]]:
-    """Let a run hold the values of a class, which has `to_json`, `from_json` and `chars`; JSON is {tag: …}.
+    """Let a run hold the values of a class with `to_json`, `from_json` and `chars`; its JSON is {tag: …}.
 
-    `adopt` makes one of a value of another library, such as a DataFrame, and returns None for all others.
+    `adopt` converts a value of another library, such as a DataFrame, and returns None for all others.
     """
 
     def hold(kind: type[T]) -> type[T]:
@@ -39,7 +39,7 @@ def held_as(tag: str, adopt: Callable[[Any], Any]) -> Callable[[type[T]], type[T
 
 
 def adopted(value: Any) -> Any:
-    """Return the value, or what a run holds of it: a `Table` of a DataFrame, a number of a NumPy scalar."""
+    """Return the value in a form that runs hold: a `Table` for a DataFrame, a number for a NumPy scalar."""
     if isinstance(value, str):
         return value
     if type(value).__module__.partition(".")[0] in ("numpy", "pandas"):
@@ -49,7 +49,7 @@ def adopted(value: Any) -> Any:
 
 
 def _of_scalar(value: Any) -> Any:
-    """Return what JSON has for a scalar of NumPy or pandas, None for one that is missing; else the value."""
+    """Return the JSON form of a NumPy or pandas scalar, None if it is missing, or else the value."""
     if type(value).__name__ in ("NaTType", "NAType"):
         return None
     if hasattr(type(value), "isoformat"):
@@ -60,7 +60,7 @@ def _of_scalar(value: Any) -> Any:
 
 
 class ReadOnly(dict[str, Any]):
-    """A dictionary that nobody can change; it can be read, copied, pickled and written as JSON."""
+    """A dictionary that cannot be changed; it can be read, copied, pickled and written as JSON."""
 
     def _refuse(self, *_: Any, **__: Any) -> NoReturn:
         raise TypeError("a run's values are read-only: return what changes, and name its key in `writes`")
@@ -69,38 +69,38 @@ class ReadOnly(dict[str, Any]):
     clear = pop = popitem = setdefault = update = _refuse
 
     def __missing__(self, key: object) -> NoReturn:
-        named = ", ".join(each[:_LONGEST_KEY] for each in islice(self, _MOST_KEYS))
-        hint = f"There are: {named}{' …' if len(self) > _MOST_KEYS else ''}." if self else "It is empty."
-        raise NoSuchKey(f"there is no key {str(key)[:_LONGEST_KEY]!r}", hint=hint)
+        named = ", ".join(each[:_MAX_KEY_CHARS] for each in islice(self, _MAX_KEYS))
+        hint = f"There are: {named}{' …' if len(self) > _MAX_KEYS else ''}." if self else "It is empty."
+        raise NoSuchKey(f"there is no key {str(key)[:_MAX_KEY_CHARS]!r}", hint=hint)
 
     def __reduce__(self) -> tuple[type[ReadOnly], tuple[dict[str, Any]]]:
         return ReadOnly, (dict(self),)
 
 
 class _Unfit(Exception):
-    """A part of a value that no run can hold; its place is added on the way out, key by key."""
+    """A part of a value that a run cannot hold; its place is added on the way out, key by key."""
 
     def __init__(self, what: str, hint: str = "", *, of_whole: bool = False) -> None:
         self.what, self.hint, self.of_whole, self.path = what, hint, of_whole, ""
 
 
 class Room:
-    """How much a value may hold: characters of its texts, and as many as it takes for every other part.
+    """The allowed size of a value: the characters of its texts, and similar amounts for its other parts.
 
-    `more` returns the characters that count beside the `megabytes`, such as those of a run's input; it is
-    called where these are not enough.
+    `more` returns extra characters in addition to the `megabytes`, such as those of a run's input; it is
+    called only if these are not enough.
     """
 
     def __init__(self, megabytes: float | None = None, more: Callable[[], int] = lambda: 0) -> None:
         self.megabytes, self.taken, self._more = megabytes, 0, more
-        self._most = math.inf if megabytes is None else megabytes * 1e6
+        self._limit = math.inf if megabytes is None else megabytes * 1e6
 
     def take(self, size: int) -> None:
-        """Count what is held; more than there is room for does not fit."""
+        """Count characters, and fail if they exceed the room."""
         self.taken += size
-        if self.taken > self._most:
-            self._most, self._more = self._most + self._more(), lambda: 0
-            if self.taken > self._most:
+        if self.taken > self._limit:
+            self._limit, self._more = self._limit + self._more(), lambda: 0
+            if self.taken > self._limit:
                 hint = "Keep less of it, or raise budget.megabytes in the inventory."
                 raise _Unfit(f"is larger than {self.megabytes:g} MB", hint, of_whole=True)
 
@@ -108,21 +108,21 @@ class Room:
 def freeze(value: Any, where: str = "value", room: Room | None = None) -> Any:
     """Return the value in the read-only form that modules see: lists as tuples, mappings as `ReadOnly`.
 
-    Raises `ModuleError` naming the key path of the first thing that a log could not hold, or for a value that
-    is larger than there is `room` for.
+    Raises `ModuleError` naming the key path of the first part that a log cannot hold, or for a value larger
+    than `room`.
     """
     try:
         return _freeze(value, 0, room or Room())
     except _Unfit as problem:
         path = "" if problem.of_whole else problem.path
-        path = path if len(path) <= _LONGEST_PATH else f"{path[:_LONGEST_PATH]}…"
+        path = path if len(path) <= _MAX_PATH_CHARS else f"{path[:_MAX_PATH_CHARS]}…"
         raise ModuleError(f"{where}{path} {problem.what}", hint=problem.hint) from None
 
 
 def _freeze(value: Any, depth: int, room: Room) -> Any:
     if isinstance(value, str):
         room.take(len(value))
-        return str.__str__(value)  # the plain text of an enum: a log would keep no more
+        return str.__str__(value)  # the plain text of an enum, as in a log
     if value is None or isinstance(value, bool):
         return value
     if type(value) in _TAGS:
@@ -133,8 +133,8 @@ def _freeze(value: Any, depth: int, room: Room) -> Any:
     if isinstance(value, PurePath):
         room.take(len(str(value)))
         return Path(value)
-    if depth > _DEEPEST:
-        raise _Unfit(f"is nested more than {_DEEPEST} levels deep")
+    if depth > _MAX_LEVELS:
+        raise _Unfit(f"is nested more than {_MAX_LEVELS} levels deep")
     if isinstance(value, (list, tuple)):
         return _frozen_list(value, depth + 1, room)
     if isinstance(value, (dict, Mapping)):
@@ -162,7 +162,7 @@ def _frozen_mapping(value: Mapping[Any, Any], depth: int, room: Room) -> ReadOnl
     items: dict[str, Any] = {}
     for key, item in value.items():
         if not isinstance(key, str):
-            raise _Unfit(f"has the key {key!r}, and keys must be strings")
+            raise _Unfit(f"has the key {key!r}, but keys must be strings")
         room.take(len(key))
         try:
             items[str.__str__(key)] = _freeze(item, depth, room)
@@ -173,9 +173,9 @@ def _frozen_mapping(value: Mapping[Any, Any], depth: int, room: Room) -> ReadOnl
 
 
 def _number(value: int | float, room: Room) -> int | float:
-    """Return the plain number: of an enum or a NumPy scalar, a log would keep no more."""
+    """Return the plain number of an enum or a NumPy scalar, as a log would keep it."""
     if isinstance(value, int):
-        if (bits := value.bit_length()) > _MOST_BITS:
+        if (bits := value.bit_length()) > _MAX_BITS:
             raise _Unfit("is a number of more than 4,000 digits", "Use a string.")
         room.take(bits // 3)  # a digit has 3.3 bits
         return int(value)
@@ -185,15 +185,15 @@ def _number(value: int | float, room: Room) -> int | float:
 
 
 def only_once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    """Make an object of JSON for `json.loads`; raise ValueError for a key that stands twice."""
+    """Build a JSON object for `json.loads`. Raises ValueError for a duplicate key."""
     if repeated := [key for key, count in Counter(key for key, _ in pairs).items() if count > 1]:
-        raise ValueError(f"the key {repeated[0]!r} stands twice")
+        raise ValueError(f"the key {repeated[0]!r} occurs twice")
     return dict(pairs)
 
 
 def to_json(value: Any) -> Any:
-    """Write a frozen value as JSON; `from_json` gives it back unchanged."""
-    if isinstance(value, (str, int, float)):  # most values are text: they are asked about first
+    """Write a frozen value as JSON; `from_json` reads it back unchanged."""
+    if isinstance(value, (str, int, float)):  # most values are text, so check that first
         return value
     if type(value) in _TAGS:
         return {_TAGS[type(value)]: value.to_json()}
@@ -207,7 +207,7 @@ def to_json(value: Any) -> Any:
 
 
 def from_json(data: Any) -> Any:
-    """Read what `to_json` wrote, frozen."""
+    """Return the frozen value that `to_json` wrote."""
     if isinstance(data, list):
         return tuple(from_json(item) for item in data)
     if isinstance(data, dict):

@@ -1,4 +1,4 @@
-"""Read YAML files: by libyaml where PyYAML has it, and in Python for the words of an error."""
+"""Read YAML files: with libyaml if PyYAML has it, and in Python for better error messages."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ if TYPE_CHECKING:
 else:
     _Loader = object
 
-_DEEPEST = 100
+_MAX_LEVELS = 100
 _ADVICE = {
     "found character '\\t' that cannot start any token": "Indent with spaces, not with tabs.",
-    "that cannot start any token": "Quote a text that begins with this sign.",
-    "mapping values are not allowed here": "Quote the text if it has a colon; else indent this line as those "
-    "beside it.",
-    "expected <block end>": "Indent this line as those above it.",
-    "could not find expected ':'": "Write `KEY: VALUE`, or indent a text that goes on.",
-    "expected ',' or ": "Close the bracket, with commas between what stands in it.",
+    "that cannot start any token": "Quote a text that starts with this character.",
+    "mapping values are not allowed here": "Quote the text if it has a colon; else indent it like those "
+    "around it.",
+    "expected <block end>": "Indent this line like those above it.",
+    "could not find expected ':'": "Write `KEY: VALUE`, or indent a text that continues.",
+    "expected ',' or ": "Close the bracket, and put commas between its items.",
     "while scanning a quoted scalar": "Close the quotes.",
 }
 
 
 class _Careful(_Loader):
-    """Loads plain values alone. Raises `yaml.YAMLError` for all that is wrong with a text."""
+    """Loads only plain values. Raises `yaml.YAMLError` for anything wrong with a text."""
 
     def __init__(self, text: str) -> None:
-        super().__init__(text.encode("utf-8", "surrogatepass"))  # half a character is an error of YAML
+        super().__init__(text.encode("utf-8", "surrogatepass"))  # half a surrogate pair is a YAML error
         self._depth = 0
 
     def descend_resolver(self, current_node: Any, current_index: Any) -> None:
-        """Go down to a node, but not without end: libyaml would end the process."""
+        """Go down to a node, up to a limit, because endless depth would crash libyaml."""
         self._depth += 1
-        if self._depth > _DEEPEST:
+        if self._depth > _MAX_LEVELS:
             raise yaml.YAMLError("it is nested too deeply")
 
     def ascend_resolver(self) -> None:
@@ -47,12 +47,12 @@ class _Careful(_Loader):
         self._depth -= 1
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
-        """Return the value of a node. Names the line of one that its tag (`!!timestamp`) does not fit."""
+        """Return the value of a node. Names the line if its tag (`!!timestamp`) does not fit."""
         try:
             return super().construct_object(node, deep)
         except (AttributeError, KeyError, ValueError, TypeError, IndexError):
-            told = f"this is no {node.tag.removeprefix('tag:yaml.org,2002:')}"
-            raise yaml.constructor.ConstructorError(None, None, told, node.start_mark) from None
+            what = f"this is not a valid {node.tag.removeprefix('tag:yaml.org,2002:')}"
+            raise yaml.constructor.ConstructorError(None, None, what, node.start_mark) from None
 
 
 class _InPython(_Careful, yaml.SafeLoader):
@@ -64,20 +64,20 @@ class _ByLibyaml(_Careful, getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # ty
 
 
 def read_yaml(text: str, look: Callable[[yaml.Node], None] = lambda _: None) -> Any:
-    """Return what a YAML text holds; None for an empty one.
+    """Return the data of a YAML text; None for an empty one.
 
-    `look` is shown the tree of its nodes, which know their lines. Raises `yaml.YAMLError` where it is none.
+    `look` receives the root of its node tree, with line numbers. Raises `yaml.YAMLError` if it is invalid.
     """
     try:
         return _read(_ByLibyaml(text), look)
     except yaml.YAMLError:
-        return _read(_InPython(text), look)  # libyaml does not say which character or alias is wrong
+        return _read(_InPython(text), look)  # libyaml does not report which character or alias is wrong
 
 
 def advice_on(problem: yaml.YAMLError) -> str:
-    """Return what to do about a text that is no YAML; "" where its own words are all that is known."""
-    told = str(problem)
-    return next((advice for said, advice in _ADVICE.items() if said in told), "")
+    """Return advice for a YAML error, or "" if only its own message helps."""
+    message = str(problem)
+    return next((advice for part, advice in _ADVICE.items() if part in message), "")
 
 
 def _read(loader: _Careful, look: Callable[[yaml.Node], None]) -> Any:

@@ -1,4 +1,4 @@
-"""One of two planners: which one, keys of the state tell when the first plan is to be made, or the model."""
+"""Choose one of two planners, by keys of the state at the first plan, or by the model."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ SEES = "model.sees"
 
 
 class Branch(Then):
-    """Asks the first of its two `planners` where there is all that `key` names, else the second.
+    """Asks the first of its two `planners` if everything that `key` names is present, else the second.
 
-    A key is such as "input.table" or "cache.table_choice"; commas join several. "model.sees" is there where
-    the models that the first planner's fixed plans ask are known to take pictures; without such plans the
-    run's. Whichever made the first plan makes all of them.
+    A key looks like "input.table" or "cache.table_choice"; commas join several. "model.sees" is present if
+    the models asked in the first planner's fixed plans, or else the run's model, are known to accept
+    pictures. The planner of the first plan makes all later ones too.
     """
 
     llm: Any = None
@@ -33,7 +33,7 @@ class Branch(Then):
             kind, _, name = each.partition(".")
             if each != SEES and (kind not in ("input", "cache") or not name):
                 hint = 'Write one such as "input.table", "cache.answer" or "model.sees".'
-                raise InventoryError(f"{each!r} is no key of the state", where="planner branch", hint=hint)
+                raise InventoryError(f"{each!r} is not a key of the state", where="planner branch", hint=hint)
         if len(planners) != 2:
             what = f"branch takes two planners, with and without the key, not {len(planners)}"
             raise InventoryError(what, where="planner branch")

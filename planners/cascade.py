@@ -1,4 +1,4 @@
-"""One inventory after another, the cheapest first, until one of them answers."""
+"""One inventory after another, cheapest first, until one of them answers."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from chameleon.inventory import Inventory
 
 
 class Cascade(Planner):
-    """Asks the modules of the inventory, each an inventory itself, in their order, until one of them answers.
+    """Asks the modules of the inventory, each an inventory itself, in order until one of them answers.
 
-    What one declines or fails at goes to the next; the last one's reason is the run's. One that reads without
-    a model may be held to a confidence: `{inventory: tables_offline, at_least: 0.9}`.
+    If one declines or fails, the next is asked; the last one's reason is the run's. One that reads without a
+    model may need a minimum confidence: `{inventory: tables_offline, at_least: 0.9}`.
     """
 
     def replans_after_failure(self, state: State) -> bool:
-        """Return that the next rung is asked, if there is one."""
+        """Return True: the next inventory is asked, if any."""
         return True
 
     def propose(self, state: State, inventory: Inventory) -> Plan:
-        asked = {record.step.module for record in state.executed}
-        left = [name for name in inventory.present if name not in asked]
-        if not left or (asked and state.failure is None):
+        tried = {record.step.module for record in state.executed}
+        left = [name for name in inventory.present if name not in tried]
+        if not left or (tried and state.failure is None):
             return Plan((), self.name)
         failed = state.failure
         note = f"{failed.step.module}: {failed.error.message}" if failed and failed.error else ""

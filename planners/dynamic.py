@@ -1,4 +1,4 @@
-"""Chain-of-Table's planner: asked after every operation which one comes next (Wang et al., 2024)."""
+"""Chain-of-Table's planner: after every operation it asks which one comes next (Wang et al., 2024)."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ from chameleon.table.formats import Style
 from chameleon.text import MAX_TEXT_TOKENS, counted
 
 START, END = "start", "end"
-MOST_TABLES, LONGEST_CELL = 8, 40
-"""How many tables beside the first the prompt shows, and how much of each cell (in characters)."""
+MAX_OTHER_TABLES, MAX_CELL_CHARS = 8, 40
+"""How many tables besides the first the prompt shows, and how many characters of each cell."""
 Link = Mapping[str, Any]
 _CALL = re.compile(r"\bf_(\w+)\s*\(|<END>", re.IGNORECASE)
 
 
 class Dynamic(AsksModel, Planner):
-    """Picks the next operation from the table as it now stands, until a model ends the chain.
+    """Picks the next operation from the current table, until a model ends the chain.
 
-    - `follows`: which operations may follow which; `start` and `end` stand for the chain's ends. An operation
-      that was refused or failed is no candidate again, and none that reads what is not there is one; with one
-      candidate left no model is asked.
+    - `follows`: which operations may follow which; `start` and `end` are the ends of the chain. An operation
+      that was refused or failed is not offered again, nor is one that reads something missing; if only one
+      candidate is left, no model is asked.
     - `then`: the modules that answer from the table, run once the chain has ended.
-    - `max_operations`: the most operations that a chain may keep (published: 5).
-    - `samples`: with more than one, the next operation is voted on; `weights` says what each reply counts
+    - `max_operations`: the maximum number of operations in a chain (published: 5).
+    - `samples`: with more than one, the next operation is voted on; `weights` sets the weight of each reply
       (`chameleon.core.llm_module.weights_of`).
-    - `structured`: as for every asker of a model.
+    - `structured`: as for every part that asks a model.
     - `table_style`, `max_rows`, `max_cell`, `max_table_tokens`: how the table is written into the prompt;
-      `max_text_tokens`: how much of each text. Of the input's further `tables` it shows the names, columns
-      and two rows.
+      `max_text_tokens`: how much of each text. Of the input's other `tables` it shows the names, columns and
+      two rows.
 
-    A module of the chain may return a link, a mapping with `call` (how the chain shows it) and, where it
-    was refused, `refused`; one that returns anything else is shown by its name.
+    A module of the chain may return a link, a mapping with `call` (its text in the chain) and, if it was
+    refused, `refused`; a module that returns anything else is shown by its name.
     """
 
     prompt = "wikitq/planner"
@@ -71,19 +71,19 @@ class Dynamic(AsksModel, Planner):
         self.table_view = TableView(table_style, max_rows, max_cell, max_table_tokens, max_text_tokens)
 
     def replans_after_failure(self, state: State) -> bool:
-        """Return whether an operation failed: it leaves the candidates, and the chain goes on without it."""
+        """Return whether an operation failed: the chain then continues without it."""
         failed = state.failure
         return failed is not None and failed.step.module in self.operations
 
     @property
     def operations(self) -> frozenset[str]:
-        """Return the modules that a chain may be made of."""
+        """Return the modules that a chain may contain."""
         named = {name for names in self.follows.values() for name in names}
         return frozenset((named | set(self.follows)) - {START, END})
 
     @property
     def fixed_plans(self) -> list[list[str]]:
-        """Return the plans of one operation: all modules that they name must be there and run."""
+        """Return a plan for each operation, so that all modules they name are checked."""
         return [list(self.then), *([name, *self.then] for name in sorted(self.operations))]
 
     def propose(self, state: State, inventory: Inventory) -> Plan:
@@ -109,7 +109,7 @@ class Dynamic(AsksModel, Planner):
         return Plan(tuple(Step(name) for name in self.then), self.name, f"the chain ends: {note}")
 
     def _links(self, state: State) -> Iterator[Link]:
-        """Yield the operations that ran, with what the chain shows of each."""
+        """Yield the operations that ran, each with its text in the chain."""
         for record in state.executed:
             name, output = record.step.module, record.output
             if name not in self.operations:
@@ -132,22 +132,22 @@ class Dynamic(AsksModel, Planner):
     def choose(
         self, state: State, chain: Sequence[Link], cards: Sequence[Card], names: Sequence[str]
     ) -> str | None:
-        """Choose the next operation, one of `names`, or `END` among them; `cards` are those of operations.
+        """Choose the next operation, one of `names`, or `END` if among them; `cards` describe the operations.
 
-        A reply that names none of them counts as `END`, as published; `None` where only such replies end it.
+        A reply that names none of them counts as `END`, as published; None if only these replies end it.
         """
         others = named_tables(state.input.get("tables") or ())
         slots = slots_of(state, self.table_view) | {
             "candidates": cards,
             "names": names,
-            "tables": [self._shown(*named) for named in others[:MOST_TABLES]],
+            "tables": [self._shown(*named) for named in others[:MAX_OTHER_TABLES]],
             "chain": " ".join(f"{link['call']} ->" for link in chain if "refused" not in link),
         }
         messages = self._template.render(slots)
         schema = closed_object({"next": {"type": "string", "enum": list(names)}}, title="operation")
         try:
             replies = self._replies(messages, self.samples, schema=schema, **self._stop_params)
-        except EmptyReply:  # it names none of them either
+        except EmptyReply:  # it also names none of them
             return None
         read = [_next_operation(reply.text, names) for reply in replies]
         voted = votes([name or END for name in read], weights_of(replies, self.weights))
@@ -155,8 +155,8 @@ class Dynamic(AsksModel, Planner):
         return chosen if chosen in read else None
 
     def _shown(self, name: str, table: Table) -> dict[str, str]:
-        """Write another table in short: enough to see what its columns could add to this one."""
-        cut = self.table_view.limits | {"max_rows": 2, "max_cell": LONGEST_CELL}
+        """Write another table in brief: enough to see what its columns could add to this one."""
+        cut = self.table_view.limits | {"max_rows": 2, "max_cell": MAX_CELL_CHARS}
         return {
             "name": name,
             "size": counted(len(table.rows), "row"),
@@ -165,19 +165,19 @@ class Dynamic(AsksModel, Planner):
 
 
 def _check_grammar(follows: Mapping[str, Sequence[str]]) -> None:
-    """Raise `InventoryError` for a grammar that no chain can begin or end by."""
+    """Raise `InventoryError` for a grammar by which no chain can start or end."""
     if not follows.get(START):
-        raise InventoryError("follows has no `start`: what a chain may begin with")
+        raise InventoryError("follows has no `start`: the operations that a chain may start with")
     named = {name for after in follows.values() for name in after}
-    if named <= set(follows):  # an operation that has no line of its own ends the chain
+    if named <= set(follows):  # an operation without its own line ends the chain
         raise InventoryError(f"no chain can end: nothing leads to `{END}`")
 
 
 def _next_operation(text: str, candidates: Sequence[str]) -> str | None:
     """Find the first candidate in a chain such as "f_select_row(row 1) -> f_sort_by(x) -> <END>".
 
-    Each part of the chain counts once, by the call that it begins with; what is written as arguments
-    does not matter. Where the text holds no call, a candidate's bare name counts. `None`: it names none.
+    Each part of the chain counts once, by the call it starts with; arguments do not matter. If the text holds
+    no call, a candidate's bare name counts. Returns None if it names none.
     """
     calls = [call for part in text.split("->") if (call := _CALL.search(part)) is not None]
     if not calls:

@@ -1,4 +1,4 @@
-"""The same plan for every question, as chain-of-thought and program-of-thought have it."""
+"""The same plan for every question, as in chain-of-thought and program-of-thought."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from chameleon.inventory import Inventory
 
 
 class Fixed(Planner):
-    """Always proposes `plan` once: module names, or {module: NAME, args: {…}} where one takes arguments."""
+    """Always proposes `plan` once: module names, or {module: NAME, args: {…}} for one with arguments."""
 
     fixed_plans: Sequence[Sequence[str]] = ()
     fixed_steps: Sequence[Sequence[Step]] = ()

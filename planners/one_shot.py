@@ -1,4 +1,4 @@
-"""Chameleon's planner: one call to a model gives the whole plan (Lu et al., 2023)."""
+"""Chameleon's planner: one model call returns the whole plan (Lu et al., 2023)."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ _CUT_OFF = "the reply was cut off"
 class OneShot(ShowsCards, AsksModel, Planner):
     """Shows the model the module cards and demonstrations, and reads the module names in its reply.
 
-    A plan that was refused, or a step that failed, is answered in a further turn that names the fault.
-    With `structured: true` the reply is held to a JSON schema whose names are the inventory's modules, with
-    `auto`, the default, where the model offers that or nobody knows. Of each text it sees the first
-    `max_text_tokens`. `shortlist`, `always`, `hidden`, `embeddings` and `max_card_tokens` say which cards
-    of a large inventory it shows.
+    If a plan was refused or a step failed, it asks again with another message that names the fault. With
+    `structured: true` the reply must follow a JSON schema whose names are the inventory's modules; with
+    `auto`, the default, only if the model supports that or is unknown. It shows the first `max_text_tokens`
+    of each text. `shortlist`, `always`, `hidden`, `embeddings` and `max_card_tokens` decide which cards of a
+    large inventory it shows.
 
-    The prompt `planners/one_shot` fits any inventory and any input. Of modules that take arguments the model
-    gives these, as the card tells them.
+    The prompt `planners/one_shot` fits any inventory and any input. For modules with arguments the model
+    writes these too, as their cards describe.
     """
 
     prompt = "planners/one_shot"
@@ -78,7 +78,7 @@ class OneShot(ShowsCards, AsksModel, Planner):
         named = [card for card in inventory.cards if card.name in others]
         schema = plan_schema([*cards, *named], inventory.rules.max_steps) if self.structured else None
         try:
-            whole = not any(plan.refused.startswith(_CUT_OFF) for plan in state.plans)  # it had its room
+            whole = not any(plan.refused.startswith(_CUT_OFF) for plan in state.plans)  # had more room
             reply = self._replies(messages, schema=schema, whole=whole, **self._stop_params)[0]
         except EmptyReply as empty:
             raise PlanError(empty.what, hint="Reply with the list alone.") from None
@@ -91,8 +91,8 @@ class OneShot(ShowsCards, AsksModel, Planner):
 def without_examples(prompt: Prompt, modules: frozenset[str]) -> Prompt:
     """Return a prompt without the examples whose plan names one of these modules.
 
-    An example ends in a line "Modules: […]", and begins behind the one before it or the line that leads to
-    the examples.
+    An example ends with a line "Modules: […]", and starts after the previous one or after the line that
+    introduces the examples.
     """
     if not modules:
         return prompt

@@ -1,4 +1,4 @@
-"""The JSON schema of a plan: what a model is held to where it takes schemas."""
+"""The JSON schema of a plan, for models that accept schemas."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def plan_schema(cards: Sequence[Card], max_steps: int) -> Mapping[str, Any]:
 
 
 def closed_object(properties: Mapping[str, Any], **more: Any) -> dict[str, Any]:
-    """Return the schema of an object that has all these properties, and no others."""
+    """Return the schema of an object that has exactly these properties."""
     closed = {"type": "object", "properties": properties, "required": [*properties]}
     return {**more, **closed, "additionalProperties": False}
 
 
 def _call(name: str, arguments: Arguments, shared: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema of a call; what types share goes to the top, under names of their own."""
+    """Return the schema of a call; shared types move to the top, under their own names."""
     schema = _moved(arguments.schema, name)
     shared |= {f"{name}_{kind}": each for kind, each in schema.pop("$defs", {}).items()}
     properties = dict(schema["properties"])
@@ -44,7 +44,7 @@ def _call(name: str, arguments: Arguments, shared: dict[str, Any]) -> dict[str, 
 
 
 def _moved(schema: Any, name: str) -> Any:
-    """Return a schema that refers to its types under the names that they get at the top."""
+    """Return a schema with references to its types under their new names at the top."""
     if isinstance(schema, str):
         return f"#/$defs/{name}_{schema.removeprefix(_TYPES)}" if schema.startswith(_TYPES) else schema
     if isinstance(schema, Mapping):

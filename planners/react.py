@@ -1,4 +1,4 @@
-"""Reason and act: a model calls modules as tools, sees what came back, and calls again or answers."""
+"""Reason and act: a model calls modules as tools, sees their results, and calls again or answers."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ if TYPE_CHECKING:
 
 FINAL, MORE = "model_answer", "more_tools"
 _ANSWER_SO = 'To answer, begin with "Answer:".'
-_LONGEST_REASON = 300
-_ECHO = 3  # words: an answer that ends as the fault that was just told repeats it
+_MAX_REASON_CHARS = 300
+_ECHO = 3  # words: an answer that ends like the last fault repeats it
 _FAULT = re.compile(
     r"the list of modules cannot be read|the reply (?:holds no (?:list|answer|plan)|repeats what was wrong)"
     r"|there is no (?:module|tool) '[^']*'\. (?:Did you|There are)",
@@ -56,7 +56,7 @@ _TWICE = "that was called twice, and gave the same"
 _ANSWER_NOW = "Answer now, from what was found."
 _LAST_TURN = "This is the last turn: call nothing more, and answer from what was found."
 _CUT_OFF = "the reply was cut off"
-# What they say is meant to be read.
+# Errors whose message is meant for the model.
 _TOLD = ("StepRejected", "BadArguments", "PlanError", "InnerDeclined", "InnerBudget")
 
 
@@ -68,7 +68,7 @@ class ModelAnswer(Module):
     def run(self, state: State, *, answer: str) -> str:
         recorder = current_recorder()
         if recorder is not None and recorder.hear is not None:
-            recorder.hear(None)  # what a tool's model said does not count
+            recorder.hear(None)  # text from a tool's model does not count
             recorder.hear(answer)
         return answer
 
@@ -85,16 +85,16 @@ class MoreTools(Module):
 class React(ShowsCards, AsksModel, Planner):
     """Lets the model call modules, several at once if it likes, until it answers (ReAct; Yao et al., 2023).
 
-    After each turn the model sees what every call came to; one that failed does not end the run, unless the
-    module's `on_error` says so. Its reply without a call is the answer, or `last`, a list of modules, answers
-    from what was found: by default what the rules of the inventory put last. It may call in `max_turns`
-    turns, and answers in the next at the latest.
+    After each turn the model sees the result of every call; a failed call does not end the run, unless the
+    module's `on_error` says so. A reply without a call is the answer, or `last`, a list of modules, answers
+    from the results: by default the last module in the inventory's rules. The model may call in `max_turns`
+    turns, and must answer in the next.
 
-    - `native`: whether it is given the modules as its provider's tools, as `auto` where it is known to take
-      some; else their cards stand in the prompt, and calls in its text.
+    - `native`: whether it gets the modules as its provider's tools, with `auto` if it is known to support
+      them; otherwise their cards are in the prompt, and calls in its text.
     - `max_output_tokens`: how much of each output it sees; `max_text_tokens`: of each text of the input.
-    - `checked`: whether an answer has to be what tools gave, or a cell where nothing is to be computed; else
-      the model is asked once more, and then the run declines.
+    - `checked`: whether an answer must come from a tool's result, or from a cell if nothing is to be
+      computed; otherwise the model is asked once more, and then the run declines.
     - `shortlist`, `always`, `hidden`, `embeddings`, `max_card_tokens`: as for `one_shot`.
     """
 
@@ -118,14 +118,14 @@ class React(ShowsCards, AsksModel, Planner):
         checked: bool = False,
     ) -> None:
         if native not in (True, False, "auto"):
-            raise InventoryError(f"native is {native!r}", hint="Write true, false or auto.")
+            raise InventoryError(f"native is {native!r}", hint="Use true, false or auto.")
         super().__init__(shortlist, max_card_tokens, always, hidden, embeddings)
         self.last = [last] if isinstance(last, str) else last
         self.max_turns, self.native, self.checked = max_turns, native, checked
         self.max_output_tokens, self.max_text_tokens = max_output_tokens, max_text_tokens
 
     def told(self, card: Card) -> str:
-        """Return what the model is told of a module, as its provider has it."""
+        """Return the model's description of a module, in its provider's form."""
         return json.dumps(self.as_tool(card), ensure_ascii=False)
 
     @property
@@ -133,95 +133,95 @@ class React(ShowsCards, AsksModel, Planner):
         return {"last": self.last or ()}
 
     def continue_after_failure(self, state: State) -> bool:
-        """Return that the model is told of a failure, and decides what to do."""
+        """Return True: the model sees a failure and decides what to do."""
         return True
 
     def propose(self, state: State, inventory: Inventory) -> Plan:
         last = self._last(inventory)
         turns = list(Turn.all_of(state))
-        taken = [turn for turn in turns if not turn.plan.refused]
-        if taken and taken[-1].plan.names == tuple(step.module for step in last or (Step(FINAL),)):
+        valid = [turn for turn in turns if not turn.plan.refused]
+        if valid and valid[-1].plan.names == tuple(step.module for step in last or (Step(FINAL),)):
             return Plan((), self.name)
-        if len(taken) > self.max_turns:
-            raise PlanError(f"the model has had all its turns ({self.max_turns}) and has not answered")
+        if len(valid) > self.max_turns:
+            raise PlanError(f"the model has used all its turns ({self.max_turns}) and has not answered")
         refused = turns[-1].plan.refused if turns else ""
         since = takewhile(lambda turn: turn.plan.refused, reversed(turns))
         repeats = any(turn.plan.refused.startswith(_TWICE) for turn in since)
-        is_last = len(taken) == self.max_turns or repeats
+        is_last = len(valid) == self.max_turns or repeats
         reply, is_native = self._reply(state, inventory, turns, is_last=is_last)
         steps = self._steps(reply, inventory, is_native=is_native, is_last=is_last)
         if not steps:
             answer = written.answer_in(reply.text)
-            fault, said = refused.partition(". ")[0].split(), answer.rstrip(".").split()
+            fault, words = refused.partition(". ")[0].split(), answer.rstrip(".").split()
             if not last and (answer in ("", "[]", "{}") or written.is_arguments(answer, inventory)):
                 raise PlanError("the reply holds no answer", hint=_ANSWER_SO)
             if not last and (why := no_answer(answer)):
                 raise PlanError(why, hint=_ANSWER_SO)
             if not last and says_unknown(answer):
-                raise Declined("the model found no answer", hint=one_line(answer, _LONGEST_REASON))
-            is_echo = len(said) > _ECHO < len(fault) and said[-_ECHO:] == fault[-_ECHO:]
+                raise Declined("the model found no answer", hint=one_line(answer, _MAX_REASON_CHARS))
+            is_echo = len(words) > _ECHO < len(fault) and words[-_ECHO:] == fault[-_ECHO:]
             if is_echo or _FAULT.match(answer):
                 raise PlanError("the reply repeats what was wrong", hint=_ANSWER_SO)
             if self.checked and not last:
-                answer = alone(answer, state.executed[-1].output if taken else None)
+                answer = alone(answer, state.executed[-1].output if valid else None)
                 if why := self._unverified(answer, state):
                     is_final = is_last or refused.startswith(why)
                     raise Declined(why) if is_final else PlanError(why, hint=_CALL_FIRST)
             return Plan(last or (Step(FINAL, {"answer": answer}),), self.name)
-        if len(taken) == self.max_turns:
+        if len(valid) == self.max_turns:
             hint = f"{_LAST_TURN} For more, raise max_turns."
             raise PlanError(f"it has called in its {self.max_turns} turns and does not answer", hint=hint)
-        if len(taken) > 1 and taken[-1].plan.steps == steps and taken[-1].came_to_the_same(taken[-2]):
+        if len(valid) > 1 and valid[-1].plan.steps == steps and valid[-1].came_to_the_same(valid[-2]):
             raise Declined(_TWICE) if repeats else PlanError(_TWICE, hint=_ANSWER_NOW)
         return Plan(steps, self.name)
 
     def _unverified(self, answer: str, state: State) -> str:
-        given = [each for each in (state.table, *(state.input.get("tables") or ())) if each is not None]
+        known = [each for each in (state.table, *(state.input.get("tables") or ())) if each is not None]
         done = (each for each in state.executed if each.error is None and each.step.module not in self.hidden)
-        results = [each.output for each in done if not any(lists_only(each.output, table) for table in given)]
-        return unverified(answer, state.input.get("question", ""), given, results)
+        results = [each.output for each in done if not any(lists_only(each.output, table) for table in known)]
+        return unverified(answer, state.input.get("question", ""), known, results)
 
     def _last(self, inventory: Inventory) -> tuple[Step, ...]:
-        """Return the steps that answer from what was found."""
+        """Return the steps that answer from the results."""
         names = inventory.rules.last[:1] if self.last is None else self.last
         return tuple(map(Step, names))
 
     def _offer(
         self, state: State, inventory: Inventory, *, native: bool
     ) -> tuple[list[Card], dict[str, str]]:
-        """Return the cards of the next turn, those that were asked for first, and what is told of others."""
+        """Return the cards of the next turn, requested ones first, and short texts of the others."""
         records = [each for each in state.executed if each.step.module == MORE and each.error is None]
-        asked = [name for record in records for name in record.output["names"]]
-        cards, others = self.cards(state, inventory, named=True, first=asked)
+        requested = [name for record in records for name in record.output["names"]]
+        cards, others = self.cards(state, inventory, named=True, first=requested)
         answering = {step.module for step in self._last(inventory)}
         cards = [card for card in cards if card.name not in answering]
         if native and others:
             cards.append(Card(MORE, MoreTools.description, "", inventory.arguments[MORE]))
-        return cards, {name: told for name, told in others.items() if name not in answering}
+        return cards, {name: text for name, text in others.items() if name not in answering}
 
     def _reply(
         self, state: State, inventory: Inventory, turns: Sequence[Turn], *, is_last: bool
     ) -> tuple[Reply, bool]:
-        """Ask with tools where the model takes them, else in text; return whether it was with tools."""
+        """Ask with tools if the model supports them, else in text; return whether it used tools."""
         is_cut = any(plan.refused.startswith(_CUT_OFF) for plan in state.plans)
-        options = {**self._stop_params, "whole": not is_cut}  # it had its room
-        # The model goes on in the form that it began.
+        options = {**self._stop_params, "whole": not is_cut}  # it already had more room
+        # The model continues in the form in which it started.
         has_called = any(turn.said and turn.said.tool_calls for turn in turns)
         is_certain = self.native is True or has_called
         offer = "known" if is_certain else self.model.offers("tools") if self.native else ""
-        if self.native and self.model.is_replay:  # it knows what was asked
+        if self.native and self.model.is_replay:  # the store knows how the recorded run asked
             offer = offer or "known"
         if offer == "try" and turns:
             offer = ""
-        told: Messages = [each for turn in turns for each in self._told_of(turn, in_text=is_last)]
-        told += [("user", _LAST_TURN)] if is_last else []
-        works = None  # it may never have seen the tools, or need none
+        history: Messages = [each for turn in turns for each in self._told_of(turn, in_text=is_last)]
+        history += [("user", _LAST_TURN)] if is_last else []
+        works = None  # it may not have seen the tools, or need none
         try:
             if offer:
                 try:
                     prompt, cards = self._prompt(state, inventory, turns, native=True)
                     tools = [] if is_last and has_called else [*map(self.as_tool, cards)]
-                    reply = self._whole(self.model.ask([*prompt, *told], tools=tools, **options))
+                    reply = self._whole(self.model.ask([*prompt, *history], tools=tools, **options))
                 except ModelError as problem:
                     worth = (ReplayMiss, ToolsRefused) if offer == "known" else ModelError
                     if is_certain or not isinstance(problem, worth) or isinstance(problem, FOR_GOOD):
@@ -232,7 +232,7 @@ class React(ShowsCards, AsksModel, Planner):
                         self.model.learn("tools", works=True)
                         return reply, True
             prompt, _ = self._prompt(state, inventory, turns, native=False)
-            reply = self._whole(self.model.ask([*prompt, *told], **options))
+            reply = self._whole(self.model.ask([*prompt, *history], **options))
             if offer == "try" or works is False:
                 self.model.learn("tools", works=works)
             return reply, False
@@ -247,7 +247,7 @@ class React(ShowsCards, AsksModel, Planner):
     def _steps(
         self, reply: Reply, inventory: Inventory, *, is_native: bool, is_last: bool
     ) -> tuple[Step, ...]:
-        """Return the calls of a reply; none for one that answers. Raises `PlanError`."""
+        """Return the calls of a reply; none if it answers. Raises `PlanError`."""
         if reply.tool_calls:
             return tuple(self.step_of(call, inventory) for call in reply.tool_calls)
         text = reply.text.strip()
@@ -275,14 +275,14 @@ class React(ShowsCards, AsksModel, Planner):
     def _prompt(
         self, state: State, inventory: Inventory, turns: Sequence[Turn], *, native: bool
     ) -> tuple[Messages, list[Card]]:
-        """Return the prompt and the cards, which are in it where the model gets none as tools."""
+        """Return the prompt and the cards, which the prompt contains if the model gets no tools."""
         cards, others = self._offer(state, inventory, native=native)
         start = next((turn.start for turn in turns if not turn.plan.refused), len(state.executed))
-        found = (block(each.step.module, self._came_to(each)) for each in state.executed[:start])
+        results = (block(each.step.module, self._came_to(each)) for each in state.executed[:start])
         slots: dict[str, Any] = {
             "rules": [rule for rule in rules_in_words(inventory) if not rule.startswith("A plan ")],
             "inputs": inputs_of(state, self.max_text_tokens),
-            "found": Quoted("\n".join(found)),
+            "found": Quoted("\n".join(results)),
             "takes_arguments": any(inventory.takes),
             "others": [*others.values()],
             "last": ", ".join(step.module for step in self._last(inventory)),
@@ -290,49 +290,49 @@ class React(ShowsCards, AsksModel, Planner):
         return self._template.render(slots | ({"modules": cards} if cards and not native else {})), cards
 
     def _told_of(self, turn: Turn, *, in_text: bool) -> Messages:
-        """Tell what the model said, and what came of each call or why there was none.
+        """Return the messages of a turn: the model's reply, and each call's result or why it has none.
 
-        With `in_text` calls are told in words as well: providers take none where no tools are given.
+        With `in_text` calls are also written as text, because providers reject calls without tools.
         """
         calls = [ToolCall(**call) for call in turn.said.tool_calls] if turn.said else []
-        said = turn.said.text if turn.said else ""
+        text = turn.said.text if turn.said else ""
         if calls and in_text:
-            said, calls = "\n".join([*filter(None, [said]), *map(str, turn.plan.steps or calls)]), []
+            text, calls = "\n".join([*filter(None, [text]), *map(str, turn.plan.steps or calls)]), []
         if turn.plan.refused:
-            told = [f"That will not do: {turn.plan.refused}"] * max(len(calls), 1)
+            results = [f"That will not do: {turn.plan.refused}"] * max(len(calls), 1)
         else:
-            told = [self._came_to(record) if record else "It was not called." for record in turn.results]
+            results = [self._came_to(record) if record else "It was not called." for record in turn.results]
         if calls and turn.said:
-            pairs = zip(map(untagged, told), calls, strict=False)
-            results = [("tool", ResultText(text, call.id, call.name)) for text, call in pairs]
-            return [("assistant", CallingText(said, calls, turn.said.blocks)), *results]
+            pairs = zip(map(untagged, results), calls, strict=False)
+            answers = [("tool", ResultText(each, call.id, call.name)) for each, call in pairs]
+            return [("assistant", CallingText(text, calls, turn.said.blocks)), *answers]
         if not turn.plan.refused:
-            told = [block(step.module, text) for step, text in zip(turn.plan.steps, told, strict=False)]
-        return [("assistant", said or "(nothing)"), ("user", "\n".join(told))]
+            results = [block(step.module, each) for step, each in zip(turn.plan.steps, results, strict=False)]
+        return [("assistant", text or "(nothing)"), ("user", "\n".join(results))]
 
     def _came_to(self, record: StepRecord) -> str:
-        """Write what a module gave, or why it failed: of a failure no more than is meant to be read."""
+        """Write a module's output, or why it failed, with only as much detail as the model may see."""
         if record.error is None:
             return output_text(record.output, self.max_output_tokens)
         return f"Failed: {record.error.advice if record.error.kind in _TOLD else record.error.reason}"
 
     @staticmethod
     def as_tool(card: Card) -> dict[str, Any]:
-        """Return a card as models take tools."""
+        """Return a card in the form of a model's tool."""
         parameters = card.arguments.schema if card.arguments else {"type": "object", "properties": {}}
         described = " ".join(filter(None, (card.description, card.when)))
         return {"name": card.name, "description": described, "parameters": parameters}
 
     @staticmethod
     def step_of(call: ToolCall, inventory: Inventory) -> Step:
-        """Return the step of a call. Raises `PlanError` for one that names no module, or cannot be read."""
+        """Return the step of a call. Raises `PlanError` for an unknown module or unreadable arguments."""
         if call.fault:
             raise PlanError(f"the arguments of {call.name[:60]} cannot be read: {call.fault}")
         names = {as_name(name): name for name in inventory.modules}
         name = call.name if call.name in inventory.modules else names.get(as_name(call.name))
-        given = call.args.get("names") if name == MORE else None
-        asked = [str(each) for each in given] if isinstance(given, list) else []
-        missing = [each for each in asked if each not in inventory.present]
+        names_given = call.args.get("names") if name == MORE else None
+        requested = [str(each) for each in names_given] if isinstance(names_given, list) else []
+        missing = [each for each in requested if each not in inventory.present]
         if name is None or (name in inventory.brought and name != MORE):
             missing = [call.name]
         if name is None or missing:

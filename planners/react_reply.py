@@ -1,4 +1,4 @@
-"""What a model wrote in a turn with tools: a call in words or in code, or an answer."""
+"""Read a model's text in a turn with tools: a call in words or in code, or an answer."""
 
 from __future__ import annotations
 
@@ -42,45 +42,45 @@ _SAME = {"py": "python", "python3": "python", "sqlite": "sql", "sqlite3": "sql",
 
 
 def call_in_code(text: str, inventory: Inventory) -> tuple[Step, ...]:
-    """Return the call that the first block of code is, of the module that takes code in its language.
+    """Return the call in the first block of code, to the module that takes code in its language.
 
-    So are "NAME: code" and a bare query; a block without a language is of the only such module.
+    "NAME: code" and a bare query also count. A block with no language belongs to the only such module.
     """
     modules = {code: name for name, each in inventory.present.items() if (code := each.traits.takes_code)}
     if not modules:
         return ()
-    found = [(block.start(), block[1].lower(), block[2]) for block in _BLOCK.finditer(text)]
+    blocks = [(block.start(), block[1].lower(), block[2]) for block in _BLOCK.finditer(text)]
     bare = re.match(rf"\W*(?:({'|'.join(modules.values())})\W*:)?\s*(.*)", text, re.DOTALL)
-    if bare and not found and (bare[1] or _SQL.match(bare[2])):
+    if bare and not blocks and (bare[1] or _SQL.match(bare[2])):
         language = inventory.modules[bare[1]].traits.takes_code if bare[1] else "sql"
-        found = [(0, language, bare[2].strip("`"))]
+        blocks = [(0, language, bare[2].strip("`"))]
     answer = ANSWER.search(text)
-    for begin, language, code in found:
+    for begin, language, code in blocks:
         if answer and text[answer.end() : begin].strip():
             return ()
-        alone = next(iter(modules.values())) if len(modules) == 1 and not language else None
-        name = modules.get(_SAME.get(language, language), alone)
+        only = next(iter(modules.values())) if len(modules) == 1 and not language else None
+        name = modules.get(_SAME.get(language, language), only)
         if name and code.strip():
             return (Step(name, {inventory.takes[name][0]: code.strip()}),)
     return ()
 
 
 def is_arguments(text: str, inventory: Inventory) -> bool:
-    """Tell whether a reply is what a tool takes: the arguments of a call, or a query in SQL."""
+    """Return whether a reply is just the arguments of a call, or an SQL query."""
     taken = {name for names in inventory.takes.values() for name in names}
     if _SQL.match(text):
         return not taken.isdisjoint(("query", "sql"))
     try:
-        given, _ = json.JSONDecoder().raw_decode(text)
+        data, _ = json.JSONDecoder().raw_decode(text)
     except (ValueError, RecursionError):
         return False
     fitting = (each for each in inventory.arguments.values() if each is not None)
-    is_mapping = isinstance(given, dict) and bool(given)
-    return is_mapping and any({*each.required} <= {*given} <= {*each.names} for each in fitting)
+    is_mapping = isinstance(data, dict) and bool(data)
+    return is_mapping and any({*each.required} <= {*data} <= {*each.names} for each in fitting)
 
 
 def is_written_call(text: str, names: Collection[str]) -> bool:
-    """Return whether a reply in words holds a call, which belongs among the calls of the provider's."""
+    """Return whether a reply in text contains a call, which should have been a native call."""
     if ACTION.search(text):
         return True
     if (begins := _CALL.match(text)) is not None:
@@ -88,20 +88,20 @@ def is_written_call(text: str, names: Collection[str]) -> bool:
         named = any(as_name(word) in names for word in WORDS.findall(text))
         if is_called or (begins[1] is None and ("<tool_call>" in text or named or _KEYS.search(text))):
             return True
-    found = (match[match.lastindex or 0] for match in _WRITTEN.finditer(text))
-    return any(as_name(name) in names for name in found) or _NAMES_A_MODULE.search(text) is not None
+    called = (match[match.lastindex or 0] for match in _WRITTEN.finditer(text))
+    return any(as_name(name) in names for name in called) or _NAMES_A_MODULE.search(text) is not None
 
 
 def answer_in(text: str) -> str:
-    """Return what stands behind "Answer:" up to an empty line, or else the whole text, as an argument.
+    """Return the text after "Answer:" up to an empty line, or else the whole text, as an argument.
 
-    Of a number that is followed by words after an empty line, the number; without what it is wrapped in.
+    A number followed by words after an empty line is returned by itself. Wrapping marks are removed.
     """
     text = FURTHER_QUESTION.split(text, maxsplit=1)[0]
-    found = [*ANSWER.finditer(text)]
-    first, *others = re.split(r"\n\s*\n", whole := text[found[-1].end() if found else 0 :].strip())
+    labels = [*ANSWER.finditer(text)]
+    first, *others = re.split(r"\n\s*\n", whole := text[labels[-1].end() if labels else 0 :].strip())
     is_apart = _BARE_NUMBER.fullmatch(first) and not any(map(str.isdigit, "".join(others)))
-    answer = first if (found and not first.endswith(":")) or is_apart else whole
-    answer = answer.removesuffix("**") if found and answer.count("**") % 2 else answer
+    answer = first if (labels and not first.endswith(":")) or is_apart else whole
+    answer = answer.removesuffix("**") if labels and answer.count("**") % 2 else answer
     answer = answer if answer[:1] in ("{", "[") and not _ANSWER_KEY.match(answer) else unwrapped(answer)
-    return f"${answer}" if answer.startswith("$") else answer  # it stands for no output
+    return f"${answer}" if answer.startswith("$") else answer  # a literal dollar, not a reference

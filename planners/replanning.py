@@ -1,4 +1,4 @@
-"""Another plan after a failure: bounded, and only where an inventory asks for it."""
+"""Another plan after a failure, a limited number of times, if an inventory asks for it."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from chameleon.inventory import Inventory
 
 
 class Replanning(Planner):
-    """Asks its planner again, up to `attempts` times, when a step has failed for good.
+    """Asks its planner again, up to `attempts` times, if a step has failed for good.
 
     The planner sees the failure in the state (`state.failure`) and puts it into its prompt; each attempt is a
-    fresh start to it. The number of the attempt is the first of the `path` of its plans.
+    fresh start for it. The number of the attempt is the first item in the `path` of its plans.
     """
 
     fixed_plans: Sequence[Sequence[str]] = ()
@@ -29,7 +29,7 @@ class Replanning(Planner):
         self.fixed_plans, self.fixed_steps = planner.fixed_plans, planner.fixed_steps
 
     def replans_after_failure(self, state: State) -> bool:
-        """Return whether an attempt is left."""
+        """Return whether another attempt is left."""
         return _attempt(state) < self.attempts
 
     def continue_after_failure(self, state: State) -> bool:
@@ -49,5 +49,5 @@ class Replanning(Planner):
 
 
 def _attempt(state: State) -> int:
-    """Return the number of the attempt that is under way: 0 for the first, that of the last accepted plan."""
+    """Return the number of the current attempt, that of the last accepted plan: 0 for the first."""
     return max((plan.path[0] for plan in state.plans if plan.path and not plan.refused), default=0)

@@ -1,4 +1,4 @@
-"""Plans without a model: the first rule whose conditions hold gives the plan."""
+"""Plans without a model: the first rule whose conditions hold provides the plan."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from chameleon.table import Table
 
 
 class RuleCondition(BaseModel):
-    """What is asked of one subject; all that is set must hold."""
+    """The condition on one subject; every field that is set must hold."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -55,10 +55,10 @@ class Rule(BaseModel):
 
 
 class Rules(Planner):
-    """Proposes the plan of the first rule that holds, once; declines when none does.
+    """Proposes the plan of the first rule that holds, once; declines if none does.
 
     A subject is an input or cache key, with `.rows`, `.columns`, `.cells` for a table and `.length` for a
-    list or text. Patterns (`matches`) are regular expressions, found anywhere, in any case.
+    list or text. Patterns (`matches`) are regular expressions, found anywhere, ignoring case.
     """
 
     fixed_plans: Sequence[Sequence[str]] = ()
@@ -85,7 +85,7 @@ class Rules(Planner):
         raise self._without_plan(state)
 
     def _without_plan(self, state: State) -> Declined:
-        """Tell the person who asked why no rule holds: what the rules wait for may not have been given."""
+        """Say why no rule holds: an input that the rules need may be missing."""
         awaited = {key: None for rule in self.rules for key, test in rule.when.items() if test.present}
         keys = [key for key in awaited if not _is_given(_subject(key, state))]
         if len(keys) < len(awaited) or not keys:
@@ -93,17 +93,17 @@ class Rules(Planner):
         if empty := [key for key in keys if key in state.input]:
             return Declined(f"the {empty[0]} is empty")
         options = " or ".join(map(repr, keys))
-        what, hint = f"there is no {' and no '.join(keys)} to answer from", f"Give {options} in the input."
+        what, hint = f"there is no {' and no '.join(keys)} to answer from", f"Add {options} to the input."
         return Declined(what, hint=hint, code=f"missing-input:{' or '.join(keys)}")
 
 
 def _is_given(value: Any) -> bool:
-    """Return whether there is something: an empty text, or one of spaces alone, is nothing."""
+    """Return whether a value is present: not empty, and not only whitespace."""
     return value not in (None, (), "") and not (isinstance(value, str) and value.isspace())
 
 
 def _subject(subject: str, state: State) -> Any:
-    """Return what a subject such as "table.rows" stands for; None where there is no such thing."""
+    """Return the value of a subject such as "table.rows", or None if it does not exist."""
     key, _, size = subject.partition(".")
     value = state.input.get(key, state.cache.get(key))
     if not size:

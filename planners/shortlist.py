@@ -1,7 +1,7 @@
-"""Which modules of a large inventory a planner is shown: those whose cards fit the question.
+"""Choose which modules of a large inventory to show a planner: those whose cards fit the question.
 
 The descriptions of all modules must fit the model's context (the Chameleon paper names this as its limit). Of
-many a planner is shown the most relevant, by words (BM25; Robertson et al., 1995) and by meaning.
+many, a planner sees the most relevant, by words (BM25; Robertson et al., 1995) and by meaning.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from chameleon.text import estimated_tokens, nearest
 
 _log = logging.getLogger(__name__)
 _MAX_QUERY_CHARS = 4_000
-_CARDS_SHARE = 0.4  # of the tokens: for whole cards, if other modules are named
-# What a BM25 score counts next to a cosine, and a piece of a word next to a word; how many neighbors crowd a
-# card, and by how much. Chosen on one half of the tools of the tests, and reported on the other.
+_CARDS_SHARE = 0.4  # of the tokens, for whole cards if other modules are listed by name
+# The weight of a BM25 score next to a cosine, and of a piece of a word next to a word; how many neighbors
+# crowd a card, and by how much. Chosen on one half of the tools of the tests, and reported on the other.
 _WORDS, _PIECES, _NEIGHBORS, _CROWDING = 0.2, 0.3, 10, 0.75
 
 
 class ShowsCards:
-    """A planner that shows a model the cards of an inventory: of a large one those that fit the question.
+    """A planner that shows a model the cards of an inventory, or only the fitting ones if it is large.
 
-    Large is one of more than `shortlist` modules or `max_card_tokens` (estimated). Any question may need
-    those of `always`; those of `hidden` are never shown. `embeddings`: see docs/shortlist.md.
+    Large means more than `shortlist` modules or `max_card_tokens` (estimated). Modules in `always` may be
+    needed for any question; modules in `hidden` are never shown. `embeddings`: see docs/shortlist.md.
     """
 
     def __init__(
@@ -53,31 +53,31 @@ class ShowsCards:
         self.embeddings = embeddings
 
     def runtime_info(self, inventory: Inventory) -> Mapping[str, Any]:
-        """Return what `auto` is on this machine, if the inventory is large; load nothing."""
+        """Return the choice of `auto` on this machine, if the inventory is large, loading nothing."""
         return {"embeddings": self._embeddings_here()} if self._is_large(inventory) else {}
 
     def check(self) -> None:
-        """Raise `MissingPackage` if the named embeddings cannot be had; load nothing."""
+        """Raise `MissingPackage` if the named embeddings are not available, loading nothing."""
         if self.embeddings not in (models.AUTO, models.NONE):
             models.require_embeddings(self.embeddings)
 
     def told(self, card: Card) -> str:
-        """Return what the model is shown of a module."""
+        """Return the text that shows a module to the model."""
         return f"- {card.name}{card.signature}: {card.description} {card.when}".rstrip()
 
     def cards(
         self, state: State, inventory: Inventory, *, named: bool = False, first: Sequence[str] = ()
     ) -> tuple[list[Card], dict[str, str]]:
-        """Return the cards to show, those of `first` before others.
+        """Return the cards to show, `first` before others.
 
-        If `named`, return others by name as well, or as `convert(amount)` if they fit.
+        If `named`, also return others by name, or as `convert(amount)` if they fit.
         """
         cards = {card.name: card for card in inventory.cards if card.name not in self.hidden}
         if not self._is_large(inventory):
             return [*cards.values()], {}
         name = self._embeddings_here()
         if name == models.NONE and self.embeddings == models.AUTO:
-            _warn_of_words_alone()
+            _warn_about_words()
         refused = [step.module for plan in state.plans if plan.refused for step in plan.steps]
         always = [*first, *self.always, *(module for module in refused if module in inventory.modules)]
         dense = None if name == models.NONE else partial(models.embedder, name)
@@ -92,7 +92,7 @@ class ShowsCards:
         left = self.max_card_tokens - sum(sizes.get(card.name, 0) for card in shown)
         others = [cards[each] for each in order if named and each in cards and cards[each] not in shown]
         names = [estimated_tokens(f"{card.name}, ") for card in others]
-        names = names[: sum(total <= left for total in accumulate(names))]  # of thousands the first
+        names = names[: sum(total <= left for total in accumulate(names))]  # only the first of thousands
         left, listed = left - sum(names), dict[str, str]()
         for card, size in zip(others, names, strict=False):
             longer = estimated_tokens(f"{card.call}, ") - size
@@ -110,16 +110,16 @@ class ShowsCards:
 
 
 @cache
-def _warn_of_words_alone() -> None:
-    """Say once in a process what a shortlist without embeddings cannot find."""
-    what = "modules are chosen by words alone: one whose card says the same in other words is not found"
+def _warn_about_words() -> None:
+    """Warn once per process what a shortlist without embeddings cannot find."""
+    what = "modules are chosen only by words: a card that uses other words is not found"
     _log.warning('%s. pip install "chameleon-compose[embeddings]", or set `embeddings: none`', what)
 
 
 def shortlist(
     inventory: Inventory, state: State, order: Sequence[str], fits: Callable[[Collection[str]], bool]
 ) -> list[Card]:
-    """Return the cards of the first modules of an order that fit together, each with what it needs."""
+    """Return the cards of the first modules in an order that fit together, each with its needs."""
     chosen = list[str]()
     for name in order:
         more = [*dict.fromkeys([*chosen, *_with_needs(name, inventory, state, order)])]
@@ -128,29 +128,29 @@ def shortlist(
 
 
 def _with_needs(name: str, inventory: Inventory, state: State, order: Sequence[str]) -> list[str]:
-    """Return a module with those that the rules put next to it, and the first that write what it reads."""
-    found, waiting = list[str](), [name]
+    """Return a module with its neighbors by the rules, and the first writers of the keys it reads."""
+    needed, waiting = list[str](), [name]
     while waiting:
-        if (each := waiting.pop()) in found:
+        if (each := waiting.pop()) in needed:
             continue
-        found.append(each)
+        needed.append(each)
         waiting += [*inventory.rules.needs.get(each, []), *filter(None, [inventory.rules.next.get(each)])]
         for keys in inventory.access[each].missing(set(state.keys)):
             writers = [n for n in order if any(map(inventory.access[n].may_write, keys.split("|")))]
-            waiting += [] if {*writers} & {*found} else writers[:1]
-    return found
+            waiting += [] if {*writers} & {*needed} else writers[:1]
+    return needed
 
 
 def by_relevance(
     inventory: Inventory, state: State, always: Sequence[str], dense: Callable[[], models.Embedder] | None
 ) -> list[str]:
-    """Return the modules that can run for this question: what any plan may need, then the most relevant."""
+    """Return the modules that can run for this question: generally needed ones, then the most relevant."""
     for name in (name for name in always if name not in inventory.modules):
-        what = f"`always` of the planner of {inventory.name} names no module: {name!r}"
+        what = f"`always` of the planner of {inventory.name} names an unknown module: {name!r}"
         raise InventoryError(what, hint=nearest(name, inventory.modules))
     scores = _by_words(inventory.cards, _question(state))
     if dense is not None:
-        # Scores are added, and not ranks, which are chance if no word is shared (Bruch et al., 2023).
+        # Scores are added instead of ranks, which are random if no word is shared (Bruch et al., 2023).
         near = _by_meaning(inventory.cards, _question(state), dense())
         scores = [float(cosine) + _WORDS * score for cosine, score in zip(near, scores, strict=True)]
     names = (card.name for card in inventory.cards)
@@ -169,7 +169,7 @@ def by_relevance(
 
 
 def _question(state: State) -> str:
-    """Return the question with its text, its choices and what its table is about."""
+    """Return the question with its text, choices, and the caption and columns of its table."""
     data = state.input
     earlier = (turn["question"] for turn in turns(data.get(HISTORY)))
     parts = [data.get("question", ""), *earlier, data.get("text", ""), *(data.get("choices") or ())]
@@ -195,10 +195,10 @@ def _tokens(text: str) -> tuple[str, ...]:
 
 
 def _by_meaning(cards: Sequence[Card], question: str, embedder: models.Embedder) -> Any:
-    """Return the cosine of each card with the question, less that of what it shares with its neighbors."""
+    """Return the cosine of each card with the question, minus how close it is to its neighbors."""
     import numpy
 
-    # What is near to everything says little (CSLS; Conneau et al., 2018, with cards as the queries).
+    # A card near every other says little (CSLS; Conneau et al., 2018, with cards as queries).
     vectors = embedder.passages([f"{card.description} {card.when}".rstrip() for card in cards])
     cosines = vectors @ vectors.T
     numpy.fill_diagonal(cosines, -1.0)

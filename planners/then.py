@@ -1,4 +1,4 @@
-"""One planner after another: when the first has nothing more to do, the next is asked."""
+"""One planner after another: when the first has nothing more to do, the next one plans."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from chameleon.inventory import Inventory
 
 
 class Then(Planner):
-    """Asks its planners in order; each sees only the plans that it made itself.
+    """Asks its planners in order; each sees only its own plans.
 
-    Plans made by the executor (repairs, the fallback) belong to the planner whose plan they mend. What
-    each of them plans is a part, so that the rules of order are not held against it.
+    Plans made by the executor (repairs, the fallback) belong to the planner whose plan they fix. Each planner
+    proposes only a part, so the rules of order do not apply to it.
     """
 
     returns_full_plan = False
@@ -32,7 +32,7 @@ class Then(Planner):
         return self.planners[place].replans_after_failure(state_at(place, state))
 
     def continue_after_failure(self, state: State) -> bool:
-        """Return what the planner whose plan failed says."""
+        """Return the setting of the planner whose plan failed."""
         place = plans_at(0, state)[1]
         return self.planners[place].continue_after_failure(state_at(place, state))
 

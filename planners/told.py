@@ -1,4 +1,4 @@
-"""What a planner tells a model of any inventory and any input: the rules of plans, and what is given."""
+"""Describe any inventory and any input to a planner's model: the rules of plans, and the inputs."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from chameleon.quoting import Quoted, block, untagged
 from chameleon.table import Table
 from chameleon.text import counted
 
-MOST_ROWS, MOST_TABLE_TOKENS = 10, 1_500
-"""How much of a table a planner sees: it plans for it, and answers nothing from it."""
+MAX_ROWS, MAX_TABLE_TOKENS = 10, 1_500
+"""How much of a table a planner sees: it only plans, and does not answer from it."""
 _PICTURES = (".bmp", ".gif", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp")
 
 
 def inputs_of(state: State, max_text_tokens: int) -> Quoted:
-    """Write all that is given, each under its name: the question last, data in blocks."""
+    """Write all inputs, each under its name: the question last, data in blocks."""
     conversation = told(state.input.get(HISTORY))
     apart = ("question", HISTORY) if conversation else ("question",)
-    given = {key: value for key, value in state.input.items() if key not in apart}
-    parts = [_told(key, value, max_text_tokens) for key, value in given.items() if value not in ("", (), {})]
+    inputs = {key: value for key, value in state.input.items() if key not in apart}
+    parts = [_told(key, value, max_text_tokens) for key, value in inputs.items() if value not in ("", (), {})]
     parts += [conversation] if conversation else []
     question = state.input.get("question")
     parts += [paragraph("question", question)] if isinstance(question, str) else []
@@ -55,15 +55,15 @@ def _told(key: str, value: Any, max_text_tokens: int) -> str:
 def _table(label: str, table: Table) -> str:
     caption = untagged(" ".join(table.caption.split()))
     shown = table_text(
-        table, style="pipe", max_rows=MOST_ROWS, max_cell=LONGEST_CELL, max_tokens=MOST_TABLE_TOKENS
+        table, style="pipe", max_rows=MAX_ROWS, max_cell=LONGEST_CELL, max_tokens=MAX_TABLE_TOKENS
     )
     size = f"{counted(len(table.rows), 'row')} of {len(table.header)}"
-    told = f"{untagged(label)} ({', '.join(filter(None, (caption, size)))}):\n{block('rows', shown)}"
-    return f"{told}\nIts columns hold: {untagged(types_in_words(table))}"
+    text = f"{untagged(label)} ({', '.join(filter(None, (caption, size)))}):\n{block('rows', shown)}"
+    return f"{text}\nIts columns hold: {untagged(types_in_words(table))}"
 
 
 def rules_in_words(inventory: Inventory) -> Iterator[str]:
-    """Say what the inventory's rules ask of a plan, of the modules that are there."""
+    """Write the inventory's rules for plans about modules that are present."""
     rules, there = inventory.rules, inventory.present
     yield f"A plan has at most {rules.max_steps} steps."
     if rules.last:

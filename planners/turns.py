@@ -1,4 +1,4 @@
-"""What a model called in each of its turns, and what came of it: read from the state of a run."""
+"""The calls of a model in each of its turns and their results, read from the state of a run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ OWN_PLANS = ("proposed", "replan")  # repairs and fallbacks are the executor's
 
 
 class Turn:
-    """A plan, what the model `said` for it, and what came of its steps; `start` is the first of these."""
+    """A plan, the model call behind it (`said`), and its step records from place `start` on."""
 
     def __init__(self, plan: Plan, records: Sequence[StepRecord], start: int, end: int) -> None:
         self.plan, self.start = plan, start
@@ -21,24 +21,24 @@ class Turn:
 
     @property
     def results(self) -> list[StepRecord | None]:
-        """Return the record of each step: its own, and of a module that was redone the last."""
-        left, found = list(self._records), list[StepRecord | None]()
+        """Return the record of each step: its own, or the last one if its module was redone."""
+        left, ran = list(self._records), list[StepRecord | None]()
         for step in self.plan.steps:
             record = next((each for each in left if each.step == step), None)
             if record is not None:
                 left.remove(record)
-            found.append(record)
+            ran.append(record)
         redone = {record.step.module: record for record in left if record.step.redo is not None}
-        return [redone.get(step.module, record) for step, record in zip(self.plan.steps, found, strict=True)]
+        return [redone.get(step.module, record) for step, record in zip(self.plan.steps, ran, strict=True)]
 
     def came_to_the_same(self, other: Turn) -> bool:
-        """Return whether the same was called in another turn, and gave the same."""
+        """Return whether another turn made the same calls with the same results."""
         mine, others = ([each and each.output for each in turn.results] for turn in (self, other))
         return self.plan.steps == other.plan.steps and mine == others
 
     @classmethod
     def all_of(cls, state: State) -> Iterator[Turn]:
-        """Yield the turns of a planner that is asked after each of its plans; refused ones gave nothing."""
+        """Yield the turns of a planner asked after each of its plans; refused ones have no results."""
         records, place = state.executed, 0
         plans = [plan for plan in state.plans if plan.kind in OWN_PLANS]
         for number, plan in enumerate(plans):
@@ -54,6 +54,6 @@ class Turn:
 
     @staticmethod
     def _find(records: Sequence[StepRecord], step: Step, start: int) -> int:
-        """Return the place of the first record of a step from there on; the end where there is none."""
-        found = (place for place in range(start, len(records)) if records[place].step == step)
-        return next(found, len(records))
+        """Return the place of the first record of a step at or after `start`, or the end."""
+        places = (place for place in range(start, len(records)) if records[place].step == step)
+        return next(places, len(records))

@@ -1,4 +1,4 @@
-"""What one module may see, change and take, from its declarations."""
+"""What one module may read, change and take as arguments, according to its declarations."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _NOTHING: Mapping[str, Any] = values.ReadOnly()
 
 
 class _Seen(values.ReadOnly):
-    """What a module may read of the input or of the cache (`kind`); `given` is all that came with the run.
+    """The part of the input or the cache (`kind`) that a module may read; `given` is the run's whole input.
 
-    Whether another module has written a key yet must not matter to one that does not declare to read it.
+    A module that does not declare a key must not notice whether another module has written it yet.
     """
 
     __slots__ = ("given", "kind", "reads")
@@ -46,7 +46,7 @@ class _Seen(values.ReadOnly):
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """What one module may see, change and take from a plan, and whether it asks a model."""
+    """What one module may read, change and take from a plan, and whether it asks a model."""
 
     reads: frozenset[str] | None
     required: tuple[tuple[str, ...], ...]
@@ -58,8 +58,8 @@ class Access:
 
     @classmethod
     def of(cls, module: Module) -> Access:
-        """Read what a module declares."""
-        asks, taken, traits = needs_model(module), arguments_of(module), module.traits
+        """Return the access that a module declares."""
+        asks, arguments, traits = needs_model(module), arguments_of(module), module.traits
         reads = None if module.reads is None else split_keys(module.reads)
         if traits.extra_reads:
             reads = (*(reads or ()), *traits.extra_reads)
@@ -72,35 +72,35 @@ class Access:
             frozenset(part for key in _written_keys(module) for part in _alternatives(key)),
             frozenset(split_keys(traits.non_text)),
             traits.exclusive_group,
-            taken and replace(taken, module=module.name),
+            arguments and replace(arguments, module=module.name),
             asks,
         )
 
     def view(
         self, state: State, step: Step | None = None, others: Mapping[str, Access] = MappingProxyType({})
     ) -> State:
-        """Return the state without what the module did not declare to read; "history" opens plans as well.
+        """Return the state without the keys the module did not declare; "history" also shows the plans.
 
-        What is hidden cannot differ between steps that run side by side and one after the other.
+        This keeps steps that run in parallel from seeing more than they would one after the other.
 
         Args:
-            step: the one that the module is to run.
-            others: the modules by name; `State.missing` has those that failed, if this one would
-                have read what they write.
+            step: the step the module is about to run.
+            others: all modules by name. `State.missing` lists the failed ones whose output this module
+                would have read.
         """
         missing = tuple(self._unavailable(state, others)) if state.failures else ()
         if self.reads is None:
             return state.with_fields(step=step, missing=missing)
         whole = state if "history" in self.reads else State()
-        given = state.started.input if state.started is not None else _NOTHING
+        initial = state.started.input if state.started is not None else _NOTHING
         shown = {}
-        for kind, held, whole_of in (("input", state.input, given), ("cache", state.cache, _NOTHING)):
-            shown[kind] = seen = _Seen({k: v for k, v in held.items() if _is_in(f"{kind}.{k}", self.reads)})
+        for kind, items, whole_of in (("input", state.input, initial), ("cache", state.cache, _NOTHING)):
+            shown[kind] = seen = _Seen({k: v for k, v in items.items() if _is_in(f"{kind}.{k}", self.reads)})
             seen.kind, seen.reads, seen.given = kind, self.reads, whole_of
         return whole.with_fields(input=shown["input"], cache=shown["cache"], step=step, missing=missing)
 
     def _unavailable(self, state: State, others: Mapping[str, Access]) -> Iterator[MissingKeys]:
-        """Yield the keys that are missing because their module failed, unless it will run again."""
+        """Yield the keys missing because their module failed, unless that module will run again."""
         pending = {step.module for step in state.pending}
         for name, failure in state.failures.items():
             if name not in others or name in pending:
@@ -110,7 +110,7 @@ class Access:
                 yield MissingKeys(tuple(name if key == "*" else key for key in read), failure.reason)
 
     def missing(self, present: Iterable[str]) -> tuple[str, ...]:
-        """Return the required keys that are not present, alternatives joined by "|"."""
+        """Return the required keys that are missing, alternatives joined by "|"."""
         have = frozenset(present)
         return tuple("|".join(keys) for keys in self.required if not any(_is_in(key, have) for key in keys))
 
@@ -119,7 +119,7 @@ class Access:
         return other.reads is not None and not self.writes.isdisjoint(other.reads)
 
     def depends_on(self, writes: Iterable[str]) -> bool:
-        """Return whether it may read one of these keys: if so it must wait for whoever writes them."""
+        """Return whether it may read one of these keys and so must wait for the steps that write them."""
         return self.reads is None or "history" in self.reads or any(map(self._may_read, writes))
 
     def may_write(self, key: str) -> bool:
@@ -127,7 +127,7 @@ class Access:
         return _is_in(key, self.writes)
 
     def _may_read(self, key: str) -> bool:
-        """Return whether it may read the key, "cache.*" standing for every key of the cache."""
+        """Return whether the module may read the key; "cache.*" matches every key of the cache."""
         if self.reads is None or _is_in(key, self.reads):
             return True
         kind, _, name = key.partition(".")
@@ -155,24 +155,24 @@ def _written_keys(module: Module) -> tuple[str, ...]:
 
 
 def arguments_of(module: Module) -> Arguments | None:
-    """Return what a plan gives a module besides the state; None if it takes the state alone.
+    """Return the arguments a plan gives to a module, or None if it takes only the state.
 
     Raises `InventoryError` for a signature that no schema can describe.
     """
-    taken = module.traits.arguments
+    declared = module.traits.arguments
     kind: Any = type(module)
-    return _arguments_of_run(kind) if isinstance(taken, str) else taken
+    return _arguments_of_run(kind) if isinstance(declared, str) else declared
 
 
 @lru_cache(maxsize=4_096)
 def _arguments_of_run(cls: Any) -> Arguments | None:
-    """Return what the class says that it takes, or the signature of its `run`; most take the state alone."""
+    """Return the arguments the class declares or its `run` takes; most classes take only the state."""
     if cls.run is Module.run or issubclass(cls, InnerRun):
         return None
-    taken = inspect.signature(cls.run).parameters
-    of_state = list(taken)[:2]  # self and the state
+    parameters = inspect.signature(cls.run).parameters
+    of_state = list(parameters)[:2]  # self and the state
     by_name = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
-    further = [each for each in list(taken.values())[2:] if each.kind in by_name]
+    further = [each for each in list(parameters.values())[2:] if each.kind in by_name]
     if cls.Args is None and not further:
         return None
     return Arguments.of(cls.name, cls.run, cls.Args, skip=of_state)
@@ -188,7 +188,7 @@ def reading(module: Module, keys: Iterable[str], known: Iterable[str] = ()) -> M
 
 
 def reading_own(modules: Mapping[str, Module], brought: Collection[str]) -> dict[str, Module]:
-    """Return the modules; those that show what others found read the keys that the user's own modules add."""
+    """Return the modules; any that shows all findings also reads the keys that the user's modules write."""
     own = dict[str, Module]()
     for name, each in modules.items():
         is_shipped = type(each).__module__.startswith("chameleon.")

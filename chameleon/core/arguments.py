@@ -1,7 +1,7 @@
-"""The arguments that a module takes besides the state: their schema, and whether a plan fits it.
+"""The arguments a module takes besides the state: their schema, and a check that a plan fits it.
 
-In a plan an argument may be the output of an earlier step: "$weather.temp", '$weather["wind speed"]'; "$$" is
-a dollar.
+In a plan an argument may refer to the output of an earlier step: "$weather.temp", '$weather["wind speed"]';
+"$$" is a literal dollar sign.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from chameleon.table import Table
 from chameleon.text import as_name, nearest, one_line
 from chameleon.values import Room, freeze
 
-_MAX_VALUE_CHARS = 80  # characters
-_MAX_TYPE_LEVELS = 4  # levels of a nested type that a signature writes out
-_MAX_TYPES = 2_000  # that a signature writes out
+_MAX_VALUE_CHARS = 80
+_MAX_TYPE_LEVELS = 4  # nesting levels written out in a signature
+_MAX_TYPES = 2_000  # written out in a signature
 _NO_NAME = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 _PART = re.compile(r"""\.([\w-]+)|\[(?:(\d+)|"([^"]+)"|'([^']+)')\]""")
 _REFERENCE = re.compile(rf"\$([^\W\d]\w*)((?:{_PART.pattern})*)")
@@ -40,10 +40,10 @@ _OF_A_TABLE = ("header", "rows", "caption")
 
 
 class _Schema(GenerateJsonSchema):
-    """JSON schemas also of types that JSON has no form for: a plan gives them by reference.
+    """JSON schemas, including types that JSON cannot express: a plan passes those by reference.
 
-    Of what comes back such a type is told by its name. A default that JSON cannot hold is left out: the
-    function has it.
+    In a result it appears by its name. A default that JSON cannot hold is omitted, because the
+    function supplies it.
     """
 
     ignored_warning_kinds = GenerateJsonSchema.ignored_warning_kinds | {"non-serializable-default"}
@@ -58,7 +58,7 @@ class _Schema(GenerateJsonSchema):
         return {"type": "string", "description": f'"$NAME" of a step that gives a {name}'}
 
     def encode_default(self, dft: Any) -> Any:
-        """Return a default as JSON. Raises `PydanticSerializationError` for one that is no finite number."""
+        """Return a default as JSON. Raises `PydanticSerializationError` for a number that is not finite."""
         try:
             json.dumps(to_jsonable_python(dft, inf_nan_mode="constants"), allow_nan=False)
         except ValueError as problem:
@@ -66,14 +66,14 @@ class _Schema(GenerateJsonSchema):
         return super().encode_default(dft)
 
     def field_title_should_be_set(self, schema: Any) -> bool:
-        """Leave out the titles that are made of names: a model is told no name twice."""
+        """Omit the titles that pydantic derives from names: they repeat each name in the prompt."""
         return False
 
 
 def filled_arguments(given: Mapping[str, Any], state: State, room: Room) -> dict[str, Any]:
-    """Return arguments with the outputs of earlier steps in the place of references.
+    """Return the arguments with references replaced by the outputs of earlier steps.
 
-    Raises `ModuleError` where they are larger than there is `room` for: each of them may be an output.
+    Raises `ModuleError` if they need more than `room`: each of them may be a whole output.
     """
     whole = {name: filled(value, state) for name, value in given.items()}
     freeze(whole, "the value of its arguments", room)
@@ -82,7 +82,7 @@ def filled_arguments(given: Mapping[str, Any], state: State, room: Room) -> dict
 
 @dataclass(frozen=True)
 class Arguments:
-    """What a module takes: `model` has a field for each argument."""
+    """The arguments of a module: `model` has a field for each."""
 
     module: str
     model: type[BaseModel]
@@ -91,14 +91,14 @@ class Arguments:
     def of(
         cls, module: str, run: Callable[..., Any], model: type[BaseModel] | None, skip: Collection[str] = ()
     ) -> Arguments | None:
-        """Return what `model` says, else the signature of `run` but for the parameters to skip.
+        """Return the arguments from `model`, else from the signature of `run` without the `skip` parameters.
 
-        None where there is nothing to give. Raises `InventoryError` for a signature that no schema can tell.
+        Returns None for no arguments. Raises `InventoryError` if no schema can describe the signature.
         """
         if model is not None:
             return cls(module, model)
-        taken = [each for each in inspect.signature(run).parameters.values() if each.name not in skip]
-        return cls(module, _model_of(module, run, taken)) if taken else None
+        parameters = [each for each in inspect.signature(run).parameters.values() if each.name not in skip]
+        return cls(module, _model_of(module, run, parameters)) if parameters else None
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -107,39 +107,39 @@ class Arguments:
 
     @cached_property
     def required(self) -> tuple[str, ...]:
-        """Return the names of those that must be given."""
+        """Return the names of the required arguments."""
         fields = self.model.model_fields.items()
         return tuple(field.alias or name for name, field in fields if field.is_required())
 
     @cached_property
     def schema(self) -> dict[str, Any]:
         """Return the JSON schema of the arguments, an object that allows no others."""
-        found = self.model.model_json_schema(schema_generator=_Schema)
-        for each in (found, *found.get("$defs", {}).values()):
+        schema = self.model.model_json_schema(schema_generator=_Schema)
+        for each in (schema, *schema.get("$defs", {}).values()):
             each.pop("title", None)
-        found.setdefault("properties", {})
-        return {**found, "additionalProperties": False}
+        schema.setdefault("properties", {})
+        return {**schema, "additionalProperties": False}
 
     @cached_property
     def signature(self) -> str:
         """Write the arguments on one line: `(amount: number, to: "F" | "C" = "F")`."""
         schema, words = self.schema, type_writer(self.schema)
-        told = []
+        parts = []
         for name, each in schema["properties"].items():
             kinds = [kind for kind in each.get("anyOf", ()) if kind != {"type": "null"}]
-            if kinds and each.get("default", ...) is None:  # null where it is left out
-                told.append(f"{name}?: {words({**each, 'anyOf': kinds})}")
+            if kinds and each.get("default", ...) is None:  # null if omitted
+                parts.append(f"{name}?: {words({**each, 'anyOf': kinds})}")
             elif "default" in each:
-                told.append(f"{name}: {words(each)} = {json.dumps(each['default'], ensure_ascii=False)}")
+                parts.append(f"{name}: {words(each)} = {json.dumps(each['default'], ensure_ascii=False)}")
             else:
-                told.append(f"{name}{'' if name in self.required else '?'}: {words(each)}")
-        return f"({', '.join(told)})"
+                parts.append(f"{name}{'' if name in self.required else '?'}: {words(each)}")
+        return f"({', '.join(parts)})"
 
     @cached_property
     def notes(self) -> Mapping[str, str]:
-        """Return what is said of single arguments."""
-        told = {name: each.get("description", "") for name, each in self.schema["properties"].items()}
-        return {name: " ".join(text.split()) for name, text in told.items() if text}
+        """Return the description of each argument that has one."""
+        texts = {name: each.get("description", "") for name, each in self.schema["properties"].items()}
+        return {name: " ".join(text.split()) for name, text in texts.items() if text}
 
     def check(
         self,
@@ -148,25 +148,25 @@ class Arguments:
         planned: Collection[str] = (),
         inputs: Collection[str] = (),
     ) -> None:
-        """Raise `PlanError` for what does not fit; references to `earlier` steps may become anything.
+        """Raise `PlanError` for arguments that do not fit the schema.
 
-        One to a `planned` step that is not earlier, or to one of the `inputs`, does not fit.
+        References to `earlier` steps may become anything; those to later steps or to inputs do not fit.
         """
         _check_references(given, earlier, planned, inputs)
         open_ones = {name for name, value in given.items() if any(references(value, earlier))}
         self._validated(given, PlanError, open_ones)
 
     def values(self, given: Mapping[str, Any], state: State, room: Room) -> dict[str, Any]:
-        """Return the arguments as the module gets them. Raises `BadArguments`, and as `filled_arguments`."""
+        """Return the arguments for `run`. Raises `BadArguments`, and as `filled_arguments` does."""
         made = self._validated(filled_arguments(given, state, room), BadArguments)
         return {field.alias or name: getattr(made, name) for name, field in self.model.model_fields.items()}
 
     def _validated(
         self, given: Mapping[str, Any], error: type[ChameleonError], open_ones: Collection[str] = ()
     ) -> BaseModel | None:
-        """Return the arguments in their model; None where one of the `open_ones` does not fit yet.
+        """Return the arguments in their model, or None if only `open_ones` do not fit yet.
 
-        Raises `error` for what does not fit.
+        Raises `error` for any other misfit.
         """
         known = {*self.names, *self.model.model_fields}
         unknown = [name for name in given if name not in known]
@@ -190,9 +190,9 @@ class Arguments:
 
 
 def type_writer(root: Mapping[str, Any]) -> Callable[[Any], str]:
-    """Return what writes the types within a JSON schema: `number`, `"F" | "C"`, `{city: string}`.
+    """Return a function that writes the types in a JSON schema: `number`, `"F" | "C"`, `{city: string}`.
 
-    A type within itself is "any", and so is what is nested too deeply, or one of more than `_MAX_TYPES`.
+    Recursive types, types nested too deeply and types after the first `_MAX_TYPES` are written as "any".
     """
     left = count(_MAX_TYPES, -1)
 
@@ -215,8 +215,8 @@ def type_writer(root: Mapping[str, Any]) -> Callable[[Any], str]:
         if kind == "object" and (members := schema.get("properties")):
             needed = schema.get("required", ())
             signs = {name: "" if name in needed else "?" for name in members}
-            told = (f"{name}{signs[name]}: {words(members[name], depth + 1, within)}" for name in members)
-            return f"{{{', '.join(told)}}}"
+            parts = (f"{name}{signs[name]}: {words(members[name], depth + 1, within)}" for name in members)
+            return f"{{{', '.join(parts)}}}"
         if kind == "object" and isinstance(of := schema.get("additionalProperties"), Mapping):
             return f"{{string: {words(of, depth + 1, within)}}}"
         return " | ".join(kind) if isinstance(kind, list) else str(kind)
@@ -227,16 +227,16 @@ def type_writer(root: Mapping[str, Any]) -> Callable[[Any], str]:
 def _model_of(
     module: str, run: Callable[..., Any], parameters: Sequence[inspect.Parameter]
 ) -> type[BaseModel]:
-    """Make a model of these parameters of a function."""
+    """Make a pydantic model from these parameters of a function."""
     for each in parameters:
         if each.kind in _NO_NAME:
             what = f"{module} takes {str(each).partition(':')[0]}, and a plan gives arguments by name"
             raise InventoryError(what, hint="Name each argument in its signature.")
     try:
         hints = get_type_hints(written_as(run), include_extras=True)
-    except Exception as problem:  # annotations are code: a name that only a type checker imports is missing
+    except Exception as problem:  # annotations are code: names imported only for type checkers are missing
         raise InventoryError(f"the annotations of {module} cannot be read: {problem}") from problem
-    # A name of its own for each field: an argument may be called as pydantic calls its methods.
+    # Neutral field names: an argument may have the name of a pydantic method.
     fields: dict[str, Any] = {
         f"argument_{place}": (
             _noted(hints.get(each.name, Any)),
@@ -248,11 +248,11 @@ def _model_of(
         config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
         return create_model(module, __config__=config, **fields)
     except (PydanticUserError, TypeError) as problem:
-        raise InventoryError(f"the annotations of {module} make no schema: {problem}") from problem
+        raise InventoryError(f"the annotations of {module} have no schema: {problem}") from problem
 
 
 def written_as(function: Any) -> Any:
-    """Return the function as it is written, with its annotations: of a partial or an object what it calls."""
+    """Return the function that carries the annotations: for a partial or an object, the one it calls."""
     while isinstance(function, functools.partial):
         function = function.func
     is_written = inspect.isroutine(function) or inspect.isclass(function)
@@ -260,20 +260,20 @@ def written_as(function: Any) -> Any:
 
 
 def output_of(run: Callable[..., Any]) -> str:
-    """Write what a function returns as `Arguments.signature` writes types; "" where that tells nothing."""
+    """Write a function's return type as `Arguments.signature` does; "" if it says nothing useful."""
     try:
         kind = get_type_hints(written_as(run), include_extras=True).get("return", type(None))
         if inspect.isclass(kind) and hasattr(kind, "to_json"):  # a table, say
             return kind.__name__
         schema = TypeAdapter(kind).json_schema(mode="serialization", schema_generator=_Schema)
-    except Exception:  # annotations are code, and these are a help alone
+    except Exception:  # annotations are code; these are only a hint
         return ""
     words = type_writer(schema)(schema)
     return "" if words in ("any", "null", "object", "array") else words
 
 
 def _noted(hint: Any) -> Any:
-    """Return the annotation, a plain text in `Annotated[float, "in metres"]` as its description."""
+    """Return the annotation with the text of `Annotated[float, "in metres"]` as its description."""
     if get_origin(hint) is not Annotated:
         return hint
     kind, *further = get_args(hint)
@@ -283,14 +283,14 @@ def _noted(hint: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """The output of an earlier step, or what stands in it at a path of keys and of numbers from 0."""
+    """The output of an earlier step, or the part of it at a path of keys and zero-based indices."""
 
     module: str
     path: tuple[str, ...] = ()
 
     @classmethod
     def parse(cls, text: str, earlier: Collection[str]) -> Reference | None:
-        """Return what a whole text refers to; None for text that names no earlier step, and is itself."""
+        """Return the reference that a whole text is, or None for literal text that names no earlier step."""
         match = _REFERENCE.fullmatch(text)
         if match is None or not (name := _step_called(match[1], earlier)):
             return None
@@ -301,7 +301,7 @@ class Reference:
         return f"${self.module}{''.join(parts)}"
 
     def value(self, state: State) -> Any:
-        """Return the latest value that it has. Raises `BadArguments` where there is none."""
+        """Return the latest value referred to. Raises `BadArguments` if the step failed."""
         ran = [record for record in state.executed if record.step.module == self.module]
         if not ran or ran[-1].error is not None:
             raise BadArguments(f"there is no {self}: {self.module} failed")
@@ -312,12 +312,12 @@ class Reference:
 
 
 def _step_called(name: str, earlier: Collection[str]) -> str:
-    """Return the earlier step that is meant, as models write names; "" for none."""
+    """Return the earlier step that is meant, allowing for how models write names; "" if none."""
     return name if name in earlier else next((each for each in earlier if as_name(each) == as_name(name)), "")
 
 
 def _part_of(value: Any, part: str, place: Reference) -> Any:
-    """Return what a mapping, a list or a table has under a key or number."""
+    """Return the item of a mapping, a list or a table at a key or index."""
     if isinstance(value, Table):
         value = {name: getattr(value, name) for name in _OF_A_TABLE}
     if isinstance(value, Mapping):
@@ -328,7 +328,7 @@ def _part_of(value: Any, part: str, place: Reference) -> Any:
         if part.isdecimal() and int(part) < len(value):
             return value[int(part)]
         raise BadArguments(f"{place} is a list of {len(value):,} and has no {part!r}; the first is {place}.0")
-    raise BadArguments(f"{place} is no mapping, list or table, and nothing in it is called {part!r}")
+    raise BadArguments(f"{place} is not a mapping, list or table, so it has no {part!r}")
 
 
 def _texts_with_dollar(value: Any) -> Iterator[str]:
@@ -349,28 +349,28 @@ def references(value: Any, earlier: Collection[str]) -> Iterator[Reference]:
 def _check_references(
     value: Any, earlier: Collection[str], planned: Collection[str], inputs: Collection[str]
 ) -> None:
-    """Raise `PlanError` for a text that begins as a reference to an earlier step, and is none.
+    """Raise `PlanError` for text that starts like a reference to an earlier step but is not a valid one.
 
-    Also for one that refers to a step of the plan that does not come before, or to an input.
+    Also for a reference to a step that does not come before, or to an input.
     """
     for text in _texts_with_dollar(value):
         if Reference.parse(text, earlier) is not None:
             continue
         if (later := Reference.parse(text, planned)) is not None:
-            what, mend = f"refers to {later.module}, which does not come before", "Call it before"
+            what, fix = f"refers to {later.module}, which does not come before", "Call it before"
         elif (named := _REFERENCE.fullmatch(text)) and named[1] in inputs:
-            what, mend = 'names an input, and "$" stands for the output of an earlier step', _THE_VALUE
+            what, fix = 'names an input, but "$" refers to the output of an earlier step', _THE_VALUE
         elif (named := _BEGINS.match(text)) and _step_called(named[1], earlier):
-            what = f"begins as a reference to {named[1]}, and is none"
-            mend = f'Write "${named[1]}.KEY" or "${named[1]}[\'A KEY\']" alone'
+            what = f"starts like a reference to {named[1]} but is not valid"
+            fix = f'Write only "${named[1]}.KEY" or "${named[1]}[\'A KEY\']"'
         else:
             continue
-        hint = f'{mend}, or "$$…" for a text that begins with a dollar.'
+        hint = f'{fix}, or "$$…" for a text that begins with a dollar.'
         raise PlanError(f"{text[:60]!r} {what}", hint=hint)
 
 
 def filled(value: Any, state: State) -> Any:
-    """Return the value with the outputs of earlier steps in the place of references, and dollars for "$$"."""
+    """Return the value with references replaced by the outputs of earlier steps, and "$$" by a dollar."""
     if isinstance(value, str):
         if not value.startswith("$"):
             return value

@@ -1,4 +1,4 @@
-"""The events of a run, and what they hold: steps, plans, failures.
+"""The events of a run and their contents: steps, plans, failures.
 
 Six kinds of events make a run: `RunStarted` (the input), `Plan` (steps to take, or a refused plan),
 `Approval` (steps that a person is asked to allow, or the answer), `StepRecord` (one step taken), `Nested`
@@ -22,7 +22,7 @@ PlanKind = Literal["proposed", "replan", "repair", "on_error", "fallback"]
 Said = Literal["asked", "yes", "no", "begun"]
 Ran = Mapping[tuple[str, ...], int]
 
-# How a failure is described to a model: the words of an error may hold paths, hosts and names of libraries.
+# Failures as a model sees them: an error's own text may hold paths, hosts and library names.
 _TO_A_MODEL: Mapping[str, str] = {
     "InputError": "what it was given cannot be used",
     "InventoryError": "it is not set up here",
@@ -37,17 +37,17 @@ _TO_A_MODEL: Mapping[str, str] = {
 }
 _FAILED = "it failed"
 ONE_QUESTION = "for_one_question"
-"""The setting of a run that names the modules whose changes of the input hold for its question alone."""
+"""The setting of a run that lists the modules whose input changes apply only to the current question."""
 _MAX_ARGUMENTS_CHARS, _MAX_REPR_CHARS = 200, 300
 LONGEST_REPLY = 4_000  # characters
 
 
 @dataclass(frozen=True, slots=True)
 class Redo:
-    """How a repair runs a step again: as which attempt (0 ran first) and how much warmer.
+    """How a repair runs a step again: which attempt it is (0 ran first) and how much warmer to sample.
 
-    Nothing comes after the `last` attempt. `reply` is what the model had said, up to `LONGEST_REPLY`, and
-    `fault` what was wrong with it, if the model is to see that.
+    Nothing follows the `last` attempt. `reply` is the model's earlier reply, up to `LONGEST_REPLY`, and
+    `fault` its error, if the model is to see it.
     """
 
     attempt: int
@@ -59,7 +59,7 @@ class Redo:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Step:
-    """One module to run, by name: with the arguments that a planner chose, and as a redo where it is one."""
+    """One module to run, by name, with the arguments a planner chose and the redo it is part of, if any."""
 
     module: str
     args: Mapping[str, Any] | None = None
@@ -69,14 +69,14 @@ class Step:
         """Write the step on one line, with its arguments: `weather (city: "Paris")`."""
         if not self.args:
             return self.module
-        given = (f"{k}: {json.dumps(values.to_json(v), ensure_ascii=False)}" for k, v in self.args.items())
-        return f"{self.module} ({one_line(', '.join(given), _MAX_ARGUMENTS_CHARS)})"
+        parts = (f"{k}: {json.dumps(values.to_json(v), ensure_ascii=False)}" for k, v in self.args.items())
+        return f"{self.module} ({one_line(', '.join(parts), _MAX_ARGUMENTS_CHARS)})"
 
     def __repr__(self) -> str:
         return f"<Step {self}>"
 
     def to_json(self) -> dict[str, Any]:
-        """Write the step as JSON; `from_json` gives it back."""
+        """Write the step as JSON; `from_json` reads it back."""
         written: dict[str, Any] = {"module": self.module}
         if self.args is not None:
             written["args"] = values.to_json(self.args)
@@ -86,17 +86,17 @@ class Step:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Step:
-        """Read what `to_json` wrote."""
+        """Return the step that `to_json` wrote."""
         redo = Redo(**data["redo"]) if "redo" in data else None
         return cls(data["module"], values.from_json(data.get("args")), redo)
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why a step, a plan or a run went wrong: the error's class, what it said, where, and what to do.
+    """Why a step, a plan or a run failed: the error's class, its message, where, and what to do.
 
-    A class of the user's own counts as the class of `chameleon.errors` that it is made from. `cause` is what
-    was raised, as long as the process lives.
+    A user-defined class counts as its nearest base class in `chameleon.errors`. `cause` is the exception
+    itself, kept only while the process lives.
     """
 
     kind: str
@@ -108,22 +108,22 @@ class Failure:
 
     @classmethod
     def of(cls, error: BaseException, where: str = "") -> Failure:
-        """Return the failure that an error is; `where` is added to the place that the error names itself."""
+        """Return an error as a failure; `where` is put before the place that the error names."""
         error = lack_of(error) or error
         if isinstance(error, ChameleonError):
-            # The nearest class of ours: what a run does next depends on it.
-            ours = (kind for kind in type(error).__mro__ if kind.__module__ == ChameleonError.__module__)
+            # The nearest class of chameleon.errors decides what a run does next.
+            known = (kind for kind in type(error).__mro__ if kind.__module__ == ChameleonError.__module__)
             place = ": ".join(part for part in (where, error.where) if part)
-            return cls(next(ours).__name__, error.what, error.hint, place, error, error.code)
+            return cls(next(known).__name__, error.what, error.hint, place, error, error.code)
         try:
             message = str(error) or "no message"
-        except Exception:  # whatever a user's class does when it is written out
+        except Exception:  # a user's `__str__` may raise anything
             message = "its message cannot be read"
         return cls(type(error).__name__, message, where=where, cause=error)
 
     @property
     def exception(self) -> ChameleonError:
-        """Return the error to raise, of the class that is named; what was raised is its cause."""
+        """Return the error to raise, of the recorded class, with the original exception as its cause."""
         named = getattr(errors, self.kind, None)
         if not (isinstance(named, type) and issubclass(named, ChameleonError)):
             named = ModuleError
@@ -133,20 +133,20 @@ class Failure:
 
     @property
     def advice(self) -> str:
-        """Return what was wrong and what to do, without the place."""
+        """Return the message and the hint, without the place."""
         return f"{self.message.rstrip('.')}. {self.hint}" if self.hint else self.message
 
     @property
     def reason(self) -> str:
-        """Return what is wrong in a few plain words for a model: nothing that the error said."""
+        """Return the failure in a few plain words for a model, with nothing from the error's own text."""
         return _TO_A_MODEL.get(self.kind, _FAILED)
 
     def __str__(self) -> str:
         return f"{self.where}: {self.advice}" if self.where else self.advice
 
     def to_json(self) -> dict[str, str]:
-        told = {"kind": self.kind, "message": self.message, "hint": self.hint, "where": self.where}
-        return {**told, "code": self.code} if self.code else told
+        data = {"kind": self.kind, "message": self.message, "hint": self.hint, "where": self.where}
+        return {**data, "code": self.code} if self.code else data
 
     @classmethod
     def from_json(cls, data: Mapping[str, str]) -> Failure:
@@ -155,15 +155,15 @@ class Failure:
 
 
 def not_approved(step: Step) -> Failure:
-    """Return why a step that a person did not allow is not run."""
+    """Return the failure of a step that a person did not approve."""
     return Failure(errors.NotApproved.__name__, f"{step} was not approved", where=f"module {step.module}")
 
 
 @dataclass(frozen=True, slots=True)
 class RunStarted:
-    """A run begins: its inventory, its input, and the settings that made it.
+    """The start of a run: its inventory, its input, and its settings.
 
-    `at` is when, in seconds since 1970; 0 where the log does not say.
+    `at` is the start time in seconds since 1970; 0 if the log does not record it.
     """
 
     inventory: str
@@ -176,10 +176,10 @@ class RunStarted:
 class Plan:
     """The steps to take next, who chose them (`by`) and why (`note`).
 
-    As an event it replaces what is still pending, unless `refused` says what is wrong with it. `kind` tells
-    a planner's proposal, or its other plan after a failure ("replan"), from what the inventory has for a
-    step that failed: its repair, its `on_error` plan (both `by` that module), or the fallback. `path` is the
-    place that planners of planners keep: the number of the planner or of the attempt, the outermost first.
+    As an event it replaces the pending steps, unless `refused` says what is wrong with it. `kind` separates
+    a planner's proposal, or its other plan after a failure ("replan"), from the inventory's response to a
+    failed step: its repair, its `on_error` plan (both `by` that module), or the fallback. `path` is the
+    position within nested planners: the number of the planner or of the attempt, outermost first.
     """
 
     steps: tuple[Step, ...]
@@ -200,11 +200,11 @@ class Plan:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Return the names of its modules, in order."""
+        """Return the names of the modules, in order."""
         return tuple(step.module for step in self.steps)
 
     def without(self, left_out: Collection[str]) -> Plan:
-        """Return the plan without the steps of these modules, with a note that says so."""
+        """Return the plan without the steps of these modulesand a note that says so."""
         dropped = sorted({name for name in self.names if name in left_out}) if left_out else ()
         if not dropped:
             return self
@@ -216,10 +216,10 @@ class Plan:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class StepRecord:
-    """One step taken: what the module returned, what it changed, what it cost, or why it failed.
+    """One step taken: its output, its changes, its cost, and why it failed, if it did.
 
-    `dropped` marks work done in parallel with a step that failed: its calls count, its output does not.
-    `beside` says that it ran at the same time as the step before.
+    `dropped` marks work done in parallel with a step that failed: its calls count, but its output does not.
+    `beside` means that it ran at the same time as the previous step.
     """
 
     step: Step
@@ -238,33 +238,33 @@ class StepRecord:
 
 @dataclass(frozen=True, slots=True)
 class Nested:
-    """Something happens in the run of an inventory, which the pending step of that module runs."""
+    """An event in the run of an inventory that the pending step of that module runs."""
 
     module: str
     event: Event
 
     @property
     def calls(self) -> tuple[Call, ...]:
-        """Return the model calls of that event."""
+        """Return the model calls of the inner event."""
         return getattr(self.event, "calls", ())
 
     @property
     def innermost(self) -> Event:
-        """Return what happens in the run within, or in the one within that."""
+        """Return the event of the innermost run."""
         return self.event.innermost if isinstance(self.event, Nested) else self.event
 
 
 @dataclass(frozen=True, slots=True)
 class Approval:
-    """A person is asked whether pending steps may run, or has answered; `by` says who, or by what way.
+    """A person is asked whether pending steps may run, or has answered; `by` says who or what answered.
 
-    "begun" says that steps which were allowed now run: the yes is used up, whatever comes of them.
+    "begun" records that approved steps are now running: the approval is used up, whatever the outcome.
     """
 
     steps: tuple[Step, ...]
     said: Said
     by: str = ""
-    calls: ClassVar[tuple[Call, ...]] = ()  # no model has a part in it
+    calls: ClassVar[tuple[Call, ...]] = ()  # involves no model
 
     def __str__(self) -> str:
         return ", ".join(map(str, self.steps))
@@ -272,9 +272,9 @@ class Approval:
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """A model was asked without a parameter that is set for it, and why.
+    """A model was called without a parameter that is set for it, and why.
 
-    Only logs of earlier versions have it as an event, which changes nothing: calls tell the same.
+    Only logs of earlier versions have it as an event, which changes nothing; calls now record the same.
     """
 
     model: str
@@ -288,7 +288,7 @@ class Dropped:
 
     @classmethod
     def of_calls(cls, calls: Iterable[Call]) -> list[Dropped]:
-        """Return the parameters that calls were made without, each once for each model."""
+        """Return the parameters that calls were made without, each once per model."""
         every = (
             cls(call.model, name, call.params.get(name), why)
             for call in calls
@@ -299,7 +299,7 @@ class Dropped:
 
 @dataclass(frozen=True, slots=True)
 class RunEnded:
-    """A run ends: answered, declined, failed, or out of budget."""
+    """The end of a run: answered, declined, failed, or out of budget."""
 
     reason: Reason
     error: Failure | None = None

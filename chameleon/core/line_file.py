@@ -1,4 +1,4 @@
-"""Files of whole lines: appended from several threads, by one process at a time."""
+"""Files of whole lines, appended to by several threads of one process at a time."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if sys.platform != "win32":
 
 
 def private(path: str, flags: int) -> int:
-    """Open a file as `open` has it (its `opener`); one that is made is for its owner alone."""
+    """Open a file, as an `opener` for `open`; a new file is readable only by its owner."""
     return os.open(path, flags, 0o600)
 
 
 class LineFile:
     """Append whole lines from several threads, one process at a time.
 
-    Every line is handed to the operating system at once, so that a killed process loses none. Raises
-    `LogError` when another run has the file open, `InputError` for what is no regular file. `what` names the
-    file in errors; `hint` says what to do when it cannot be used.
+    Every line is handed to the operating system at once, so a killed process loses none. Raises `LogError`
+    if another run has the file open, `InputError` if it is not a regular file. `what` names the file in
+    errors; `hint` says what to do when it cannot be used.
     """
 
     def __init__(self, path: str | os.PathLike[str], what: str = "log", hint: str = "") -> None:
@@ -35,9 +35,9 @@ class LineFile:
         self._file = self._opened()
 
     def whole_lines(self) -> Iterator[tuple[int, bytes]]:
-        """Yield every whole line with the place where it starts; what follows the last of them is cut off.
+        """Yield every whole line with the offset where it starts, then cut off an unfinished last line.
 
-        An unfinished line is yielded too, without a line feed at its end, before it is cut off: raise to
+        The unfinished line is yielded too, without a line feed, before it is cut off: raise an exception to
         keep it.
         """
         end = 0
@@ -52,17 +52,17 @@ class LineFile:
             raise self._unusable("read", problem) from problem
 
     def append(self, line: bytes) -> int:
-        """Write one line, and return the place where it starts.
+        """Write one line and return the offset where it starts.
 
-        Raises `LogError` when the disk takes no more; the file then ends with the line before. Raises it too
-        when the file was deleted: what is written then is kept nowhere.
+        Raises `LogError` if the disk is full, and the file then ends with the previous line. Raises it too
+        if the file was deleted, because anything written after that is lost.
         """
         with self._lock:
             file = self._file.fileno()
-            found = os.fstat(file)
-            if found.st_nlink == 0:
+            info = os.fstat(file)
+            if info.st_nlink == 0:
                 raise self._unwritten("the file was deleted")
-            start = found.st_size
+            start = info.st_size
             try:
                 while (written := os.write(file, line)) < len(line):
                     line = line[written:]
@@ -73,13 +73,13 @@ class LineFile:
 
     @property
     def size(self) -> int:
-        """How many bytes the file has."""
+        """Return the size of the file in bytes."""
         with self._lock:
             return os.fstat(self._file.fileno()).st_size
 
     @property
     def is_in_place(self) -> bool:
-        """Return whether the file still lies where it was opened."""
+        """Return whether the path still names the file that is open."""
         try:
             with self._lock:
                 return os.path.samestat(os.fstat(self._file.fileno()), self.path.stat())
@@ -87,18 +87,18 @@ class LineFile:
             return False
 
     def cut(self, start: int) -> None:
-        """Drop the line that starts there, and all after it."""
+        """Drop the line that starts at this offset and everything after it."""
         with self._lock:
             self._file.truncate(start)
 
     def rewrite(self, lines: Iterable[bytes]) -> None:
-        """Put these lines in the place of all that is there; a crash leaves the old lines or the new ones."""
-        beside = self.path.with_name(f"{self.path.name}.new")
+        """Replace the contents with these lines; a crash leaves either the old lines or the new ones."""
+        new = self.path.with_name(f"{self.path.name}.new")
         with self._lock:
             try:
-                with open(beside, "wb", opener=private) as file:
+                with open(new, "wb", opener=private) as file:
                     file.writelines(lines)
-                beside.replace(self.path)
+                new.replace(self.path)
             except OSError as problem:
                 raise self._unwritten(problem.strerror) from problem
             self._file.close()
@@ -109,7 +109,7 @@ class LineFile:
         self._file.close()
 
     def _opened(self) -> FileIO:
-        """Open the file to read and to append; keep other processes out of it, where the system can."""
+        """Open the file to read and append, locking out other processes where the system supports it."""
         try:
             if self.path.exists() and not self.path.is_file():  # a device or a pipe may never end
                 what = f"cannot open the {self.what}: it is not a regular file"

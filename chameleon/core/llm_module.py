@@ -1,4 +1,4 @@
-"""What asks a model: `AsksModel` for modules and planners alike, `LLMModule`, and votes over its replies."""
+"""Parts that ask a model: `AsksModel` for modules and planners, `LLMModule`, and votes over replies."""
 
 from __future__ import annotations
 
@@ -39,20 +39,20 @@ if TYPE_CHECKING:
 
 Weights = Literal["given", "rank"]
 Structured = Literal[True, False, "auto"]
-FOR_GOOD = (AuthFailed, ContextTooLong, NoModel, RateLimited)  # no other form of a request mends it
+FOR_GOOD = (AuthFailed, ContextTooLong, NoModel, RateLimited)  # rephrasing the request does not help
 _IN_FORM = "Reply in JSON of the schema that is asked for, whatever form is told or shown here."
-_MAX_FAULT_CHARS = 500  # characters
+_MAX_FAULT_CHARS = 500
 RAISE_LIMIT = "Raise llm.max_tokens if such an answer is that long; else the model may never end."
 
 
 @dataclass(frozen=True)
 class Asking:
-    """What an inventory says of a part that asks a model.
+    """The inventory's settings for a part that asks a model.
 
     - `params`: parameters of the call, such as {"max_tokens": 256}.
-    - `folders`, `place`: where its prompt is looked for, and the file and line that name it.
-    - `model`: a model of its own, "provider:name", with `connection` (retries, timeout, prices).
-    - `has_own_stop`: whether the stop texts of its prompt count.
+    - `folders`, `place`: where to look for its prompt, and the file and line that name it.
+    - `model`: the part's own model, "provider:name", with `connection` (retries, timeout, prices).
+    - `has_own_stop`: whether to use the stop texts of its prompt.
     """
 
     params: Mapping[str, Any] = field(default_factory=dict)
@@ -68,9 +68,9 @@ class AsksModel:
 
     - `prompt`: the prompt file, such as "folder/name", next to the inventory or shipped; the inventory may
       name another.
-    - `structured`: whether replies are held to a JSON schema, if there is one for them: "auto" if the
-      model is known to offer that, and has refused none; the text form is the fallback.
-    - `folders`: where the prompt of a class that is used from Python is looked for.
+    - `structured`: whether replies must follow a JSON schema, if the part has one. "auto" does so if the
+      model is known to support it and has refused none; otherwise the prompt asks for text.
+    - `folders`: where to look for the prompt when the class is used from Python.
 
     Shipped classes may set `_asking`.
     """
@@ -85,14 +85,14 @@ class AsksModel:
     def _template(self) -> Prompt:
         """Read the prompt file on first use. Raises `PromptError` if it is missing."""
         if not self.prompt:
-            raise InventoryError(f"{self.name} names no prompt file", hint="Set `prompt:` in the inventory.")
+            raise InventoryError(f"{self.name} has no prompt file", hint="Set `prompt:` in the inventory.")
         try:
             return Prompt.load(self.prompt, self._asking.folders or getattr(self, "folders", ()))
-        except PromptError as problem:  # a fault in the file has its own place
+        except PromptError as problem:  # an error inside the file has its own place
             raise problem if problem.where else problem.at(self._asking.place) from None
 
     def with_llm(self, llm: Any) -> Self:
-        """Return a copy that asks this model, or its own."""
+        """Return a copy that asks this model, or the part's own model if it has one."""
         params, copied = self._asking.params, copy.copy(self)
         copied._llm = connected(self.name, self._asking, llm)
         if copied._llm is not None:
@@ -102,25 +102,25 @@ class AsksModel:
         return copied
 
     def _redo_params(self, warmer: float) -> dict[str, Any]:
-        """Return the parameters of a redo: a temperature so much higher, where one is set at all."""
+        """Return the parameters of a redo: the temperature raised by `warmer`, if one is set."""
         temperature = self.model.params.get("temperature")
         if temperature is None:
             return {}
-        most = max(float(temperature), 1.0)  # Claude takes no more
-        return {"temperature": min(float(temperature) + warmer, most)}
+        highest = max(float(temperature), 1.0)  # Claude's maximum
+        return {"temperature": min(float(temperature) + warmer, highest)}
 
     @property
     def _stop_params(self) -> dict[str, Any]:
-        """Return the stop texts of the prompt as a parameter, unless others were given for all calls."""
+        """Return the prompt's stop texts as a parameter, unless others are set for all calls."""
         stop = self._template.stop if self._asking.has_own_stop else ()
         return {"stop": list(stop)} if stop else {}
 
     def _replies(
         self, messages: Messages, n: int = 1, *, schema: Mapping[str, Any] | None = None, **options: Any
     ) -> list[Reply]:
-        """Ask for n samples, in the form of the schema where `structured` says so and the model offers it."""
+        """Ask for n samples, following the schema if `structured` says so and the model supports it."""
         offer = "known" if self.structured is True else self.model.offers("schema") if self.structured else ""
-        if self.structured and self.model.is_replay:  # it knows what was asked, whatever is known here
+        if self.structured and self.model.is_replay:  # the store knows how the recorded run asked
             offer = offer or "known"
         if schema is None or not offer:
             return self._samples(messages, n, **options)
@@ -146,9 +146,9 @@ class AsksModel:
 
     @property
     def model(self) -> LLM:
-        """Return the model. Raises `NoModel` when none is connected."""
+        """Return the model. Raises `NoModel` if none is connected."""
         if self._llm is None:
-            raise NoModel(f"{self.name} asks a model, and none is connected")
+            raise NoModel(f"{self.name} asks a model, but none is connected")
         return self._llm
 
 
@@ -156,11 +156,11 @@ class LLMModule(AsksModel, Module):
     """Render a prompt from the state, ask the model, and parse the reply.
 
     - `prompt`, `structured`: see `AsksModel`.
-    - `parse(text)`: the reply as a value; raise `StepRejected` for a reply that cannot be used.
-    - `samples`, `vote`: ask that many times and take the most frequent value ("majority", ties to the
+    - `parse(text)`: return the reply as a value; raise `StepRejected` for an unusable reply.
+    - `samples`, `vote`: ask that many times and take the most frequent value ("majority", ties go to the
       value seen first) or the first that parses ("first").
-    - `salvage(text, state, is_cut=…)`: what a rejected text is worth where nothing else comes any more: a
-      repair's last attempt, or one that says again what was rejected.
+    - `salvage(text, state, is_cut=…)`: return what can be used of a rejected reply when no retry follows: on
+      a repair's last attempt, or when the model repeats its rejected reply.
     - `table_view`: how tables are written into the prompt, and how much of them and of each text.
     """
 
@@ -168,24 +168,24 @@ class LLMModule(AsksModel, Module):
     vote: Literal["majority", "first"] = "majority"
     table_view: TableView = TableView()
     uses: ClassVar[Keys] = ("model",)
-    _takes_cut_off: ClassVar[bool] = False  # whether a reply cut off at `max_tokens` is of use, not rejected
+    _takes_cut_off: ClassVar[bool] = False  # whether to use a reply cut off at `max_tokens`, not reject it
 
     def parse(self, text: str) -> Any:
-        """Return the value of a reply; by default the text without surrounding space."""
+        """Return the value of a reply; by default the stripped text."""
         return text.strip()
 
     def salvage(self, text: str, state: State, *, is_cut: bool) -> Any:
-        """Return the value of a rejected last attempt, or None (the default).
+        """Return the usable value of a rejected last attempt, or None (the default).
 
-        `is_cut`: whether it was cut off.
+        `is_cut`: whether the reply was cut off.
         """
         return None
 
     def slots(self, state: State) -> dict[str, Any]:
-        """Return what the prompt may use; add to it where a module has more to say."""
+        """Return the values for the prompt's slots; override it to add more."""
         slots = self._template.slots
         also = self._own_keys(state)
-        if "cache.*?" in self.traits.extra_reads:  # more than it is to tell
+        if "cache.*?" in self.traits.extra_reads:  # may read more than the prompt should show
             read = {*split_keys(self.reads or ()), *(f"cache.{key}?" for key in also)}
             kept = [key for key in state.cache if {f"cache.{key}", f"cache.{key}?"} & read]
             state = state.with_fields(cache={key: state.cache[key] for key in kept})
@@ -193,7 +193,7 @@ class LLMModule(AsksModel, Module):
         return slots_of(state, self.table_view, noted=is_noted, typed=is_typed, also=also)
 
     def _own_keys(self, state: State) -> list[str]:
-        """Return the keys of the cache that the user's own modules write, or that its entry names."""
+        """Return the cache keys that the user's modules write or the module's inventory entry names."""
         named = [
             key.strip("?").partition(".")[2] for key in self.traits.extra_reads if key.startswith("cache.")
         ]
@@ -205,21 +205,21 @@ class LLMModule(AsksModel, Module):
         return None
 
     def interpret(self, text: str, state: State) -> Any:
-        """Return the value of a reply to this state; override `parse` where the text alone decides it."""
+        """Return the value of a reply to this state; override `parse` if that needs only the text."""
         return self.parse(text)
 
     def run(self, state: State) -> Any:
         replies = self.ask(state)
         values = [self._value_or_rejection(reply, state) for reply in replies]
         rejected = all(isinstance(value, StepRejected) for value in values)
-        is_last = isinstance(values[0], CutOff) or self._is_last(replies, state)  # what was cut is not redone
+        is_last = isinstance(values[0], CutOff) or self._is_last(replies, state)  # no redo if cut off
         if rejected and is_last:
             worth = [self.salvage(each.text.strip(), state, is_cut=each.truncated) for each in replies]
             values = [value for value in worth if value is not None] or values
         return elect(values, self.vote)
 
     def _is_last(self, replies: Sequence[Reply], state: State) -> bool:
-        """Tell whether nothing comes after these replies: see `chameleon.run.decide`."""
+        """Return whether no retry follows these replies: see `chameleon.run.decide`."""
         redo = state.step.redo if state.step else None
         is_again = redo and len(replies) == 1 and replies[0].text.strip()[:LONGEST_REPLY] == redo.reply
         return redo is not None and (redo.last or bool(is_again))
@@ -227,31 +227,31 @@ class LLMModule(AsksModel, Module):
     def messages(self, state: State) -> Messages:
         """Render the prompt from the state. Override it to send more, such as a picture.
 
-        The outputs of the user's own modules precede the last turn if the prompt has no slot for them.
+        Outputs of the user's modules go before the last message if the prompt has no slot for them.
         """
         messages = self._template.render(self.slots(state))
         own = {key: state.cache[key] for key in self._own_keys(state) if key in state.cache}
         if not own or "context?" in self._template.slots or "context" in self._template.variables:
             return messages
-        found = context_of(State(cache=own), self.table_view.max_text_tokens, own)
+        context = context_of(State(cache=own), self.table_view.max_text_tokens, own)
         *before, (role, text) = messages
-        return [*before, (role, f"Known beside what follows:\n\n{found}\n\n{text}")]
+        return [*before, (role, f"Known beside what follows:\n\n{context}\n\n{text}")]
 
     def _starts_over(self, state: State) -> bool:
-        """Return whether a redo has another prompt, and is not shown what was wrong; by default it is."""
+        """Return whether a redo uses a fresh prompt that does not show the error. By default it shows it."""
         return False
 
     def ask(self, state: State) -> list[Reply]:
-        """Ask the model once for each sample. Raises `StepRejected` where it says nothing at all."""
+        """Ask the model once for each sample. Raises `StepRejected` for an empty reply."""
         redo = state.step.redo if state.step else None
         messages = [*self.messages(state), *([] if self._starts_over(state) else _mending(redo))]
-        attempt = redo.attempt if redo else 0  # numbers the samples of a repair on from those before
+        attempt = redo.attempt if redo else 0  # continues the numbering of earlier samples
         params = self._stop_params | (self._redo_params(attempt * redo.temperature_step) if redo else {})
         whole = not self._takes_cut_off
         first, schema = attempt * self.samples, self.schema(state) if self.structured else None
         try:
             return self._replies(messages, self.samples, schema=schema, first=first, whole=whole, **params)
-        except EmptyReply as empty:  # redone like a reply that cannot be read
+        except EmptyReply as empty:  # redone like an unreadable reply
             raise StepRejected(empty.what, hint=empty.hint) from None
 
     def _value_or_rejection(self, reply: Reply, state: State) -> Any:
@@ -269,18 +269,18 @@ def template_of(asker: AsksModel) -> Prompt:
 
 
 def asking_of(part: Any) -> Asking:
-    """Return what an inventory says of a part that asks a model; of any other part nothing."""
+    """Return the inventory's settings for a part that asks a model, or empty ones for other parts."""
     asking: Asking = getattr(part, "_asking", Asking())
     return asking
 
 
 def configure(part: Any, asking: Asking) -> None:
-    """Set what an inventory says of a part that asks a model."""
+    """Set the inventory's settings for a part that asks a model."""
     part._asking = asking
 
 
 def connected(name: str, asking: Asking, llm: LLM | None) -> LLM | None:
-    """Return the model of its own that a part has, else this one. Raises as `LLM.connect` does."""
+    """Return the part's own model if it has one, else this one. Raises as `LLM.connect` does."""
     if not asking.model:
         return llm
     from chameleon.llm import LLM as Model
@@ -292,16 +292,16 @@ def connected(name: str, asking: Asking, llm: LLM | None) -> LLM | None:
 
 
 def _mending(redo: Redo | None) -> Messages:
-    """Return turns that show what was wrong with the last reply, if the redo says to."""
+    """Return the messages that show what was wrong with the last reply, if the redo asks for it."""
     if redo is None or not redo.fault:
         return []
     fault = untagged(one_line(redo.fault, _MAX_FAULT_CHARS))
-    told = f"That will not do. The fault, which may quote the data: {fault}\nReply again, in the same form."
-    return [("assistant", redo.reply or "(nothing)"), ("user", told)]
+    turn = f"That will not do. The fault, which may quote the data: {fault}\nReply again, in the same form."
+    return [("assistant", redo.reply or "(nothing)"), ("user", turn)]
 
 
 def _in_form(messages: Messages) -> Messages:
-    """Say first that the schema counts: prompts tell and show the form of a text."""
+    """Add that the schema takes precedence, because prompts describe and show a text format."""
     (role, text), *others = messages
     return (
         [(role, f"{text}\n\n{_IN_FORM}"), *others] if role == "system" else [("system", _IN_FORM), *messages]
@@ -309,7 +309,7 @@ def _in_form(messages: Messages) -> Messages:
 
 
 def elect(candidates: Sequence[Any], vote: str = "majority") -> Any:
-    """Return the value that most candidates agree on, ties to the first; rejected ones have no vote.
+    """Return the value that most candidates agree on, ties to the first; rejected candidates do not vote.
 
     Raises the first rejection when nothing else is left.
     """
@@ -320,9 +320,9 @@ def elect(candidates: Sequence[Any], vote: str = "majority") -> Any:
 
 
 def votes(read: Sequence[Any], weights: Sequence[float]) -> list[tuple[Any, float]]:
-    """Return the different values that were read, each with the sum of its weights.
+    """Return the distinct values with the sum of their weights.
 
-    The most comes first, ties as met. Rejected replies (errors in place of a value) have no vote.
+    Highest weight first, ties in order of appearance. Rejected replies (errors) do not vote.
     """
     values: dict[str, Any] = {}
     sums: dict[str, float] = {}
@@ -335,11 +335,11 @@ def votes(read: Sequence[Any], weights: Sequence[float]) -> list[tuple[Any, floa
 
 
 def weights_of(replies: Sequence[Reply], weights: Weights) -> list[float]:
-    """Return what the vote of each reply counts.
+    """Return the weight of each reply in the vote.
 
-    "given": its probability (the geometric mean of its tokens') if the model reports that of every reply
-    (`llm: {logprobs: true}`), else 1. "rank": its place, as in Chain-of-Table's code, whose model reported no
-    probabilities: of n replies the first counts 1, the next (n - 1) / n, and so on.
+    "given": its probability (the geometric mean over its tokens) if the model reports one for every reply
+    (`llm: {logprobs: true}`), else 1. "rank": its position, as in Chain-of-Table's code, whose model reported
+    no probabilities: of n replies the first weighs 1, the next (n - 1) / n, and so on.
     """
     if weights == "rank":
         return [(len(replies) - rank) / len(replies) for rank in range(len(replies))]

@@ -1,4 +1,4 @@
-"""Event logs on disk: one JSON object a line, appended as things happen, whole lines only."""
+"""Event logs on disk: one JSON object per line, appended as things happen, whole lines only."""
 
 from __future__ import annotations
 
@@ -42,18 +42,18 @@ from chameleon.usage import Call, checked_seconds
 FORMAT = "chameleon-log-1"
 _SEAL = "seal"
 _log = logging.getLogger("chameleon")
-_JSON = json.JSONEncoder(allow_nan=False, check_circular=False).encode  # frozen values hold no circle
+_JSON = json.JSONEncoder(allow_nan=False, check_circular=False).encode  # frozen values have no cycles
 _OPTIONS = orjson.OPT_APPEND_NEWLINE | orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME
 _BY_ORJSON = re.compile(rb'\{"\w+":(?! )')
 _PARTED = (dict, list, tuple)
 _OUTPUT = "$output"
-_MARKS = ("dropped", "beside")  # of a step, where they are true
+_MARKS = ("dropped", "beside")  # of a step, written only if true
 _LAST_SECOND = 253_402_300_799  # of the year 9999
 _BEGINS = (b'{"event":"', b'{"event": "')
 
 
 def event_to_json(event: Event) -> dict[str, Any]:
-    """Write one event as a JSON object; `event_from_json` gives it back."""
+    """Write one event as a JSON object; `event_from_json` reads it back."""
     written: dict[str, Any]
     match event:
         case RunStarted():
@@ -105,7 +105,7 @@ def event_to_json(event: Event) -> dict[str, Any]:
 
 
 def _changes(changes: Mapping[str, Any], output: Any) -> dict[str, Any]:
-    """Write a change that is the output, or a table in it, as a reference: a large table is written once."""
+    """Write a change that is the output, or a table in it, by reference, so a large table is written once."""
     if not changes:
         return {}
     parts = output.items() if isinstance(output, Mapping) else ()
@@ -119,10 +119,10 @@ def _changes(changes: Mapping[str, Any], output: Any) -> dict[str, Any]:
 
 
 def json_line(data: Mapping[str, Any]) -> bytes:
-    """Write a JSON object as one line of a file; raises `ValueError` for a number that JSON cannot hold."""
+    """Write a JSON object as one line. Raises `ValueError` for a number that JSON cannot hold."""
     try:
         line = orjson.dumps(data, option=_OPTIONS)
-    except TypeError:  # an integer of more than 64 bits, half a surrogate pair, 255 levels
+    except TypeError:  # orjson limits: 64-bit integers, whole surrogate pairs, 254 levels
         return (_JSON(data) + "\n").encode("ascii")
     if b"null" in line and _has_nan(data):  # orjson writes a NaN as null
         raise ValueError("Out of range float values are not JSON compliant")
@@ -130,7 +130,7 @@ def json_line(data: Mapping[str, Any]) -> bytes:
 
 
 def _has_nan(parts: Any) -> bool:
-    """Return whether an infinite number, or one that is none, is among the values."""
+    """Return whether any value is infinite or NaN."""
     for each in parts.values() if isinstance(parts, dict) else parts:
         if type(each) is float:
             if not math.isfinite(each):
@@ -141,23 +141,23 @@ def _has_nan(parts: Any) -> bool:
 
 
 def read_line(line: bytes) -> Any:
-    """Read a line of JSON; raises `ValueError` for what is none, or goes down too far.
+    """Read a line of JSON. Raises `ValueError` if it is not JSON or is nested too deeply.
 
-    Lines that orjson did not write may hold what it would change: integers of more than 64 bits.
+    Lines not written by orjson may hold integers of more than 64 bits, which it would change.
     """
     try:
         return orjson.loads(line) if _BY_ORJSON.match(line) else json.loads(line)
     except RecursionError as problem:
-        raise ValueError("it goes down too far") from problem
+        raise ValueError("it is nested too deeply") from problem
 
 
 def event_from_json(data: Mapping[str, Any]) -> Event:
-    """Read one event. Raises `LogError` if the object is none, or begins a log of another format."""
+    """Read one event. Raises `LogError` if it is not an event, or starts a log of another format."""
     try:
         return _event(data)
     except LogError:
         raise
-    except Exception as problem:  # whatever comes of a damaged line
+    except Exception as problem:  # a damaged line may raise anything
         raise LogError(f"an event cannot be read: {type(problem).__name__}: {problem}") from problem
 
 
@@ -176,11 +176,11 @@ def _event(data: Mapping[str, Any]) -> Event:
     error = Failure.from_json(data["error"]) if data.get("error") else None
     seconds = checked_seconds(data.get("seconds", 0))
     match data["event"]:
-        case "run_started" | "begun":  # as it was called before formats had names
+        case "run_started" | "begun":  # its name before formats had names
             return _beginning(data)
         case "plan":
             if (kind := data.get("kind", "proposed")) not in get_args(PlanKind):
-                raise ValueError(f"no kind of plan: {kind!r}")
+                raise ValueError(f"unknown kind of plan: {kind!r}")
             steps = tuple(Step.from_json(step) for step in data["steps"])
             path = tuple(int(place) for place in data.get("path", ()))
             by, note, refused = (str(data[name]) for name in ("by", "note", "refused"))
@@ -193,30 +193,30 @@ def _event(data: Mapping[str, Any]) -> Event:
         case "nested":
             return Nested(str(data["module"]), _event(data["inside"]))
         case "approval":
-            if (said := data["said"]) not in get_args(Said):
-                raise ValueError(f"no answer: {said!r}")
-            return Approval(tuple(map(Step.from_json, data["steps"])), said, str(data["by"]))
+            if (answer := data["said"]) not in get_args(Said):
+                raise ValueError(f"unknown answer: {answer!r}")
+            return Approval(tuple(map(Step.from_json, data["steps"])), answer, str(data["by"]))
         case "dropped":
             return Dropped(*(data[name] for name in ("model", "parameter", "value", "why")))
         case "run_ended":
             if data["reason"] not in get_args(Reason):
-                raise LogError(f"a run has ended for an unknown reason: {data['reason']!r}")
+                raise LogError(f"a run ended for an unknown reason: {data['reason']!r}")
             return RunEnded(data["reason"], error, calls)
         case kind:
-            raise LogError(f"an event is of an unknown kind: {kind!r}")
+            raise LogError(f"unknown kind of event: {kind!r}")
 
 
 def _beginning(data: Mapping[str, Any]) -> RunStarted:
     if (written_format := data.get("format")) != FORMAT:
         named = f"has the format {written_format!r}" if written_format else "names no format"
         raise LogError(
-            f"the log {named}, and this version reads {FORMAT}",
-            hint="Read it with the version of Chameleon that wrote it, or begin a new log.",
+            f"the log {named}, but this version reads {FORMAT}",
+            hint="Read it with the version of Chameleon that wrote it, or start a new log.",
         )
     if not isinstance(run_input := values.from_json(data["input"]), Mapping):
-        raise TypeError("the input is no mapping")
+        raise TypeError("the input is not a mapping")
     if not 0 <= (at := float(data.get("at", 0))) <= _LAST_SECOND:
-        raise ValueError("the time of its beginning is none")
+        raise ValueError("the start time is out of range")
     return RunStarted(data["inventory"], run_input, values.from_json(data.get("settings", {})), at)
 
 
@@ -230,9 +230,9 @@ def _read_changes(data: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
 
 
 def before_failure(events: Sequence[Event]) -> int:
-    """Count the events before the failure that ended a run: all of them, if it ended otherwise.
+    """Count the events before the failure that ended a run, or all of them if it did not fail.
 
-    The end of a run that failed or ran out of budget is left out, with the failed steps and plans before it.
+    The end of a failed run is not counted, nor are the failed steps and plans just before it.
     """
     kept = len(events)
     if kept and isinstance(events[-1], RunEnded):
@@ -242,7 +242,7 @@ def before_failure(events: Sequence[Event]) -> int:
 
 
 def _is_failed(event: Event) -> bool:
-    """Return whether it is a failed run, step or plan, or an old log's word of what comes after."""
+    """Return whether the event is a failed run, step or plan, or an old log's note on one."""
     match event:
         case Nested():
             return _is_failed(event.event)
@@ -254,13 +254,13 @@ def _is_failed(event: Event) -> bool:
 
 
 def _is_yes(event: Event) -> bool:
-    """Return whether the event allows steps of the run, or of one within it."""
+    """Return whether the event allows steps of the run or of a nested one."""
     happened = event.innermost if isinstance(event, Nested) else event
     return isinstance(happened, Approval) and happened.said == "yes"
 
 
 def settings_in(path: Path | None) -> Mapping[str, Any]:
-    """Return the settings of the run in a file; none where there is no run yet, or no file."""
+    """Return the settings of the run in a file; empty without a file or a run in it."""
     with suppress(OSError, ValueError, ChameleonError):
         if path is not None and path.is_file():
             with path.open("rb") as lines:
@@ -270,21 +270,21 @@ def settings_in(path: Path | None) -> Mapping[str, Any]:
 
 
 class EventLog:
-    """A file of events that survives a crash: what it holds is whole lines, in order.
+    """A file of events that survives a crash: it holds whole lines, in order.
 
-    Opening reads the events already there and cuts off a line that was not finished. Several threads may
-    append, one process at a time. Raises `LogError` naming the file and line when a whole line is not an
-    event, or when another run has the file open; `InputError` for what is no regular file.
+    Opening it reads the existing events and cuts off an unfinished last line. Several threads of one process
+    may append. Raises `LogError` naming the file and line if a whole line is not an event, or if another run
+    has the file open; `InputError` if it is not a regular file.
 
-    A yes that is appended is sealed (`chameleon.signing`) with all that the file holds before it. One
-    that this user has not sealed does not count: it is left out of `events`, with a warning.
+    An approval is sealed (`chameleon.signing`) together with everything before it in the file. An approval
+    not sealed by this user does not count: it is left out of `events`, with a warning.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
         self.events: list[Event] = []
-        self._before = hashlib.sha256()  # of the lines that the file has
-        self._uncounted = 0  # lines that `events` leaves out
+        self._before = hashlib.sha256()  # of the lines in the file
+        self._uncounted = 0  # lines left out of `events`
         self._lock = threading.Lock()
         self._file = LineFile(path, hint="Or give another file for the log.")
         try:
@@ -298,7 +298,7 @@ class EventLog:
         return f"<EventLog {self.path}: {len(self.events):,} events>"
 
     def _read(self, line: bytes, number: int) -> None:
-        """Read an event that the file holds; a line that we left unfinished holds none."""
+        """Read an event from the file; a line left unfinished by a crash holds none."""
         if not line.endswith(b"\n"):
             if not any(begins.startswith(line[: len(begins)]) for begins in _BEGINS):
                 what = f"line {number} is not an event"
@@ -308,7 +308,7 @@ class EventLog:
         if not _is_yes(event) or is_sealed(self._content(event), str(read_line(line).get(_SEAL, ""))):
             self._take(event)
         else:
-            what = "another user gave it, or what is before it was changed"
+            what = "another user gave it, or the lines before it were changed"
             _log.warning("%s: line %d: the approval does not count: %s", self.path, number, what)
             self._uncounted += 1
         self._before.update(line)
@@ -316,7 +316,7 @@ class EventLog:
     def append(self, event: Event) -> None:
         """Write one event as one line and hand it to the operating system at once.
 
-        Raises `LogError` when the disk takes no more; the file then ends with the line before.
+        Raises `LogError` if the disk is full; the file then ends with the previous line.
         """
         data = event_to_json(event)
         with self._lock:
@@ -328,19 +328,19 @@ class EventLog:
             self._take(event)
 
     def _take(self, event: Event) -> None:
-        """Keep an event that the file has."""
+        """Add an event that is in the file to `events`."""
         self.events.append(event)
 
     def _content(self, event: Event) -> bytes:
-        """Return what the seal of a yes is made of: all lines before it, and what it allows."""
+        """Return the content that an approval's seal covers: all lines before it, and the approval."""
         return self._before.digest() + json_line(event_to_json(event))
 
     def forget_failure(self) -> None:
-        """Drop the end of a run that failed or ran out of budget, and the failed steps and plans before it.
+        """Drop the end of a run that failed or ran out of budget, with the failed steps and plans before it.
 
-        The run can then go on from its last good step, with another model, key or budget. For a step that was
-        approved, and failed, approval is asked again. What is dropped is gone from the file; a run that was
-        answered or declined stays as it is.
+        The run can then resume from its last good step with another model, key or budget. A step that was
+        approved and failed needs approval again. Dropped lines are deleted from the file; a run that was
+        answered or declined is not changed.
         """
         kept = before_failure(self.events)
         if kept < len(self.events):

@@ -1,4 +1,4 @@
-"""Secrets are masked where an event is made: what the log, the next step, spans and pages see is the same."""
+"""Mask secrets where an event is made, so that the log, later steps, spans and pages all see the same."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from chameleon.values import ReadOnly
 
 
 def masked(value: Any, secrets: Sequence[str]) -> Any:
-    """Return an event, or a part of one, without these secrets; the same object where it holds none.
+    """Return an event, or a part of one, without these secrets; the same object if it holds none.
 
-    Secrets of fewer than 12 characters stay, since words of an answer may equal them (`mask_known`).
+    Secrets of fewer than 12 characters stay, because an answer may contain the same word (`mask_known`).
     """
     if isinstance(value, str):
         return mask_known(value, secrets)
     if not secrets or value is None or isinstance(value, (bool, int, float)):
         return value
-    if isinstance(value, Table):  # all cells at once: to walk over many takes long
+    if isinstance(value, Table):  # search all cells at once: a loop over many is slow
         text = "\n".join(chain([value.caption], value.header, chain.from_iterable(value.rows)))
         if not any(secret in text for secret in secrets):
             return value

@@ -1,4 +1,4 @@
-"""`Module`: one tool. Subclass it and write `run`: that is all."""
+"""`Module`: one tool. Subclass it and write `run`; nothing else is required."""
 
 from __future__ import annotations
 
@@ -41,17 +41,17 @@ _KEY = re.compile(r"(input|cache)\.([A-Za-z_][A-Za-z0-9_]*|\*)|history")
 
 @dataclass(frozen=True)
 class Traits:
-    """What the engine knows of a module besides its card; most modules of your own need none of it.
+    """Facts about a module that only the engine needs; your own modules rarely set any.
 
-    - `returns`: the type of its output for the card, such as "{temp: number}"; of a function its own.
+    - `returns`: the type of its output for the card, such as "{temp: number}"; a function's own by default.
     - `non_text`: keys of its `writes` that hold no text for a model, such as coordinates: if the module
-      fails, no prompt names them as missing.
-    - `takes_code`: a language, such as "sql"; a model may then call it by a block of code, its one argument.
+      fails, no prompt lists them as missing.
+    - `takes_code`: a language, such as "sql"; a model may then call it with a code block as its argument.
     - `exclusive_group`: steps of modules with the same name here never run in parallel: a server's tools.
-    - `server_name`, `server_schema`: its name on its server, which plans may write as well, and what the
-      server says of it, as JSON, which the log of a run keeps.
-    - `arguments`: what a plan gives it; by default read from the signature of `run`.
-    - `shows_own_keys`: its prompt shows what modules of your own wrote under keys of their own. The inventory
+    - `server_name`, `server_schema`: its name on its server, which plans may also use, and the server's
+      description of it, as JSON, which is kept in the log of a run.
+    - `arguments`: the arguments a plan gives it; by default read from the signature of `run`.
+    - `shows_own_keys`: its prompt shows what the user's modules wrote under their own keys. The inventory
       adds those to `extra_reads`, which also has `reads:` of its entry; `known_keys` are all the others.
     """
 
@@ -72,22 +72,22 @@ class Module:
 
     Class attributes, all optional:
 
-    - `name`: how plans call it; default: the class name in snake_case.
+    - `name`: its name in plans; default: the class name in snake_case.
     - `description`, `when`: the card that the planner reads; default: the docstring.
     - `reads`, `writes`: keys such as "input.table", "cache.knowledge?" (may be missing) or
-      "cache.a|cache.b" (one of them is enough), as a tuple or one string with commas. A module that
-      declares `reads` sees nothing else, and may run in parallel with modules that it does not depend on;
-      one that does not sees everything and runs alone. `writes` defaults to "cache.<name>", and to any key
-      where `update_input` or `update_cache` is its own; if it is one key, the output goes there.
-    - `uses`: what else it needs, such as "gpu", "web" or "model", and environment variables by their names.
-    - `Args`: a pydantic model of the arguments that a plan gives it, which `run` takes by name; default: the
-      parameters of `run` besides the state.
-    - `requires_approval`: whether a person has to allow each of its steps.
-    - `max_runs`: how often a run may run it; None for no limit.
-    - `traits`: what only the engine looks at, see `Traits`.
+      "cache.a|cache.b" (either is enough), as a tuple or one string with commas. A module that declares
+      `reads` sees nothing else, and may run in parallel with modules it does not depend on; one that does
+      not sees everything and runs by itself. `writes` defaults to "cache.<name>", and to any key if the
+      class overrides `update_input` or `update_cache`; a single key receives the output.
+    - `uses`: what else it needs, such as "gpu", "web" or "model", and environment variables by name.
+    - `Args`: a pydantic model of the arguments that a plan gives it, passed to `run` by name; default: the
+      parameters of `run` after the state.
+    - `requires_approval`: whether a person must approve each of its steps.
+    - `max_runs`: how many times one run may use it; None for no limit.
+    - `traits`: settings for the engine only, see `Traits`.
 
-    Parameters are the constructor's keyword parameters; annotate them, and the inventory checks them.
-    One instance serves all threads: keep nothing on `self` after `setup`.
+    The constructor's keyword parameters are the module's settings; annotate them so that the inventory can
+    check them. One instance serves all threads: keep nothing on `self` after `setup`.
     """
 
     name: str = ""
@@ -115,23 +115,23 @@ class Module:
         return f"<module {self.name}>"
 
     def setup(self) -> None:
-        """Load what is needed once (models, clients); called before the first `run`, by one thread."""
+        """Load models, clients and the like; called once, before the first `run`, by one thread."""
 
     def check(self) -> None:
-        """Raise a `ChameleonError` when a key, a package or a server that it needs is missing.
+        """Raise a `ChameleonError` if a key, a package or a server that it needs is missing.
 
-        Called by `chameleon check`, before an evaluation, and else before the first `run`. It returns
-        nothing, and is to be cheap: it loads nothing.
+        Called by `chameleon check`, before an evaluation, and otherwise before the first `run`. It must be
+        cheap: load nothing and return nothing.
         """
 
     def runtime_info(self) -> Mapping[str, Any]:
-        """Return how open settings are resolved on this machine, for whoever compares two runs.
+        """Return how open settings are resolved on this machine, so that two runs can be compared.
 
-        Such as {"engine": "rapidocr", "rapidocr": "3.4.0", "device": "cpu"} for `engine: auto`: the engine,
-        provider, host or device that is used, and the versions of packages that the output depends on.
-        Plain JSON, the same each time, and never a key or a password. `chameleon eval` keeps it in
-        `settings.json` once `check` has passed, and resumes a folder only if it is the same. As cheap
-        as `check`: it loads no model and asks no server. By default nothing.
+        For `engine: auto`, for example, {"engine": "rapidocr", "rapidocr": "3.4.0", "device": "cpu"}: the
+        engine, provider, host or device in use, and the versions of packages that the output depends on.
+        Plain JSON, the same each time, and never a key or a password. `chameleon eval` writes it to
+        `settings.json` once `check` has passed, and resumes a folder only if it is unchanged. As cheap as
+        `check`: it loads no model and calls no server. Empty by default.
         """
         return {}
 
@@ -142,23 +142,23 @@ class Module:
         )
 
     def update_input(self, input: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
-        """Return the input keys that the output changes, or all of them; by default the one of `writes`."""
+        """Return the input keys that the output changes, or all of them; by default the key in `writes`."""
         return self._placed("input", output)
 
     def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
-        """Return the cache keys that the output changes, or all of them; by default the one of `writes`."""
+        """Return the cache keys that the output changes, or all of them; by default the key in `writes`."""
         return self._placed("cache", output)
 
     def _placed(self, part: str, output: Any) -> Mapping[str, Any]:
         writes = (f"cache.{self.name}",) if self.writes is None else split_keys(self.writes)
-        if len(writes) != 1:  # a key is missing in the hooks, and the step fails by name
+        if len(writes) != 1:  # the step then fails and names the key that no hook returned
             return {self.name: output} if part == "cache" else {}
         place, _, key = writes[0].removesuffix("?").partition(".")
         return {key: output} if place == part else {}
 
 
 def bound(module: Module, llm: Any) -> Module:
-    """Return a module ready to run with this model, or with its own; one that asks none as it is."""
+    """Return a module ready to run with this model or its own; unchanged if it uses no model."""
     with_llm: Callable[[Any], Module] | None = getattr(module, "with_llm", None)
     return module if with_llm is None else with_llm(llm)
 
@@ -177,23 +177,23 @@ def named(module: Module, name: str) -> Module:
 
 
 def _check_state(run: Callable[..., Any], owner: str) -> None:
-    """Raise `InventoryError` if `run` takes no state: nothing, or first a number, a text or the like."""
-    own, *taken = inspect.signature(run).parameters.values()
-    if taken and taken[0].name == "state":
+    """Raise `InventoryError` if `run` does not take the state first."""
+    own, *params = inspect.signature(run).parameters.values()
+    if params and params[0].name == "state":
         return
-    annotation = taken[0].annotation if taken else None
+    annotation = params[0].annotation if params else None
     kind = annotation.__name__ if inspect.isclass(annotation) else str(annotation)
-    if re.split(r"\W", kind)[0] in _NO_STATE or (not taken and own.kind is not own.VAR_POSITIONAL):
-        code, first = inspect.unwrap(run).__code__, f"`{taken[0]}`" if taken else "missing"
+    if re.split(r"\W", kind)[0] in _NO_STATE or (not params and own.kind is not own.VAR_POSITIONAL):
+        code, first = inspect.unwrap(run).__code__, f"`{params[0]}`" if params else "missing"
         raise InventoryError(
-            f"the first parameter of `run` is the state, and in {owner} it is {first}",
+            f"the first parameter of `run` must be the state, but in {owner} it is {first}",
             where=f"{Path(code.co_filename).name}:{code.co_firstlineno}",
-            hint=f"Write `def run({', '.join(map(str, (own, 'state', *taken)))})`.",
+            hint=f"Write `def run({', '.join(map(str, (own, 'state', *params)))})`.",
         )
 
 
 def refuse_old_names(part: Any) -> None:
-    """Raise `InventoryError` for a renamed attribute of a module or planner, which nothing would read."""
+    """Raise `InventoryError` for a module's or planner's old attribute name, which would be ignored."""
     for old, new in (_OLD_NAMES if isinstance(part, Module) else _OLD_NAMES_OF_PLANNERS).items():
         if hasattr(part, old):
             what = f"class {type(part).__qualname__} has the attribute {old!r}"
@@ -212,15 +212,15 @@ def check_keys(reads: Keys | None, writes: Keys | None, owner: str) -> None:
 
 
 def split_keys(keys: Keys) -> tuple[str, ...]:
-    """Return keys as a tuple, whether they were written as one or as a string with commas."""
+    """Return keys as a tuple, from a tuple or a string with commas."""
     listed = keys.split(",") if isinstance(keys, str) else keys
     return tuple(key.strip() for key in listed if key.strip())
 
 
 class InnerRun(Module):
-    """A module that runs a whole inventory, `inner`: its events are part of the log of the run around it.
+    """A module that runs a whole inventory, `inner`; its events become part of the outer run's log.
 
-    Besides its answer, under its name, it writes the keys of the cache that it `leaves`.
+    Besides its answer, under its name, it writes the cache keys listed in `leaves`.
     """
 
     inner: Any
@@ -233,13 +233,13 @@ class InnerRun(Module):
     def run_inside(
         self, state: State, events: Sequence[Event], context: Any, /, **args: Any
     ) -> Generator[Nested, None, Any]:
-        """Run the inventory, or resume it after `events`; yield what happens, and return its `Outcome`.
+        """Run the inventory, or resume it after `events`; yield its events and return its `Outcome`.
 
-        Returns None if it was stopped before its end.
+        Returns None if it was stopped early.
         """
         raise NotImplementedError
 
 
 def needs_model(module: Module) -> bool:
-    """Return whether a module, or the inventory that it runs, calls a language model."""
+    """Return whether a module, or the inventory it runs, calls a language model."""
     return module.inner.needs_model if isinstance(module, InnerRun) else "model" in split_keys(module.uses)

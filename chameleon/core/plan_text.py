@@ -1,8 +1,8 @@
-"""Read a plan in a model's reply: whole, or not at all.
+"""Read a plan from a model's reply: all of it, or none.
 
-Each call, list, object and name of a module is set aside first: one sign replaces it in the text. The plan is
-then the list, or else the lines of signs. What is left of the reply may hold no other sign, no argument and
-nothing that could be a part of one, so that no step and no argument is ever lost silently.
+First each call, list, object and module name is replaced in the text by one private sign. The plan is then
+the list, or else the lines of signs. The rest of the reply may contain no other sign, no argument and nothing
+that could be part of one, so no step or argument is ever lost silently.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from chameleon.text import as_name, nearest
 from chameleon.values import freeze, only_once
 
 LONGEST_PLAN_TEXT = 20_000
-# The keys that models use for the name of a module and for its arguments, the likeliest first.
+# Keys that models use for the name of a module and for its arguments, most likely first.
 NAMING = ("module", "name", "tool", "function", "action", "tool_name")
 ARGUMENTS = ("args", "arguments", "parameters", "input", "action_input", "kwargs", "params")
 _NOTES = {"analysis", "comment", "confidence", "description", "explanation", "goal", "id", "index", "note"}
@@ -30,13 +30,13 @@ _NOTES |= {"thought", "title", "type", "version", "why"}
 _FORM = 'Write {"module": "name", "args": {…}}.'
 _SEVERAL = "the reply holds several lists of modules that differ"
 _ALONE = "Reply with one list and nothing else."
-_FIRST_SIGN = 0xF0000  # of a private plane of Unicode, whose characters are in no text
+_FIRST_SIGN = 0xF0000  # a private plane of Unicode, unused in ordinary text
 _SIGN = re.compile("[\U000f0000-\U000ffffd]")
 _SPOT = re.compile(  # where a call, a list or an object may begin
     r"(?<!\w)(?P<name>[^\W\d][\w-]{0,200})[`*\"']{0,3}(?:(?P<space>\s?)(?=\()|(?:[ \t]{0,3}(?:(?:[:=]|with\b"
     r"|args:|arguments:)\s{0,2})?|[\s*]{0,5}(?i:action[ _]?input)[\s*]{0,3}:[\s*`]{0,3})(?=\{))|(?=[\[{])"
 )
-# The texts of JSON and of Python that mean the same in both.
+# String literals that mean the same in JSON and in Python.
 _TEXT = r"""\"(?:\\.|[^\"\\\n])*\"|'(?:\\["'\\bfnrtuUx]|[^'\\\n])*'"""
 _TOKEN = re.compile(
     rf"\s*(?:(?P<text>{_TEXT})|(?P<number>-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w.]))"
@@ -55,15 +55,15 @@ _BULLET = re.compile(r"\s*(?:(?:step\s+)?(?P<number>\d{1,4})\s?[:.)]|-(?!>)|\*(?
 _LABEL = r"[\s*#]*(?:(?:the|final) )?(?:plan|modules?|tools?|steps?|calls?|action|answer)(?: is| are)?[\s*]*:"
 _STEP = rf"[\s.*`\"'“”]*{_SIGN.pattern}(?:\(\))?[\s.*`\"'“”]*"
 _JOIN = r"(?:[,;]? ?\b(?:and )?then\b|[-=]?>|→|,|;|&|\|)"
-# A bullet or a label, signs and what joins them; behind a bullet a remark may follow.
+# A bullet or a label, then signs and their joiners; a bulleted line may end with a remark.
 _LINE = re.compile(
     rf"(?i)(?:(?P<bullet>{_BULLET.pattern})|{_LABEL})?(?P<steps>{_STEP}(?:{_JOIN}{_STEP})*)[,;]?"
     r"(?(bullet)(?P<remark>(?:[:(.,–—]|(?<=\s)-\s).*)?)"
 )
 _ORDER = r"(?:[\W\d]*\b(?:and|then|next|final|finally|lastly|after|step)\b)+"
-# How a line begins that is a step rather than prose.
+# The start of a line that is a step rather than prose.
 _LEAD = re.compile(rf"^(?:{_BULLET.pattern}|\W*{_SIGN.pattern}|{_ORDER})", re.IGNORECASE)
-# In prose brackets come in pairs, save "a) " and ":-)", and not behind a word, save "step(s)".
+# Brackets in prose: in pairs, except "a) " and ":-)", and not right after a word, except "step(s)".
 _PAIRS = re.compile(r"(?<!\w)(?:\([^()\[\]{}=]*\)|\[[^()\[\]{}=]*\])|(?<!\S)\w{1,2}\)|\(e?s\)|[:;]-?\)|=>")
 
 
@@ -75,11 +75,11 @@ def parse_plan(
 ) -> tuple[Step, ...]:
     """Read the steps in a model's reply: a JSON or Python list, calls, arrows, or a numbered list.
 
-    A step is a name or, of a module that `takes` arguments, a call: {"module": …, "args": {…}},
-    `name(key=value)`, or `name(key: value)` as traces have it. Case, spaces, hyphens and underscores in names
-    do not matter; `aliases` are other names of modules. Prose around the plan is ignored if it cannot be a
-    part of it. Raises `PlanError` for text without a plan or with several, for a name or an argument that
-    cannot be read, and for a module that is named where another step could be.
+    A step is a name or, if the module `takes` arguments, a call: {"module": …, "args": {…}},
+    `name(key=value)`, or `name(key: value)` as traces write it. Case, spaces, hyphens and underscores in
+    names do not matter; `aliases` are other names of modules. Prose around the plan is ignored if it cannot
+    be part of it. Raises `PlanError` for text with no plan or several, a name or argument that cannot be
+    read, or a module named where it could be another step.
     """
     if len(text) > LONGEST_PLAN_TEXT:
         raise PlanError(f"the reply has {len(text):,} characters; a plan has a line or two")
@@ -91,19 +91,19 @@ def parse_plan(
 
 
 class _Reply:
-    """One reply. `names` are the modules; `takes` has the arguments of those that take some."""
+    """One reply. `names` are the modules; `takes` has the arguments of each module that takes some."""
 
     def __init__(
         self, names: Collection[str], takes: Mapping[str, Sequence[str]], aliases: Mapping[str, str]
     ) -> None:
         self.names, self.takes, self.aliases = frozenset(names), takes, aliases
         self.forms = {form: name for name in names if (form := as_name(name))}
-        self.read: dict[str, tuple[list[Step], str]] = {}  # behind each sign: "list", "call" or "name"
+        self.read: dict[str, tuple[list[Step], str]] = {}  # by sign: steps and "list", "call" or "name"
 
     def steps(self, text: str) -> list[Step]:
-        """Return the steps. One whose `args` are None may lack some: it is the mere name of a module."""
+        """Return the steps. `args` is None for a bare name whose arguments may be missing."""
         if _SIGN.search(text):
-            raise PlanError("the reply has characters that no text has")
+            raise PlanError("the reply has characters from a private plane of Unicode")
         rest = _NOISE.sub("\n", self._without_names(self._without_calls(text)))
         read = [each for each in self.read.values() if each[1] != "name"]
         if is_list := any(kind == "list" for _, kind in read):
@@ -132,11 +132,11 @@ class _Reply:
         return made + text[place:]
 
     def _without_names(self, text: str) -> str:
-        """Return the text with a sign for each name of a module, however it is spelt; longer names first."""
+        """Return the text with a sign for each name of a module, in any spelling; longer names first."""
         words, made, place, number = list(_WORD.finditer(text)), "", 0, 0
-        most = 3 + max((form.count("_") for form in self.forms), default=0)
+        max_words = 3 + max((form.count("_") for form in self.forms), default=0)
         while number < len(words):
-            for last in range(min(number + most, len(words)) - 1, number - 1, -1):
+            for last in range(min(number + max_words, len(words)) - 1, number - 1, -1):
                 written = text[words[number].start() : words[last].end()]
                 if re.fullmatch(r"[\w -]+", written) and self._module(written):
                     made += text[place : words[number].start()] + self._sign([self._step(written)], "name")
@@ -146,12 +146,12 @@ class _Reply:
         return made + text[place:]
 
     def _sign(self, steps: list[Step], kind: str) -> str:
-        """Return a new sign for what was read."""
+        """Return a new sign for these steps."""
         self.read[sign := chr(_FIRST_SIGN + len(self.read))] = steps, kind
         return sign
 
     def _call(self, text: str, spot: re.Match[str]) -> tuple[int, list[Step], str]:
-        """Read `name(amount=3)` or `name {"amount": 3}`; no steps for a word that is no module."""
+        """Read `name(amount=3)` or `name {"amount": 3}`; no steps for any other word."""
         module, start = self._module(spot["name"]), spot.end()
         if module is None or (module not in self.takes and spot["space"]):  # prose, such as "now (it helps)"
             return start, [], ""
@@ -173,14 +173,14 @@ class _Reply:
             read = self._in_object(value) if isinstance(value, dict) else (self._steps_in(value), "list")
             return end, *read
         except _UNREADABLE:
-            raise PlanError(f"what begins with {text[start:][:40]!r} cannot be read", hint=_FORM) from None
+            raise PlanError(f"the value {text[start:][:40]!r} cannot be read", hint=_FORM) from None
 
     def _parse(
         self, text: str, start: int, takes: Sequence[str] | None = None, *, is_plan: bool = False
     ) -> tuple[int, Any]:
-        """Read what JSON and Python write, and return its end with it. Raises `_UNREADABLE`.
+        """Read a JSON or Python value, and return its end with it. Raises `_UNREADABLE`.
 
-        A list of a plan may hold names and calls as well. With `takes`, a parenthesis of arguments is read.
+        With `is_plan` a list may also hold names and calls; with `takes` it reads arguments in parentheses.
         """
         if (token := _TOKEN.match(text, start)) is None:
             raise ValueError("no value")
@@ -207,20 +207,20 @@ class _Reply:
         return token.end(), [value for _, value in items] if closing == "]" else only_once(items)
 
     def _module(self, written: str) -> str | None:
-        """Return the module that is meant; a name as it is written wins over one that is spelt alike."""
+        """Return the module that is meant; an exact name wins over a similar spelling."""
         meant = self.aliases.get(written) or self.forms.get(as_name(written))
         return written if written in self.names else meant
 
     def _step(self, written: str, args: Any = None) -> Step:
-        """Return the step of a name or, with `args`, of a call."""
+        """Return the step for a name, or for a call if it has `args`."""
         if (module := self._module(written)) is None:
             raise PlanError(f"there is no module {written[:60]!r}", hint=nearest(written[:200], self.names))
         if args and module not in self.takes:
-            raise PlanError(f"{module} is given arguments, and takes none", hint="Give its name alone.")
+            raise PlanError(f"{module} takes no arguments", hint="Give only its name.")
         return Step(module, args if module in self.takes else {})
 
     def _steps_in(self, value: Any) -> list[Step]:
-        """Return the steps that a value names, in order. Raises `PlanError` if a part of it names none."""
+        """Return the steps a value names, in order. Raises `PlanError` if part of it names none."""
         if isinstance(value, list):
             parts = [self._steps_in(item) for item in value]
             if any(parts) and not all(parts):
@@ -246,20 +246,20 @@ class _Reply:
         else:
             takes = self.takes.get(self._step(call[naming]).module, ())
             notes = {key: each for key, each in value.items() if call is not value and each is not call}
-            beside, given = dict[str, Any](), list[Any]()
+            loose, groups = dict[str, Any](), list[Any]()
             for key, each in call.items():
-                # An argument may be called "input" as well: then an object of arguments has more such names.
+                # An argument may itself be called "input"; its object then has other keys too.
                 is_whole = key not in takes or (isinstance(each, Mapping) and {*each} <= {*takes})
                 if key in ARGUMENTS and is_whole:
-                    is_text = isinstance(each, str)  # as OpenAI writes them
-                    given.append(json.loads(each or "{}", object_pairs_hook=only_once) if is_text else each)
+                    is_text = isinstance(each, str)  # OpenAI writes arguments as JSON text
+                    groups.append(json.loads(each or "{}", object_pairs_hook=only_once) if is_text else each)
                 elif key != naming:
-                    (beside if key in takes else notes)[key] = each
-            given = [args for args in (*given, beside) if args not in (None, [], {})]
-            if len(given) > 1 or not all(isinstance(args, Mapping) for args in given):
-                what = f"the arguments of {call[naming][:60]} are given twice, or are no object"
+                    (loose if key in takes else notes)[key] = each
+            groups = [args for args in (*groups, loose) if args not in (None, [], {})]
+            if len(groups) > 1 or not all(isinstance(args, Mapping) for args in groups):
+                what = f"the arguments of {call[naming][:60]} are given twice or are not an object"
                 raise PlanError(what, hint=_FORM)
-            steps = [self._step(call[naming], [*given, {}][0])]
+            steps = [self._step(call[naming], [*groups, {}][0])]
         for key, each in notes.items():
             named = [self.read[sign][0][0] for sign in _SIGN.findall(self._without_names(str(each)))]
             is_note = key.lower() in _NOTES and not isinstance(each, list | Mapping)
@@ -268,13 +268,13 @@ class _Reply:
         return steps, "list" if naming is None else "call"
 
     def _lines(self, rest: str) -> tuple[list[Step], list[str], str]:
-        """Read lines with bullets, names joined by arrows, or one step a line; return also what is left."""
+        """Read bulleted lines, names joined by arrows, or one step per line; also return the rest."""
         lines = [line.strip() for line in _WRAPPED.sub(" ", rest).splitlines()]
         found = {place: match for place, line in enumerate(lines) if (match := _LINE.fullmatch(line))}
         if not found:
             return [], lines, ""
         bulleted = [match for match in found.values() if match["bullet"]]
-        inside = range(min(found), max(found) + 1 + bool(self.takes))  # arguments may be below the last step
+        inside = range(min(found), max(found) + 1 + bool(self.takes))  # arguments may follow the last step
         for place, line in enumerate(lines):
             if line and place not in found and (place in inside or (bulleted and _BULLET.match(line))):
                 raise PlanError(f"{_SIGN.sub('…', line)[:60]!r} cannot be read as a step", hint=_FORM)
@@ -283,17 +283,17 @@ class _Reply:
             raise PlanError(_SEVERAL, hint=_ALONE)
         numbers = [int(match["number"]) for match in bulleted if match["number"]]
         if numbers not in ([], [1] * len(numbers), [*range(len(found))], [*range(1, len(found) + 1)]):
-            raise PlanError("the numbers of the list do not follow each other from 1")
+            raise PlanError("the list is not numbered 1, 2, 3, …")
         plan, after = list[Step](), len(lines)
         for place, match in found.items():
             steps = [step for sign in signs[place] for step in self.read[sign][0]]
             after = place if after == len(lines) and any(step.args is None for step in steps) else after
             plan += steps
-            lines[place] = f": {match['remark'] or ''}"  # with a colon, since no line begins with a remark
+            lines[place] = f": {match['remark'] or ''}"  # the colon marks a remark, not the start of a line
         return plan, lines, "\n".join(lines[after:])
 
     def _check_left(self, left: Sequence[str], plan: Sequence[Step], after: str, *, is_list: bool) -> None:
-        """Raise `PlanError` if what is left may be a part of a step; prose may name what is in a list."""
+        """Raise `PlanError` if the rest may be part of a step; prose may repeat names from a list."""
         if any(step.args is None for step in plan) and (words := re.search(r"\w.*", after)):
             raise PlanError(f"{words[0][:60]!r} may be the arguments of a step", hint=_FORM)
         planned = {step.module for step in plan if is_list and step.args is not None}
@@ -308,19 +308,19 @@ class _Reply:
             for piece in (head, *tail, *re.findall(r"\b\w+_\w+", line)):
                 word, size = re.sub(r"[\W_]", "", _LEAD.sub("", piece)).lower(), len(piece.split())
                 is_near = size < 4 and len(word) < 100 and get_close_matches(word, forms, 1, 0.75)
-                # The last word of a reply may be the begin of a name that was cut off.
+                # The last word of a reply may be the start of a name that was cut off.
                 parts = (one for one in forms if one in word or (line is left[-1] and one.startswith(word)))
                 if word and (is_near or (size == 1 and not is_list and piece not in tail and any(parts))):
-                    what = f"{piece.strip()[:60]!r} may be a step that is misspelt"
+                    what = f"{piece.strip()[:60]!r} may be a misspelled step"
                     raise PlanError(what, hint=nearest(piece[:60], self.names))
         names = "|".join(re.escape(name) for step in plan for name in self.takes.get(step.module, ())) or "="
         signs = rf"[=()\[\]{{}}]|\b(?:{names})\b\W{{0,3}}:" if self.takes else r"[()\[\]{}]"
         if sign := re.search(signs, _PAIRS.sub("", "\n".join(left))):
-            raise PlanError(f"{sign[0]!r} outside the plan may be a part of a call", hint=_FORM)
+            raise PlanError(f"{sign[0]!r} outside the plan may be part of a call", hint=_FORM)
 
 
 def _text(written: str) -> str:
-    """Return a text without its quotes and escapes; a word is itself. Raises ValueError or SyntaxError."""
+    """Return a text without its quotes and escapes; a word as it is. Raises ValueError or SyntaxError."""
     if written[0] == "'":
         return str(ast.literal_eval(written))
     return str(json.loads(written)) if written[0] == '"' else written

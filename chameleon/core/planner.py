@@ -1,4 +1,4 @@
-"""Planners, and the way of a plan: proposed, checked, and taken or refused."""
+"""Planners, and how a plan is proposed, checked, and accepted or refused."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _MAX_KEYS = 8
 
 
 class PlanContext(Protocol):
-    """What checking a plan takes of an inventory; `rules` are those of its file, `rules:`."""
+    """The parts of an inventory that the check of a plan needs; `rules` are its `rules:`."""
 
     @property
     def rules(self) -> Any: ...
@@ -47,15 +47,15 @@ class PlanContext(Protocol):
 class Planner:
     """Chooses the next steps of a run. Subclass it and write `propose`.
 
-    The executor asks whenever nothing is pending, so a planner needs no memory: all that happened is in
-    the state. Class attributes and properties, all optional:
+    The executor asks it whenever no steps are pending. A planner needs no memory, because the state holds
+    everything that happened. Class attributes and properties, all optional:
 
-    - `name`: what its plans carry; default: the class name in snake_case.
-    - `returns_full_plan`: whether what it proposes is a whole plan, checked against all rules.
-    - `fixed_plans`: the plans that `chameleon check` can hold against the rules beforehand.
-    - `reads`: keys of the state that it asks for; the input or a module has to give them.
-    - `planners`: those that it asks in its turn; they are checked, and what they resolve is found there.
-    - `extra_modules`: modules that its plans need besides those of the inventory, by name.
+    - `name`: the name on its plans; default: the class name in snake_case.
+    - `returns_full_plan`: whether it proposes whole plans, which are checked against all rules.
+    - `fixed_plans`: plans known in advance, which `chameleon check` can check against the rules.
+    - `reads`: keys of the state that it needs; the input or a module must provide them.
+    - `planners`: the planners it delegates to; they are checked too, and resolved in the same inventory.
+    - `extra_modules`: modules that its plans need in addition to the inventory's own, by name.
     """
 
     name: str = ""
@@ -73,9 +73,9 @@ class Planner:
         return f"<planner {self.name}>"
 
     def propose(self, state: State, inventory: Any) -> Sequence[Step] | Plan:
-        """Return the next steps, `()` for nothing more to do, or a `Plan` with a note.
+        """Return the next steps, `()` if nothing is left to do, or a `Plan` with a note.
 
-        Raise `PlanError` when no plan could be read, and `Declined` when the question is out of reach.
+        Raise `PlanError` if no plan could be read, and `Declined` if the question cannot be answered.
         """
         raise ModuleError(
             f"{type(self).__name__} has no propose method",
@@ -83,25 +83,25 @@ class Planner:
         )
 
     def check(self) -> None:
-        """Raise a `ChameleonError` for what is missing on this machine, as the check of a module does."""
+        """Raise a `ChameleonError` if something is missing on this machine, as `Module.check` does."""
 
     def runtime_info(self, inventory: Any) -> Mapping[str, Any]:
         """Return how open settings are resolved on this machine, as `Module.runtime_info` does."""
         return {}
 
     def replans_after_failure(self, state: State) -> bool:
-        """Return whether it is to be asked again after a step that failed."""
+        """Return whether to ask the planner again after a failed step."""
         return False
 
     def continue_after_failure(self, state: State) -> bool:
-        """Return whether the pending steps run after a failed one, and it is asked again after that.
+        """Return whether to run the pending steps after a failed one and only then ask the planner again.
 
-        So it is where the inventory's `on_error` does not say what a failure of that module does.
+        It applies if the inventory's `on_error` does not cover a failure of that module.
         """
         return False
 
     def with_llm(self, llm: Any) -> Self:
-        """Return the planner, ready to be used with a model, and so those that it asks."""
+        """Return a copy of the planner, and of the planners it delegates to, that uses this model."""
         if not self.planners:
             return self
         copied = copy.copy(self)
@@ -110,17 +110,17 @@ class Planner:
 
     @property
     def referenced_modules(self) -> Mapping[str, Collection[str]]:
-        """Return the modules that its parameters name, for an inventory to find those that are not there."""
+        """Return the modules named in each parameter, so that an inventory can report missing ones."""
         return {}
 
     @property
     def needs_model(self) -> bool:
-        """Return whether it, or one that it asks, calls a language model."""
+        """Return whether it, or a planner it delegates to, calls a language model."""
         return isinstance(self, AsksModel) or any(planner.needs_model for planner in self.planners)
 
     @property
     def fixed_plans(self) -> Sequence[Sequence[str]]:
-        """Return the plans that are known beforehand, by names; none by default."""
+        """Return the plans known in advance, as module names; none by default."""
         return ()
 
     @property
@@ -130,10 +130,10 @@ class Planner:
 
 
 def ask(planner: Planner, state: State, inventory: PlanContext) -> Plan:
-    """Ask a planner, and return its answer as a `Plan`, refused when the planner could not read one.
+    """Ask a planner and return its answer as a `Plan`, refused if the planner could not read one.
 
-    `propose` may be `async`. Raises `ModuleError` when the planner returns anything but steps, or arguments
-    that no log could hold.
+    `propose` may be `async`. Raises `ModuleError` if the planner returns anything but steps, or arguments
+    that a log cannot hold.
     """
     by = planner.name
     try:
@@ -149,7 +149,7 @@ def ask(planner: Planner, state: State, inventory: PlanContext) -> Plan:
 
 
 def _settled(given: Any, inventory: PlanContext) -> Step:
-    """Return the step as a log would give it back."""
+    """Return the step as it would be read back from a log."""
     if not isinstance(given, Step):
         raise _no_steps(given)
     step = resolved(given, inventory)
@@ -160,78 +160,78 @@ def _settled(given: Any, inventory: PlanContext) -> Step:
 
 
 def resolved(step: Step, inventory: PlanContext) -> Step:
-    """Return the step under its module's name, if it has the name on the module's server: `get-sum`."""
+    """Return the step under its module's name if it uses the name on the server, such as `get-sum`."""
     name = step.module
     return step if name in inventory.access else replace(step, module=inventory.aliases.get(name, name))
 
 
-def _no_steps(found: Any) -> ModuleError:
+def _no_steps(value: Any) -> ModuleError:
     return ModuleError(
-        f"propose gave {str(found)[:60]!r}, which is {type_in_words(found)}",
+        f"propose returned {str(value)[:60]!r}, which is {type_in_words(value)}",
         hint='It must return steps, such as [Step("row_lookup")].',
     )
 
 
 def as_steps(plan: Iterable[Step | str | Mapping[str, Any]], *path: str | int) -> tuple[Step, ...]:
-    """Return steps as inventories write them: each is a name, or {module: …, args: {…}}.
+    """Return steps from the forms that inventories use: a name, or {module: …, args: {…}}.
 
     Raises `InventoryError` for anything else, with its place below `path`.
     """
     steps = []
-    for place, given in enumerate(plan):
-        written: Mapping[str, Any] = given if isinstance(given, Mapping) else {"module": given}
+    for place, entry in enumerate(plan):
+        written: Mapping[str, Any] = entry if isinstance(entry, Mapping) else {"module": entry}
         module, args = written.get("module"), written.get("args", {})
         with within(*path, place):
             if unknown := [str(key) for key in written if key not in ("module", "args")]:
                 hint = f"{nearest(unknown[0], ('module', 'args'))} {_FORM_OF_A_STEP}"
                 raise InventoryError(f"a step has no key {unknown[0][:60]!r}", hint=hint)
-            if isinstance(given, Step):
-                steps.append(given)
+            if isinstance(entry, Step):
+                steps.append(entry)
             elif isinstance(module, str) and isinstance(args, Mapping):
                 frozen = values.freeze(args, f"the argument of {module}") if args else None
                 steps.append(Step(module, frozen))
             else:
-                raise InventoryError(f"{str(given)[:80]} is no step", hint=_FORM_OF_A_STEP)
+                raise InventoryError(f"{str(entry)[:80]} is not a step", hint=_FORM_OF_A_STEP)
     return tuple(steps)
 
 
 def every_planner(planner: Planner) -> Iterator[Planner]:
-    """Yield a planner and all that it asks in its turn."""
+    """Yield a planner and all planners it delegates to, recursively."""
     yield planner
     for part in planner.planners:
         yield from every_planner(part)
 
 
 def planned(state: State) -> bool:
-    """Return whether some plan has been accepted: a planner that plans once has nothing more to say."""
+    """Return whether a plan has been accepted, which is all that a planner of one plan needs to know."""
     return any(not plan.refused for plan in state.plans)
 
 
 def plans_at(place: int, state: State) -> tuple[tuple[Plan, ...], int]:
-    """Return the plans of one place of a planner of planners, as they were made there, and the last place.
+    """Return the plans made at one place of a nested planner, as they were made there, and the last place.
 
-    A plan without a `path` (a repair, a fallback) belongs to the place of the plan before it.
+    A plan without a `path` (a repair, a fallback) belongs to the place of the previous plan.
     """
-    found: list[Plan] = []
+    plans: list[Plan] = []
     current = 0
     for plan in state.plans:
         current, *inner = plan.path or (current,)
         if current == place:
-            found.append(replace(plan, path=tuple(inner)))
-    return tuple(found), current
+            plans.append(replace(plan, path=tuple(inner)))
+    return tuple(plans), current
 
 
 def state_at(place: int, state: State) -> State:
-    """Return the state as the planner at a place sees it: its own plans, as it made them, its own failure."""
+    """Return the state as the planner at a place sees it, with only its own plans and failure."""
     plans, last = plans_at(place, state)
     return replace(state, plans=plans, failure=state.failure if last == place else None)
 
 
 def next_plan(state: State, inventory: PlanContext) -> Plan:
-    """Ask the inventory's planner; refuse its plan, with the reason, where it breaks a rule.
+    """Ask the inventory's planner; refuse its plan, with the reason, if it breaks a rule.
 
-    Steps of modules that are left out are dropped, and noted. A plan without steps that is not refused says
-    that nothing is left to do. Raises `ModuleError` for a plan that has just been run to its end.
+    Steps of excluded modules are dropped with a note. A plan with no steps that is not refused means that
+    nothing is left to do. Raises `ModuleError` for a plan that has just been completed.
     """
     plan = ask(inventory.planner, state, inventory).without(inventory.left_out)
     if inventory.planner.needs_model:
@@ -241,7 +241,7 @@ def next_plan(state: State, inventory: PlanContext) -> Plan:
         return plan
     if _is_idle(plan, state):
         steps = " → ".join(map(str, plan.steps))
-        raise ModuleError(f"it proposes {steps} again, which has just run to its end", hint=RETURN_NOTHING)
+        raise ModuleError(f"it proposes {steps} again, which it has just completed", hint=RETURN_NOTHING)
     try:
         check_plan(
             plan.steps, inventory, state.keys, state.executed_names, whole=inventory.planner.returns_full_plan
@@ -252,7 +252,7 @@ def next_plan(state: State, inventory: PlanContext) -> Plan:
 
 
 def _completed(plan: Plan, inventory: PlanContext) -> Plan:
-    """Return a plan with the followers that rules ask for, and a whole one with what comes last."""
+    """Add the followers that the rules require, and the last module to a full plan."""
     rules, steps = inventory.rules, list[Step]()
     is_open = (
         inventory.planner.returns_full_plan and rules.last and plan.steps and plan.names[-1] not in rules.last
@@ -265,7 +265,7 @@ def _completed(plan: Plan, inventory: PlanContext) -> Plan:
 
 
 def _dropped(plan: Plan, inventory: PlanContext) -> set[str]:
-    """Return the modules that others of the plan make needless, but for those that a further one reads."""
+    """Return the modules that others in the plan make unnecessary, unless a remaining one reads them."""
     needless = {each for name in plan.names for each in inventory.rules.drops.get(name, ())}
     further = [name for name in plan.names if name in inventory.access and name not in inventory.rules.last]
     readers = [inventory.access[name] for name in further]
@@ -277,10 +277,10 @@ def _dropped(plan: Plan, inventory: PlanContext) -> set[str]:
 
 
 def _is_idle(plan: Plan, state: State) -> bool:
-    """Return whether the plan is the last one again, which came to the same twice."""
+    """Return whether the plan repeats the last one, which gave the same results twice."""
     count = len(plan.steps)
     last, before = state.executed[-count:], state.executed[-2 * count : -count]
-    return state.failure is None and repeats(plan, state) and _came_to(last) == _came_to(before)
+    return state.failure is None and repeats(plan, state) and _results(last) == _results(before)
 
 
 def repeats(plan: Plan, state: State) -> bool:
@@ -289,12 +289,12 @@ def repeats(plan: Plan, state: State) -> bool:
     return bool(accepted) and accepted[-1].steps == plan.steps
 
 
-def _came_to(records: Sequence[StepRecord]) -> list[tuple[Any, ...]]:
+def _results(records: Sequence[StepRecord]) -> list[tuple[Any, ...]]:
     return [(each.step, each.output, each.input_changes, each.cache_changes) for each in records]
 
 
 def repair_turns(state: State) -> Messages:
-    """Tell a model what went wrong before, in turns of the conversation: refused plans, a failed step."""
+    """Return messages that show a model what went wrong: refused plans, a failed step."""
     turns: Messages = []
     for plan in state.plans:
         written = plan.calls[-1].text[:_MAX_QUOTE_CHARS] if plan.calls else ""
@@ -318,17 +318,17 @@ def check_plan(
     *,
     whole: bool = True,
 ) -> None:
-    """Raise `PlanError` if steps cannot run, or a `whole` plan breaks the order.
+    """Raise `PlanError` if steps cannot run, or if a `whole` plan breaks the order.
 
     Args:
-        keys: what the state has before the first step.
-        done: modules that have run.
+        keys: the keys of the state before the first step.
+        done: the modules that have run.
     """
     rules, access, names = inventory.rules, inventory.access, [step.module for step in steps]
     if not names:
         raise PlanError("the plan is empty")
     if len(names) > rules.max_steps:
-        raise PlanError(f"the plan has {len(names):,} steps, and at most {rules.max_steps} are allowed")
+        raise PlanError(f"the plan has {len(names):,} steps, but at most {rules.max_steps} are allowed")
     for place, name in enumerate(names):
         with within(place):
             if name not in access:
@@ -336,20 +336,20 @@ def check_plan(
                 raise PlanError(f"there is no module {name[:60]!r}", hint=hint)
     if whole:
         check_order(names, rules)
-    # No "$" refers to these, since it means the outputs of steps.
+    # "$" cannot refer to these: it means the outputs of steps.
     inputs = {"input", *(key.partition(".")[2] for key in keys if key.startswith("input."))}
     present, earlier = set(keys), set(done)
     for place, step in enumerate(steps):
-        name, taken = step.module, access[step.module].arguments
+        name, arguments = step.module, access[step.module].arguments
         with within(place):
             if missing := access[name].missing(present):
-                what = f"{name} reads {missing[0].replace('|', ' or ')}, and nothing before it gives that"
+                what = f"{name} reads {missing[0].replace('|', ' or ')}, but nothing before it provides that"
                 raise PlanError(what, hint=_how_to_give(missing[0].split("|"), access, present))
-            if taken is not None:
-                taken.check(step.args or {}, earlier, {*names} - {name}, inputs)
+            if arguments is not None:
+                arguments.check(step.args or {}, earlier, {*names} - {name}, inputs)
             elif step.args:
-                what = f"{name} takes no arguments, and is given {', '.join(step.args)[:60]}"
-                raise PlanError(what, hint="Give its name alone.")
+                what = f"{name} takes no arguments but got {', '.join(step.args)[:60]}"
+                raise PlanError(what, hint="Give only its name.")
         present |= access[name].writes
         earlier.add(name)
 
@@ -357,10 +357,10 @@ def check_plan(
 def check_order(plan: Sequence[str], rules: Any) -> None:
     """Raise `PlanError` naming the first rule that a whole plan breaks."""
     if rules.last and plan[-1] not in rules.last:
-        raise PlanError(f"the plan ends with {plan[-1]}, and it must end with {' or '.join(rules.last)}")
+        raise PlanError(f"the plan ends with {plan[-1]}, but it must end with {' or '.join(rules.last)}")
     for name in rules.once:
         if plan.count(name) > 1:
-            raise PlanError(f"{name} occurs {plan.count(name)} times, and it may occur once")
+            raise PlanError(f"{name} occurs {plan.count(name)} times, but it may occur only once")
     for position, name in enumerate(plan):
         for needed in rules.needs.get(name, ()):
             if needed not in plan[:position]:
@@ -371,9 +371,9 @@ def check_order(plan: Sequence[str], rules: Any) -> None:
 
 
 def _how_to_give(keys: Sequence[str], access: Mapping[str, Access], have: Collection[str]) -> str:
-    """Name the modules that write one of the keys; else what could be read in their place."""
+    """Name the modules that write one of the keys, or else similar keys that are available."""
     if givers := [name for name, other in access.items() if any(map(other.may_write, keys))]:
         return f"It is written by {' or '.join(givers)}."
     near = (difflib.get_close_matches(key, sorted(have), n=3, cutoff=0.5) for key in keys)
     offered = list(dict.fromkeys(chain.from_iterable(near))) or sorted(have)[:_MAX_KEYS]
-    return f"Before it there is {', '.join(offered)}." if offered else ""
+    return f"Available before it: {', '.join(offered)}." if offered else ""

@@ -13,11 +13,11 @@ A prompt file is data. `prompts/<task>/<module>.md` looks like this::
 
     Question: {{ question }}
 
-Slots are looked up in the input, then in the cache. A slot with a question mark may be missing and is then
-empty. Braces and dollars in values survive, since values are never rendered again; angle brackets survive
-where they are no tags. Put what comes from elsewhere into a block, as `<passage>` above its lines and
-`</passage>` below: nothing in a value can end it (see `chameleon.quoting`). A question of several lines comes
-in a block of its own, `<question>`; choices, title, unit and metadata come without line breaks.
+Slots are looked up in the input, then in the cache. A slot with a question mark is optional and then empty.
+Braces and dollar signs in values are safe, because values are never rendered again; angle brackets are kept
+unless they form tags. Put text from elsewhere into a block, with `<passage>` above its lines and `</passage>`
+below: nothing in a value can end it (see `chameleon.quoting`). A question of several lines becomes a block,
+`<question>`; choices, title, unit and metadata have their line breaks removed.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 _MARKUP = re.compile(r"\{[{%#]")
 _MAX_TYPED_COLUMNS, _MAX_NOTES, _MAX_NAME_CHARS = 60, 8, 40
-LONGEST_CELL = 80  # characters, of a table that a module gave
+LONGEST_CELL = 80  # characters, in a table that a module returned
 _ON_ONE_LINE = frozenset(["choices", "metadata", "title", "unit"])
 _SECTION = re.compile(r"^# (system|user|assistant)[ \t]*$", re.MULTILINE)
 
@@ -79,7 +79,7 @@ class Prompt:
 
     @classmethod
     def load(cls, name: str, folders: Sequence[Path] = ()) -> Prompt:
-        """Find `name` beside the inventory (`folders`), then among the prompts that Chameleon ships."""
+        """Find `name` next to the inventory (`folders`), then among the prompts that Chameleon ships."""
         file_name = name if name.endswith(".md") else f"{name}.md"
         for folder in folders:
             if (folder / file_name).is_file():
@@ -93,7 +93,7 @@ class Prompt:
 
     @classmethod
     def parse(cls, text: str, name: str = "prompt") -> Prompt:
-        """Read the text of a prompt file. Raises `PromptError` naming what is wrong with it."""
+        """Read the text of a prompt file. Raises `PromptError` for an invalid one."""
         match = re.match(r"---\n(.*?)\n---\n", text, re.DOTALL)
         try:
             front = read_yaml(match[1]) if match else {}
@@ -101,20 +101,20 @@ class Prompt:
             hint = advice_on(problem)
             raise PromptError("the front matter is not YAML", where=name, hint=hint) from problem
         if not isinstance(front, dict) or (unknown := set(front) - {"slots", "stop"}):
-            what = f"unknown keys {sorted(unknown)}" if isinstance(front, dict) else "no mapping"
+            what = f"unknown keys {sorted(unknown)}" if isinstance(front, dict) else "no key-value pairs"
             raise PromptError(f"the front matter has {what}", where=name, hint="It may have slots and stop.")
         for key, listed in front.items():
             if not isinstance(listed, list) or not all(isinstance(item, str) for item in listed):
                 raise PromptError(f"{key} is not a list of texts", where=name, hint=f"Write {key}: [a, b].")
         parts = _SECTION.split(text[match.end() :] if match else text)
         if len(parts) < 3 or parts[0].strip():
-            raise PromptError("no section", where=name, hint="Begin with a line `# system` or `# user`.")
+            raise PromptError("no sections", where=name, hint="Start with a line `# system` or `# user`.")
         sections = tuple(zip(parts[1::2], parts[2::2], strict=True))
         return cls(name, tuple(front.get("slots", ())), tuple(front.get("stop", ())), sections)
 
     @cached_property
     def _templates(self) -> tuple[tuple[str, Template | str], ...]:
-        """Return each role with its template, or with its text where that is always the same."""
+        """Return each role with its template, or with its text if that never changes."""
         from jinja2 import TemplateSyntaxError
 
         compiled: list[tuple[str, Template | str]] = []
@@ -124,17 +124,17 @@ class Prompt:
             except TemplateSyntaxError as problem:
                 line = f"line {problem.lineno} of its section # {role}"
                 raise PromptError(f"{line}: {problem.message}", where=self.name) from problem
-            template.globals = dict(template.globals)  # each rendering copies them: a ChainMap copies slowly
+            template.globals = dict(template.globals)  # copied each time; a ChainMap is slow to copy
             compiled.append((role, template if _MARKUP.search(text) else template.render().strip()))
         return tuple(compiled)
 
     def check(self) -> None:
-        """Raise `PromptError` when a template's syntax is broken."""
+        """Raise `PromptError` for a syntax error in a template."""
         assert self._templates
 
     @cached_property
     def variables(self) -> frozenset[str]:
-        """Return the names that its templates look up, whether they are slots or not."""
+        """Return the names used in the templates, slots or not."""
         from jinja2 import meta
 
         self.check()
@@ -143,7 +143,7 @@ class Prompt:
 
     @cached_property
     def digest(self) -> str:
-        """Return a short hash of the prompt, for the settings of a run."""
+        """Return a short hash of the prompt for the settings of a run."""
         return hashlib.sha256(repr((self.slots, self.stop, self.sections)).encode()).hexdigest()[:12]
 
     @cached_property
@@ -154,8 +154,8 @@ class Prompt:
     def render(self, slots: Mapping[str, Any]) -> Messages:
         """Return the messages to send, as (role, text) pairs. Raises `PromptError` naming an empty slot.
 
-        Every value counts as data: no text in it, however deep, can begin or end a block of the prompt. Where
-        the prompt has no slot `history`, the earlier turns of a conversation stand before the question.
+        Every value counts as data: no text in it, however deep, can begin or end a block of the prompt. If
+        the prompt has no slot `history`, earlier turns of a conversation are put before the question.
         """
         from jinja2 import TemplateError
 
@@ -166,28 +166,28 @@ class Prompt:
         values |= {key: _shown(key, value) for key, value in slots.items() if value is not None}
         if missing := [slot for slot in self.needs if slot not in values]:
             hint = nearest(missing[0], values)
-            raise PromptError(f"nothing fills the slot {missing[0]!r}", where=self.name, hint=hint)
+            raise PromptError(f"the slot {missing[0]!r} has no value", where=self.name, hint=hint)
         try:
             messages = [
                 (role, template if isinstance(template, str) else template.render(values).strip())
                 for role, template in self._templates
             ]
         except TemplateError as problem:
-            raise PromptError(f"cannot be rendered: {problem}", where=self.name) from problem
+            raise PromptError(f"the prompt cannot be rendered: {problem}", where=self.name) from problem
         if not earlier or HISTORY in self.variables:
             return messages
         return shown_before(history, values.get("question"), messages)
 
 
 def _shown(slot: str, value: Any) -> Any:
-    """Return what a template gets: prompts write a question and what belongs to it behind a label."""
+    """Return a value for a template; a question and its choices or title follow a label on one line."""
     if slot == "question" and isinstance(value, str) and not isinstance(value, Quoted):
         return block(slot, value) if len(value.strip().splitlines()) > 1 else untagged(value.strip())
     return as_data(value, (lambda text: untagged(on_one_line(text))) if slot in _ON_ONE_LINE else untagged)
 
 
 def _beside(name: str, folders: Sequence[Path]) -> set[str]:
-    """Return the prompts of the folder that a name leads to."""
+    """Return the prompts in the folder of a name."""
     *inner, _ = name.split("/")
     homes = [home.joinpath(*inner) for home in (*folders, resources.files("chameleon.prompts"))]
     files = [each.name for home in homes if home.is_dir() for each in home.iterdir()]
@@ -206,7 +206,7 @@ class TableView:
 
     @property
     def limits(self) -> dict[str, Any]:
-        """Return how much of a table is shown, as `to_text` and `excerpt` name it."""
+        """Return the limits of a table as arguments of `to_text` and `excerpt`."""
         return {"max_rows": self.max_rows, "max_cell": self.max_cell, "max_tokens": self.max_tokens}
 
 
@@ -218,17 +218,17 @@ def slots_of(
     typed: bool = False,
     also: Collection[str] = (),
 ) -> dict[str, Any]:
-    """Return what a state offers to a prompt: input, then cache, then what follows from both; the first wins.
+    """Return the values a state offers to a prompt: input, then cache, then derived ones; the first wins.
 
-    Tables and texts appear as `view` says; what is left out is noted in the text, or in the slot `note` if
-    the prompt has one (`noted`). `others` are the tables beside the first, each with its `name` and `types`.
-    `title` is the table's caption; `context` is all text that earlier modules wrote to the cache, in that
-    order, each under the name of its key (under the keys `also` whatever they wrote), and what they failed to
-    find out; `unavailable` is the latter alone. With `typed`, `types` says what the columns hold.
+    Tables and texts are shortened as `view` says; a note in the text says so, or in the slot `note` if the
+    prompt has one (`noted`). `others` are the tables after the first, each with its `name` and `types`.
+    `title` is the table's caption. `context` is all text that earlier modules wrote to the cache, in order,
+    each under its key (anything under the keys `also`), and what they failed to find out; `unavailable` is
+    only the latter. With `typed`, `types` describes the columns.
     """
     max_rows = view.max_rows
     slots = {**state.cache, **state.input}
-    table = state.table if "table" in state.input else None  # a module need not declare to read one
+    table = state.table if "table" in state.input else None  # not every module declares that it reads one
     if noted and table is not None and max_rows is not None and len(table.rows) > max_rows:
         slots["note"] = f"The first {max_rows} of {len(table.rows):,} rows are shown."
         slots["table"] = table.take_rows(range(max_rows))
@@ -256,7 +256,7 @@ def slots_of(
 
 
 def text_within(text: str, max_tokens: int) -> str:
-    """Return the text, or its beginning and a line that says how much is left out; see `estimated_tokens`."""
+    """Return the text, or its beginning and a note of how much is omitted; see `estimated_tokens`."""
     inner = unblocked(text)
     part = beginning(inner, max_tokens)
     if len(part) == len(inner):
@@ -265,16 +265,16 @@ def text_within(text: str, max_tokens: int) -> str:
 
 
 def table_text(table: Table, *, style: Style, **limits: Any) -> str:
-    """Write the table as a prompt shows it. In HTML its tags stay: the cells' own are escaped.
+    """Write the table as a prompt shows it. HTML keeps its own tags; those inside cells are escaped.
 
-    No cell can end the frame `/* … */` that many prompts show a table in.
+    No cell can end the frame `/* … */` that many prompts put around a table.
     """
     text = unframed(to_text(table, style, **limits))
     return Quoted(text) if style == "html" else text
 
 
 def types_in_words(table: Table) -> str:
-    """Say in a line what programs, queries and operations find in each column, and what was assumed.
+    """Describe the type of each column in one line, as programs and queries see it, with any assumptions.
 
     "Date: date · Amount: number, $ · ZIP: text. Note: Amount: 1 × TBD counts as blank"
     """
@@ -288,26 +288,26 @@ def types_in_words(table: Table) -> str:
 
 
 def named_tables(tables: Sequence[Table], first: int = 2) -> list[tuple[str, Table]]:
-    """Return the tables beside the first (or with `first=1` all), each with what prompts and replies call it.
+    """Return the tables after the first (or with `first=1` all), each with its name in prompts and replies.
 
-    That is its caption, on one line. One without a caption, or with that of a table before it, is called by
-    its place: "table 2".
+    The name is the caption on one line. A table with no caption, or the same as an earlier one, is named by
+    its number: "table 2".
     """
-    found: dict[str, Table] = {}
+    named: dict[str, Table] = {}
     captions = [" ".join(table.caption.split()) for table in tables]
     for number, (caption, table) in enumerate(zip(captions, tables, strict=True), first):
         name, count = caption or f"table {number}", number
-        while name in found or (name != caption and name in captions):
+        while name in named or (name != caption and name in captions):
             name, count = f"table {count}", count + 1
-        found[name] = table
-    return list(found.items())
+        named[name] = table
+    return list(named.items())
 
 
 def context_of(state: State, max_text_tokens: int = MAX_TEXT_TOKENS, also: Collection[str] = ()) -> Quoted:
     """Write what earlier modules found out, in paragraphs such as "Knowledge: …", and what they could not.
 
-    Text of several lines gets a block of its own, named by its key: only there do lines begin with it. Of a
-    text longer than `max_text_tokens` the beginning is shown. The keys `also` are shown whatever they hold.
+    Text of several lines becomes a block named by its key. Text longer than `max_text_tokens` is cut. The
+    keys `also` are shown whatever they hold.
     """
     texts = {
         key: output_text(value, max_text_tokens)
@@ -319,7 +319,7 @@ def context_of(state: State, max_text_tokens: int = MAX_TEXT_TOKENS, also: Colle
 
 
 def output_text(output: Any, max_tokens: int) -> str:
-    """Write what a module gave: a table in rows, a text as it is, all else as JSON, in so many tokens."""
+    """Write a module's output: a table as rows, text unchanged, all else as JSON, within `max_tokens`."""
     if isinstance(output, Table):
         return table_text(output, style="pipe", max_cell=LONGEST_CELL, max_tokens=max_tokens)
     text = output if isinstance(output, str) else json.dumps(to_json(output), ensure_ascii=False)
@@ -327,7 +327,7 @@ def output_text(output: Any, max_tokens: int) -> str:
 
 
 def _unavailable_in(state: State) -> str:
-    """Tell what modules failed to find out, a line for each: "Not available: image caption (why)"."""
+    """List what modules failed to find out, one per line: "Not available: image caption (why)"."""
     return "\n".join(
         f"Not available: {untagged(', '.join(lack.keys).replace('_', ' '))} ({untagged(lack.reason)})"
         for lack in state.missing
@@ -335,7 +335,7 @@ def _unavailable_in(state: State) -> str:
 
 
 def paragraph(key: str, text: str) -> str:
-    """Write a text behind the name of its key: one of several lines as a block."""
+    """Write a text after the name of its key; several lines become a block."""
     label = key.replace("_", " ").capitalize()
     if len(text.strip().splitlines()) > 1:
         return f"{label}:\n{block(key, text)}"

@@ -1,4 +1,4 @@
-"""Where an answer comes from, and what was assumed of its table, in words."""
+"""Describe in words where an answer comes from, and what was assumed about its table."""
 
 from __future__ import annotations
 
@@ -11,37 +11,37 @@ from chameleon.core.state import State
 from chameleon.table import Table
 from chameleon.text import counted, harmless
 
-_MOST_ITEMS, _MOST_TABLES = 6, 4
+_MAX_ITEMS, _MAX_TABLES = 6, 4
 
 
 def sources_in_words(sources: Iterable[Mapping[str, Any]]) -> list[str]:
     """Write a line for each table or passage that an answer came from."""
     lines = [harmless(_source(source)) for source in sources]
-    left = len(lines) - _MOST_TABLES
+    left = len(lines) - _MAX_TABLES
     more = [f"and {counted(left, 'more table')}"] if left > 0 else []
-    return [*lines[:_MOST_TABLES], *more]
+    return [*lines[:_MAX_TABLES], *more]
 
 
 def notes_on(state: State, most: int | None = None) -> list[str]:
-    """Return what was assumed of the tables that were asked, of the columns that the answer rests on.
+    """Return what was assumed about the columns that the answer uses, in the tables of the question.
 
-    Of several, those are told that the answer came from, each with its name.
+    With several tables, only notes on those behind the answer, each with its table's name.
     """
-    given = state.started.input if state.started is not None else {}
-    asked = [each for each in (given.get("table"), *(given.get("tables") or ())) if isinstance(each, Table)]
-    named = named_tables(asked or state.tables, first=1)
+    data = state.started.input if state.started is not None else {}
+    tables = [each for each in (data.get("table"), *(data.get("tables") or ())) if isinstance(each, Table)]
+    named = named_tables(tables or state.tables, first=1)
     read = {str(source.get("table")): source.get("columns") or () for source in state.sources}
     notes = []
     for name, table in [pair for pair in named if pair[0] in read] or named:
         used = read.get(name, set(chain.from_iterable(read.values())))
-        told = chain.from_iterable(each.notes for each in table.columns if not used or each.name in used)
-        notes += [f"{name}: {note}" if len(named) > 1 else note for note in (*table.structure, *told)]
+        noted = chain.from_iterable(each.notes for each in table.columns if not used or each.name in used)
+        notes += [f"{name}: {note}" if len(named) > 1 else note for note in (*table.structure, *noted)]
     left = len(notes) - (most or len(notes))
     return [*notes[:most], f"and {left} more"] if left > 0 else notes
 
 
 def _source(source: Mapping[str, Any]) -> str:
-    """Write the place of the table or passage, then rows, columns and the row of the answer."""
+    """Write the place of the table or passage, then the rows, columns and the row of the answer."""
     parts = [_place(source)]
     rows, of = source.get("rows"), source.get("of")
     if isinstance(rows, Sequence) and rows and len(rows) != of:
@@ -59,7 +59,7 @@ def _source(source: Mapping[str, Any]) -> str:
 
 
 def _place(source: Mapping[str, Any]) -> str:
-    """Write the file with the sheet, heading or table in it; without a file the table's or passage's name."""
+    """Write the file and its sheet, heading or table; without a file, the name of the table or passage."""
     if "passage" in source:
         if "file" not in source:
             return f"passage {source['passage']}"
@@ -68,26 +68,26 @@ def _place(source: Mapping[str, Any]) -> str:
     name = str(source.get("file") or source.get("table") or "a table")
     if place := [f"{kind} {source[kind]}" for kind in ("sheet", "heading", "page") if kind in source]:
         return ", ".join([name, *place])
-    whole_file = str(source.get("id")) == name  # the file holds that one table
+    whole_file = str(source.get("id")) == name  # the file holds only this table
     return name if whole_file or "file" not in source else f"{name}, table {source.get('table')}"
 
 
 def _ranges(rows: Sequence[int]) -> list[str]:
-    """Write numbers of rows, three or more neighbours as one: 3, 5 to 9."""
-    found: list[str] = []
+    """Write row numbers, with runs of three or more as ranges: 3, 5 to 9."""
+    parts: list[str] = []
     for _, run in groupby(enumerate(rows), key=lambda placed: placed[1] - placed[0]):
         first, *others = (row for _, row in run)
         if len(others) > 1:
-            found.append(f"{first:,} to {others[-1]:,}")
+            parts.append(f"{first:,} to {others[-1]:,}")
         else:
-            found += [f"{row:,}" for row in (first, *others)]
-    return found
+            parts += [f"{row:,}" for row in (first, *others)]
+    return parts
 
 
 def _listed(noun: str, items: Sequence[str]) -> str:
     """Write "rows 3 and 5", "column Team", "columns A, B and 7 more"."""
     many = len(items) > 1 or " to " in items[0]
-    if len(items) > _MOST_ITEMS:
-        items = [*items[: _MOST_ITEMS - 1], f"{len(items) - _MOST_ITEMS + 1} more"]
+    if len(items) > _MAX_ITEMS:
+        items = [*items[: _MAX_ITEMS - 1], f"{len(items) - _MAX_ITEMS + 1} more"]
     text = items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"
     return f"{noun}{'s' if many else ''} {text}"

@@ -1,4 +1,4 @@
-"""`@tool`: a typed function is a module: its signature makes the arguments, its docstring the card."""
+"""`@tool` makes a module from a typed function: arguments from its signature, the card from its docstring."""
 
 from __future__ import annotations
 
@@ -42,18 +42,18 @@ class ToolOptions(TypedDict, total=False):
 
 
 class FunctionModule(Module):
-    """A function as a module, which can still be called as the function that it is."""
+    """A function as a module, which can still be called like the function."""
 
     def __init__(self, function: Callable[..., Any], **options: Unpack[ToolOptions]) -> None:
         if unknown := [key for key in options if key not in ToolOptions.__annotations__]:
             hint = nearest(unknown[0], ToolOptions.__annotations__)
             raise InventoryError(f"a tool has no option {unknown[0]!r}", hint=hint)
         if inspect.isclass(function):
-            hint = "Subclass chameleon.Module, or give tool(object.method)."
-            raise InventoryError(f"{function.__name__} is a class, and no function", hint=hint)
+            hint = "Subclass chameleon.Module, or pass tool(object.method)."
+            raise InventoryError(f"{function.__name__} is a class, not a function", hint=hint)
         if next(iter(inspect.signature(function).parameters), "") == "self":
             raise InventoryError(
-                f"{function.__qualname__} is a method without its object", hint="Give tool(object.method)."
+                f"{function.__qualname__} is a method without its object", hint="Pass tool(object.method)."
             )
         functools.update_wrapper(self, function)
         self.function = function
@@ -63,17 +63,17 @@ class FunctionModule(Module):
         self.name = snake_case(written.__name__)
         self.description = " ".join((inspect.getdoc(written) or "").split())
         self._state = _parameter_of_state(function)
-        # One that is not given the state sees nothing of it, and may run in parallel.
+        # A function that does not take the state reads none of it, and may run in parallel.
         self.reads = None if self._state else ()  # type: ignore[misc]
         vars(self).update({key: value for key, value in options.items() if value not in (None, "")})
         if not self.name.isidentifier():
             raise InventoryError(f"{function!r} has no name", hint='Give it one: tool(function, name="…").')
         check_keys(self.reads, self.writes, f"tool {self.name}")
         skip = () if self._state is None else (self._state,)
-        taken = Arguments.of(self.name, function, None, skip)
-        self.traits = Traits(returns=output_of(function), arguments=taken)
+        arguments = Arguments.of(self.name, function, None, skip)
+        self.traits = Traits(returns=output_of(function), arguments=arguments)
         self._signature = inspect.signature(function)
-        self._shown = f"<tool {self.name}{taken.signature if taken else '()'}>"
+        self._shown = f"<tool {self.name}{arguments.signature if arguments else '()'}>"
 
     def __repr__(self) -> str:
         return self._shown
@@ -85,22 +85,22 @@ class FunctionModule(Module):
         if self._state is not None:
             args[self._state] = state
         bound = inspect.BoundArguments(self._signature, OrderedDict(args))
-        given = self.function(*bound.args, **bound.kwargs)
-        if not inspect.isawaitable(given):
-            return plain(given)
+        output = self.function(*bound.args, **bound.kwargs)
+        if not inspect.isawaitable(output):
+            return plain(output)
 
         async def later() -> Any:
-            return plain(await given)
+            return plain(await output)
 
         return later()
 
 
 def _parameter_of_state(function: Callable[..., Any]) -> str | None:
-    """Return the parameter given the state: one annotated as `State`, or a bare one called `state`."""
+    """Return the parameter for the state: annotated `State`, or called `state` and not annotated."""
     parameters = inspect.signature(function).parameters.values()
     try:
         hints = get_type_hints(written_as(function))
-    except Exception:  # annotations are code: a name that only a type checker imports is missing
+    except Exception:  # annotations are code: names imported only for type checkers are missing
         hints = {each.name: each.annotation for each in parameters}
     annotated = (each.name for each in parameters if _is_state(hints.get(each.name)))
     bare = (each.name for each in parameters if each.name == "state" and each.annotation is each.empty)
@@ -108,7 +108,7 @@ def _parameter_of_state(function: Callable[..., Any]) -> str | None:
 
 
 def _is_state(hint: Any) -> bool:
-    """Return whether an annotation is `State` or `State | None`, also where it can only be read as text."""
+    """Return whether an annotation is `State` or `State | None`, even if it is only text."""
     if isinstance(hint, str):
         kinds = {part.strip().rpartition(".")[2] for part in hint.split("|")}
         return kinds - {"None"} == {"State"}
@@ -116,7 +116,7 @@ def _is_state(hint: Any) -> bool:
 
 
 def plain(output: Any) -> Any:
-    """Return what a run holds: tables, and of pydantic models, dataclasses, dates and sets the JSON."""
+    """Return an output as a run keeps it: pydantic models, dataclasses, dates and sets become JSON."""
     output = adopted(output)
     if isinstance(output, list | tuple):
         return [plain(each) for each in output]
@@ -137,38 +137,38 @@ def tool(
 def tool(
     function: Callable[..., Any] | None = None, **options: Any
 ) -> FunctionModule | Callable[[Callable[..., Any]], FunctionModule]:
-    """Make a module of a typed function, sync or async: `@tool`, or `@tool(name=…, when=…)`.
+    """Make a module from a typed function, sync or async: `@tool`, or `@tool(name=…, when=…)`.
 
         @tool
         def convert(amount: float, to: Literal["C", "F"] = "F") -> float:
             "Converts a temperature to degrees Celsius or Fahrenheit."
 
-    Its parameters are the arguments that a plan gives, checked by pydantic. A parameter annotated as `State`,
-    or called `state` without an annotation, is given the state; a function without one sees nothing else.
-    The options are those of a module: name, description, when, reads, writes, uses, requires_approval (a
-    person has to allow each step), max_runs (how often a run may run it). Raises `InventoryError` for an
-    unknown option, and for a signature that no schema can describe.
+    Its parameters are the arguments in a plan, checked by pydantic. A parameter annotated as `State`, or
+    called `state` without an annotation, receives the state; a function without one sees nothing else. The
+    options are a module's: name, description, when, reads, writes, uses, requires_approval (a person
+    must approve each step), max_runs (how many times one run may use it). Raises `InventoryError` for an
+    unknown option, or for a signature that no schema can describe.
     """
     if function is None:
         return functools.partial(tool, **options)
     try:
         return FunctionModule(function, **options)
     except (InventoryError, TypeError) as problem:
-        told = problem if isinstance(problem, InventoryError) else InventoryError(str(problem))
+        error = problem if isinstance(problem, InventoryError) else InventoryError(str(problem))
         code = getattr(inspect.unwrap(written_as(function)), "__code__", None)
         place = f"{Path(code.co_filename).name}:{code.co_firstlineno}" if code is not None else ""
-        raise told.at(place) from problem
+        raise error.at(place) from problem
 
 
 def as_module(given: Any) -> Module:
-    """Return a module: one that is made, a class of them, or a function."""
+    """Return a module from an instance, a class or a function."""
     if isinstance(given, Module):
         return given
     if inspect.isclass(given) and issubclass(given, Module):
         try:
             inspect.signature(given).bind()
         except TypeError as problem:
-            hint = f"Give one that is made: {given.__name__}(…)."
+            hint = f"Pass an instance: {given.__name__}(…)."
             raise InventoryError(f"{given.__name__} {problem}", hint=hint) from None
         return given()
     if callable(given) and not inspect.isclass(given):
@@ -176,5 +176,5 @@ def as_module(given: Any) -> Module:
         return made
     raise InventoryError(
         f"{given!r} is {type_in_words(given)}, not a module",
-        hint="Give a Module, or a function (`chameleon.tool`).",
+        hint="Pass a Module or a function (`chameleon.tool`).",
     )

@@ -1,1 +1,1 @@
-"""Clients and servers of other projects: MCP, LangChain."""
+"""Integration with other projects: MCP, LangChain, OpenTelemetry, Inspect, Ray."""

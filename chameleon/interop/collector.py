@@ -1,4 +1,4 @@
-"""The OpenTelemetry SDK as runs use it: ids from the log, a bounded session, and a count of what arrived."""
+"""The OpenTelemetry SDK for runs: ids from the log, a restricted session, and a count of sent spans."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Collector(BatchSpanProcessor):
     """Sends spans to a collector in the background, in batches; `made` and `sent` count them."""
 
     def __init__(self, url: str) -> None:
-        logging.getLogger("opentelemetry").addHandler(logging.NullHandler())  # we report losses once
+        logging.getLogger("opentelemetry").addHandler(logging.NullHandler())  # losses are reported once
         self.made = self.sent = 0
         self.session = CollectorSession()
         self._count = threading.Lock()
@@ -76,7 +76,7 @@ class CollectorSession(requests.Session):
 
 
 class _LogIds(IdGenerator):
-    """Gives a span the ids that are made of its run's log."""
+    """Gives a span the ids derived from its run's log."""
 
     def generate_trace_id(self) -> int:
         return NEXT_IDS.get()[0]

@@ -1,4 +1,4 @@
-"""What callers elsewhere give an inventory: a JSON schema made from its `input:`, and values made of JSON."""
+"""Inputs from other programs: a JSON schema from an inventory's `input:`, and values read from JSON."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from chameleon.table.readers import read_table
 from chameleon.text import harmless, nearest, one_line
 
 MAX_BYTES = 24 << 20
-"""Of a file that a caller sends as content."""
+"""The size of a file that a caller sends as content."""
 _TEXTS = {"question": "The question, in words.", "unit": "The unit that a number is meant in."}
 _JSON: Mapping[str, Any] = {
     "str": {"type": "string"},
@@ -40,11 +40,11 @@ _TABLE = "A table with its header: JSON, or text of two lines or more as CSV, TS
 
 
 class Inputs:
-    """Makes the input of an inventory from JSON that a caller elsewhere wrote.
+    """Builds the input of an inventory from JSON written by another program.
 
-    - `inventory`: what it is for; one without `input:` takes a question.
-    - `folders`: where files may be read; a path anywhere else is refused, and so is a hidden file.
-    - `given`: inputs that stay the same for all calls; callers do not see them.
+    - `inventory`: the inventory to run; one without `input:` takes a question.
+    - `folders`: where files may be read; paths elsewhere and hidden files are refused.
+    - `given`: inputs that stay the same for all calls and are hidden from callers.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class Inputs:
 
     @property
     def schema(self) -> dict[str, Any]:
-        """Return the JSON schema of what a caller gives: an object that allows nothing else."""
+        """Return the JSON schema of a caller's arguments: an object that allows no others."""
         kinds = {key: kind.removesuffix("?") for key, kind in self.takes.items()}
         return {
             "type": "object",
@@ -80,28 +80,28 @@ class Inputs:
         if kind == "Table":
             return {"type": "string", "description": f"{_TABLE}{f' Or {path}, on one line.' if path else ''}"}
         if kind == "path":
-            said = f"The content of a file{f', or {path}' if path else ', such as a picture'}."
-            return {"description": said, **({"anyOf": [_CONTENT, {"type": "string"}]} if path else _CONTENT)}
+            note = f"The content of a file{f', or {path}' if path else ', such as a picture'}."
+            return {"description": note, **({"anyOf": [_CONTENT, {"type": "string"}]} if path else _CONTENT)}
         if key == "tables":
-            said = f"Further tables, each: {_TABLE}{f' Or {path}.' if path else ''}"
-            return {"type": "array", "items": {"type": "string"}, "description": said}
+            note = f"Further tables, each: {_TABLE}{f' Or {path}.' if path else ''}"
+            return {"type": "array", "items": {"type": "string"}, "description": note}
         if key in _A_PATH:
-            said = f"{path[:1].upper()}{path[1:]}, or of a folder." if path else "This server reads no files."
-            return {**_JSON[kind], "description": said}
+            note = f"{path[:1].upper()}{path[1:]}, or of a folder." if path else "This server reads no files."
+            return {**_JSON[kind], "description": note}
         return {**_JSON[kind], **({"description": _TEXTS[key]} if key in _TEXTS else {})}
 
     def read(self, arguments: Mapping[str, Any], scratch: Path) -> dict[str, Any]:
-        """Return the input of a run, its files in `scratch`. Raises `InputError` naming a wrong argument."""
+        """Return the input of a run, with files in `scratch`. Raises `InputError` for a wrong argument."""
         self._check_known(arguments)
-        found = dict(self.given)
+        inputs = dict(self.given)
         for key, value in arguments.items():
             if value is not None:
-                found[key] = self._read(key, self.takes[key].removesuffix("?"), value, scratch)
-        if not self.inventory.input_types and "question" not in found:
+                inputs[key] = self._read(key, self.takes[key].removesuffix("?"), value, scratch)
+        if not self.inventory.input_types and "question" not in inputs:
             what = f"the inventory {self.inventory.name} needs a question"
-            raise InputError(what, hint="Give 'question' in the input.", code="missing-input:question")
-        self.inventory.check_input(found)
-        return found
+            raise InputError(what, hint="Add 'question' to the input.", code="missing-input:question")
+        self.inventory.check_input(inputs)
+        return inputs
 
     def _read(self, key: str, kind: str, value: Any, scratch: Path) -> Any:
         if kind == "Table" and isinstance(value, str):
@@ -120,28 +120,28 @@ class Inputs:
         if "\n" in bare or (bare[:1], bare[-1:]) in (("[", "]"), ("{", "}")):
             return read_table(text.encode("utf-8", "replace"), name=key)
         if not self.folders:
-            what = f"{key} is one line, and no table"
-            raise InputError(what, hint="Give the table as CSV text, header first. Files are not read here.")
+            what = f"{key} is one line, not a table"
+            raise InputError(what, hint="Send the table as CSV text, header first. Files are not read here.")
         path = self._path(key, text)
         table = read_table(path, name=path.name)
         return table if table.caption.strip() else table.with_caption(path.stem)
 
     def _path(self, key: str, text: str, *, must_be_file: bool = True) -> Path:
-        """Return the path in one of the folders, links followed; what lies elsewhere is not looked at."""
+        """Return the path in one of the folders, with links followed; paths elsewhere are not accessed."""
         shown = one_line(harmless(text), 120)
         if not self.folders:
-            raise InputError(f"{key} is a path, and files are not read here", hint="Give the content.")
+            raise InputError(f"{key} is a path, but files are not read here", hint="Send the content.")
         for folder in self.folders:
             try:
                 path = (folder / text).resolve()
                 below = path.relative_to(folder)
                 is_there = path.is_file() or (path.is_dir() and not must_be_file)
-            except (OSError, ValueError, RuntimeError):  # elsewhere, a null byte, too long, links in a circle
+            except (OSError, ValueError, RuntimeError):  # elsewhere, a null byte, too long, circular links
                 continue
             if is_there and not any(part.startswith(".") for part in below.parts):
                 return path
-        hint = f"Paths below {self._named} can be given; hidden files are not read."
-        raise InputError(f"{key} is {shown!r}, and there is no such file to be read", hint=hint)
+        hint = f"Use a path below {self._named}; hidden files are not read."
+        raise InputError(f"{key} is {shown!r}, but there is no such file to be read", hint=hint)
 
     def _written(self, key: str, content: Mapping[str, Any], scratch: Path) -> Path:
         """Write the content of a file, and return its path."""
@@ -149,14 +149,14 @@ class Inputs:
         if not isinstance(kind, str) or not isinstance(data, str):
             raise InputError(
                 f"{key} lacks {'mimeType' if not isinstance(kind, str) else 'data'}",
-                hint='Give {"mimeType": "image/png", "data": "…"}, the bytes in base64.',
+                hint='Send {"mimeType": "image/png", "data": "…"}, the bytes in base64.',
             )
         if len(data) > MAX_BYTES * 4 // 3 + 4:
             raise InputError(f"{key} has more than the limit of {MAX_BYTES:,} bytes")
         try:
             decoded = base64.b64decode(data, validate=True)
         except (binascii.Error, ValueError):
-            raise InputError(f"the data of {key} is no base64") from None
+            raise InputError(f"the data of {key} is not base64") from None
         file = scratch / f"{key}{mimetypes.guess_extension(kind.partition(';')[0].strip()) or ''}"
         file.write_bytes(decoded)
         if kind.startswith("image/"):
@@ -170,18 +170,18 @@ class Inputs:
 
 
 def outcome_of(state: State) -> dict[str, Any]:
-    """Return what a run came to as plain JSON, and what an answer rests on."""
+    """Return the outcome of a run as plain JSON, with the sources of an answer."""
     reason = state.ended.reason if state.ended else "waiting"
-    told = {"answer": _as_json(state.answer), "ended": reason, "usage": state.usage.to_json()}
+    outcome = {"answer": _as_json(state.answer), "ended": reason, "usage": state.usage.to_json()}
     if reason == "answered" and state.reading:
-        told["reading"] = state.reading
+        outcome["reading"] = state.reading
     if reason == "answered" and "sources" in state.cache:
-        told["sources"] = _as_json(state.cache["sources"])
-    return told
+        outcome["sources"] = _as_json(state.cache["sources"])
+    return outcome
 
 
 def _as_json(value: Any) -> Any:
-    """Return a value of a run as plain JSON: a table as its header and rows."""
+    """Return a value of a run as plain JSON, a table as its header and rows."""
     if isinstance(value, Table):
         return {"columns": list(value.header), "rows": [list(row) for row in value.rows]}
     if isinstance(value, Mapping):

@@ -1,6 +1,6 @@
-"""Export an evaluation's folder as a log of Inspect, for its viewer and its analysis.
+"""Export an evaluation's folder as an Inspect log, for its viewer and its analysis.
 
-Inspect's own classes check the values. Its public writer takes a whole log, so all problems are in memory.
+Inspect's own classes check the values. Its public writer needs the whole log, so all problems are in memory.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ Json = dict[str, Any]
 
 
 def write_inspect_log(run_dir: Path, file: Path) -> int:
-    """Write an evaluation's folder as a log of Inspect, `.eval` or `.json`; return the number of problems.
+    """Write an evaluation's folder as an Inspect log, `.eval` or `.json`; return the number of problems.
 
     Raises `MissingPackage` without the extra `inspect`, `InputError` for another kind of file or a missing
     folder, and as `read_run` does.
     """
     if file.suffix not in (".eval", ".json"):
-        raise InputError("a log of Inspect is called NAME.eval or NAME.json", where=str(file))
+        raise InputError("an Inspect log must be named NAME.eval or NAME.json", where=str(file))
     run = read_run(run_dir)
-    require("inspect-ai", "logs of Inspect are written with", "inspect", module="inspect_ai")
+    require("inspect-ai", "Inspect logs are written with", "inspect", module="inspect_ai")
     from inspect_ai.log import EvalLog, EvalSample, write_eval_log
 
     if not file.parent.is_dir():
@@ -53,7 +53,7 @@ def write_inspect_log(run_dir: Path, file: Path) -> int:
 
 
 def _header(run: Run, ended_at: float) -> Json:
-    """Return a log without its samples; figures of a column are named as "accuracy, FREE"."""
+    """Return a log without its samples; metrics of a column are named like "accuracy, FREE"."""
     settings, tally, scorer = run.settings, run.tally, str(run.settings.get("scorer"))
     model = _inspect_name(settings.get("model"))
     started = str(settings.get("started") or _in_utc(ended_at))
@@ -93,7 +93,7 @@ def _header(run: Run, ended_at: float) -> Json:
 
 
 def _sample(run: Run, result: Result, events: Sequence[Event], ended_at: float) -> Json:
-    """Return a problem: the last call's messages, all calls and steps, its result, why it is wrong."""
+    """Return a problem: the last call's messages, all calls and steps, its result, and why it is wrong."""
     started = events[0] if events and isinstance(events[0], RunStarted) else RunStarted("", {})
     start = started.at or ended_at
     calls = [call for event in events for call in getattr(event, "calls", ())]
@@ -131,12 +131,12 @@ def _sample(run: Run, result: Result, events: Sequence[Event], ended_at: float) 
 
 
 def _chat(messages: Sequence[tuple[str, str]]) -> list[Json]:
-    """Return messages with Inspect's roles; a role that it lacks becomes the user's."""
+    """Return messages with Inspect's roles; an unknown role becomes the user's."""
     return [{"role": _ROLES.get(role, "user"), "content": text} for role, text in messages]
 
 
 def _inspect_events(events: Sequence[Event], start: float) -> Iterator[Json]:
-    """Yield an event for each call and step, one after the other; what runs inside a step starts with it."""
+    """Yield an event for each call and step in sequence; events inside a step start with it."""
     for number, event in enumerate(events):
         inner = event.innermost if isinstance(event, Nested) else event
         if not isinstance(inner, Plan | StepRecord | RunEnded):
@@ -185,7 +185,7 @@ def _reply(call: Call) -> Json:
 
 
 def _usage(usage: Usage) -> Json:
-    """Return the usage; counts that the provider did not report are 0, since Inspect has no unknown."""
+    """Return the usage; counts that the provider did not report are 0, as Inspect has no unknown."""
     read, written = usage.input_tokens or 0, usage.output_tokens or 0
     return {
         "input_tokens": read,
@@ -198,12 +198,12 @@ def _usage(usage: Usage) -> Json:
 
 
 def _inspect_name(model: str | None) -> str:
-    """Return Inspect's name of a model, as "openai/gpt-6-luna"."""
+    """Return Inspect's name of a model, such as "openai/gpt-6-luna"."""
     return model.replace(":", "/", 1) if model else "none/none"
 
 
 def _as_text(value: Any) -> str:
-    """Return a text as it is, and anything else as JSON."""
+    """Return a text unchanged, and anything else as JSON."""
     return value if isinstance(value, str) else json.dumps(to_json(value), ensure_ascii=False)
 
 

@@ -1,4 +1,4 @@
-"""Inventories as the tools of a server of the Model Context Protocol."""
+"""Inventories as tools of a Model Context Protocol server."""
 
 from __future__ import annotations
 
@@ -34,25 +34,25 @@ from chameleon.run.executor import Executor
 from chameleon.text import harmless, harmless_lines, nearest, one_line, redact
 
 TRACES, JSON_LINES = "chameleon://runs/", "application/jsonl"
-MOST_TRACES, MOST_TRACE_BYTES = 100, 64 << 20
-MOST_AT_ONCE, MAX_WAITING = 16, 64  # runs, and those that wait for their turn
+MAX_TRACES, MAX_TRACE_BYTES = 100, 64 << 20
+MAX_PARALLEL_RUNS, MAX_WAITING = 16, 64  # runs, and runs that wait for their turn
 MAX_SESSIONS = 500
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _TEXTS = {"type": "array", "items": {"type": "string"}}
 _OUTPUT: dict[str, Any] = {
     "type": "object",
     "properties": {
-        "answer": {"description": "The answer; null where there is none."},
+        "answer": {"description": "The answer, or null."},
         "ended": {"enum": ["answered", "declined", "failed", "budget", "waiting"]},
         "plan": {**_TEXTS, "description": "The modules planned."},
-        "reading": {"type": "string", "description": "How the question was taken, without a model."},
-        "sources": {"description": "What the answer rests on."},
+        "reading": {"type": "string", "description": "How the question was understood, without a model."},
+        "sources": {"description": "The sources of the answer."},
         "error": {"type": "string", "description": "Why there is no answer, and what to do."},
-        "declined": {"type": "boolean", "description": "Whether no answer is known: asking again is no use."},
+        "declined": {"type": "boolean", "description": "Whether no answer is known: do not ask again."},
         "why": {"type": "string", "description": "Why it was declined."},
         "without": {
             **_TEXTS,
-            "description": "Steps that failed or were not allowed, which the run went on without.",
+            "description": "Steps that failed or were not allowed, which the run continued without.",
         },
         "usage": {"type": "object", "description": "Model calls, tokens and US dollars."},
         "trace": {"type": "string", "description": "The resource with every event of the run."},
@@ -69,25 +69,25 @@ class RunTraces:
         self._kept: OrderedDict[str, tuple[str, str]] = OrderedDict()
 
     def keep(self, uri: str, tool: str, events: Sequence[Event]) -> None:
-        """Keep the events of a run, secrets left out."""
+        """Keep the events of a run, without secrets."""
         lines = b"".join(json_line(event_to_json(event)) for event in events)
         self._kept[uri] = tool, redact(lines.decode())
-        while len(self._kept) > MOST_TRACES or (
-            len(self._kept) > 1 and sum(len(text) for _, text in self._kept.values()) > MOST_TRACE_BYTES
+        while len(self._kept) > MAX_TRACES or (
+            len(self._kept) > 1 and sum(len(text) for _, text in self._kept.values()) > MAX_TRACE_BYTES
         ):
             self._kept.popitem(last=False)
 
     def listed(self) -> list[types.Resource]:
-        """Return the resources, the latest first."""
+        """Return the resources, latest first."""
         return [
             types.Resource(uri=uri, name=f"run of {tool}", mime_type=JSON_LINES, size=len(text.encode()))
             for uri, (tool, text) in reversed(self._kept.items())
         ]
 
     def text(self, uri: str) -> str:
-        """Return the JSON lines at an address. Raises `MCPError` where there are none."""
+        """Return the JSON lines at an address. Raises `MCPError` for an unknown address."""
         if uri not in self._kept:
-            what = f"there is no run {one_line(harmless(uri), 80)}; the last {MOST_TRACES} are kept"
+            what = f"there is no run {one_line(harmless(uri), 80)}; the last {MAX_TRACES} are kept"
             raise MCPError(types.INVALID_PARAMS, what)
         return self._kept[uri][1]
 
@@ -101,12 +101,12 @@ class Served(NamedTuple):
 
 
 class InventoryServer:
-    """Answers the requests of MCP clients with inventories; calls run side by side in one event loop.
+    """Answers the requests of MCP clients with inventories; calls run in parallel in one event loop.
 
     - `executors`: what to serve, each as a tool.
-    - `folders`: where tables and other files may be read by their path; by default content alone is taken.
-    - `lists_runs`: whether the traces of runs are listed, for a client that is alone; else a trace is for
-      whoever has its address, which is long and random.
+    - `folders`: where tables and other files may be read by path; by default only content is accepted.
+    - `lists_runs`: whether to list the traces of runs, as suits a single client; otherwise a trace needs its
+      address, which is long and random.
     """
 
     def __init__(
@@ -122,10 +122,10 @@ class InventoryServer:
             tool = types.Tool(name=name, description=about, input_schema=inputs.schema, output_schema=_OUTPUT)
             self.tools[name] = Served(executor, inputs, tool)
         self.traces, self.lists_runs = RunTraces(), lists_runs
-        self._turns, self._calls = asyncio.Semaphore(MOST_AT_ONCE), 0
+        self._turns, self._calls = asyncio.Semaphore(MAX_PARALLEL_RUNS), 0
 
     def server(self) -> Server[Any]:
-        """Return the server of the SDK, which speaks all revisions of the protocol that the SDK knows."""
+        """Return the SDK's server, which supports every protocol revision that the SDK knows."""
         return Server(
             "chameleon",
             version=version("chameleon-compose"),
@@ -160,16 +160,16 @@ class InventoryServer:
         async with self._turn():
             with TemporaryDirectory(prefix="chameleon-") as scratch:
                 try:
-                    given = await asyncio.to_thread(served.inputs.read, params.arguments or {}, Path(scratch))
-                    return await self._run(served, given, context)
+                    data = await asyncio.to_thread(served.inputs.read, params.arguments or {}, Path(scratch))
+                    return await self._run(served, data, context)
                 except ChameleonError as problem:
-                    return _result(_told(problem))
+                    return _result(_message(problem))
 
     @asynccontextmanager
     async def _turn(self) -> AsyncIterator[None]:
         """Wait for a turn. Raises `MCPError` if too many wait."""
-        if self._calls >= MOST_AT_ONCE + MAX_WAITING:
-            raise MCPError(types.INTERNAL_ERROR, "too many questions wait for their turn; ask again later")
+        if self._calls >= MAX_PARALLEL_RUNS + MAX_WAITING:
+            raise MCPError(types.INTERNAL_ERROR, "too many questions are waiting; try again later")
         self._calls += 1
         try:
             async with self._turns:
@@ -178,7 +178,7 @@ class InventoryServer:
             self._calls -= 1
 
     async def _run(self, served: Served, given: Mapping[str, Any], context: Context) -> types.CallToolResult:
-        """Run an inventory, tell of each event, and keep the trace whatever happens."""
+        """Run an inventory, report each event, and keep the trace whatever happens."""
         uri, stop = f"{TRACES}{uuid.uuid4().hex}", threading.Event()
         events: list[Event] = []
         state = State()
@@ -187,50 +187,50 @@ class InventoryServer:
                 async for event in stream:
                     events.append(event)
                     state = state.after(event)
-                    if said := _progress(event):
-                        await context.session.report_progress(len(events), message=said)
+                    if message := _progress(event):
+                        await context.session.report_progress(len(events), message=message)
         except asyncio.CancelledError:
-            # AnyIO knows its cancellation by the message, which `gather` may lose: let it cancel again.
+            # AnyIO recognizes its cancellation by the message, which `gather` may lose: let it cancel again.
             await asyncio.sleep(0.01)
             raise
         finally:
-            stop.set()  # a client that goes away takes its run with it
+            stop.set()  # if the client disconnects, its run stops
             self.traces.keep(uri, served.tool.name, events)
         return _result_of(state, uri)
 
 
 def _progress(event: Event) -> str:
-    """Say in a line what has happened; "" for what is of no interest."""
+    """Describe an event in one line; "" for events that are not reported."""
     match event:
         case Plan():
-            said = f"plan refused: {event.refused}" if event.refused else f"plan: {event}"
+            text = f"plan refused: {event.refused}" if event.refused else f"plan: {event}"
         case StepRecord(error=None):
-            said = f"{event.step.module} is done"
+            text = f"{event.step.module} is done"
         case StepRecord(error=error):
-            said = f"{event.step.module} failed: {error.advice if error else ''}"
+            text = f"{event.step.module} failed: {error.advice if error else ''}"
         case Nested() if inner := _progress(event.event):
-            said = f"{event.module}: {inner}"
+            text = f"{event.module}: {inner}"
         case RunEnded():
-            said = event.reason
+            text = event.reason
         case _:
             return ""
-    return redact(one_line(harmless(said), 300))
+    return redact(one_line(harmless(text), 300))
 
 
 def _result_of(state: State, uri: str) -> types.CallToolResult:
-    """Return what a run came to: the answer, why it declined, or an error with what to do."""
+    """Return the outcome of a run: the answer, why it declined, or an error with what to do."""
     ended = state.ended
-    told = outcome_of(state) | {"plan": list(state.plan), "trace": uri}
+    outcome = outcome_of(state) | {"plan": list(state.plan), "trace": uri}
     if ended is not None and ended.reason == "answered":
         if state.skipped:
-            told["without"] = [redact(harmless(str(each))) for each in state.skipped]
-        return _result(answer_in_text(told["answer"], "\n"), told, is_error=False)
+            outcome["without"] = [redact(harmless(str(each))) for each in state.skipped]
+        return _result(answer_in_text(outcome["answer"], "\n"), outcome, is_error=False)
     error = ended.error.exception if ended and ended.error else needs_approval(state)
     if ended is not None and ended.reason == "declined":
-        told |= {"declined": True, "why": _told(error)}
-        return _result(f"declined: {told['why']}", told, is_error=False)
-    told["error"] = redact(harmless_lines(str(error)))
-    return _result(told["error"], told)
+        outcome |= {"declined": True, "why": _message(error)}
+        return _result(f"declined: {outcome['why']}", outcome, is_error=False)
+    outcome["error"] = redact(harmless_lines(str(error)))
+    return _result(outcome["error"], outcome)
 
 
 def _result(
@@ -241,12 +241,12 @@ def _result(
     return types.CallToolResult(content=[content], structured_content=whole, is_error=is_error)
 
 
-def _told(problem: ChameleonError) -> str:
+def _message(problem: ChameleonError) -> str:
     return redact(harmless_lines(f"{problem.what.rstrip('.')}. {problem.hint}".strip()))
 
 
 async def serve_stdio(server: Server[Any]) -> None:
-    """Serve the client at standard input and output; whatever else prints, prints on standard error."""
+    """Serve the client at standard input and output; other printing goes to standard error."""
     with redirect_stdout(sys.__stdout__):  # which a command may have redirected
         async with stdio_server() as (reading, writing):
             with redirect_stdout(sys.stderr):
@@ -256,10 +256,10 @@ async def serve_stdio(server: Server[Any]) -> None:
 async def serve_http(
     server: Server[Any], host: str, port: int, tell: Callable[[str], None] = lambda url: None
 ) -> None:
-    """Serve clients by streamable HTTP at /mcp of this host and port; 0 takes a port that is free.
+    """Serve clients over streamable HTTP at /mcp of this host and port; port 0 picks a free one.
 
-    Requests are refused that name another host, or come from a page of another origin. `tell` is called with
-    the address once it is bound.
+    Requests that name another host or come from another origin's page are refused. `tell` is called with the
+    address once it is bound.
     """
     import uvicorn
 
@@ -280,11 +280,11 @@ async def serve_http(
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             bound.bind((host, port))
-            bound.listen()  # who is told the address may come at once
+            bound.listen()  # a client may connect as soon as it knows the address
         except OSError as problem:
-            what = f"cannot be served on: {problem.strerror or problem}"
+            what = f"cannot serve on it: {problem.strerror or problem}"
             is_host = isinstance(problem, socket.gaierror)
-            hint = "Name a host of this machine." if is_host else "Give another port, or 0."
+            hint = "Use a host of this machine." if is_host else "Use another port, or 0."
             raise InputError(what, where=f"{host}:{port}", hint=hint) from problem
         shown = f"[{host}]" if ":" in host else host
         tell(f"http://{shown}:{bound.getsockname()[1]}/mcp")

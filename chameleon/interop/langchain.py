@@ -25,9 +25,9 @@ Output = dict[str, Any]
 def as_runnable(executor: Executor) -> Runnable[Given, Output]:
     """Return a `Runnable` that runs an inventory: sync and async, one input, a batch, or as a stream.
 
-    The input is a mapping, or the question alone. The output has `answer`, `ended`, `program` (the modules
-    that ran), `usage`, and `sources` if there are some; a stream yields it in one piece. `max_concurrency` of
-    the config bounds a batch; its callbacks see one chain run. Raises the `ChameleonError` of a run that
+    The input is a mapping, or just the question. The output has `answer`, `ended`, `program` (the modules
+    that ran), `usage`, and `sources`, if any; a stream yields it in one piece. `max_concurrency` of
+    the config limits a batch; its callbacks see one chain run. Raises the `ChameleonError` of a run that
     fails, `Declined` of one that declines, `InputError` for an input that is neither.
     """
 
@@ -41,7 +41,7 @@ def as_runnable(executor: Executor) -> Runnable[Given, Output]:
 
 
 def _output_of(state: State) -> Output:
-    """Return the answer and what belongs to it. Raises the error of a run that did not answer."""
+    """Return the answer and its details. Raises the error of a run that did not answer."""
     if state.ended is None:
         raise needs_approval(state)
     if state.ended.error is not None:
@@ -57,14 +57,14 @@ def as_tool(
     given: Mapping[str, Any] | None = None,
     folders: Sequence[str | Path] = (),
 ) -> StructuredTool:
-    """Return a tool for an agent of LangChain, sync and async.
+    """Return a tool for a LangChain agent, sync and async.
 
-    Its arguments are the `input:` of the inventory: tables as CSV text, pictures as content. A run that
-    declines or fails is told to the agent. The artifact of the result is what `as_runnable` returns.
+    Its arguments are the `input:` of the inventory: tables as CSV text, pictures as content. If a run
+    declines or fails, the agent gets the reason. The artifact is the output of `as_runnable`.
 
-    - `name`, `description`: in place of the inventory's own.
-    - `given`: inputs that stay the same, such as the table; the agent does not give them.
-    - `folders`: where files may be read by paths that the agent gives; by default none are.
+    - `name`, `description`: used instead of the inventory's own.
+    - `given`: inputs that stay the same, such as the table; the agent does not see them.
+    - `folders`: where files may be read by path; by default nowhere.
     """
     inventory, runnable = executor.inventory, as_runnable(executor)
     inputs = Inputs(inventory, folders, given)

@@ -1,7 +1,7 @@
-"""Connections to servers of the Model Context Protocol, by the official client.
+"""Connections to Model Context Protocol servers, using the official client.
 
-What a server says is a stranger's: its messages are bounded in size and time, its errors are reported in one
-line, and of our environment it gets only what the inventory names.
+Servers are not trusted: their messages are limited in size and time, their errors are reported in one line,
+and from our environment they get only what the inventory names.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 MAX_TOOLS = 1_000
 _MAX_ERROR_CHARS = 2_000
 _START_SECONDS, _END_SECONDS = 30.0, 3.0
-_TALKATIVE = (  # loggers of the SDK; a filter holds for its own logger alone
+_TALKATIVE = (  # loggers of the SDK; a filter applies only to its own logger
     "client",
     "mcp.client.client",
     "mcp.client.caching",
@@ -36,7 +36,7 @@ _TALKATIVE = (  # loggers of the SDK; a filter holds for its own logger alone
     "mcp.shared.dispatcher",
     "mcp.shared.jsonrpc_dispatcher",
 )
-_HTTP_ERROR = "Server returned an error response"  # the SDK's words for most statuses
+_HTTP_ERROR = "Server returned an error response"  # the SDK's message for most statuses
 _HTML_ERROR = "Unexpected content type: text/html"
 _SESSION = "mcp-session-id"
 _OF_CALLS = ("content", "structuredContent", "isError")
@@ -49,9 +49,9 @@ class ServerFailed(ModuleError):
 
 
 class ServerConnection:
-    """One server, shared by all runs of a process; every coroutine of it runs in the loop of requests.
+    """One server, shared by all runs of a process; all its coroutines run in the loop of requests.
 
-    The call that a server dies in fails, and is not repeated; the next one starts or finds it again.
+    A call during which the server dies fails and is not repeated; the next one restarts or reconnects it.
     """
 
     def __init__(self, spec: McpSpec, folder: Path | None = None) -> None:
@@ -63,27 +63,27 @@ class ServerConnection:
         self._closing: asyncio.Event | None = None
         self._starting: asyncio.Lock | None = None
         self._process: ServerProcess | None = None
-        self._problem: BaseException | None = None  # that ended the connection
-        self._refused: deque[Any] = deque(maxlen=1)  # the last HTTP response that was an error
+        self._problem: BaseException | None = None  # the error that ended the connection
+        self._refused: deque[Any] = deque(maxlen=1)  # the last HTTP error response
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """Return what no log may hold: secrets of the environment, and what the server gets of it."""
+        """Return the texts that no log may contain: secrets and variables that the server receives."""
         named = (*self.spec.env.values(), *self.spec.headers.values())
         values = (os.environ.get(each[1:], "") for each in named if each.startswith("$"))
         return known_secrets(filter(None, values))
 
     def tools(self) -> list[dict[str, Any]]:
-        """Return the server's list of its tools, as JSON. Raises `ServerFailed`."""
+        """Return the server's list of tools, as JSON. Raises `ServerFailed`."""
         return wire.submit(self._tools()).result()
 
     async def listed(self, name: str) -> dict[str, Any] | None:
-        """Return how the server lists a tool now, or None; from any loop."""
+        """Return the server's current listing of a tool, or None; callable from any loop."""
         tools = await asyncio.wrap_future(wire.submit(self._tools()))
         return next((each for each in tools if each.get("name") == name), None)
 
     async def call(self, name: str, args: Mapping[str, Any]) -> dict[str, Any]:
-        """Call a tool, return its result as JSON. Raises `ServerFailed`, perhaps after its work is done."""
+        """Call a tool and return its result as JSON. Raises `ServerFailed`, perhaps after its work."""
 
         async def call(client: Any) -> Any:
             return (await client.call_tool(name, dict(args))).structured_content  # see `_transport`
@@ -91,7 +91,7 @@ class ServerConnection:
         return await asyncio.wrap_future(wire.submit(self._ask(call, f"run {name}")))
 
     def close(self) -> None:
-        """End the connection and the server's process; a later call starts it again."""
+        """End the connection and the server's process; a later call restarts it."""
         wire.submit(self._close()).result()
 
     async def _tools(self) -> list[dict[str, Any]]:
@@ -105,7 +105,7 @@ class ServerConnection:
                 size += len(listed)
                 if len(tools) > MAX_TOOLS or size > 2 * MAX_MESSAGE_BYTES:
                     raise ServerFailed(
-                        f"{self.spec.place} lists more than {MAX_TOOLS:,} tools, or too much of them"
+                        f"{self.spec.place} lists more than {MAX_TOOLS:,} tools, or too much about them"
                     )
                 if not (cursor := page.next_cursor):
                     return tools
@@ -116,7 +116,7 @@ class ServerConnection:
         client = await self._connected()
         self._refused.clear()
         if self._process is not None:
-            self._process.last_words.clear()  # what it writes from now on is about this call
+            self._process.last_words.clear()  # from here on it writes about this call
         try:
             async with asyncio.timeout(self.spec.timeout):
                 return await ask(client)
@@ -124,7 +124,7 @@ class ServerConnection:
             raise await self._failure(problem, purpose) from problem
 
     async def _connected(self) -> Any:
-        """Return the client, connected: for the first time, or again after the server has ended."""
+        """Return the connected client, reconnecting if the server has ended."""
         self._starting = self._starting or asyncio.Lock()
         async with self._starting:
             if self._client is None or (self._process and self._process.fault):
@@ -142,7 +142,7 @@ class ServerConnection:
             return self._client
 
     async def _serve(self, ready: asyncio.Future[Any]) -> None:
-        """Hold the connection open from beginning to end, in one task as the client wants it."""
+        """Keep the connection open from start to end, in one task as the client requires."""
         from mcp import Client
 
         assert self._closing is not None
@@ -150,7 +150,7 @@ class ServerConnection:
             async with Client(
                 self._transport(), read_timeout_seconds=self.spec.timeout, cache=None
             ) as client:
-                # It would check results by the server's own patterns, in the loop of all requests.
+                # It would check results with the server's regular expressions, in the loop of all requests.
                 client.session.validate_tool_result = _accept  # type: ignore[method-assign]
                 ready.set_result(client)
                 await self._closing.wait()
@@ -160,7 +160,7 @@ class ServerConnection:
             self._problem = problem
             if not ready.done():
                 ready.set_exception(problem)
-                ready.exception()  # whoever waited may have left
+                ready.exception()  # the caller may be gone
         finally:
             self._client = None
 
@@ -191,7 +191,7 @@ class ServerConnection:
                     if isinstance(result, dict) and isinstance(tools := result.get("tools"), list):
                         result["tools"] = [each for each in tools if _fits(each, self.spec.place)]
                     elif isinstance(result, dict) and not result.keys().isdisjoint(_OF_CALLS):
-                        # The SDK would refuse all of a result for a part of it: `call` gets it as it came.
+                        # The SDK would reject a whole result for one invalid part: `call` gets it unchanged.
                         result |= {"content": [], "structuredContent": dict(result)}
                     await send.send(message)
 
@@ -206,15 +206,15 @@ class ServerConnection:
                     await asyncio.gather(task, return_exceptions=True)
 
     async def _failure(self, problem: BaseException, purpose: str) -> ChameleonError:
-        """Return a sentence about what went wrong, with what to do about it."""
+        """Return an error that says what went wrong and what to do."""
         if self._task is not None and self.spec.url and str(problem) == "Connection closed":
             await asyncio.wait([self._task], timeout=_END_SECONDS)
-            problem = self._problem or problem  # that of the request which ended the connection for all
+            problem = self._problem or problem  # the error that ended the connection for all
         if isinstance(problem, ServerFailed | InventoryError):
             return problem
         why = one_line(redact(harmless(self._reason(problem, purpose)), also=self.secrets))
         if any(each.status_code in (400, 404) and _SESSION in each.request.headers for each in self._refused):
-            self._client = None  # the session is lost: the next call begins a new one
+            self._client = None  # the session is lost: the next call starts a new one
         last = self._process.last_words if self._process else ()
         words = f" ({one_line(' / '.join(last), _MAX_ERROR_CHARS)})" if last else ""
         joint = " " if isinstance(problem, TimeoutError) else ": "
@@ -235,7 +235,7 @@ class ServerConnection:
             if problem.message == _HTTP_ERROR and self._refused:
                 return f"HTTP {self._refused[0].status_code} {self._refused[0].reason_phrase}"
             if problem.message.startswith(_HTML_ERROR):
-                return "it answers with an HTML page"
+                return "it returned an HTML page"
             return problem.message[:_MAX_ERROR_CHARS]
         why = str(problem)[:_MAX_ERROR_CHARS]
         return why if isinstance(problem, ModuleError) else f"{type(problem).__name__}: {why}"
@@ -243,29 +243,29 @@ class ServerConnection:
     def _hint(self, problem: BaseException, purpose: str, why: str) -> str:
         is_call = purpose.startswith("run ")
         if isinstance(problem, TimeoutError):
-            hint = "For more time raise `timeout` in its `mcp:`."
+            hint = "For more time, raise `timeout` in its `mcp:`."
             return f"It may have done its work. {hint}" if is_call else hint
         if purpose == "start" or why.startswith("Connect"):  # ConnectError, ConnectTimeout
             if why.startswith(("HTTP 401", "HTTP 403")):
-                return "Give it a key: `headers: {Authorization: $NAME}` in its `mcp:`."
+                return "Set a key: `headers: {Authorization: $NAME}` in its `mcp:`."
             if "HTML" in why:
                 return "Check its address, which usually ends in /mcp."
-            there = "Is the server running there, and is it one of the Model Context Protocol?"
-            return there if self.spec.url else "Run it by itself to see what it lacks."
+            there = "Check that the server runs there and is a Model Context Protocol server."
+            return there if self.spec.url else "Run the command directly to see what is missing."
         if any(each in why.lower() for each in ("elicitation", "sampling/", "roots/")):
-            return "It asks for input while it runs, which no run gives. `deny` leaves the tool out."
-        return "It may have done its work, and is not asked again." if is_call else ""
+            return "It asks for input while it runs, which runs do not give. `deny` leaves the tool out."
+        return "It may have done its work, so it is not called again." if is_call else ""
 
 
 def _fits(tool: Any, place: str) -> bool:
-    """Tell whether a tool is listed as the protocol has it: the SDK would refuse all others for it."""
+    """Return whether a tool's listing is valid; the SDK would reject the whole list for one bad tool."""
     from mcp_types.methods import validate_server_result
 
     try:
         validate_server_result("tools/list", "2025-11-25", {"tools": [tool]})
     except ValueError:
         shown = one_line(harmless(str(tool.get("name") if isinstance(tool, dict) else tool)), 60)
-        _log.warning("%s: the tool %s is left out: it is not listed as one", place, shown)
+        _log.warning("%s: the tool %s is left out: its listing is invalid", place, shown)
         return False
     return True
 
@@ -274,16 +274,16 @@ _connections: dict[tuple[str, Path | None], ServerConnection] = {}
 
 
 def connection(spec: McpSpec, folder: Path | None) -> ServerConnection:
-    """Return the connection to a server, the same for the same settings."""
+    """Return the connection to a server; the same settings share one."""
     return _connections.setdefault((spec.model_dump_json(), folder), ServerConnection(spec, folder))
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_connections.clear)  # they are the parent's
+    os.register_at_fork(after_in_child=_connections.clear)  # they belong to the parent
 
 
 def _from_environment(settings: Mapping[str, str]) -> dict[str, str]:
-    """Return the settings, "$NAME" replaced by the variable. Raises `InventoryError` if it is not set."""
+    """Replace "$NAME" in settings by the variable's value. Raises `InventoryError` if it is not set."""
     values = {}
     for key, value in settings.items():
         name = value[1:]
@@ -299,7 +299,7 @@ def _from_environment(settings: Mapping[str, str]) -> dict[str, str]:
 
 
 def _is_not_ours(record: logging.LogRecord) -> bool:
-    """Move what the SDK logs about our servers to the debug log: it quotes them, escape codes and all."""
+    """Move the SDK's logs about our servers to the debug log: they quote them, escape codes included."""
     if wire.is_here:
         _log.debug("%s", one_line(harmless(record.getMessage()[:_MAX_ERROR_CHARS])))
     return not wire.is_here
@@ -310,4 +310,4 @@ for _name in _TALKATIVE:
 
 
 async def _accept(name: str, result: Any) -> None:
-    """Check nothing."""
+    """Accept any result."""

@@ -1,4 +1,4 @@
-"""A server of the Model Context Protocol over HTTP: the SDK's transport, with bounded replies."""
+"""A Model Context Protocol server over HTTP: the SDK's transport, with limited replies."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _CONNECT_SECONDS = 30.0
 async def http_streams(
     url: str, headers: Mapping[str, str], on_refusal: Callable[[Any], None]
 ) -> AsyncIterator[tuple[Any, Any]]:
-    """Yield the streams of messages that the client reads and writes.
+    """Yield the message streams that the client reads and writes.
 
-    The SDK follows no redirect to another origin, and bounds each event of a stream. `on_refusal` gets each
-    response whose status is an error: the SDK does not pass most statuses on.
+    The SDK follows no redirect to another origin, and limits each event of a stream. `on_refusal` receives
+    each response with an error status, because the SDK does not pass most of them on.
     """
     import httpx2
     from mcp.client.streamable_http import streamable_http_client
@@ -40,7 +40,7 @@ async def http_streams(
 
     async def bound(response: Any) -> None:
         if response.headers.get("content-encoding", "identity") != "identity":
-            raise ModuleError("it compresses its replies, and was asked not to")
+            raise ModuleError("it compresses its replies although asked not to")
         if response.is_error and response.request.method == "POST":
             on_refusal(response)
         if "event-stream" not in response.headers.get("content-type", ""):

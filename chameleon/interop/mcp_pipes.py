@@ -1,4 +1,4 @@
-"""A server of the Model Context Protocol as a process: unlike the SDK's, bounded, and ended with us."""
+"""A Model Context Protocol server as a process: unlike the SDK's, limited and ended with this one."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from chameleon.text import harmless, one_line, redact
 
 MAX_MESSAGE_BYTES = 4 * 1024 * 1024
 _END_SECONDS = 1.0
-_NO_WORDS = re.compile(r'at |File "|Node\.js v|\W*$')  # of a trace
+_NO_WORDS = re.compile(r'at |File "|Node\.js v|\W*$')  # of a stack trace
 
 
 class ServerProcess:
     """A command that reads and writes messages on its pipes.
 
-    Of our environment it gets what the SDK considers safe (PATH, HOME, …), and `env`. `last_words`
-    are its last lines on stderr without frames, and `fault` is why it can no longer be used.
+    From our environment it gets what the SDK considers safe (PATH, HOME, …), plus `env`. `last_words` are its
+    last lines on stderr without stack frames, and `fault` is why it can no longer be used.
     """
 
     def __init__(self, command: Sequence[str], env: Mapping[str, str], folder: Path) -> None:
@@ -34,18 +34,18 @@ class ServerProcess:
         self.pid = 0
 
     def below(self, pid: int = 0) -> list[int]:
-        """Return the processes below the server (or `pid`); none where the system does not say (/proc)."""
-        found: list[int] = []
+        """Return the child processes of the server (or `pid`), at any depth; none without /proc."""
+        pids: list[int] = []
         with suppress(OSError):
             for listed in Path(f"/proc/{pid or self.pid}/task").glob("*/children"):
                 children = map(int, listed.read_text().split())
-                found += [each for child in children for each in (child, *self.below(child))]
-        return found
+                pids += [each for child in children for each in (child, *self.below(child))]
+        return pids
 
     def end(self, below: Sequence[int]) -> None:
-        """End what is left of its group, and those that were below it, some of which may have left that."""
+        """Kill the rest of its process group, and its children, some of which may have left the group."""
         _running.discard(self)
-        with suppress(OSError):  # it is gone, or (macOS) only a zombie is left, or it is another user's
+        with suppress(OSError):  # it is gone, or (macOS) a zombie, or another user's
             os.killpg(self.pid, signal.SIGKILL)
         for pid in below:
             with suppress(OSError):
@@ -53,7 +53,7 @@ class ServerProcess:
 
     @asynccontextmanager
     async def streams(self) -> AsyncIterator[tuple[Any, Any]]:
-        """Start it, and yield the streams of messages that the client reads and writes."""
+        """Start it, and yield the message streams that the client reads and writes."""
         import anyio
         from mcp.client.stdio import get_default_environment
 
@@ -96,7 +96,7 @@ class ServerProcess:
                     await received.send(_message(line))
                 async with asyncio.timeout(_END_SECONDS):
                     self.fault = f"it ended with code {await process.wait()}"
-            except ValueError:  # of the reader
+            except ValueError:  # raised by the reader
                 self.fault = f"it sent a message of more than {MAX_MESSAGE_BYTES:,} bytes"
             except TimeoutError:
                 self.fault = "it closed its output"
@@ -122,7 +122,7 @@ _running = set[ServerProcess]()
 
 
 def _message(line: bytes) -> Any:
-    """Return the message in a line, or the error of a line that is not one."""
+    """Return the message in a line, or the error if it is not a message."""
     from mcp.shared.message import SessionMessage
     from mcp_types import jsonrpc_message_adapter
 
@@ -140,4 +140,4 @@ def end_servers() -> None:
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_running.clear)  # they are the parent's
+    os.register_at_fork(after_in_child=_running.clear)  # they belong to the parent

@@ -1,4 +1,4 @@
-"""What a tool of a server gave, as a run holds it: text, JSON, a table, or a picture in a file."""
+"""The result of a server's tool as a run keeps it: text, JSON, a table, or a picture in a file."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _MAX_ERROR_CHARS = 1_000
 
 
 def output_of(result: Mapping[str, Any], secrets: Sequence[str]) -> Any:
-    """Return the output of a step from the result of `tools/call`, as JSON has it, these secrets masked.
+    """Return the output of a step from the JSON result of `tools/call`, with these secrets masked.
 
-    Structured content counts before text; one value is returned as it is, several as a list.
+    Structured content takes precedence over text; one value is returned by itself, several as a list.
 
     Raises:
-        StepRejected: The tool failed; the message has the server's words.
-        ModuleError: The result is nested too deeply, or a picture or file cannot be read.
+        StepRejected: the tool failed; the message is the server's.
+        ModuleError: the result is nested too deeply, or a picture or file cannot be read.
     """
     content, structured = result.get("content") or [], result.get("structuredContent")
     listed = content if isinstance(content, list) else [content]
@@ -39,9 +39,9 @@ def output_of(result: Mapping[str, Any], secrets: Sequence[str]) -> Any:
         if not words and structured:
             words = json.dumps(masked(structured, secrets), default=dict, ensure_ascii=False)
         words = one_line(mask_known(words, secrets), _MAX_ERROR_CHARS)
-        raise StepRejected(words or "the tool failed, and does not say why")
+        raise StepRejected(words or "the tool failed without saying why")
     if isinstance(structured, dict) and [*structured.values()] == [content]:
-        structured = None  # the blocks once more, with their pictures as base64
+        structured = None  # a copy of the blocks, with pictures as base64
     texts = [_text(block) for block in blocks if block.get("type") == "text"]
     values: list[Any] = []
     if structured is not None:
@@ -61,11 +61,11 @@ def _text(block: Mapping[str, Any]) -> str:
 
 
 def _read(text: str) -> Any:
-    """Return JSON or a Markdown table where a text is that and nothing else."""
+    """Return JSON or a Markdown table if the text is exactly that, else the text."""
     bare = text.strip()
     if bare[:1] in ("{", "["):
         try:
-            return json.loads(bare, parse_constant=int)  # which NaN and infinity are not
+            return json.loads(bare, parse_constant=int)  # rejects NaN and infinity
         except (ValueError, RecursionError):
             return text
     lines = bare.splitlines()
@@ -78,24 +78,24 @@ def _read(text: str) -> Any:
 
 
 def _held(block: Mapping[str, Any]) -> Any:
-    """Return the value of a block other than text: a table, text, JSON, a picture, or what names it."""
-    held = block["resource"] if isinstance(block.get("resource"), dict) else block
-    kind = str(held.get("mimeType", "")).partition(";")[0].strip().lower()
-    if (text := held.get("text")) is not None:
+    """Return the value of a non-text block: a table, text, JSON, a picture, or its metadata."""
+    resource = block["resource"] if isinstance(block.get("resource"), dict) else block
+    kind = str(resource.get("mimeType", "")).partition(";")[0].strip().lower()
+    if (text := resource.get("text")) is not None:
         if kind not in _TABLES:
             return _read(str(text))
         try:
-            name = f"{Path(str(held.get('uri', ''))).stem}.{_TABLES[kind]}"
+            name = f"{Path(str(resource.get('uri', ''))).stem}.{_TABLES[kind]}"
             return read_table(str(text).encode(), name=name)
         except ChameleonError:
             return text
     if kind.startswith("image/"):
-        return _picture(held.get("blob") or held.get("data"))
-    return {key: str(held[key]) for key in ("type", "uri", "name", "mimeType") if key in held}
+        return _picture(resource.get("blob") or resource.get("data"))
+    return {key: str(resource[key]) for key in ("type", "uri", "name", "mimeType") if key in resource}
 
 
 def _picture(encoded: Any) -> Path:
-    """Keep a picture under its digest, for its owner alone, and return its path."""
+    """Save a picture under its digest, readable only by its owner, and return its path."""
     try:
         data = base64.b64decode(str(encoded), validate=True)
     except ValueError as problem:
@@ -113,5 +113,5 @@ def _picture(encoded: Any) -> Path:
             unfinished.chmod(0o600)
             unfinished.replace(path)
     except OSError as problem:
-        raise ModuleError(f"a picture cannot be kept: {problem.strerror}", where=str(folder)) from problem
+        raise ModuleError(f"a picture cannot be saved: {problem.strerror}", where=str(folder)) from problem
     return path

@@ -1,10 +1,10 @@
-"""Runs sent to a collector of OpenTelemetry (OTLP over HTTP): as they happen, or from their logs.
+"""Send runs to an OpenTelemetry collector (OTLP over HTTP): as they happen, or from their logs.
 
     with Traces("http://localhost:4318") as traces:
         for event in executor.stream(given):
             traces.event(event)
 
-What is sent of a run is in `spans.py`. A collector that does not answer costs a run only a warning.
+`spans.py` defines what is sent of a run. A collector that does not answer costs a run only a warning.
 """
 
 from __future__ import annotations
@@ -25,24 +25,24 @@ from chameleon.evaluation.run import read_run
 from chameleon.interop.spans import Attributes, RunSpans, conversation_id, score
 
 _PATH = "/v1/traces"
-_RUNS_AT_ONCE = 100  # of a folder, whose spans wait together
+_RUNS_AT_ONCE = 100  # of a folder: their spans are sent together
 
 _log = logging.getLogger("chameleon")
 
 
 def address_of(url: str) -> str:
-    """Return where spans are posted: `/v1/traces` is added to the address of a collector.
+    """Return the address to post spans to: `/v1/traces` is added to a collector's address.
 
-    Raises `InputError` for anything but an HTTP address, and for one with a password in it.
+    Raises `InputError` for anything but an HTTP address, and for one that contains a password.
     """
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        what = f"{url!r:.100} is not the address of a receiver of spans"
-        raise InputError(what, hint="Write one such as http://localhost:4318.")
+        what = f"{url!r:.100} is not the address of a collector"
+        raise InputError(what, hint="Use one such as http://localhost:4318.")
     if parts.username or parts.password or parts.query:
         raise InputError(
-            "the address of the receiver has a secret in it",
-            hint="Give it in the variable OTEL_EXPORTER_OTLP_HEADERS, as api-key=SECRET.",
+            "the address of the collector contains a secret",
+            hint="Set the variable OTEL_EXPORTER_OTLP_HEADERS=api-key=SECRET instead.",
         )
     path = parts.path.rstrip("/")
     return parts._replace(path=path if path.endswith(_PATH) else path + _PATH, fragment="").geturl()
@@ -51,12 +51,12 @@ def address_of(url: str) -> str:
 class Traces(AbstractContextManager["Traces"]):
     """Sends the spans of runs to a collector; safe to use from many threads.
 
-    `event` takes the events of a run as they happen, `end` ends it, and `close` sends what is left: then one
-    warning says how much did not arrive. With `content` texts are sent as well, without secrets: questions,
-    prompts, replies, arguments and outputs. Headers, certificates and time-outs are those of the standard
+    `event` takes the events of a run as they happen, `end` ends it, and `close` sends the rest and logs one
+    warning with the number of lost spans. With `content`, texts are sent too, without secrets: questions,
+    prompts, replies, arguments and outputs. Headers, certificates and timeouts come from the standard
     variables, such as `OTEL_EXPORTER_OTLP_HEADERS`.
 
-    Raises `MissingPackage` without the extra `otlp`, and `InputError` for a wrong address.
+    Raises `MissingPackage` without the extra `otlp`, and `InputError` for an invalid address.
     """
 
     def __init__(self, url: str, *, content: bool = False) -> None:
@@ -69,7 +69,7 @@ class Traces(AbstractContextManager["Traces"]):
         self._runs: dict[str, RunSpans] = {}
 
     def event(self, event: Event, key: str = "", conversation: str = "") -> None:
-        """Send what has ended with an event of a run; `key` keeps runs apart that happen at once."""
+        """Send the spans that end with an event of a run; `key` separates runs that happen at once."""
         if isinstance(event, RunStarted):
             self.end(key)
             tracer, content = self.collector.tracer, self.content
@@ -78,24 +78,22 @@ class Traces(AbstractContextManager["Traces"]):
             run.add(event)
 
     def end(self, key: str = "", scores: Iterable[tuple[str, Attributes]] = ()) -> None:
-        """Send the span of a run as a whole, also of one that stopped on its way."""
+        """Send the span of a whole run, even if it stopped early."""
         if (run := self._runs.pop(key, None)) is not None:
             run.close(scores)
 
     def flush(self) -> bool:
-        """Wait until all that ended has been sent; return whether all of it arrived."""
+        """Wait until all ended spans are sent; return whether all arrived."""
         self.collector.force_flush()
         return self.collector.sent == self.collector.made
 
     def close(self) -> int:
-        """End a run without a key, and send what waits; warn of lost spans, and return how many."""
+        """End a run without a key and send the rest; warn about lost spans, and return their number."""
         self.end()
         self.collector.shutdown()  # type: ignore[no-untyped-call]
         made, fault = self.collector.made, self.collector.session.fault
         if lost := made - self.collector.sent:
-            _log.warning(
-                "%d of %d spans did not reach %s: %s", lost, made, self.url, fault or "no time was left"
-            )
+            _log.warning("%d of %d spans did not reach %s: %s", lost, made, self.url, fault or "time ran out")
         return lost
 
     def __exit__(self, *_: object) -> None:
@@ -113,9 +111,9 @@ def export_log(path: Path, traces: Traces) -> int:
 
 
 def export_run_dir(path: Path, traces: Traces) -> int:
-    """Send the runs of an evaluation's folder, one trace for each problem with a result; return how many.
+    """Send the runs of an evaluation's folder, one trace per problem with a result; return how many.
 
-    The first that does not arrive is the last. Raises as `read_run` does.
+    Stops at the first loss. Raises as `read_run` does.
     """
     run = read_run(path)
     benchmark, count = str(run.settings["benchmark"]), 0
@@ -130,7 +128,7 @@ def export_run_dir(path: Path, traces: Traces) -> int:
 
 
 def scores_of(result: Result, benchmark: str) -> Iterator[tuple[str, Attributes]]:
-    """Yield how a problem was judged: whether it is right, or each of its grades."""
+    """Yield the scores of a problem: whether it is right, and each of its grades."""
     label = result.verdict
     if result.correct is not None:
         yield score(benchmark, result.correct, label)

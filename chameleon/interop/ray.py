@@ -3,8 +3,8 @@
     with OnRay(Executor("tables", "openai:gpt-6-luna"), "head:6379", runs=64) as remote:
         states = remote.batch(inputs, 64)
 
-A problem runs as a whole on one worker, which returns its events; only this process writes them. When a
-worker is lost, its problems run again on another.
+A problem runs as a whole on one worker, which returns its events; only this process writes them. If a worker
+is lost, its problems run again on another.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from chameleon.text import one_line, redact
 from chameleon.usage import Budget
 from chameleon.values import to_json
 
-MAX_ATTEMPTS = 3  # a problem fails when as many workers are lost while it runs
+MAX_ATTEMPTS = 3  # a problem fails if this many workers are lost while it runs
 POLL_SECONDS, WARN_SECONDS, CONNECT_SECONDS = 0.1, 60.0, 10.0
 SAME_FILES = "All machines need the same versions, and the same files at the same paths."
 _log = logging.getLogger("chameleon")
@@ -53,13 +53,13 @@ Facts = Mapping[str, Mapping[str, Any]]  # versions, files and resolved settings
 class OnRay(Executor):
     """An executor whose runs happen on a Ray cluster. Use it in `with`.
 
-    Steps that ask for approval are refused. Raises `InventoryError` or `ModelError` for an executor that is
-    made in Python, since workers make it again from the inventory's file and the model's name.
+    Steps that need approval are refused. Raises `InventoryError` or `ModelError` for an executor made in
+    Python, because workers rebuild it from the inventory's file and the model's name.
 
     Args:
-        executor: what runs there.
-        address: the cluster, as `ray.init` takes it; by default `RAY_ADDRESS`, the cluster that runs on this
-            machine, or one that is started here.
+        executor: the executor to run there.
+        address: the cluster, as for `ray.init`; by default `RAY_ADDRESS`, the cluster running on this
+            machine, or a new one started here.
         runs: how many runs happen at once, spread over as many workers as the cluster has CPUs.
     """
 
@@ -70,7 +70,7 @@ class OnRay(Executor):
 
     @property
     def resolved(self) -> Mapping[str, Any]:
-        """Return the settings that the workers resolved, such as their device."""
+        """Return the settings resolved by the workers, such as their device."""
         return self.workers.facts["resolved"]
 
     def states(
@@ -82,9 +82,9 @@ class OnRay(Executor):
         on_text: OnText | None = None,
         within: RunContext | None = None,
     ) -> Iterator[tuple[Event, State]]:
-        """Yield each event of a run with the state that it leads to, once a worker has run all of it."""
+        """Yield each event of a run with the state after it, once a worker has finished the run."""
         if on_text is not None or isinstance(log, EventLog):
-            raise InputError("a run on other machines streams no text and writes no log")
+            raise InputError("a run on other machines cannot stream text or write a log")
         lines = [_line(event) for event in log]
         state, started = self.begin(input, log)
         if started is not None:
@@ -104,7 +104,7 @@ class OnRay(Executor):
 
 @dataclass(frozen=True)
 class Job:
-    """What a worker makes the executor from; `variables` are those of the environment, keys among them."""
+    """The data to rebuild the executor on a worker; `variables` are environment variables, with keys."""
 
     source: Source
     left_out: Sequence[str]
@@ -117,12 +117,12 @@ class Job:
 
     @classmethod
     def of(cls, executor: Executor) -> Job:
-        """Describe an executor. Raises `InventoryError` and `ModelError` for what is made in Python."""
+        """Describe an executor. Raises `InventoryError` and `ModelError` for parts made in Python."""
         inventory, llm = executor.inventory, executor.llm
         if (source := inventory.source) is None:
-            hint = "Write it as a YAML file, where modules are named as package.module:Class."
+            hint = "Write it as a YAML file that names modules as package.module:Class."
             raise InventoryError(
-                "made in Python, it cannot run on other machines", where=inventory.name, hint=hint
+                "an inventory made in Python cannot run on other machines", where=inventory.name, hint=hint
             )
         folders = tuple(folder.absolute() for folder in source.folders)
         uses = {name for module in inventory.present.values() for name in split_keys(module.uses)}
@@ -141,7 +141,7 @@ class Job:
         )
 
     def executor(self) -> Executor:
-        """Make the executor. Raises what `Inventory.read` and `LLM.connect` raise."""
+        """Build the executor. Raises as `Inventory.read` and `LLM.connect` do."""
         inventory = Inventory.read(self.source).without(*self.left_out)
         store = llm = None
         if self.store is not None:
@@ -153,13 +153,13 @@ class Job:
 
 
 class Worker:
-    """Runs problems in a process of the cluster: an actor of Ray, several of whose calls run at once."""
+    """Runs problems in a process of the cluster: a Ray actor that handles several calls at once."""
 
     def __init__(self) -> None:
         self._stops: dict[int, threading.Event] = {}
 
     def start(self, job: Job) -> Facts:
-        """Make the executor; return the facts of this machine. Raises what keeps it from running here."""
+        """Build the executor; return the facts of this machine. Raises the first obstacle."""
         os.environ.update(job.variables)
         self._executor = executor = job.executor()
         for obstacle in executor.inventory.obstacles():
@@ -168,7 +168,7 @@ class Worker:
         return {**facts, "resolved": resolved_by(executor)}
 
     def run(self, number: int, lines: Sequence[bytes]) -> list[bytes]:
-        """Continue the run of a log to its end, or until it is stopped; return its further events."""
+        """Continue the run of a log to its end, or until it is stopped; return its new events."""
         log = [event_from_json(read_line(line)) for line in lines]
         started = next(event for event in log if isinstance(event, RunStarted))
         stop = self._stops.setdefault(number, threading.Event())
@@ -178,12 +178,12 @@ class Worker:
             self._stops.pop(number)
 
     def stop(self, number: int) -> None:
-        """Begin no further step of a run."""
+        """Start no further step of a run."""
         self._stops.setdefault(number, threading.Event()).set()
 
 
 class Workers:
-    """The workers of a cluster: one for each CPU, replaced when lost, each with room for some runs."""
+    """The workers of a cluster: one per CPU, replaced when lost, each with room for several runs."""
 
     def __init__(self, job: Job, address: str | None, runs: int) -> None:
         self._has_connected = connect(address)
@@ -197,28 +197,28 @@ class Workers:
         self.count = max(1, min(runs, int(cpus)))
         self.room = math.ceil(runs / self.count)
         self._kind: Any = ray.remote(Worker).options(num_cpus=1, num_gpus=gpus, max_concurrency=self.room + 1)
-        self._starts = MAX_ATTEMPTS * self.count  # how many may be lost, less one
+        self._starts = MAX_ATTEMPTS * self.count  # starts that may fail, less one
         self._actors: set[Any] = set()
-        self._facts: list[Facts] = []  # of workers that have started; others must equal the first
+        self._facts: list[Facts] = []  # of started workers; all must equal the first
         self._error: MachineError | None = None
         self._warn_at = time.monotonic() + WARN_SECONDS
-        # Workers that have room for a run, and those that have started: these with their facts.
+        # Workers with room for a run, and newly started ones with their facts.
         self._free: SimpleQueue[tuple[Any, Future[Facts] | None]] = SimpleQueue()
         for _ in range(self.count):
             self._add()
 
     @property
     def facts(self) -> Facts:
-        """Return the facts of the first worker, once it has started. Raises `MachineError` as `run` does."""
+        """Return the facts of the first worker once it has started. Raises `MachineError` as `run` does."""
         if not self._facts:
             self._free.put((self._take(None), None))
         return self._facts[0]
 
     def run(self, lines: Sequence[bytes], stop: threading.Event | None) -> list[bytes]:
-        """Continue the log of a problem to its end, or until `stop` is set; return its further events.
+        """Continue the log of a problem to its end, or until `stop` is set; return its new events.
 
-        When the worker is lost, the problem runs again, `MAX_ATTEMPTS` times in all; then it fails. Raises
-        `MachineError` when a worker cannot run it, or has other versions or files.
+        If the worker is lost, the problem runs again, `MAX_ATTEMPTS` times in total; then it fails. Raises
+        `MachineError` if a worker cannot run it, or has other versions or files.
         """
         for _ in range(MAX_ATTEMPTS):
             if (actor := self._take(stop)) is None:
@@ -251,7 +251,7 @@ class Workers:
         return events.result()
 
     def _take(self, stop: threading.Event | None) -> Any:
-        """Wait for a worker that has room, and return it, or None once `stop` is set."""
+        """Wait for a worker with room and return it, or None once `stop` is set."""
         while stop is None or not stop.is_set():
             if self._error is not None:
                 raise self._error
@@ -260,7 +260,7 @@ class Workers:
             except Empty:
                 if time.monotonic() > self._warn_at:
                     self._warn_at = math.inf
-                    _log.warning("waits for a worker: each needs a free CPU, which `ray status` shows")
+                    _log.warning("waiting for a worker: each needs a free CPU (see `ray status`)")
                 continue
             self._warn_at = time.monotonic() + WARN_SECONDS
             if started is not None:
@@ -276,16 +276,16 @@ class Workers:
         started.add_done_callback(lambda done: self._free.put((actor, done)))
 
     def _replace(self, actor: Any) -> None:
-        """Ask for another worker for one that is lost."""
+        """Start another worker for a lost one."""
         try:
             self._actors.remove(actor)
-        except KeyError:  # another of its runs has done so
+        except KeyError:  # another of its runs already did
             return
         _log.warning("a worker was lost: its problems run again on another")
         self._add()
 
     def _admit(self, actor: Any, started: Future[Facts]) -> None:
-        """Let a worker run whose facts are those of this machine and of the first worker."""
+        """Admit a worker if it has the same facts as this machine and the first worker."""
         try:
             self._facts.append(facts := started.result())
         except self._ray.exceptions.RayError as error:
@@ -303,14 +303,14 @@ class Workers:
 
 
 def _unable(error: Exception) -> MachineError:
-    """Return why a worker cannot run a problem: the error that it raised, or that of Ray."""
+    """Return why a worker cannot run a problem: its own error, or Ray's."""
     failure = Failure.of(getattr(error, "cause", None) or error)
     what = f"a worker cannot run this: {one_line(redact(failure.message), 400)}"
     return MachineError(what, where=failure.where or "Ray", hint=failure.hint or SAME_FILES)
 
 
 def connect(address: str | None) -> bool:
-    """Connect to a cluster, unless this process is connected; return whether it was not."""
+    """Connect to a cluster unless already connected; return whether this call connected."""
     require("ray", "running on Ray needs", "ray")
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
@@ -320,15 +320,15 @@ def connect(address: str | None) -> bool:
 
     if ray.is_initialized():
         return False
-    found = address or os.environ.get("RAY_ADDRESS") or _running_here()
+    target = address or os.environ.get("RAY_ADDRESS") or _running_here()
     try:
-        _dial(found)
-        ray.init(address=found, include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR)
-    except Exception as problem:  # Ray has no class of its own for it
+        _dial(target)
+        ray.init(address=target, include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR)
+    except Exception as problem:  # Ray has no specific class for it
         what = f"the cluster cannot be reached: {one_line(redact(str(problem)), 300)}"
         hint = "Start it with `ray start`. A token in ~/.ray/auth_token must be the same on all machines."
-        raise InputError(what, where=redact(found), hint=hint) from None
-    with suppress(ImportError, AttributeError):  # Ray prints pages about a lost machine to stdout
+        raise InputError(what, where=redact(target), hint=hint) from None
+    with suppress(ImportError, AttributeError):  # Ray prints long texts about a lost machine to stdout
         from ray._private import worker
 
         worker.print_to_stdstream = lambda *_, **__: None
@@ -336,7 +336,7 @@ def connect(address: str | None) -> bool:
 
 
 def _running_here() -> str:
-    """Return the address of the cluster that runs on this machine, or "local" to start one."""
+    """Return the address of the cluster running on this machine, or "local" to start one."""
     note = Path(os.environ.get("RAY_TMPDIR", tempfile.gettempdir()), "ray", "ray_current_cluster")
     with suppress(OSError):
         address = note.read_text("utf-8").strip()
@@ -346,7 +346,7 @@ def _running_here() -> str:
 
 
 def _dial(address: str) -> None:
-    """Raise OSError if nothing listens at HOST:PORT: Ray itself would wait for minutes."""
+    """Raise OSError if nothing listens at HOST:PORT, because Ray itself would wait for minutes."""
     host, _, port = address.rpartition("://")[2].rpartition(":")
     if port.isdecimal():
         socket.create_connection((host.strip("[]"), int(port)), timeout=CONNECT_SECONDS).close()

@@ -1,4 +1,4 @@
-"""Arguments by a JSON schema that somebody else wrote: a tool of a server, or of another framework."""
+"""Arguments from a JSON schema written elsewhere: a server's tool, or another framework's."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ _MAX_SCHEMA_CHARS, _MAX_NOTE_CHARS, _MAX_SIGNATURE_CHARS = 100_000, 1_000, 20_00
 
 @dataclass(frozen=True)
 class SchemaArguments(Arguments):
-    """What a tool takes by its JSON schema. Names are checked here, values by the tool itself."""
+    """The arguments of a tool by its JSON schema. Names are checked here, values by the tool."""
 
     schema: dict[str, Any] = field(default_factory=dict, hash=False)
 
     @classmethod
     def of_schema(cls, module: str, schema: Any) -> SchemaArguments | None:
-        """Return the arguments that a schema describes, if any. Raises as `usable_schema` does."""
+        """Return the arguments in a schema, or None. Raises as `usable_schema` does."""
         whole = usable_schema(module, schema)
         parts = [whole, *(each for key in _SEVERAL for each in whole.get(key, ()) if isinstance(each, dict))]
         properties: dict[str, Any] = {}
         for name, each in (item for part in parts for item in part.get("properties", {}).items()):
-            kind = each if isinstance(each, dict) else {}  # or true: anything
+            kind = each if isinstance(each, dict) else {}  # it may be `true`: anything
             before = properties.get(name, kind)
             properties[name] = kind if before == kind else {"anyOf": [before, kind]}
         if not all(map(_NAME.fullmatch, properties)):
@@ -68,7 +68,7 @@ class SchemaArguments(Arguments):
 
 
 def usable_schema(module: str, schema: Any) -> dict[str, Any]:
-    """Return the schema of an object as plain JSON. Raises `InventoryError` for one that cannot be used."""
+    """Return the schema of an object as plain JSON. Raises `InventoryError` for an unusable one."""
     require("jsonschema", "schemas of other people's tools are read with", "mcp")
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import SchemaError

@@ -1,8 +1,8 @@
-"""A run as spans, by OpenTelemetry's conventions for generative AI (v0.1.0, in development).
+"""A run as spans, following OpenTelemetry's conventions for generative AI (v0.1.0, in development).
 
-A run is a workflow, a plan plans, a step executes a tool, a model call chats; what an inventory does inside a
-step is below that step. Ids are made of the log, so that the same log gives the same spans. The log has the
-time at which a run began, and durations: spans are laid one after the other from there.
+A run is a workflow, a plan plans, a step executes a tool, a model call chats; the run of an inventory inside
+a step is below that step. Ids are derived from the log, so the same log gives the same spans. The log has
+the start time of a run and durations: spans are laid out one after another from there.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ PROVIDERS: Mapping[str, str] = {
     "mistralai": "mistral_ai",
     "xai": "x_ai",
 }
-"""What the conventions call providers that have another name in LangChain."""
+"""Names of providers in the conventions, where LangChain's differ."""
 MAX_TEXT_CHARS = 100_000
 PARAMETERS: Mapping[str, type[int] | type[float]] = {
     **dict.fromkeys(("max_tokens", "seed", "top_k"), int),
@@ -50,15 +50,15 @@ _ROLES = {"human": "user", "ai": "assistant"}
 
 
 class RunSpans:
-    """Writes a run's events as spans: `add` ends those that are complete, and `close` the run's own.
+    """Writes a run's events as spans: `add` ends the completed ones, and `close` the run's own.
 
     Args:
-        tracer: Starts the spans, by `NEXT_IDS`.
-        begun: The first event.
-        content: Write texts as well: questions, prompts, replies, arguments, outputs, what errors say.
-        key: Tells runs apart that begin alike, such as the id of a problem.
-        conversation: The id of the conversation that the run is a turn of.
-        below: The span of the step that the run is inside of.
+        tracer: starts the spans, with ids from `NEXT_IDS`.
+        begun: the first event.
+        content: also write texts: questions, prompts, replies, arguments, outputs, error messages.
+        key: separates runs that start alike, for example the id of a problem.
+        conversation: the id of the conversation that the run is a turn of.
+        below: the span of the step that the run is inside of.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class RunSpans:
         self.start = self.now = begun.at or time.time()
         self._state = State() if content else None
         self._inner: RunSpans | None = None
-        self._step_span: Span | None = None  # of the step whose inventory runs
+        self._step_span: Span | None = None  # of the step that runs an inventory
         self._plans = self._steps = 0
         if below is None:
             self._trace = _digest(json_line({"key": key, **event_to_json(begun)}), 32)
@@ -84,7 +84,7 @@ class RunSpans:
             self._trace = f"{below.get_span_context().trace_id:032x}"
         operation = "invoke_agent" if below else "invoke_workflow"
         self._root = self._started(operation, self.name, self.start, below, "run")
-        if below is None:  # as it was called before v0.1.0
+        if below is None:  # its name before v0.1.0
             self._root.set_attribute("gen_ai.workflow.name", _sendable(self.name))
         if self._state is not None:
             self._state = self._state.after(begun)
@@ -104,8 +104,8 @@ class RunSpans:
                 self._step(event)
             case Approval():
                 steps = [step.module for step in event.steps]
-                said: dict[str, Any] = {"said": event.said, "by": event.by, "steps": steps}
-                self._note("approval", {f"chameleon.approval.{key}": each for key, each in said.items()})
+                fields: dict[str, Any] = {"said": event.said, "by": event.by, "steps": steps}
+                self._note("approval", {f"chameleon.approval.{key}": each for key, each in fields.items()})
             case RunEnded():
                 seconds = sum(round(call.seconds, 6) for call in event.calls)
                 self._calls(event.calls, self._root, self.now, seconds)
@@ -115,7 +115,7 @@ class RunSpans:
                     self._fail(self._root, event.error.kind, str(event.error))
 
     def close(self, scores: Iterable[tuple[str, Attributes]] = ()) -> None:
-        """End the span of the run, also of one that stopped; `scores` say how it was judged."""
+        """End the span of the run, even if it stopped early; `scores` say how it was judged."""
         for name, attributes in scores:
             self._note(name, attributes)
         if self._state is not None and self._state.answer is not None:
@@ -156,7 +156,7 @@ class RunSpans:
         end = start + seconds
         if (inner := self._inner) is not None:
             start, end = inner.start, max(inner.start + seconds, inner.now)
-            if inner._root.is_recording():  # it was taken back, or stopped
+            if inner._root.is_recording():  # it was dropped or stopped
                 inner.close()
         span = self._step_span or self._step_started(record.step.module, start)
         attributes: dict[str, Any] = {"chameleon.seconds": seconds}
@@ -181,7 +181,7 @@ class RunSpans:
         return span
 
     def _calls(self, calls: Sequence[Call], below: Span, start: float, seconds: float) -> None:
-        """Write model calls: one after the other, or at the same time if together they took longer."""
+        """Write model calls in sequence, or in parallel if their times add up to more than `seconds`."""
         end = start + seconds
         is_parallel = sum(round(call.seconds, 6) for call in calls) > seconds
         for number, call in enumerate(calls):
@@ -203,7 +203,7 @@ class RunSpans:
     def _started(
         self, operation: str, name: str, start: float, below: Span | None, *place: str | int
     ) -> Span:
-        """Start a span; its id is made of its place below another."""
+        """Start a span; its id is derived from its place below another."""
         from opentelemetry.context import Context
         from opentelemetry.trace import SpanKind, set_span_in_context
 
@@ -229,7 +229,7 @@ class RunSpans:
     def _fail(self, span: Span, kind: str, message: str) -> None:
         from opentelemetry.trace import Status, StatusCode
 
-        if kind == "Declined":  # an answer of its own
+        if kind == "Declined":  # declining is also an answer
             span.set_attribute("chameleon.declined", True)
             return
         span.set_attribute("error.type", kind)
@@ -240,7 +240,7 @@ class RunSpans:
 
 
 def score(name: str, value: float | None, label: str) -> tuple[str, Attributes]:
-    """Return the event that says how a run was judged; without a `value` the label alone."""
+    """Return the event that says how a run was judged; without a `value`, only the label."""
     attributes: dict[str, Any] = {"gen_ai.evaluation.name": name, "gen_ai.evaluation.score.label": label}
     if value is not None:
         attributes["gen_ai.evaluation.score.value"] = float(value)
@@ -248,7 +248,7 @@ def score(name: str, value: float | None, label: str) -> tuple[str, Attributes]:
 
 
 def conversation_id(first: RunStarted) -> str:
-    """Return the id of the conversation that begins with this run."""
+    """Return the id of the conversation that starts with this run."""
     return _digest(b"conversation" + json_line(event_to_json(first)), 32)
 
 
@@ -294,7 +294,7 @@ def _text(text: str) -> str:
 
 
 def _sendable(value: Any) -> Any:
-    """Replace what UTF-8 cannot hold: half a surrogate pair would keep a whole batch from being sent."""
+    """Replace characters invalid in UTF-8: half a surrogate pair would block a whole batch."""
     if isinstance(value, Mapping):
         return {name: _sendable(each) for name, each in value.items()}
     if isinstance(value, list):

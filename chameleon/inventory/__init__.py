@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Card", "Inventory", "InventorySpec", "Obstacle", "shipped_inventories"]
 
-if not TYPE_CHECKING:  # a name that is not listed is an error of types
+if not TYPE_CHECKING:  # type checkers reject unlisted names
     __getattr__ = lazy(
         __name__,
         composition="Card",

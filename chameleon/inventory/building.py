@@ -1,4 +1,4 @@
-"""From an inventory's data to its parts: every error names file, line and key."""
+"""Build the parts of an inventory from its data: every error names the file, line and key."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ _OF_ASKERS = _KEYS[_KEYS.index("prompt") :]  # keys for modules that ask a model
 
 
 def parts_of(source: Source, read: Callable[[Source], Any]) -> dict[str, Any]:
-    """Check the data against `InventorySpec` and make what it names, as the arguments of an `Inventory`.
+    """Check the data against `InventorySpec` and build its parts, as the arguments of an `Inventory`.
 
-    `read` makes the inventories that it runs as modules. Raises `InventoryError` with the place.
+    `read` builds the inventories that it runs as modules. Raises `InventoryError` with the place.
     """
     if not source.above:
         source = replace(source, nesting=Nesting())
@@ -57,7 +57,7 @@ def parts_of(source: Source, read: Callable[[Source], Any]) -> dict[str, Any]:
 
 
 def spec_of(source: Source) -> InventorySpec:
-    """Check the data against `InventorySpec`; nothing is imported. Raises `InventoryError` with the place."""
+    """Check the data against `InventorySpec`, importing nothing. Raises `InventoryError` with the place."""
     data = source.data
     if source.params:
         data = {**data, "llm": {**(data.get("llm") or {}), **source.params}}
@@ -68,10 +68,10 @@ def spec_of(source: Source) -> InventorySpec:
 
 
 def own_code(source: Source, seen: set[str] | None = None) -> list[str]:
-    """Return what an inventory names that Chameleon does not ship: to make it is to run that code or server.
+    """Return the code and servers that an inventory names and Chameleon does not ship; loading it runs them.
 
-    Nothing is imported, and each file that it runs as a module is looked at once: those in `seen` were.
-    Raises `InventoryError` for an unknown name.
+    Nothing is imported. Each inventory file that it runs as a module is read once, and files in `seen` not
+    again. Raises `InventoryError` for an unknown name.
     """
     spec, seen = spec_of(source), {source.file} if seen is None else seen
     inside = list[str]()
@@ -87,7 +87,7 @@ def own_code(source: Source, seen: set[str] | None = None) -> list[str]:
 
 
 def _used(data: Any) -> Iterator[str]:
-    """Yield the `use` of a planner, and those of the planners that it asks."""
+    """Yield the `use` of a planner and of the planners it delegates to."""
     if isinstance(data, Mapping):
         if isinstance(data.get("use"), str):
             yield data["use"]
@@ -100,19 +100,19 @@ def _used(data: Any) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class Builder:
-    """Makes the modules and planners that an inventory's file describes."""
+    """Builds the modules and planners described in an inventory's file."""
 
     source: Source
     spec: InventorySpec
     read: Callable[[Source], Any]
 
     def modules(self) -> dict[str, dict[str, Any]]:
-        """Make the modules of all entries. Raises `InventoryError` where two have one name."""
+        """Make the modules of all entries. Raises `InventoryError` if two have the same name."""
         modules, on_error = dict[str, Module](), dict[str, Any]()
         for entry, spec in self.spec.modules.items():
             for name, module in self._modules(entry, spec, ("modules", entry)).items():
                 if name in modules:
-                    hint = "Give the entry a prefix for the names of its tools."
+                    hint = "Add a prefix for the tools of this entry."
                     raise self._wrong(("modules", entry), f"two modules are called {name}", hint)
                 modules[name] = module
                 if spec.on_error:
@@ -120,7 +120,7 @@ class Builder:
         return {"modules": modules, "on_error": on_error}
 
     def _modules(self, name: str, entry: ModuleSpec, path: KeyPath) -> dict[str, Module]:
-        """Make the modules of one entry: one of its name, or those that a toolkit has, by their own."""
+        """Make the modules of one entry: one with its name, or a toolkit's under their own names."""
         made: Module | Toolkit
         if entry.inventory is not None:
             made = self._nested(entry.inventory, entry, path)
@@ -132,14 +132,14 @@ class Builder:
             made = self._made(found, entry, path)
         if isinstance(made, Module):
             return {name: self._configured(made, entry, path)}
-        self._refuse(entry, ("description", "when", *_OF_ASKERS), path, "an entry of several tools has no")
+        self._refuse(entry, ("description", "when", *_OF_ASKERS), path, "an entry of several tools takes no")
         with placed(self._place(path)):
             several = made.modules()
         shared = ModuleSpec(requires_approval=entry.requires_approval)
         return {own: self._configured(each, shared, path) for own, each in several.items()}
 
     def _configured(self, module: Module, entry: ModuleSpec, path: KeyPath) -> Module:
-        """Return a module with what all modules may have: card, keys to read, prompt, model."""
+        """Return a module with the settings any entry may have: card, keys to read, prompt, model."""
         module.description = entry.description or module.description
         module.when = entry.when or module.when
         if entry.requires_approval is not None:
@@ -150,7 +150,7 @@ class Builder:
                 check_keys(keys, None, f"module {path[-1]}")
             module = reading(module, split_keys(keys))
         if isinstance(entry.max_runs, dict):
-            raise self._wrong((*path, "max_runs"), "max_runs is a mapping", "Write how often it may run.")
+            raise self._wrong((*path, "max_runs"), "max_runs is a mapping", "Write a number of runs.")
         module.max_runs = entry.max_runs or module.max_runs
         kind = type(module)
         if entry.inventory is not None:
@@ -158,18 +158,18 @@ class Builder:
             if model:
                 configure(module, Asking(model=model, connection=connection))
         elif not (isinstance(module, AsksModel) and needs_model(module)):
-            self._refuse(entry, _OF_ASKERS, path, f"{kind.__name__} asks no model and has no")
+            self._refuse(entry, _OF_ASKERS, path, f"{kind.__name__} asks no model and takes no")
         elif entry.structured and getattr(kind, "schema", LLMModule.schema) is LLMModule.schema:
-            raise self._wrong(path, f"{kind.__name__} replies in text, and has no 'structured'")
+            raise self._wrong(path, f"{kind.__name__} replies in text, so it cannot have 'structured'")
         else:
             self._configure(module, entry, path)
         return module
 
     def _nested(self, name: str, entry: ModuleSpec, path: KeyPath) -> Module:
-        """Make the module that runs an inventory, with its `llm` before what its own file says."""
+        """Make the module that runs an inventory; the entry's `llm` overrides that of its file."""
         keys = ("use", *_OF_ASKERS, *entry.parameters())
         refused = [key for key in keys if key not in ("llm", "at_least")]
-        self._refuse(entry, refused, path, "an inventory as a module has no")
+        self._refuse(entry, refused, path, "an inventory as a module takes no")
         with placed(self._place(path)):
             source = self.source.nested(name)
         own = entry.llm.params() if entry.llm else {}
@@ -180,13 +180,13 @@ class Builder:
         return module
 
     def _server(self, mcp: McpSpec, entry: ModuleSpec, path: KeyPath) -> Toolkit:
-        """Make the toolkit of a server: of its tools, or of those that the log of a resumed run has."""
-        self._refuse(entry, ("use",), path, "the tools of a server have no")
+        """Make the toolkit of a server from its tools, or from the log of a resumed run."""
+        self._refuse(entry, ("use",), path, "the tools of a server take no")
         recorded = self.source.recorded.get("tools", {}).values()
         listed = [tool for tool in recorded if tool.get("of") == path[-1]]
-        given = {**entry.parameters(), "entry": path[-1], "server": mcp, "max_runs": entry.max_runs}
-        given |= {"folder": self.source.folders[0] if self.source.folders else None, "listed": listed or None}
-        made: Toolkit = self._built(find_class(MCP_SERVER, "modules"), given, path)
+        args = {**entry.parameters(), "entry": path[-1], "server": mcp, "max_runs": entry.max_runs}
+        args |= {"folder": self.source.folders[0] if self.source.folders else None, "listed": listed or None}
+        made: Toolkit = self._built(find_class(MCP_SERVER, "modules"), args, path)
         return made
 
     def _built(
@@ -195,26 +195,26 @@ class Builder:
         return build(cls, given, partial(self._place, path), spec.model_fields)
 
     def _made(self, found: Any, entry: ModuleSpec, path: KeyPath) -> Module | Toolkit:
-        """Make the module or toolkit of a class; a function, or a module that is made, is one already."""
-        given = entry.parameters()
+        """Make a module or toolkit from a class, a function, a module or a list of them."""
+        args = entry.parameters()
         if inspect.isclass(found):
             if not (issubclass(found, Module | Toolkit) or adapter_of(found)):
                 raise self._wrong(path, f"{found.__name__} is not a subclass of Module")
-            made = self._built(found, given, path)
+            made = self._built(found, args, path)
             return made if isinstance(made, Toolkit) else module_of(made)
         is_list = isinstance(found, list | tuple)
-        if given and not is_list:
-            hint = "Arguments are given in a plan: {module: NAME, args: {…}}."
-            raise self._wrong((*path, next(iter(given))), f"{entry.use or path[-1]} takes no parameter", hint)
+        if args and not is_list:
+            hint = "A plan passes arguments: {module: NAME, args: {…}}."
+            raise self._wrong((*path, next(iter(args))), f"{entry.use or path[-1]} takes no parameter", hint)
         with placed(self._place(path)):
             modules = [*map(module_of, found if is_list else [found])]
         if not is_list:
             return copy.copy(modules[0])
-        given |= {"given": modules, "max_runs": entry.max_runs}
-        return cast(Toolkit, self._built(ModuleList, given, path))
+        args |= {"given": modules, "max_runs": entry.max_runs}
+        return cast(Toolkit, self._built(ModuleList, args, path))
 
     def planner(self, data: Any, path: KeyPath) -> Planner:
-        """Make the planner at `path`; parameters named `planner` and `planners` are planners themselves."""
+        """Make the planner at `path`, and the planners in its parameters `planner` and `planners`."""
         try:
             entry = PlannerSpec.model_validate(short_for(data))
         except ValidationError as problem:
@@ -229,11 +229,11 @@ class Builder:
         planner: Planner = self._built(cls, parameters, path, PlannerSpec)
         if not isinstance(planner, Planner):
             hint = "Subclass chameleon.Planner and write propose."
-            raise self._wrong(path, f"{cls.__name__} is no planner", hint)
+            raise self._wrong(path, f"{cls.__name__} is not a planner", hint)
         if isinstance(planner, AsksModel):
             self._configure(planner, entry, path)
         else:
-            self._refuse(entry, ("prompt", "llm"), path, f"the planner {entry.use} asks no model and has no")
+            self._refuse(entry, ("prompt", "llm"), path, f"planner {entry.use} asks no model and takes no")
         return planner
 
     def _found(self, name: str, family: Family, path: KeyPath) -> Any:
@@ -241,43 +241,43 @@ class Builder:
             return find_class(name, family, self.source.folders)
 
     def _configure(self, owner: Any, entry: ModuleSpec | PlannerSpec, path: KeyPath) -> None:
-        """Set what all parts that ask a model have: prompt, view of tables, parameters, their own model."""
+        """Set what every part that asks a model has: prompt, table view, call parameters, its own model."""
         keys = [key for key in _OF_ASKERS if key != "llm" and key in type(entry).model_fields]
-        given = {key: value for key in keys if (value := getattr(entry, key)) is not None}
-        if view := {_OF_VIEWS[key]: given.pop(key) for key in [*given] if key in _OF_VIEWS}:
+        settings = {key: value for key in keys if (value := getattr(entry, key)) is not None}
+        if view := {_OF_VIEWS[key]: settings.pop(key) for key in [*settings] if key in _OF_VIEWS}:
             owner.table_view = replace(owner.table_view, **view)
-        vars(owner).update(given)
+        vars(owner).update(settings)
         llm, given_for_all = entry.llm, self.source.params
         own = llm.params() if llm else {}
         params = self.spec.llm.params() | {k: own[k] for k in own if k not in given_for_all}
         written = [each for each in (self.spec.llm, llm) if each and "temperature" in each.model_fields_set]
         if given_for_all.get("temperature", 0) is None or (written and written[-1].temperature is None):
-            params |= {"temperature": None}  # left out, rather than 0
+            params |= {"temperature": None}  # omit it instead of defaulting to 0
         model, connection = self._own_model(llm, path)
         place, stops = self._place(path, "prompt"), "stop" not in given_for_all
         configure(owner, Asking(params, self.source.folders, place, model, connection, has_own_stop=stops))
 
     def _own_model(self, llm: ModelSpec | None, path: KeyPath) -> tuple[str, Mapping[str, Any]]:
-        """Return the model that an entry names, with its connection, or ""."""
+        """Return the model that an entry names, or "", with its connection."""
         if llm is not None and llm.model:
             from chameleon.llm.providers import full_name
 
             return full_name(llm.model), llm.connection()
         if llm is not None and (misplaced := next(iter(llm.connection()), None)):
-            hint = f"Give {misplaced} in the llm of the whole inventory, or name a model here."
-            raise self._wrong(path, f"llm.{misplaced} belongs to a model, and none is named with it", hint)
+            hint = f"Move {misplaced} to the inventory's own llm, or name a model here."
+            raise self._wrong(path, f"llm.{misplaced} needs a model next to it", hint)
         return "", {}
 
     def _refuse(self, entry: BaseModel, keys: Iterable[str], path: KeyPath, what: str) -> None:
-        """Raise `InventoryError` for the first of these keys that the entry has; `what` ends in "has no"."""
+        """Raise `InventoryError` for the first of these keys that is set; `what` ends in "takes no"."""
         if key := next((key for key in keys if getattr(entry, key) is not None), None):
-            raise self._wrong((*path, key), f"{what} {key!r}", "Leave it out.")
+            raise self._wrong((*path, key), f"{what} {key!r}", "Remove it.")
 
     def _wrong(self, path: KeyPath, what: str, hint: str = "") -> InventoryError:
         return InventoryError(what, where=self._place(path), hint=hint)
 
     def _place(self, path: KeyPath, *further: str | int) -> str:
-        """Return the place of a key, and the key: "mine.yaml:7: modules.row_lookup"."""
+        """Return the place and path of a key: "mine.yaml:7: modules.row_lookup"."""
         full = (*path, *further)
         return f"{self.source.place(full)}: {'.'.join(map(str, full))}"
 
@@ -285,14 +285,14 @@ class Builder:
 def spec_error(
     problem: ValidationError, source: Source, above: KeyPath = (), root: type[BaseModel] = InventorySpec
 ) -> InventoryError:
-    """Return what pydantic reports of a file of the form `root`, with its place; the data are at `above`."""
-    errors = problem.errors()  # a misspelt key is why another one is missing
+    """Return pydantic's error about a file of type `root`, with its place; the data is at `above`."""
+    errors = problem.errors()  # a misspelled key explains a missing one
     first = next((error for error in errors if error["type"] == "extra_forbidden"), errors[0])
     path = (*above, *first["loc"])
     where = source.place(path)
     if first["type"] == "missing":
         return InventoryError(f"the key {'.'.join(map(str, path))!r} is missing", where=where)
-    present: list[str] = []  # pydantic adds the names of the types that it tried
+    present: list[str] = []  # pydantic also adds the types it tried
     data: Any = source.data
     model = root
     for part in path:
@@ -316,7 +316,7 @@ def spec_error(
 
 
 def _model_in(annotation: Any) -> type[BaseModel] | None:
-    """Find the model in a type such as `dict[str, Model] | None`."""
+    """Return the model in a type such as `dict[str, Model] | None`."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
     return next((model for part in get_args(annotation) if (model := _model_in(part))), None)

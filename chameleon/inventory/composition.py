@@ -1,4 +1,4 @@
-"""`Composition`: modules by name, a planner and the rules, as they are once made; `Inventory` makes them."""
+"""`Composition`: modules by name, a planner and the rules, once built; `Inventory` builds them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ RULES_OF_MODULES = ("last", *RULES_OF_ONE_MODULE)
 
 @dataclass(frozen=True)
 class Card:
-    """What a planner is shown of a module: its name, what it does, when to use it, and what it takes."""
+    """What a planner sees of a module: its name, what it does, when to use it, and its arguments."""
 
     name: str
     description: str
@@ -36,12 +36,12 @@ class Card:
     @property
     def signature(self) -> str:
         """Write arguments and output on one line, such as `(amount: number) -> number`, or ""."""
-        taken = self.arguments.signature if self.arguments else ""
-        return f"{taken or '()'} -> {self.returns}" if self.returns else taken
+        arguments = self.arguments.signature if self.arguments else ""
+        return f"{arguments or '()'} -> {self.returns}" if self.returns else arguments
 
     @property
     def call(self) -> str:
-        """Write the name with the names of the arguments, `?` at those that may be left out."""
+        """Write the name with its argument names; `?` marks optional ones."""
         if self.arguments is None:
             return self.name
         needed = self.arguments.required
@@ -50,7 +50,7 @@ class Card:
 
     @property
     def notes(self) -> Mapping[str, str]:
-        """Return the notes on single arguments."""
+        """Return the description of each argument that has one."""
         return self.arguments.notes if self.arguments else {}
 
 
@@ -64,8 +64,8 @@ def card_of(module: Module, arguments: Arguments | None) -> Card:
 class Composition:
     """The parts of an inventory, and what follows from them: see `Inventory`.
 
-    - `brought`: the modules that the planners bring.
-    - `access`: what each module may see, change and take, by name.
+    - `brought`: the modules that the planners bring along.
+    - `access`: what each module may read, change and take, by name.
     """
 
     name: str
@@ -86,7 +86,7 @@ class Composition:
     access: Mapping[str, Access] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Add what the planners bring, and read what modules declare. Raises `InventoryError`."""
+        """Add the planners' modules, and read what modules declare. Raises `InventoryError`."""
         with placed(self.name):
             modules = _by_name(self.modules)
         for part in (*modules.values(), *every_planner(self.planner)):
@@ -98,7 +98,7 @@ class Composition:
                     modules[name] = named(each, name)
                     brought.add(name)
                 elif not isinstance(modules[name], type(each)):
-                    what = f"a module is called {name}, and that name is the planner's ({planner.name})"
+                    what = f"the module name {name} is reserved by the planner {planner.name}"
                     where = self.place(("modules", name))
                     raise InventoryError(what, where=where, hint="Give the module another name.")
         modules = reading_own(modules, brought)
@@ -108,7 +108,7 @@ class Composition:
 
     @cached_property
     def planners(self) -> Mapping[str, Planner]:
-        """Return its planner as "planner", and those that this asks as "planner 1" and so on."""
+        """Return its planner as "planner", and those it delegates to as "planner 1" and so on."""
         every = enumerate(every_planner(self.planner))
         return {f"planner {number}" if number else "planner": each for number, each in every}
 
@@ -119,7 +119,7 @@ class Composition:
 
     @cached_property
     def aliases(self) -> Mapping[str, str]:
-        """Return modules by the names that their servers have for them."""
+        """Return modules by their names on their servers."""
         return {name: own for own, each in self.modules.items() if (name := each.traits.server_name)}
 
     @cached_property
@@ -128,17 +128,17 @@ class Composition:
         return self.planner.needs_model or any(self.access[name].needs_model for name in self.present)
 
     def _check_mentioned(self) -> None:
-        """Raise `InventoryError` for a module that is named outside `modules` and is not there."""
+        """Raise `InventoryError` for a module that is named outside `modules` but missing from it."""
         places = self.source.places if self.source else {}
         for key, name in self._mentioned():
             if name in self.modules:
                 continue
             part = ".".join(str(each) for each in key if isinstance(each, str))
             if (removed := places.get(("modules", name))) is not None:
-                what = f"the module {name!r} is removed here, and {part} ({self.place(key)}) still names it"
-                hint = f"Give {part} again without {name}, or keep the module."
+                what = f"the module {name!r} is removed here, but {part} ({self.place(key)}) still names it"
+                hint = f"Override {part} without {name}, or keep the module."
                 raise InventoryError(what, where=removed, hint=hint)
-            what = f"{part} names a module {name!r} that the inventory does not have"
+            what = f"{part} names a module {name!r} that is not in the inventory"
             raise InventoryError(what, where=self.place(key), hint=nearest(name, self.modules))
 
     def _mentioned(self) -> Iterator[tuple[KeyPath, str]]:
@@ -157,28 +157,28 @@ class Composition:
                 yield from _names_in(names, "planner", key)
 
     def place(self, path: KeyPath) -> str:
-        """Return the place of a key in its file; the inventory's name if it was made in Python."""
+        """Return the place of a key in its file, or the inventory's name if it was made in Python."""
         return self.source.place(path) if self.source else self.name
 
     @property
     def cards(self) -> list[Card]:
         """Return a card for each module that plans may name, in the order of the inventory."""
-        shown = [(m, self.access[n].arguments) for n, m in self.present.items() if n not in self.brought]
-        return [card_of(module, taken) for module, taken in shown]
+        pairs = [(m, self.access[n].arguments) for n, m in self.present.items() if n not in self.brought]
+        return [card_of(module, arguments) for module, arguments in pairs]
 
     @property
     def arguments(self) -> Mapping[str, Arguments | None]:
-        """Return what each module takes in a plan besides the state."""
+        """Return the arguments that a plan may give each module."""
         return {name: each.arguments for name, each in self.access.items()}
 
     @property
     def takes(self) -> Mapping[str, Sequence[str]]:
-        """Return the names of the arguments of those modules that take some."""
+        """Return the argument names of the modules that take arguments."""
         return {name: each.names for name, each in self.arguments.items() if each is not None}
 
     @property
     def askers(self) -> Mapping[str, Any]:
-        """Return every planner and module that asks a model and may run, by name."""
+        """Return every planner and module that asks a model and is not left out, by name."""
         parts = {**self.planners, **self.present}.items()
         asking = {name: each for name, each in parts if isinstance(each, AsksModel)}
         inside = ((n, each.inner.askers) for n, each in self.present.items() if isinstance(each, InnerRun))
@@ -186,36 +186,36 @@ class Composition:
 
     @property
     def own_models(self) -> Mapping[str, str]:
-        """Return the planners and modules that ask a model of their own, and which."""
+        """Return the own model of each planner and module that has one."""
         models = {}
         for name, each in self.askers.items():
-            around = self.modules.get(name.partition(".")[0])  # the module itself, or the inventory of a part
+            around = self.modules.get(name.partition(".")[0])  # the module, or the one around a part
             models[name] = asking_of(each).model or asking_of(around).model
         return {name: model for name, model in models.items() if model}
 
     @property
     def needs_default_model(self) -> bool:
-        """Return whether some part of it has no model of its own and asks the model of the run."""
+        """Return whether any part has no model of its own and so asks the run's model."""
         return self.needs_model and (not self.askers or len(self.own_models) < len(self.askers))
 
 
 def _by_name(given: Any) -> dict[str, Module]:
-    """Return modules by name: of a mapping, or of a list of what has a name of its own."""
+    """Return modules by name, from a mapping or a list of tools."""
     if isinstance(given, Mapping):
         return {name: named(_module(each), name) for name, each in given.items()}
-    if isinstance(given, str) or not isinstance(given, Collection | Iterator):  # one tool
+    if isinstance(given, str) or not isinstance(given, Collection | Iterator):  # a single tool
         given = [given]
     modules: dict[str, Module] = {}
     for module in map(_module, given):
         if module.name in modules:
-            hint = "Give a mapping of names to modules."
+            hint = "Pass a mapping of names to modules."
             raise InventoryError(f"two modules are called {module.name}", hint=hint)
         modules[module.name] = module
     return modules
 
 
 def _module(given: Any) -> Module:
-    """Return a module as it is or by its shipped name, or made of a tool, or one that runs an inventory."""
+    """Return a module from a module, a shipped name, a tool, or an inventory to run."""
     if isinstance(given, Module):
         return given
     if isinstance(given, Composition):

@@ -1,4 +1,4 @@
-"""What a run's log keeps of its inventory, so that a resumed run is known to be the same."""
+"""The record of an inventory in a run's log, which shows whether a resumed run is the same."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from chameleon.core.state import State
 from chameleon.errors import ChameleonError, LogError, versions_of
 from chameleon.inventory import Inventory
 
-# What a run may be resumed with: another model, other parameters of its calls, and a larger budget.
+# Changes that a resumed run may have: another model, other call parameters, and a larger budget.
 _MAY_CHANGE: Any = {
     "about": True,
     "budget": True,
@@ -25,59 +25,59 @@ _MAY_CHANGE: Any = {
     "planner": {"llm"},
     "modules": {"__all__": {"llm"}},
 }
-_NEW_FILE = "Give a new file for the log."
+_NEW_FILE = "Use a new file for the log."
 
 
 def settings_of(inventory: Inventory) -> dict[str, Any]:
-    """Return our version, and digests of the inventory's file and its prompts, for `RunStarted.settings`.
+    """Return our version and digests of the inventory's file and prompts, for `RunStarted.settings`.
 
-    An inventory made in Python has no digest, nor has a prompt that cannot be read: the step that asks with
-    it reports why.
+    An inventory made in Python has no digest, nor does an unreadable prompt: the step that needs it reports
+    the error.
     """
     ours = "chameleon-compose"
-    settings: dict[str, Any] = {"version": versions_of(ours).get(ours, "unknown")}  # of a folder, say
+    settings: dict[str, Any] = {"version": versions_of(ours).get(ours, "unknown")}  # unknown in a checkout
     if inventory.spec:
         data = inventory.spec.model_dump(exclude=_MAY_CHANGE, exclude_defaults=True)
         settings["inventory"] = hashlib.sha256(json.dumps(data, default=_plain).encode()).hexdigest()[:12]
     prompts = {}
     for name, part in {**inventory.modules, **inventory.planners}.items():
-        with suppress(ChameleonError):  # reported by the step that asks with it
+        with suppress(ChameleonError):  # reported by the step that needs it
             if isinstance(part, AsksModel):
                 prompts["the planner" if name == "planner" else name] = template_of(part).digest
     modules = inventory.modules.items()
-    further = {
+    optional = {
         "prompts": prompts,
         "inside": {name: settings_of(each.inner) for name, each in modules if isinstance(each, InnerRun)},
         "tools": {name: tool for name, each in modules if (tool := each.traits.server_schema) is not None},
         ONE_QUESTION: _for_one_question(inventory),
         "without": sorted(inventory.left_out),
     }
-    return settings | {key: value for key, value in further.items() if value}
+    return settings | {key: value for key, value in optional.items() if value}
 
 
 def _for_one_question(inventory: Inventory) -> list[str]:
-    """Name the modules that change the input for the question: those that read it, or what these found."""
-    keys, found = {"input.question"}, set[str]()
+    """List the modules that change the input because of this question, which they or their sources read."""
+    keys, names = {"input.question"}, set[str]()
     while more := {
         name: access
         for name, access in inventory.access.items()
-        if name not in found and access.reads is not None and access.reads & keys
+        if name not in names and access.reads is not None and access.reads & keys
     }:
-        found |= more.keys()
+        names |= more.keys()
         keys |= {key for access in more.values() for key in access.writes if key.startswith("cache.")}
-    written = {name: inventory.access[name].writes for name in found}
-    return sorted(name for name in found if any(key.startswith("input.") for key in written[name]))
+    written = {name: inventory.access[name].writes for name in names}
+    return sorted(name for name in names if any(key.startswith("input.") for key in written[name]))
 
 
 def files_of(inventory: Inventory, given: Mapping[str, Any]) -> dict[str, dict[str, str]]:
-    """Return digests of the files that an input names, for `RunStarted.settings`."""
+    """Return digests of the files named in an input, for `RunStarted.settings`."""
     kinds = {key: kind.removesuffix("?") for key, kind in inventory.input_types.items()}
     digests = {}
     for key, value in given.items():
         if isinstance(value, PurePath) or (kinds.get(key) == "path" and isinstance(value, str)):
-            digests[key] = "absent"  # the module that reads it reports why
+            digests[key] = "absent"  # the module that reads it reports the error
             with suppress(OSError, ValueError):  # ValueError: a null byte in the path
-                if Path(value).is_file():  # a device may never end
+                if Path(value).is_file():  # reading a device may never end
                     with Path(value).open("rb") as opened:
                         digests[key] = hashlib.file_digest(opened, "sha256").hexdigest()
     return {"files": digests} if digests else {}
@@ -86,20 +86,20 @@ def files_of(inventory: Inventory, given: Mapping[str, Any]) -> dict[str, dict[s
 def check_same(
     state: State, inventory: Inventory, given: Mapping[str, Any], settings: Mapping[str, Any]
 ) -> None:
-    """Raise `LogError` naming what has changed since the run began: inventory, prompts, input or files."""
+    """Raise `LogError` naming what changed since the run started: inventory, prompts, input or files."""
     assert state.started is not None
     name, before = inventory.name, state.started.settings
     if (state.started.inventory, state.started.input) != (name, given):
-        hint = "Give a new file, or ask the same again."
+        hint = "Use a new file, or ask the same question."
         raise LogError("the log belongs to another question or inventory", hint=hint)
     if before.get("inventory", settings.get("inventory")) != settings.get("inventory"):
         raise LogError(f"the inventory {name} has changed since the log began", hint=_NEW_FILE)
     if before.get("version", settings["version"]) != settings["version"]:
-        what = f"the log was begun by version {before['version']} of chameleon-compose"
-        raise LogError(f"{what}, and this is {settings['version']}", hint=_NEW_FILE)
+        what = f"the log was started by version {before['version']} of chameleon-compose"
+        raise LogError(f"{what}, but this is {settings['version']}", hint=_NEW_FILE)
     if before.get("without", ()) != settings.get("without", ()):
         raise LogError(f"other modules of {name} were left out when the log began", hint=_NEW_FILE)
-    parts = {"inside": "the inventory that {} runs", "tools": "the tool {} of a server"}
+    parts = {"inside": "the inventory that {} runs", "tools": "the server's tool {}"}
     for part, what in {**parts, "prompts": "the prompt of {}"}.items():
         now = settings.get(part, {})
         for owner, kept in before.get(part, {}).items():
@@ -107,15 +107,15 @@ def check_same(
                 raise LogError(f"{what.format(owner)} has changed since the log began", hint=_NEW_FILE)
     planned = {step.module for plan in state.plans if not plan.refused for step in plan.steps}
     if unknown := sorted(planned - set(inventory.modules)):
-        what = f"the log has a step {unknown[0]!r}, and the inventory {name} has no such module"
+        what = f"the log has a step {unknown[0]!r}, but the inventory {name} has no such module"
         raise LogError(what, hint=_NEW_FILE)
     for key, digest in settings.get("files", {}).items():
         if before.get("files", {}).get(key) != digest:
             what = f"the log belongs to another question: the {key} has changed since it began"
-            hint = "Give a new file for the log, or put the old one back."
+            hint = "Use a new file for the log, or restore the old {key}."
             raise LogError(what, where=str(given[key]), hint=hint)
 
 
 def _plain(value: Any) -> str:
-    """Write a parameter that JSON cannot hold: a date of a YAML file, or an object, by its class."""
+    """Write a parameter that JSON cannot hold: a YAML date in ISO form, an object by its class."""
     return value.isoformat() if isinstance(value, datetime.date) else type(value).__qualname__

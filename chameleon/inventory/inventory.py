@@ -1,4 +1,4 @@
-"""`Inventory`: the modules that a planner may choose from, with the rules of composing them."""
+"""`Inventory`: the modules that a planner may choose from, and the rules for combining them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from chameleon.inventory.schema import INPUT_TYPES, short_for
 from chameleon.inventory.source import Source, read_source, source_of, without
 from chameleon.text import nearest, one_line, type_in_words, with_article
 
-_MAX_REPR_CHARS = 300  # characters
+_MAX_REPR_CHARS = 300
 
 
 @dataclass(frozen=True, repr=False)
@@ -29,9 +29,9 @@ class Inventory(Composition):
     """Modules by name, a planner, and the rules for plans. Make one with `load`, `parse`, or in Python.
 
     In Python: `Inventory.of([convert, weather])`, or with all its parts `Inventory(name="mine",
-    planner=Fixed(["shout"]), modules={"shout": Shout()})`. Further parts have the names
-    of the keys of a file: `about`, `fallback`, `rules`, `repair`, `on_error` by module, `budget`, `llm`, and
-    `input_types`. Raises `InventoryError` with file, line and key.
+    planner=Fixed(["shout"]), modules={"shout": Shout()})`. The other parts are named like the keys of a
+    file: `about`, `fallback`, `rules`, `repair`, `on_error` by module, `budget`, `llm`, and `input_types`.
+    Raises `InventoryError` with file, line and key.
     """
 
     @classmethod
@@ -42,15 +42,15 @@ class Inventory(Composition):
         *,
         name: str = "tools",
     ) -> Inventory:
-        """Return an inventory: as it is, by its name or file, or made of a list of tools.
+        """Return an inventory from an inventory, a name, a file, or a list of tools.
 
-        Tools are functions, modules, classes of them, and shipped modules by name; `planner`, by its name or
-        as it is made, then plans over them (by default `one_shot`), and `name` is the inventory's. Raises
-        `InventoryError` for anything else, and for a planner of an inventory that has one already.
+        Tools are functions, modules, module classes, and names of shipped modules; `planner`, a name or an
+        instance, then plans over them (by default `one_shot`), and `name` names the inventory. Raises
+        `InventoryError` for anything else, and for a `planner` if the inventory already has one.
         """
         is_spec = isinstance(given, Mapping) and "modules" in given
         if planner is not None and (is_spec or isinstance(given, Inventory | str | Path)):
-            raise InventoryError("an inventory has a planner of its own", hint="Change it there.")
+            raise InventoryError("the inventory already has a planner", hint="Change it there.")
         if isinstance(given, Inventory):
             return given
         if isinstance(given, str | Path):
@@ -61,11 +61,11 @@ class Inventory(Composition):
         chosen = find_class(planner, "planners") if isinstance(planner, str) else planner
         planning = build(chosen, {}, lambda *_: name) if isclass(chosen) else chosen
         if not isinstance(planning, Planner):
-            hint = 'Give its name, such as "react", or a Planner.'
-            raise InventoryError(f"{str(planning)[:60]!r} is no planner", where=name, hint=hint)
-        made = cls(name, planning, cast(Mapping[str, Module], given))  # or a list: `_by_name` reads both
+            hint = 'Pass its name, such as "react", or a Planner.'
+            raise InventoryError(f"{str(planning)[:60]!r} is not a planner", where=name, hint=hint)
+        made = cls(name, planning, cast(Mapping[str, Module], given))  # may be a list: `_by_name` reads both
         if not made.modules.keys() - made.brought:
-            hint = "Give a list of functions and modules."
+            hint = "Pass a list of functions and modules."
             raise InventoryError("there are no tools", where=name, hint=hint)
         return made
 
@@ -75,14 +75,14 @@ class Inventory(Composition):
     ) -> Inventory:
         """Read the shipped inventory of that name, or the file at that path.
 
-        `recorded` are the settings of a run's log, `RunStarted.settings`: the tools of servers are then as
-        they were listed for that run, and no server is asked for them.
+        `recorded` are the settings in a run's log, `RunStarted.settings`. Server tools are then taken from
+        that log, without calling any server.
         """
         return cls.read(replace(read_source(str(name), folder), recorded=recorded or {}))
 
     @classmethod
     def parse(cls, data: Mapping[str, Any], folder: Path | None = None) -> Inventory:
-        """Make an inventory from a mapping of the form of a file; a class or function may be a module."""
+        """Make an inventory from a mapping laid out like a file; a module may be a class or function."""
         return cls.read(source_of(data, folder))
 
     @classmethod
@@ -92,12 +92,12 @@ class Inventory(Composition):
             return cls(**parts_of(source, cls.read))
 
     def without(self, *names: str) -> Inventory:
-        """Return the inventory without these modules, as an ablation has it (Chameleon paper, table 5).
+        """Return the inventory without these modules, for an ablation (Chameleon paper, table 5).
 
-        No planner is shown them, and no plan runs them. A planner may still name one, since its
-        demonstrations do; the step is then dropped from its plan. Rules, fallback, repairs and `on_error`
-        plans lose them too. Raises `InventoryError` for a module that the inventory does not have, and if
-        every module that may end a plan is left out.
+        Planners are not shown them, and plans do not run them. A planner may still name one, because its
+        demonstrations do; that step is dropped from its plan. Rules, fallback, repairs and `on_error` plans
+        lose them too. Raises `InventoryError` for a module that is not in the inventory, and if every module
+        that may end a plan is left out.
         """
         if not names:
             return self
@@ -116,12 +116,12 @@ class Inventory(Composition):
             rules=self.rules.model_copy(update=rules | {"next": _followers(self.rules.next, out)}),
             fallback=tuple(without(self.fallback, out)),
             repair={name: spec for name, spec in self.repair.items() if not {name, spec.redo} & {*out}},
-            # A plan of which nothing is left stops the run.
+            # If nothing of a plan is left, the failure stops the run.
             on_error={name: without(policy, out) or "stop" for name, policy in policies},
         )
 
     def with_params(self, params: Mapping[str, Any]) -> Inventory:
-        """Return the inventory with these parameters for all calls, in place of its own; None leaves one out.
+        """Return the inventory with these parameters for all calls, overriding its own; None removes one.
 
         They are keys of `llm`, such as {"reasoning": "none"}. Raises `InventoryError` for an unknown one, and
         for an inventory made in Python.
@@ -134,7 +134,7 @@ class Inventory(Composition):
         return Inventory.read(source).without(*self.left_out)
 
     def with_setting(self, name: str, value: Any) -> Inventory:
-        """Return the inventory with this parameter in each module that takes it, in place of its own.
+        """Return the inventory with this parameter set in each module that takes it.
 
         Raises `InventoryError` if no module takes it, and for an inventory made in Python.
         """
@@ -149,12 +149,12 @@ class Inventory(Composition):
 
     @property
     def dropped(self) -> Mapping[str, Mapping[str, str]]:
-        """What models, by name, are known not to take of the parameters of a bound inventory, and why."""
-        found: dict[str, dict[str, str]] = {}
+        """The parameters of a bound inventory that each model is known not to accept, and why."""
+        by_model: dict[str, dict[str, str]] = {}
         for asker in self.askers.values():
             if dropped := asker.model.dropped():
-                found.setdefault(asker.model.name, {}).update(dropped)
-        return found
+                by_model.setdefault(asker.model.name, {}).update(dropped)
+        return by_model
 
     def check_input(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the input, frozen. Raises `InputError` naming a missing, unknown or wrongly typed key."""
@@ -162,19 +162,19 @@ class Inventory(Composition):
             hint = "An input is a mapping such as {'question': 'How many?'}."
             raise InputError(f"the input is {type_in_words(given)}", hint=hint)
         present = {key: values.adopted(value) for key, value in given.items() if value is not None}
-        # Every inventory takes the turns before.
+        # Every inventory accepts earlier turns.
         types = {HISTORY: "list?", **self.input_types} if self.input_types else {}
         for key, kind in types.items():
             if key not in present and not kind.endswith("?"):
                 what = f"the inventory {self.name} needs {with_article(key)}"
-                raise InputError(what, hint=f"Give {key!r} in the input.", code=f"missing-input:{key}")
+                raise InputError(what, hint=f"Add {key!r} to the input.", code=f"missing-input:{key}")
         for key, value in present.items() if types else ():
             if key not in types:
                 hint = nearest(str(key), self.input_types)
                 raise InputError(f"the inventory {self.name} takes no {key}", hint=hint)
             kind = types[key].removesuffix("?")
             if not isinstance(value, INPUT_TYPES[kind]):
-                what = f"{key} is {type_in_words(value)}, and the inventory takes {with_article(kind)}"
+                what = f"{key} is {type_in_words(value)}, but the inventory takes {with_article(kind)}"
                 hint = "read_table reads a file, Table.from_records takes rows." if kind == "Table" else ""
                 raise InputError(what, hint=hint)
             if key == "question" and not str(value).strip():
@@ -192,17 +192,17 @@ class Inventory(Composition):
         return f"<Inventory {one_line(str(self), _MAX_REPR_CHARS)}>"
 
     def obstacles(self) -> list[Obstacle]:
-        """Find all that keeps it from working here, or a module that a run can do without: see `Obstacle`."""
+        """Return all that keeps the inventory or an optional module from working here: see `Obstacle`."""
         return list(obstacles(self))
 
     def check(self) -> None:
-        """Raise all that is wrong or missing at once: prompts, what modules and planners need, and plans."""
-        if found := self.obstacles():
-            raise all_of(found, self.name)
+        """Raise one error for everything wrong or missing: prompts, requirements of parts, and plans."""
+        if problems := self.obstacles():
+            raise all_of(problems, self.name)
 
 
 def _followers(following: Mapping[str, str], out: Iterable[str]) -> dict[str, str]:
-    """Return which module must follow which, without those left out: a → b → c without b is a → c."""
+    """Return which module must follow which, skipping those left out: a → b → c without b is a → c."""
     left = dict(following)
     for name in out:
         after = left.pop(name, name)

@@ -1,4 +1,4 @@
-"""What keeps an inventory from working here: all of it at once, and what a run can do without."""
+"""Everything that keeps an inventory from working here, and what a run can do without."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from chameleon.text import nearest
 
 @dataclass(frozen=True)
 class Obstacle:
-    """One thing that is missing or wrong: `part` of the inventory ("modules.text_detector"), and the error.
+    """One missing or wrong thing: `part` of the inventory ("modules.text_detector"), and the error.
 
     `module` names the module that cannot run, "" for anything else. `stops` is False if a run continues
-    all the same: the inventory's `on_error` says what it does without that module.
+    anyway, because the inventory's `on_error` covers that module.
     """
 
     part: str
@@ -35,9 +35,9 @@ class Obstacle:
 
 
 def obstacles(inventory: Composition) -> Iterator[Obstacle]:
-    """Yield all that loading leaves lazy and that is missing or wrong: prompts, modules, planners, plans.
+    """Yield everything missing or wrong that loading does not notice: prompts, modules, planners, plans.
 
-    Modules and planners are asked by their `check`. What is left out is not looked at.
+    Modules and planners report through their `check`. Excluded modules are skipped.
     """
     for name, module in inventory.present.items():
         for error in _faults(module, f"module {name}", inventory.place(("modules", name))):
@@ -47,23 +47,23 @@ def obstacles(inventory: Composition) -> Iterator[Obstacle]:
     for planner in inventory.planners.values():
         for error in _faults(planner, f"planner {planner.name}", where):
             yield Obstacle("planner", error)
-        for key in planner.reads:  # it would choose the same each time
+        for key in planner.reads:  # otherwise it would always choose the same
             if known.isdisjoint((key, f"{key.partition('.')[0]}.*")):
-                what = f"planner {planner.name} asks for {key}, which neither the input nor a module gives"
+                what = f"planner {planner.name} asks for {key}, which neither the input nor a module provides"
                 yield Obstacle("planner", InventoryError(what, hint=nearest(key, known), where=where))
     yield from _faults_of_plans(inventory)
 
 
 def all_of(found: Sequence[Obstacle], name: str) -> ChameleonError:
-    """Make one error of them all; `name` is the inventory's. There is at least one."""
+    """Combine at least one obstacle into one error; `name` is the inventory's."""
     if len(found) == 1:
         return found[0].error
     listed = "; ".join(" ".join(filter(None, (each.error.what, each.error.hint))) for each in found)
-    return InventoryError(f"{len(found)} things keep it from running here: {listed}", where=name)
+    return InventoryError(f"{len(found)} problems keep it from running here: {listed}", where=name)
 
 
 def _faults(part: Module | Planner, label: str, where: str) -> Iterator[ChameleonError]:
-    """Yield the error of the part's own check, and that of its prompt."""
+    """Yield the errors of the part's own check and of its prompt."""
     try:
         part.check()
     except ChameleonError as problem:
@@ -71,7 +71,7 @@ def _faults(part: Module | Planner, label: str, where: str) -> Iterator[Chameleo
     except (Exception, SystemExit) as problem:  # a user's check may raise anything
         message = " ".join(f"{type(problem).__name__}: {problem}".split())[:300]
         what = f"the check of the {label} failed: {message}{raised_at(problem)}"
-        hint = "To say what is missing, a check raises a ChameleonError."
+        hint = "A check should raise a ChameleonError that says what is missing."
         yield InventoryError(what, hint=hint, where=where)
     if isinstance(part, AsksModel):
         try:
@@ -81,13 +81,13 @@ def _faults(part: Module | Planner, label: str, where: str) -> Iterator[Chameleo
 
 
 def _known_keys(inventory: Composition) -> set[str]:
-    """Return the keys of a state that the input and the modules give; "input.*" for any input."""
+    """Return the keys of a state that the input and the modules provide; "input.*" for any input."""
     keys = {f"input.{key}" for key in inventory.input_types or ("*",)}
     return keys.union(*(inventory.access[name].writes for name in inventory.present))
 
 
 def _faults_of_plans(inventory: Composition) -> Iterator[Obstacle]:
-    """Yield fixed plans that break a rule: whole ones as a run begins, others after whatever may have run."""
+    """Yield fixed plans that break a rule: full ones at the start of a run, others after any modules."""
     begun, known = {f"input.{key}" for key in inventory.input_types or ("question",)}, _known_keys(inventory)
     fixed = [
         (planner is inventory.planner, ("planner", "plan"), [resolved(step, inventory) for step in plan])
@@ -96,7 +96,7 @@ def _faults_of_plans(inventory: Composition) -> Iterator[Obstacle]:
         if plan
     ]
     fallback = [Step(name) for name in inventory.fallback]
-    seen = set[tuple[str, str]]()  # plans share their parts
+    seen = set[tuple[str, str]]()  # plans share steps
     for whole, path, plan in [*fixed, *([(True, ("fallback",), fallback)] if fallback else [])]:
         kept = [step for step in plan if step.module not in inventory.left_out]
         keys, done = (begun, []) if whole else (known, [*inventory.modules])
@@ -116,7 +116,7 @@ def _faults_of_plans(inventory: Composition) -> Iterator[Obstacle]:
 
 
 def _continues_without(name: str, inventory: Composition) -> bool:
-    """Return whether a run continues after this module fails, by a policy that does not itself need it."""
+    """Return whether a run continues after this module fails, under a policy that does not need it."""
     policy, fallback = inventory.on_error.get(name, "stop"), inventory.fallback
     if policy == "fallback":
         return bool(fallback) and name not in fallback

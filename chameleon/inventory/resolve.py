@@ -1,4 +1,4 @@
-"""From a name in an inventory to a module or planner: where classes are found, how they are built."""
+"""Find the module or planner class behind a name in an inventory, and build it."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
 
 _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 _INSTALLERS = ("_distutils_hack", "distutils", "pip", "pkg_resources", "setuptools")
-_NO_TOOLS = sys.stdlib_module_names | set(_INSTALLERS)  # packages whose functions are no tools
+_NO_TOOLS = sys.stdlib_module_names | set(_INSTALLERS)  # packages whose functions are not tools
 _OF_LANGCHAIN = "langchain_core.tools.base.BaseTool"
 INVENTORY_MODULE = "inventory_module"
-_ADAPTER = "chameleon.modules.compose.langchain_tool:LangChainTool"  # which no inventory names
+_ADAPTER = "chameleon.modules.compose.langchain_tool:LangChainTool"  # not named in inventories
 
 
 def find_class(name: str, family: Family, folders: Sequence[Path] = ()) -> Any:
-    """Return the class of that name; for modules also a function, or a module that is made.
+    """Return the class of that name; for modules also a function or an instance.
 
-    It is looked up in this order: "package.module:Class" (a file in `folders`, or importable); what Chameleon
-    ships (one file a name); entry points of the group "chameleon.modules" (or planners, benchmarks). Raises
-    `InventoryError` with the nearest name.
+    It looks in this order: "package.module:Class" (a file in `folders`, or importable); the classes shipped
+    with Chameleon (one per file); entry points of the group "chameleon.modules" (or planners, benchmarks).
+    Raises `InventoryError` with the nearest name.
     """
     if ":" in name:
         home, _, class_name = name.rpartition(":")
@@ -54,14 +54,14 @@ def find_class(name: str, family: Family, folders: Sequence[Path] = ()) -> Any:
 
 
 def adapter_of(given: Any) -> Any:
-    """Return the module that runs tools of LangChain, for such a tool or a class of them; else None."""
+    """Return the module that runs LangChain tools if this is one, or a class of them; else None."""
     kinds = given.__mro__ if inspect.isclass(given) else type(given).__mro__
-    is_theirs = any(f"{kind.__module__}.{kind.__qualname__}" == _OF_LANGCHAIN for kind in kinds)
-    return find_class(_ADAPTER, "modules") if is_theirs else None
+    is_langchain = any(f"{kind.__module__}.{kind.__qualname__}" == _OF_LANGCHAIN for kind in kinds)
+    return find_class(_ADAPTER, "modules") if is_langchain else None
 
 
 def module_of(given: Any) -> Module:
-    """Return a module: as `as_module` makes it, or one that runs a tool of LangChain."""
+    """Return a module, as `as_module` does, or one that runs a LangChain tool."""
     from chameleon.core.tool import as_module
 
     adapter = None if inspect.isclass(given) else adapter_of(given)
@@ -70,7 +70,7 @@ def module_of(given: Any) -> Module:
 
 
 def is_own(name: str, family: Family) -> bool:
-    """Tell, importing nothing, whether a name is not shipped. Raises `InventoryError` if nothing has it."""
+    """Return, importing nothing, whether a name is not shipped. Raises `InventoryError` if it is unknown."""
     if ":" in name or name in shipped(family):
         return ":" in name
     if not installed(family, name):
@@ -82,11 +82,11 @@ def _unknown(name: str, family: Family, folders: Sequence[Path] = ()) -> Invento
     names = [*shipped(family), *(entry.name for entry in installed(family))]
     home, _, part = name.rpartition(".")
     if part in ("yaml", "yml") and family == "modules":
-        hint = f"An inventory as a module is {{inventory: {name}}}."
+        hint = f"To run an inventory as a module, write {{inventory: {name}}}."
     elif home and part.isidentifier():
         hint = f"Did you mean '{home}:{part}'?"
     elif name.isidentifier() and folders:
-        hint = f'{did_you_mean(name, names)} One of a file next to the inventory is "FILE:{name}".'.lstrip()
+        hint = f'{did_you_mean(name, names)} For a file next to the inventory, write "FILE:{name}".'.lstrip()
     else:
         hint = nearest(name, names)
     return InventoryError(f"there is no {family[:-1]} {name!r}", hint=hint)
@@ -96,22 +96,22 @@ def _unknown(name: str, family: Family, folders: Sequence[Path] = ()) -> Invento
 def shipped(family: Family) -> Mapping[str, str]:
     """Map the shipped names to the Python modules that define them.
 
-    That is a file of the name in the family's folder, or what its `TOOLS`, or those of one of its `FOLDERS`,
-    name: each in a file of its name, or in the one that a mapping gives.
+    These are the files in the family's folder, or the names in `TOOLS` of the folder or of one of its
+    `FOLDERS`: each in a file of that name, or in the file that a mapping names.
     """
     package = importlib.import_module(f"chameleon.{family}")
     files = (file.name for file in pkgutil.iter_modules(package.__path__) if not file.ispkg)
-    found = {name: f"{package.__name__}.{name}" for name in getattr(package, "TOOLS", files)}
+    paths = {name: f"{package.__name__}.{name}" for name in getattr(package, "TOOLS", files)}
     for folder in getattr(package, "FOLDERS", ()):
         path = f"{package.__name__}.{folder}"
         tools = importlib.import_module(path).TOOLS
         files_of = tools if isinstance(tools, Mapping) else dict(zip(tools, tools, strict=True))
-        found |= {name: f"{path}.{file}" for name, file in files_of.items()}
-    return found
+        paths |= {name: f"{path}.{file}" for name, file in files_of.items()}
+    return paths
 
 
 def _import(path: str, folders: Sequence[Path], reference: str) -> ModuleType:
-    """Import a file next to the inventory, else a package, else (without one) a file in this folder."""
+    """Import a file next to the inventory, else a package, else (without folders) a file in this folder."""
     here = [Path.cwd()]
     try:
         own = import_own(path, folders or (here if path.endswith(".py") else []))
@@ -132,8 +132,8 @@ def _import(path: str, folders: Sequence[Path], reference: str) -> ModuleType:
 def _checked(found: Any, reference: str, family: Family) -> Any:
     is_code = inspect.isroutine(found) or inspect.isclass(found)
     if is_code and str(found.__module__).partition(".")[0] in _NO_TOOLS:
-        what = f"{reference!r} is a part of Python's standard library or its installers, and no tool"
-        raise InventoryError(what, hint="Write a function of your own that calls it.")
+        what = f"{reference!r} is part of Python's standard library or its installers, not a tool"
+        raise InventoryError(what, hint="Write your own function that calls it.")
     if not _may_be(found, family):
         what = "class or function" if family == "modules" else "class"
         raise InventoryError(f"{reference!r} is {type_in_words(found)}, not a {what}")
@@ -141,7 +141,7 @@ def _checked(found: Any, reference: str, family: Family) -> Any:
 
 
 def _may_be(found: Any, family: Family) -> bool:
-    """Tell whether an object may be used as one of a family: for modules also made ones, and a list."""
+    """Return whether an object may belong to a family; modules may also be instances or a list."""
     is_module = callable(found) or hasattr(found, "run") or isinstance(found, list | tuple)
     return inspect.isclass(found) or (family == "modules" and is_module)
 
@@ -149,19 +149,19 @@ def _may_be(found: Any, family: Family) -> bool:
 def build(
     cls: type[Any], parameters: Mapping[str, Any], locate: Callable[..., str], other_keys: Iterable[str] = ()
 ) -> Any:
-    """Make an instance; parameters are checked against the constructor's annotations.
+    """Make an instance, checking parameters against the constructor's annotations.
 
     `locate(parameter)` returns the place of a parameter; `other_keys` may be next to the parameters. Raises
-    `InventoryError` naming the parameter: unknown (with the nearest), missing, or of a wrong type.
+    `InventoryError` naming a parameter that is unknown (with the nearest), missing, or of a wrong type.
     """
     from pydantic import ValidationError
 
-    taken = inspect.signature(cls).parameters.values()
-    known = [each.name for each in taken if each.kind is not each.VAR_KEYWORD]
+    declared = inspect.signature(cls).parameters.values()
+    known = [each.name for each in declared if each.kind is not each.VAR_KEYWORD]
     hints = hints_of(cls, locate())
     checked = {}
     for name, value in parameters.items():
-        if name not in known and len(known) == len(taken):
+        if name not in known and len(known) == len(declared):
             hint = nearest(name, [*known, *other_keys])
             raise InventoryError(f"{cls.__name__} has no parameter {name!r}", where=locate(name), hint=hint)
         try:
@@ -169,7 +169,7 @@ def build(
         except ValidationError as problem:
             reason = problem.errors()[0]["msg"]
             raise InventoryError(f"{name} is {str(value)[:80]!r}: {reason}", where=locate(name)) from problem
-    for each in taken:
+    for each in declared:
         if each.default is each.empty and each.name not in checked and each.kind in _NAMED:
             raise InventoryError(f"{cls.__name__} lacks the parameter {each.name!r}", where=locate())
     try:
@@ -178,30 +178,30 @@ def build(
         raise problem.at(locate(*problem.path)) from problem
     except (Exception, SystemExit) as problem:  # a user's constructor may raise anything
         reason = str(problem) if isinstance(problem, TypeError) else f"{type(problem).__name__}: {problem}"
-        raise InventoryError(f"{cls.__name__} cannot be made: {reason}", where=locate()) from problem
+        raise InventoryError(f"{cls.__name__} cannot be created: {reason}", where=locate()) from problem
 
 
 def hints_of(cls: type[Any], where: str) -> Mapping[str, Any]:
     """Return the types of a constructor's parameters. Raises `InventoryError` placed at `where`."""
     try:
-        return get_type_hints(cls.__init__, include_extras=True)  # with the bounds of PositiveInt
-    except Exception as problem:  # annotations are code: a name that only a type checker imports is missing
+        return get_type_hints(cls.__init__, include_extras=True)  # keeps bounds such as PositiveInt
+    except Exception as problem:  # annotations are code: names imported only for type checkers are missing
         what = f"the annotations of {cls.__name__} cannot be read: {problem}"
         raise InventoryError(what, where=where) from problem
 
 
 def _validated(annotation: Any, value: Any) -> Any:
-    """Return the value as the annotation has it: strictly, but a list may be a tuple and a text a path."""
+    """Validate the value strictly, except that a list may become a tuple, and a text a path."""
     from pydantic import PydanticUserError, TypeAdapter
 
     if annotation is Any:
         return value
     try:
         adapter = TypeAdapter(annotation, config={"arbitrary_types_allowed": True})
-    except PydanticUserError:  # a model or dataclass has a configuration of its own
+    except PydanticUserError:  # a model or dataclass has its own configuration
         adapter = TypeAdapter(annotation)
     try:
         text = json.dumps(value)
-    except (TypeError, ValueError):  # no JSON: a date, or a planner that is already made
+    except (TypeError, ValueError):  # not JSON: a date, or a planner instance
         return adapter.validate_python(value, strict=True)
     return adapter.validate_json(text, strict=True)

@@ -1,4 +1,4 @@
-"""Reading files of inventories and experiments: YAML with line numbers, and `extends`."""
+"""Read inventory and experiment files: YAML with line numbers, and `extends`."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ from chameleon.yaml_text import advice_on, file_text, read_yaml
 _MAX_BYTES = 1_000_000
 _MAX_DEPTH, _MAX_KEYS = 32, 50_000
 RULES_OF_ONE_MODULE = ("once", "needs", "next", "drops")
-MAX_NESTED = 200  # inventories that one may run as modules, those within these counted
+MAX_NESTED = 200  # inventories that one may run as modules, including nested ones
 KeyPath = tuple[str | int, ...]
 
 
 @dataclass
 class Nesting:
-    """How many inventories one runs as modules: a few small files could name millions."""
+    """The number of inventories that one runs as modules: a few small files could name millions."""
 
     count: int = 0
 
 
 @dataclass(frozen=True)
 class Source:
-    """The data of a file with the place that every key came from.
+    """The data of a file, with the place that every key came from.
 
     - `places`: "file:line" of each key path.
-    - `folders`: where prompts and code of the user's own are looked for, nearest first.
-    - `params`: those of calls that replace what any `llm` in it sets.
+    - `folders`: where to look for the user's prompts and code, nearest first.
+    - `params`: call parameters that override every `llm` in the file.
     - `above`: the files of the inventories that run this one as a module.
-    - `given`: modules that a mapping in memory has as they are: classes, functions.
-    - `recorded`: the settings of a run that is resumed, with the tools that servers listed.
+    - `given`: modules passed as objects in a mapping in memory: classes, functions.
+    - `recorded`: the settings of a resumed run, with the tools that servers listed.
     - `nesting`: shared with the inventories that this one runs.
     """
 
@@ -54,17 +54,17 @@ class Source:
     nesting: Nesting = field(default_factory=Nesting, compare=False, repr=False)
 
     def place(self, path: Sequence[str | int]) -> str:
-        """Return the place of a key: "file:line", or that of the nearest key above it."""
+        """Return the place of a key, "file:line", or of the nearest key above it."""
         for length in range(len(path), -1, -1):
             if (place := self.places.get(tuple(path[:length]))) is not None:
                 return place
         return self.file
 
     def nested(self, name: str) -> Source:
-        """Read an inventory that this one runs. Raises `InventoryError` for a circle, or one too many."""
+        """Read an inventory that this one runs. Raises `InventoryError` for a cycle or too many."""
         self.nesting.count += 1
         if self.nesting.count > MAX_NESTED:
-            hint = "Run fewer of them as modules, or put their modules into one."
+            hint = "Run fewer inventories as modules, or merge some of them."
             raise InventoryError(f"more than {MAX_NESTED} inventories in one", where=self.file, hint=hint)
         source = read_source(name, self.folders[0] if self.folders else None)
         above = (*self.above, self.file)
@@ -72,18 +72,18 @@ class Source:
         return replace(source, above=above, nesting=self.nesting)
 
     def below(self, *path: str) -> Source:
-        """Return the mapping below a key as a source of its own, with its places in the file."""
-        found: Any = self.data
+        """Return the mapping below a key as its own source, with its places in the file."""
+        data: Any = self.data
         for part in path:
-            found = found[part]
+            data = data[part]
         deep = len(path)
         places = {key[deep:]: place for key, place in self.places.items() if key[:deep] == path}
-        return Source(dict(found or {}), self.folders, self.file, places)
+        return Source(dict(data or {}), self.folders, self.file, places)
 
 
 @dataclass(frozen=True)
 class FileKind:
-    """A kind of file: its name, the folders below `inventories/` of those shipped, how one begins."""
+    """A kind of file: its name, its folders below `inventories/`, and a hint on how it starts."""
 
     noun: str
     folders: tuple[str, ...]
@@ -97,13 +97,13 @@ class FileKind:
         return dict(sorted(files.items()))
 
     def find(self, name: str, folder: Path | None = None) -> Path:
-        """Return the file of a name or a path.
+        """Return the file for a name or a path.
 
-        It is looked up in `folder` first, then among those shipped.
+        It looks in `folder` first, then among the shipped files.
         """
         candidates = [Path(name)] if folder is None else [folder / name, folder / f"{name}.yaml", Path(name)]
         for path in candidates:
-            with suppress(OSError):  # a name too long for the system, or a folder that is closed to us
+            with suppress(OSError):  # a name that is too long, or a folder without permission
                 if path.is_file():
                     return path
         if name.endswith((".yaml", ".yml")) or "/" in name or "\\" in name:
@@ -119,17 +119,17 @@ class FileKind:
         """Read one file, without what it extends. Raises `InventoryError` if it is not a YAML mapping."""
         a_file, shown = with_article(self.noun), str(file)
         if file.stat().st_size > _MAX_BYTES:
-            raise InventoryError(f"{a_file} has less than {_MAX_BYTES:,} bytes", where=shown)
+            raise InventoryError(f"{a_file} must have less than {_MAX_BYTES:,} bytes", where=shown)
         data, places = _parse(file_text(file, InventoryError), shown)
         if not isinstance(data, dict):
-            raise InventoryError(f"{a_file} is a mapping", where=shown, hint=self.begins)
+            raise InventoryError(f"{a_file} must be a mapping", where=shown, hint=self.begins)
         if self is INVENTORY:
             data = under_new_names(data, places, shown)
         return Source(data, (file.parent.resolve(),), shown, places)
 
 
-INVENTORY = FileKind("inventory", ("", "benchmarks"), "Begin with `name:` and `modules:`.")
-GRID = FileKind("experiment", ("experiments",), "Begin with `name:`, `inventory:` and `arms:`.")
+INVENTORY = FileKind("inventory", ("", "benchmarks"), "Start with `name:` and `modules:`.")
+GRID = FileKind("experiment", ("experiments",), "Start with `name:`, `inventory:` and `arms:`.")
 
 
 def shipped_inventories() -> list[str]:
@@ -143,49 +143,49 @@ def shipped_grids() -> list[str]:
 
 
 def read_source(name: str, folder: Path | None = None, chain: tuple[str, ...] = ()) -> Source:
-    """Read the inventory `name`, shipped or a path (looked up in `folder` first), with all that it extends.
+    """Read the inventory `name`, shipped or a path (looked up in `folder` first), and those it extends.
 
     Raises `InventoryError` with file and line if it is missing, not YAML, or extends itself.
     """
     file = INVENTORY.find(name, folder)
-    _check_circle(str(file), chain, "extends goes round")
+    _check_circle(str(file), chain, "inventories extend one another")
     own = INVENTORY.read(file)
     if (parent := own.data.get("extends")) is not None:
         where = own.place(("extends",))
         if not isinstance(parent, str):
-            raise InventoryError("extends names one inventory", where=where)
+            raise InventoryError("extends must name one inventory", where=where)
         with placed(where):
             own = extended(own, read_source(parent, own.folders[0], (*chain, str(file))))
     return own
 
 
 def _check_circle(file: str, above: tuple[str, ...], what: str) -> None:
-    """Raise `InventoryError` if a file is one of those that led to it."""
+    """Raise `InventoryError` if a file is among the files that led to it."""
     if file in above:
         circle = " → ".join(Path(each).stem for each in (*above[above.index(file) :], file))
         raise InventoryError(f"{what} in a circle: {circle}", where=above[-1])
 
 
 def source_of(data: Mapping[str, Any], folder: Path | None = None) -> Source:
-    """Make a source from a mapping in memory; `folder` is where its own prompts and code lie."""
-    entries, given = data.get("modules"), dict[str, Any]()
+    """Make a source from a mapping in memory; `folder` holds its own prompts and code."""
+    entries, objects = data.get("modules"), dict[str, Any]()
     if isinstance(entries, Mapping):
         entries = dict(entries)
         for name, entry in entries.items():
             used = entry.get("use") if isinstance(entry, Mapping) else entry
             if callable(used) or hasattr(used, "run"):
-                given[name], kind = used, used if isinstance(used, type | FunctionType) else type(used)
+                objects[name], kind = used, used if isinstance(used, type | FunctionType) else type(used)
                 further = entry if isinstance(entry, Mapping) else {}
                 entries[name] = {**further, "use": f"{kind.__module__}:{kind.__qualname__}"}
         data = {**data, "modules": entries}
     data = under_new_names(dict(data), {}, "inventory")
-    own = Source(data, (folder,) if folder else (), "inventory", given=given)
+    own = Source(data, (folder,) if folder else (), "inventory", given=objects)
     parent = own.data.get("extends")
     return own if parent is None else extended(own, read_source(str(parent), folder))
 
 
 def under_new_names(data: dict[str, Any], places: dict[KeyPath, str], file: str) -> dict[str, Any]:
-    """Return the data with keys that have a new name under that, at modules and in `repair`; warn of them."""
+    """Rename old keys at modules and in `repair`, with a warning for each."""
     renamed = dict(data)
     for part, names in (("modules", OLD_NAMES), ("repair", {"tell": "show_error"})):
         entries = data.get(part)
@@ -207,7 +207,7 @@ def _keys_in(entries: Mapping[str, Any]) -> set[str]:
 
 
 def _parse(text: str, file: str) -> tuple[Any, dict[KeyPath, str]]:
-    """Return what a YAML text holds, and the place of every key. Raises `InventoryError` with the line."""
+    """Return the data of a YAML text, and the place of every key. Raises `InventoryError` with the line."""
     places: dict[KeyPath, str] = {}
     try:
         return read_yaml(text, lambda node: _locate(node, (), file, places)), places
@@ -219,15 +219,15 @@ def _parse(text: str, file: str) -> tuple[Any, dict[KeyPath, str]]:
 
 
 def _locate(node: yaml.Node, path: KeyPath, file: str, places: dict[KeyPath, str]) -> None:
-    """Note the line of every key; refuse a key that is there twice, which YAML lets pass in silence."""
-    if len(path) > _MAX_DEPTH or len(places) > _MAX_KEYS:  # aliases can nest without end, or multiply
+    """Record the line of every key; reject duplicate keys, which YAML accepts silently."""
+    if len(path) > _MAX_DEPTH or len(places) > _MAX_KEYS:  # aliases can nest endlessly or multiply
         raise InventoryError("nested too deeply or too large", where=f"{file}:{node.start_mark.line + 1}")
     if isinstance(node, yaml.MappingNode):
-        seen: set[str] = set()  # of this reading: a text that libyaml refuses is read again
+        seen: set[str] = set()  # local, because text that libyaml refuses is read again
         for key, value in node.value:
             line = key.start_mark.line + 1
-            if not isinstance(key, yaml.ScalarNode):  # written out, one of aliases in aliases has no end
-                raise InventoryError("a key is a name, not a list or a mapping", where=f"{file}:{line}")
+            if not isinstance(key, yaml.ScalarNode):  # its text may be endless if it has nested aliases
+                raise InventoryError("a key must be a name, not a list or a mapping", where=f"{file}:{line}")
             name = str(key.value)
             if name in seen:
                 raise InventoryError(f"the key {name!r} occurs twice", where=f"{file}:{line}")
@@ -243,8 +243,8 @@ def _locate(node: yaml.Node, path: KeyPath, file: str, places: dict[KeyPath, str
 def extended(own: Source, parent: Source) -> Source:
     """Put the parent's data under this one's: mappings merge, all else is replaced, null removes a key.
 
-    In a budget null stays, since there it means no limit. A module that is removed leaves those of the
-    parent's rules and repairs that are about it alone; its own place stays, where it is null.
+    In a budget null is kept, because there it means no limit. Removing a module also removes it from the
+    parent's rules and repairs for single modules; the place of its null is kept.
     """
     modules, below = own.data.get("modules"), dict(parent.data)
     removed = [name for name, entry in modules.items() if entry is None] if isinstance(modules, dict) else []
@@ -259,7 +259,7 @@ def extended(own: Source, parent: Source) -> Source:
 
 
 def without(held: Any, names: Sequence[str]) -> Any:
-    """Return lists and mappings of names without some of these, and anything else as it is."""
+    """Return lists and mappings of names without these names, and anything else unchanged."""
     if isinstance(held, Mapping):
         kept = {name: each for name, each in held.items() if name not in names and each not in names}
         return {name: without(each, names) if isinstance(each, list) else each for name, each in kept.items()}

@@ -1,4 +1,4 @@
-"""`Toolkit`: one entry of an inventory that brings several modules, such as the tools of a server."""
+"""`Toolkit`: one inventory entry that provides several modules, such as the tools of a server."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from chameleon.text import nearest
 
 
 class Toolkit:
-    """Brings several modules under names of their own. Subclass it and write `modules`.
+    """Provides several modules under their own names. Subclass it and write `modules`.
 
     Keyword parameters of its constructor are keys of its entry: `modules: {files: {use: …, prefix: fs_}}`.
     """
 
     def modules(self) -> Mapping[str, Module]:
-        """Return the modules by name. Raises a `ChameleonError` where they cannot be had."""
+        """Return the modules by name. Raises a `ChameleonError` if they are not available."""
         raise InventoryError(f"{type(self).__name__} has no modules method")
 
 
 class ModuleList(Toolkit):
-    """The modules of a list, or those of them that `tools` names; `prefix` is put before every name.
+    """The modules of a list, or only those that `tools` names; `prefix` is put before every name.
 
-    `max_runs` is how often a run may run each, or some of them by name.
+    `max_runs` limits how often one run may use each of them, or some of them by name.
     """
 
     def __init__(
@@ -39,15 +39,15 @@ class ModuleList(Toolkit):
         limits = (
             self.max_runs if isinstance(self.max_runs, Mapping) else dict.fromkeys(by_name, self.max_runs)
         )
-        found = {name: copy.copy(by_name[name]) for name in chosen(by_name, self.tools)}
+        modules = {name: copy.copy(by_name[name]) for name in chosen(by_name, self.tools)}
         for name in chosen(by_name, limits):
-            if name in found:
-                found[name].max_runs = limits[name] or found[name].max_runs
-        return {f"{self.prefix}{name}": module for name, module in found.items()}
+            if name in modules:
+                modules[name].max_runs = limits[name] or modules[name].max_runs
+        return {f"{self.prefix}{name}": module for name, module in modules.items()}
 
 
 def chosen(there: Collection[str], wanted: Iterable[str] | None) -> list[str]:
-    """Return the names that are wanted, by default all. Raises `InventoryError` for one that is not there."""
+    """Return the wanted names, by default all. Raises `InventoryError` for an unknown one."""
     names = list(there if wanted is None else wanted)
     for name in names:
         if name not in there:

@@ -36,6 +36,6 @@ _load = lazy(
 
 
 def __getattr__(name: str) -> Any:
-    if name == "ScriptedModel":  # a LangChain class: importing it takes a second
+    if name == "ScriptedModel":  # a LangChain class, which takes a second to import
         require("langchain-core", "a scripted model needs", "models", module="langchain_core", imports=True)
     return _load(name)

@@ -1,4 +1,4 @@
-"""What a model takes, by LangChain's profile of it and by `models.yaml`; and which model is a default."""
+"""The capabilities of models, from LangChain's profiles and `models.yaml`, and each provider's default."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ _KNOWN = "it is known to refuse it"
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What a model takes: what was known of it beforehand, corrected by what its server has shown since.
+    """What a model accepts: known in advance, then corrected by its server's responses.
 
-    - `thinks`: it thinks before it answers unless asked not to; thoughts count against its limit.
-    - `efforts`: the reasoning efforts that it takes; `lists_efforts`: its server listed them itself.
-    - `default_effort`: its effort where none is asked for.
-    - `refuses`: parameters that it never takes, and why; `refuses_thinking`: those that it refuses while it
-      thinks; `apart`: pairs of which it takes one.
-    - `thinking`: how it is asked to think where that is no effort: "budget" (a number of tokens), "adaptive".
-    - `most_output`: the most tokens of a reply, thoughts included; `limit_name`: its server's name for that
-      parameter, where it is not the usual one.
-    - `spare`: the most tokens that a limit may have beyond `max_tokens`: the context has no room for more.
-    - `schema`, `sees`, `tools`: it is known to take JSON schemas, pictures, tools to call.
-    - `without`: what else it has refused: parameters of our own making, "schema", "tools".
+    - `thinks`: it thinks before it answers unless asked not to; thinking counts against its token limit.
+    - `efforts`: the reasoning efforts it accepts; `lists_efforts`: its server listed them itself.
+    - `default_effort`: its effort if the request sets none.
+    - `refuses`: parameters that it never accepts, and why; `refuses_thinking`: those it refuses while it
+      thinks; `apart`: pairs of which it accepts only one.
+    - `thinking`: how to ask it to think if not by effort: "budget" (a number of tokens), "adaptive".
+    - `most_output`: the maximum tokens of a reply, including thinking; `limit_name`: its server's name for
+      that parameter, if unusual.
+    - `spare`: the maximum tokens a limit may have beyond `max_tokens`, because the context has no more room.
+    - `schema`, `sees`, `tools`: it is known to accept JSON schemas, images, tools.
+    - `without`: what else it has refused: our own parameters, "schema", "tools".
     - `is_known`: LangChain or `models.yaml` knows the model.
     """
 
@@ -52,11 +52,11 @@ class Capabilities:
     is_known: bool = False
 
     def without_also(self, name: str) -> Capabilities:
-        """Add to what it has refused."""
+        """Return the capabilities with one more refusal."""
         return replace(self, without=self.without | {name})
 
     def nearest_effort(self, wanted: str) -> str:
-        """Return the effort that it takes nearest to the wanted one, the lower of two."""
+        """Return the accepted effort nearest to the wanted one, the lower of two."""
         if not self.efforts or wanted in self.efforts:
             return wanted
         place = EFFORTS.index(wanted)
@@ -65,14 +65,14 @@ class Capabilities:
 
 
 def end_in_words(day: datetime.date, instead: str = "") -> str:
-    """Say when a model is switched off, and what its provider recommends instead."""
+    """Say when a model is retired, and what its provider recommends instead."""
     is_past = day <= datetime.datetime.now(datetime.UTC).date()
     end = f"it {'was' if is_past else 'will be'} switched off on {day.isoformat()}"
     return f"{end}; its provider recommends {instead}" if instead else end
 
 
 def capabilities_of(model: str, profile: Mapping[str, Any] | None = None) -> Capabilities:
-    """Return what is known of "provider:model" by `models.yaml`, else by LangChain's `profile`."""
+    """Return the capabilities of "provider:model" from `models.yaml`, or from LangChain's `profile`."""
     profile, family = profile or {}, _family(model)
     efforts = tuple(family.get("efforts") or profile.get("reasoning_effort_levels") or ())
     default = str(profile.get("reasoning_effort_default") or "")
@@ -99,31 +99,31 @@ def capabilities_of(model: str, profile: Mapping[str, Any] | None = None) -> Cap
 
 
 def default_model(provider: str) -> str | None:
-    """Return a provider's model for those who name none, if one is known."""
+    """Return a provider's default model, or None."""
     entry = section("defaults").get(provider)
     return f"{provider}:{entry['model']}" if entry else None
 
 
 def switch_off(model: str) -> str:
-    """Say when "provider:model" is switched off; "" if that is not known."""
+    """Say when "provider:model" is switched off; "" if unknown."""
     provider, _, name = model.partition(":")
     entry = section("switched_off").get(provider, {}).get(name)
     return end_in_words(entry["on"], entry.get("instead", "")) if entry else ""
 
 
 def provider_of(name: str) -> str:
-    """Return the first provider that has a family of models by this name, or ""."""
+    """Return the first provider with a model family of this name, or ""."""
     return next((each for each in section("families") if _family(f"{each}:{name}")), "")
 
 
 def _family(model: str) -> Mapping[str, Any]:
-    """Return the entry of the longest family name that the model's name begins with."""
+    """Return the entry of the longest family name that starts the model's name."""
     fitting = _fitting(model, "families")
     return fitting[max(fitting, key=len)] if fitting else {}
 
 
 def _fitting(model: str, named: str) -> dict[str, Any]:
-    """Return the entries of a section of `models.yaml` that the model's name begins with."""
+    """Return the entries of a section of `models.yaml` whose name starts the model's name."""
     provider, _, path = model.partition(":")
     name = path.rpartition("/")[2]  # gateways call it openai/gpt-…
     entries = section(named).get("openai" if provider == "azure_openai" else provider, {})

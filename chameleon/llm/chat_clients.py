@@ -1,4 +1,4 @@
-"""The client that asks a model: made by the model's name, or by the user; set to parameters of requests."""
+"""Chat clients: created from a model's name, or passed in by the user, with parameters of requests set."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from chameleon.text import known_secrets, one_line, redact
 if TYPE_CHECKING:
     from langchain_core.language_models.chat_models import BaseChatModel
 
-# Providers' words for one parameter, where LangChain did not settle them.
+# Providers' names for the same parameter, where LangChain has no common one.
 _SYNONYMS: Mapping[str, tuple[str, ...]] = {
     "max_tokens": ("max_output_tokens", "num_predict", "max_new_tokens"),
     "stop": ("stop_sequences",),
@@ -47,14 +47,14 @@ _MODEL_NAMES = ("model_name", "model", "model_id", "repo_id", "model_path", "end
 
 
 class ChatClient:
-    """The client of one model, made by the model's name through its provider's constructor.
+    """The client of one model, created from the model's name through its provider's constructor.
 
-    - `name`: "provider:model"; `has_name`: whether replies are kept under it: not where it is only a class,
-      nor of a script, whose replies come in their order.
+    - `name`: "provider:model"; `has_name`: whether replies are cached under it. They are not if it is only a
+      class name, or a script, whose replies come in order.
     - `address`: the server, unless it is the provider's own.
-    - `own_params`: the parameters that its user has set it to; `own_settings`: what tells its replies apart
-      from those of other clients of the model.
-    - `secrets`: what must be shown nowhere, the longest first.
+    - `own_params`: the parameters set by its user; `own_settings`: settings that separate its replies from
+      the replies of other clients of the model.
+    - `secrets`: texts that must never be shown, longest first.
     """
 
     own_params: Mapping[str, Any] = _NOTHING
@@ -64,13 +64,13 @@ class ChatClient:
         self.is_scripted = name.startswith("scripted:")
         self.has_name = not self.is_scripted
         self.own_settings: dict[str, Any] = {}
-        self.secrets = known_secrets(secrets)  # now, when the client takes its key: looking takes a while
+        self.secrets = known_secrets(secrets)  # computed once here, because it is slow
         self._timeout, self._settings = 0.0, _NOTHING
         self._views: dict[str, BaseChatModel] = {}
 
     @classmethod
     def named(cls, model: str, timeout: float, settings: Mapping[str, Any]) -> ChatClient:
-        """Name the client of a model. Raises `NoModel` for a provider that does not exist."""
+        """Create the client of a model by name. Raises `NoModel` for an unknown provider."""
         name = full_name(model)
         client = cls(name, own_server(name.partition(":")[0], settings), secrets_in(settings))
         client._timeout, client._settings = timeout, settings
@@ -78,15 +78,15 @@ class ChatClient:
 
     @cached_property
     def chat(self) -> BaseChatModel:
-        """Make the client without parameters of a request."""
+        """Create the client, with no request parameters."""
         return self._set({}, frozenset())
 
     def field(self, param: str) -> str | None:
-        """Return the client's field for a parameter, by its name, its alias or a provider's word for it."""
+        """Return the client's field for a parameter, by its name, its alias or a provider's name for it."""
         return _field_of(type(self.chat), param)
 
     def view(self, fields: Mapping[str, Any], cleared: frozenset[str] = frozenset()) -> BaseChatModel:
-        """Return the client (kept) with these fields set, and these parameters cleared."""
+        """Return the client, cached, with these fields set and these parameters cleared."""
         if not fields and not cleared:
             return self.chat
         key = json.dumps([fields, sorted(cleared)], sort_keys=True)
@@ -97,19 +97,19 @@ class ChatClient:
         return view
 
     def _set(self, fields: Mapping[str, Any], cleared: frozenset[str]) -> BaseChatModel:
-        """Return the client with these fields set, and these parameters cleared."""
+        """Return the client with these fields set and these parameters cleared."""
         return make_client(self.name, self._timeout, self._settings, fields)
 
 
 class GivenClient(ChatClient):
-    """A client that the user made; it is never rebuilt, since its class may keep more than its fields."""
+    """A client that the user made. It is never rebuilt, because its class may hold more than its fields."""
 
     def __init__(self, chat: Any) -> None:
         if not hasattr(chat, "_get_ls_params"):
-            raise NoModel(f"{type(chat).__name__} is no chat model", hint="Give a LangChain chat model.")
+            raise NoModel(f"{type(chat).__name__} is not a chat model", hint="Pass a LangChain chat model.")
         params = chat._get_ls_params()
         provider = params.get("ls_provider") or chat._llm_type
-        # Clients of pipelines and endpoints keep the model's name, and the address, on what they wrap.
+        # Clients of pipelines and endpoints keep the model's name and the address on the object they wrap.
         both = [each for each in (chat, getattr(chat, "llm", None)) if each is not None]
         names = [getattr(each, name, None) for each in both for name in _MODEL_NAMES]
         model = params.get("ls_model_name") or next((n for n in names if isinstance(n, str) and n), "")
@@ -120,11 +120,11 @@ class GivenClient(ChatClient):
         for name, value in chat._identifying_params.items():
             if value is None or name in ("model", "model_name", "stream") or belongs_to_connection(name):
                 continue
-            with suppress(TypeError, ValueError):  # an object has no stable name to know it by
+            with suppress(TypeError, ValueError):  # an object has no stable text to identify it
                 self.own_settings[name] = json.loads(json.dumps(value))
         client = getattr(chat, "root_client", None)
         if client is not None and hasattr(client, "with_options"):
-            calm = client.with_options(max_retries=0)  # its own retries would multiply with ours
+            calm = client.with_options(max_retries=0)  # its retries would multiply ours
             chat = chat.model_copy(update={"root_client": calm, "client": calm.chat.completions})
         self.chat = chat
         for param in _OF_ALL:
@@ -138,7 +138,7 @@ class GivenClient(ChatClient):
 
 
 def _why_langchain(provider: str, name: str, settings: Mapping[str, Any] = _NOTHING) -> str:
-    """Return why LangChain's client asks a model; "" where our own client of OpenAI's protocol does."""
+    """Return why a model uses LangChain's client, or "" if it uses our own client of OpenAI's protocol."""
     if provider != "openai":
         return f"its provider is {provider}"
     if find_spec("aiohttp") is None:
@@ -146,34 +146,34 @@ def _why_langchain(provider: str, name: str, settings: Mapping[str, Any] = _NOTH
     from chameleon.llm.openai_chat import OpenAIChat, profiles, proxy_of
 
     if name.startswith(tuple(section("responses_only"))) or "codex" in name:
-        return "it is asked by the Responses API"
+        return "it needs the Responses API"
     if unknown := sorted(settings.keys() - OpenAIChat.model_fields.keys()):
-        return f"our own has no setting {unknown[0]}"
+        return f"our own client has no setting {unknown[0]}"
     proxy = proxy_of(settings.get("base_url") or base_url() or OPENAI) or ""
     if os.environ.get("OPENAI_PROXY") or proxy.startswith("socks"):
-        return "a proxy is named by OPENAI_PROXY, or speaks SOCKS"
+        return "a proxy is set by OPENAI_PROXY, or uses SOCKS"
     if settings.get("max_retries"):
         return "max_retries is set"
-    return "" if profiles() else "our own reads what langchain-openai lists of models"
+    return "" if profiles() else "our own client needs the model list of langchain-openai"
 
 
 def asked_by(model: str) -> str:
-    """Say which client asks "provider:model", and why; an inventory may set what changes that."""
+    """Say which client asks "provider:model", and why; settings in an inventory may change it."""
     provider, _, name = model.partition(":")
     if provider == "scripted":
-        return "a script, and no model"
+        return "a script, not a model"
     why = _why_langchain(provider, name)
     own = "Chameleon's own client of OpenAI's protocol"
-    return f"LangChain's client, since {why}" if why else f"{own} (tools that need Responses: LangChain's)"
+    return f"LangChain's client, because {why}" if why else f"{own} (tools that need Responses: LangChain's)"
 
 
 def make_client(
     model: str, timeout: float, settings: Mapping[str, Any], fields: Mapping[str, Any]
 ) -> BaseChatModel:
-    """Make the client of `provider:name`, with its own retries switched off, for requests with these fields.
+    """Create the client of `provider:name`, with its own retries off, for requests with these fields.
 
-    Raises `MissingPackage`, `AuthFailed` where no key is set, `NoModel` where there is no such script, and
-    `ModelError` where the client refuses the settings or the fields.
+    Raises `MissingPackage`, `AuthFailed` if no key is set, `NoModel` for a missing script, and
+    `ModelError` if the client refuses the settings or the fields.
     """
     provider, _, name = model.partition(":")
     facts = providers().get(provider, ModelProvider("langchain-core>=1,<2"))
@@ -195,31 +195,31 @@ def make_client(
 
             arguments.setdefault(
                 "api_key", os.environ.get("OPENAI_API_KEY")
-            )  # now: it may not be shown later
+            )  # read now, because it may be hidden later
             return cast(
                 "BaseChatModel", OpenAIChat(model=name, **arguments)
-            )  # its dialect uses no other method
+            )  # has every method its dialect uses
         from langchain.chat_models import init_chat_model
 
         arguments = {"stream_usage": True, **arguments} if provider == "openai" else arguments
         client: BaseChatModel = init_chat_model(name, model_provider=provider, **arguments)
     except ImportError as error:
-        # The real packages: our own extras' name says nothing to an index that does not hold us.
+        # Real package names, because an index may not have chameleon-compose and its extras.
         packages = " ".join(f"'{package}'" for package in (_LANGCHAIN, facts.package, _PRICES))
         why = "which is not installed"
         if package_is_here(provider):
             why = f"which cannot be loaded ({one_line(str([*causes(error)][-1]), 120)})"
-        needs = f"{model} is asked with the package {facts.package}, {why}"
+        needs = f"{model} needs the package {facts.package}, {why}"
         raise MissingPackage(needs, hint=f"pip install {packages}") from error
     except ChameleonError:
         raise
     except Exception as error:
-        words = str(error).partition("For further information")[0]
-        said = one_line(redact(words, also=secrets_in(settings)), 200)
+        message = str(error).partition("For further information")[0]
+        detail = one_line(redact(message, also=secrets_in(settings)), 200)
         if fields:
-            asked = ", ".join(f"{name}={value!r}" for name, value in fields.items())
-            raise ModelError(f"{model} cannot be asked with {asked}: {said}") from None
-        what = f"no client can be made: {type(error).__name__}: {said}"
+            params = ", ".join(f"{name}={value!r}" for name, value in fields.items())
+            raise ModelError(f"{model} does not accept {params}: {detail}") from None
+        what = f"cannot create a client: {type(error).__name__}: {detail}"
         raise ModelError(what, where=f"model {model}") from None
     bound_replies(client)
     return client
@@ -232,12 +232,12 @@ def _arguments(
     arguments = dict(settings)
     if facts.timeouts:
         arguments = {"timeout": timeout, "max_retries": 0, **arguments}
-    if provider == "ollama":  # without a limit its client waits for ever
+    if provider == "ollama":  # its client has no timeout by default
         arguments = {"client_kwargs": {"timeout": timeout}, **arguments}
     if provider == "openai" and (address := arguments.get("base_url") or base_url()):
         arguments["base_url"] = address
         if "api_key" not in arguments and not os.environ.get("OPENAI_API_KEY"):
-            arguments["api_key"] = DUMMY_KEY  # the client insists on one; local servers ask for none
+            arguments["api_key"] = DUMMY_KEY  # the client requires one, but local servers do not
     if provider == "huggingface":  # a pipeline repeats its prompt by default
         own = arguments.get("pipeline_kwargs") or {}
         arguments["pipeline_kwargs"] = {"return_full_text": False, **own}
@@ -245,8 +245,8 @@ def _arguments(
 
 
 def _address_of(parts: list[Any], provider: str) -> str:
-    """Return the server of a client, if one of its parts says which."""
-    named = [getattr(getattr(parts[0], "root_client", None), "base_url", None)]  # what OpenAI's made of them
+    """Return the server of a client, if one of its parts names it."""
+    named = [getattr(getattr(parts[0], "root_client", None), "base_url", None)]  # resolved by OpenAI's
     for each in parts:
         fields = getattr(type(each), "model_fields", getattr(each, "__dict__", ()))
         named += [getattr(each, name, None) for name in fields if _ADDRESS_FIELD.search(name)]

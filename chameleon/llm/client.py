@@ -1,4 +1,4 @@
-"""Ask a chat model: `LLM`, with its parameters, as modules, planners and users have it."""
+"""`LLM`: a chat model with its parameters, as used by modules, planners and users."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ class LLM:
         llm = LLM.connect("openai:gpt-6-luna", reasoning="none")
         print(llm.ask("What is the capital of France?").text)
 
-    Views with other parameters (`with_params`) share the client, the store and the questions in flight;
-    `with_model` is another model with the same store and settings. Inside a run, calls are booked on the
-    run's meter and logged with its recorder.
+    Views with other parameters (`with_params`) share the client, the store and the requests in flight;
+    `with_model` is another model with the same store and settings. Inside a run, calls count toward the
+    run's budget and are logged by its recorder.
 
-    `max_tokens` bounds the visible answer: a model that thinks gets room for its thoughts on top of it.
-    `reasoning` (none, minimal, low, medium, high) is what each provider calls it. A parameter that the model
-    does not take is dropped, and reported with the reply and in the log.
+    `max_tokens` limits the visible answer; a model that thinks gets extra room for its thinking. `reasoning`
+    (none, minimal, low, medium, high) is translated for each provider. A parameter that the model does not
+    accept is dropped, and reported with the reply and in the log.
     """
 
     __slots__ = ("_models", "_params", "_pipeline", "_soft")
@@ -46,7 +46,7 @@ class LLM:
     def __init__(
         self, pipeline: Pipeline, params: Mapping[str, Any], models: _Models, soft: Mapping[str, Any] = _NONE
     ) -> None:
-        """`soft` parameters hold where nobody says another, and no model must take them."""
+        """`soft` parameters are defaults that any setting overrides and a model may ignore."""
         self._pipeline, self._params, self._models = pipeline, params, models
         client = pipeline.connection.client
         self._soft = {
@@ -68,14 +68,14 @@ class LLM:
         """Connect to "provider:name", to a bare OpenAI name, "scripted:FILE", or a LangChain chat model.
 
         Args:
-            retries: how often a request is made again where that may help.
-            timeout: seconds, for a whole attempt.
-            prices: US dollars per million input and output tokens (and cached input tokens, if these cost
-                less), instead of those that the provider or `genai-prices` reports.
-            allow_dropped: where False, a question raises `ParameterRefused` for a parameter that the model
-                does not take.
-            params: defaults of the requests (temperature, max_tokens, stop, reasoning, …) and settings of the
-                client (api_key, base_url, …).
+            retries: how many times a request is repeated if that may help.
+            timeout: seconds for a whole attempt.
+            prices: US dollars per million input and output tokens (and cached input tokens, if cheaper),
+                instead of the prices from the provider or `genai-prices`.
+            allow_dropped: if False, asking raises `ParameterRefused` for a parameter the model does not
+                accept.
+            params: request defaults (temperature, max_tokens, stop, reasoning, …) and client settings
+                (api_key, base_url, …).
 
         Raises:
             MissingPackage, AuthFailed, NoModel: The model cannot be asked.
@@ -92,46 +92,46 @@ class LLM:
 
     @property
     def connected_by(self) -> Mapping[str, Any]:
-        """Return what `connect` needs in another process, but for the store. Raises `ModelError`."""
+        """Return the arguments of `connect` for another process, without the store. Raises `ModelError`."""
         models = self._models
         is_given = isinstance(self._pipeline.connection.client, GivenClient)
         if is_given or secrets_in(models.settings):
-            what = "model that is made" if is_given else "key that is given"
-            hint = "Name the model, and put the key into the environment."
-            raise ModelError(f"a {what} in Python cannot be handed on to other machines", hint=hint)
+            what = "client created" if is_given else "key set"
+            hint = "Use the model's name, and set the key in the environment."
+            raise ModelError(f"a {what} in Python cannot be sent to other machines", hint=hint)
         known = {name: getattr(models, name) for name in ("retries", "prices", "timeout", "allow_dropped")}
         return {"model": self.name, **known, **models.settings, **self._params}
 
     @property
     def store(self) -> ResponseStore | None:
-        """Return where replies are kept."""
+        """Return the store of replies, if any."""
         return self._models.store
 
     @property
     def address(self) -> str:
-        """Return the server's address, where it is not the provider's own; else nothing."""
+        """Return the server's address if it is not the provider's own, else ""."""
         return self._pipeline.connection.client.address
 
     @property
     def sees(self) -> bool:
-        """Tell whether the model is known to take pictures."""
+        """Return whether the model is known to accept images."""
         return self._pipeline.connection.capabilities.sees
 
     @property
     def params(self) -> Mapping[str, Any]:
-        """Return the parameters that every request starts from."""
+        """Return the default parameters of every request."""
         return {**self._soft, **self._params}
 
     def __repr__(self) -> str:
         return f"LLM({', '.join([repr(self.name), *(f'{k}={v!r}' for k, v in self._params.items())])})"
 
     def with_params(self, **params: Any) -> LLM:
-        """Make a view with other default parameters; None removes one."""
+        """Return a view with other default parameters; None removes one."""
         soft = {name: value for name, value in self._soft.items() if name not in params}
         return LLM(self._pipeline, self._merged(params), self._models, soft)
 
     def with_defaults(self, **params: Any) -> LLM:
-        """Make a view with parameters that hold where nobody says another, and that no model must take."""
+        """Return a view with more defaults that any setting overrides and a model may ignore."""
         return LLM(self._pipeline, self._params, self._models, {**self._soft, **params})
 
     def with_model(
@@ -142,26 +142,26 @@ class LLM:
         timeout: float | None = None,
         prices: Prices | None = None,
     ) -> LLM:
-        """Ask another model with the same store and settings, unless given here. Raises as `connect`."""
+        """Return another model with the same store and, unless set here, settings. Raises as `connect`."""
         own = {"retries": retries, "timeout": timeout, "prices": prices and tuple(prices)}
         pipeline = self._models.sibling(full_name(model), own)
         return LLM(pipeline, self._params, self._models, self._soft)
 
     def dropped(self, **params: Any) -> Mapping[str, str]:
-        """Tell which of the default parameters and `params` the model would be asked without, and why."""
+        """Return which of the default parameters and `params` would be dropped for this model, and why."""
         return self._pipeline.connection.dropped(canonical(self._merged(params)))
 
     @property
     def is_replay(self) -> bool:
-        """Tell whether replies come from the store alone."""
+        """Return whether replies come only from the store."""
         return self._models.store is not None and self._models.store.mode == "replay"
 
     def offers(self, what: str) -> Offer:
-        """Tell whether it takes a JSON "schema" for replies, or "tools" to call: see `Connection.offers`."""
+        """Return whether it accepts a "schema" for replies, or "tools": see `Connection.offers`."""
         return self._pipeline.connection.offers(what)
 
     def learn(self, what: str, *, works: bool | None, why: str = "refused") -> None:
-        """Remember whether it takes a "schema" or "tools": see `Connection.learn`."""
+        """Remember whether it accepts a "schema" or "tools": see `Connection.learn`."""
         self._pipeline.connection.learn(what, works=works, why=why)
 
     def ask(
@@ -174,17 +174,17 @@ class LLM:
         whole: bool = True,
         **params: Any,
     ) -> Reply:
-        """Ask once. `messages` is a user's text or pairs of role (system, user, assistant, tool) and text.
+        """Ask once. `messages` is the user's text or pairs of role (system, user, assistant, tool) and text.
 
-        `sample` tells repeated questions apart; `schema`, a JSON Schema, asks for JSON text of that form.
+        `sample` separates repeated questions; `schema`, a JSON Schema, requests JSON text of that form.
         `tools`, each with `name`, `description` and `parameters` (a JSON Schema), are what the model may
         call: its calls are the reply's `tool_calls`. They go back to it as a `CallingText` of the role
         assistant, followed by a `ResultText` of the role tool for each (`chameleon.llm.tools`).
-        A reply that is cut off at `max_tokens` is asked for again with four times the room, twice at most,
-        unless `whole` is False: then it is of use as it is.
+        A reply that is cut off at `max_tokens` is requested again with four times the room, at most twice,
+        unless `whole` is False, which accepts it as it is.
         Raises `ModelError` (`RateLimited`, `ContextTooLong`, `AuthFailed`, `Refused`, `NoModel`,
         `ReplayMiss`, `ToolsRefused`), `BudgetExceeded` before a call that the budget forbids or when its
-        seconds are over (a reply that comes later is still recorded), and `StoreError`.
+        time runs out (a reply that arrives later is still recorded), and `StoreError`.
         """
         request = self._request(messages, params, sample=sample, schema=schema, tools=tools, whole=whole)
         recorder = current_recorder()
@@ -203,9 +203,9 @@ class LLM:
     ) -> list[Reply]:
         """Ask for n samples at once, numbered from `first`, and return them in order.
 
-        They are asked for in one request where the provider offers that (`n`): the prompt is paid once. A
-        sample that is refused, empty or lost is left out; raises its error where no other is left, and
-        whatever concerns all of them, such as a budget that is spent.
+        If the provider supports it (`n`), they are requested together and the prompt is paid for once. A
+        refused, empty or lost sample is left out; its error is raised if no other sample is left. Errors that
+        concern all samples, such as a spent budget, are always raised.
         """
         same: dict[str, Any] = {"schema": schema, "whole": whole}
         requests = [self._request(messages, params, sample=each, **same) for each in range(first, first + n)]
@@ -225,9 +225,9 @@ class LLM:
         outcomes: Sequence[Reply | BaseException],
         spares: tuple[type[ModelError], ...] = (),
     ) -> list[Reply]:
-        """Log the outcomes of the requests; return the good replies, without errors of those classes.
+        """Log the outcomes of the requests; return the good replies, skipping errors of the `spares` classes.
 
-        Raises the first other error, and any where no reply is left.
+        Raises the first other error, and any error if no reply is left.
         """
         recorder = current_recorder()
         if recorder is not None:
@@ -242,7 +242,7 @@ class LLM:
         return good
 
     async def aask(self, messages: Messages, **options: Any) -> Reply:
-        """Ask in the caller's event loop, with the parameters of `ask`; a LangChain client in a thread."""
+        """Ask in the caller's event loop, with the parameters of `ask`; LangChain clients use a thread."""
         return await bridge.run(self.ask, messages, **options)
 
     def _request(self, messages: Messages, params: Mapping[str, Any], **others: Any) -> ModelRequest:
@@ -254,13 +254,13 @@ class LLM:
     def _merged(self, params: Mapping[str, Any]) -> dict[str, Any]:
         for name in params:
             if belongs_to_connection(name):
-                raise ModelError(f"{name} is a setting of the connection", hint="Give it to LLM.connect.")
+                raise ModelError(f"{name} is a setting of the connection", hint="Pass it to LLM.connect.")
         return {name: value for name, value in {**self._params, **params}.items() if value is not None}
 
 
 @dataclass
 class _Models:
-    """The settings of one `connect`, and the models that it leads to; safe to use from many threads."""
+    """The settings of one `connect`, and the models opened with them; safe to use from many threads."""
 
     store: ResponseStore | None
     settings: Mapping[str, Any]  # of the provider of the first model
@@ -272,7 +272,7 @@ class _Models:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def open(self, model: str | BaseChatModel) -> Pipeline:
-        """Connect to the first model; raise as `LLM.connect` does."""
+        """Connect to the first model. Raises as `LLM.connect` does."""
         if isinstance(model, str):
             client = ChatClient.named(model, self.timeout, self.settings)
         elif self.settings:
@@ -280,20 +280,20 @@ class _Models:
         else:
             client = GivenClient(model)
         if self.store is None or self.store.mode != "replay":  # a replay needs neither key nor package
-            client.chat  # noqa: B018 - a missing package or key is an error now, not at the first question
+            client.chat  # noqa: B018 - raises for a missing package or key now, not at the first question
         connection = Connection(client, self.prices, allow_dropped=self.allow_dropped)
         pipeline = Pipeline(connection, self.store, self.retries, self.timeout)
         self._known[client.name, None, None, None] = pipeline
         return pipeline
 
     def sibling(self, name: str, own: Mapping[str, Any]) -> Pipeline:
-        """Connect to another model, once. Where its `own` settings are None, those of the first hold."""
+        """Connect to another model, once. Where its `own` settings are None, use the first model's."""
         first = next(iter(self._known))[0]
         key = (name, *own.values())
         with self._lock:
             if key not in self._known:
                 own = {setting: value for setting, value in own.items() if value is not None}
-                is_same = name.partition(":")[0] == first.partition(":")[0]  # no other gets its key
+                is_same = name.partition(":")[0] == first.partition(":")[0]  # others get no key
                 own = {"settings": self.settings if is_same else {}, "prices": None, **own}
                 self._known[key] = replace(self, _known={}, **own).open(name)
             return self._known[key]

@@ -1,4 +1,4 @@
-"""Ask one model: fit a request to it, send it, learn from what is refused, parse what comes back."""
+"""Ask one model: adapt a request to it, send it, learn from refusals, and parse the reply."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from chameleon.llm.providers import is_openai_itself
 from chameleon.usage import Usage
 
 _DROPPED = (
-    "A figure would not be the method's: choose a model that takes it, or ask without thinking where that "
+    "The result would not follow the method: choose a model that accepts it, ask without thinking if that "
     "helps (reasoning: none), or allow it (allow_dropped=True)."
 )
 Offer = Literal["known", "try", ""]
 Outcome = list[Reply] | CallFailure
 REFUSED = {"schema": ("a schema", "for the form in text"), "tools": ("tools", "without them")}
 _UNSET = object()
-# OpenAI's other API, which takes tools also of models that think; nothing is left with it between requests.
+# OpenAI's other API, which allows tools with models that think; it stores nothing between requests.
 _BY_RESPONSES = {"use_responses_api": True, "store": False, "include": ["reasoning.encrypted_content"]}
 _THOUGHT_TO_THE_LIMIT = re.compile(r"could not finish the message because max_\w*tokens", re.IGNORECASE)
 
@@ -43,11 +43,11 @@ _log = logging.getLogger(__name__)
 
 
 class Connection:
-    """A model's client, made once and shared by all threads and all parameter settings.
+    """A model's client, created once and shared by all threads and all parameter settings.
 
-    Parameters go through the provider's constructor where the client has such fields, so that what LangChain
-    knows of a model holds, and else with the request. What a server refuses is remembered; where
-    `allow_dropped` is False, that is an error instead.
+    Parameters go through the provider's constructor if the client has fields for them, so that LangChain's
+    knowledge of the model applies, and otherwise with the request. Refused parameters are remembered; with
+    `allow_dropped` False, they raise an error instead.
     """
 
     def __init__(self, client: ChatClient, prices: Prices | None, *, allow_dropped: bool = True) -> None:
@@ -57,17 +57,17 @@ class Connection:
         self._lock, self._listing = threading.Lock(), threading.Lock()
         self._learned: Capabilities | None = None
         self._unsure: set[str] = set()
-        # A script is nobody's server.
+        # A script has no server.
         self.pace = Pace() if client.is_scripted else pace_of(self.name, client.address, client.secrets)
 
     @property
     def ends_in_time(self) -> bool:
-        """Tell whether a request ends by itself at its timeout; replies of a script come at once."""
+        """Return whether a request ends by itself at its timeout; scripted replies are immediate."""
         return self.client.is_scripted or getattr(self.client.chat, "ends_in_time", False)
 
     @cached_property
     def capabilities(self) -> Capabilities:
-        """Look up what is known of the model before it is asked."""
+        """Return what is known about the model before it is asked."""
         try:
             chat = self.client.chat
         except ChameleonError:  # a replay needs neither its package nor a key
@@ -79,14 +79,14 @@ class Connection:
 
     @property
     def known(self) -> Capabilities:
-        """Return what is known of the model by now."""
+        """Return what is known about the model so far."""
         return self._learned or self.capabilities
 
     def offers(self, what: str) -> Offer:
-        """Tell whether it takes a "schema" for its replies, or "tools".
+        """Return whether the model accepts a "schema" for its replies, or "tools".
 
-        It is "known" to, or worth a "try": a model that nobody knows, or a server of the user's own. What was
-        refused or ignored is not offered again, and what worked is known.
+        It is "known" to, or worth a "try": an unknown model, or the user's own server. Something refused or
+        ignored is not offered again, and something that worked is known.
         """
         known = self.known
         if what in known.without:
@@ -97,13 +97,13 @@ class Connection:
         return "try" if (is_own or not known.is_known) and not self.client.is_scripted else ""
 
     def learn(self, what: str, *, works: bool | None, why: str = "refused") -> None:
-        """Remember whether it takes a "schema", or "tools"; say so where it does not.
+        """Remember whether the model accepts a "schema" or "tools"; log a warning if it does not.
 
-        `works` is None where the reply did not show it: the second time it counts as no.
+        `works` is None if the reply did not show it; the second time that counts as no.
         """
         with self._lock:
             is_unsure = works is None and what not in self._unsure
-            if what in self.known.without or is_unsure:  # another thread has tried it, too
+            if what in self.known.without or is_unsure:  # another thread tried it too
                 self._unsure.add(what)
                 return
             facts: dict[str, Any] = {what: True} if works else {"without": self.known.without | {what}}
@@ -111,34 +111,34 @@ class Connection:
         if not works:
             named, instead = REFUSED[what]
             why = "used none of" if works is None else why
-            _log.warning("%s %s %s: it is asked %s from now on", self.name, why, named, instead)
+            _log.warning("%s %s %s: continuing %s", self.name, why, named, instead)
 
     def fit(self, request: ModelRequest, widened: int = 0) -> Fitted:
-        """Fit the request's parameters to what is known of the model by now."""
+        """Fit the request's parameters to what is known about the model so far."""
         return fit({**self.client.own_params, **request.params}, self.known, widened, request.soft)
 
     def dropped(self, params: Mapping[str, Any]) -> Mapping[str, str]:
-        """Return the parameters that the model would be asked without, and why, if known by now."""
+        """Return the parameters that would be dropped for the model, and why, as known so far."""
         return fit({**self.client.own_params, **params}, self.known).dropped
 
-    def refused(self, dropped: Mapping[str, str], asked: Mapping[str, Any]) -> ParameterRefused:
-        """Return the error for parameters that a method sets and this model does not take."""
-        each = "; ".join(f"{name}: {json.dumps(asked.get(name))} ({why})" for name, why in dropped.items())
+    def refused(self, dropped: Mapping[str, str], params: Mapping[str, Any]) -> ParameterRefused:
+        """Return the error for parameters that a method sets and this model does not accept."""
+        each = "; ".join(f"{name}: {json.dumps(params.get(name))} ({why})" for name, why in dropped.items())
         return ParameterRefused(f"{self.name} does not take {each}", hint=_DROPPED, code="dropped-parameter")
 
     def samples_at_once(self, request: ModelRequest) -> int:
-        """Return how many samples of this request can be had in one."""
-        # With a seed each sample has one of its own.
+        """Return how many samples one request can return."""
+        # With a seed, each sample has its own seed.
         is_one = "n" in self.known.without or "seed" in request.params
         return 1 if is_one else self._dialect.max_samples
 
     def send(self, request: ModelRequest, fitted: Fitted, n: int = 1, tell: Tell | None = None) -> Outcome:
-        """Make one request, for `n` samples at once; return their replies, or why there is none.
+        """Make one request for `n` samples; return their replies, or the failure.
 
-        A parameter that is refused is left out from then on, and the request is made again without it.
-        `tell` is called with the pieces of the text as they come, where the model can be asked for them.
+        A refused parameter is dropped from then on, and the request is repeated without it. `tell` is called
+        with the pieces of the text as they arrive, if the model can stream.
         """
-        # It may have waited while others learned something.
+        # Another thread may have learned something meanwhile.
         again: Fitted | None = fitted if fitted.known is self.known else self.fit(request, fitted.widened)
         while again is not None:
             fitted = again
@@ -154,18 +154,18 @@ class Connection:
             if failure.status == 400 and _THOUGHT_TO_THE_LIMIT.search(failure.message):
                 with self._lock:
                     self._learned = replace(self.known, thinks=True)
-                why = fault(self.name, "", "length")  # nothing is paid for it
+                why = fault(self.name, "", "length")  # it is not charged
                 spent = Reply("", "length", Usage(calls=1), model=self.name, error=why)
                 return [spent] + [spent.unpaid()] * (n - 1)
             again = self._again(failure, request, fitted, n)
         return failure
 
     def failure(self, error: Exception) -> CallFailure:
-        """Classify what kept a request from its reply."""
+        """Classify the error of a request."""
         return classify(error, model=self.name, secrets=self.client.secrets)
 
     def explained(self, failure: CallFailure) -> CallFailure:
-        """Add to a failure what the server offers, where the model is unknown to it."""
+        """Add the server's models to a failure if it does not know the model."""
         error, wanted = failure.error, self.name.partition(":")[2]
         if failure.status == 500 and self._offered and wanted not in self._offered:
             error = NoModel(f"{self.name} is not a model of this server, which failed (500)")
@@ -184,7 +184,7 @@ class Connection:
 
     @property
     def _offered(self) -> list[str]:
-        """List the models of an OpenAI-compatible server, once; none of other providers."""
+        """List the models of an OpenAI-compatible server, once; empty for other providers."""
         with self._listing:  # many calls may fail at once
             return self._listed
 
@@ -193,28 +193,28 @@ class Connection:
         dialect, chat = self._dialect, self.client.chat
         key = getattr(chat, "api_key", None) or getattr(chat, "openai_api_key", None)
         reveal = getattr(key, "get_secret_value", lambda: os.environ.get("OPENAI_API_KEY"))
-        with suppress(NoModel):  # the list is a courtesy: the error says enough without it
+        with suppress(NoModel):  # the list is optional: the error is clear without it
             if isinstance(dialect, OpenAIDialect):
                 return offered_models(dialect.address, reveal())
         return []
 
     def _write(self, request: ModelRequest, fitted: Fitted, n: int, tell: Tell | None) -> WireRequest:
-        """Write a request as it goes out."""
+        """Convert a request to the form that is sent."""
         client, known = self.client, fitted.known
         by_responses = bool(request.tools) and IN_CHAT in known.without
         dialect = self._by_responses if by_responses else self._dialect
         own = client.own_params
-        # What stays as the client has it goes without saying.
+        # Values the client already has are not sent.
         sent = {name: value for name, value in fitted.sent.items() if own.get(name, _UNSET) != value}
         cleared = frozenset(name for name in own if fitted.sent.get(name, _UNSET) != own[name])
         fields: dict[str, Any] = {}
         options: dict[str, Any] = {}
         if (effort := sent.pop("reasoning", None)) is not None:
             settings = reasoning_fields(type(client.chat).model_fields, effort, known, self.name)
-            # A client that has no field for it may still know it, or refuse it by name.
+            # A client without a field for it may still accept it, or refuse it by name.
             fields, options = (settings, {}) if settings else ({}, {"reasoning_effort": effort})
         if request.sample and "seed" in sent:
-            sent["seed"] += request.sample  # one seed for all samples would make them all the same
+            sent["seed"] += request.sample  # the same seed would make all samples equal
         dialect.add(request, sent, options, known.limit_name)
         for param, value in sent.items():
             field = client.field(param)
@@ -226,21 +226,21 @@ class Connection:
         return WireRequest(request, dialect, known, chat, options, tell)
 
     def _again(self, failure: CallFailure, request: ModelRequest, fitted: Fitted, n: int) -> Fitted | None:
-        """Remember what a failure teaches; return the request fitted to that, None if it would fail again."""
+        """Learn from a failure; return the request adapted to it, or None if it would fail again."""
         with self._lock:
             known = self.known
-            if known == fitted.known:  # else another thread has learned something: first try with that
+            if known == fitted.known:  # otherwise another thread learned something: try that first
                 learned = learn(failure, fitted, n, self.client.secrets)
                 if learned is None or learned == known:
                     return None
                 self._learned = learned
         again = self.fit(request, fitted.widened)
-        # A prompt that fits with a limit less wide was answered already.
+        # A prompt that fits with a smaller limit has already been answered.
         is_full = fitted.widened and isinstance(failure.error, ContextTooLong)
         return None if is_full and again.limit <= self.fit(request, fitted.widened - 1).limit else again
 
     def _parsed(self, messages: Sequence[Any], request: ModelRequest, fitted: Fitted, n: int) -> list[Reply]:
-        """Parse the messages of `n` samples, and remember what they show of the model."""
+        """Parse the messages of `n` samples, and remember what they show about the model."""
         settings: dict[str, Any] = {"has_tools": bool(request.tools), "secrets": self.client.secrets}
         settings |= {"stops": fitted.cut_at, "dropped": fitted.dropped}
         replies = [parse_reply(message, self._pricing, **settings) for message in messages[:n]]
@@ -251,5 +251,5 @@ class Connection:
             with self._lock:
                 known = self.known.without_also("n") if is_short else self.known
                 self._learned = replace(known, thinks=known.thinks or is_spent or has_thought)
-        # One request was paid, whichever of its samples is looked at.
+        # Only the first sample counts the cost, because one request was paid.
         return replies[:1] + [reply.unpaid() for reply in replies[1:]]

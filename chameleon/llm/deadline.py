@@ -1,4 +1,4 @@
-"""Stop waiting for a model in time, stop reading a reply that is too long or late, and follow no redirect."""
+"""Stop waiting for a model after its timeout, limit long or late replies, and follow no redirects."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from typing import Any, TypeAlias, TypeVar
 from chameleon import bridge
 from chameleon.errors import ModelError
 
-MAX_REPLY_BYTES = 32_000_000  # unpacked: eight long samples with the probabilities of their tokens fit
+MAX_REPLY_BYTES = 32_000_000  # decompressed: enough for eight long samples with token probabilities
 
-# Where LangChain's clients of OpenAI and its like, Anthropic and Google keep the client that speaks HTTP.
+# The HTTP client inside LangChain's clients of OpenAI and compatible servers, Anthropic and Google.
 _HTTP_CLIENTS = (
     ("root_client", "_client"),
     ("_client", "_client"),
@@ -26,27 +26,27 @@ _HTTP_CLIENTS = (
 )
 T = TypeVar("T")
 Jobs: TypeAlias = SimpleQueue[Callable[[], None]]
-_IDLE: list[Jobs] = []  # of the threads that wait for work: a new one for each call costs 70 µs more
+_IDLE: list[Jobs] = []  # of idle threads: a new thread per call costs 70 µs more
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_IDLE.clear)  # threads are not copied
+    os.register_at_fork(after_in_child=_IDLE.clear)  # threads are not forked
 
 
 class TooLate(TimeoutError):
-    """The work is not done in time; it continues without anybody waiting for it."""
+    """The work did not finish in time; it continues, but nobody waits for it."""
 
 
 class LongReply(ModelError):
-    """A reply is longer than any that is of use."""
+    """A reply is longer than any useful one."""
 
 
 class ReplyBound:
-    """Counts what is read of one reply, up to `MAX_REPLY_BYTES`."""
+    """Counts the bytes read of one reply, up to `MAX_REPLY_BYTES`."""
 
     def __init__(self) -> None:
         self._left = MAX_REPLY_BYTES
 
     def count(self, part: bytes) -> None:
-        """Count a part. Raises `LongReply` where it is too much."""
+        """Count a part. Raises `LongReply` above the limit."""
         self._left -= len(part)
         if self._left < 0:
             raise LongReply(f"the reply is longer than {MAX_REPLY_BYTES // 1_000_000} MB")
@@ -55,7 +55,7 @@ class ReplyBound:
 def within(seconds: float, work: Callable[[], T]) -> T:
     """Run the work in a thread, or bridged, and return its result. Raises `TooLate`.
 
-    No provider's client can be stopped from outside, so work that is late is left to itself.
+    No provider's client can be stopped from outside, so late work is left running.
     """
     if bridge.is_bridged():
         try:
@@ -69,22 +69,22 @@ def within(seconds: float, work: Callable[[], T]) -> T:
     try:
         return future.result()
     finally:
-        del future  # an error of its holds this frame
+        del future  # its error would hold this frame
 
 
 def started(work: Callable[[], T]) -> Future[T]:
-    """Start the work in a thread that does not keep the process from ending."""
+    """Start the work in a thread that does not keep the process alive."""
     future, context = Future[T](), copy_context()
-    future.set_running_or_notify_cancel()  # who gives it up cannot cancel what a thread does
+    future.set_running_or_notify_cancel()  # a caller that gives up cannot cancel the thread's work
 
     def job(made: Future[T]) -> None:
         try:
             finish: Callable[[], None] = partial(made.set_result, context.run(work))
         except BaseException as error:
             finish = partial(made.set_exception, error)
-        _IDLE.append(jobs)  # before the caller wakes up: its next call uses this thread again
+        _IDLE.append(jobs)  # before the caller wakes up, so its next call reuses this thread
         finish()
-        del made, finish  # an error holds this frame
+        del made, finish  # an error would hold this frame
 
     try:
         jobs = _IDLE.pop()
@@ -101,20 +101,20 @@ def _run_jobs(jobs: Jobs) -> None:
 
 
 def bound_replies(chat: Any) -> None:
-    """Bound what the client's HTTP client reads of each reply, and have it follow no redirect.
+    """Limit what the client's HTTP client reads of each reply, and make it follow no redirects.
 
-    A prompt goes to no server but the one named. A client that keeps it elsewhere stays as it is.
+    A prompt must go only to the configured server. A client that keeps it elsewhere is unchanged.
     """
     for path in _HTTP_CLIENTS:
         client = reduce(lambda owner, name: getattr(owner, name, None), path, chat)
         if hooks := getattr(client, "event_hooks", None):
             client.follow_redirects = False
-            if _watch not in hooks["response"]:  # clients of one address share it
+            if _watch not in hooks["response"]:  # clients of one address share their HTTP client
                 hooks["response"].append(_watch)
 
 
 def _watch(response: Any) -> None:
-    """Bound what is read of a response of httpx, unpacked, and for how long: the client's timeout."""
+    """Limit the decompressed bytes read from an httpx response, and the time: the client's timeout."""
     seconds = response.request.extensions.get("timeout", {}).get("read")
     ends = math.inf if seconds is None else time.monotonic() + seconds
 

@@ -1,4 +1,4 @@
-"""What LangChain's clients differ in when they are asked: one small class for each family of them."""
+"""The differences between LangChain's clients: one small class for each family of them."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ if TYPE_CHECKING:
     from langchain_core.messages import AIMessage, BaseMessage
 
 _NO_TOOLS = "Choose a model that takes them, or a planner that asks for a plan in text."
-_IN_TEXT = "Ask for the form in the prompt: `structured: auto` in the inventory does so where it must."
+_IN_TEXT = "Ask for the form in the prompt: `structured: auto` in the inventory does so if necessary."
 Tell = Callable[[str], None]
 Params = dict[str, Any]
 MIN_CHARS = 4_096
-"""The fewest characters that are worth caching: providers cache no less than 1,024 tokens."""
+"""The minimum number of characters worth caching: providers cache at least 1,024 tokens."""
 _MAX_FAMILIES = 64
 
 
 @dataclass(frozen=True)
 class WireRequest:
-    """A request as it goes out: the client, set to its parameters, and what goes with the request itself.
+    """A request in the form that is sent: the client with its parameters, and the options of the request.
 
-    `options` are parameters that the client has no field for; `tell` gets the pieces of a text as they come.
+    `options` are parameters for which the client has no field; `tell` receives pieces of text as they arrive.
     """
 
     request: ModelRequest
@@ -50,9 +50,9 @@ class WireRequest:
 
 
 class Dialect:
-    """How any LangChain client is asked; subclasses know more of theirs.
+    """How to call any LangChain client; subclasses handle the differences.
 
-    `max_samples` is how many samples can be had in one request.
+    `max_samples` is the number of samples that one request can return.
     """
 
     max_samples = 1
@@ -61,10 +61,10 @@ class Dialect:
         self.chat, self.name = chat, name
 
     def add(self, request: ModelRequest, sent: Params, options: Params, limit_name: str) -> None:
-        """Move what goes in another form from the parameters `sent` to the `options` of the request."""
+        """Move parameters that need another form from `sent` to the `options` of the request."""
 
     def messages(self, wire: WireRequest) -> list[BaseMessage]:
-        """Return the messages as LangChain has them."""
+        """Return the messages as LangChain objects."""
         return [_for_langchain(role, text) for role, text in wire.request.messages]
 
     def ask(self, wire: WireRequest) -> Sequence[AIMessage]:
@@ -72,7 +72,7 @@ class Dialect:
         messages, schema = self.messages(wire), wire.request.schema
         if schema is None:
             return (self._ask(self._with_tools(wire), messages, wire.tell, **wire.options),)
-        if wire.options:  # structured output passes nothing but the messages
+        if wire.options:  # structured output passes only the messages
             what = f"{self.name} cannot take {', '.join(wire.options)} together with an output schema"
             raise SchemaRefused(what, hint=_IN_TEXT)
         from langchain_core.exceptions import OutputParserException
@@ -82,7 +82,7 @@ class Dialect:
             answer: Any = self._ask(structured, messages)
         except NotImplementedError:
             raise SchemaRefused(f"{self.name} offers no structured output", hint=_IN_TEXT) from None
-        except OutputParserException as problem:  # Claude is not bound to the form while it thinks
+        except OutputParserException as problem:  # Claude does not have to follow the form while it thinks
             what = f"{self.name} replied without the form of the output schema"
             raise SchemaRefused(what, hint=_IN_TEXT) from problem
         message: AIMessage = answer["raw"]
@@ -100,7 +100,7 @@ class Dialect:
             raise ToolsRefused(f"{self.name} cannot be given tools to call", hint=_NO_TOOLS) from None
 
     def _ask(self, chat: Any, messages: Any, tell: Tell | None = None, **options: Any) -> Any:
-        """Ask a client; with `tell` in pieces, which make up one message."""
+        """Call a client; with `tell`, stream the reply in pieces and return them as one message."""
         if tell is None:
             return _waited(chat.invoke, messages, **options)
 
@@ -111,7 +111,7 @@ class Dialect:
 
 
 def _waited(ask: Callable[..., Any], *args: Any, **options: Any) -> Any:
-    """Call what blocks, in a thread where a loop runs: that is faster than the clients' coroutines."""
+    """Make a blocking call, in a thread inside an event loop: faster than the clients' coroutines."""
     if bridge.is_bridged():
         return bridge.result(started(partial(ask, *args, **options)))
     return ask(*args, **options)
@@ -126,14 +126,14 @@ def _passed_on(piece: AIMessage, tell: Tell) -> AIMessage:
 class AnthropicDialect(Dialect):
     """Claude's client: the part of a prompt to cache is marked in the prompt itself.
 
-    That is what the first question of a conversation shares with the one before that began alike, such as
-    the demonstrations of a module: what a provider has read before costs less.
+    That part is the text that the first user message shares with earlier ones that started the same way, such
+    as the demonstrations of a module: a provider charges less for text it has read before.
     """
 
     def __init__(self, chat: BaseChatModel, name: str, known: Capabilities) -> None:
         super().__init__(chat, name, known)
         self._lock = threading.Lock()
-        self._shared: dict[str, str] = {}  # by the first `MIN_CHARS` of a text
+        self._shared: dict[str, str] = {}  # keyed by the first `MIN_CHARS` of a text
 
     def messages(self, wire: WireRequest) -> list[BaseMessage]:
         made = super().messages(wire)
@@ -148,7 +148,7 @@ class AnthropicDialect(Dialect):
         return made
 
     def shared_length(self, text: str) -> int:
-        """Count the characters, in whole lines, that a text shares with those before; 0 for the first."""
+        """Count the characters, in whole lines, that a text shares with earlier ones; 0 for the first."""
         if len(text) < MIN_CHARS:
             return 0
         with self._lock:
@@ -157,7 +157,7 @@ class AnthropicDialect(Dialect):
             if len(self._shared) >= _MAX_FAMILIES:
                 self._shared.clear()
             self._shared[text[:MIN_CHARS]] = text[:length]
-        # The same text again, as for another sample, says nothing of what other prompts share.
+        # The same text again, for example for another sample, does not show what other prompts share.
         return 0 if before == text else text.rfind("\n", 0, length) + 1
 
     def ask(self, wire: WireRequest) -> Sequence[AIMessage]:
@@ -168,7 +168,7 @@ class AnthropicDialect(Dialect):
 
 
 class OpenAIDialect(Dialect):
-    """The clients built on OpenAI's, and the servers compatible with it."""
+    """The clients based on OpenAI's, and compatible servers."""
 
     def __init__(self, chat: BaseChatModel, name: str, known: Capabilities) -> None:
         super().__init__(chat, name, known)
@@ -182,14 +182,14 @@ class OpenAIDialect(Dialect):
             is_openais = name.startswith("openai:") and may_think
             self._limit_name = "max_completion_tokens" if is_openais else "max_tokens"
         if "n" in type(chat).model_fields and not self._responses and not getattr(chat, "streaming", None):
-            self.max_samples = 8 if may_think else 128  # OpenAI gives eight of a model that thinks
+            self.max_samples = 8 if may_think else 128  # OpenAI allows eight for a model that thinks
 
     def add(self, request: ModelRequest, sent: Params, options: Params, limit_name: str) -> None:
         body: dict[str, Any] = {}
         if "max_tokens" in sent and self._limit_name:
             body[limit_name or self._limit_name] = sent.pop("max_tokens")
         if request.schema is not None:
-            # In the body, since the client's own handling throws away replies cut off by length.
+            # In the body, because the client's own handling discards replies cut off by length.
             (options if self._responses else body)["response_format"] = _response_format(request.schema)
         if body:
             own = sent.pop("extra_body", None) or getattr(self.chat, "extra_body", None) or {}
@@ -204,7 +204,7 @@ class OpenAIDialect(Dialect):
 
 
 class DirectDialect(OpenAIDialect):
-    """Our own client of OpenAI's chat completions: what it sends is what is written here."""
+    """Our own client of OpenAI's chat completions: it sends exactly the options set here."""
 
     def add(self, request: ModelRequest, sent: Params, options: Params, limit_name: str) -> None:
         super().add(request, sent, options, limit_name)
@@ -222,7 +222,7 @@ class DirectDialect(OpenAIDialect):
 
 
 def dialect_of(chat: BaseChatModel, name: str, known: Capabilities) -> Dialect:
-    """Return how this client is asked."""
+    """Return the dialect of this client."""
     by_class = {
         "OpenAIChat": DirectDialect,
         "BaseChatOpenAI": OpenAIDialect,
@@ -233,14 +233,14 @@ def dialect_of(chat: BaseChatModel, name: str, known: Capabilities) -> Dialect:
 
 
 def _response_format(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what asks OpenAI and compatible servers for JSON of the schema's form."""
+    """Return the option that asks OpenAI and compatible servers for JSON that follows the schema."""
     name = wire_name(str(schema.get("title") or "reply"))
     form = {"name": name, "schema": dict(schema), "strict": _is_closed(schema)}
     return {"type": "json_schema", "json_schema": form}
 
 
 def _is_closed(schema: Any) -> bool:
-    """Tell whether every object requires all its keys and allows no other: what `strict` takes."""
+    """Return whether every object requires all its keys and allows no others, as `strict` needs."""
     if isinstance(schema, list):
         return all(map(_is_closed, schema))
     if not isinstance(schema, Mapping):
@@ -253,7 +253,7 @@ def _is_closed(schema: Any) -> bool:
 
 
 def _for_langchain(role: str, text: str) -> BaseMessage:
-    """Return a message as LangChain has it."""
+    """Return a message as a LangChain object."""
     kind = _message_kinds()[role]
     if isinstance(text, ResultText):
         return kind(content=text.text, tool_call_id=text.id, name=wire_name(text.name))
@@ -268,7 +268,7 @@ def _for_langchain(role: str, text: str) -> BaseMessage:
 
 
 def _for_openai(role: str, text: str) -> dict[str, Any]:
-    """Return a message as OpenAI takes it; with it what its server sent along, such as thoughts."""
+    """Return a message in OpenAI's format, with any extra data its server sent, such as thoughts."""
     if isinstance(text, ResultText):
         return {"role": role, "content": text.text, "tool_call_id": text.id}
     if isinstance(text, CallingText):

@@ -1,8 +1,8 @@
-"""Tell apart the ways in which a provider fails, whatever its client library calls them.
+"""Tell apart the ways a provider fails, regardless of its client library.
 
-The clients of LangChain's providers raise unrelated exceptions. What they share is an HTTP status, somewhere,
-and a message, so both are looked at; class names serve for what has no status (timeouts, lost connections).
-`failures.yaml` has the rules.
+The clients of LangChain's providers raise unrelated exceptions. They share an HTTP status, somewhere, and a
+message, so both are examined; class names identify failures without a status (timeouts, lost connections).
+The rules are in `failures.yaml`.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from chameleon.llm.deadline import LongReply, TooLate
 from chameleon.text import one_line, redact
 from chameleon.yaml_text import read_yaml
 
-_MAX_READ_CHARS = 10_000  # of a message, which may be a whole web page
+_MAX_READ_CHARS = 10_000  # of a message: it may be a whole web page
 _MAX_FAULTS = 20  # of a request, in a list
 _REASONS = ("error_description", "error", "errors", "message", "detail", "msg", "reason", "title")
 
 _NO_ANSWER: Mapping[type[OSError], str] = {
     ConnectionRefusedError: "connection refused",
     ConnectionResetError: "connection reset",
-    socket.gaierror: "the name of its server cannot be looked up",
+    socket.gaierror: "its server's name cannot be resolved",
     ssl.SSLError: "no secure connection",
     TimeoutError: "no reply in time",
 }
@@ -43,10 +43,10 @@ _NO_ANSWER: Mapping[type[OSError], str] = {
 
 @dataclass(frozen=True, slots=True)
 class CallFailure:
-    """A failed request, classified once: the error to raise, whether and when trying again may help, and why.
+    """A failed request, classified once: the error to raise, and whether, when and why to try again.
 
-    `raised` is the client's exception, with its HTTP `status`, its `message`, which may hold secrets, and the
-    `details` of the error in the reply's body (OpenAI's `param` and `code`).
+    `raised` is the client's exception, with its HTTP `status`, its `message`, which may contain secrets, and
+    the `details` of the error in the reply's body (OpenAI's `param` and `code`).
     """
 
     error: ChameleonError
@@ -61,7 +61,7 @@ class CallFailure:
 
 @dataclass(frozen=True, slots=True)
 class FailureRule:
-    """What a failure of some kind amounts to, as `failures.yaml` has it."""
+    """A rule of `failures.yaml`: how to report one kind of failure."""
 
     error: str
     said: str
@@ -73,7 +73,7 @@ class FailureRule:
     reason: str = ""
 
     def fits(self, status: int | None, message: str, names: str) -> bool:
-        """Tell whether it is about such a failure."""
+        """Return whether the rule applies to this failure."""
         is_of_status = status is not None if self.status is None else status in self.status
         has_words = re.search(self.words, message, re.IGNORECASE | re.DOTALL)
         return is_of_status and bool(has_words and re.search(self.names, names, re.IGNORECASE))
@@ -83,7 +83,7 @@ class FailureRule:
 def _rules() -> Sequence[FailureRule]:
     text = resources.files("chameleon.llm").joinpath("failures.yaml").read_text("utf-8")
     rules = [FailureRule(**entry) for entry in read_yaml(text)]
-    # A long pattern is folded at its bars.
+    # Long patterns are folded at their bars in the file.
     return [
         replace(rule, words=rule.words.replace(" |", "|"), names=rule.names.replace(" |", "|"))
         for rule in rules
@@ -91,7 +91,7 @@ def _rules() -> Sequence[FailureRule]:
 
 
 def classify(error: Exception, *, model: str = "the model", secrets: Iterable[str] = ()) -> CallFailure:
-    """Turn any exception of a provider's client into a Chameleon error, its message free of secrets."""
+    """Turn any exception of a provider's client into a Chameleon error whose message has no secrets."""
     chain, bodies, status = list(causes(error)), list(_bodies_of(error)), _status_of(error)
     message = _message_of(error, bodies)
     errors_in = (body.get("error", body) for body in bodies if isinstance(body, Mapping))
@@ -101,24 +101,24 @@ def classify(error: Exception, *, model: str = "the model", secrets: Iterable[st
         return failed(ModelError(f"{model}: {long}"))
     if isinstance(error, ModelError):
         return failed(error)
-    if (lack := lack_of(error)) is not None:  # other calls may end, and leave some
+    if (lack := lack_of(error)) is not None:  # other calls may end and free some
         return failed(lack, True, reason=lack.what)
     if isinstance(error, TooLate):
         return failed(ModelError(f"{model} did not answer in time"), True, reason="no reply in time")
-    said = one_line(redact(message, also=secrets)) or type(error).__name__
+    text = one_line(redact(message, also=secrets)) or type(error).__name__
     if isinstance(error, ChameleonError):
-        return failed(ModelError(f"{model}: {said}"))
+        return failed(ModelError(f"{model}: {text}"))
     names = " ".join(kind.__name__ for part in chain for kind in type(part).__mro__)
     rule = next(rule for rule in _rules() if rule.fits(status, message, names))
     kind, why = type(error).__name__, why_no_answer(error)
-    words = {"model": model, "said": said, "status": status, "kind": kind, "why": why}
+    words = {"model": model, "said": text, "status": status, "kind": kind, "why": why}
     made: ModelError = getattr(errors, rule.error)(rule.said.format(**words), hint=rule.hint)
     return failed(made, rule.retry, _retry_after(error), rule.reason.format(**words))
 
 
 def why_no_answer(error: BaseException) -> str:
-    """Say why a server cannot be reached, in a few words that hold nothing of the request."""
-    # urllib keeps what went wrong as its reason, httpcore as its argument.
+    """Say why a server cannot be reached, in a few words with nothing from the request."""
+    # urllib keeps the original error as its reason, httpcore as its argument.
     parts = [part for link in causes(error) for part in (link, getattr(link, "reason", None), *link.args)]
     for kind, words in _NO_ANSWER.items():
         if any(isinstance(part, kind) for part in parts):
@@ -130,7 +130,7 @@ def why_no_answer(error: BaseException) -> str:
 
 
 def _status_of(error: Exception) -> int | None:
-    """Return the HTTP status of a provider's exception, or of what caused it."""
+    """Return the HTTP status of a provider's exception, or of its cause."""
     for part in causes(error):
         response = getattr(part, "response", None)
         status = getattr(response, "status_code", None)
@@ -143,7 +143,7 @@ def _status_of(error: Exception) -> int | None:
 
 
 def _bodies_of(error: Exception) -> Iterator[Any]:
-    """Yield the bodies of the reply that an exception has, or what caused it, as JSON."""
+    """Yield the reply bodies of an exception and its causes, as JSON."""
     for part in causes(error):
         with suppress(ValueError, RecursionError, TypeError):
             yield json.loads(getattr(getattr(part, "response", None), "text", None) or "null")
@@ -152,9 +152,9 @@ def _bodies_of(error: Exception) -> Iterator[Any]:
 
 
 def _message_of(error: Exception, bodies: Iterable[Any]) -> str:
-    """Return what the provider said, secrets and all.
+    """Return the provider's message, including any secrets.
 
-    That is the reason in the reply's body, else the body itself, else the exception's own words.
+    It is the reason in the reply's body, else the body itself, else the exception's own message.
     """
     reason = next(filter(None, map(_reason_in, bodies)), "")
     texts = (getattr(getattr(part, "response", None), "text", None) for part in causes(error))
@@ -163,10 +163,10 @@ def _message_of(error: Exception, bodies: Iterable[Any]) -> str:
 
 
 def _reason_in(body: Any, depth: int = 6) -> str:
-    """Return the reason in a body of any of the usual forms, or "".
+    """Return the reason in a body of any common form, or "".
 
-    OpenAI and its like: {"error": {"message": …}}, {"error": "…"} or {"message": "…"}. FastAPI:
-    {"detail": …}, a text, or a list of what is wrong with the request.
+    OpenAI and compatible: {"error": {"message": …}}, {"error": "…"} or {"message": "…"}. FastAPI:
+    {"detail": …}, a text or a list of what is wrong with the request.
     """
     if isinstance(body, str):
         return body.strip()
@@ -184,7 +184,7 @@ def _reason_in(body: Any, depth: int = 6) -> str:
 
 
 def _retry_after(error: Exception) -> float | None:
-    """Return the seconds that a server asks to wait, if it does in a form that can be read."""
+    """Return the seconds that a server asks to wait, if it does in a readable form."""
     replies = (getattr(part, "response", None) for part in causes(error))
     headers: Any = next((each for reply in replies if (each := getattr(reply, "headers", None))), {})
     with suppress(TypeError, ValueError, OverflowError):

@@ -1,4 +1,4 @@
-"""What is asked of a model, `ModelRequest`, and what it replies, `Reply`."""
+"""A request to a model, `ModelRequest`, and its `Reply`."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ _CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
 Messages = str | Sequence[tuple[str, str]]
 ROLES = ("system", "user", "assistant", "tool")
-MAX_WIDENED = 2  # a reply that is cut off at sixteen times its limit never finishes
+MAX_WIDENED = 2  # a reply cut off at sixteen times its limit never finishes
 
 
 class MultimodalText(str):
     """A message's text with pictures: `("user", MultimodalText("What is this?", [picture]))`.
 
-    As a string it is the text and a short reference to each picture: so it is logged and kept in the response
-    store. The model gets `text` and the `pictures` themselves.
+    As a string it is the text and a short reference to each picture, which is how it is logged and kept in
+    the response store. The model gets `text` and the `pictures` themselves.
     """
 
     text: str
     pictures: tuple[Attachment, ...]
 
-    # Pickle makes it of the whole text alone, and sets its attributes then.
+    # Pickle creates it from the whole text only, and then sets its attributes.
     def __new__(cls, text: str, pictures: Sequence[Attachment] = ()) -> MultimodalText:
         made = super().__new__(cls, "\n".join([text, *map(str, pictures)]))
         made.text, made.pictures = text, tuple(pictures)
@@ -44,7 +44,7 @@ class MultimodalText(str):
 
 
 def with_picture(messages: Messages, path: str | Path, max_side: int) -> list[tuple[str, str]]:
-    """Return the messages, the last with a picture, scaled down to `max_side` pixels on the longer side."""
+    """Add a picture to the last message, scaled down to `max_side` pixels on the longer side."""
     *before, (role, text) = [("user", messages)] if isinstance(messages, str) else messages
     picture = Attachment.of(read_picture(path, max_side=max_side))
     return [*before, (role, MultimodalText(text, [picture]))]
@@ -55,11 +55,11 @@ class Reply:
     """A model's reply to one question.
 
     `finish` is why it stopped ("stop", "length", …); `cached` marks a reply from the response store, or one
-    shared with the same question asked at the same time: its usage is nothing. `logprob` is the mean
-    log-probability of its tokens (at most 0), None unless asked for (`logprobs`) and sent by the server.
-    `dropped` are parameters that the model was asked without, and why. `widened` counts how often its limit
-    was raised. `error` is why it is of no use: whoever asks gets it raised. `tool_calls` are those that it
-    makes, `blocks` what the provider wants back with them (`CallingText`).
+    shared with the same question asked at the same time: its usage is zero. `logprob` is the mean
+    log-probability of its tokens (at most 0), None unless requested (`logprobs`) and sent by the server.
+    `dropped` are the parameters left out of the request, and why. `widened` counts how often its limit was
+    raised. `error` is why it is unusable, and is raised for its caller. `tool_calls` are the calls it makes,
+    `blocks` the data the provider wants back with them (`CallingText`).
     """
 
     text: str
@@ -78,7 +78,7 @@ class Reply:
 
     @classmethod
     def from_record(cls, model: str, record: Mapping[str, Any]) -> Reply:
-        """Read what `to_record` wrote; raise `StoreError` for a damaged record."""
+        """Read what `to_record` wrote. Raises `StoreError` for a damaged record."""
         text, finish = record.get("text"), record.get("finish")
         more = {name: record[name] for name in ("logprob", "dropped", "widened") if name in record}
         with suppress(TypeError, ValueError):
@@ -90,7 +90,7 @@ class Reply:
         raise StoreError("a recorded reply is damaged", hint=hint)
 
     def to_record(self) -> dict[str, Any]:
-        """Return what the response store keeps."""
+        """Return the record for the response store."""
         record: dict[str, Any] = {"text": self.text, "finish": self.finish, "usage": self.usage.to_json()}
         more = {
             "logprob": self.logprob,
@@ -103,27 +103,27 @@ class Reply:
 
     @property
     def truncated(self) -> bool:
-        """Tell whether the reply hit its limit and is cut off."""
+        """Return whether the reply hit its limit and is cut off."""
         return self.finish == "length"
 
     def after(self, earlier: Reply) -> Reply:
-        """Add what an earlier reply to the same request took."""
+        """Return this reply with the cost of an earlier reply to the same request added."""
         names = ("usage", "seconds", "attempts")
         return replace(self, **{name: getattr(earlier, name) + getattr(self, name) for name in names})
 
     def with_more_room(self, wider: Reply, widened: int) -> Reply:
-        """Return the reply to the same request with more room; what was cut off, where that failed."""
+        """Return the reply to the same request with more room, or this one if that failed."""
         if wider.error is None or wider.truncated or isinstance(wider.error, BudgetExceeded):
             return replace(wider.after(self), widened=widened)
         return replace(self.after(wider), widened=MAX_WIDENED)  # better cut off than lost
 
     def unpaid(self, cached: bool = False) -> Reply:
-        """Return the same reply for a caller who did not pay for it."""
+        """Return the same reply without its cost, for another caller."""
         # One exception raised in two threads would mix up their tracebacks.
         return replace(self, usage=Usage(), seconds=0.0, cached=cached, error=copy.copy(self.error))
 
     def to_call(self, request: ModelRequest) -> Call:
-        """Return the entry for the run's log, with references in place of pictures."""
+        """Return the entry for the run's log, with references instead of pictures."""
         schema = {} if request.schema is None else {"schema": dict(request.schema)}
         tools = {"tools": [tool["name"] for tool in request.tools]} if request.tools else {}
         return Call(
@@ -146,14 +146,14 @@ class Reply:
 
 @dataclass(frozen=True)
 class ModelRequest:
-    """One question to one model, in the form that the response store knows it by.
+    """One question to one model, in the form that identifies it in the response store.
 
-    - `own_settings`: those of a client that the user made.
+    - `own_settings`: settings of a client that the user made.
     - `address`: the server, unless it is the provider's own.
-    - `pictures`: references of what goes along: a text that only quotes one is another request.
-    - `whole`: ask again with more room where the reply is cut off.
-    - `soft`: parameters that nobody asked for: a model that does not take them is asked without, in silence.
-    - `tools`: those that the model may call, each with name, description and parameters (a JSON schema).
+    - `pictures`: references to the pictures; a text that only quotes a reference is a different request.
+    - `whole`: ask again with more room if the reply is cut off.
+    - `soft`: default parameters; a model that does not accept them is asked without, silently.
+    - `tools`: the tools that the model may call, each with name, description and parameters (a JSON schema).
     """
 
     model: str
@@ -178,7 +178,7 @@ class ModelRequest:
         tools: Sequence[Mapping[str, Any]] = (),
         **others: Any,
     ) -> ModelRequest:
-        """Build a request. Raises `PromptError` for wrong messages, `ModelError` for other parts."""
+        """Build a request. Raises `PromptError` for invalid messages, `ModelError` for other parts."""
         turns = (("user", messages),) if isinstance(messages, str) else messages
         if unknown := [role for role, _ in turns if role not in ROLES]:
             raise PromptError(f"{unknown[0]!r} is not a role", hint=f"Roles are {', '.join(ROLES)}.")
@@ -186,9 +186,9 @@ class ModelRequest:
         if not pairs:
             raise PromptError("there is no message to send to the model")
         if any((role == "tool") is not isinstance(text, ResultText) for role, text in pairs):
-            raise PromptError("a message of the role tool is a ResultText, and no other is one")
+            raise PromptError("only a message of the role tool can be a ResultText, and it must be one")
         if tools and others.get("schema") is not None:
-            raise ModelError("a model cannot be given tools and an output schema in one request")
+            raise ModelError("one request cannot have both tools and an output schema")
         shown = [text for _, text in pairs if isinstance(text, MultimodalText)]
         pictures = tuple(str(picture) for text in shown for picture in text.pictures)
         checked = check_tools(tools) if tools else ()
@@ -196,30 +196,30 @@ class ModelRequest:
 
     @property
     def identity(self) -> tuple[Any, ...]:
-        """Return what tells it apart from others in flight, which costs less than its key."""
+        """Return the identity among requests in flight, which is cheaper than its key."""
         return self.model, self.messages, repr(self.settings)
 
     @cached_property
     def key(self) -> str:
-        """Name the request in the store, by all that tells it apart from others."""
+        """Return the key in the store: a hash of everything that identifies the request."""
         identity = [self.model, self.messages, self.settings]
         return hashlib.sha256(_CANONICAL(identity).encode()).hexdigest()
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Return everything but the model and the messages that tells two requests apart."""
+        """Return everything that identifies a request except the model and the messages."""
         pictures, tools = list(self.pictures), list(self.tools)
         more = {"base_url": self.address, "pictures": pictures, "tools": tools, "schema": self.schema}
         more = {name: value for name, value in more.items() if value not in ("", [], None)}
         return {**self.own_settings, **self.params, "sample": self.sample, **more}
 
     def lacks_room(self, reply: Reply) -> bool:
-        """Tell whether the reply was cut off at a limit that can be widened, and its asker wants it whole."""
+        """Return whether the reply was cut off at a raisable limit and the caller wants it whole."""
         return reply.truncated and self.whole and "max_tokens" in self.params
 
 
 def encodable(text: str) -> str:
-    """Mend surrogates, which no request can carry: a pair becomes its character, a lone one U+FFFD."""
+    """Repair surrogates, which no request can carry: pairs become characters, lone ones U+FFFD."""
     if text.isascii():
         return text
     if isinstance(text, MultimodalText):
@@ -233,7 +233,7 @@ def encodable(text: str) -> str:
 
 
 def canonical(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Write equal parameters alike: 0 for 0.0, a list for one stop, no None. Raises `ModelError`."""
+    """Normalize parameters: 0 for 0.0, a list for one stop, no None. Raises `ModelError`."""
     made: dict[str, Any] = {}
     for name, value in sorted(params.items()):
         if value is None:
@@ -242,7 +242,7 @@ def canonical(params: Mapping[str, Any]) -> dict[str, Any]:
             hint = f"There are: {', '.join(EFFORTS)}."
             raise ModelError(f"there is no reasoning effort {value!r}", hint=hint)
         if name == "max_tokens" and not is_amount(value):
-            raise ModelError(f"max_tokens is {value!r:.40}", hint="Give a number of tokens.")
+            raise ModelError(f"max_tokens is {value!r:.40}", hint="Set a number of tokens.")
         if name == "stop":
             made[name] = [value] if isinstance(value, str) else list(value)
         else:

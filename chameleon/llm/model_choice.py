@@ -1,4 +1,4 @@
-"""Decide which model to use, and say why; ask an OpenAI-compatible server which ones it offers."""
+"""Decide which model to use, and say why; list the models of an OpenAI-compatible server."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _CONTEXTS = ("n_ctx", "max_model_len", "loaded_context_length", "max_context_len
 
 @dataclass(frozen=True, slots=True)
 class ModelChoice:
-    """The model to use ("provider:name") or None, why in a sentence, and when it ends, if that is known."""
+    """The model to use ("provider:name") or None, the reason, and when it is switched off, if known."""
 
     model: str | None
     why: str
@@ -57,13 +57,13 @@ def choose_model(
     reason: str = "the caller names it",
     replay: ResponseStore | None = None,
 ) -> ModelChoice:
-    """Choose the model: `flag`, `CHAMELEON_MODEL`, the inventory, else what there is access to.
+    """Choose the model: `flag`, `CHAMELEON_MODEL`, the inventory, or else one that is available.
 
     Without a name, an OpenAI-compatible server (`OPENAI_BASE_URL`) is asked for its models and the first is
-    taken; with a provider's key alone it is that provider's default of `models.yaml`. `reason` says why the
-    `flag` counts. A `replay` asks nobody: it takes the model that the store recorded last, of the same server
-    if it has one. Raises `NoModel` for a name whose provider does not exist, when the server does not say
-    what it offers, or when there is nothing to replay.
+    used; with only a provider's key, it is that provider's default in `models.yaml`. `reason` says why the
+    `flag` counts. A `replay` asks no server: it uses the model that the store recorded last, from the same
+    server if possible. Raises `NoModel` for a name with an unknown provider, if the server does not list its
+    models, or with nothing to replay.
     """
     variable, inventory = "CHAMELEON_MODEL names it", "the inventory's llm.model names it"
     named = {reason: flag, variable: environ.get("CHAMELEON_MODEL"), inventory: inventory_model}
@@ -87,7 +87,7 @@ def _chosen(model: str, reason: str) -> ModelChoice:
 
 
 def _from_keys(environ: Mapping[str, str]) -> ModelChoice:
-    """Choose the default model of the first provider whose key is set, those whose package is here first."""
+    """Choose the default model of the first provider with a key, preferring installed packages."""
     by_key = [
         (key, provider)
         for provider in dict.fromkeys([*section("defaults"), *providers()])
@@ -104,7 +104,7 @@ def _from_keys(environ: Mapping[str, str]) -> ModelChoice:
 
 
 def _from_server(address: str, key: str | None) -> ModelChoice:
-    """Choose the first chat model that a server lists."""
+    """Choose the first chat model in a server's list."""
     server = f"the server at {redact(address)}"
     try:
         offered = offered_models(address, key)
@@ -120,19 +120,19 @@ def _from_server(address: str, key: str | None) -> ModelChoice:
 
 
 def offered_models(address: str, key: str | None = None, seconds: float = LIST_SECONDS) -> list[str]:
-    """Ask an OpenAI-compatible server for its models. Raises `NoModel`."""
+    """List the models of an OpenAI-compatible server. Raises `NoModel`."""
     return [*_listed(address, key, seconds)]
 
 
 def context_of(address: str, name: str, key: str | None = None) -> int | None:
-    """Return how many tokens the context of a server's model has, if the server says so."""
+    """Return the context size of a server's model in tokens, if the server reports it."""
     entry = _listed(address, key, LIST_SECONDS).get(name, {})
     sizes = (part.get(each) for part in (entry, entry.get("meta") or {}) for each in _CONTEXTS)
     return next((size for size in sizes if isinstance(size, int) and size > 0), None)
 
 
 def _listed(address: str, key: str | None, seconds: float) -> dict[str, Mapping[str, Any]]:
-    """Return what a server lists, by the models' names. Raises `NoModel`."""
+    """Return a server's list of models, by name. Raises `NoModel`."""
     import urllib.error
     import urllib.request
 
@@ -142,7 +142,7 @@ def _listed(address: str, key: str | None, seconds: float) -> dict[str, Mapping[
     with suppress(ValueError):
         url, header = authorized(address.rstrip("/") + "/models", key)
     if not re.match(r"https?://[^/]", url):
-        hint = "OPENAI_BASE_URL begins with http:// or https://."
+        hint = "OPENAI_BASE_URL must start with http:// or https://."
         raise NoModel(f"{redact(address)!r} is not an address", hint=hint)
     request = urllib.request.Request(url)  # noqa: S310 - checked above
     if header:  # unredirected: a redirect to another host must not carry the key there
@@ -162,13 +162,13 @@ def _listed(address: str, key: str | None, seconds: float) -> dict[str, Mapping[
     except OSError as error:
         why = f"{server} cannot be reached ({why_no_answer(error)})"
         raise NoModel(why, hint="Check that it runs and that OPENAI_BASE_URL is right.") from None
-    except Exception as error:  # it may send JSON of another form, or no HTTP at all
+    except Exception as error:  # it may send other JSON, or not speak HTTP at all
         reason = str(error)
     raise NoModel(f"{server} does not list its models: {one_line(redact(reason, also=secrets))}")
 
 
 def nearest_offered(wanted: str, names: Sequence[str]) -> str:
-    """Return a sentence that names the models of a server nearest to the wanted one; "" for no names."""
+    """Return a sentence with the server's models nearest to the wanted one; "" without names."""
     nearest = difflib.get_close_matches(wanted, names, n=MAX_NAMED, cutoff=0.3)
     listed = [*nearest, *(name for name in names if name not in nearest)][:MAX_NAMED]
     more = f" and {len(names) - len(listed)} more" if len(names) > len(listed) else ""

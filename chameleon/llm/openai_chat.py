@@ -1,7 +1,7 @@
-"""Ask OpenAI's chat completions, and servers compatible with it, over aiohttp: as LangChain's client would.
+"""Call OpenAI's chat completions, and compatible servers, over aiohttp, as LangChain's client would.
 
-LangChain's and OpenAI's packages take most of the time of a call, and a second to import. Their part here is
-small: parameters are fitted above (`connection.py`); what LangChain knows of models is read from its file.
+LangChain's and OpenAI's packages take most of the time of a call, and a second to import. Little of them is
+needed: parameters are already fitted (`connection.py`), and LangChain's profiles are read from its file.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _LARGE_BODY_BYTES = 1_000_000
 
 
 class OpenAIChat(BaseModel):
-    """A client of one model at an OpenAI-compatible address; `timeout` is in seconds, for a whole request."""
+    """A client of one model at an OpenAI-compatible address; `timeout`: seconds for a whole request."""
 
     model: str
     base_url: str = OPENAI
@@ -56,44 +56,44 @@ class OpenAIChat(BaseModel):
 
     @property
     def profile(self) -> Mapping[str, Any]:
-        """Return what LangChain knows of the model."""
+        """Return LangChain's profile of the model."""
         return profiles().get(self.model, {})
 
     def ask(
         self, messages: Sequence[Json], extra: Mapping[str, Any], tell: Callable[[str], None] | None = None
     ) -> list[ChatMessage]:
-        """Make a request with these further parameters; return a message for each sample.
+        """Make a request with these additional parameters; return a message for each sample.
 
-        `tell` is called with each piece of the text as it comes. Raises `StatusError`, `TooLate`,
-        `LongReply`, and `ConnectionError` or `ValueError` where nothing came that can be read.
+        `tell` is called with each piece of the text as it arrives. Raises `StatusError`, `TooLate`,
+        `LongReply`, and `ConnectionError` or `ValueError` for an unreadable or missing reply.
         """
-        if re.match(r"o\d", self.model):  # as LangChain does it for OpenAI's o-series
+        if re.match(r"o\d", self.model):  # as LangChain does for OpenAI's o-series
             roles = {"system": "developer"}
             messages = [each | {"role": roles.get(each["role"], each["role"])} for each in messages]
         own = {name: value for name in ("reasoning_effort", "n") if (value := getattr(self, name))}
-        if self.streaming:  # some gateways reply in pieces alone
+        if self.streaming:  # some gateways can only stream
             tell = tell or (lambda piece: None)
         streamed = {"stream": True, "stream_options": {"include_usage": True}} if tell else {}
         body = {"model": self.model, "messages": messages, **own, **self.model_kwargs, **extra, **streamed}
         try:
             encoded = orjson.dumps(body)
-        except TypeError:  # an integer of more than 64 bits, a key that is no text
+        except TypeError:  # an integer of more than 64 bits, a key that is not text
             encoded = json.dumps(body).encode()
         if tell is None:
             return messages_in(bridge.on_wire(self._post(encoded, None)))
         return messages_in(bridge.told_on_wire(lambda hear: self._post(encoded, hear), tell))
 
     async def _post(self, body: bytes, tell: Callable[[str], None] | None) -> Any:
-        """Return the JSON of the reply, made of its pieces where it comes in pieces."""
+        """Return the JSON of the reply, assembled from its pieces if it is streamed."""
         url, settings = self._place
-        # What is larger, such as pictures, is not written at once.
+        # Larger bodies, such as pictures, are not written at once.
         data, server = body if len(body) < _LARGE_BODY_BYTES else BytesIO(body), redact(self.base_url)
         try:
             async with asyncio.timeout(self.timeout), _session().post(url, data=data, **settings) as response:
                 if 300 <= response.status < 400:
                     place = one_line(redact(response.headers.get("location", "nowhere")), 200)
-                    hint = "Give that address, if you trust it."
-                    raise ModelError(f"the server at {server} sends requests on to {place}", hint=hint)
+                    hint = "Use that address if you trust it."
+                    raise ModelError(f"the server at {server} redirects requests to {place}", hint=hint)
                 if response.status >= 400:
                     raise StatusError(response.status, await _text(response), response.headers)
                 if tell is not None and response.content_type == "text/event-stream":
@@ -105,13 +105,13 @@ class OpenAIChat(BaseModel):
         except TimeoutError:
             raise TooLate from None
         except aiohttp.ClientError as problem:
-            # Those of a reply that was cut off carry a status that no server has sent.
+            # An error about a cut-off reply has a status that no server sent.
             cause = problem if isinstance(problem, OSError) else None
             raise ConnectionError(redact(str((cause and cause.strerror) or problem))) from cause
 
     @cached_property
     def _place(self) -> tuple[str, dict[str, Any]]:
-        """Return the address of the requests, and how they go there: headers, proxy, trust, no redirects."""
+        """Return the address of the requests, and their settings: headers, proxy, trust, no redirects."""
         key = self.api_key.get_secret_value() if self.api_key else ""
         address, header = authorized(self.base_url, key)
         parts = urlsplit(address)
@@ -122,11 +122,11 @@ class OpenAIChat(BaseModel):
         headers = {**_HEADERS, "Authorization": header, **by_id, **self.default_headers}
         trust = _authorities() if url.startswith("https:") else True
         settings = {"headers": headers, "proxy": proxy_of(self.base_url), "ssl": trust}
-        return url, {**settings, "allow_redirects": False}  # followed, one would carry the key there
+        return url, {**settings, "allow_redirects": False}  # a followed redirect would carry the key along
 
 
 def proxy_of(address: str) -> str | None:
-    """Return the proxy that the environment names for an address."""
+    """Return the proxy set in the environment for an address."""
     parts, named = urlsplit(address), getproxies()
     proxy = named.get(parts.scheme) or named.get("all")
     if not proxy or proxy_bypass(parts.hostname or ""):
@@ -136,15 +136,15 @@ def proxy_of(address: str) -> str | None:
 
 @cache
 def profiles() -> Mapping[str, Mapping[str, Any]]:
-    """Return LangChain's profiles of OpenAI's models, without its package, which takes a second to import."""
+    """Return LangChain's profiles of OpenAI's models without importing its package, which takes a second."""
     package = find_spec("langchain_openai")
     for place in (package and package.submodule_search_locations) or ():
         spec = spec_from_file_location("langchain_openai_profiles", Path(place, "data", "_profiles.py"))
         if spec is not None and spec.loader is not None and Path(str(spec.origin)).is_file():
             module = module_from_spec(spec)
             spec.loader.exec_module(module)
-            found: Mapping[str, Mapping[str, Any]] = getattr(module, "_PROFILES", {})
-            return found
+            listed: Mapping[str, Mapping[str, Any]] = getattr(module, "_PROFILES", {})
+            return listed
     return {}
 
 
@@ -152,7 +152,7 @@ _sessions: dict[Any, aiohttp.ClientSession] = {}  # by loop
 
 
 class _Connector(aiohttp.TCPConnector):
-    """Use no connection again on which something came that nobody had asked for: it answers no question."""
+    """Never reuse a connection that received unexpected data, because that data answers no request."""
 
     async def connect(self, *args: Any, **named: Any) -> Any:
         while (connection := await super().connect(*args, **named)).protocol.should_close:  # type: ignore[union-attr]
@@ -161,10 +161,10 @@ class _Connector(aiohttp.TCPConnector):
 
 
 def _session() -> aiohttp.ClientSession:
-    """Return the connections of the loop that runs: that of requests alone asks, so that all share them."""
+    """Return the session of the running loop; only the loop of requests calls it, so all share it."""
     loop = asyncio.get_running_loop()
     if loop not in _sessions:
-        # As many connections as there are calls in flight: these are bounded elsewhere.
+        # No limit on connections, because calls in flight are limited elsewhere.
         connector = _Connector(limit=0, ttl_dns_cache=300)
         jar = aiohttp.DummyCookieJar()  # accounts share the session
         timeout = aiohttp.ClientTimeout(total=None, sock_connect=None)
@@ -175,7 +175,7 @@ def _session() -> aiohttp.ClientSession:
 
 @cache
 def _authorities() -> ssl.SSLContext:
-    """Trust whom the system trusts, and certifi, unless the environment names other authorities."""
+    """Trust the system's authorities and certifi's, unless the environment names others."""
     context = ssl.create_default_context()
     if not any(os.environ.get(name) for name in ("SSL_CERT_FILE", "SSL_CERT_DIR")):
         import certifi
@@ -185,13 +185,13 @@ def _authorities() -> ssl.SSLContext:
 
 
 def _close(loop: asyncio.AbstractEventLoop, session: aiohttp.ClientSession, process: int) -> None:
-    if loop.is_running() and os.getpid() == process:  # a forked copy has neither
+    if loop.is_running() and os.getpid() == process:  # a forked process has neither
         with suppress(Exception):
             asyncio.run_coroutine_threadsafe(session.close(), loop).result(1)
 
 
 async def _text(response: aiohttp.ClientResponse) -> str:
-    """Read a reply, unpacked, up to the longest that is of use."""
+    """Read a decompressed reply, up to the size limit."""
     parts, bound = [], ReplyBound()
     async for part in response.content.iter_any():
         bound.count(part)
@@ -200,7 +200,7 @@ async def _text(response: aiohttp.ClientResponse) -> str:
 
 
 async def _collected(response: aiohttp.ClientResponse, tell: Callable[[str], None]) -> Json:
-    """Read the events of a streamed reply (text/event-stream), and make one reply of them."""
+    """Read the events of a streamed reply (text/event-stream), and combine them into one reply."""
     reply, bound, is_whole = StreamedReply(), ReplyBound(), False
     async for line in response.content:
         bound.count(line)
@@ -212,5 +212,5 @@ async def _collected(response: aiohttp.ClientResponse, tell: Callable[[str], Non
         elif piece := reply.add(json.loads(data)):
             tell(piece)
     if not is_whole and not reply.has_ended:
-        raise ConnectionError("the reply ended before its end")
+        raise ConnectionError("the reply ended early")
     return reply.whole()

@@ -1,4 +1,4 @@
-"""Read replies of OpenAI's chat completions, and of servers like it: whole, or put together from a stream."""
+"""Read replies of OpenAI's chat completions and compatible servers, either whole or from a stream."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Any
 
 Json = dict[str, Any]
 OF_CALLS = "extra_content"
-"""What a server sends with a call of a tool besides OpenAI's fields (Gemini's signatures), and wants back."""
+"""Extra data in a tool call beyond OpenAI's fields (Gemini's signatures), which the server wants back."""
 THOUGHTS = ("reasoning_content", "reasoning", "reasoning_details")
-"""What servers call the thoughts that they show, and want back."""
+"""Servers' names for the thoughts that they show and want back."""
 _MAX_QUOTED_CHARS = 100
 
 
@@ -29,7 +29,7 @@ class ChatMessage:
 
 
 class StatusError(Exception):
-    """The server replied with an HTTP status that is an error; `response` is what `failures.py` looks at."""
+    """The server replied with an HTTP error status; `failures.py` reads its `response`."""
 
     def __init__(self, status_code: int, text: str, headers: Mapping[str, str]) -> None:
         super().__init__(f"the server replied with {status_code}: {text[:_MAX_QUOTED_CHARS]}")
@@ -40,22 +40,22 @@ class StreamedReply:
     """One reply, put together from the events of its stream."""
 
     def __init__(self) -> None:
-        self.has_ended = False  # a piece said why the reply ends
+        self.has_ended = False  # a piece has given the finish reason
         self._whole, self._choice = Json(), Json()
         self._texts: dict[str, list[str]] = defaultdict(list)
         self._lists: dict[str, list[Any]] = defaultdict(list)
         self._calls: list[Json] = []
-        self._places: dict[Any, int] = {}  # of the calls, by their index
+        self._places: dict[Any, int] = {}  # positions of the calls, by their index
 
     def add(self, event: Any) -> str:
-        """Add an event, and return its text. Raises `StatusError` for an error in it, `ValueError`."""
+        """Add an event and return its text. Raises `StatusError` for an error in it, or `ValueError`."""
         _raise_error_in(event)
         choices = event.pop("choices", None) or []
         self._whole |= {key: value for key, value in event.items() if value is not None}
         return "".join(map(self._add_choice, choices if isinstance(choices, list) else [None]))
 
     def whole(self) -> Json:
-        """Return the reply as it would have come in one piece."""
+        """Return the reply as if it had come in one piece."""
         texts = {name: "".join(pieces) for name, pieces in self._texts.items()}
         message = {"content": "", "refusal": None, "tool_calls": self._calls, **texts, **self._lists}
         return {**self._whole, "choices": [{**self._choice, "message": message}]}
@@ -96,7 +96,7 @@ class StreamedReply:
 
 
 def messages_in(data: Any) -> list[ChatMessage]:
-    """Read the samples of a reply. Raises `ValueError` for what is no reply, `StatusError` for an error."""
+    """Read the samples of a reply. Raises `ValueError` if it is not a reply, `StatusError` for an error."""
     _raise_error_in(data)
     choices = data.get("choices")
     if (
@@ -133,12 +133,12 @@ def _message(choice: Json, usage: Json, counted: Json) -> ChatMessage:
 
 
 def _calls_of(calls: Any) -> list[Json]:
-    """Return the calls of tools in a message. Raises `ValueError` for anything else."""
+    """Return the tool calls in a message. Raises `ValueError` for anything else."""
     calls = calls or []
     if not isinstance(calls, list) or not all(
         isinstance(each, dict) and isinstance(each.get("function") or {}, dict) for each in calls
     ):
-        raise _unreadable("the calls of tools cannot be read", calls)
+        raise _unreadable("the tool calls cannot be read", calls)
     return calls
 
 
@@ -148,7 +148,7 @@ def _count(counts: Any, name: str) -> int | None:
 
 
 def _raise_error_in(data: Any) -> None:
-    """Raise a `StatusError` for an error in a reply, with the status that it names (OpenRouter's `code`)."""
+    """Raise a `StatusError` for an error in a reply, with its status if given (OpenRouter's `code`)."""
     if not isinstance(data, dict):
         raise _unreadable("the reply has no choices", data)
     if error := data.get("error"):

@@ -1,4 +1,4 @@
-"""When a model may be asked again: after a 429 all calls of a process wait."""
+"""When a model may be asked again: after a 429, all calls of a process wait."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ class Pace:
             return max(0.0, self._next - self._clock())
 
     def wait(self, seconds: float) -> None:
-        """Let no call begin for so long; a longer wait that has begun stays."""
+        """Hold back calls for this long; a longer wait that has already started stays."""
         with self._lock:
             self._next = max(self._next, self._clock() + seconds)
 
 
 @cache
 def pace_of(model: str, address: str, account: tuple[str, ...] = ()) -> Pace:
-    """Return the pace of a model at an address, for whoever holds these secrets; one for the process."""
+    """Return the pace of a model at an address and account, shared by the process."""
     return Pace()

@@ -1,4 +1,4 @@
-"""Fit the parameters of a request to a model, and learn from its refusals what it does not take."""
+"""Fit the parameters of a request to a model, and learn from what it refuses."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ ROOM: Mapping[str, int] = {
     "xhigh": 65_536,
     "max": 65_536,
 }
-"""Tokens that a limit leaves for thinking, by effort; a model that thinks less does not use them up."""
+"""Tokens that a limit adds for thinking, by effort; a model that thinks less does not use them."""
 
-# Tokens for thinking where a model takes a number of them; those of Gemini 2.5 are Google's own mapping
-# (ai.google.dev/gemini-api/docs/openai, "Thinking"), kept for Claude as well.
+# Tokens for thinking, for models that accept a number; for Gemini 2.5 they are Google's own mapping
+# (ai.google.dev/gemini-api/docs/openai, "Thinking"), also used for Claude.
 BUDGETS: Mapping[str, int] = {"minimal": 1_024, "low": 1_024, "medium": 8_192, "high": 24_576}
 
-_MOST_STOPS = 4  # OpenAI's limit, the lowest of all; a reply is cut at the others here
+_MAX_STOPS = 4  # OpenAI's limit, the lowest of all; other stops are applied here
 _WHILE_IT_THINKS = "it is known to refuse it while it thinks"
 _NO_LOSS: Mapping[str, Any] = {"temperature": 1, "top_p": 1, "logprobs": False}
 
@@ -46,13 +46,13 @@ WIRE_NAMES: Mapping[str, tuple[str, str]] = {
     "n": ("", "n"),
     "stream": ("stream_options", "stream"),
 }
-"""What providers call each parameter, as patterns: distinct names, and words that occur in any sentence."""
+"""Providers' names for each parameter, as patterns: distinct names, and words common in sentences."""
 
-# Parameters of our own making: a model that refuses them is asked without, and nobody misses them.
+# Parameters we add ourselves: a model that refuses them is asked without, which loses nothing.
 OURS = frozenset({"n", "cache_control", "stream"})
 IN_CHAT = "tools in chat completions"
 _NOT_IN_CHAT = re.compile(r"function tools\b.*\buse /v1/responses", re.IGNORECASE | re.DOTALL)
-_MIN_SPARE = 1_024  # tokens; to try with less is not worth a request
+_MIN_SPARE = 1_024  # tokens; less is not worth another request
 
 _STATUSES = frozenset({None, 400, 403, 422})
 _CODES = frozenset({"unsupported_value", "unsupported_parameter", "unknown_parameter", "extra_forbidden"})
@@ -82,14 +82,14 @@ _MOST = re.compile(
 
 @dataclass(frozen=True)
 class Fitted:
-    """Parameters as a model takes them.
+    """Parameters as a model accepts them.
 
-    - `asked`: what they were fitted from, and `known`: what was known of the model then.
-    - `sent`: what goes to the client, by the names that all providers share; `reasoning` is an effort.
-    - `widened`: how often the limit was widened.
+    - `asked`: the requested parameters, and `known`: what was known about the model then.
+    - `sent`: the parameters for the client, by the names that all providers share; `reasoning` is an effort.
+    - `widened`: how often the limit was raised.
     - `cut_at`: where the reply is cut on our side, whatever the server does.
-    - `dropped`: what the model is asked without, and why. A stop text is not among it, since the reply is cut
-      here all the same, nor what the model does by itself, such as a `top_p` of 1.
+    - `dropped`: the parameters left out, and why. A stop text is not listed, because the reply is cut here
+      anyway, nor is a value that the model uses by default, such as a `top_p` of 1.
     """
 
     asked: Mapping[str, Any]
@@ -108,9 +108,9 @@ class Fitted:
 def fit(
     asked: Mapping[str, Any], known: Capabilities, widened: int = 0, soft: frozenset[str] = frozenset()
 ) -> Fitted:
-    """Fit parameters to a model; `soft` are those that may be dropped in silence.
+    """Fit parameters to a model; parameters in `soft` may be dropped silently.
 
-    The limit has room for thoughts, and grows fourfold with each `widened`.
+    The limit has room for thinking, and grows fourfold with each `widened`.
     """
     sent, dropped = dict(asked), dict[str, str]()
     stops = tuple(sent.pop("stop", ()))
@@ -125,7 +125,7 @@ def fit(
         and "none" in known.efforts
         and "reasoning" not in known.refuses
     ):
-        sent["reasoning"] = effort = "none"  # LangChain lets a temperature through only with it
+        sent["reasoning"] = effort = "none"  # LangChain sends a temperature only with it
     thinking = effort != "none" if effort else known.thinks
     refused = dict.fromkeys(known.refuses_thinking, _WHILE_IT_THINKS) if thinking else {}
     refused |= known.refuses
@@ -142,11 +142,11 @@ def fit(
         wider = sent["max_tokens"] * 4**widened + room * 2**widened
         if known.spare is not None:
             wider = min(wider, sent["max_tokens"] + known.spare)
-        most = known.most_output or wider
-        if sent["max_tokens"] > most:
-            dropped["max_tokens"] = f"with {most} instead, the most that it gives"
-        sent["max_tokens"] = min(wider, most)
-    visible = [stop for stop in stops if stop.strip()][:_MOST_STOPS]  # several servers refuse white space
+        max_output = known.most_output or wider
+        if sent["max_tokens"] > max_output:
+            dropped["max_tokens"] = f"with {max_output} instead, its maximum"
+        sent["max_tokens"] = min(wider, max_output)
+    visible = [stop for stop in stops if stop.strip()][:_MAX_STOPS]  # several servers refuse whitespace
     if visible and "stop" not in refused:
         sent["stop"] = visible
     dropped = {name: why for name, why in dropped.items() if name not in soft}
@@ -154,7 +154,7 @@ def fit(
 
 
 def _effort(asked: str, known: Capabilities) -> tuple[str, str]:
-    """Return the effort to ask with, or "" to say nothing of it, and why it is another one."""
+    """Return the effort to send, or "" for none, and why it differs from the requested one."""
     if "reasoning" in known.refuses:
         return "", "" if asked == "none" and not known.thinks else known.refuses["reasoning"]
     if asked == "none" and not known.lists_efforts:
@@ -166,7 +166,7 @@ def _effort(asked: str, known: Capabilities) -> tuple[str, str]:
 
 
 def efforts_of(fields: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the efforts that a client with these fields takes, where it names them."""
+    """Return the efforts that a client with these fields accepts, if it lists them."""
     if "reasoning_effort" not in fields:
         return ()
     named = [get_args(part) for part in get_args(fields["reasoning_effort"].annotation)]
@@ -176,10 +176,10 @@ def efforts_of(fields: Mapping[str, Any]) -> tuple[str, ...]:
 def reasoning_fields(
     fields: Mapping[str, Any], effort: str, known: Capabilities, model: str = ""
 ) -> dict[str, Any] | None:
-    """Return the effort as settings of a client with these fields; None where it has none for it.
+    """Return the effort as settings of a client with these fields, or None if it lacks them.
 
-    LangChain's clients of OpenAI, Anthropic, Google, Groq and others take `reasoning_effort`; those of
-    Ollama and OpenRouter take `reasoning`.
+    LangChain's clients of OpenAI, Anthropic, Google, Groq and others have `reasoning_effort`; Ollama's
+    and OpenRouter's have `reasoning`.
     """
     tokens = BUDGETS.get(effort, BUDGETS["high"])
     if "thinking_budget" in fields and known.thinking == "budget":
@@ -196,14 +196,14 @@ def reasoning_fields(
     if "reasoning" in fields:
         if "bool" not in str(fields["reasoning"].annotation):
             return {"reasoning": {"effort": effort}}
-        # Of Ollama's models, gpt-oss alone has levels.
+        # Of Ollama's models, only gpt-oss has levels.
         is_leveled = "gpt-oss" in model and effort in ("low", "medium", "high")
         return {"reasoning": effort if is_leveled else effort != "none"}
     return None
 
 
 def refused_name(failure: CallFailure, sent: Collection[str]) -> str:
-    """Return which of the parameters that were sent is refused, by its shared name; "" for other failures."""
+    """Return the shared name of the sent parameter that is refused; "" for other failures."""
     error, status, message = failure.raised, failure.status, failure.message
     # The client itself refused, unless it could not read a reply.
     is_ours = isinstance(error, (TypeError, ValueError)) and type(error).__name__ != "OutputParserException"
@@ -215,12 +215,12 @@ def refused_name(failure: CallFailure, sent: Collection[str]) -> str:
     patterns = {name: "|".join(filter(None, WIRE_NAMES.get(name, (name,)))) for name in sent}
     named = (name for name in sent if any(re.fullmatch(patterns[name], part) for part in parts))
     name = next(named, "") or _mentioned(message, sent)
-    # A value out of its range is at fault, not the parameter: another one is taken.
+    # An out-of-range value is at fault, not the parameter: another value is accepted.
     return "" if name in _WITH_RANGE and _RANGE.search(message) else name
 
 
 def _mentioned(message: str, sent: Collection[str]) -> str:
-    """Return the first parameter that a sentence mentions; of temperature and top_p together, the latter."""
+    """Return the first parameter that a sentence mentions; top_p if temperature occurs too."""
     places: dict[str, int] = {}
     for name in sent:
         distinct, word = WIRE_NAMES.get(name, (name, ""))
@@ -236,27 +236,27 @@ def _mentioned(message: str, sent: Collection[str]) -> str:
 
 
 def learn(failure: CallFailure, fitted: Fitted, n: int, secrets: Sequence[str]) -> Capabilities | None:
-    """Return what is known of the model after a failed request for `n` samples; None for nothing new."""
+    """Return what is known about the model after a failed request for `n` samples, or None if nothing new."""
     status, known = failure.status, fitted.known
     if status == 400 and IN_CHAT not in known.without and _NOT_IN_CHAT.search(failure.message):
         return known.without_also(IN_CHAT)
     if status in (400, 413, 422) and isinstance(failure.error, ContextTooLong):
-        # Less room beyond the limit of the request: the context may have none for it.
+        # Use less room beyond the limit of the request, because the context may be full.
         spare = fitted.limit - fitted.asked.get("max_tokens", 0)
         if spare <= 0:
             return None
         less = spare // 4 if spare >= _MIN_SPARE else 0
         return replace(known, spare=less if known.spare is None else min(known.spare, less))
     if not (name := refused_name(failure, {*fitted.sent, *OURS})):
-        # Whatever it is, several samples may be the cause: each alone will show.
+        # Whatever the error, several samples may be the cause; single requests will show.
         return known.without_also("n") if n > 1 and status in (400, 403, 422) else None
     if name in OURS:
         return known.without_also(name)
     if name == "max_tokens":
         if (other := _OTHER_LIMIT.search(failure.message)) and known.limit_name != other[1]:
             return replace(known, limit_name=other[1])
-        most = _MOST.search(failure.message)
-        limit = int(most["most"].replace(",", "")) - bool(most["exclusive"]) if most else 0
+        stated = _MOST.search(failure.message)
+        limit = int(stated["most"].replace(",", "")) - bool(stated["exclusive"]) if stated else 0
         if 0 < limit < fitted.limit:
             return replace(known, most_output=limit)
     if name == "reasoning" and (listed := _SUPPORTED.search(failure.message)):

@@ -1,4 +1,4 @@
-"""Parse the reply of any LangChain chat model: text, calls of tools, why it stopped, what it consumed."""
+"""Parse a reply of any LangChain chat model: text, tool calls, why it stopped, and its usage."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from chameleon.llm.tools import ToolCall, each_text
 from chameleon.text import mask_known, one_line, redact
 from chameleon.usage import Usage, is_amount
 
-MAX_REPLY_CHARS = 1_000_000  # thoughts among them
+MAX_REPLY_CHARS = 1_000_000  # thoughts included
 
-# Providers' words for the same ends.
+# Providers' names for the same finish reasons.
 _ENDS: Mapping[str, str] = {
     "stop": "end_turn stop_sequence tool_use tool_calls tool_call function_call eos eos_token completed"
     " complete end done finished succeeded end_of_turn stop_token stop_str endoftext end_of_text",
@@ -33,8 +33,8 @@ _ENDS: Mapping[str, str] = {
 _FINISH = {word: end for end, words in _ENDS.items() for word in words.split()}
 _GOOD_ENDS = ("", "stop", "length")
 _REST = "additional_kwargs"
-_NO_REST = frozenset({"refusal", "function_call", "tool_calls"})  # elsewhere in a message
-_PLAIN = frozenset({"text", "output_text", "tool_use", "function_call"})  # blocks that are made again
+_NO_REST = frozenset({"refusal", "function_call", "tool_calls"})  # kept elsewhere in a message
+_PLAIN = frozenset({"text", "output_text", "tool_use", "function_call"})  # blocks that are rebuilt
 _FINISH_KEYS = ("finish_reason", "stop_reason", "done_reason", "stopReason")
 
 Clean = Callable[[str], str]
@@ -49,38 +49,38 @@ def parse_reply(
     secrets: Sequence[str] = (),
     has_tools: bool = False,
 ) -> Reply:
-    """Parse an `AIMessage`; a reply that is of no use has an `error`.
+    """Parse an `AIMessage`; an unusable reply has an `error`.
 
-    Token counts and costs that are not known stay None. A reply longer than `MAX_REPLY_CHARS` counts as cut
-    off there; longer calls, with the thoughts that go back with them, are left out.
+    Unknown token counts and costs stay None. A reply longer than `MAX_REPLY_CHARS` counts as cut off there;
+    longer calls are left out, with the thoughts that go back with them.
 
     Args:
-        stops: texts that end a reply; it ends before the first of them, which then is why it stopped.
-        secrets: what a server may echo, to be taken out of all that it says.
-        has_tools: whether it was given tools; else arguments of calls are its text where it has no other.
+        stops: texts that end a reply; the reply ends before the first of them, with `finish` "stop".
+        secrets: texts that a server may echo, to remove from everything it sends.
+        has_tools: whether the request had tools; if not, a reply without text is the arguments of its calls.
     """
 
     def clean(text: str) -> str:
         return mask_known(encodable(text), secrets)
 
     metadata: Mapping[str, Any] = message.response_metadata or {}
-    said = text_of(message)
-    if not (said or has_tools):
-        said = "\n".join(json.dumps(call["args"], ensure_ascii=False) for call in message.tool_calls)
+    content = text_of(message)
+    if not (content or has_tools):
+        content = "\n".join(json.dumps(call["args"], ensure_ascii=False) for call in message.tool_calls)
     calls = calls_in(message, clean) if has_tools else ()
     blocks = blocks_in(message, clean) if calls else ()
     if has_long := len(json.dumps([[call.to_json() for call in calls], blocks])) > MAX_REPLY_CHARS:
         calls, blocks = (), ()
-    whole = spoken(said[:MAX_REPLY_CHARS])
+    whole = spoken(content[:MAX_REPLY_CHARS])
     text, is_cut = cut_at(whole, stops)
     text, length = mask_known(text, secrets), len(text) if is_cut else None
-    is_long = has_long or (len(said) > MAX_REPLY_CHARS and not is_cut)
+    is_long = has_long or (len(content) > MAX_REPLY_CHARS and not is_cut)
     finish = "length" if is_long else "stop" if is_cut else _finish(metadata)
     if finish not in ("", "stop", "length", "content_filter"):
         finish = one_line(redact(finish, also=secrets), 40)
     refusal = message.additional_kwargs.get("refusal")
     why = one_line(redact(" ".join(refusal.split()), also=secrets)) if isinstance(refusal, str) else ""
-    has_thought = bool(said.strip()) and not whole.strip()
+    has_thought = bool(content.strip()) and not whole.strip()
     anything = text or " ".join(call.name for call in calls)
     return Reply(
         text,
@@ -98,32 +98,32 @@ def parse_reply(
 def fault(
     model: str, text: str, finish: str, refusal: str = "", *, has_thought: bool = False
 ) -> ModelError | None:
-    """Return the error that a reply amounts to, if it is of no use; `has_thought`: it is thoughts alone."""
+    """Return the error of an unusable reply, or None; `has_thought`: the reply is only thoughts."""
     if refusal or finish == "content_filter":
         return Refused(f"{model} refused to answer: {refusal or 'its content filter stepped in'}")
     if finish not in _GOOD_ENDS:
-        return EmptyReply(f"{model} did not end its reply by itself (finish reason: {finish})")
+        return EmptyReply(f"{model} did not finish its reply (finish reason: {finish})")
     if text.strip():
         return None
-    hint = "Raise max_tokens: the thinking used them up." if finish == "length" else ""
+    hint = "Raise max_tokens: thinking used them up." if finish == "length" else ""
     if has_thought and not hint:
-        hint = "Give its thoughts an end: raise max_tokens, or ask without (reasoning: none)."
-        return EmptyReply(f"{model} wrote thoughts and no answer", hint=hint)
+        hint = "Let it finish thinking: raise max_tokens, or turn thinking off (reasoning: none)."
+        return EmptyReply(f"{model} wrote thoughts but no answer", hint=hint)
     return EmptyReply(f"{model} gave an empty reply (finish reason: {finish or 'unknown'})", hint=hint)
 
 
 def _mean_logprob(given: Any, length: int | None) -> float | None:
-    """Return the mean log-probability of tokens that begin in the first `length` characters, if known."""
+    """Return the mean log-probability of the tokens in the first `length` characters, if known."""
     tokens = given.get("content") if isinstance(given, Mapping) else None
     if not isinstance(tokens, list) or not tokens:
         return None
     if length is not None:
         ends = accumulate(len(str(token.get("token", ""))) for token in tokens if isinstance(token, Mapping))
         tokens = tokens[: sum(end <= length for end in ends) or 1]
-    found: list[Any] = [token.get("logprob") if isinstance(token, Mapping) else None for token in tokens]
-    if not all(map(is_amount, found)):
+    logprobs: list[Any] = [token.get("logprob") if isinstance(token, Mapping) else None for token in tokens]
+    if not all(map(is_amount, logprobs)):
         return None
-    return math.fsum(found) / len(found)
+    return math.fsum(logprobs) / len(logprobs)
 
 
 def text_of(message: Any) -> str:
@@ -139,7 +139,7 @@ def text_of(message: Any) -> str:
 
 
 def _finish(metadata: Mapping[str, Any]) -> str:
-    """Return why the reply stopped, in the words that all providers share."""
+    """Return why the reply stopped, in terms common to all providers."""
     details = metadata.get("incomplete_details")
     reason = details.get("reason") if isinstance(details, dict) else None
     for key in _FINISH_KEYS:
@@ -151,15 +151,15 @@ def _finish(metadata: Mapping[str, Any]) -> str:
 
 
 def _usage(counted: Mapping[str, Any], metadata: Mapping[str, Any], has_text: bool, prices: Pricing) -> Usage:
-    """Return the tokens that LangChain counted, and the cost: the provider's figure, else by the prices."""
-    # Clients write 0 where the server said nothing; no prompt has 0 tokens.
+    """Return the tokens that LangChain counted, and the cost: the provider's figure, else from the prices."""
+    # Clients write 0 if the server reported nothing; no prompt has 0 tokens.
     tokens_in: int | None = counted.get("input_tokens") or None
     tokens_out: int | None = counted.get("output_tokens")
     if not tokens_out and (has_text or tokens_in is None):
         tokens_out = None
     of_input = counted.get("input_token_details") or {}
     of_output = counted.get("output_token_details") or {}
-    # Anthropic's client tells what was written to its cache by how long it is kept.
+    # Anthropic's client counts tokens written to its cache by how long they are kept.
     kept = [of_input.get(name) for name in ("ephemeral_5m_input_tokens", "ephemeral_1h_input_tokens")]
     written = sum(filter(None, kept)) or of_input.get("cache_creation")
     usage = Usage(1, tokens_in, tokens_out, None, of_input.get("cache_read"), of_output.get("reasoning"))
@@ -170,23 +170,23 @@ def _usage(counted: Mapping[str, Any], metadata: Mapping[str, Any], has_text: bo
 
 
 def calls_in(message: Any, clean: Clean) -> tuple[ToolCall, ...]:
-    """Return a message's calls, each text cleaned."""
-    found: dict[str, ToolCall] = {}
-    apart = getattr(message, "invalid_tool_calls", ())
-    for number, call in enumerate([*message.tool_calls, *apart]):
+    """Return a message's calls, with each text cleaned."""
+    calls: dict[str, ToolCall] = {}
+    invalid = getattr(message, "invalid_tool_calls", ())
+    for number, call in enumerate([*message.tool_calls, *invalid]):
         args, why = _arguments_of(call.get("args"), clean)
-        if not why and number >= len(message.tool_calls) > 0:  # LangChain lists it behind all others
+        if not why and number >= len(message.tool_calls) > 0:  # LangChain lists invalid calls last
             why = "it has no arguments, and its place among the calls is not known"
         name = clean(str(call.get("name") or ""))
-        # Some servers give no id, or the same one to all.
+        # Some servers send no id, or the same one for all.
         id = clean(str(call.get("id") or ""))
-        id = id if id and id not in found else f"call_{len(found) + 1}"
-        found[id] = ToolCall(name, args, id, why)
-    return tuple(found.values())
+        id = id if id and id not in calls else f"call_{len(calls) + 1}"
+        calls[id] = ToolCall(name, args, id, why)
+    return tuple(calls.values())
 
 
 def _arguments_of(arguments: Any, clean: Clean) -> tuple[Mapping[str, Any], str]:
-    """Return the arguments of a call, and what is wrong with them; nothing is no arguments."""
+    """Return the arguments of a call, and what is wrong with them; an empty text means no arguments."""
     try:
         is_none = arguments is None or (isinstance(arguments, str) and not arguments.strip())
         args = {} if is_none else json.loads(arguments) if isinstance(arguments, str) else arguments
@@ -202,19 +202,19 @@ def _arguments_of(arguments: Any, clean: Clean) -> tuple[Mapping[str, Any], str]
 
 
 def blocks_in(message: Any, clean: Clean) -> tuple[Mapping[str, Any], ...]:
-    """Return what a provider wants back with calls: thoughts, fields of its own."""
+    """Return the data that a provider wants back with calls: thoughts and its own fields."""
     content = message.content if isinstance(message.content, list) else []
     blocks = [each for each in content if isinstance(each, Mapping)]
     is_plain = all(each.get("type") in _PLAIN and "extras" not in each for each in blocks)
     own = {name: value for name, value in message.additional_kwargs.items() if name not in _NO_REST and value}
     rest = [{"type": _REST, "value": own}] if own else []
-    with suppress(ValueError, RecursionError):  # what is not JSON cannot go back
+    with suppress(ValueError, RecursionError):  # only JSON can be sent back
         return tuple(each_text([*([] if is_plain else blocks), *rest], clean))
     return ()
 
 
 def from_blocks(blocks: Sequence[Mapping[str, Any]]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """Return the content and the further fields of a message that `blocks_in` kept."""
+    """Return the content and extra fields of a message that `blocks_in` kept."""
     content = each_text(blocks, str)
     own = [each["value"] for each in content if each.get("type") == _REST]
     return [each for each in content if each.get("type") != _REST], own[0] if own else {}

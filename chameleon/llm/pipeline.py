@@ -1,7 +1,7 @@
-"""One call of a model, from top to bottom.
+"""One model call from start to finish.
 
-Wait for the same question in flight; look into the response store; take the call from the budget; ask, as
-often as that may help and as long as the run lasts; record the reply; ask for more room where it was cut off.
+Wait for the same question in flight, look in the response store, take the call from the budget, ask (again,
+if that may help and the run has time), record the reply, and ask for more room if it was cut off.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ from chameleon.llm.store import ResponseStore
 from chameleon.usage import UNKNOWN, Meter, Usage, current_recorder
 
 _log = logging.getLogger("chameleon")
-_MOST_AT_ONCE = 32
-MAX_RETRY_AFTER_S = 60.0  # that a provider may have us wait
+_MAX_PARALLEL_REQUESTS = 32
+MAX_RETRY_AFTER_S = 60.0  # the longest wait that a provider may ask for
 MAX_BACKOFF_S = 30.0
 Requests = Sequence[ModelRequest]
 
 
 @dataclass(frozen=True, slots=True)
 class CallContext:
-    """What a run gives to a call: its meter, when its time ends (monotonic clock), and who hears the text."""
+    """The run's context of a call: its meter, its deadline (monotonic clock), and the stream for the text."""
 
     meter: Meter
     ends: float
@@ -47,7 +47,7 @@ class CallContext:
 
 
 class Pipeline:
-    """Answers requests to one connected model and its views. Raises `ModelError` for wrong `retries`."""
+    """Answers requests to one connected model and its views. Raises `ModelError` for invalid `retries`."""
 
     sleep = staticmethod(bridge.sleep)
 
@@ -55,7 +55,7 @@ class Pipeline:
         self, connection: Connection, store: ResponseStore | None, retries: int, timeout: float
     ) -> None:
         if type(retries) is not int or retries < 0:
-            raise ModelError(f"retries is {str(retries)[:40]!r}", hint="Give a whole number from 0 on.")
+            raise ModelError(f"retries is {str(retries)[:40]!r}", hint="Use an integer of 0 or more.")
         self.connection = connection
         client = connection.client
         self._store = store if client.has_name else None
@@ -63,28 +63,28 @@ class Pipeline:
         if store is not None and store.mode != "off" and is_unnamed:
             _log.warning("replies of %s are not recorded: it does not report a model name", connection.name)
         self._retries, self._timeout = retries, timeout
-        self._flights: dict[Any, tuple[Future[list[Reply] | None], int]] = {}  # with the thread of who asks
+        self._flights: dict[Any, tuple[Future[list[Reply] | None], int]] = {}  # with the thread of the caller
         self._lock = threading.Lock()
         self._warned: set[str] = set()
 
     def answer_samples(self, requests: Requests) -> list[Reply | BaseException]:
-        """Answer several samples of one question, in one request where the provider offers that."""
+        """Answer several samples of one question, in one request if the provider supports it."""
         by_sample: dict[int, Reply | BaseException] = {
             each.sample: reply for each in requests if (reply := self._stored(each)) is not None
         }
         missing = [each for each in requests if each.sample not in by_sample]
         size = self.connection.samples_at_once(missing[0]) if len(missing) > 1 else 1
         groups = [missing[start : start + size] for start in range(0, len(missing), size)]
-        for _ in range(2):  # a server may give fewer samples than it was asked for
+        for _ in range(2):  # a server may return fewer samples than requested
             for group, replies in zip(groups, self.answer_each(groups), strict=True):
                 by_sample |= {each.sample: reply for each, reply in zip(group, replies, strict=False)}
             groups = [[each] for each in missing if each.sample not in by_sample]
         return [by_sample[each.sample] for each in requests]
 
     def answer_each(self, groups: Sequence[Requests]) -> list[Sequence[Reply | BaseException]]:
-        """Answer several groups of samples at once, each in one request: with replies, or what was raised."""
+        """Answer several groups of samples at once, each in one request; return replies or exceptions."""
         answered = bridge.each(
-            [partial(self.answer, group) for group in groups], _MOST_AT_ONCE, "chameleon-ask"
+            [partial(self.answer, group) for group in groups], _MAX_PARALLEL_REQUESTS, "chameleon-ask"
         )
         return [
             [replies] * len(group) if isinstance(replies, BaseException) else replies
@@ -92,9 +92,9 @@ class Pipeline:
         ]
 
     def answer(self, requests: Requests, hear: Hear | None = None) -> list[Reply]:
-        """Answer samples of one question that go into one request; the same question in flight is asked once.
+        """Answer samples of one question in one request; a question already in flight is not asked again.
 
-        `hear` is called with a single sample's text as it comes. Raises `BudgetExceeded` and `StoreError`.
+        `hear` receives a single sample's text as it arrives. Raises `BudgetExceeded` and `StoreError`.
         """
         recorder = current_recorder()
         meter = Meter() if recorder is None else recorder.meter
@@ -119,7 +119,7 @@ class Pipeline:
                 in_flight, owner = self._flights.setdefault(key, (future, thread))
             if in_flight is future:
                 break
-            if owner == thread and not bridge.is_bridged():  # it would wait for itself
+            if owner == thread and not bridge.is_bridged():  # otherwise it would wait for itself
                 return self._answer_now(requests, context)
             try:
                 shared = bridge.result(
@@ -132,7 +132,7 @@ class Pipeline:
         shareable: list[Reply] | None = None
         try:
             replies = self._answer_now(requests, context)
-            # The end of one run's budget is nobody else's: whoever waits asks for itself.
+            # One run's spent budget does not affect others: callers that wait then ask for themselves.
             is_shared = not any(isinstance(reply.error, BudgetExceeded) for reply in replies)
             shareable = replies if is_shared else None
             return replies
@@ -142,7 +142,7 @@ class Pipeline:
             future.set_result(shareable)
 
     def _answer_now(self, requests: Requests, context: CallContext) -> list[Reply]:
-        """Return the recorded reply of one sample, else ask; what is cut off is asked for with more room."""
+        """Return the recorded reply of one sample, else ask; retry a cut-off reply with more room."""
         if len(requests) == 1 and (stored := self._stored(requests[0])) is not None:
             return [stored]
         fitted = self.connection.fit(requests[0])
@@ -153,17 +153,17 @@ class Pipeline:
             fitted = self.connection.fit(requests[0], widened)
             if not cut or fitted.limit <= limit:
                 break
-            limit, asked = fitted.limit, [requests[place] for place in cut]
+            limit, retried = fitted.limit, [requests[place] for place in cut]
             try:
-                wider = self._ask_in_budget(asked, fitted, context)
+                wider = self._ask_in_budget(retried, fitted, context)
             except BudgetExceeded as problem:
-                wider = self._failed(asked, problem, Usage())
+                wider = self._failed(retried, problem, Usage())
             for place, reply in zip(cut, wider, strict=False):
                 replies[place] = replies[place].with_more_room(reply, widened)
             kept = [replies[place] for place in cut]
             cut = [
                 place
-                for place, request, reply in zip(cut, asked, kept, strict=True)
+                for place, request, reply in zip(cut, retried, kept, strict=True)
                 if request.lacks_room(reply) and reply.widened <= widened
             ]
         for request, reply in zip(requests, replies, strict=False):
@@ -172,7 +172,7 @@ class Pipeline:
         return replies
 
     def _ask_in_budget(self, requests: Requests, fitted: Fitted, context: CallContext) -> list[Reply]:
-        """Take a request from the budget before it is made, and book what it really took."""
+        """Reserve budget for a request before sending it, then settle with its actual usage."""
         started, spent = time.monotonic(), Usage(calls=1)
         context.meter.reserve()
         try:
@@ -187,13 +187,13 @@ class Pipeline:
         ]
 
     def doubt(self, request: ModelRequest) -> None:
-        """Have the store ask for the reply again: nothing came of it."""
+        """Mark the stored reply as doubtful, because it was of no use, so that it is requested again."""
         if self._store is not None:
             with suppress(StoreError):
                 self._store.doubt(request)
 
     def _stored(self, request: ModelRequest) -> Reply | None:
-        """Return the recorded reply, or the error of a replay without one; None to ask the model."""
+        """Return the recorded reply, the error of a replay without one, or None to ask the model."""
         if self._store is None:
             return None
         try:
@@ -204,13 +204,13 @@ class Pipeline:
             return None
         reply = Reply.from_record(request.model, record)
         if request.lacks_room(reply) and not reply.widened and self._store.mode == "auto":
-            return None  # whoever asked for it took it as it was
+            return None  # its caller accepted it cut off
         if reply.dropped and not self.connection.allow_dropped:
             return replace(reply, error=self.connection.refused(reply.dropped, request.params))
         return reply
 
     def _ask(self, requests: Requests, fitted: Fitted, context: CallContext) -> tuple[list[Reply], int]:
-        """Ask in one request, again where that may help and the run's time allows it; count the attempts."""
+        """Ask in one request, retrying if that may help and time allows; return replies and attempts."""
         ends, attempts = context.ends, 0
         while True:
             started, attempts = self._take_turn(ends), attempts + 1
@@ -231,20 +231,20 @@ class Pipeline:
                 return self._failed(requests, failure.error, Usage(calls=1)), attempts
             if attempts == 1:
                 wait = min(failure.retry_after or 0.0, MAX_RETRY_AFTER_S)
-                when = f" in {wait:.0f} s, as it asks" if wait >= 1 else ""
-                reason = failure.reason or "no reason known"
+                when = f" in {wait:.0f} s, as requested" if wait >= 1 else ""
+                reason = failure.reason or "unknown reason"
                 self._warn(f"{self.connection.name} does not answer ({reason}); trying again{when}")
             self.sleep(seconds)
 
     def _take_turn(self, ends: float) -> float:
-        """Wait until the model may be asked, or time is over; return the time by then (monotonic clock)."""
+        """Wait until the model may be asked or time runs out; return the current time (monotonic clock)."""
         while (seconds := self.connection.pace.turn()) > 0 and time.monotonic() < ends:
-            seconds *= random.uniform(1.0, 1.25)  # noqa: S311 - those that wait do not begin all at once
+            seconds *= random.uniform(1.0, 1.25)  # noqa: S311 - spreads out callers that wait
             self.sleep(min(seconds, ends - time.monotonic()))
         return time.monotonic()
 
     def _attempt(self, requests: Requests, fitted: Fitted, context: CallContext, seconds: float) -> Outcome:
-        """Make one request, record what is whole even if it is late. Raises `TooLate` after those seconds."""
+        """Make one request; record complete replies even if late. Raises `TooLate` after `seconds`."""
         tell = context.stream.begin() if context.stream else None
 
         def send() -> Outcome:
@@ -258,14 +258,14 @@ class Pipeline:
 
         if seconds > self._timeout and self.connection.ends_in_time:
             return send()
-        # The client's own timeout is one for each read: a server may send a byte at a time.
+        # The client's own timeout is per read, and a server may send one byte at a time.
         return within(min(self._timeout, seconds), send)
 
     def _wait_before_retry(self, attempts: int, failure: CallFailure) -> float:
-        """Return the seconds until the next attempt, no fewer than the provider asks for, up to a minute.
+        """Return the seconds until the next attempt: at least what the provider asks for, up to a minute.
 
-        The wait doubles from half a second on. Half of it is random, so that many callers do not return at
-        once. After a 429 all callers of the model wait.
+        The wait starts at half a second and doubles. Half of it is random, so that many callers do not come
+        back at once. After a 429, all callers of the model wait.
         """
         seconds = min(0.5 * 2.0 ** (attempts - 1), MAX_BACKOFF_S) * random.uniform(0.5, 1.0)  # noqa: S311
         if failure.retry_after is not None:
@@ -276,7 +276,7 @@ class Pipeline:
         return seconds
 
     def _failed(self, requests: Requests, error: ChameleonError, usage: Usage) -> list[Reply]:
-        """Return a reply with the error for each request; the first of them bears the cost."""
+        """Return a reply with the error for each request; only the first has the cost."""
         reply = Reply("", "", usage, attempts=0, model=self.connection.name, error=error)
         return [reply] + [reply.unpaid() for _ in requests[1:]]
 
@@ -284,13 +284,13 @@ class Pipeline:
         ended = meter.first_to_end
         limit = f"its budget of {ended.budget.seconds or 0.0:g} seconds"
         return BudgetExceeded(
-            f"the {ended.place or 'run'} reached {limit} before {self.connection.name} had answered",
+            f"the {ended.place or 'run'} reached {limit} before {self.connection.name} answered",
             where=ended.place,
             hint="Raise budget.seconds in the inventory.",
         )
 
     def _record(self, request: ModelRequest, reply: Reply) -> None:
-        """Record a reply; a store that fails must not lose one that is paid for."""
+        """Record a reply; if the store fails, a paid reply must not be lost."""
         if self._store is None or reply.error is not None:
             return
         try:
@@ -299,7 +299,7 @@ class Pipeline:
             self._warn("replies are not recorded", f": {error}")
 
     def _warn(self, reason: str, details: str = "") -> None:
-        """Log a warning once for each reason: many calls may wait for one server."""
+        """Log a warning once per reason, because many calls may wait for one server."""
         with self._lock:
             is_new = reason not in self._warned
             self._warned.add(reason)

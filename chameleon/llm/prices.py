@@ -1,4 +1,4 @@
-"""What calls cost: by the prices that an inventory gives, else by those of the package `genai-prices`."""
+"""The cost of calls, from an inventory's prices or from the package `genai-prices`."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from chameleon.lazy import cached_property
 from chameleon.usage import Usage
 
 Prices = Sequence[float]
-"""US dollars for a million input tokens, output tokens and, where it differs, cached input tokens."""
+"""US dollars per million input tokens, output tokens and, if different, cached input tokens."""
 
-# What genai-prices calls the providers of LangChain, where it calls them something else.
+# Names in genai-prices of LangChain's providers, where they differ.
 _PROVIDERS: Mapping[str, str] = {
     "google_genai": "google",
     "google_vertexai": "google",
@@ -27,15 +27,15 @@ _PROVIDERS: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Pricing:
-    """The prices of "provider:model": those that are given, else its provider's, behind a gateway as well."""
+    """The prices of "provider:model": those set by the user, else its provider's, even behind a gateway."""
 
     model: str
     given: Prices | None = None
 
     def cost(self, usage: Usage, cache_written: int | None = None) -> float | None:
-        """Return the US dollars for one reply; None where tokens or prices are not known.
+        """Return the US dollars for one reply, or None if tokens or prices are unknown.
 
-        `cache_written` tokens of its input were put into the provider's cache.
+        `cache_written` is how many of its input tokens were written to the provider's cache.
         """
         if usage.input_tokens is None or usage.output_tokens is None:
             return None
@@ -57,18 +57,18 @@ class Pricing:
                 cache_write_tokens=cache_written,
             )
             price = model.calc_price(tokens, provider, genai_request_timestamp=datetime.now(UTC))
-        except (LookupError, ValueError):  # a kind of token that the list does not have
+        except (LookupError, ValueError):  # a kind of token missing from the list
             return None
         return float(price.total_price)
 
     @cached_property
     def _of_list(self) -> Any:
-        """Look the model up in the list, once: that takes longer than to sum up a reply."""
+        """Look up the model in the list once, because that is slower than pricing a reply."""
         try:
             from genai_prices import data_snapshot
 
             provider, _, name = self.model.partition(":")
             listed = _PROVIDERS.get(provider, provider)
             return data_snapshot.get_snapshot().find_provider_model(name, None, listed, None)
-        except (ImportError, LookupError):  # a model that the list does not have
+        except (ImportError, LookupError):  # a model missing from the list
             return None

@@ -1,4 +1,4 @@
-"""Which providers there are, how their models are named, and where their servers are."""
+"""The providers, the names of their models, and the addresses of their servers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from chameleon.text import nearest, redact
 OPENAI = "https://api.openai.com/v1"
 DUMMY_KEY = "not-needed"
 
-# Settings of the connection rather than of a request: they stay out of the response store and of logs.
+# Settings of the connection, not of a request: they are kept out of the response store and logs.
 _OF_CONNECTION = re.compile(
     r"^(azure|aws|openai_api|openai_proxy|anthropic_api|google_api|vertex)_?"
     r"|(^|_)(api_?key|base_url|token|secret|password|credentials?|headers|client|clients|proxy|endpoint|query"
@@ -33,11 +33,11 @@ _ADDRESS_VARIABLE = re.compile(r"_(BASE_URL|API_BASE|API_URL|ENDPOINT|HOST)$")
 
 @dataclass(frozen=True, slots=True)
 class ModelProvider:
-    """What `models.yaml` says of a LangChain provider; the rest is LangChain's business.
+    """The facts in `models.yaml` about a LangChain provider; LangChain handles the rest.
 
-    - `package`: the distribution to install, with its bounds where we know them.
-    - `keys`: the variables of which one must be set.
-    - `timeouts`: whether the client takes `timeout` and `max_retries`.
+    - `package`: the distribution to install, with version bounds if known.
+    - `keys`: environment variables, one of which must be set.
+    - `timeouts`: whether the client has `timeout` and `max_retries`.
     """
 
     package: str
@@ -47,20 +47,20 @@ class ModelProvider:
 
 @cache
 def providers() -> Mapping[str, ModelProvider]:
-    """Return the providers that a model may name, in the order in which their keys are looked for."""
+    """Return the providers that a model may name, in the order in which their keys are checked."""
     return {name: ModelProvider(**facts) for name, facts in section("providers").items()}
 
 
 def belongs_to_connection(param: str) -> bool:
-    """Tell whether a parameter is a setting of the client (a key, an address) and not of one request."""
+    """Return whether a parameter is a setting of the client (a key, an address), not of one request."""
     return _OF_CONNECTION.search(param) is not None
 
 
 def full_name(model: str, environ: Mapping[str, str] = os.environ) -> str:
     """Write a model's name in full: "gpt-4.1-mini" is "openai:gpt-4.1-mini".
 
-    A bare name belongs to OpenAI, or to the OpenAI-compatible server that `OPENAI_BASE_URL` names, whose
-    models may hold colons. Raises `NoModel` for a provider that does not exist, naming the nearest.
+    A bare name belongs to OpenAI, or to the OpenAI-compatible server in `OPENAI_BASE_URL`, whose model names
+    may contain colons. Raises `NoModel` for an unknown provider, with the nearest one.
     """
     provider, colon, name = model.strip().partition(":")
     if not colon:
@@ -72,7 +72,7 @@ def full_name(model: str, environ: Mapping[str, str] = os.environ) -> str:
         if not name.strip():
             raise NoModel(f"{model!r} names no model", hint=f"Write {provider}:MODEL.")
         return f"{known}:{name.strip()}"
-    if base_url(environ) or provider == "ft":  # OpenAI's fine-tuned models are called ft:…
+    if base_url(environ) or provider == "ft":  # OpenAI's fine-tuned models are named ft:…
         return f"openai:{model.strip()}"
     near = difflib.get_close_matches(known, providers(), n=1)
     hint = f"Did you mean {near[0]}:{name}?" if near else nearest(known, providers())
@@ -85,16 +85,16 @@ def base_url(environ: Mapping[str, str] = os.environ) -> str:
 
 
 def is_openai_itself(address: str) -> bool:
-    """Tell whether an address is OpenAI's own, or Azure's, rather than that of a compatible server."""
+    """Return whether an address is OpenAI's own or Azure's, not that of a compatible server."""
     try:
         host = urlsplit(address).hostname
-    except ValueError:  # not an address, as a request to it will say
+    except ValueError:  # not an address; a request to it reports that
         return False
     return f".{host or ''}".endswith((".openai.com", ".azure.com"))
 
 
 def authorized(address: str, key: str | None) -> tuple[str, str]:
-    """Return an address without its login, and the Authorization header of its login, or else of the key."""
+    """Return an address without its login, and the Authorization header for its login or else the key."""
     parts = urlsplit(address)
     login, at, host = parts.netloc.rpartition("@")
     header = f"Basic {b64encode(unquote(login).encode()).decode()}" if at else f"Bearer {key}" if key else ""
@@ -102,10 +102,10 @@ def authorized(address: str, key: str | None) -> tuple[str, str]:
 
 
 def own_server(provider: str, settings: Mapping[str, Any], environ: Mapping[str, str] = os.environ) -> str:
-    """Return the address of a server that is not the provider's own, as scheme, host, port and path; else "".
+    """Return the address of a server that is not the provider's own (scheme, host, port and path), else "".
 
-    It comes from the settings or from the variables that clients read, such as ANTHROPIC_BASE_URL. It tells
-    recorded replies apart, so it holds neither login nor query. Raises `NoModel` for anything else.
+    It comes from the settings or from the variables that clients read, such as ANTHROPIC_BASE_URL. It
+    identifies recorded replies, so it has no login and no query. Raises `NoModel` for an invalid address.
     """
     addresses = [settings[name] for name in settings if _ADDRESS_SETTING.search(name) and settings[name]]
     if not addresses and provider == "openai":
@@ -118,7 +118,7 @@ def own_server(provider: str, settings: Mapping[str, Any], environ: Mapping[str,
             environ[name] for name in named if name.split("_")[0] in begins and environ[name].strip()
         ]
     address = str(addresses[0]).strip() if addresses else ""
-    if address and "//" not in address:  # as OLLAMA_HOST may be
+    if address and "//" not in address:  # OLLAMA_HOST may have no scheme
         address = f"http://{address}"
     try:
         parts = urlsplit(address)
@@ -131,13 +131,13 @@ def own_server(provider: str, settings: Mapping[str, Any], environ: Mapping[str,
 
 
 def package_is_here(provider: str) -> bool:
-    """Tell whether the packages are installed that a provider's models need; nothing is imported."""
+    """Return whether the packages for a provider's models are installed, importing nothing."""
     package = re.split(r"[<>=!~]", providers()[provider].package)[0]
     return all(find_spec(name) is not None for name in ("langchain", package.replace("-", "_")))
 
 
 def secrets_in(settings: Mapping[str, Any]) -> list[str]:
-    """Return the secret strings among a client's settings, to be taken out of messages."""
+    """Return the secret strings among a client's settings, to remove from messages."""
     secrets = []
     for name, value in settings.items():
         if isinstance(value, Mapping):

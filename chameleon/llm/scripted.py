@@ -1,4 +1,4 @@
-"""A chat model that replies from a script: for tests, demonstrations and dry runs."""
+"""A chat model that replies from a script, for tests, demonstrations and dry runs."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ _ROLES = {"human": "user", "ai": "assistant"}
 
 
 class ScriptedModel(BaseChatModel):
-    """Gives the script's replies in order, then raises `ScriptExhausted`.
+    """Returns the script's replies in order, then raises `ScriptExhausted`.
 
     The script is a list, or a function of the messages (pairs of role and text). A reply is a text, an
-    exception to raise, or a mapping with `text` and, as wanted, `finish`, `input_tokens`, `output_tokens`,
+    exception to raise, or a mapping with `text` and optionally `finish`, `input_tokens`, `output_tokens`,
     `cached_tokens`, `reasoning_tokens` and `cost`; or with `tool_calls`, each with `name` and `args` (an
-    object, or a text that is not JSON), with its text or without. `requests` keeps the messages of every
+    object, or a text that is not JSON), with or without its text. `requests` keeps the messages of every
     request; it is safe to use from many threads.
 
         llm = LLM.connect(ScriptedModel(["Paris", "4"]))
 
-    It takes tools where `tools` says so; by default, where a reply calls one, or the script is a function.
+    It accepts tools if `tools` is true; by default, if a reply calls one or the script is a function.
     """
 
     model_name: str = "script"
@@ -56,7 +56,7 @@ class ScriptedModel(BaseChatModel):
 
     @classmethod
     def from_file(cls, path: str | Path) -> ScriptedModel:
-        """Read a script of JSON lines, each a text or a mapping; raise `InputError` naming a bad line."""
+        """Read a script of JSON lines, each a text or a mapping. Raises `InputError` naming a bad line."""
         file, replies = Path(path), list[ScriptedReply]()
         try:
             lines = file.read_text(encoding="utf-8").splitlines()
@@ -94,7 +94,7 @@ class ScriptedModel(BaseChatModel):
         return LangSmithParams(ls_provider="scripted", ls_model_name=self.model_name, ls_model_type="chat")
 
     def bind_tools(self, tools: Any, **kwargs: Any) -> Any:
-        """Take tools, where the script does."""
+        """Accept tools if the script does."""
         if not self.profile:
             raise NotImplementedError
         return self.bind(tools=tools, **kwargs)
@@ -117,14 +117,14 @@ class ScriptedModel(BaseChatModel):
         else:
             count = len(self._script)
             what = f"the script holds {count} {'reply' if count == 1 else 'replies'}"
-            raise ScriptExhausted(f"{what}, and reply {number + 1} was asked for", where=self.model_name)
+            raise ScriptExhausted(f"{what}, but reply {number + 1} was requested", where=self.model_name)
         if isinstance(reply, Exception):
             raise reply
         return ChatResult(generations=[ChatGeneration(message=_message(reply))])
 
 
 def _asked_text(message: BaseMessage) -> str:
-    """Return a message's text as it was asked with: also calls of tools, and what they gave."""
+    """Return a message's text in the form it was sent, including tool calls and their results."""
     text = _text(message.content)
     if isinstance(message, AIMessage) and message.tool_calls:
         calls = [ToolCall(each["name"], each["args"], each["id"] or "") for each in message.tool_calls]

@@ -1,4 +1,4 @@
-"""Keep model replies in a file, so that a run can be repeated without asking again."""
+"""Cache model replies in a file, so that a run can be repeated without asking again."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from chameleon.text import one_line, shared_start
 Mode = Literal["off", "record", "replay", "auto"]
 T = TypeVar("T")
 
-# `prompt` is the digest of the messages, under which other settings of one prompt are found; `length` that of
-# the messages, since near misses are looked for among prompts of like length.
+# `prompt` is a digest of the messages, to find other settings for one prompt; `length` is their length,
+# because near misses are searched among prompts of similar length.
 _KIND = Kind(
     "response store",
     "replies",
@@ -34,7 +34,7 @@ _KIND = Kind(
     ),
 )
 _REPLACE = "INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?, ?, ?, ?)"
-_MOST_NEAR = 100
+_MAX_NEAR_PROMPTS = 100
 _WINDOW = 60
 _UNSET = object()
 
@@ -42,14 +42,14 @@ _UNSET = object()
 class ResponseStore:
     """Replies by request, in one SQLite file that threads and processes may share.
 
-    Modes: `auto` looks first and records what is new; `record` always asks and records; `replay` never
-    asks, and raises `ReplayMiss` where a reply is missing; `off` does nothing. The key is the provider, the
-    model, the messages, the parameters, the schema, the sample index, so that the samples of one question
-    stay different, and the server's address where it is not the provider's own, so that servers are not
-    mixed up. A replay elsewhere works: what is recorded for another address is taken if one alone has it.
+    Modes: `auto` looks first and records new replies; `record` always asks and records; `replay` never asks,
+    and raises `ReplayMiss` if a reply is missing; `off` does nothing. The key is the provider, the model, the
+    messages, the parameters, the schema, the sample index (so that samples of one question stay different),
+    and the server's address unless it is the provider's own. A replay elsewhere works: a reply recorded for
+    another address is used if only one address has it.
 
-    `place` is its absolute path, None for the user's own store, which `default` opens. A file that cannot be
-    used raises `StoreError`, when it is opened or later.
+    `place` is its absolute path, or None for the user's own store, which `default` opens. A file that cannot
+    be used raises `StoreError`, when it is opened or later.
     """
 
     def __init__(self, path: str | Path, mode: Mode = "auto") -> None:
@@ -67,8 +67,8 @@ class ResponseStore:
     def default(cls, mode: Mode = "auto") -> ResponseStore:
         """Open the user's own store: `CHAMELEON_STORE`, else a file in `~/.cache/chameleon`.
 
-        The variable is a path or "off". Where the file cannot be written to, a warning is logged and nothing
-        is recorded.
+        The variable is a path or "off". If the file cannot be written to, a warning is logged and nothing is
+        recorded.
         """
         opened = open_default(_KIND, "responses.sqlite", lambda place: cls(place, mode), must=mode != "auto")
         store = cls(os.devnull, "off") if opened is None else opened
@@ -76,7 +76,7 @@ class ResponseStore:
         return store
 
     def get(self, request: ModelRequest) -> dict[str, Any] | None:
-        """Return the recorded reply, None to ask the model. Raises `ReplayMiss` in replays, `StoreError`."""
+        """Return the recorded reply, or None to ask. Raises `ReplayMiss` in replays, `StoreError`."""
         if self.mode in ("off", "record"):
             return None
         rows = self._store.rows("read", "SELECT reply FROM replies WHERE key = ?", (request.key,))
@@ -89,21 +89,21 @@ class ResponseStore:
         of_prompt = "SELECT model, settings, reply FROM replies WHERE prompt = ?"
         same = self._store.rows("read", of_prompt, (_digest(messages),))
         recorded = [({"model": name, **self._read(settings, dict)}, reply) for name, settings, reply in same]
-        asked = json.loads(json.dumps({"model": request.model, **request.settings}))
-        elsewhere = [reply for known, reply in recorded if not _differing(asked, known) - {"base_url"}]
+        wanted = json.loads(json.dumps({"model": request.model, **request.settings}))
+        elsewhere = [reply for known, reply in recorded if not _differing(wanted, known) - {"base_url"}]
         if len(elsewhere) == 1:
             return self._read(elsewhere[0], dict)
         if recorded:
-            what = _other_settings(asked, [known for known, _ in recorded])
+            what = _other_settings(wanted, [known for known, _ in recorded])
         else:
             like = "SELECT messages FROM replies ORDER BY abs(length - ?) LIMIT ?"
-            near = self._store.rows("read", like, (len(messages), _MOST_NEAR))
+            near = self._store.rows("read", like, (len(messages), _MAX_NEAR_PROMPTS))
             what = _other_prompt(_flat(request.messages), [_flat(self._read(row, list)) for (row,) in near])
         hint = "Record it with the store in mode auto."
         raise ReplayMiss(what, where=str(self.path), hint=hint, code="no-replay")
 
     def put(self, request: ModelRequest, reply: Mapping[str, Any]) -> None:
-        """Record a reply, replacing an earlier one; raise `StoreError` when it cannot be written."""
+        """Record a reply, replacing an earlier one. Raises `StoreError` if it cannot be written."""
         if self.mode in ("off", "replay"):
             return
         messages, settings = json.dumps(request.messages), json.dumps(request.settings, sort_keys=True)
@@ -113,7 +113,7 @@ class ResponseStore:
         )
 
     def doubt(self, request: ModelRequest) -> None:
-        """Ask again for this reply from now on, except in replays: nothing came of it."""
+        """Mark this reply so that it is requested again, except in replays, because it was of no use."""
         for (reply,) in self._store.rows("read", "SELECT reply FROM replies WHERE key = ?", (request.key,)):
             self.put(request, {**self._read(reply, dict), "doubted": True})
 
@@ -123,7 +123,7 @@ class ResponseStore:
         return int(self._store.rows("read", "SELECT count(*) FROM replies")[0][0])
 
     def latest_model(self, address: str = "") -> str | None:
-        """Return the model recorded last, at this address if there is one; None for an empty store."""
+        """Return the model recorded last, at this address if possible; None for an empty store."""
         if self.mode == "off":
             return None
         latest = "SELECT model, settings FROM replies GROUP BY model, settings ORDER BY max(rowid) DESC"
@@ -133,11 +133,11 @@ class ResponseStore:
         return next(here, rows[0][0] if rows else None)
 
     def _read(self, text: Any, kind: type[T]) -> T:
-        """Read what a row holds as JSON. Raises `StoreError` where that is damaged."""
+        """Parse the JSON of a row. Raises `StoreError` if it is damaged."""
         with suppress(ValueError, TypeError, RecursionError):
             if isinstance(value := json.loads(text), kind):
                 return value
-        hint = f"Name another store ({_KIND.variable})."
+        hint = f"Use another store ({_KIND.variable})."
         raise StoreError("a recorded reply is damaged", where=str(self.path), hint=hint)
 
 
@@ -146,7 +146,7 @@ def _digest(text: str) -> str:
 
 
 def _other_settings(asked: Mapping[str, Any], recorded: Sequence[Mapping[str, Any]]) -> str:
-    """Say in which settings a request differs from the nearest that is recorded for its prompt."""
+    """Say in which settings a request differs from the nearest one recorded for its prompt."""
     nearest = min(recorded, key=lambda known: len(_differing(asked, known)))
     names = sorted(_differing(asked, nearest))
     each = (f"{name} {_shown(nearest, name)} (asked: {_shown(asked, name)})" for name in names)
@@ -154,7 +154,7 @@ def _other_settings(asked: Mapping[str, Any], recorded: Sequence[Mapping[str, An
 
 
 def _other_prompt(prompt: str, recorded: Sequence[str]) -> str:
-    """Say that nothing is recorded for a prompt, and where it parts from the nearest that is."""
+    """Say that nothing is recorded for a prompt, and where it differs from the nearest recorded one."""
     nearest = max(recorded, key=lambda text: shared_start(prompt, text), default="")
     start = max(0, shared_start(prompt, nearest) - _WINDOW // 2)
     shown, near = (
@@ -165,7 +165,7 @@ def _other_prompt(prompt: str, recorded: Sequence[str]) -> str:
 
 
 def _differing(one: Mapping[str, Any], other: Mapping[str, Any]) -> set[str]:
-    """Return the names of the settings that tell two requests apart."""
+    """Return the names of the settings in which two requests differ."""
     return {name for name in {*one, *other} if one.get(name, _UNSET) != other.get(name, _UNSET)}
 
 

@@ -1,7 +1,7 @@
-"""Thoughts and marks of chat templates in the text of a reply: they are no part of what a model says.
+"""Remove thoughts and chat-template marks from the text of a reply: they are not part of the answer.
 
-Servers without a parser for the model leave them there: `<think>` and its kin, Mistral's `[THINK]`, Kimi's
-`◁think▷`, the channels of harmony (gpt-oss), and the token that ends a turn.
+Servers without a parser for the model leave them in the text: `<think>` and similar, Mistral's `[THINK]`,
+Kimi's `◁think▷`, the channels of harmony (gpt-oss), and the token that ends a turn.
 """
 
 from __future__ import annotations
@@ -20,48 +20,48 @@ _AT_END = ("</s>", "[/INST]")
 _MENTION = re.compile(r"\s*(?:and|or|,|/)\s*")
 _PREFACE = re.compile(r"\s*(?:[^\W\d]+\W+){0,2}[^\W\d]+\s*[.!,:…]\s*")  # "Sure."
 _BEGUN = re.compile(r"<[^<>\n]{0,40}|<\|channel\|>[^<]{0,60}(?:<[^<>]{0,12})?|\[[^\]\n]{0,7}|◁[^▷\n]{0,8}")
-MARKS, _LONGEST_TAG = "<[◁", 100  # what tags begin with; characters
+MARKS, _MAX_TAG_CHARS = "<[◁", 100  # MARKS: the first characters of tags
 
 
 def spoken(text: str) -> str:
-    """Return a reply without its thoughts, wherever they stand, and without marks of a chat template.
+    """Return a reply without its thoughts, wherever they are, and without marks of a chat template.
 
-    Thoughts that are never closed count where they begin a line, or go on over one; a close alone ends
-    thoughts that the prompt has opened; "<think> and </think>" are two words.
+    Unclosed thoughts count if they start a line or run past its end; a closing tag by itself ends thoughts
+    that the prompt opened; "<think> and </think>" are two words.
     """
-    said, begin, since = list[str](), 0, None
+    parts, begin, since = list[str](), 0, None
     for tag in _TAG.finditer(text):
         if since is not None:
             if not tag["closes"]:
                 continue
             if not _MENTION.fullmatch(text, since.end(), tag.start()):
-                said.append(text[begin : since.start()])
+                parts.append(text[begin : since.start()])
                 begin = tag.end()
             since = None
         elif tag["opens"]:
             since = tag
         elif tag["closes"] or not text[begin : tag.start()].strip():
-            said, begin = [] if tag["closes"] else said, tag.end()
-        else:  # the turn has ended; what follows is another one that the model made up
-            said.append(text[begin : tag.start()])
+            parts, begin = [] if tag["closes"] else parts, tag.end()
+        else:  # the turn ended; the model made up another one after it
+            parts.append(text[begin : tag.start()])
             begin = len(text)
             break
     rest = text[begin:]
     if since is not None:
         begins_line = not text[: since.start()].rpartition("\n")[2].strip()
-        if begins_line or said or "\n" in text[since.end() :]:
+        if begins_line or parts or "\n" in text[since.end() :]:
             rest = text[begin : since.start()]
-    if said and _PREFACE.fullmatch(said[0]) and re.search(r"\w", "".join([*said[1:], rest])):
-        said = said[1:]
-    whole = "".join([*said, rest])
+    if parts and _PREFACE.fullmatch(parts[0]) and re.search(r"\w", "".join([*parts[1:], rest])):
+        parts = parts[1:]
+    whole = "".join([*parts, rest])
     if (ended := whole.rstrip()).endswith(_AT_END):
         whole = ended[: -len(next(filter(ended.endswith, _AT_END)))].rstrip()
     return whole if begin == 0 and since is None else whole.lstrip()
 
 
 def settled(text: str) -> str:
-    """Return a text that still grows, without an end that may become a tag, or thoughts that are open."""
-    window = range(max(0, len(text) - _LONGEST_TAG), len(text))
+    """Return a growing text without an end that may become a tag, and without open thoughts."""
+    window = range(max(0, len(text) - _MAX_TAG_CHARS), len(text))
     end = next((each for each in window if text[each] in MARKS and _BEGUN.fullmatch(text, each)), len(text))
     *_, last = [None, *_TAG.finditer(text, 0, end)]
     return text[: last.start()] if last is not None and last["opens"] else text[:end]

@@ -1,4 +1,4 @@
-"""Tools that a model may call: how they are described to it, what it calls, and what they gave."""
+"""Tools that a model may call: their descriptions, the model's calls, and the results."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NO_PARAMETERS = {"type": "object", "properties": {}}
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A call of a tool. `fault` says why its arguments are no JSON object: `args` is empty then."""
+    """A tool call. `fault` says why its arguments are not a JSON object; `args` is then empty."""
 
     name: str
     args: Mapping[str, Any] = field(default_factory=dict)
@@ -33,15 +33,15 @@ class ToolCall:
 class CallingText(str):
     """An assistant's message that calls tools: `("assistant", CallingText("", reply.tool_calls))`.
 
-    As a string it is its text and a line of JSON for each call, without their ids: so it is logged and kept
-    in the response store. `blocks` are what the provider wants back as it was: thoughts with signatures.
+    As a string it is its text and a line of JSON per call, without their ids, which is how it is logged and
+    kept in the response store. `blocks` is data the provider wants back unchanged: thoughts with signatures.
     """
 
     text: str
     calls: tuple[ToolCall, ...]
     blocks: tuple[Mapping[str, Any], ...]
 
-    # Pickle makes it of the whole text alone, and sets its attributes then.
+    # Pickle creates it from the whole text only, and then sets its attributes.
     def __new__(
         cls, text: str, calls: Sequence[ToolCall] = (), blocks: Sequence[Mapping[str, Any]] = ()
     ) -> CallingText:
@@ -53,7 +53,7 @@ class CallingText(str):
 
 
 class ResultText(str):
-    """What a tool gave for a call, by the call's `id` and the tool's `name`: a message of the role "tool"."""
+    """A tool's result, with the call's `id` and the tool's `name`: a message of the role "tool"."""
 
     text: str
     id: str
@@ -66,7 +66,7 @@ class ResultText(str):
 
 
 def check_tools(tools: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], ...]:
-    """Return the tools as every provider takes them. Raises `ModelError` for one that some would refuse."""
+    """Return the tools in a form that all providers accept. Raises `ModelError` if some would refuse one."""
     checked: dict[str, dict[str, Any]] = {}
     for tool in tools:
         name, description = tool.get("name"), tool.get("description", "")
@@ -77,8 +77,8 @@ def check_tools(tools: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], ...
         if name in checked:
             raise ModelError(f"two tools have the name {name!r}")
         if not isinstance(parameters, Mapping) or parameters.get("type") != "object":
-            hint = 'Give a JSON schema with "type": "object".'
-            raise ModelError(f"the parameters of the tool {name} are no schema of an object", hint=hint)
+            hint = 'Use a JSON schema with "type": "object".'
+            raise ModelError(f"the parameters of the tool {name} are not the schema of an object", hint=hint)
         checked[name] = {"name": name, "description": description, "parameters": parameters}
         try:
             json.dumps(checked[name])
@@ -88,17 +88,17 @@ def check_tools(tools: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], ...
 
 
 def as_function(tool: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a tool in OpenAI's form, which every client of LangChain takes."""
+    """Return a tool in OpenAI's form, which every LangChain client accepts."""
     return {"type": "function", "function": dict(tool)}
 
 
 def wire_name(name: str) -> str:
-    """Return a name that servers take back: a model may have called a tool by one that they refuse."""
+    """Return a name that servers accept: a model may have called a tool by a name they refuse."""
     return re.sub(r"[^a-zA-Z0-9_-]", "_", name)[:64] or "_"
 
 
 def each_text(value: Any, change: Callable[[str], str]) -> Any:
-    """Return a JSON value with all its texts changed, names too. Raises `ValueError` for what is not JSON."""
+    """Apply a change to all texts of a JSON value, including names. Raises `ValueError` if it is not JSON."""
     if isinstance(value, str):
         return change(value)
     if isinstance(value, Mapping):

@@ -1,1 +1,1 @@
-"""Running a plan: what comes next, step by step, and who approves it."""
+"""Run a plan: decide the next step, run it, and ask for approval."""

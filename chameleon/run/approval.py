@@ -1,8 +1,8 @@
-"""Approval: which steps a person is to allow, what is shown for that, and which may not run at all.
+"""Approval: which steps need a person's approval, what the person sees, and which steps may not run at all.
 
-A step asks if its module does (`Module.requires_approval`). The executor asks before anything of a plan
-runs, or before each such step; question and answer are events, so a run without an answer is a log that
-resumes later.
+A step needs it if its module does (`Module.requires_approval`). The executor asks before anything of a plan
+runs, or before each of these steps. Question and answer are events, so a run without an answer can be resumed
+later from its log.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from chameleon.values import Room, freeze, to_json
 if TYPE_CHECKING:
     from chameleon.inventory import Inventory
 
-SHOWN_CHARS = 2_000  # of an argument, its beginning and its end; all of it where that is asked for
-SHOWN_MB = 16.0  # of the values of a step's references; a run bounds its arguments by budget.megabytes
+SHOWN_CHARS = 2_000  # of the start and end of an argument, unless `whole`
+SHOWN_MB = 16.0  # of a step's resolved references; a run limits them by budget.megabytes
 _BLANKS = re.compile(r" {3,}")
 
 
 @dataclass(frozen=True)
 class Request:
-    """What a person is asked to allow: these steps of the run that has come to `state`.
+    """A request for approval of these steps of the run at `state`.
 
-    `inventory` has their modules. `str()` writes one line a step and argument, with the values that
-    references have so far; nothing in it steers a terminal. Of a long value it shows the beginning and the
-    end, and `whole` all.
+    `inventory` has their modules. `str()` writes one line per step and argument, with the current values of
+    references; nothing in it can control a terminal. A long value is shortened in the middle, except in
+    `whole`.
     """
 
     steps: tuple[Step, ...]
@@ -49,21 +49,21 @@ class Request:
 
     @property
     def whole(self) -> str:
-        """Return the same with every value to its last character."""
+        """Return the same text with every value in full."""
         return "\n".join(line for step in self.steps for line in described(step, self.state, whole=True))
 
 
 Approve = Callable[[Request], bool | Awaitable[bool | None] | None]
-"""Answers a request: True allows its steps, False does not, None leaves the run waiting. May be async."""
+"""Answers a request: True approves its steps, False denies them, None keeps the run waiting. May be async."""
 
 
 def refuse(request: Request) -> bool:
-    """Allow nothing: the way of runs that nobody attends."""
+    """Deny everything, for unattended runs."""
     return False
 
 
 def described(step: Step, state: State, *, whole: bool = False) -> Iterator[str]:
-    """Yield the module of a step, then each argument, invisible characters escaped and blanks counted."""
+    """Yield the module of a step, then each argument with invisible characters escaped and blanks counted."""
     yield step.module
     done = set(state.executed_names)
     to_come = {each.module for each in takewhile(lambda each: each != step, state.pending)}
@@ -71,7 +71,7 @@ def described(step: Step, state: State, *, whole: bool = False) -> Iterator[str]
     for name, value in (step.args or {}).items():
         line = f"  {_written(name, whole=whole)[1:-1]}: {_written(value, whole=whole)}"
         if open_ones := ", ".join(map(str, references(value, to_come))):
-            line += f" (what comes of {open_ones})"
+            line += f" (the result of {open_ones})"
         elif any(references(value, done)):
             try:
                 value_now = freeze(filled(value, state), "the value of its arguments", room)
@@ -82,7 +82,7 @@ def described(step: Step, state: State, *, whole: bool = False) -> Iterator[str]
 
 
 def _written(value: Any, *, whole: bool) -> str:
-    """Write a value as JSON in one line: every invisible character escaped, and rows of blanks counted."""
+    """Write a value as JSON on one line, with invisible characters escaped and runs of blanks counted."""
     text = json.dumps(to_json(value), ensure_ascii=False)
     if not text.isprintable():
         text = "".join(each if each.isprintable() else json.dumps(each)[1:-1] for each in text)
@@ -94,29 +94,29 @@ def _written(value: Any, *, whole: bool) -> str:
 
 
 def held(state: State, inventory: Inventory, *, each: bool) -> tuple[Step, ...]:
-    """Return the pending steps that a person has not answered for: all of the plan, or with `each` the first.
+    """Return the pending steps that still need approval: all in the plan, or with `each` only the next one.
 
-    Steps that are waiting already are those.
+    If steps are already waiting, return those.
     """
     if state.asked:
         return state.asked
     answered = [*state.allowed, *state.denied]
-    found = []
+    steps = []
     for step in state.pending[:1] if each else state.pending:
         if step in answered:
             answered.remove(step)
         elif inventory.modules[step.module].requires_approval:
-            found.append(step)
-    return tuple(found)
+            steps.append(step)
+    return tuple(steps)
 
 
 def may_run(
     group: Sequence[Step], state: State, inventory: Inventory, before: Ran
 ) -> tuple[tuple[Step, ...], Failure | None]:
-    """Return the first steps of a group that may run; where none may, also why the first may not.
+    """Return the first steps of a group that may run; if none may, also why the first may not.
 
-    That is so where a person said no, nobody has said yes, or the run has run the module `max_runs` times,
-    what it ran `before` included.
+    A step may not run if a person denied it, nobody has approved it, or the run has used the module
+    `max_runs` times, counting its runs `before`.
     """
     answered, allowed = list(state.allowed), list[Step]()
     refused = NotApproved.__name__
@@ -125,13 +125,13 @@ def may_run(
         module = inventory.modules[step.module]
         times_run = ran.count(step.module) + before.get((step.module,), 0)
         if allowed and (module.requires_approval or _limits_inside(module)):
-            break  # it may wait, and must not run if one fails
+            break  # it may have to wait, and must not run if another step fails
         failure = None
         if step in state.denied or (module.requires_approval and step not in answered):
             failure = not_approved(step)
         elif module.max_runs is not None and times_run >= module.max_runs:
             times = "once" if module.max_runs == 1 else f"{module.max_runs:,} times"
-            what = f"it may run at most {times} in a run, and has"
+            what = f"it may run at most {times} in a run, and already has"
             failure = Failure("StepRejected", what, where=f"module {step.module}")
         if failure is not None:
             return tuple(allowed), None if allowed else failure
@@ -145,27 +145,27 @@ def may_run(
 
 
 def _limits_inside(module: Module) -> bool:
-    """Return whether an inventory that the module runs has steps that ask or are bounded, however deep."""
+    """Return whether the module runs an inventory whose steps need approval or are limited, at any depth."""
     within = module.inner.present.values() if isinstance(module, InnerRun) else ()
     return any(each.requires_approval or each.max_runs or _limits_inside(each) for each in within)
 
 
 def answer_of(approve: Approve | None, request: Request) -> bool | None:
-    """Return what a person says of a request; None where there is nobody to ask, or no answer yet.
+    """Return a person's answer to a request, or None without anybody to ask or an answer yet.
 
-    Raises `InventoryError` for an answer that is none of True, False and None.
+    Raises `InventoryError` for an answer other than True, False and None.
     """
     if approve is None:
         return None
-    said = bridge.called(partial(approve, request), blocks=bridge.may_block(approve))
-    if said is not None and not isinstance(said, bool):
+    answer = bridge.called(partial(approve, request), blocks=bridge.may_block(approve))
+    if answer is not None and not isinstance(answer, bool):
         hint = "Return True, False, or None to let the run wait."
-        raise InventoryError(f"approve gave {str(said)[:60]!r}", hint=hint)
-    return said
+        raise InventoryError(f"approve returned {str(answer)[:60]!r}", hint=hint)
+    return answer
 
 
 def needs_approval(state: State) -> NotApproved:
-    """Return the error of a run that waits."""
+    """Return the error of a waiting run."""
     steps = ", ".join(map(str, state.waiting))
-    hint = "Give Executor(…, approve=FUNCTION), or answer in the log: state.answer_approval."
+    hint = "Pass Executor(…, approve=FUNCTION), or answer in the log with state.answer_approval."
     return NotApproved(f"the run waits for approval of {steps}", hint=hint)

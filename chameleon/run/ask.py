@@ -23,15 +23,15 @@ def ask(
     inventory: Tools | None = None,
     **inputs: Any,
 ) -> State:
-    """Answer a question, about a table if there is one; `print` the result, or read its `answer` and `why`.
+    """Answer a question, about a table if given; `print` the result, or read its `answer` and `why`.
 
         ask("Which team has the most points?", "league.csv").answer
 
     Args:
         table: a DataFrame, a `Table`, a file's path or bytes, columns by name, or records (mappings or rows).
-        llm: a model or its name, such as "openai:gpt-6-luna"; without one a reader answers that needs none.
-        inventory: what answers, in place of the one that fits the inputs: see `Executor`.
-        inputs: further inputs, such as `text`, `passages`, `image` or `choices`.
+        llm: a model or its name, such as "openai:gpt-6-luna"; without one, a reader that needs no model.
+        inventory: the tools to use instead of the default for the inputs: see `Executor`.
+        inputs: other inputs, such as `text`, `passages`, `image` or `choices`.
 
     Raises `InputError` for a file that cannot be read, or inputs that the inventory does not take.
     """
@@ -45,6 +45,6 @@ def ask(
 
 
 def as_table(given: Any) -> Any:
-    """Read what a caller gives as a table; a `Table` or a DataFrame stays as it is."""
+    """Return a caller's table as a `Table`, except that a DataFrame stays as it is."""
     rows: Any = read_table(given) if isinstance(given, str | bytes | Path) else given
     return rows if hasattr(rows, "columns") else Table.from_records(rows)

@@ -1,4 +1,4 @@
-"""What happens next in a run: a pure function of the state, so a resumed run takes the same turn."""
+"""Decide what happens next in a run: a pure function of the state, so a resumed run decides the same."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from chameleon.inventory.schema import OnError
 
 _ENDING = (errors.ModelError, errors.StoreError, errors.MachineError)
 
-# How a run ends with a step that failed so, where nothing makes that good; with any other it has failed.
+# How a run ends after this kind of failure if nothing makes up for it; after any other it has failed.
 _REASONS: Mapping[str, Reason] = {
     "InnerBudget": "budget",
     "InnerDeclined": "declined",
@@ -36,7 +36,7 @@ _REASONS: Mapping[str, Reason] = {
 
 
 class Next(Enum):
-    """What to do next where the state alone does not say what comes of it."""
+    """The next action, if its outcome does not follow from the state."""
 
     STEPS = "run the pending steps, in parallel where possible"
     PLAN = "ask the planner: nothing is pending"
@@ -46,7 +46,7 @@ Decision = Next | Plan | RunEnded
 
 
 def decide(state: State, inventory: Inventory) -> Decision:
-    """Return the next thing to do: run steps, ask the planner, take this plan, or end."""
+    """Return the next action: run steps, ask the planner, take this plan, or end."""
     if (failed := state.failure) is not None and failed.error is not None:
         return _repair(state, failed, inventory) or _by_policy(state, failed, failed.error, inventory)
     if state.pending:
@@ -57,13 +57,13 @@ def decide(state: State, inventory: Inventory) -> Decision:
 
 
 def _refused_plans(state: State) -> Sequence[Plan]:
-    """Return the refused plans since the last accepted one: `decide` lets a planner mend `REPAIR_TURNS`."""
+    """Return the refused plans since the last accepted one; a planner may correct `REPAIR_TURNS` of them."""
     since = takewhile(lambda plan: plan.refused, reversed(state.plans))
     return tuple(since)[::-1]
 
 
 def continues_after(record: StepRecord, state: State, inventory: Inventory) -> bool:
-    """Return whether the steps that are pending after this one still run, whatever came of it."""
+    """Return whether the steps pending after this one still run, given its outcome."""
     if record.error is None:
         return True
     name = record.step.module
@@ -74,20 +74,20 @@ def continues_after(record: StepRecord, state: State, inventory: Inventory) -> b
 def finished(state: State) -> RunEnded:
     """Return how a run ends when the planner has nothing more to do."""
     if not state.executed:
-        refused = _refused_plans(state)  # by a planner that takes a refused plan for a run one
-        no_step = Failure(PlanError.__name__, "the planner proposed no step")
+        refused = _refused_plans(state)  # by a planner that counts a refused plan as run
+        no_step = Failure(PlanError.__name__, "the planner proposed no steps")
         return RunEnded("failed", _no_valid(refused) if refused else no_step)
     if state.failure is not None and (error := state.failure.error) is not None:
         return RunEnded(_REASONS.get(error.kind, "failed"), error)
     last = state.executed[-1]
-    if last.output is None:  # what it writes into the cache is for other modules: nobody reads it any more
+    if last.output is None:  # cache keys are for other modules, and none follows
         where, hint = f"module {last.step.module}", "Return the answer from its function or `run`."
-        return RunEnded("failed", Failure("ModuleError", "it returned nothing, and is the last", hint, where))
+        return RunEnded("failed", Failure("ModuleError", "the last module returned nothing", hint, where))
     return RunEnded("answered")
 
 
 def _denied(state: State, inventory: Inventory) -> RunEnded | None:
-    """Return the end of a run whose plan a person did not allow; None where it can go on without the step."""
+    """Return the end of a run if a person denied a step it cannot continue without, else None."""
     for step in state.denied:
         if _policy(step.module, state, inventory) == "stop" and not inventory.planner.replans_after_failure(
             state
@@ -106,8 +106,8 @@ def _repair(state: State, failed: StepRecord, inventory: Inventory) -> Plan | No
     if runs >= repair.attempts or (runs > 1 and _repeat(ran[-2:])):
         return None
     before = ran[-1] if ran else None
-    told = failed.error.advice if repair.show_error else ""
-    redo = Redo(runs, repair.temperature_step, runs + 1 == repair.attempts, told, _said(before))
+    advice = failed.error.advice if repair.show_error else ""
+    redo = Redo(runs, repair.temperature_step, runs + 1 == repair.attempts, advice, _said(before))
     redone = Step(repair.redo, before.step.args if before else None, redo)
     steps = (redone,) if repair.redo == name else (redone, failed.step)
     note = f"{name} rejected ({failed.error.message}); attempt {runs + 1} of {repair.attempts}"
@@ -115,13 +115,13 @@ def _repair(state: State, failed: StepRecord, inventory: Inventory) -> Plan | No
 
 
 def _repeat(records: Sequence[StepRecord]) -> bool:
-    """Tell whether a model said the same when it was asked again: a third time would change nothing."""
-    said = [[call.text.strip() for call in record.calls] for record in records]
-    return len(said) == 2 and said[0] == said[1] and len(said[0]) == 1
+    """Return whether a model repeated its reply when asked again: a third time would change nothing."""
+    texts = [[call.text.strip() for call in record.calls] for record in records]
+    return len(texts) == 2 and texts[0] == texts[1] and len(texts[0]) == 1
 
 
 def _said(record: StepRecord | None) -> str:
-    """Return the reply of a model that a redo shows it: what was made of several, else the first."""
+    """Return the reply that a redo shows the model: the output made from several, else the first."""
     if record is None or not record.calls:
         return ""
     is_made = len(record.calls) > 1 and isinstance(record.output, str)
@@ -129,27 +129,27 @@ def _said(record: StepRecord | None) -> str:
 
 
 def _policy(name: str, state: State, inventory: Inventory) -> OnError:
-    """Return what a failure of a module does: what the inventory says, else what its planner does."""
+    """Return the policy for a failure of a module: the inventory's, else its planner's."""
     by_planner: OnError = "skip" if inventory.planner.continue_after_failure(state) else "stop"
     return inventory.on_error.get(name, by_planner)
 
 
 def _ending(error: Failure) -> Reason | None:
-    """Return how a run ends with a failure that no other step makes good; None where one may.
+    """Return how a run ends after a failure that no other step can make up for, or None if one may.
 
-    A failed model call is reported, never worked around, and so is what the machine lacks. `repair` and
-    `on_error` are for a module that could not do its work, or a reply that cannot be used.
+    A failed model call is reported, never worked around, and so is anything the machine lacks. `repair` and
+    `on_error` are for a module that could not do its work, or an unusable reply.
     """
     if error.kind in ("Declined", "BudgetExceeded"):
         return "declined" if error.kind == "Declined" else "budget"
     kind = getattr(errors, error.kind, None)
-    if not isinstance(kind, type) or kind is errors.EmptyReply:  # a module's own error may be called anything
+    if not isinstance(kind, type) or kind is errors.EmptyReply:  # a module's own error may have any name
         return None
     return "failed" if issubclass(kind, _ENDING) else None
 
 
 def _by_policy(state: State, failed: StepRecord, error: Failure, inventory: Inventory) -> Decision:
-    """Return what the inventory's `on_error` says of a step that failed for good."""
+    """Return the action that the policy for a failed step requires."""
     name = failed.step.module
     policy, reason = _policy(name, state, inventory), f"{name} failed: {error.message}"
     if error.kind == errors.ContextTooLong.__name__:
@@ -168,23 +168,23 @@ def _by_policy(state: State, failed: StepRecord, error: Failure, inventory: Inve
         return RunEnded(_REASONS.get(error.kind, "failed"), error)
     if len(refused := _refused_plans(state)) <= REPAIR_TURNS:
         return Next.PLAN
-    if policy == "skip":  # the step did not matter: as if the planner had been asked without it
+    if policy == "skip":  # a skipped step does not matter: treat the plans as a first proposal
         return fall_back(state, inventory, _no_valid(refused, inventory))
     return RunEnded("failed", _no_valid(refused))
 
 
 def _no_valid(refused: Sequence[Plan], inventory: Inventory | None = None) -> Failure:
-    """Say why the last of these plans was refused, and those before it where that was something else."""
+    """Say why the last of these plans was refused, and earlier ones if for other reasons."""
     *before, last = dict.fromkeys(plan.refused for plan in refused)
-    told = f" (before that: {'; '.join(before)})" if before else ""
+    earlier = f" (before that: {'; '.join(before)})" if before else ""
     where = f"inventory {inventory.name}" if inventory else ""
-    return Failure(PlanError.__name__, f"no valid plan: {last}{told}", where=where)
+    return Failure(PlanError.__name__, f"no valid plan: {last}{earlier}", where=where)
 
 
 def _runs(state: State, redo: str) -> int:
-    """Count the runs of a module: one, and one for each repair since the last accepted plan that was none.
+    """Count the runs of a module: one, plus one for each repair since the last accepted plan of another kind.
 
-    Repairs that different modules asked for count alike: it is the redone module that costs.
+    Repairs requested by different modules count alike: the cost is in the module that is redone.
     """
     count = 1
     for plan in reversed([plan for plan in state.plans if not plan.refused]):
@@ -199,7 +199,7 @@ def _fell_back(state: State) -> bool:
 
 
 def fall_back(state: State, inventory: Inventory, failure: Failure) -> Plan | RunEnded:
-    """Return the inventory's fallback, once a run: a second time would change nothing."""
+    """Return the inventory's fallback, once per run: a second time would change nothing."""
     if not inventory.fallback or _fell_back(state):
         return RunEnded("failed", failure)
     steps = tuple(Step(name) for name in inventory.fallback)

@@ -1,4 +1,4 @@
-"""`Executor`: the loop that asks the planner, runs modules and merges what they return."""
+"""`Executor`: the loop that asks the planner, runs modules and merges their results."""
 
 from __future__ import annotations
 
@@ -51,33 +51,33 @@ if TYPE_CHECKING:
 
     ChatModel = LLM | BaseChatModel | str
 
-# How many inputs for each worker are taken before the first is done: one that waits minutes for its model
-# must not leave the others idle, and the states that wait for it must fit into memory.
+# How many inputs per worker are started before the first is done. One that waits minutes for its model must
+# not leave the others idle, and the finished states that wait for it must fit into memory.
 _INPUTS_PER_WORKER = 32
-# Failures that another plan might not have had.
+# Failures that another plan might avoid.
 _OF_PLANS = ("PlanError", "ModuleError", "StepRejected", "CutOff")
 _log = logging.getLogger("chameleon")
 OnText = Callable[[str | None], None]
 Input = Mapping[str, Any]
 Tools = Inventory | Module | str | Path | Mapping[str, Any] | Iterable[Any] | Callable[..., Any]
-"""An inventory, its name or file, a mapping of the form of a file, or tools: see `Inventory.of`."""
+"""An inventory, its name or file, a mapping laid out like a file, or tools: see `Inventory.of`."""
 
 
 class Executor:
     """Runs an inventory: `run` one input, `batch` many, or `stream` the events of one.
 
-    - `inventory`: one that is made, its name or file, or a list of tools (`Inventory.of`).
-    - `llm`: the model (`chameleon.llm.LLM`), its name, or a LangChain chat model; needed when the inventory's
-      planner or modules ask one and the inventory names none.
-    - `planner`: over a list of tools, in place of `one_shot`: its name, or as it is made.
-    - `budget`: limits for one run, in place of the inventory's.
-    - `approve`: a function that says whether the steps of a request for approval may run: True, False or
+    - `inventory`: an inventory, its name or file, or a list of tools (`Inventory.of`).
+    - `llm`: the model (`chameleon.llm.LLM`), its name, or a LangChain chat model; needed if the inventory's
+      planner or modules ask a model and the inventory names none.
+    - `planner`: a planner or its name to use with a list of tools; default: `one_shot`.
+    - `budget`: limits for one run, instead of the inventory's.
+    - `approve`: a function that decides whether the steps of an approval request may run: True, False or
       None. Without it, or with None, a run waits until its log has the answer (`State.answer_approval`).
-    - `approve_each`: whether it is asked before each such step rather than once for a plan.
-    - `parallel`: run neighbouring steps that do not depend on each other at the same time; the outcome
-      is that of running them one by one.
+    - `approve_each`: ask before each of these steps, not once per plan.
+    - `parallel`: run neighboring steps that do not depend on each other at the same time; the outcome is the
+      same as running them one by one.
 
-    Raises `NoModel` when a model is needed and none is given. Safe to use from several threads.
+    Raises `NoModel` if a model is needed and none is set. Safe to use from several threads.
     """
 
     def __init__(
@@ -106,8 +106,8 @@ class Executor:
         return f"<Executor {self.inventory}{f' with {self.model}' if self.model else ''}>"
 
     def __reduce__(self) -> NoReturn:
-        what = "an Executor has locks and open connections, and is not pickled: make one in each process"
-        raise TypeError(f"{what}, by Executor(inventory, model); its `batch` runs inputs in threads")
+        what = "an Executor cannot be pickled (it has locks and connections): make one in each process"
+        raise TypeError(f"{what} with Executor(inventory, model); its `batch` runs inputs in threads")
 
     def __copy__(self) -> Self:
         made = object.__new__(type(self))
@@ -116,7 +116,7 @@ class Executor:
 
     @cached_property
     def settings(self) -> Mapping[str, Any]:
-        """Return what the log of a run keeps: the model's name, digests of the inventory and its prompts."""
+        """Return the settings for a run's log: the model's name, digests of the inventory and its prompts."""
         model = {"model": self.model} if self.model else {}
         settings: Mapping[str, Any] = freeze({**model, **settings_of(self.inventory)}, "settings")
         return settings
@@ -131,10 +131,10 @@ class Executor:
     ) -> State:
         """Run one input to its end; `state.answer` is the answer.
 
-        A failure is no exception here unless `raise_errors` says so: `state.ended` says how the run ended and
-        why; where nobody has approved a step that asks for it, there is no end yet, and `state.waiting` says
-        which. Raises `InputError` for an input that the inventory does not take. `log`, `on_text`:
-        see `stream`.
+        A failure does not raise an exception unless `raise_errors` is set: `state.ended` says how the run
+        ended and why. If a step still needs approval, the run has not ended, and `state.waiting` lists such
+        steps. Raises `InputError` for an input that the inventory does not take. For `log` and `on_text`, see
+        `stream`.
         """
         before = log if isinstance(log, EventLog) else tuple(log)
         last = deque(self.states(input, before, on_text=on_text), maxlen=1)
@@ -150,19 +150,18 @@ class Executor:
     ) -> list[State]:
         """Run many inputs in `workers` threads; return the final states in the order of the inputs.
 
-        An input that the inventory does not take is a state that has failed: the others go on. `progress`
+        An input that the inventory does not take becomes a failed state, and the others continue. `progress`
         shows on stderr how many are done.
         """
         return [_checked(state, raise_errors) for state in self.map(inputs, workers, progress=progress)]
 
     def map(self, inputs: Iterable[Input], workers: int = 1, *, progress: bool = False) -> Iterator[State]:
-        """Run many inputs as `batch` does; yield each final state as soon as those before it are there.
+        """Run many inputs as `batch` does; yield each final state once it and all earlier ones are ready.
 
-        Inputs are taken as they are needed, and few states are held, so that any number of inputs takes the
-        same memory.
+        Inputs are read as needed and few states are kept, so memory does not grow with the number of inputs.
         """
         if isinstance(inputs, Mapping):
-            raise InputError("this is one input, not many", hint="Give a list of inputs, or call `run`.")
+            raise InputError("this is one input, not many", hint="Pass a list of inputs, or call `run`.")
         states = self._map(inputs, workers)
         return _counted(states, inputs) if progress else states
 
@@ -176,7 +175,7 @@ class Executor:
                 pool.shutdown(wait=False, cancel_futures=True)
 
     def _run_or_fail(self, input: Input) -> State:
-        """Run one input; one that the inventory does not take is a state that has failed."""
+        """Run one input; one that the inventory does not take becomes a failed state."""
         try:
             return self.run(input)
         except InputError as problem:
@@ -228,9 +227,9 @@ class Executor:
     ) -> AsyncIterator[Event]:
         """Yield the events of a run as they happen, in the caller's event loop: see `stream`.
 
-        No thread waits for a model. A module's `async def run` runs in this loop; a plain `run` of your own,
-        and what computes without a model, in a thread. When the task is cancelled the log ends there, and the
-        run can go on from it; what runs in a thread ends unheard. `on_text` is called in this loop.
+        No thread waits for a model. A module's `async def run` runs in this loop; your plain `run` methods,
+        and work without a model, run in a thread. If the task is cancelled, the log ends there and the run
+        can resume from it; results of running threads are lost. `on_text` is called in this loop.
         """
         events = self.stream(input, log, stop=stop, on_text=on_text and bridge.in_this_loop(on_text))
         while (event := await bridge.run(next, events, None)) is not None:
@@ -244,17 +243,17 @@ class Executor:
         stop: threading.Event | None = None,
         on_text: OnText | None = None,
     ) -> Iterator[Event]:
-        """Yield the events of a run as they happen, beginning after those of `log`.
+        """Yield the events of a run as they happen, starting after the events of `log`.
 
-        `log` is any prefix of an earlier run's events: the run resumes where it stopped and has the
-        same end. An `EventLog` is written to as well. Raises `LogError` when the log belongs to another
-        input or inventory, or when the inventory, one of its prompts or a file of the input has changed
-        since; the model, the parameters of its calls and the budget may change. Once `stop` is set no
-        further step begins, and the events end without an end: the run can go on from them.
+        `log` is any prefix of an earlier run's events: the run resumes where it stopped, with the same end.
+        An `EventLog` is also written to. Raises `LogError` if the log belongs to another input or inventory,
+        or if the inventory, one of its prompts or a file of the input has changed since; the model, the
+        parameters of its calls and the budget may change. Once `stop` is set, no further step starts and the
+        events stop without an end, so that the run can resume from them.
 
-        `on_text` is called with each piece of the last reply of a model as it comes, and with None where what
-        came so far does not count, since another reply begins. The last reply is that of a step after which
-        none is planned that asks a model.
+        `on_text` is called with each piece of the model's last reply as it arrives, and with None if the text
+        so far does not count because another reply starts. The last reply is that of a step after which no
+        planned step asks a model.
         """
         for event, _ in self.states(input, log, stop=stop, on_text=on_text):
             yield event
@@ -268,9 +267,9 @@ class Executor:
         on_text: OnText | None = None,
         within: RunContext | None = None,
     ) -> Iterator[tuple[Event, State]]:
-        """Yield each event of a run with the state that it leads to: see `stream`.
+        """Yield each event of a run with the state after it: see `stream`.
 
-        `within` has the context of the run that this one is a step of.
+        `within` is the context of the outer run, if this run is a step of one.
         """
         keep = log.append if isinstance(log, EventLog) else lambda _: None
         state, started = self.begin(input, log)
@@ -284,11 +283,11 @@ class Executor:
         else:
             meter.parent, meter.place = within.meter, within.meter.place_of(self.inventory.name)
             context = replace(within, meter=meter, hear=within.hear and _without_doubt(within.hear))
-        if context.approve is refuse:  # nobody attends: a yes in the log is nobody's
+        if context.approve is refuse:  # unattended: an approval in the log does not count
             state = state.with_fields(allowed=())
         secrets = known_secrets()
         while state.ended is None:
-            # After a failure the run's own rules come first: what it ends with is known only then.
+            # A failure is handled before stopping, because its policy decides how the run ends.
             if context.stop is not None and context.stop.is_set() and state.failure is None:
                 return
             for made in self._next(state, context):
@@ -305,26 +304,26 @@ class Executor:
                 return
 
     def begin(self, input: Input, log: Iterable[Event] = ()) -> tuple[State, RunStarted | None]:
-        """Return the state that a run resumes from, and its beginning if it is new.
+        """Return the state that a run starts or resumes from, and its start event if it is new.
 
         Raises `InputError` and `LogError` as `stream` does.
         """
-        settings, given = self.settings, self.inventory.check_input(input)
-        if files := files_of(self.inventory, given):
+        settings, checked = self.settings, self.inventory.check_input(input)
+        if files := files_of(self.inventory, checked):
             settings = freeze({**settings, **files}, "settings")
         state = State.fold(log)
         if state.started is not None:
-            check_same(state, self.inventory, given, settings)
+            check_same(state, self.inventory, checked, settings)
             return state, None
-        begun = RunStarted(self.inventory.name, given, settings, round(time.time(), 6))
+        begun = RunStarted(self.inventory.name, checked, settings, round(time.time(), 6))
         return state.after(begun), begun
 
     def _next(self, state: State, context: RunContext) -> Iterable[Event]:
-        """Return the events that come of what `decide` says."""
+        """Return the events that follow from `decide`."""
         decision = decide(state, self.inventory)
         if isinstance(decision, (Plan, RunEnded)):
             return [decision]
-        if decision is Next.PLAN:  # it may be done; its calls are limited one by one
+        if decision is Next.PLAN:  # there may be nothing left; calls are limited one by one
             return [self._plan(state, context.meter)]
         if steps := held(state, self.inventory, each=context.approve_each):
             return self._ask(steps, state, context.approve)
@@ -339,7 +338,7 @@ class Executor:
             if len(state.plans) > 1 and repeats(state.plans[-2], state):
                 problem = BudgetExceeded(problem.what, where=problem.where, hint=RETURN_NOTHING)
             return [RunEnded("budget", Failure.of(problem))]
-        # A yes is for one call: whatever becomes of that, also where nobody hears of it any more.
+        # An approval is used up by one call, whatever its outcome, even if nobody reads it any more.
         begun = [Approval((each,), "begun") for each in group if modules[each.module].requires_approval]
         if len(group) > 1:
             return chain(begun, self._run_parallel(group, state, replace(context, hear=None)))
@@ -349,12 +348,12 @@ class Executor:
         return chain(begun, run_step(step, self._modules[step.module], access, state, context))
 
     def _ask(self, steps: tuple[Step, ...], state: State, approve: Approve | None) -> Iterator[Event]:
-        """Ask a person to allow these steps; yield the question, and the answer where there is one."""
+        """Ask a person to approve these steps; yield the question, and the answer, if any."""
         if not state.asked:
             yield Approval(steps, "asked")
-        said = answer_of(approve, Request(steps, state, self.inventory))
-        if said is not None:
-            yield Approval(steps, "yes" if said else "no", getattr(approve, "__name__", ""))
+        answer = answer_of(approve, Request(steps, state, self.inventory))
+        if answer is not None:
+            yield Approval(steps, "yes" if answer else "no", getattr(approve, "__name__", ""))
 
     def _plan(self, state: State, meter: Meter) -> Plan | RunEnded:
         """Ask the planner; whatever it raises ends the run."""
@@ -367,10 +366,10 @@ class Executor:
             except (Declined, BudgetExceeded) as problem:
                 reason: Reason = "declined" if isinstance(problem, Declined) else "budget"
                 event = RunEnded(reason, Failure.of(problem))
-            except Exception as problem:  # a user's planner may raise anything; the run ends with it
+            except Exception as problem:  # a user's planner may raise anything, which ends the run
                 failure = failure_of(problem, f"planner {self.inventory.planner.name}")
                 event = RunEnded("failed", failure)
-                if isinstance(problem, ContextTooLong):  # the prompts of the fallback may be shorter
+                if isinstance(problem, ContextTooLong):  # the fallback's prompts may be shorter
                     event = fall_back(state, self.inventory, failure)
         calls = tuple(recorder.calls)
         if isinstance(event, Plan) and event.refused:
@@ -385,11 +384,11 @@ class Executor:
     def _run_parallel(
         self, group: tuple[Step, ...], state: State, context: RunContext
     ) -> Iterator[StepRecord | Nested]:
-        """Run these steps at the same time; yield what happened in each and its record, in plan order."""
-        alone = state.with_fields(inside=())
+        """Run these steps in parallel; yield the events inside each and its record, in plan order."""
+        others = state.with_fields(inside=())
 
         def work(step: Step) -> list[Nested | StepRecord]:
-            seen = state if step is group[0] else alone
+            seen = state if step is group[0] else others
             return list(run_step(step, self._modules[step.module], self.inventory.access, seen, context))
 
         stopped = False
@@ -398,7 +397,7 @@ class Executor:
                 raise done
             yield from (event for event in done if isinstance(event, Nested))
             records = [event for event in done if isinstance(event, StepRecord)]
-            if not records:  # it was stopped before its end
+            if not records:  # it was stopped early
                 return
             record = replace(records[0], beside=records[0].step is not group[0])
             if stopped:
@@ -410,9 +409,9 @@ class Executor:
 def _ahead(
     inputs: Iterable[Input], start: Callable[[Input], Any], waiting: deque[Any], workers: int
 ) -> Iterator[Any]:
-    """Start work on inputs, some ahead of the first that is not done; yield what to wait for, in order."""
-    for given in inputs:
-        waiting.append(start(given))
+    """Start work on inputs, some ahead of the first unfinished one; yield the work to wait for, in order."""
+    for one in inputs:
+        waiting.append(start(one))
         while waiting and (waiting[0].done() or len(waiting) > _INPUTS_PER_WORKER * max(workers, 1)):
             yield waiting.popleft()
     while waiting:
@@ -421,7 +420,7 @@ def _ahead(
 
 @contextmanager
 def counter(total: int | None) -> Iterator[Callable[[], object]]:
-    """Show on stderr how many of these questions are done; call what it yields for each of them."""
+    """Show on stderr how many of these questions are done; call the yielded function for each."""
     from rich.console import Console
     from rich.progress import Progress
 
@@ -438,32 +437,32 @@ def _counted(states: Iterator[State], inputs: Iterable[Input]) -> Iterator[State
 
 
 def _without_doubt(on_text: OnText) -> OnText:
-    """Leave out the word that what came so far does not count where nothing has come."""
-    said, works = False, True
+    """Skip the None that discards earlier text if no text came."""
+    has_text, works = False, True
 
     def hear(piece: str | None) -> None:
-        nonlocal said, works
-        if works and (piece is not None or said):
+        nonlocal has_text, works
+        if works and (piece is not None or has_text):
             try:
                 on_text(piece)
-            except Exception as problem:  # it is no fault of the run
+            except Exception as problem:  # not a failure of the run
                 works = False
                 _log.warning("on_text is not called any more: %s: %s", type(problem).__name__, problem)
-        said = piece is not None
+        has_text = piece is not None
 
     return hear
 
 
 def _connected(llm: ChatModel | None, inventory: Inventory) -> Any:
-    """Return the model to ask: as given, by name, or the one that the inventory names.
+    """Return the model to ask: the argument, the model of that name, or the one the inventory names.
 
-    One that is named is connected to as the inventory says; an `LLM` keeps its own settings. Raises
-    `NoModel` if one is needed and none is given.
+    A name is connected with the inventory's settings; an `LLM` keeps its own settings. Raises `NoModel` if a
+    model is needed and none is set.
     """
     if llm is None and inventory.needs_default_model and not (llm := inventory.llm.model):
         raise NoModel(
-            f"the inventory {inventory.name} asks a model, and none is configured",
-            hint='Give the executor a model, such as Executor(inventory, "openai:gpt-6-luna"), or a plan: '
+            f"the inventory {inventory.name} asks a model, but none is configured",
+            hint='Pass a model, such as Executor(inventory, "openai:gpt-6-luna"), or a plan: '
             'Executor(tools, planner=Fixed(["NAME"])).',
             code="no-model",
         )
@@ -475,7 +474,7 @@ def _connected(llm: ChatModel | None, inventory: Inventory) -> Any:
 
 
 def _checked(state: State, raise_errors: bool) -> State:
-    """Return the state of a run that has answered; raise the error of another where that is asked for."""
+    """Return the state of a run; with `raise_errors`, raise the error of one that failed or waits."""
     if raise_errors and state.ended is not None and state.ended.error is not None:
         raise state.ended.error.exception
     if raise_errors and state.waiting:

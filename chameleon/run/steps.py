@@ -1,4 +1,4 @@
-"""One step: running its module, and the record of what came of it."""
+"""Run one step: its module, and the record of the result."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from chameleon.text import redact, type_in_words
 from chameleon.usage import Meter, Recorder, recording
 
 _NOTHING: Mapping[str, Any] = values.ReadOnly()
-LARGE_CHARS = 100_000  # a step that writes more has the whole state measured; 64 smaller ones fit into 16 MB
+LARGE_CHARS = 100_000  # the whole state is measured after a larger step; 64 smaller ones fit into 16 MB
 
 
 def parallel_group(pending: Sequence[Step], access: Mapping[str, Access]) -> tuple[Step, ...]:
-    """Return the first pending steps that read nothing which another of them writes: they may run at once.
+    """Return the first pending steps that may run in parallel, because none reads what another writes.
 
-    All of them see the state as it was before, and their results are merged in plan order. A step whose
-    arguments refer to another waits for it, and so does one that shares an `exclusive_group` with another.
+    All of them see the state from before, and their results are merged in plan order. A step whose arguments
+    refer to another waits for it, and so does one that shares an `exclusive_group` with another.
     """
     group = [pending[0]]
     turns = {access[pending[0].module].exclusive_group}
@@ -49,7 +49,7 @@ def parallel_group(pending: Sequence[Step], access: Mapping[str, Access]) -> tup
 
 
 class PreparedModule:
-    """A module that is checked and set up before its first step, once for all threads."""
+    """A module that is checked and set up once for all threads, before its first step."""
 
     def __init__(self, module: Module) -> None:
         self.module = module
@@ -59,7 +59,7 @@ class PreparedModule:
         self._lock = threading.Lock()
 
     def ready(self) -> Module:
-        """Return the module, checked and set up. Raises what its `check` or `setup` raises."""
+        """Return the module, checked and set up. Raises whatever its `check` or `setup` raises."""
         if not self._is_ready:
             bridge.in_thread(self._set_up)
         return self.module
@@ -72,15 +72,15 @@ class PreparedModule:
                 self._is_ready = True
 
     def run(self, state: State, args: Mapping[str, Any]) -> Any:
-        """Run the module; what may block gets a thread where it would hold up an event loop."""
+        """Run the module, in a thread if it could block an event loop."""
         return bridge.called(partial(self.module.run, state, **args), blocks=self._blocks)
 
 
 @dataclass(frozen=True, slots=True)
 class RunContext:
-    """What a run may spend, who hears its text (see `Recorder`), what stops it, who approves its steps.
+    """The budget of a run, the listener for its text (see `Recorder`), its stop signal and its approver.
 
-    `ran` counts what the inventory ran before, in other steps of the run that it is in.
+    `ran` counts the steps that the inventory already ran in earlier steps of the outer run.
     """
 
     meter: Meter
@@ -93,7 +93,7 @@ class RunContext:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The result of a step: its output or answer, and what an inventory leaves in the cache."""
+    """The result of a step: its output or answer, and the cache keys that an inventory leaves."""
 
     answer: Any
     cache: Mapping[str, Any] = field(default_factory=values.ReadOnly)
@@ -106,12 +106,12 @@ def run_step(
     state: State,
     context: RunContext,
 ) -> Iterator[Nested | StepRecord]:
-    """Run a module on the state; yield what happens in it, and at last the record of the step.
+    """Run a module on the state; yield the events inside it, and finally the record of the step.
 
-    A failure becomes the record's error, with the module's name. A step that runs an inventory resumes
-    from `state.inside`, and gives no record where it was stopped before its end.
+    A failure becomes the record's error, with the module's name. A step that runs an inventory resumes from
+    `state.inside`, and yields no record if it was stopped early.
 
-    `everyones`: what each module of the inventory may see and change, by name.
+    `everyones`: what each module of the inventory may read and change, by name.
     """
     access = everyones[step.module]
     seen = access.view(state, step, everyones)
@@ -121,7 +121,7 @@ def run_step(
         if isinstance(module.module, InnerRun)
         else recording(context.meter, context.hear)
     )
-    with recording_or_not as recorder:  # the run within records its own calls
+    with recording_or_not as recorder:  # an inner run records its own calls
         try:
             args = _begin(step, access, state, context)
             ready = module.ready()
@@ -134,24 +134,24 @@ def run_step(
             else:
                 outcome = Outcome(module.run(seen, args))
             record = _record(step, ready, access, outcome, state=state, seen=seen, context=context)
-        except (Exception, SystemExit) as problem:  # whatever a user's module raises is recorded
+        except (Exception, SystemExit) as problem:  # a user's module may raise anything; it is recorded
             record = StepRecord(step, error=failure_of(problem, f"module {step.module}"))
     yield replace(record, seconds=time.monotonic() - started, calls=tuple(recorder.calls))
 
 
 def _begin(step: Step, access: Access, state: State, context: RunContext) -> dict[str, Any]:
-    """Return the arguments of a step that may run. Raises `ModuleError` for what is missing."""
+    """Return the arguments of a step. Raises `ModuleError` if something is missing."""
     if access.required and (missing := access.missing(state.keys)):
-        # The step that gives it may have been skipped.
-        raise ModuleError(f"it reads {missing[0].replace('|', ' or ')}, and nothing before it gave that")
-    taken = access.arguments
-    return taken.values(step.args or {}, state, _room(state, context)) if taken is not None else {}
+        # The step that provides it may have been skipped.
+        raise ModuleError(f"it reads {missing[0].replace('|', ' or ')}, but nothing before it provided that")
+    arguments = access.arguments
+    return arguments.values(step.args or {}, state, _room(state, context)) if arguments is not None else {}
 
 
 def _room(state: State, context: RunContext) -> values.Room:
-    """Return the room for a value of this run: its budget, besides the tables that it started with."""
-    given = state.started.input.values() if state.started is not None else ()
-    tables = [each for each in given if isinstance(each, Table)]
+    """Return the room for a value of this run: its budget, in addition to the tables of its input."""
+    inputs = state.started.input.values() if state.started is not None else ()
+    tables = [each for each in inputs if isinstance(each, Table)]
     return values.Room(context.meter.budget.megabytes, lambda: sum(table.chars for table in tables))
 
 
@@ -165,9 +165,10 @@ def _record(
     seen: State,
     context: RunContext,
 ) -> StepRecord:
-    """Return the record of what a module that has `seen` this of the state returned, and what that changes.
+    """Return the record of a step from its module's output, and the changes that follow from it.
 
-    Raises `ModuleError` for what a run cannot hold, or what it does not declare.
+    Raises `ModuleError` for an output that a run cannot hold, or a change the module does not declare. `seen`
+    is the part of the state that the module could read.
     """
     room = _room(state, context)
     output = values.freeze(outcome.answer, "its output", room)
@@ -181,18 +182,18 @@ def _record(
     if outcome.cache:
         cache_changes = {**cache_changes, **outcome.cache}
     cache_changes = _changes("cache", cache_changes, access, output, room, seen=seen.cache)
-    if room.taken > LARGE_CHARS:  # many small values make no large state
+    if room.taken > LARGE_CHARS:  # small values cannot add up to a large state
         whole = [{**state.input, **input_changes}, {**state.cache, **cache_changes}]
         values.freeze(whole, "the state with it", _room(state, context))
     return StepRecord(step, output, input_changes, cache_changes)
 
 
 def failure_of(problem: BaseException, where: str) -> Failure:
-    """Return what failed, with its name; of an error that is not ours with its class and place."""
+    """Return an exception as a failure; a foreign one includes its class and the line that raised it."""
     show_traceback(problem)
     failure = Failure.of(problem, where)
     failure = replace(failure, message=redact(failure.message), hint=redact(failure.hint))
-    if isinstance(problem, NoSuchKey):  # no file of ours: where the module reads it
+    if isinstance(problem, NoSuchKey):  # add the line where the user's module reads the key
         failure = replace(failure, message=f"{failure.message}{raised_at(problem)}")
     elif not isinstance(problem, ChameleonError) and failure.kind != MachineError.__name__:
         message = redact(f"{failure.kind}: {failure.message}{raised_at(problem)}")
@@ -205,10 +206,10 @@ def _changes(
 ) -> Mapping[str, Any]:
     """Return the changes, frozen. Raises `ModuleError` for keys that the module does not declare.
 
-    What it gives back as it has `seen` it is no change: hooks may return the whole mapping, as in the paper.
+    A value unchanged from `seen` is not a change: hooks may return the whole mapping, as in the paper.
     """
     if not isinstance(changes, (dict, Mapping)):
-        raise ModuleError(f"update_{kind} returned {type_in_words(changes)}, and must return a mapping")
+        raise ModuleError(f"update_{kind} returned {type_in_words(changes)}, but must return a mapping")
     changes = {
         key: value
         for key, value in changes.items()
@@ -224,14 +225,14 @@ def _changes(
                 hint=f'Add "{kind}.{key}" to its `writes`.',
             )
         is_output = is_output and value is output
-    if is_output:  # that is frozen
+    if is_output:  # already frozen
         return values.ReadOnly(changes)
     frozen: Mapping[str, Any] = values.freeze(changes, f"update_{kind}", room)
     return frozen
 
 
 def _is_same(value: Any, seen: Any) -> bool:
-    """Tell whether a hook gives back what it has seen, as it is or copied."""
+    """Return whether a hook returned a value it has seen, either itself or a copy."""
     try:
         return value is seen or bool(values.freeze(value) == seen)
     except ChameleonError:

@@ -1,4 +1,4 @@
-"""Run model-written programs where they can harm nothing."""
+"""Run model-written programs where they can do no harm."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = [
     "start_early",
 ]
 
-if not TYPE_CHECKING:  # a name that is not listed is an error of types
+if not TYPE_CHECKING:  # type checkers reject unlisted names
     __getattr__ = lazy(
         __name__,
         result="ExecResult Guarantees Layer Limits",

@@ -1,7 +1,7 @@
-"""Call a function of ours in a process of its own, with bounds on memory and seconds: readers of files.
+"""Call one of our functions in its own process, with limits on memory and time: readers of files.
 
-A file of a stranger may be made so that its reader never ends, or takes all memory. Here that ends a process
-that nothing else rests on, and is told in one line. What is found comes back as JSON, part by part.
+A stranger's file may be made so that its reader never ends or takes all memory. That then ends only a process
+that nothing else depends on, and becomes a one-line error. Results come back as JSON, part by part.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from chameleon.text import known_secrets, one_line, redact
 
 
 class Bounds(NamedTuple):
-    """What one call may take: seconds until its next part, seconds in all, and bytes of memory.
+    """Limits of one call: seconds until its next part, seconds in total, and bytes of memory.
 
-    Seconds in which nobody waits for a part do not count. Memory is bounded where the system has RLIMIT_DATA,
-    as Linux does.
+    Seconds in which nobody waits for a part do not count. Memory is limited on systems with RLIMIT_DATA, such
+    as Linux.
     """
 
     part: float = 15.0
@@ -37,14 +37,14 @@ class Bounds(NamedTuple):
 
 
 BOUNDS = Bounds()
-_START = 60.0  # seconds, which count for no call
+_START = 60.0  # seconds to start, not counted for any call
 _MEMORY, _OURS = "memory", "CHAMELEON_"
 _BOOT = (
     "import sys, json; sys.path[:] = json.loads(sys.argv[1]); "
     "from chameleon.sandbox.bounded import serve; serve(int(sys.argv[2]))"
 )
 _WATCH_SECONDS = 0.5
-_HINT = "It may be damaged, or made to do harm: use a part of it, or save it anew from its source."
+_HINT = "It may be damaged or malicious: use part of it, or save it again from its source."
 
 
 def called(
@@ -54,11 +54,11 @@ def called(
     data: bytes | None = None,
     bounds: Bounds = BOUNDS,
 ) -> Iterator[Any]:
-    """Yield what a function of a module yields, called in a process of its own.
+    """Yield the results of a module's function, called in its own process.
 
-    Its arguments and what it yields are JSON; `data` is its first argument, unless it is None. `name` is what
-    errors call the file. Raises the `ChameleonError` that the function raises, and `InputError` when it takes
-    more than `bounds` or fails in any other way.
+    Its arguments and results are JSON; `data` is its first argument, unless it is None. `name` is the file's
+    name in errors. Raises the `ChameleonError` that the function raises, and `InputError` if it exceeds
+    `bounds` or fails in any other way.
     """
     request = {
         "module": function.__module__,
@@ -77,15 +77,15 @@ def called(
             worker.end()
             if worker.calls == 1 or parts:
                 raise _too_much(f"{bounds.memory >> 20:,} MB of memory", name) from None
-            worker = _Worker(bounds.memory)  # files before this one may have left too little
-        except ChameleonError:  # told by the process, which can go on, or of one that has ended
-            _resting.append(worker)
+            worker = _Worker(bounds.memory)  # earlier files may have left too little
+        except ChameleonError:  # the process reported it and can continue, or it has ended
+            _idle.append(worker)
             raise
         except BaseException:
             worker.end()
             raise
         else:
-            _resting.append(worker)
+            _idle.append(worker)
             return
 
 
@@ -94,7 +94,7 @@ def _too_much(what: str, name: str) -> InputError:
 
 
 class _OutOfMemory(Exception):
-    """The process had no memory left."""
+    """The process ran out of memory."""
 
 
 class _Worker:
@@ -109,17 +109,17 @@ class _Worker:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
-                start_new_session=True,  # Ctrl-C is for its parent
+                start_new_session=True,  # Ctrl-C must reach only its parent
             )
         except OSError as problem:
-            what = f"no process can be started to read files: {problem.strerror}"
+            what = f"cannot start a process to read files: {problem.strerror}"
             raise lack_of(problem) or MachineError(what, hint="Close other programs.") from problem
         assert self._process.stdin and self._process.stdout
         self._asking, self._answering = self._process.stdin, self._process.stdout
 
     @property
     def is_ready(self) -> bool:
-        """Whether it waits for a call of this process."""
+        """Return whether it waits for a call from this process."""
         return self._owner == os.getpid() and self._process.poll() is None
 
     def ask(self, request: Mapping[str, Any], data: bytes, name: str, bounds: Bounds) -> Iterator[Any]:
@@ -127,7 +127,7 @@ class _Worker:
             self._message(name, _START)
         self.calls += 1
         left, seconds = bounds.total, bounds.part
-        with suppress(OSError):  # one that has died is told below
+        with suppress(OSError):  # a dead process is reported below
             _send(self._asking, request, data)
         while True:
             begun = time.monotonic()
@@ -146,7 +146,7 @@ class _Worker:
                 raise getattr(errors, kind, InputError)(what, where=where or name, hint=hint)
 
     def end(self) -> None:
-        """End the process, whatever it does."""
+        """Kill the process."""
         if self._owner == os.getpid():
             self._process.kill()
             self._process.wait()
@@ -155,7 +155,7 @@ class _Worker:
                 pipe.close()
 
     def _message(self, name: str, seconds: float) -> dict[str, Any]:
-        """Return the next message. Raises `InputError` where none comes in time."""
+        """Return the next message. Raises `InputError` if none comes in time."""
         is_late = threading.Event()
 
         def end() -> None:
@@ -166,20 +166,20 @@ class _Worker:
         timer.daemon = True
         timer.start()
         try:
-            found: dict[str, Any] | None = _receive(self._answering)
+            message: dict[str, Any] | None = _receive(self._answering)
         finally:
             timer.cancel()
-        if found is not None:
-            return found
+        if message is not None:
+            return message
         ended = self._process.wait()
         if is_late.is_set():
             raise _too_much(f"{seconds:.0f} seconds", name)
-        if ended in (-6, -9):  # it had no memory left, and gave up or was ended by the system
+        if ended in (-6, -9):  # it ran out of memory and aborted, or the system killed it
             raise _OutOfMemory
-        raise InputError("its reader has crashed over it", where=name, hint=_HINT)
+        raise InputError("its reader crashed", where=name, hint=_HINT)
 
 
-_resting: list[_Worker] = []
+_idle: list[_Worker] = []
 _lock = threading.Lock()
 
 
@@ -190,10 +190,10 @@ def _environment() -> dict[str, str]:
 
 
 def _take(memory: int) -> _Worker:
-    """Return a process that rests, else a new one."""
+    """Return an idle process, else a new one."""
     with _lock:
-        for worker in [each for each in _resting if each.memory == memory]:
-            _resting.remove(worker)
+        for worker in [each for each in _idle if each.memory == memory]:
+            _idle.remove(worker)
             if worker.is_ready:
                 return worker
             worker.end()
@@ -202,47 +202,47 @@ def _take(memory: int) -> _Worker:
 
 @atexit.register
 def end_all() -> None:
-    """End the processes that rest."""
+    """Kill the idle processes."""
     with _lock:
-        while _resting:
-            _resting.pop().end()
+        while _idle:
+            _idle.pop().end()
 
 
 def _send(pipe: IO[bytes], message: Mapping[str, Any], data: bytes = b"") -> None:
-    """Write a message as a line of JSON, and data after it."""
+    """Write a message as a line of JSON, followed by data."""
     pipe.write(json.dumps(message).encode() + b"\n")
     pipe.write(data)
     pipe.flush()
 
 
 def _receive(pipe: IO[bytes]) -> Any:
-    """Return the next message; None where the other end has gone."""
+    """Return the next message, or None if the other end is closed."""
     line = pipe.readline()
     return json.loads(line) if line.endswith(b"\n") else None
 
 
-_answers: IO[bytes] | None = None  # in the process that is called
+_answers: IO[bytes] | None = None  # in the called process
 
 
 def going_on(seconds: float = 0.0) -> None:
-    """Say that a part is still to come, as after each page: its seconds begin anew, or are so many."""
+    """Report progress before the next part, such as a page: its time limit restarts, or becomes `seconds`."""
     if _answers is not None:
         _send(_answers, {"going_on": seconds})
 
 
 def serve(memory: int) -> NoReturn:
-    """Answer calls until nobody asks any more, with so many bytes more than this process has."""
+    """Answer calls until the pipe closes, with `memory` bytes more than this process now has."""
     global _answers  # noqa: PLW0603
     calls, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     _answers = answers
-    for number, mode in ((0, os.O_RDONLY), (1, os.O_WRONLY)):  # what a library prints is no answer
+    for number, mode in ((0, os.O_RDONLY), (1, os.O_WRONLY)):  # a library's prints must not mix with answers
         os.dup2(os.open(os.devnull, mode), number)
     with suppress(ImportError, ValueError, OSError):
         import resource
 
         pages = int(Path("/proc/self/statm").read_text().split()[5])
-        most = pages * os.sysconf("SC_PAGE_SIZE") + memory
-        resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+        limit = pages * os.sysconf("SC_PAGE_SIZE") + memory
+        resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     threading.Thread(target=_end_with_parent, args=(os.getppid(),), daemon=True).start()
     _send(answers, {})
@@ -256,7 +256,7 @@ def serve(memory: int) -> NoReturn:
 
 
 def _end_with_parent(parent: int) -> None:
-    """End this process soon after its parent, however that ended: a file may take minutes to read.
+    """End this process soon after its parent, however the parent ended: a file may take minutes to read.
 
     The death signal of prctl(2) would be sent when the thread that started this process ends.
     """
@@ -274,10 +274,10 @@ def _answer(answers: IO[bytes], request: Mapping[str, Any], arguments: list[Any]
         last = {"error": [type(problem).__name__, problem.what, problem.where, problem.hint]}
     except MemoryError:
         last = {"error": _MEMORY}
-    except Exception as problem:  # whatever a library raises of a damaged file
+    except Exception as problem:  # a library may raise anything for a damaged file
         lines = str(problem).strip().splitlines()
-        told = lines[-1] if "Traceback" in str(problem) else " ".join(lines)
-        said = one_line(redact(f"{type(problem).__name__}: {told}"), 200)
-        why = lack_of(problem) or InputError(f"cannot be read ({said})", hint=_HINT)
+        message = lines[-1] if "Traceback" in str(problem) else " ".join(lines)
+        detail = one_line(redact(f"{type(problem).__name__}: {message}"), 200)
+        why = lack_of(problem) or InputError(f"cannot be read ({detail})", hint=_HINT)
         last = {"error": [type(why).__name__, why.what, "", why.hint]}
     _send(answers, last)

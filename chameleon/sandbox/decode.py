@@ -1,4 +1,4 @@
-"""Read what a program that may be hostile has sent: every type, size and level is checked."""
+"""Read data from a possibly hostile program: every type, size and level is checked."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import json
 import math
 from typing import Any
 
-# A table at the deepest level has its rows and their cells below it.
+# A table at the deepest level has its rows and cells below it.
 _LEVELS_OF_TABLES = 3
 
 
 class BadFrame(ValueError):
-    """Bytes that no honest child sends."""
+    """Bytes that an honest child process never sends."""
 
 
 def read_frame(data: bytes, depth: int, digits: int) -> dict[str, Any]:
-    """Return the frame's fields as `ExecResult` names them; raise `BadFrame`."""
+    """Return the frame's fields under their names in `ExecResult`. Raises `BadFrame`."""
     try:
         fields = json.loads(data)
     except (ValueError, RecursionError) as error:
@@ -34,14 +34,14 @@ def read_frame(data: bytes, depth: int, digits: int) -> dict[str, Any]:
         frame["value"] = checked(fields.get("v"), depth + _LEVELS_OF_TABLES, digits)
         frame["value_type"] = kind = _text(fields.get("k", ""))[:100]
         if not kind.isidentifier():
-            raise BadFrame("no name of a type")
+            raise BadFrame("not a type name")
     return frame
 
 
 def checked(value: Any, depth: int, digits: int) -> Any:
-    """Return a value of JSON, in which text that is not valid Unicode has its bad parts replaced.
+    """Return a JSON value, with the invalid parts of any text replaced.
 
-    Raises `BadFrame` for more levels than `depth`, an integer of more digits, and what is no finite number.
+    Raises `BadFrame` for more levels than `depth`, an integer above `digits`, or a non-finite number.
     """
     if depth < 0:
         raise BadFrame("nested too deep")

@@ -1,6 +1,6 @@
-"""Run programs in Monty, an interpreter that has no way to the machine at all.
+"""Run programs in Monty, an interpreter with no access to the machine at all.
 
-It knows a subset of Python and no numpy, pandas or sympy. Needs the package pydantic-monty.
+It supports a subset of Python, without numpy, pandas or sympy. It needs the package pydantic-monty.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from chameleon.sandbox.inside.program import Printed, encoded
 from chameleon.sandbox.result import ExecResult, Guarantees, Layer, Limits, Status, without_unused_imports
 from chameleon.sandbox.sandbox import Sandbox
 
-# Monty 1.4 rounds 2.675 to 2.68 where CPython gives 2.67; formatting is right in both.
+# Monty 1.4 rounds 2.675 to 2.68, CPython to 2.67; formatting is right in both.
 _PRELUDE = """
 _round = round
 def round(number, ndigits=None):
@@ -27,21 +27,21 @@ def round(number, ndigits=None):
     return float(f'{number:.{ndigits}f}')
 """
 _GRACE_SECONDS = 0.2
-# Every program has its own deadline; this one only ends a worker that no longer answers at all.
+# Every program has its own deadline; this one only ends a worker that no longer responds at all.
 _BACKSTOP_SECONDS = 600.0
 _RECURSION = 900
 _CIRCLES = ("[...]", "{...}", "(...)")
 
 _STATUS: dict[str, Status] = {"MemoryError": "memory", "TimeoutError": "timeout"}
-# What Monty lacks, as opposed to what a program did wrong.
+# Errors that mean a missing feature of Monty, not a mistake in the program.
 _UNKNOWN_TO_MONTY = {"ModuleNotFoundError", "ImportError", "NotImplementedError"}
 
 
-_opened_by = 0  # the process that last started workers, which a fork of it cannot do
+_opened_by = 0  # the process that last started workers; its forks cannot start any
 
 
 class MontySandbox(Sandbox):
-    """Runs programs in pooled Monty workers, a fresh session each; safe to share between threads."""
+    """Runs programs in pooled Monty workers, each in a fresh session; safe to share between threads."""
 
     tier = "monty"
 
@@ -50,12 +50,12 @@ class MontySandbox(Sandbox):
             import pydantic_monty
         except ImportError:
             raise MissingPackage(
-                "programs run in Monty here, and it is not installed",
+                "programs run in Monty here, but it is not installed",
                 hint="pip install pydantic-monty",
             ) from None
         if _opened_by not in (0, os.getpid()):
             what = "Monty does not work in a fork of a process that has used it"
-            raise SandboxUnavailable(what, hint="Start processes by 'spawn'.")
+            raise SandboxUnavailable(what, hint="Start processes with 'spawn'.")
         self._monty: Any = pydantic_monty
         self._libraries, self._workers = frozenset(libraries), workers
         self._lock = threading.Lock()
@@ -66,7 +66,7 @@ class MontySandbox(Sandbox):
     def _run(self, request: dict[str, Any], wall: float) -> ExecResult:
         if "file" in request:
             raise SandboxUnavailable(
-                "this needs the sealed sandbox, and programs run in Monty here",
+                "this needs the sealed sandbox, but programs run in Monty here",
                 hint="Use Linux on x86_64.",
             )
         begun = time.monotonic()
@@ -78,7 +78,7 @@ class MontySandbox(Sandbox):
             except self._monty.MontyCrashedError as error:
                 status: Status = "timeout" if error.timed_out else "crashed"
                 outcome = ExecResult(status, error_type="MontyCrashedError", message=str(error)[:500])
-                if error.timed_out or error.exit_status is not None:  # else it was killed, and runs once more
+                if error.timed_out or error.exit_status is not None:  # else it was killed: try again
                     break
         return replace(
             outcome,
@@ -131,7 +131,7 @@ class MontySandbox(Sandbox):
                 try:
                     value = session.feed_run(request["result"])
                 except monty.MontyRuntimeError as error:
-                    if type(error.exception()).__name__ != "NameError":  # it is there, and too large
+                    if type(error.exception()).__name__ != "NameError":  # it exists but is too large
                         return _failure(error, request)
                     message = f"the program ended without setting '{request['result']}'"
                     return ExecResult("no_answer", message=message)
@@ -139,8 +139,8 @@ class MontySandbox(Sandbox):
                 if not any(mark in code for mark in _CIRCLES) and _holds_itself(frame.get("v")):
                     message = f"'{request['result']}' is a value that holds itself"
                     return ExecResult("error", error_type="UnsupportedAnswer", message=message)
-                told = {"value_type": "k", "error_type": "t", "message": "m"}
-                texts = {name: frame.get(key, "") for name, key in told.items()}
+                fields = {"value_type": "k", "error_type": "t", "message": "m"}
+                texts = {name: frame.get(key, "") for name, key in fields.items()}
                 return ExecResult(frame["s"], frame.get("v"), **texts)
         except monty.MontyCrashedError:
             raise
@@ -167,7 +167,7 @@ class MontySandbox(Sandbox):
 
 
 def _holds_itself(value: Any) -> bool:
-    """Tell whether Monty has written out a part of a value that is in a circle, as it does."""
+    """Return whether a value has a cycle, which Monty writes as one of `_CIRCLES`."""
     if isinstance(value, dict):
         value = list(value.values())
     return any(map(_holds_itself, value)) if isinstance(value, list) else value in _CIRCLES

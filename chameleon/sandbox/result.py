@@ -1,4 +1,4 @@
-"""What goes into a sandbox and what comes out: limits, results, guarantees."""
+"""The limits, results and guarantees of a sandbox."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ Status = Literal["ok", "no_answer", "error", "timeout", "memory", "too_large", "
 
 _REPORTED = {"ok", "no_answer", "error", "memory", "too_large"}
 KILLED = "Killed"
-"""The error of a program that the system has killed."""
+"""The error of a program that the system killed."""
 # Named by number, because Windows has neither.
 _SIGKILL, _SIGXCPU = 9, 24
-# Long texts are found so that no line within one is taken for an import.
+# Long string literals are matched so that a line inside one does not count as an import.
 _IMPORT = re.compile(r"""(?s:'{3}.*?'{3}|"{3}.*?"{3})|^import (\w+)(?: as (\w+))?[ \t]*$""", re.MULTILINE)
 _WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one program may use; every program gets all of it afresh.
+    """Limits of one program; every program gets all of them.
 
-    Seconds of wall and CPU time, megabytes of memory on top of the loaded libraries, kilobytes of
-    source, captured stdout and encoded answer, nesting levels and integer digits of the answer.
-    Programs start no threads and no processes.
+    Seconds of wall and CPU time, megabytes of memory in addition to the loaded libraries, kilobytes of
+    source, captured stdout and encoded answer, nesting levels and integer digits of the answer. Programs
+    start no threads and no processes.
     """
 
     wall_s: float = 2.0
@@ -48,18 +48,17 @@ class Limits:
             if getattr(self, name) <= 0:
                 raise InputError(f"{name} must be more than 0", where="Limits")
         if not 0 < self.int_digits <= 4300:
-            raise InputError("int_digits must lie between 1 and 4300, what Python prints", where="Limits")
+            raise InputError("int_digits must be between 1 and 4300, Python's own limit", where="Limits")
 
 
 @dataclass(frozen=True, slots=True)
 class ExecResult:
-    """How one program ended, and its answer if it ended well.
+    """The outcome of one program, with its answer if it ended well.
 
     `value` is the answer as JSON (`inside/encode.py` lists the forms), `value_type` the name of its type in
     the program: int, float, str, list, fraction, date, dataframe, sympy, …
-    `error_type`, `message` (at most 500 characters) and `line` (of the program) suit a repair prompt.
-    `wall_ms` is the program's own time, without the wait for a free worker. `tier` names the sandbox
-    that gave the result.
+    `error_type`, `message` (at most 500 characters) and `line` (of the program) are meant for a repair
+    prompt. `wall_ms` is the program's own time, without the wait for a free worker. `tier` names the sandbox.
     """
 
     status: Status
@@ -80,7 +79,7 @@ class ExecResult:
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """One thing that stands between a program and the machine."""
+    """One barrier between a program and the machine."""
 
     name: str
     active: bool
@@ -89,7 +88,7 @@ class Layer:
 
 @dataclass(frozen=True, slots=True)
 class Guarantees:
-    """Which layers are really active, measured when the sandbox started."""
+    """The layers that are actually active, measured when the sandbox started."""
 
     tier: str
     layers: tuple[Layer, ...]
@@ -105,10 +104,10 @@ class Guarantees:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How a child ended. `frame` is what it sent, checked for its nonce only; None when incomplete.
+    """How a child ended. `frame` is its frame, with only the nonce checked, or None if incomplete.
 
-    `code` is its exit code, negative for a signal, None when its frame came first. `overrun` says that
-    its time was up, `excess` that it sent more than it may, `cpu` are its user seconds.
+    `code` is its exit code, negative for a signal, None if its frame came first. `overrun` means that its
+    time ran out, `excess` that it sent too much, `cpu` is its user time in seconds.
     """
 
     frame: bytes | None
@@ -119,7 +118,7 @@ class Ending:
 
 
 def judge(ending: Ending, limits: Limits, cpu_seconds: float, tier: str) -> ExecResult:
-    """Return the result of a program; raise for nothing that it may have done."""
+    """Return the result of a program, whatever it did; never raises."""
     if ending.frame is not None:
         return _from_frame(ending.frame, limits, tier)
     if ending.excess:

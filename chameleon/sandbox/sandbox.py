@@ -1,4 +1,4 @@
-"""The interface of every sandbox, and what all of them share."""
+"""The interface and shared code of all sandboxes."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from typing import Any, Self
 from chameleon.errors import InputError, SandboxUnavailable
 from chameleon.sandbox.result import ExecResult, Guarantees, Limits
 
-_LONGEST_SECONDS = 3600.0
+_MAX_TIMEOUT_SECONDS = 3600.0
 
 
 class Sandbox(ABC):
-    """Runs model-written programs; each starts from the same fresh state. Threads may share it.
+    """Runs model-written programs, each from the same fresh state. Threads may share it.
 
-    It belongs to the process that made it: a forked copy of the process is refused.
+    It belongs to the process that created it; a forked copy of the process cannot use it.
     """
 
     tier: str
@@ -39,13 +39,13 @@ class Sandbox(ABC):
 
         Args:
             inputs: JSON values that become its globals. An input `table` of the form {"columns": […],
-                "rows": [[…]]} is also there as a pandas DataFrame `df`, and with it `pd` and `np`.
-                Those of an input `tables`, by name, are DataFrames where pandas is installed.
-            timeout: Seconds, in place of the limits on wall and CPU time.
+                "rows": [[…]]} is also available as a pandas DataFrame `df`, along with `pd` and `np`.
+                The tables of an input `tables`, by name, are DataFrames if pandas is installed.
+            timeout: seconds, instead of the limits on wall and CPU time.
 
         Raises:
-            InputError: for inputs that are not JSON, or have names that no program can use.
-            SandboxUnavailable: when it is closed, or in a fork of the process that made it.
+            InputError: for inputs that are not JSON, or have invalid names.
+            SandboxUnavailable: if it is closed, or in a fork of the process that created it.
         """
         if len(code.encode("utf-8", "surrogatepass")) > self._limits.source_kb * 1024:
             message = f"the program is longer than {self._limits.source_kb} KiB"
@@ -54,29 +54,29 @@ class Sandbox(ABC):
         return self._run(request, request["limits"]["wall_s"])
 
     def call(self, file: Path, request: Mapping[str, Any], *, timeout: float | None = None) -> ExecResult:
-        """Have a trusted Python file do work that a hostile request could turn against us.
+        """Run a trusted Python file for work that a hostile request could turn against us.
 
         Args:
-            file: It imports only the stdlib, and has `warm_up()`, which is called before the seal, and
+            file: it imports only the stdlib, and has `warm_up()`, which is called before the seal, and
                 `run(request, hidden)`, which returns a frame as `inside.program.run` does.
             request: JSON; `limits` are added to it.
 
         Raises:
-            SandboxUnavailable: where programs run in Monty, which cannot load the file.
+            SandboxUnavailable: if programs run in Monty, which cannot load the file.
         """
         bounds = self._bounds(timeout)
         return self._run({**request, "file": str(file), "limits": bounds}, bounds["wall_s"])
 
     @abstractmethod
     def _run(self, request: dict[str, Any], wall: float) -> ExecResult:
-        """Run what `run` or `call` made, for at most `wall` seconds."""
+        """Run a request from `run` or `call`, for at most `wall` seconds."""
 
     @abstractmethod
     def guarantees(self) -> Guarantees:
-        """Return which layers are active."""
+        """Return the active layers."""
 
     def close(self) -> None:
-        """End the processes; calling it again does nothing, nor does it in a fork: they are the parent's."""
+        """End the processes. Does nothing if called again, or in a fork, which does not own them."""
         if self._owner == os.getpid():
             self._end()
 
@@ -91,12 +91,12 @@ class Sandbox(ABC):
         self.close()
 
     def _bounds(self, timeout: float | None) -> dict[str, Any]:
-        """Return the limits as `inside` reads them."""
+        """Return the limits in the form that `inside` reads."""
         if self._owner != os.getpid():
             what = "the sandbox belongs to the process from which this one was forked"
-            raise SandboxUnavailable(what, hint="Make one there, or start processes by 'spawn'.")
-        if timeout is not None and not 0 < timeout <= _LONGEST_SECONDS:
-            raise InputError(f"a timeout of {timeout} s makes no sense", hint="Give between 0 and 3600 s.")
+            raise SandboxUnavailable(what, hint="Create one there, or start processes with 'spawn'.")
+        if timeout is not None and not 0 < timeout <= _MAX_TIMEOUT_SECONDS:
+            raise InputError(f"the timeout of {timeout} s is invalid", hint="Use between 0 and 3600 s.")
         limits = self._limits
         return {
             "cpu_s": limits.cpu_s if timeout is None else timeout,
@@ -112,7 +112,7 @@ class Sandbox(ABC):
     def _request(
         self, code: str, inputs: Mapping[str, Any] | None, result: str, timeout: float | None
     ) -> dict[str, Any]:
-        """Return what `inside.program.run` reads."""
+        """Return a request in the form that `inside.program.run` reads."""
         bounds, named = self._bounds(timeout), dict(inputs or {})
         for name in named:
             if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name):

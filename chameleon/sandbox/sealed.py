@@ -25,15 +25,15 @@ from chameleon.sandbox.result import (
 from chameleon.sandbox.sandbox import Sandbox
 from chameleon.sandbox.sealed_process import Lost, Stuck, ZygoteClient
 
-# Packages that come with pandas and sympy and that programs import by themselves, and what goes with a table.
+# Packages that come with pandas and sympy and that programs import directly, and names used with a table.
 _COMPANIONS = ("dateutil", "mpmath")
 _FRAME = re.compile(r"\b(df|pd|np|tables)\b")
-# A program with one of these may use a name that its text does not show.
+# With one of these, a program may use a name that does not occur in its text.
 _LOOKS_UP = re.compile(r"\b(eval|exec|globals|locals|vars|dir|modules)\b")
 _JSON_ESCAPE = 6
 _PROBE_SECONDS = 10.0
 _FEWER = "Memory may be short: use fewer workers, or close other programs."
-# Set up in each child, so that only a program can tell.
+# Set up in each child, so only a program can check them.
 _PER_PROGRAM = {"seccomp", "rlimits"}
 
 MONTY_HINT = (
@@ -66,11 +66,11 @@ except MemoryError:
 
 
 class Pool:
-    """At most `size` zygotes of one kind, started when first needed."""
+    """Up to `size` zygotes of one kind, started when first needed."""
 
     def __init__(self, make: Callable[[], ZygoteClient], size: int) -> None:
         self._make, self._closed = make, False
-        self._free: LifoQueue[ZygoteClient | None] = LifoQueue()  # None: one that is to be started
+        self._free: LifoQueue[ZygoteClient | None] = LifoQueue()  # None: not started yet
         for _ in range(size):
             self._free.put(None)
 
@@ -91,12 +91,12 @@ class Pool:
             self.close()
 
     def drop(self, zygote: ZygoteClient) -> None:
-        """End a zygote that was taken and will not come back."""
+        """Kill a zygote that was taken and will not be returned."""
         zygote.kill()
         self._free.put(None)
 
     def close(self) -> None:
-        """End the idle zygotes, and refuse all who wait for one."""
+        """Kill the idle zygotes, and refuse all waiting callers."""
         self._closed = True
         with suppress(Empty):
             while True:
@@ -108,9 +108,9 @@ class Pool:
 class SealedSandbox(Sandbox):
     """Runs each program in a child without files, network, processes, environment or host memory.
 
-    A program runs where only the stdlib is loaded, unless it uses one of the heavy libraries. What it can
-    learn of the machine is where Python lies and the time zone. Safe to share between threads; up to
-    `workers` programs run at once, further ones wait.
+    A program gets only the stdlib unless it uses one of the heavy libraries. All it can learn about the
+    machine is the location of Python and the time zone. Safe to share between threads; up to `workers`
+    programs run at once, and others wait.
     """
 
     tier = "sealed"
@@ -148,7 +148,7 @@ class SealedSandbox(Sandbox):
             pool.close()
 
     def _pool(self, kind: str) -> Pool:
-        """Return the zygotes for programs ("std", "sci") or for the work of one file."""
+        """Return the zygotes for programs ("std", "sci") or for one file."""
         with self._lock:
             if kind not in self._pools:
                 if self._closed:
@@ -163,16 +163,16 @@ class SealedSandbox(Sandbox):
             "libraries": self._libraries if kind == "sci" else (),
             "memory_bytes": limits.memory_mb << 20,
         }
-        # The frame holds the answer and the output; JSON may write a character as six.
-        most = (limits.result_kb * 2 + (limits.stdout_kb + 16) * _JSON_ESCAPE) * 1024
+        # The frame holds the answer and the output; JSON may use six characters for one.
+        max_bytes = (limits.result_kb * 2 + (limits.stdout_kb + 16) * _JSON_ESCAPE) * 1024
         try:
-            zygote = ZygoteClient(options, most)
-        except Lost:  # killed from outside, say: once more
+            zygote = ZygoteClient(options, max_bytes)
+        except Lost:  # killed from outside, perhaps: try once more
             try:
-                zygote = ZygoteClient(options, most)
+                zygote = ZygoteClient(options, max_bytes)
             except Lost as error:
                 what = f"the sealed interpreter did not start: {error}"
-                lack = MachineError("the sandbox is killed as it starts", hint=_FEWER)
+                lack = MachineError("the sandbox was killed while starting", hint=_FEWER)
                 raise SandboxUnavailable(what, hint=_FEWER) from lack
         try:
             _insist(zygote.layers, self._require - _PER_PROGRAM)
@@ -182,18 +182,18 @@ class SealedSandbox(Sandbox):
         return zygote
 
     def _measure(self) -> Guarantees:
-        """Return what is active, asked of a program that tries what no program may do."""
+        """Return the active layers, measured by a program that tries forbidden actions."""
         pool = self._pool("std")
         zygote = pool.take()
         pool.give(zygote)
         try:
-            found = self._run_in("std", self._request(PROBE, None, "ans", None), _PROBE_SECONDS)
-            if found.status != "ok":
+            probe = self._run_in("std", self._request(PROBE, None, "ans", None), _PROBE_SECONDS)
+            if probe.status != "ok":
                 raise SandboxUnavailable(
-                    f"the sealed sandbox does not work here: {found.error_type} {found.message}",
+                    f"the sealed sandbox does not work here: {probe.error_type} {probe.message}",
                     hint=MONTY_HINT,
                 )
-            layers = (*self._per_program(found.value), *zygote.layers)
+            layers = (*self._per_program(probe.value), *zygote.layers)
             _insist(layers, self._require)
         except SandboxUnavailable:
             self.close()
@@ -201,7 +201,7 @@ class SealedSandbox(Sandbox):
         return Guarantees(self.tier, layers)
 
     def _per_program(self, answer: Any) -> tuple[Layer, ...]:
-        """Return the layers that are set up afresh for each program, from the answer of `PROBE`."""
+        """Return the layers that are set up for each program, from the answer of `PROBE`."""
         calls = [
             name for name in ("open", "socket", "fork", "clone3", "kill") if answer.get(name) is not True
         ]
@@ -213,7 +213,7 @@ class SealedSandbox(Sandbox):
         )
 
     def _run_in(self, kind: str, request: dict[str, Any], wall: float) -> ExecResult:
-        """Run a program, and once more where it or its zygote was killed: neither is in its own power."""
+        """Run a program, once more if it or its zygote was killed, because a program cannot kill either."""
         pool, begun = self._pool(kind), time.monotonic()
         outcome, is_killed = self._once(pool, request, wall)
         if is_killed:
@@ -221,7 +221,7 @@ class SealedSandbox(Sandbox):
         return replace(outcome, wall_ms=(time.monotonic() - begun) * 1000 if is_killed else outcome.wall_ms)
 
     def _once(self, pool: Pool, request: dict[str, Any], wall: float) -> tuple[ExecResult, bool]:
-        """Return how a program ended, and whether something outside of it killed it."""
+        """Return the outcome of a program, and whether something outside killed it."""
         while True:
             zygote = pool.take()
             begun = time.monotonic()
@@ -244,10 +244,10 @@ class SealedSandbox(Sandbox):
 
 
 def _insist(layers: Sequence[Layer], required: Collection[str]) -> None:
-    """Raise SandboxUnavailable when a required layer is not active."""
+    """Raise SandboxUnavailable if a required layer is not active."""
     known = {layer.name: layer for layer in layers}
     for name in sorted(required):
         layer = known.get(name, Layer(name, False, "there is no such layer"))
         if not layer.active:
-            what = f"the sandbox layer '{name}' is required and not active here: {layer.note}"
+            what = f"the sandbox layer '{name}' is required but not active here: {layer.note}"
             raise SandboxUnavailable(what, hint=MONTY_HINT)

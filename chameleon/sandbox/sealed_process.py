@@ -1,4 +1,4 @@
-"""The parent's end of one sealed interpreter: start it, hand it programs, end it."""
+"""The parent's end of one sealed interpreter: start it, send it programs, kill it."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from chameleon.sandbox.result import Ending, Layer
 _START_SECONDS = 60.0
 _GRACE_SECONDS = 2.0
 _FEWER = "Use fewer workers, or raise the limit of processes (ulimit -u)."
-_UNREADABLE = "the zygote said what cannot be read"
+_UNREADABLE = "the zygote sent an unreadable message"
 
 _INSIDE = Path(__file__).with_name("inside")
 
-# Loads the folder `inside` as a package of its own: the engine is not imported on the other side, and
-# neither the caller's directory nor its PYTHONPATH can put another module in its place.
+# Loads the folder `inside` as its own package: the engine is not imported on the other side, and neither the
+# caller's directory nor its PYTHONPATH can substitute another module.
 _BOOT = """
 import sys, importlib.util as u
 folder = sys.argv[1]
@@ -35,7 +35,7 @@ m = u.module_from_spec(s); sys.modules["inside"] = m; s.loader.exec_module(m)
 from inside import outer
 outer.main()
 """
-# As `-I`, which would also ignore the hash seed; the environment is ours alone.
+# Like `-I`, which would also ignore the hash seed; the environment contains only our settings.
 _FLAGS = ("-s", "-P", "-B", "-X", "utf8", "-c", _BOOT)
 _ENVIRONMENT = {
     "PYTHONHASHSEED": "0",
@@ -47,11 +47,11 @@ _ENVIRONMENT = {
 
 
 class Stuck(Exception):
-    """The zygote did not answer in time, or is gone; it has to be started again."""
+    """The zygote did not answer in time, or is gone; it must be restarted."""
 
 
 class Lost(Stuck):
-    """As `Stuck`, and the program was not started: it can be run elsewhere."""
+    """Like `Stuck`, but the program was not started, so it can run elsewhere."""
 
 
 class ZygoteClient:
@@ -73,11 +73,11 @@ class ZygoteClient:
                 self.kill()
                 complaints.seek(0)
                 last = complaints.read().decode("utf-8", "replace").strip().rpartition("\n")[2]
-                if isinstance(error, Stuck) and not last:  # killed, perhaps, for want of memory
+                if isinstance(error, Stuck) and not last:  # perhaps killed for lack of memory
                     raise Lost(str(error)) from None
                 if not isinstance(error, Stuck | KeyError | TypeError | ValueError):
                     raise
-                why = last[:300] if isinstance(error, Stuck) else "it does not say what it is"
+                why = last[:300] if isinstance(error, Stuck) else "its first message is unreadable"
                 raise SandboxUnavailable(f"the sealed interpreter did not start: {why}") from None
 
     def _launch(
@@ -96,12 +96,12 @@ class ZygoteClient:
             )
         except OSError as error:
             self._control.close()
-            lack = lack_of(error) or MachineError(f"no process can be started: {error.strerror}", hint=_FEWER)
-            what = f"no interpreter can be started: {error.strerror}"
+            lack = lack_of(error) or MachineError(f"cannot start a process: {error.strerror}", hint=_FEWER)
+            what = f"cannot start an interpreter: {error.strerror}"
             raise SandboxUnavailable(what, hint=lack.hint) from lack
 
     def run(self, request: dict[str, Any], wall: float) -> Ending:
-        """Run one program in the spare child; raises `Stuck` 2 s after `wall` at the latest."""
+        """Run one program in the spare child. Raises `Stuck` at most 2 s after `wall`."""
         nonce = secrets.token_bytes(NONCE)
         body = json.dumps(request).encode()
         end = time.monotonic() + wall + _GRACE_SECONDS
@@ -118,7 +118,7 @@ class ZygoteClient:
             return self._exchange(child, len(body).to_bytes(LENGTH, "big") + body + nonce, nonce, end)
 
     def _exchange(self, child: socket.socket, outgoing: bytes, nonce: bytes, end: float) -> Ending:
-        """Write the program, read the frame, both as the child is ready for it."""
+        """Write the program and read the frame, each when the child is ready."""
         rest = memoryview(outgoing)
         arrived = bytearray()
         poller = select.poll()
@@ -157,9 +157,9 @@ class ZygoteClient:
     def _verdict(self, end: float) -> Ending:
         while self._serial not in self._ended:
             self._sort(self._message(end))
-        told = self._ended[self._serial]
+        ended = self._ended[self._serial]
         try:
-            return Ending(None, told["code"], told["overrun"], cpu=told["cpu"])
+            return Ending(None, ended["code"], ended["overrun"], cpu=ended["cpu"])
         except KeyError:
             raise Stuck(_UNREADABLE) from None
 
@@ -199,11 +199,11 @@ class ZygoteClient:
 
     @property
     def served(self) -> bool:
-        """Tell whether it has run a program before; one that fails at its first would fail again."""
+        """Return whether it has run a program before; one that fails on its first would fail again."""
         return self._serial > 1
 
     def kill(self) -> None:
-        """End it and everything in it at once."""
+        """Kill it and everything in it."""
         for each in (self._control, *self._spares.values()):
             each.close()
         self._spares.clear()
@@ -212,11 +212,11 @@ class ZygoteClient:
 
 
 def why_unusable() -> str:
-    """Return why no sealed interpreter can start on this machine; empty when one can."""
+    """Return why no sealed interpreter can start on this machine, or ""."""
     if not sys.platform.startswith("linux"):
-        return f"the sealed sandbox needs Linux, and this is {sys.platform}"
+        return f"the sealed sandbox needs Linux, but this is {sys.platform}"
     if not sys.executable:
-        return "the path of the Python interpreter is not known"
+        return "the path of the Python interpreter is unknown"
     if not hasattr(os, "pidfd_open"):
         return "this Python was built without pidfd_open"
     return seccomp.supported()

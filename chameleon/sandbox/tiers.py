@@ -1,4 +1,4 @@
-"""Pick the sandbox that a machine can offer, or say why it cannot."""
+"""Pick the sandbox for this machine, or say why it has none."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def make_sandbox(
 ) -> Sandbox:
     """Start a sandbox for model-written programs; close it when done, or use it in a `with`.
 
-    `auto` is `sealed` on Linux x86_64 and `monty` elsewhere. `require` lists layers without which a sealed
-    sandbox does not start. Raises SandboxUnavailable, with the reason, rather than run with less.
+    `auto` is `sealed` on Linux x86_64 and `monty` elsewhere. `require` lists the layers without which a
+    sealed sandbox does not start. Raises SandboxUnavailable, with the reason, rather than run with less.
     """
     if kind not in get_args(Kind):
         hint = f"Choose one of {', '.join(get_args(Kind))}."
@@ -50,20 +50,20 @@ def make_sandbox(
 
 
 def importable() -> list[str]:
-    """Return the libraries that programs can import here beside Python's own; start no sandbox."""
+    """Return the libraries that programs can import here besides Python's own, starting no sandbox."""
     return [] if why_unusable() else installed(LIBRARIES)
 
 
 _lock = threading.Lock()
 _shared: Sandbox | None = None
-_inherited: list[Sandbox] = []  # of a process from which this one was forked: Monty's would end if let go of
+_inherited: list[Sandbox] = []  # of the parent process before a fork; if freed, Monty's would end
 
 
 def shared_sandbox() -> Sandbox:
     """Return the process's one `auto` sandbox, started at the first call and closed at exit.
 
-    Every thread may use it. A forked copy of the process starts its own, where that is sealed: one that runs
-    programs in Monty is refused in the fork of a process that has run some. Raises SandboxUnavailable.
+    Every thread may use it. A forked process starts its own if that is sealed; Monty refuses to run in a fork
+    of a process that has already used it. Raises SandboxUnavailable.
     """
     global _shared  # noqa: PLW0603
     with _lock:
@@ -74,7 +74,7 @@ def shared_sandbox() -> Sandbox:
 
 
 def start_early() -> None:
-    """Start the shared sandbox beside other work; what goes wrong is told where it is first used."""
+    """Start the shared sandbox in the background; errors are raised at its first use."""
 
     def start() -> None:
         with suppress(ChameleonError):

@@ -1,4 +1,4 @@
-"""The web for modules: one careful client, a cache on disk, and pages as plain text."""
+"""Web access for modules: one careful client, a cache on disk, and pages as plain text."""
 
 from __future__ import annotations
 
@@ -14,5 +14,5 @@ if TYPE_CHECKING:
 
 __all__ = ["PageCache", "Web", "WebLimits", "WebReply", "page_text"]
 
-if not TYPE_CHECKING:  # a name that is not listed is an error of types
+if not TYPE_CHECKING:  # type checkers reject unlisted names
     __getattr__ = lazy(__name__, cache="PageCache", markup="page_text", reply="WebReply", web="Web WebLimits")

@@ -1,4 +1,4 @@
-"""Keep what the web replied in a file, so that the same question is not asked twice."""
+"""Cache replies from the web in a file, so that the same request is not sent twice."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ WEEK = 7 * 24 * 3600.0
 class PageCache:
     """OK replies by request, in one private SQLite file that threads and processes may share.
 
-    A reply is forgotten after `max_age` seconds; when all together pass `max_bytes`, the oldest go. A file
-    that cannot be opened raises `StoreError`; one that fails later is warned of once, and keeps nothing.
+    A reply expires after `max_age` seconds; if all together exceed `max_bytes`, the oldest are deleted. A
+    file that cannot be opened raises `StoreError`; one that fails later logs one warning and caches nothing.
     """
 
     def __init__(
@@ -47,29 +47,29 @@ class PageCache:
 
     @classmethod
     def default(cls) -> PageCache | None:
-        """Open the user's own cache, unless CHAMELEON_WEB_CACHE is "off" or no home can be written to."""
+        """Open the user's own cache, unless CHAMELEON_WEB_CACHE is "off" or no home is writable."""
         return open_default(_KIND, "web.sqlite", cls)
 
     def get(self, key: str) -> WebReply | None:
-        """Return the reply that is kept for this request, unless it is too old."""
-        asked = "SELECT url, host, type, body, cut FROM replies WHERE key = ? AND kept_at > ?"
+        """Return the cached reply for this request, unless it has expired."""
+        query = "SELECT url, host, type, body, cut FROM replies WHERE key = ? AND kept_at > ?"
         row = None
         with self._store.tried("read") as connection:
-            row = connection.execute(asked, (key, self._clock() - self.max_age)).fetchone()
+            row = connection.execute(query, (key, self._clock() - self.max_age)).fetchone()
         return None if row is None else WebReply(row[0], row[1], 200, row[2], bytes(row[3]), bool(row[4]))
 
     def put(self, key: str, reply: WebReply) -> None:
-        """Keep an OK reply, and forget what is too old or too much."""
+        """Cache an OK reply, and delete expired and excess ones."""
         size = len(reply.body) + len(reply.url) + 200
         if size > self.max_bytes:
             return
-        kept = (key, self._clock(), size, reply.url, reply.host, reply.content_type, reply.cut, reply.body)
+        row = (key, self._clock(), size, reply.url, reply.host, reply.content_type, reply.cut, reply.body)
         with self._store.tried("written to") as connection:
             connection.execute("BEGIN IMMEDIATE")
-            connection.execute("INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?, ?, ?, ?, ?)", kept)
+            connection.execute("INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
             connection.execute("DELETE FROM replies WHERE kept_at <= ?", (self._clock() - self.max_age,))
             if connection.execute("SELECT total(size) FROM replies").fetchone()[0] > self.max_bytes:
-                connection.execute(  # a tenth more than needed, so that a full cache is not tidied each time
+                connection.execute(  # a tenth more than needed, so a full cache is not pruned each time
                     "DELETE FROM replies WHERE rowid IN (SELECT rowid FROM (SELECT rowid, "
                     "sum(size) OVER (ORDER BY kept_at DESC, rowid) AS total FROM replies) WHERE total > ?)",
                     (0.9 * self.max_bytes,),

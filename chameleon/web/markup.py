@@ -1,8 +1,8 @@
-"""Web pages as plain text, and text from strangers made fit to be shown to a model.
+"""Web pages as plain text, and text from strangers made safe to show to a model.
 
-The parser is lxml's, fed with events instead of a tree: libxml2 is everywhere, and of the parsers that were
-tried it alone stays linear in time on hostile pages (400,000 nested elements, 200,000 attributes, unclosed
-comments); trees of HTML 5 parsers and html.parser of the standard library do not.
+The parser is lxml's, fed with events instead of a tree. libxml2 is everywhere, and of the parsers tried only
+it stays linear in time on hostile pages (400,000 nested elements, 200,000 attributes, unclosed comments);
+trees of HTML 5 parsers and the standard library's html.parser do not.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ from collections.abc import Mapping
 
 from chameleon.errors import WebError, require
 
-# Joiners belong to the spelling of Persian, Indic scripts and emoji; everything else that is unseen goes.
+# Joiners are part of the spelling of Persian, Indic scripts and emoji; other invisible characters go.
 _JOINERS = "\u200c\u200d"
 _META_CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE)
 _CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:-]{1,40})", re.IGNORECASE)
-# Codecs for pages; others that Python knows (punycode, unicode_escape) are no charsets and may be slow.
+# Codecs for pages; other Python codecs (punycode, unicode_escape) are not charsets and may be slow.
 _CHARSETS = re.compile(r"utf-(8|16)|iso8859|cp\d|koi8|gb|big5|shift_jis|euc|iso2022_jp|mac-|tis|ascii|latin")
 BYTE_ORDER_MARKS = {
     codecs.BOM_UTF8: "utf-8-sig",
-    **dict.fromkeys((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE), "utf-32"),  # UTF-16's are how these begin
+    **dict.fromkeys((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE), "utf-32"),  # UTF-16's are prefixes
     **dict.fromkeys((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE), "utf-16"),
 }
 UNREAD = re.compile(
     "script|style|noscript|template|svg|math|iframe|object|embed|applet|canvas|audio|video|head|select"
     "|datalist|button|dialog"
 )
-"""Elements of which nothing is text."""
+"""Elements whose content is not text."""
 SUPERSCRIPTS = str.maketrans("0123456789+-−–()", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁻⁽⁾")
 """For `str.translate`: "10" with a raised "6" is "10⁶"."""
 INLINE = re.compile(
@@ -42,38 +42,38 @@ _NOT_SHOWN = re.compile(
     r"|font-size\s*:\s*0(\.0*)?(px|pt|em|rem|%)?\s*(;|!|$)",
     re.IGNORECASE,
 )
-_LONGEST_TITLE = 300
+_MAX_TITLE_CHARS = 300
 _BLANKS = re.compile(r"[^\S\n]+")
 _BREAKS = re.compile(r" ?\n[\s]*")
 
 
 def page_text(body: bytes, content_type: str = "text/html") -> tuple[str, str]:
-    """The title and the visible text of a page, block by block on lines of their own.
+    """Return the title and the visible text of a page, with each block on its own lines.
 
-    Scripts, styles, forms' lists and what is hidden by attribute or inline style are left out; control and
-    bidirectional characters too. Plain text has no title. Raises `WebError` for what is no text, and
+    Scripts, styles, form lists and anything hidden by attribute or inline style are left out, and so are
+    control and bidirectional characters. Plain text has no title. Raises `WebError` if it is not text, and
     `MissingPackage` without lxml.
     """
     kind = content_type.partition(";")[0].strip().lower()
     if "html" in kind or (not kind and b"<" in body[:1000]):
         return markup_text(decoded(body, content_type))
     if kind and not kind.startswith("text/"):
-        raise WebError("the page is no text but a file of another type")
+        raise WebError("the page is not text but another type of file")
     return "", _tidied(decoded(body, content_type))
 
 
 def markup_text(markup: str) -> tuple[str, str]:
-    """The title and the visible text of HTML, whole or a part of it."""
+    """Return the title and the visible text of HTML, whole or in part."""
     require_lxml(imports=True)
     from lxml import etree
 
     reader = _MarkupReader()
-    # Characters that are no letters of XML (lone surrogates) cannot be handed over.
+    # Characters that XML does not allow (lone surrogates) must be replaced.
     data = f"<div>{markup}".encode("utf-8", "replace") if "<html" not in markup[:2000].lower() else None
     parser = etree.HTMLParser(target=reader, encoding="utf-8", recover=True)
     parser.feed(data if data is not None else markup.encode("utf-8", "replace"))
     parser.close()
-    return _tidied("".join(reader.title))[:_LONGEST_TITLE].replace("\n", " "), _tidied("".join(reader.text))
+    return _tidied("".join(reader.title))[:_MAX_TITLE_CHARS].replace("\n", " "), _tidied("".join(reader.text))
 
 
 class _MarkupReader:
@@ -82,7 +82,7 @@ class _MarkupReader:
     def __init__(self) -> None:
         self.title: list[str] = []
         self.text: list[str] = []
-        self._unread = 0  # how many elements are open from the outermost one that is not shown
+        self._unread = 0  # depth of open elements inside a hidden one
         self._in_title = False
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
@@ -103,7 +103,7 @@ class _MarkupReader:
             self.text.append(data)
 
     def close(self) -> None:
-        """Nothing is left to be done at the end."""
+        """Do nothing at the end of the page."""
 
     def _break(self, tag: str) -> None:
         if not self._unread and not INLINE.fullmatch(tag):
@@ -111,7 +111,7 @@ class _MarkupReader:
 
 
 def is_hidden(attributes: Mapping[str, str]) -> bool:
-    """Whether an element with these attributes is not shown."""
+    """Return whether an element with these attributes is hidden."""
     return (
         "hidden" in attributes
         or attributes.get("aria-hidden", "").strip().lower() == "true"
@@ -124,15 +124,15 @@ def _tidied(text: str) -> str:
 
 
 def require_lxml(*, imports: bool = False) -> None:
-    """Raise `MissingPackage` when the parser's package is not installed; `imports` loads it as well."""
+    """Raise `MissingPackage` if the parser's package is not installed; `imports` also loads it."""
     module = "lxml.etree" if imports else "lxml"
     require("lxml", "pages are read with", "web", module=module, imports=imports)
 
 
 def visible(text: str) -> str:
-    """The text without what is not seen: control, bidirectional, private, unassigned and tag characters.
+    """Return the text without invisible characters: control, bidirectional, private, unassigned and tag ones.
 
-    White space of any kind is kept as it is, for the caller to tidy.
+    Whitespace of any kind is kept; the caller tidies it.
     """
     if text.isascii() and text.isprintable():
         return text
@@ -142,9 +142,9 @@ def visible(text: str) -> str:
 
 
 def decoded(body: bytes, content_type: str = "") -> str:
-    """The text of a page: by its byte-order mark, its header, its meta element, else UTF-8 or Windows-1252.
+    """Decode a page by its byte-order mark, its header, its meta element, else UTF-8 or Windows-1252.
 
-    A wrong or unknown charset costs some letters (U+FFFD), never an error.
+    A wrong or unknown charset costs some letters (U+FFFD), but is never an error.
     """
     for mark, codec in BYTE_ORDER_MARKS.items():
         if body.startswith(mark):
@@ -157,12 +157,12 @@ def decoded(body: bytes, content_type: str = "") -> str:
     try:
         return body.decode("utf-8")
     except UnicodeDecodeError as problem:
-        # A page that was cut in the middle of a letter is UTF-8 all the same.
+        # A page cut in the middle of a character is still UTF-8.
         return body.decode("utf-8" if problem.reason == "unexpected end of data" else "cp1252", "replace")
 
 
 def _codec(name: str) -> str:
-    """Python's name for a charset of the web, "" for none; Latin-1 and ASCII mean Windows-1252 there."""
+    """Return Python's name for a web charset, or ""; on the web Latin-1 and ASCII mean Windows-1252."""
     try:
         codec = codecs.lookup(name).name if name else ""
     except (LookupError, ValueError):

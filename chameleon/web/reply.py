@@ -1,4 +1,4 @@
-"""What a server replied: bytes, with what is known about them."""
+"""A server's reply: bytes, with what is known about them."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ LATE = "the server gave no answer in time"
 
 
 class Unanswered(WebError):
-    """A server that cannot be reached, broke off or was too slow: another try may do."""
+    """A server that cannot be reached, broke off or was too slow: a retry may help."""
 
 
 @dataclass(frozen=True, slots=True)
 class WebReply:
-    """A reply with any status; `cut` where the body was longer than the limit.
+    """A reply with any status; `cut` if the body was longer than the limit.
 
-    `masked`: it held a key; `kept_as` is what `Web.keep` keeps it under, "" for a reply that is not kept.
+    `masked`: it contained a key. `kept_as` is its key for `Web.keep`, or "" for a reply that is not cached.
     """
 
     url: str
@@ -44,7 +44,7 @@ class WebReply:
             raise WebError(f"the server answered {described(self.status)}", where=self.host, hint=hint)
 
     def data(self, hints: Mapping[int, str] | None = None) -> Any:
-        """Return the JSON of an OK reply. Raise `WebError` for another status, and for what is no JSON.
+        """Return the JSON of an OK reply. Raises `WebError` for another status or invalid JSON.
 
         The hint of status 200 is for a page of another type.
         """

@@ -1,8 +1,7 @@
-"""Requests that go only where they may, end in time, and read no more than is asked for.
+"""Requests that go only where they may, end in time, and read no more than needed.
 
-The address that was checked is the one that is connected to: a name is looked up once, so that a second
-answer (DNS rebinding) cannot change the destination. Host and SNI keep the name, so certificates are checked
-against it.
+The address that was checked is the one used: a name is resolved once, so that a second answer (DNS rebinding)
+cannot change the destination. Host and SNI keep the name, so certificates are checked against it.
 """
 
 from __future__ import annotations
@@ -32,18 +31,18 @@ from chameleon.web.addresses import Target, check_addresses, checked_url
 from chameleon.web.reply import LATE, Unanswered
 
 REDIRECTS = 5
-_LONGEST_HEAD, _FRAMING = 131_072, 65_536  # bytes of headers, and of what a small body may be wrapped in
+_MAX_HEAD_BYTES, _FRAMING_BYTES = 131_072, 65_536  # headers; overhead around a small body
 _PIECE = 8_192
-_LENGTH = re.compile(r"\s*([0-9]{1,18})\s*(,\s*\1\s*)*")  # some servers say it twice
-_OF_A_BODY = {StartBoundaryNotFoundDefect, MultipartInvariantViolationDefect}  # which comes later
+_LENGTH = re.compile(r"\s*([0-9]{1,18})\s*(,\s*\1\s*)*")  # some servers send it twice
+_OF_A_BODY = {StartBoundaryNotFoundDefect, MultipartInvariantViolationDefect}  # the body is read later
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
 class GuardedSession(requests.Session):
-    """A session for one request and its redirects: no cookies, nothing of the environment, no proxies.
+    """A session for one request and its redirects: no cookies, no environment settings, no proxies.
 
-    `web` is the `Web` that says whom it may connect to, when, and how much it may read; `secrets` are the
-    names of headers that hold keys; `deadline` is of `time.monotonic`.
+    `web` is the `Web` that decides where it may connect, when, and how much it may read; `secrets` are the
+    names of headers with keys; `deadline` is in terms of `time.monotonic`.
     """
 
     def __init__(self, web: Any, secrets: Collection[str], spacing: float, deadline: float) -> None:
@@ -54,7 +53,7 @@ class GuardedSession(requests.Session):
         self.mount("http", _GuardedAdapter(self))
 
     def rebuild_auth(self, prepared_request: requests.PreparedRequest, response: requests.Response) -> None:
-        """Check where a redirect leads; keys stay with the origin that they were meant for."""
+        """Check the target of a redirect; keys are sent only to the original origin."""
         left = checked_url(response.url)
         self.left = left.host
         try:
@@ -74,21 +73,21 @@ class GuardedSession(requests.Session):
 
 
 class _GuardedAdapter(BaseAdapter):
-    """Sends each request over a connection of its own, and reads the reply before the deadline."""
+    """Sends each request over its own connection, and reads the reply before the deadline."""
 
     def __init__(self, session: GuardedSession) -> None:
         super().__init__()
         self._session, self.web = session, session.web
 
     def send(self, request: requests.PreparedRequest, **_: Any) -> requests.Response:  # type: ignore[override]
-        """Return the reply with its body, `is_cut` or not. Raises `Unanswered`, or `WebError` for good."""
+        """Return the reply with its body, `is_cut` or not. Raises `Unanswered`, or `WebError` if final."""
         session, target = self._session, checked_url(str(request.url))
         self.web.wait_for_turn(target.host, session.spacing, session.deadline)
         has_key = any(name in request.headers for name in session.secrets)
         try:
             with self._opened(target, only_private=has_key and target.scheme == "http") as connection:
                 reply = self._exchange(connection, target, request)
-            session.seconds_left()  # or it is late
+            session.seconds_left()  # raises if it is late
         except _BadReply as problem:
             raise WebError(f"the answer cannot be read: {problem}", where=target.host) from None
         except (HTTPException, OSError, ValueError) as problem:
@@ -96,71 +95,71 @@ class _GuardedAdapter(BaseAdapter):
         return reply
 
     def close(self) -> None:
-        """Do nothing: no connection stays open."""
+        """Do nothing, because no connection stays open."""
 
     def _opened(self, target: Target, *, only_private: bool) -> socket.socket:
-        """Connect to an address of the host, if all of them may be connected to."""
+        """Connect to an address of the host, if all of its addresses are allowed."""
         failure, context = OSError(0, "it has no address"), trusting() if target.scheme == "https" else None
-        found = self.web.resolve(target.host, target.port)
+        hosts = self.web.resolve(target.host, target.port)
         private, left = target.may_be_private(self.web.private_hosts), self._session.left
-        check_addresses(target.host_and_port, found, private=private, only_private=only_private, left=left)
-        for number, address in enumerate(found):
-            # A share of the time, or a dead address would take that of the others.
-            share = self._session.seconds_left() / (len(found) - number)
+        check_addresses(target.host_and_port, hosts, private=private, only_private=only_private, left=left)
+        for number, address in enumerate(hosts):
+            # A share of the time each, or a dead address would use up the time of the others.
+            share = self._session.seconds_left() / (len(hosts) - number)
             try:
                 opened = socket.create_connection((address, target.port), timeout=share)
             except OSError as problem:
                 failure = problem
                 continue
-            opened.settimeout(self._session.seconds_left())  # of a handshake as a whole
+            opened.settimeout(self._session.seconds_left())  # for the whole handshake
             return context.wrap_socket(opened, server_hostname=target.host) if context else opened
         raise failure
 
     def _exchange(
         self, connection: socket.socket, target: Target, request: requests.PreparedRequest
     ) -> requests.Response:
-        """Send a request over the connection, and read the reply; nobody sees the body of a redirect."""
+        """Send a request over the connection and read the reply, without the body of a redirect."""
         sender = HTTPConnection(target.host, target.port)
         sender.default_port = _DEFAULT_PORTS[target.scheme]
         sender.auto_open, sender.sock = 0, connection  # it never connects by itself
         content: Any = request.body
-        with suppress(ConnectionError):  # it may answer before it has read all
+        with suppress(ConnectionError):  # it may answer before reading everything
             sender.request(str(request.method), request.path_url, content, dict(request.headers))
         limit: int = self.web.limits.bytes
         received = _Bounded(connection, self._session)
         raw = HTTPResponse(received, method=request.method)  # type: ignore[arg-type]
         raw.begin()
-        told = raw.headers
-        coding = ",".join(told.get_all("Transfer-Encoding", ["chunked"])).strip().lower()
-        length = _LENGTH.fullmatch(",".join(told.get_all("Content-Length", ["0"])))
-        is_broken = "\0" in "".join(told.values()) or {type(each) for each in told.defects} - _OF_A_BODY
+        head = raw.headers
+        coding = ",".join(head.get_all("Transfer-Encoding", ["chunked"])).strip().lower()
+        length = _LENGTH.fullmatch(",".join(head.get_all("Content-Length", ["0"])))
+        is_broken = "\0" in "".join(head.values()) or {type(each) for each in head.defects} - _OF_A_BODY
         if raw.status < 200 or coding != "chunked" or not length or is_broken:
             raise _BadReply("its headers are not those of a page")
-        if "Content-Length" in told and raw.length is None and not raw.chunked:  # it is said twice
+        if "Content-Length" in head and raw.length is None and not raw.chunked:  # it was sent twice
             raw.length = int(length[1])
-        received.left = 2 * limit + _FRAMING
+        received.left = 2 * limit + _FRAMING_BYTES
         reply: Any = requests.Response()
         reply.request, reply.url, reply.status_code = request, request.url, raw.status
         reply.headers = CaseInsensitiveDict(raw.headers.items())
         body = b"" if reply.is_redirect else _body(raw, limit + 1)
         reply.raw, reply.is_cut = io.BytesIO(body[:limit]), len(body) > limit
-        found: requests.Response = reply
-        return found
+        typed: requests.Response = reply
+        return typed
 
 
 @cache
 def trusting() -> ssl.SSLContext:
-    """Return what says whom to trust, read once: it takes 20 ms, and all connections share it.
+    """Return the TLS context, read once, because that takes 20 ms; all connections share it.
 
-    Trusted are the certificates that SSL_CERT_FILE names, and no others where it is set; else the system's;
-    else, where the system has none, certifi's, which requests brings along.
+    It trusts only the certificates in SSL_CERT_FILE if that is set, else the system's, else, if the system
+    has none, certifi's, which come with requests.
     """
     named = os.environ.get("SSL_CERT_FILE") or None
     try:
         context = ssl.create_default_context(cafile=named)
     except OSError as problem:
-        place = problem.filename  # told of SSLKEYLOGFILE alone
-        what = f"the file that {'SSLKEYLOGFILE' if place else 'SSL_CERT_FILE'} names cannot be used"
+        place = problem.filename  # set only for SSLKEYLOGFILE
+        what = f"the file in {'SSLKEYLOGFILE' if place else 'SSL_CERT_FILE'} cannot be used"
         raise WebError(what, where=place or named or "") from None
     context.hostname_checks_common_name = False
     folder = ssl.get_default_verify_paths().capath
@@ -170,28 +169,28 @@ def trusting() -> ssl.SSLContext:
 
 
 def _reason(problem: Exception) -> str:
-    """Say what a broken connection amounts to, from the system's own words."""
+    """Say why a connection failed, in the system's own words."""
     if isinstance(problem, TimeoutError):
         return LATE
     if isinstance(problem, ssl.SSLCertVerificationError):
         return f"the server's certificate is not valid ({problem.verify_message})"
     if isinstance(problem, OSError) and problem.strerror and not isinstance(problem, ssl.SSLError):
         return f"no connection ({problem.strerror})"
-    return "the server broke off or does not speak HTTP"  # other words may quote a header, and so a key
+    return "the server broke off or does not speak HTTP"  # other messages may quote a header, and so a key
 
 
 class _BadReply(Exception):
-    """The reply is not what its headers say, or longer than anybody would read."""
+    """The reply does not match its headers, or is far too long."""
 
 
 class _Bounded(io.RawIOBase):
-    """A connection of which only so many bytes are read, `left`, and none after the deadline."""
+    """A connection that reads at most `left` bytes, and none after the deadline."""
 
     def __init__(self, connection: socket.socket, session: GuardedSession) -> None:
-        self._connection, self._session, self.left = connection, session, _LONGEST_HEAD
+        self._connection, self._session, self.left = connection, session, _MAX_HEAD_BYTES
 
     def makefile(self, mode: str) -> io.BufferedReader:
-        """Return what `HTTPResponse` reads from, as a socket does."""
+        """Return the file that `HTTPResponse` reads from, as a socket does."""
         return io.BufferedReader(self)
 
     def readable(self) -> bool:
@@ -199,7 +198,7 @@ class _Bounded(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         if self.left <= 0:
-            raise _BadReply("it goes on far beyond what may be read")
+            raise _BadReply("it is far longer than the limit")
         self._connection.settimeout(self._session.seconds_left())
         count = self._connection.recv_into(memoryview(buffer)[: self.left])
         self.left -= count
@@ -207,15 +206,15 @@ class _Bounded(io.RawIOBase):
 
 
 def _body(reply: HTTPResponse, most: int) -> bytes:
-    """Return up to `most` bytes of the unpacked body.
+    """Return up to `most` bytes of the decompressed body.
 
-    What is read from the network and what it unpacks to are both bounded, so that a small bomb and a large
-    page end alike. Only gzip is asked for, and any other packing is refused, a doubled one too: unpacking in
-    two stages grows by a million.
+    Both the bytes read and the decompressed bytes are limited, so that a small bomb and a large page end
+    alike. Only gzip is requested; any other encoding is refused, even double gzip, because decompressing in
+    two stages can grow data a millionfold.
     """
     packing = ",".join(reply.headers.get_all("Content-Encoding", [])).strip().lower()
     if packing not in ("", "identity", "gzip", "x-gzip"):
-        raise _BadReply("it is packed in a way that was not asked for")
+        raise _BadReply("it has a content encoding that was not requested")
     try:
         body = _unpacked(reply, most) if "gzip" in packing else reply.read(most)
     except zlib.error:
@@ -226,9 +225,9 @@ def _body(reply: HTTPResponse, most: int) -> bytes:
 
 
 def _unpacked(reply: HTTPResponse, most: int) -> bytes:
-    """Return what gzip members unpack to, up to `most` bytes; zeros may stand between and after them.
+    """Return up to `most` bytes of decompressed gzip members; zero bytes may come between and after them.
 
-    The module gzip reads names and zeros byte by byte, which takes seconds where they have no end.
+    The module gzip reads names and zero bytes one at a time, which takes seconds if they never end.
     """
     body, piece, member = bytearray(), reply.read(_PIECE), zlib.decompressobj(31)  # with gzip's headers
     is_empty = not piece

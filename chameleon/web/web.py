@@ -30,11 +30,11 @@ Attempt = Callable[[float], tuple[WebReply, float | None]]
 
 @dataclass(frozen=True, slots=True)
 class WebLimits:
-    """How long and how large a fetch may become.
+    """Limits of a fetch.
 
-    `seconds` bounds all of it: redirects, retries and waiting for a turn; only the look-up of a name takes
-    as long as the system lets it. `bytes` is what a body may unpack to; the rest is cut off. `retries` is how
-    often more a request is made where that may help.
+    `seconds` limits everything: redirects, retries and waiting for a turn; only name resolution takes as
+    long as the system allows. `bytes` limits the decompressed body; the rest is cut off. `retries` is the
+    number of extra attempts if they may help.
     """
 
     seconds: float = 20.0
@@ -43,21 +43,21 @@ class WebLimits:
 
     def __post_init__(self) -> None:
         if self.retries < 0:
-            raise ValueError(f"retries is {self.retries}, and may not be negative")
+            raise ValueError(f"retries is {self.retries}, but may not be negative")
 
 
 class HostPace:
-    """Gives out turns for each host, at least so many seconds apart, however many threads ask."""
+    """Hands out turns for each host, spaced by a minimum of seconds, for any number of threads."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._next: dict[str, float] = {}
 
     def turn(self, host: str, spacing: float, most: float = math.inf) -> float:
-        """Take the next turn at this host; return the seconds to wait, which nobody does under the lock.
+        """Take the next turn at this host; return the seconds to wait, outside the lock.
 
-        `spacing` is the least number of seconds between this turn and the next. A turn that begins in `most`
-        seconds or later is not taken.
+        `spacing` is the minimum number of seconds between this turn and the next. A turn that starts in
+        `most` seconds or later is not taken.
         """
         with self._lock:
             now = time.monotonic()
@@ -67,27 +67,27 @@ class HostPace:
             return begins - now
 
     def delay(self, host: str, seconds: float) -> None:
-        """Let nobody ask this host before so many seconds have passed: it asked for that."""
+        """Allow no request to this host for this many seconds, because it asked for that."""
         with self._lock:
             self._next[host] = max(time.monotonic() + seconds, self._next.get(host, 0.0))
 
 
 SHARED_PACE = HostPace()
-"""Of this process: a host counts all requests of one machine, whichever module makes them."""
+"""Shared in this process, because a host counts all requests from one machine."""
 
 
 @dataclass(frozen=True)
 class Web:
-    """A client for pages and search services, by requests; one instance serves all threads.
+    """A client for pages and search services, using requests; one instance serves all threads.
 
-    - Only http and https, and only public addresses, checked where the connection is made and on each of at
-      most 5 redirects. `private` lists hosts ("host" or "host:port", "*" for all) that may lie in a private
+    - Only http and https, and only public addresses, checked when the connection is made and on each of at
+      most 5 redirects. `private` lists hosts ("host" or "host:port", "*" for all) that may be in a private
       network; CHAMELEON_WEB_PRIVATE adds to it.
-    - Retries what may pass (408, 429, 5xx, broken connections) with growing waits; honours Retry-After.
-    - `pace` spaces the requests to one host; `cache` holds what `keep` was given.
-    - `user_agent`: how it presents itself; else CHAMELEON_USER_AGENT, else our name and version.
-    - No cookies, and no proxies from the environment: a proxy would connect where nobody has looked. Each
-      request has a connection of its own, whose deadline and checks cannot leak into another.
+    - Retries temporary failures (408, 429, 5xx, broken connections) with growing waits; obeys Retry-After.
+    - `pace` spaces out the requests to one host; `cache` holds the replies passed to `keep`.
+    - `user_agent`: its User-Agent; else CHAMELEON_USER_AGENT, else our name and version.
+    - No cookies, and no proxies from the environment, because a proxy would connect to unchecked addresses.
+      Each request has its own connection, so deadlines and checks cannot leak from one to another.
 
     Raises `WebError` for everything that goes wrong, and `MissingPackage` without requests.
     """
@@ -110,18 +110,18 @@ class Web:
         secrets: Mapping[str, str] | None = None,
         spacing: float = 0.0,
     ) -> WebReply:
-        """Return the reply to GET, or to POST where `json` is given; any status, after the retries.
+        """Return the reply to a GET, or to a POST if `json` is given; any status, after the retries.
 
-        `params` take the place of those in the address. `secrets` are headers that hold keys: they go to no
-        other origin on a redirect, never over plain http to a public address, and into no cache, log or
-        error. `spacing` is the least number of seconds between requests to the host.
+        `params` replace the address's own. `secrets` are headers with keys: they are not sent to another
+        origin on a redirect, nor over plain http to a public address, and never cached, logged or shown in an
+        error. `spacing` is the minimum number of seconds between requests to the host.
         """
         require_requests(imports=True)
         from requests import Request
         from requests.exceptions import InvalidJSONError
 
         target, secrets = checked_url(url), secrets or {}
-        # Several services refuse clients without a name of their own.
+        # Several services refuse clients without their own User-Agent.
         agent = self.user_agent or os.environ.get("CHAMELEON_USER_AGENT", "").strip()
         agent = agent or f"{_NAME}/{version(_NAME)}"
         sent = {"User-Agent": agent, "Accept-Encoding": "gzip", "Connection": "close", **(headers or {})}
@@ -133,20 +133,20 @@ class Web:
             address = without(target.url, params or {})
             request = Request(method, address, headers=sent, params=dict(params or {}), json=json).prepare()
         except (InvalidJSONError, TypeError):
-            raise WebError("what is to be sent is no JSON", where=target.host) from None
-        except ValueError:  # a host that requests refuses, or text that no address can hold
+            raise WebError("the data to send is not JSON", where=target.host) from None
+        except ValueError:  # a host that requests refuses, or text that cannot be in an address
             raise WebError("an address cannot be read", where=target.host) from None
-        # What was allowed to be asked is a part of it: no guard stands before the cache.
+        # The limits are part of the key, because nothing checks them before the cache.
         rules = (self.limits.bytes, sorted(self.private_hosts))
-        asked = (method, request.url, sorted(request.headers.items()), request.body, rules)
+        identity = (method, request.url, sorted(request.headers.items()), request.body, rules)
         request.headers.update(secrets)
-        return self.kept(repr(asked), lambda deadline: self._ask(request, secrets, spacing, deadline))
+        return self.kept(repr(identity), lambda deadline: self._ask(request, secrets, spacing, deadline))
 
     def kept(self, asked: str, attempt: Attempt) -> WebReply:
-        """Return what the cache holds for what is asked, else what the attempts end with, for `keep`.
+        """Return the cached reply for the request `asked`, or the outcome of the attempts, for `keep`.
 
-        `attempt` makes one request that is over by the deadline (of `time.monotonic`); it returns the reply
-        and the seconds that it asks to wait, or raises `Unanswered` where another try may do.
+        `attempt` makes one request before the deadline (in terms of `time.monotonic`); it returns the reply
+        and the seconds that the server asks to wait, or raises `Unanswered` if a retry may help.
         """
         key = hashlib.sha256(asked.encode()).hexdigest()
         if self.cache is not None and (kept := self.cache.get(key)) is not None:
@@ -155,21 +155,21 @@ class Web:
         return replace(reply, kept_as=key) if reply.status == HTTPStatus.OK and not reply.masked else reply
 
     def keep(self, reply: WebReply) -> None:
-        """Keep a reply that was of use: the same is not asked again."""
+        """Cache a useful reply, so that the same request is not sent again."""
         if self.cache is not None and reply.kept_as:
             self.cache.put(reply.kept_as, reply)
 
     def _with_retries(self, attempt: Attempt) -> WebReply:
         rule, deadline = retries(self.limits.retries), time.monotonic() + self.limits.seconds
         while True:
-            reply, asked = None, None
+            reply, retry_after = None, None
             try:
-                reply, asked = attempt(deadline)
+                reply, retry_after = attempt(deadline)
                 failure, host = "", reply.host
             except Unanswered as fault:
                 failure, host = fault.what, fault.where
             rule = rule.increment()
-            wait = max(rule.get_backoff_time(), asked or 0.0)
+            wait = max(rule.get_backoff_time(), retry_after or 0.0)
             is_last = rule.total == 0 or time.monotonic() + wait >= deadline
             if reply is not None and (is_last or reply.status not in rule.status_forcelist):
                 return reply
@@ -181,7 +181,7 @@ class Web:
     def _ask(
         self, request: PreparedRequest, secrets: Mapping[str, str], spacing: float, deadline: float
     ) -> tuple[WebReply, float | None]:
-        """Return the reply at the end of the redirects, and the seconds that it asks to wait."""
+        """Return the reply after any redirects, and the seconds that it asks to wait."""
         from requests import TooManyRedirects
 
         from chameleon.web.session import REDIRECTS, GuardedSession
@@ -191,19 +191,19 @@ class Web:
             reply: Any = GuardedSession(self, tuple(secrets), spacing, deadline).send(request.copy())
         except TooManyRedirects:
             raise WebError(f"more than {REDIRECTS} redirects", where=host) from None
-        except ValueError:  # requests' own and urllib's, of a location that is none
+        except ValueError:  # from requests or urllib, for an invalid location
             raise WebError("a redirect's address cannot be read", where=host) from None
-        told = [reply.url, reply.headers.get("Content-Type", "")[:200], reply.content.decode("latin-1")]
+        texts = [reply.url, reply.headers.get("Content-Type", "")[:200], reply.content.decode("latin-1")]
         keys = {key for secret in secrets.values() for key in (secret, *secret.split()[-1:]) if key}
         keys |= {quote(key, safe="") for key in keys}
-        masked = any(key in text for key in keys for text in told)  # the server echoed one
-        url, kind, body = (mask_known(text, keys) for text in told) if masked else told
+        masked = any(key in text for key in keys for text in texts)  # the server echoed one
+        url, kind, body = (mask_known(text, keys) for text in texts) if masked else texts
         host = checked_url(reply.url).host
         answered = WebReply(url, host, reply.status_code, kind, body.encode("latin-1"), reply.is_cut, masked)
         return answered, seconds_asked(reply.headers.get("Retry-After", ""))
 
     def wait_for_turn(self, host: str, spacing: float, deadline: float) -> None:
-        """Sleep until this host may be asked. Raise `WebError` when that would outlast the deadline."""
+        """Sleep until this host may be asked. Raises `WebError` if that would pass the deadline."""
         left = deadline - time.monotonic()
         if (wait := self.pace.turn(host, spacing, left)) >= left:
             raise WebError("no turn came in time among the requests to this host", where=host)
@@ -212,11 +212,11 @@ class Web:
 
     @property
     def private_hosts(self) -> list[str]:
-        """Return the hosts that may lie in a private network."""
+        """Return the hosts that may be in a private network."""
         return [*self.private, *allowed_by(os.environ.get("CHAMELEON_WEB_PRIVATE", ""))]
 
     def check_address(self, url: str, *, has_key: bool) -> None:
-        """Raise `WebError` for an address that `fetch` would refuse, as far as it tells by itself."""
+        """Raise `WebError` for an address that `fetch` would refuse, without resolving its host."""
         target = checked_url(url)
         private = target.may_be_private(self.private_hosts)
         kind = kind_on_its_face(target.host) or ("private" if private else "public")
@@ -225,23 +225,23 @@ class Web:
 
 
 def retries(most: int) -> Retry:
-    """Return urllib3's rule: what is tried again, so often, and the waits between, of 0.25 to 8 seconds."""
+    """Return urllib3's retry rule: `most` retries of temporary failures, 0.25 to 8 seconds apart."""
     from urllib3.util import Retry
 
     again = (408, 429, 500, 502, 503, 504)
     rule = Retry(most + 2, status_forcelist=again, backoff_factor=0.125, backoff_max=8, backoff_jitter=0.25)
-    return rule.increment()  # it waits from the second failure on
+    return rule.increment()  # it waits only from the second failure on
 
 
 def without(url: str, names: Collection[str]) -> str:
-    """Return the address without the parameters of these names: what a request sends takes their place."""
+    """Return the address without these parameters, which the request replaces."""
     start, mark, query = url.partition("?")
     kept = [each for each in query.split("&") if unquote_plus(each.partition("=")[0]) not in names]
     return f"{start}{mark}{'&'.join(kept)}"
 
 
 def seconds_asked(retry_after: str) -> float | None:
-    """Return the wait that a Retry-After header asks for, in seconds or until a date; None for any other."""
+    """Return the wait in a Retry-After header, given in seconds or as a date, or None if invalid."""
     from urllib3.exceptions import InvalidHeader
 
     try:
@@ -251,10 +251,10 @@ def seconds_asked(retry_after: str) -> float | None:
 
 
 def can_be_sent(value: str) -> bool:
-    """Tell whether a header may have this value: in ASCII, on one line, not indented."""
+    """Return whether a header may have this value: ASCII, on one line, not indented."""
     return value.isascii() and value.isprintable() and not value.startswith(" ")
 
 
 def require_requests(*, imports: bool = False) -> None:
-    """Raise `MissingPackage` when the client's package is not installed; `imports` loads it as well."""
+    """Raise `MissingPackage` if the client's package is not installed; `imports` also loads it."""
     require("requests", "the web is asked with", "web", imports=imports)

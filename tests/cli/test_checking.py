@@ -214,7 +214,7 @@ def test_a_planner_is_shown_with_its_parameters(sh: Command) -> None:
     shown = sh("list planners one_shot").out
     assert re.search(r"^one_shot: Shows .*\nFile: .*/planners/one_shot\.py\nSource: shipped$", shown, re.M)
     assert "Parameters, besides those of all planners (" in shown and "  shortlist: int = 40\n" in shown
-    assert "\n\nA plan that was refused, " in shown  # the rest of the docstring
+    assert "\n\nIf a plan was refused " in shown  # the rest of the docstring
     told = sh("list planners fixed --json").json
     plan = {"name": "plan", "type": "str | list[str | dict[str, Any]]"}
     assert told["asks_model"] is False and told["parameters"] == [plan]
@@ -276,7 +276,7 @@ def test_tells_of_pictures_searches_and_no_value(sh: Command, monkeypatch: pytes
     monkeypatch.setenv("CHAMELEON_STORE", "postgresql://ann:pa55word@127.0.0.1:1/chest")
     some, told = sh("doctor"), sh("doctor --json")
     assert some.code == 0 and "Search, provider auto: searxng\n" in some.out
-    assert "Response store: the response store is a file, and postgresql:…" in some.out
+    assert "Response store: the response store is a file, but postgresql:…" in some.out
     packages = told.json["packages"]
     assert "test" not in packages and {"requests", "urllib3", "lxml"} <= set(packages["web"])
     assert told.json["search_provider"]["takes"] == "searxng"

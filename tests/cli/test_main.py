@@ -111,7 +111,7 @@ COMPLAINTS = [
     ("ask Q --index nowhere", "there is no such index"),
     ("ask Q --index bare", "the folder holds no index"),
     ("ask Q -i corpus_offline", "needs an index. Give one with --index"),
-    ("ask Q -i pictures", "asks a model, and none is configured. Name one with --model"),
+    ("ask Q -i pictures", "asks a model, but none is configured. Name one with --model"),
     ("ask Q -t table.csv --model opnai:gpt", "Did you mean openai:gpt?"),
     ("ask Q -t table.csv --model anthropic:some", "ANTHROPIC_API_KEY"),
     ("ask Q -t table.csv --model scripted:nowhere.jsonl", "there is no such script of replies"),

@@ -177,7 +177,7 @@ def go(place: Path) -> Command:
 def test_a_plan_is_approved_at_the_terminal(place: Path) -> None:
     code, shown = at_terminal(ASK, place, "what?", "y")
     assert code == 0 and (place / "written").read_text() == "a text"
-    assert '  write\n    text: "$read" (what comes of $read)\nRun it? [y]es, [n]o, [l]ater: ' in shown
+    assert '  write\n    text: "$read" (the result of $read)\nRun it? [y]es, [n]o, [l]ater: ' in shown
     assert shown.count("Run it?") == 2 and "\x1b[1mwritten\x1b[0m\n" in shown
 
 

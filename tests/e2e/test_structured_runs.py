@@ -217,7 +217,7 @@ def test_many_workers_and_a_replay_come_to_the_results_of_one(loopback: Start, t
     [
         ("I would look the price up and subtract.", "no list of modules"),
         (json.dumps([*PROGRAM[:1], *PROGRAM[2:]]), "followed directly by program_verifier"),
-        (json.dumps([*["row_lookup"] * 2, *SOLUTION]), "row_lookup occurs 2 times, and it may"),
+        (json.dumps([*["row_lookup"] * 2, *SOLUTION]), "row_lookup occurs 2 times, but it may"),
         (json.dumps(["row_lookup"] * 10_000 + [*SOLUTION]), "a plan has a line or two"),
         ("__import__('os').system('echo [x]')", "there is no module 'x'"),
     ],

@@ -70,7 +70,7 @@ def calls(*made: tuple[str, dict[str, str]]) -> dict[str, Any]:
     return {"tool_calls": [{"name": name, "args": args} for name, args in made]}
 
 
-UNKNOWN = 'write\n  text: "$read" (what comes of $read)'
+UNKNOWN = 'write\n  text: "$read" (the result of $read)'
 KNOWN = 'write\n  text: "$read" = "from \\u001b[31m\\u202estrangers"'
 
 
@@ -250,7 +250,7 @@ def test_approval_may_be_async_and_its_answer_is_yes_no_or_none() -> None:
 
     assert asyncio.run(Tools().executor(approve=later).arun(QUESTION)).answer == "written"
     assert Tools().executor(approve=later).run(QUESTION).answer == "written"
-    with pytest.raises(InventoryError, match="approve gave 'perhaps'"):
+    with pytest.raises(InventoryError, match="approve returned 'perhaps'"):
         Tools().executor(approve=Person("perhaps")).run(QUESTION)
 
 

@@ -288,8 +288,8 @@ def test_a_reply_that_is_rejected_is_taken_back_and_a_callback_that_fails_is_no_
 @pytest.mark.parametrize(
     ("events", "told"),
     [
-        (RUN[1:], "no beginning"),
-        ([RUN[0], RUN[0]], "two beginnings"),
+        (RUN[1:], "no start"),
+        ([RUN[0], RUN[0]], "two starts"),
         ([*RUN, RUN[2]], "after its end"),
         ([RUN[0], RUN[2]], "was not pending: look"),
         ([RUN[0], RUN[1], RUN[3]], "was not pending: say"),

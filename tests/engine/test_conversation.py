@@ -89,7 +89,7 @@ def test_an_inventory_takes_the_turns_before_and_nothing_else_under_that_name(na
     inventory = Inventory.load(name)
     given = {key: each for key, each in given.items() if key in inventory.input_types}
     assert inventory.check_input({**given, "history": HISTORY})["history"] == tuple(HISTORY)
-    with pytest.raises(InputError, match="history is a str, and the inventory takes a list"):
+    with pytest.raises(InputError, match="history is a str, but the inventory takes a list"):
         inventory.check_input({**given, "history": "Rome"})
 
 
@@ -169,6 +169,6 @@ def test_a_log_is_no_other_file(tmp_path: Path) -> None:
     path = tmp_path / "log.jsonl"
     for line in ('{"event":"run_ended","reason":"answered"}\n', "no event\n", "no"):
         path.write_text(line)
-        with pytest.raises(LogError, match=r"line 1|belongs to no run"):
+        with pytest.raises(LogError, match=r"line 1|precedes any run"):
             ConversationLog(path)
         assert path.read_text() == line

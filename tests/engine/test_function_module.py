@@ -200,8 +200,8 @@ def _unknown(city: Nowhere) -> None: ...  # type: ignore[name-defined]  # noqa: 
 NO_TOOLS: list[tuple[Any, str]] = [
     (_many, "_many takes *cities, and a plan gives arguments by name. Name each argument"),
     (_unknown, "the annotations of _unknown cannot be read: name 'Nowhere' is not defined"),
-    (Trip, "Trip is a class, and no function. Subclass chameleon.Module"),
-    (Module.run, "Module.run is a method without its object. Give tool(object.method)."),
+    (Trip, "Trip is a class, not a function. Subclass chameleon.Module"),
+    (Module.run, "Module.run is a method without its object. Pass tool(object.method)."),
     (lambda x: x, 'has no name. Give it one: tool(function, name="…").'),
 ]
 
@@ -235,7 +235,7 @@ def test_a_fault_is_told_at_the_users_own_line_with_what_a_function_can_do() -> 
 
     line = f"(test_function_module.py, line {change.__code__.co_firstlineno + 1})"
     assert f"name its key in `writes` {line}" in ran(change)
-    assert "it returned nothing, and is the last" in ran(tool(lambda: None, name="give"))
+    assert "the last module returned nothing" in ran(tool(lambda: None, name="give"))
     told = f"KeyError: 'b' (test_function_module.py, line {read.__code__.co_firstlineno + 1})"
     assert told in ran(read) and told in ran(tool(lambda: read(), name="deeper"))
 
@@ -289,8 +289,8 @@ def test_a_path_that_is_not_there_is_told_with_what_is() -> None:
     for written, told in {
         "$weather.tmp": "$weather has no 'tmp'. Did you mean 'temp'?",
         "$weather.days.2": "$weather.days is a list of 2 and has no '2'",
-        "$weather.temp.x": "$weather.temp is no mapping, list or table",
-        '$weather["wind speed"].x': '$weather["wind speed"] is no mapping, list or table',
+        "$weather.temp.x": "$weather.temp is not a mapping, list or table",
+        '$weather["wind speed"].x': '$weather["wind speed"] is not a mapping, list or table',
         "$table.cell": "$table has no 'cell'. There are: caption, header, rows.",
     }.items():
         assert told in said(written, "weather", "table")

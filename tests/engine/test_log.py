@@ -112,7 +112,7 @@ class TestEventLog:
         whole = path.read_bytes()
         for begun, told in ((b'"begun"', "no format"), (b'"run_started","format":"new"', "the format 'new'")):
             path.write_bytes(whole.replace(b'"run_started","format":"chameleon-log-1"', begun))
-            with pytest.raises(LogError, match=f"^{path}: the log .*{told}, and this version reads"):
+            with pytest.raises(LogError, match=f"^{path}: the log .*{told}, but this version reads"):
                 EventLog(path)
 
     def test_keeps_whole_lines_when_many_threads_append(self, tmp_path: Path) -> None:
@@ -310,7 +310,7 @@ def test_errors_say_what_is_wrong() -> None:
     for text, problem in {
         "a: *b": "found undefined alias 'b'",
         "a: @b": "found character '@'",
-        "a: !!timestamp 1": "this is no timestamp",
+        "a: !!timestamp 1": "not a valid timestamp",
         "a: \udcff": "unacceptable character",
         "a: !!python/name:os.system": "could not determine a constructor",
     }.items():

@@ -134,7 +134,7 @@ class TestPlanners:
     @pytest.mark.parametrize("returned", [None, 5, "one", ["one"], [Step("one"), "one"], [None]])
     def test_must_return_steps(self, returned: Any) -> None:
         told = why(proposing(lambda state: returned))
-        assert "propose gave" in told and "It must return steps" in told
+        assert "propose returned" in told and "It must return steps" in told
 
     @pytest.mark.parametrize(("given", "taken"), [(["a", "b"], ("a", "b")), ({"a"}, None)])
     def test_may_give_arguments_that_a_log_can_hold(self, given: Any, taken: Any) -> None:

@@ -67,9 +67,9 @@ class TestReads:
     def test_that_are_missing_or_not_declared_are_told(self) -> None:
         reader = Does(str, reads="cache.facts|cache.rules")
         told = why(run({"reader": reader, "writer": Does(str, writes="cache.facts")}))
-        assert "cache.facts or cache.rules, and nothing before it gives that" in told and "by writer" in told
+        assert "cache.facts or cache.rules, but nothing before it provides" in told and "by writer" in told
         modules = {"giver": failing(ValueError("no")), "taker": Does(str, reads="cache.giver")}
-        assert "cache.giver, and nothing before it gave that" in why(run(modules, on_error={"giver": "skip"}))
+        assert "cache.giver, but nothing before it" in why(run(modules, on_error={"giver": "skip"}))
         shop = Does(str, reads="input.question", update_cache=lambda cache, output: cache["city"])
         told = why(run({"city": lambda state: "Rome", "shop": shop}))
         assert "module shop: it reads cache.city, which it does not declare" in told

@@ -90,7 +90,7 @@ def test_parts_of_pages_and_other_texts() -> None:
     assert page_text(b"a < b &amp; c\r\n\r\n  d\x07", "text/plain") == ("", "a < b &amp; c\nd")
     assert page_text(b"<p>a</p>", "") == ("", "a")
     for kind in ("application/pdf", "image/png", "application/octet-stream", "video/mp4"):
-        with pytest.raises(WebError, match="no text"):
+        with pytest.raises(WebError, match="not text"):
             page_text(b"%PDF-1.7", kind)
     assert visible("a\u202eb\u2066c\u200bd\x1b[31m\ufeff\ue000\U000e0041") == "abcd[31m"
     assert visible("می\u200cخواهم") == "می\u200cخواهم"

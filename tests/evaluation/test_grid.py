@@ -110,7 +110,7 @@ FAULTS = [
     (GRID.replace("alone:", "first:"), 11, "the key 'first' occurs twice"),
     (GRID.replace("base.yaml", "tablerag_tabfct"), 2, "Did you mean 'tablerag_tabfact'?"),
     (GRID.replace("[solution_generator]", "[solution]"), 12, "the arm alone: there is no module 'solution'"),
-    ("- name", 0, "an experiment is a mapping."),
+    ("- name", 0, "an experiment must be a mapping."),
 ]
 
 

@@ -24,7 +24,7 @@ from mcp.shared.exceptions import MCPError
 from chameleon import Budget, Executor, Inventory, State, Table, tool
 from chameleon.core.log import event_from_json
 from chameleon.errors import Declined, InventoryError
-from chameleon.interop.inventory_server import MAX_WAITING, MOST_AT_ONCE, MOST_TRACES, InventoryServer
+from chameleon.interop.inventory_server import MAX_PARALLEL_RUNS, MAX_TRACES, MAX_WAITING, InventoryServer
 from chameleon.planners.fixed import Fixed
 from tests.e2e.commands import ROOT, environment
 from tests.interop.raw_server import PNG
@@ -103,7 +103,7 @@ def test_an_inventory_is_a_tool_of_both_revisions(mode: str, table: str) -> None
 def test_the_last_traces_are_kept_and_of_a_shared_server_none_is_listed() -> None:
     async def talk() -> None:
         async with Client(served(of(hello), lists_runs=False).server()) as client:
-            told = [await client.call_tool("mine", BARE) for _ in range(MOST_TRACES + 2)]
+            told = [await client.call_tool("mine", BARE) for _ in range(MAX_TRACES + 2)]
             traces = [each.structured_content["trace"] for each in told]
             assert not (await client.list_resources()).resources
             assert (await client.read_resource(traces[2])).contents
@@ -119,7 +119,7 @@ def test_the_last_traces_are_kept_and_of_a_shared_server_none_is_listed() -> Non
         ({"tabel": CSV}, "Did you mean 'table'?"),
         ({}, "needs a table"),
         ({"question": 3, "table": CSV}, "question is an int"),
-        ({"table": "league.csv"}, "table is one line, and no table"),
+        ({"table": "league.csv"}, "table is one line, not a table"),
     ],
 )
 def test_wrong_arguments_are_refused(given: dict[str, Any], said: str) -> None:
@@ -198,10 +198,10 @@ def test_a_picture_is_content_and_a_file_for_as_long_as_the_run() -> None:
     assert schema["properties"]["image"]["required"] == ["mimeType", "data"]
     pictures: dict[str, Any] = {
         str(len(base64.b64decode(PNG))): {"mimeType": "image/png", "data": PNG},
-        "the data of image is no base64.": {"mimeType": "image/png", "data": "%%"},
+        "the data of image is not base64.": {"mimeType": "image/png", "data": "%%"},
         "image lacks data.": {"mimeType": "image/png"},
         "image ": {"mimeType": "image/png", "data": "QUJD"},
-        "image is a path, and files are not read here.": "/etc/passwd",
+        "image is a path, but files are not read here.": "/etc/passwd",
     }
     found = results(server, "mine", *({"image": each} for each in pictures.values()))
     assert [result.is_error for result in found] == [False, *[True] * 4]
@@ -265,7 +265,7 @@ def test_too_many_questions_are_refused() -> None:
             return "done"
 
         async with Client(served(of(answer)).server(), mode="legacy") as own:
-            most = MOST_AT_ONCE + MAX_WAITING
+            most = MAX_PARALLEL_RUNS + MAX_WAITING
             calls = [asyncio.create_task(own.call_tool("mine", BARE)) for _ in range(most + 1)]
             (refused,), _ = await asyncio.wait(calls, return_when=asyncio.FIRST_COMPLETED)
             assert "too many questions" in str(refused.exception())

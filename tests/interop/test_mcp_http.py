@@ -63,8 +63,8 @@ def error(inventory: Inventory) -> str:
 @pytest.mark.parametrize(
     ("way", "told"),
     [
-        ("401", "could not start: HTTP 401 Unauthorized. Give it a key: `headers:"),
-        ("html", "could not start: it answers with an HTML page"),
+        ("401", "could not start: HTTP 401 Unauthorized. Set a key: `headers:"),
+        ("html", "could not start: it returned an HTML page"),
         ("500", "could not start: HTTP 500 Internal Server Error"),
         ("307", "could not start: Redirect to http://127.0.0.1:9/elsewhere not followed"),
     ],
@@ -114,7 +114,7 @@ def test_no_call_is_repeated(
     servers.start(way)
     inventory = servers.inventory()
     found = error(inventory)
-    assert told in found and "It may have done its work, and is not asked again" in found
+    assert told in found and "It may have done its work, so it is not called again" in found
     assert servers.calls == 1
     servers.start("")
     assert "a text" in (run(inventory).answer, run(inventory).answer)  # at the latest in a new session

@@ -29,7 +29,7 @@ def shouting(name: str = "shouting", module: str = "shout") -> Executor:
 OTHER = "belongs to another question or inventory"
 RUNS = [
     *((shouting(), "how?", 0, OTHER), (shouting("other"), "why?", 0, OTHER), (shouting(), "why?", 1, "no ")),
-    (shouting(module="cry"), "why?", 0, "has a step 'shout', and the inventory shouting has no such"),
+    (shouting(module="cry"), "why?", 0, "has a step 'shout', but the inventory shouting has no such"),
 ]
 
 
@@ -47,7 +47,7 @@ modules:
   answer_generator: {}
 budget: {calls: 1}
 """
-IS_CHANGED = "the inventory mine has changed since the log began. Give a new file for the log."
+IS_CHANGED = "the inventory mine has changed since the log began. Use a new file for the log."
 PROMPT = "# user\nLook."
 
 
@@ -73,7 +73,7 @@ def test_changes_are_told(before: str, after: str, error: str, monkeypatch: Any,
     if not error:
         assert changed().run(WHY, log).answer == "7"
         monkeypatch.setattr("importlib.metadata.version", lambda _: "9.9")
-        error = "the log was begun by version "
+        error = "the log was started by version "
     with pytest.raises(LogError) as refused:
         changed().run(WHY, log)
     assert str(refused.value).startswith(error)
@@ -139,7 +139,7 @@ def test_all_is_told_at_once_and_what_a_run_does_without_apart() -> None:
     mine = inventory_of(modules, on_error={"scales": "skip"})
     found = [(each.part, each.module, each.stops) for each in mine.obstacles()]
     assert found == [("modules.shop", "shop", True), ("modules.scales", "scales", False)]
-    with pytest.raises(InventoryError, match=r"^mine: 2 things .*SHOP_KEY is not set Set it\.; .*pip inst"):
+    with pytest.raises(InventoryError, match=r"^mine: 2 problems .*SHOP_KEY is not set Set it\.; .*pip inst"):
         mine.check()
     with pytest.raises(InventoryError, match=r"^mine: the module scales cannot run here"):
         mine.without("shop").check()
@@ -159,8 +159,8 @@ def test_a_policy_that_needs_the_module_itself_does_not_help_and_a_check_at_faul
 def test_a_key_that_nobody_gives_is_told_with_those_that_are_there(reads: str) -> None:
     modules = {"shop": Does(str, writes="cache.price"), "last": Does(str, reads=reads)}
     (found,) = inventory_of(modules).obstacles()
-    assert found.part == "planner" and "Before it there is " in str(found.error)
-    assert f"step 2 of the plan shop → last: last reads {reads}, and nothing before" in str(found.error)
+    assert found.part == "planner" and "Available before it: " in str(found.error)
+    assert f"step 2 of the plan shop → last: last reads {reads}, but nothing before" in str(found.error)
 
 
 def obstacles_of_own(folder: Path, parameters: str) -> list[Obstacle]:
@@ -173,7 +173,7 @@ def obstacles_of_own(folder: Path, parameters: str) -> list[Obstacle]:
 
 @pytest.mark.parametrize("first", ["x: int", "x: 'int' = 3", "s: int | None", "s: list[str]"])
 def test_an_argument_in_the_place_of_the_state_is_refused_with_the_line(tmp_path: Path, first: str) -> None:
-    with pytest.raises(InventoryError, match="the first parameter of `run` is the state") as refused:
+    with pytest.raises(InventoryError, match="the first parameter of `run` must be the state") as refused:
         obstacles_of_own(tmp_path, f"{first}, to: str = 'F'")
     assert refused.value.where == "tools.py:5"
     for number, state in enumerate(("s", "s: object", "s: 'State | None'", "s: 'Later'", "state: dict")):

@@ -20,7 +20,7 @@ from tests.engine.files import FIXED, GOOD, TOOL, fault, pieces, write
 FAULTS = pieces(__file__, "faults.txt")
 NO_INVENTORIES = [
     (b"\x89PNG\r\n\x1a\n\x00\x00", "the file is not UTF-8 text (byte 0)"),
-    (b"name: mine\n#" + b"x" * 1_000_000, "an inventory has less than 1,000,000 bytes"),
+    (b"name: mine\n#" + b"x" * 1_000_000, "an inventory must have less than 1,000,000 bytes"),
     *((text, "not valid YAML") for text in (b"name: \x00", b"[" * 5_000, b"a: " * 200)),
 ]
 
@@ -53,7 +53,7 @@ class TestFaults:
             nested = f"&k{level} {form.format(nested, f'*k{level - 1}')}"
         file = write(tmp_path, f"name: mine\n? {nested}\n: 1\n")
         begun = time.process_time()
-        assert fault(file).startswith(f"{file}:2: a key is a name, not a list or a mapping")
+        assert fault(file).startswith(f"{file}:2: a key must be a name, not a list or a mapping")
         assert time.process_time() - begun < 2
 
     @pytest.mark.parametrize("name", ["tabmpw", "../tabmwp", "", "x" * 5000, "name: a\nplanner: {}", "a\0b"])
@@ -127,7 +127,7 @@ class TestExtends:
 
 UNFIT: list[tuple[dict[Any, Any], str]] = [
     ({"table": None}, "the inventory mine needs a table"),
-    ({"table": "a | b"}, "table is a str, and the inventory takes a Table"),
+    ({"table": "a | b"}, "table is a str, but the inventory takes a Table"),
     *(({"question": 5}, "question is an int"), ({"question": "  "}, "the question is empty")),
     *(({"tabel": 1}, "takes no tabel. Did you mean 'table'?"), ({5: 1}, "takes no 5")),
     *(({"size": "big"}, "size is a str"), ({"size": float("nan")}, "input.size is nan")),

@@ -56,7 +56,7 @@ INSTALLERS = ["setuptools._distutils.spawn:spawn", "pip._internal.utils.subproce
 @pytest.mark.parametrize("use", ["os:system", "subprocess:Popen", "builtins:exec", "json:loads", *INSTALLERS])
 def test_the_standard_library_and_installers_have_no_tools(use: str, tmp_path: Path) -> None:
     pytest.importorskip(use.partition(":")[0])
-    with pytest.raises(InventoryError, match="a part of Python's standard library or its installers, and no"):
+    with pytest.raises(InventoryError, match="part of Python's standard library or its installers, not"):
         load(tmp_path, use, {})
 
 
@@ -85,7 +85,7 @@ def test_code_that_needs_a_package_is_told_with_pip_and_planners_propose(tmp_pat
         load(tmp_path, IN_TOOLS, {"tools.py": "import surely_not_installed.parts"})
     write(tmp_path, "class Idle:\n    pass", "plans.py")
     path = write(tmp_path, "name: mine\nplanner: {use: 'plans:Idle'}\nmodules: {}")
-    assert "Idle is no planner" in fault(path)
+    assert "Idle is not a planner" in fault(path)
 
 
 TYPED = """
@@ -151,7 +151,7 @@ def test_a_prompt_beside_the_inventory_is_found(tmp_path: Path) -> None:
 def test_a_broken_prompt_is_told_by_check(tmp_path: Path) -> None:
     for prompt, told in {
         "# user\nok\n{% if %}": "line 2 of its section # user",
-        "no section": "Begin with a line `# system` or `# user`",
+        "no section": "Start with a line `# system` or `# user`",
         "---\nslots: question\n---\n# user\nx": "slots is not a list of texts",
         "---\n[: }\n---\n# user\nx": "the front matter is not YAML",
         b"# user\n\xff": "the file is not UTF-8 text (byte 7)",
@@ -188,7 +188,7 @@ def test_what_does_not_fit_a_list_is_told_with_its_place(tmp_path: Path) -> None
     for entry, told in {
         "tools: [tow]": "there is no tool 'tow'. Did you mean 'two'?",
         "max_runs: {tow: 1}": "there is no tool 'tow'",
-        "description: Both": "an entry of several tools has no 'description'",
+        "description: Both": "an entry of several tools takes no 'description'",
         "prefx: a_": "has no parameter 'prefx'. Did you mean 'prefix'?",
     }.items():
         with pytest.raises(InventoryError) as caught:

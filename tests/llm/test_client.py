@@ -132,7 +132,7 @@ def test_questions_are_asked_at_once_and_answered_in_their_order(loopback: Start
 def test_settings_of_a_given_client_belong_on_that_client() -> None:
     with pytest.raises(ModelError, match="base_url must be set on the chat model itself"):
         LLM.connect(ChatOpenAI(model="m", api_key=KEY), base_url="http://127.0.0.1:1")
-    with pytest.raises(errors.NoModel, match="dict is no chat model"):
+    with pytest.raises(errors.NoModel, match="dict is not a chat model"):
         LLM.connect({"model": "m"})
     for retries in (-1, None, 2.0, True, "3"):
         with pytest.raises(ModelError, match="retries is"):
@@ -206,7 +206,7 @@ def test_replies_come_in_order_and_run_out() -> None:
     assert llm.name == "scripted:script" and llm.ask("1").text == "a"
     second = llm.ask(messages)
     assert (second.text, second.truncated, second.usage) == ("b", True, Usage(1, 3, 1, None, None, None))
-    with pytest.raises(errors.ScriptExhausted, match="holds 2 replies, and reply 3 was asked for"):
+    with pytest.raises(errors.ScriptExhausted, match="holds 2 replies, but reply 3 was requested"):
         llm.ask("3")
     assert model.requests[1] == messages
     llm = scripted(lambda messages: messages[-1][1].upper())

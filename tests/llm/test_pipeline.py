@@ -134,7 +134,7 @@ def test_a_server_that_gives_one_sample_is_asked_for_each(loopback: Start, words
 def test_faults_that_stay_end_at_once(loopback: Start) -> None:
     for answer, kind, words in (
         (Reply(""), "EmptyReply", "empty reply"),
-        (Reply("<think>hm"), "EmptyReply", "wrote thoughts and no answer"),
+        (Reply("<think>hm"), "EmptyReply", "wrote thoughts but no answer"),
         (Reply("<think>still thinking", finish="length"), "EmptyReply", "max_tokens"),
         (Reply(None, message={"refusal": "I cannot help."}), "Refused", "I cannot help"),
         (Reply("par", finish="content_filter"), "Refused", "content filter"),

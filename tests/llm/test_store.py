@@ -160,7 +160,7 @@ def test_a_replay_elsewhere_takes_what_one_server_alone_has_said(store: Response
 NO_TOOLS: list[tuple[Json, str]] = [
     *(({"name": name}, "is not the name of a tool") for name in ("my tool", "x" * 65)),
     ({}, "None is not the name of a tool"),
-    ({"name": "a", "parameters": {"type": "string"}}, "no schema of an object"),
+    ({"name": "a", "parameters": {"type": "string"}}, "not the schema of an object"),
     ({"name": "a", "parameters": {"type": "object", "x": object()}}, "not described in JSON"),
     (WEATHER, "two tools have the name 'weather'"),
 ]
@@ -179,7 +179,7 @@ def test_a_tool_that_is_none_fails_before_anything_is_sent(loopback: Start) -> N
 def test_results_of_another_role_fail_before_they_are_sent() -> None:
     model = ScriptedModel(["x"], tools=True)
     for message in (("tool", "12:00"), ("user", ResultText("12:00", "c1", "now"))):
-        with pytest.raises(PromptError, match="the role tool is a ResultText"):
+        with pytest.raises(PromptError, match="only a message of the role tool"):
             LLM.connect(model).ask([QUESTION, message], tools=TOOLS)
     assert not model.requests
 

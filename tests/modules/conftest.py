@@ -10,7 +10,7 @@ from tests.benchmarks.shared_data import DATA
 
 @pytest.fixture(autouse=True)
 def _in_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("chameleon.llm.pipeline._MOST_AT_ONCE", 1)
+    monkeypatch.setattr("chameleon.llm.pipeline._MAX_PARALLEL_REQUESTS", 1)
 
 
 def vectors(name: str, key: str = "", *wanted: str) -> list[Any]:

@@ -109,13 +109,13 @@ def test_embeddings_are_told(monkeypatch: pytest.MonkeyPatch, caplog: Any) -> No
         OneShot(embeddings="mini")
     with pytest.raises(MissingPackage, match="pip install"):
         OneShot(embeddings=MINILM).check()
-    shortlists._warn_of_words_alone.cache_clear()
+    shortlists._warn_about_words.cache_clear()
     by_words = OneShot(shortlist=2, embeddings="none")
     for planner in (OneShot(shortlist=3), by_words, *[OneShot(shortlist=2)] * 3):
         cards, others = planner.cards(State(input=freeze({"question": "tea?"})), LARGE)
         assert len(cards) == planner.shortlist and not others
     (warning,) = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
-    assert "by words alone" in warning and "chameleon-compose[embeddings]" in warning
+    assert "only by words" in warning and "chameleon-compose[embeddings]" in warning
 
 
 @cache

@@ -66,7 +66,7 @@ def test_a_whole_plan_is_held_to_the_rules_of_order(first: Planner, whole: bool)
 def test_a_key_that_nobody_gives_is_told_before_a_run() -> None:
     inventory = inventory_of({name: Module() for name in MODULES}, Branch("cache.seak", [READ, COUNT]))
     (found,) = [one for one in inventory.obstacles() if one.part == "planner"]
-    told = "cache.seak, which neither the input nor a module gives. Did you mean 'cache.seek'"
+    told = "cache.seak, which neither the input nor a module provides. Did you mean 'cache.seek'"
     assert told in str(found.error)
 
 

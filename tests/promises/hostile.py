@@ -68,7 +68,7 @@ def usage(tokens: str, cost: str = "0.5") -> Fault:
 
 
 _LOG = ("--log", "log.jsonl")
-_NO_ANSWER, _CUT, _THOUGHTS = "does not say", "was cut off", "wrote thoughts and no answer"
+_NO_ANSWER, _CUT, _THOUGHTS = "does not say", "was cut off", "wrote thoughts but no answer"
 _ANSWERED, _NAMED = r"\A12\n|\"answer\": \"12\"", "openai:local"
 
 _FUNCTION = {"name": EVIL, "arguments": "{" * 100_000}
@@ -148,9 +148,9 @@ _REFUSED = {
     "lists that go down": ("about: " + "[" * 100_000, "nested too deeply"),
     "a number of 5,000 digits": (f"budget: {{calls: {'9' * 5_000}}}\n", r"mine\.yaml"),
     "NUL": ("about: a\0b\n", r"mine\.yaml"),
-    "laughs in a key": ("? &k [&j [x, x], *j, *j]\n: 1\n", "a key is a name"),
+    "laughs in a key": ("? &k [&j [x, x], *j, *j]\n: 1\n", "a key must be a name"),
     "a command as a tag": (_COMMAND, "could not determine|python"),
-    "a truth that is none": ("about: !!bool x\n", "this is no bool"),
+    "a truth that is none": ("about: !!bool x\n", "not a valid bool"),
 }
 
 INVENTORIES: dict[str, Hostile] = {

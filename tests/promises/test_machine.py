@@ -46,12 +46,12 @@ def full_database() -> sqlite3.Error:
 @pytest.mark.parametrize(
     ("problem", "told"),
     [
-        (os_error(errno.EMFILE), "as many files open as it may. Use fewer workers"),
-        (made_of(os_error(errno.EMFILE)), "as many files open"),
-        (os_error(errno.ENOSPC), "no room left on the disk. Make room"),
-        (full_database(), "no room left on the disk"),
-        (os_error(errno.ENOMEM), "no memory left"),
-        (RuntimeError("can't start new thread"), "no more threads. Use fewer workers"),
+        (os_error(errno.EMFILE), "too many files open. Use fewer workers"),
+        (made_of(os_error(errno.EMFILE)), "too many files open"),
+        (os_error(errno.ENOSPC), "no space left on the disk. Make room"),
+        (full_database(), "no space left on the disk"),
+        (os_error(errno.ENOMEM), "out of memory"),
+        (RuntimeError("can't start new thread"), "more threads. Use fewer workers"),
     ],
 )
 def test_no_other_step_makes_good_what_the_machine_lacks(problem: Exception, told: str) -> None:
@@ -66,7 +66,7 @@ def test_other_failures_are_taken_for_no_lack() -> None:
     innocent = [OSError(), os_error(errno.EACCES), made_of(os_error(errno.EIO)), None]
     missing = FileNotFoundError(errno.ENOENT, "No such file", f"{tempfile.gettempdir()}/no-such-file.json")
     assert not [each for each in (*innocent, missing, sqlite3.OperationalError("locked")) if lack_of(each)]
-    problem = MachineError("there is no room left on the disk")
+    problem = MachineError("there is no space left on the disk")
     assert lack_of(made_of(problem)) is problem
     modules = {"a": failing(os_error(errno.ENOENT)), "b": lambda state: 7}
     assert run(modules, on_error={"a": "skip"}).answer == 7

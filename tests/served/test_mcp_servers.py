@@ -85,7 +85,7 @@ def test_it_is_listed_called_slow_killed_started_again_and_replayed(name: str, t
     os.kill(pid, signal.SIGSTOP)
     threading.Timer(0.5, os.kill, (pid, signal.SIGKILL)).start()
     dying = run(made)
-    assert "it ended with code -9" in dying.why and "is not asked again" in dying.why
+    assert "it ended with code -9" in dying.why and "is not called again" in dying.why
     assert said in str(run(made).answer) and len(pids.read_text().split()) == 2
 
     os.kill(int(pids.read_text().split()[1]), signal.SIGKILL)

@@ -78,19 +78,19 @@ def test_what_is_allowed_is_read_with_care(serve: Serve, monkeypatch: pytest.Mon
         assert client().fetch(server.url).status == 200
     for value in ("10.0.0.0/8", "*.lan", "http://a.lan/x", "user@a.lan", "a.lan:port"):
         monkeypatch.setenv("CHAMELEON_WEB_PRIVATE", f"{server.host} {value}")
-        assert f"CHAMELEON_WEB_PRIVATE names {value!r}, which is no host" in failure(client(), server.url)
+        assert f"CHAMELEON_WEB_PRIVATE names {value!r}, which is not a host" in failure(client(), server.url)
 
 
 def test_what_cannot_be_sent_is_a_web_error(serve: Serve, tmp_path: Path, monkeypatch: Any) -> None:
     server = serve({"/": Answer(b"x")})
-    wrong: list[Any] = [("no JSON", {"json": float("nan")}), ("no JSON", {"json": {1}})]
+    wrong: list[Any] = [("not JSON", {"json": float("nan")}), ("not JSON", {"json": {1}})]
     for said, options in (*wrong, ("header X holds", {"headers": {"X": " y"}})):
         assert said in failure(client(server), server.url, **options)
     assert client(server).fetch(server.url, secrets={"X-Key": ""}).body == b"x"
     session.trusting.cache_clear()
     monkeypatch.setenv("SSLKEYLOGFILE", str(tmp_path))
     told = failure(client(server), f"https://{server.host}/")
-    assert told == f"{tmp_path}: the file that SSLKEYLOGFILE names cannot be used"
+    assert told == f"{tmp_path}: the file in SSLKEYLOGFILE cannot be used"
 
 
 def test_a_dead_address_leaves_time_for_the_others(serve: Serve) -> None:
@@ -144,7 +144,7 @@ def test_a_redirect_is_checked_as_the_first_address_is(serve: Serve) -> None:
         "//0.0.0.0/": "private or special network",
         "http://user:word@example.org/": "user name",
         "http://[broken/": "cannot be",
-        "http://a\\b/": "host or a port that cannot",
+        "http://a\\b/": "an invalid host or port",
     }.items():
         server = serve({"/": moved(location)})
         assert reason in failure(client(server, resolve=numeric), server.url)

@@ -1,1 +1,1 @@
-"""What runs beside the programs: loaded by path into a bare interpreter, so it imports only the stdlib."""
+"""Code that runs next to the programs: loaded by path into a bare interpreter, with only the stdlib."""

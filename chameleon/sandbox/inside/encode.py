@@ -1,11 +1,11 @@
-"""Turn a program's answer into JSON, in which it crosses to the host.
+"""Turn a program's answer into JSON, the form in which it reaches the host.
 
-Lists, tuples, ranges and sets (in order) are arrays, and keys of objects are text. A fraction is "a/b", a
+Lists, tuples, ranges and sets (sorted) become arrays, and keys of objects become text. A fraction is "a/b", a
 decimal a number, dates and times are ISO text, a time span is seconds; a complex number, nan and the
-infinities are text. numpy's values are what Python has in their place. A pandas frame is {"columns",
-"rows"}, with "index" where the program set row labels; a series is an object of its labels, or an array
-without them; a missing cell of either is null. A sympy number is a number, any other expression its text.
-A library is recognised by the module of the value's type, so that nothing needs to be imported to ask.
+infinities are text. numpy's values become their Python equivalents. A pandas frame is {"columns", "rows"},
+with "index" if the program set row labels; a series is an object keyed by its labels, or an array if it has
+none; missing cells of either are null. A sympy number is a number, any other expression its text. A library
+is recognized by the module of the value's type, so that nothing has to be imported.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 
 _TEXT_OF_EXPRESSION = 4000
 _BITS_PER_DIGIT = 3.3219280948873626
-# A subclass stands before what it extends.
+# Subclasses come before their base classes.
 _KINDS = (bool, int, float, str, list, tuple, dict, set, frozenset, range, complex)
 _WRITTEN = (fractions.Fraction, decimal.Decimal, datetime.datetime, datetime.date, datetime.time)
 _LISTED: tuple[type[Any], ...] = (deque, type({}.keys()), type({}.values()), type({}.items()))
@@ -44,7 +44,7 @@ def kind_of(value: Any) -> str:
 
 
 class Encoder:
-    """Encodes one value within `result_bytes`, `depth` levels and `digits` digits per integer."""
+    """Encodes one value within limits: `result_bytes`, `depth` levels and `digits` digits per integer."""
 
     def __init__(self, result_bytes: int, depth: int, digits: int) -> None:
         self._left, self._bytes = result_bytes, result_bytes
@@ -52,7 +52,7 @@ class Encoder:
         self._bits = int(digits * _BITS_PER_DIGIT)
 
     def encode(self, value: Any, level: int = 0) -> Any:
-        """Raise `Unsupported` or `TooLarge`; the value's own methods may run, as in the program itself."""
+        """Encode a value; its own methods may run. Raises `Unsupported` or `TooLarge`."""
         if level > self._depth:
             raise TooLarge(f"it is nested more than {self._depth} levels deep")
         if isinstance(value, str):
@@ -69,9 +69,9 @@ class Encoder:
             return self._float(float.__float__(value))
         if isinstance(value, dict):
             self._spend(2)
-            held = dict.items(value)
-            mapping = {str(self.encode(key, level + 1)): self.encode(item, level + 1) for key, item in held}
-            if len(mapping) < len(held):
+            pairs = dict.items(value)
+            mapping = {str(self.encode(key, level + 1)): self.encode(item, level + 1) for key, item in pairs}
+            if len(mapping) < len(pairs):
                 raise Unsupported("a dict with keys that differ and have the same text")
             return mapping
         if isinstance(value, list | tuple | range):
@@ -129,7 +129,7 @@ class Encoder:
         raise Unsupported(f"{'an' if kind[:1].lower() in 'aeiou' else 'a'} {kind[:80]}")
 
     def _table(self, value: Any, level: int) -> Any:
-        """Encode a frame or a series; row labels are left out where they are the default numbering."""
+        """Encode a frame or a series; default row numbers are left out."""
         index, values = value.index, value.to_numpy().tolist()
         numbered = type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1
         labels = [] if numbered else [self._text(str(label)) for label in index]
@@ -151,13 +151,13 @@ def _library(value: Any) -> str:
 
 
 def _python_value(value: Any) -> Any:
-    """Return what Python itself has in place of a library's value; else the value."""
+    """Return the Python equivalent of a library's value, or the value itself."""
     library, kind = _library(value), type(value).__name__
     if isinstance(value, _LISTED):
         return list(value)
     if library == "numpy" and hasattr(value, "tolist"):
         plain = value.tolist()
-        if type(plain) is type(value):  # longdouble has no plain twin
+        if type(plain) is type(value):  # longdouble has no Python equivalent
             return complex(value) if value.dtype.kind == "c" else float(value)
         return plain
     if library == "pandas":

@@ -1,6 +1,6 @@
-"""What programs may import: a broad stdlib, and where they need them the heavy libraries.
+"""The libraries that programs may import: a broad stdlib, and the heavy libraries on demand.
 
-After the seal nothing can be read from disk, so whatever a program may want is loaded before it.
+Nothing can be read from disk after the seal, so everything a program may need is loaded before it.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ ascii cp1252 idna latin_1 punycode raw_unicode_escape unicode_escape utf_16 utf_
 """.split()  # noqa: SIM905
 
 Work = Callable[[dict[str, Any], Sequence[str]], str]
-"""What a process does with a request, and with the paths that no message may show; returns a frame."""
+"""Turns a request, and the paths that no message may show, into a frame."""
 
 
 def load_stdlib() -> None:
-    """Import what programs may want of the stdlib, with what it loads late."""
+    """Import the stdlib modules that programs may want, including what they import lazily."""
     for name in (*STDLIB, "_strptime", *(f"encodings.{codec}" for codec in CODECS)):
         importlib.import_module(name)
     import datetime
@@ -40,12 +40,12 @@ def load_stdlib() -> None:
 
 
 def installed(names: Sequence[str]) -> list[str]:
-    """Return those that are installed, without importing them."""
+    """Return the installed libraries among these, without importing them."""
     return [name for name in names if find_spec(name) is not None]
 
 
 def load(names: Sequence[str]) -> None:
-    """Import the libraries and run a little of each, so that what they import late is there too."""
+    """Import the libraries and run a little of each, so that their lazy imports are loaded too."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for name in names:
@@ -56,7 +56,7 @@ def load(names: Sequence[str]) -> None:
 
 
 def work_of(file: str) -> Work:
-    """Load a trusted file (see `Sandbox.call`), have it warm up, and return its `run`."""
+    """Load a trusted file (see `Sandbox.call`), warm it up, and return its `run`."""
     spec = spec_from_file_location("work_of_file", file)
     assert spec is not None and spec.loader is not None, "a path that ends in .py"
     module = module_from_spec(spec)

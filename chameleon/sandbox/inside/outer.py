@@ -1,6 +1,6 @@
 """The process that the host starts: it leaves the host's namespaces, and its child becomes the zygote.
 
-The first process born in a new process space is its init: the kernel ends the whole space with it. The
+The first process in a new process namespace is its init: if it ends, the kernel ends the whole namespace. The
 outer process stays outside, as the handle by which the host can kill it; it loads next to nothing.
 """
 
@@ -19,7 +19,7 @@ _HOST_NAME = b"sandbox"
 
 
 def main() -> NoReturn:
-    """Start the zygote; argv: folder of this package, number of the control socket, options as JSON."""
+    """Start the zygote; argv: this package's folder, the control socket's number, options as JSON."""
     control = int(sys.argv[2])
     namespaces = _unshare()
     child = os.fork()
@@ -35,9 +35,9 @@ def main() -> NoReturn:
 
 
 def _unshare() -> LayerReport:
-    """Leave the host's process, network, mount, IPC and host-name spaces.
+    """Leave the host's process, network, mount, IPC and host-name namespaces.
 
-    Root needs no user namespace for it; everyone else gets the rest only together with one.
+    Root needs no user namespace for this; other users get the rest only together with one.
     """
     user, group = os.geteuid(), os.getegid()
     if user == 0 and libc.unshare(_SPACES) == 0:
@@ -58,5 +58,5 @@ def _unshare() -> LayerReport:
 
 
 def _hide_the_host_name() -> None:
-    # Libraries ask for it while they load, and keep the answer.
+    # Libraries read it while they load, and keep it.
     libc.sethostname(_HOST_NAME, len(_HOST_NAME))

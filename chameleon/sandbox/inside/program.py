@@ -1,4 +1,4 @@
-"""Run one program in this process and describe how it ended, as plain data: its frame."""
+"""Run one program in this process and describe the outcome as plain data: its frame."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from .encode import Encoder, TooLarge, Unsupported, kind_of
 
 # The host sends length, JSON and a nonce; the child answers with the nonce, length and JSON.
 LENGTH, NONCE = 4, 16
-# Exit codes of a child that could not tell its end by a frame.
+# Exit codes of a child that could not send a frame.
 BROKEN, UNSEALED, EXHAUSTED = 1, 97, 98
 
 FILENAME = "<program>"
 missing: set[str] = set()
-"""The heavy libraries that programs may import and that are not installed."""
+"""Heavy libraries that programs may import but that are not installed."""
 _MESSAGE = 500
 _RESERVE = 4 << 20
 _to_json = json.JSONEncoder(ensure_ascii=True).encode
@@ -31,7 +31,7 @@ _builtins = dict(_builtins_in_use)
 
 
 class Printed(io.TextIOBase):
-    """A stdout in memory that keeps the first `limit` characters and counts on."""
+    """A stdout in memory that keeps only the first `limit` characters."""
 
     def __init__(self, limit: int) -> None:
         super().__init__()
@@ -57,7 +57,7 @@ class Printed(io.TextIOBase):
 
 
 def run(request: Mapping[str, Any], hidden: Sequence[str] = ()) -> str:
-    """Run `request["code"]` and return a JSON object: s(tatus), v(alue), its k(ind), and what else applies.
+    """Run `request["code"]` and return a JSON object: s(tatus), v(alue), its k(ind), and other fields.
 
     Statuses are ok, no_answer, error, memory and too_large. `hidden` are paths of this machine that no
     message may show.
@@ -65,7 +65,7 @@ def run(request: Mapping[str, Any], hidden: Sequence[str] = ()) -> str:
     limits = request["limits"]
     printed = Printed(limits["stdout_bytes"])
     sys.stdout, sys.stderr, sys.stdin = printed, Printed(0), io.StringIO("")
-    # Untouched, so it costs no memory; given back, it lets an exhausted process tell that it is.
+    # Costs no memory while untouched; freed, it lets a process without memory report that.
     reserve = bytearray(_RESERVE)
     try:
         frame = _answer(request)
@@ -100,7 +100,7 @@ def _answer(request: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def encoded(value: Any, request: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the frame of an answer."""
+    """Return the frame for an answer."""
     name, limits = request["result"], request["limits"]
     encoder = Encoder(limits["result_bytes"], limits["depth"], limits["int_digits"])
     try:
@@ -113,7 +113,7 @@ def encoded(value: Any, request: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _made_of(table: Mapping[str, Any], name: str) -> Any:
-    """Return what programs find beside a table: `df`, and the libraries that go with it as `pd` and `np`."""
+    """Return a global that comes with a table: the frame `df`, or its libraries `pd` and `np`."""
     if name == "np":
         import numpy
 
@@ -135,7 +135,7 @@ def _names(code: CodeType, name: str) -> bool:
 
 
 def _restore_interpreter() -> None:
-    """Undo what a program may have done to the interpreter, so that its answer is told as it is."""
+    """Undo a program's changes to the interpreter, so that its answer is reported correctly."""
     _set_trace(None)
     _set_profile(None)
     _builtins_in_use.update(_builtins)
@@ -158,7 +158,7 @@ def _failure(error: BaseException, hidden: Sequence[str]) -> dict[str, Any]:
 
 
 def _line(error: BaseException) -> int | None:
-    """Return the line of the program where the error passed last."""
+    """Return the program's innermost line in the error's traceback."""
     line, trace = None, error.__traceback__
     while trace is not None:
         if trace.tb_frame.f_code.co_filename == FILENAME:

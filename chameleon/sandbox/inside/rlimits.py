@@ -1,4 +1,4 @@
-"""Bounds that the kernel keeps for a process: memory, CPU, files, processes."""
+"""Limits that the kernel enforces for a process: memory, CPU, files, processes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def address_space() -> int | None:
-    """Return the bytes of address space that this process uses; None where the system does not say."""
+    """Return the bytes of address space that this process uses, or None if unknown."""
     try:
         pages = int(Path("/proc/self/statm").read_text().split()[0])
     except OSError:
@@ -17,14 +17,14 @@ def address_space() -> int | None:
 
 
 def bound(room_bytes: int, cpu_seconds: float, used_bytes: int | None) -> None:
-    """Bound memory and CPU; no files, processes or core dumps. The hard CPU limit is a second later.
+    """Limit memory and CPU; allow no files, processes or core dumps. The hard CPU limit is a second later.
 
-    `room_bytes` come on top of the `used_bytes` of address space; None leaves memory unbounded.
+    `room_bytes` are added to the `used_bytes` of address space; None leaves memory unlimited.
     """
     seconds = max(1, -int(-cpu_seconds // 1))
-    most_bytes = resource.RLIM_INFINITY if used_bytes is None else used_bytes + room_bytes
+    max_bytes = resource.RLIM_INFINITY if used_bytes is None else used_bytes + room_bytes
     for kind, soft, hard in (
-        (resource.RLIMIT_AS, most_bytes, most_bytes),
+        (resource.RLIMIT_AS, max_bytes, max_bytes),
         (resource.RLIMIT_CPU, seconds, seconds + 1),
         (resource.RLIMIT_FSIZE, 0, 0),
         (resource.RLIMIT_NPROC, 0, 0),
@@ -33,5 +33,5 @@ def bound(room_bytes: int, cpu_seconds: float, used_bytes: int | None) -> None:
         _, ceiling = resource.getrlimit(kind)
         if hard == resource.RLIM_INFINITY:
             continue
-        most = hard if ceiling == resource.RLIM_INFINITY else min(hard, ceiling)
-        resource.setrlimit(kind, (min(soft, most), most))
+        limit = hard if ceiling == resource.RLIM_INFINITY else min(hard, ceiling)
+        resource.setrlimit(kind, (min(soft, limit), limit))

@@ -1,6 +1,6 @@
-"""Take the process out of reach of everything: an empty root, Landlock, no capabilities.
+"""Cut the process off from everything: an empty root, Landlock, no capabilities.
 
-Every step reports what it did as (layer, active, note); what the parent requires is decided there.
+Every step reports (layer, active, note); the parent decides which layers are required.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ _PR_SET_DUMPABLE, _PR_CAPBSET_DROP = 4, 24
 _PR_SET_NO_NEW_PRIVS, _PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL = 38, 47, 4
 
 _CREATE_RULESET, _RESTRICT_SELF = 444, 446
-# Rights that each Landlock ABI added: kernel Documentation/userspace-api/landlock.rst.
+# Number of file rights by Landlock ABI: kernel Documentation/userspace-api/landlock.rst.
 _FILE_RIGHTS = {1: 13, 2: 14, 3: 15, 5: 16}
 _NET_RIGHTS, _SCOPES = 0b11, 0b11
 _CAPABILITY_VERSION_3 = 0x2008_0522
 
 
 def seal() -> list[LayerReport]:
-    """Give up files, network and privileges for good; call it after everything is loaded."""
+    """Give up files, network and privileges permanently; call it after everything is loaded."""
     return [_forbid_new_privileges(), _enter_empty_root(), _landlock(), *_drop_privileges()]
 
 
@@ -33,7 +33,7 @@ def _forbid_new_privileges() -> LayerReport:
 
 
 def _enter_empty_root() -> LayerReport:
-    """Enter a removed directory, which is empty for ever: nobody can make anything in it."""
+    """Enter a removed directory, which stays empty: nothing can be created in it."""
     handle = -1
     try:
         place = tempfile.mkdtemp(prefix="chameleon-")
@@ -93,5 +93,5 @@ def _leave_root() -> LayerReport:
 
 
 def forbid_inspection() -> None:
-    """Allow no core file, no ptrace and no /proc/self/mem of another process."""
+    """Forbid core files, ptrace and access to /proc/self/mem by other processes."""
     libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)

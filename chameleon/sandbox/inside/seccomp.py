@@ -1,7 +1,7 @@
-"""The system calls that a program may make; the kernel refuses every other one.
+"""The system calls that a program may make; the kernel refuses all others.
 
-A list of what is allowed, never of what is forbidden: a call that a new kernel adds is refused too.
-Nothing here opens a file, makes a process or thread, sends a signal or reaches a network.
+It lists what is allowed, not what is forbidden, so calls added by newer kernels are refused too. Nothing here
+opens a file, creates a process or thread, sends a signal or reaches a network.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import errno
 import platform
 import struct
 
-# Numbers of x86_64, from the kernel's arch/x86/entry/syscalls/syscall_64.tbl.
+# Numbers for x86_64, from the kernel's arch/x86/entry/syscalls/syscall_64.tbl.
 ALLOWED = {
     "read": 0,
     "write": 1,
@@ -80,15 +80,15 @@ class _Program(ctypes.Structure):
 
 
 def supported() -> str:
-    """Return why no filter can be written for this machine; empty when one can."""
+    """Return why there is no filter for this machine, or ""."""
     machine = platform.machine()
     if machine != "x86_64":
-        return f"the list of system calls is written for x86_64, not for {machine}"
+        return f"the list of system calls is for x86_64, not for {machine}"
     return ""
 
 
 class Filter:
-    """The filter, compiled once; `install` binds it to the calling process for good."""
+    """The filter, compiled once; `install` applies it permanently to the calling process."""
 
     def __init__(self, libc: ctypes.CDLL) -> None:
         code = _instructions()
@@ -97,10 +97,10 @@ class Filter:
         self._program = _Program(len(code), ctypes.addressof(self._code))
 
     def install(self) -> None:
-        """Raise OSError when the kernel does not take the filter; it needs no_new_privs."""
+        """Install the filter, which needs no_new_privs. Raises OSError if the kernel rejects it."""
         if self._libc.prctl(_PR_SET_SECCOMP, _MODE_FILTER, ctypes.byref(self._program), 0, 0):
             number = ctypes.get_errno()
-            raise OSError(number, "the kernel did not take the seccomp filter")
+            raise OSError(number, "the kernel rejected the seccomp filter")
 
 
 def _instructions() -> list[bytes]:
@@ -115,7 +115,7 @@ def _instructions() -> list[bytes]:
         step(_LOAD_WORD, 0),
         step(_JUMP_GREATER_EQUAL, _X32_BIT, 0, 1),
         step(_RETURN, refuse),
-        # isatty() asks by ioctl; "not a terminal" is the true answer.
+        # isatty() uses ioctl; "not a terminal" is the correct answer.
         step(_JUMP_EQUAL, _IOCTL, 0, 1),
         step(_RETURN, _REFUSE | errno.ENOTTY),
     ]

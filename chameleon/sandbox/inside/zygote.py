@@ -1,9 +1,9 @@
 """A loaded, sealed interpreter that keeps one forked child ready and gives each program its own.
 
-Speaks over one seqpacket socket to the parent. Parent to zygote: {"run": serial, "wall": seconds},
+It talks to the parent over one seqpacket socket. Parent to zygote: {"run": serial, "wall": seconds},
 {"done": serial}. Zygote to parent: {"ready": …}, {"spare": serial} with the child's socket attached,
-{"ended": serial, …}. Programs and answers pass between parent and child only; the zygote never sees
-them, so no trace of one program is in the memory that the next one is forked from.
+{"ended": serial, …}. Programs and answers pass only between parent and child; the zygote never sees them, so
+no trace of one program is in the memory from which the next one is forked.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from . import libraries, program, rlimits, seal, seccomp
 from .kernel import LayerReport, die_with_parent, libc
 from .program import BROKEN, EXHAUSTED, LENGTH, NONCE, UNSEALED
 
-# Where the host sets no limit; each number costs a system call where close_range is missing.
-_MOST_HANDLES = 1 << 20
+# If the host sets no limit; each number costs a system call without close_range.
+_MAX_HANDLES = 1 << 20
 
 
 def main(control: int, options: dict[str, Any], namespaces: LayerReport) -> NoReturn:
@@ -34,7 +34,7 @@ def main(control: int, options: dict[str, Any], namespaces: LayerReport) -> NoRe
 
 
 class Zygote:
-    """Loads, seals itself, and serves until the host closes the socket."""
+    """Loads libraries, seals itself, and serves until the host closes the socket."""
 
     def __init__(self, control: socket.socket, options: dict[str, Any], namespaces: LayerReport) -> None:
         self._control = control
@@ -44,7 +44,7 @@ class Zygote:
         self._handles = _most_handles(control.fileno())
         self._work: libraries.Work
         if options["file"]:
-            # Loaded here alone: what it imports, such as SQLite, is not there where programs run.
+            # Loaded only here: its imports, such as SQLite, are not available to programs.
             self._work = libraries.work_of(options["file"])
         else:
             libraries.load_stdlib()
@@ -60,11 +60,11 @@ class Zygote:
         self._send({"ready": layers})
 
     def serve(self) -> NoReturn:
-        """Give each program a child of its own, until the host closes the socket."""
+        """Give each program its own child, until the host closes the socket."""
         dying: int | None = None
         while True:
             child, pidfd = self._fork_spare()
-            # Only now: the big process before it takes longer to vanish than the new one to appear.
+            # Reaped only now: the old, large process takes longer to exit than a new one to start.
             if dying is not None:
                 os.waitpid(dying, 0)
             dying = self._supervise(child, pidfd, self._next_wall())
@@ -75,7 +75,7 @@ class Zygote:
 
     def _receive(self) -> dict[str, Any]:
         data = self._control.recv(65536)
-        if not data:  # the host closed its end, or is gone
+        if not data:  # the host closed its end or is gone
             os._exit(0)
         message: dict[str, Any] = json.loads(data)
         return message
@@ -99,7 +99,7 @@ class Zygote:
                 return float(message["wall"])
 
     def _supervise(self, child: int, pidfd: int, wall: float) -> int | None:
-        """Kill the child once its frame has arrived, and return its id; else report how it ended."""
+        """Kill the child once its frame has arrived, and return its id; otherwise report how it ended."""
         end = time.monotonic() + wall
         poller = select.poll()
         poller.register(pidfd, select.POLLIN)
@@ -118,12 +118,12 @@ class Zygote:
         return None
 
     def _be_the_child(self, number: int) -> NoReturn:
-        """Read one program, give up what is left to give up, run it, tell its end, vanish."""
+        """Read one program, drop the remaining rights, run it, send its frame, exit."""
         code = BROKEN
         try:
-            self._control.close()  # its number may be any, and what reads or writes there speaks for us
+            self._control.close()  # a program that uses this number could impersonate the zygote
             self._child_socket = number
-            # Python seeds its generator anew at every fork; equal programs are to draw equal numbers.
+            # Python reseeds its generator at every fork, but equal programs must draw equal numbers.
             random.seed(0)
             os.closerange(3, number)
             os.closerange(number + 1, self._handles)
@@ -143,7 +143,7 @@ class Zygote:
             os._exit(code)
 
     def _tell(self, frame: str) -> None:
-        # The nonce is read only now: what a program wrote here by itself cannot carry it in front.
+        # The nonce is read only now, so anything the program itself wrote here cannot start with it.
         data = frame.encode()
         rest = memoryview(_read(self._child_socket, NONCE) + len(data).to_bytes(LENGTH, "big") + data)
         while rest:
@@ -151,10 +151,10 @@ class Zygote:
 
 
 def _most_handles(inherited: int) -> int:
-    """Return the number above all handles here: the limit, which may have been larger before."""
+    """Return a number above all open handles: the limit, which may once have been higher."""
     limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    most = _MOST_HANDLES if limit == resource.RLIM_INFINITY else min(limit, _MOST_HANDLES)
-    return max(most, inherited + 1)
+    count = _MAX_HANDLES if limit == resource.RLIM_INFINITY else min(limit, _MAX_HANDLES)
+    return max(count, inherited + 1)
 
 
 def _forget_the_host() -> None:

@@ -163,7 +163,7 @@ def test_a_tool_that_is_slow_or_asks_for_input_fails_and_steps_run_in_their_orde
         (entry(mcp={"command": [], "url": None}), "at least 1 item"),
         (entry(mcp={"url": "http://127.0.0.1:9/mcp"}), "give a command or a url"),
         ({"mcp": {"url": "http://127.0.0.1:9/mcp"}}, "http://127.0.0.1:9/mcp could not start"),
-        ({"mcp": {"url": "ftp://x"}}, "a url begins with http"),
+        ({"mcp": {"url": "ftp://x"}}, "a url starts with http"),
         (entry(mcp={"env": {"KEY": "$NO_SUCH_VARIABLE"}}), "NO_SUCH_VARIABLE, which is not set"),
         (entry(tools=["txt"]), "Did you mean 'text'?"),
         (entry(allow=["ech"]), "Did you mean 'echo'?"),

@@ -179,7 +179,7 @@ LARGE = "the answer is longer than 500,000 bytes"
 BROKEN = "the server answered with broken JSON"
 NO_JSON = "the server answered with text/html instead of JSON"
 CHECK = "Check that the server runs, and that endpoint is its address"
-INSIDE = "the address lies in a private or special network"
+INSIDE = "the address is in a private or special network"
 
 
 def failure(name: str, provider: Make, route: Route, **options: float) -> tuple[str, WebServer]:

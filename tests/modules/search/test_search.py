@@ -80,7 +80,7 @@ def test_pages_are_read_where_yaml_asks_for_it(monkeypatch: MonkeyPatch) -> None
             state = run(["web_search"], web_search={**settings, "count": 4})
     page_line, pdf, gone, unread = shown(state, "web_search")
     assert page_line == f"1. page ({server.url}/page): Tides Twice a day. {'x ' * 20}".rstrip() + "…"
-    assert pdf.startswith(f"2. pdf ({server.url}/pdf): (The page was not read: the page is no text")
+    assert pdf.startswith(f"2. pdf ({server.url}/pdf): (The page was not read: the page is not text")
     assert gone.startswith(f"3. gone ({server.url}/gone): (The page was not read: the server answered 404 (")
     assert unread == f"4. page ({server.url}/page): snippet"
     assert [asked.path for asked in server.asked] == ["/page", "/pdf", "/gone"]
@@ -95,7 +95,7 @@ def test_odd_results_can_be_written_down_and_private_ones_are_not_read(endpoints
         settings = {"provider": "searxng", "endpoint": search.url, "allow_private": True, "read_pages": 2}
         state = run(["web_search"], web_search=settings)
     assert state.history[0].output["results"][0] == {"title": "ab", "url": "", "text": "c d"}
-    told = "(The page was not read: the address lies in a private or special network.) click me"
+    told = "(The page was not read: the address is in a private or special network.) click me"
     assert shown(state, "web_search")[1] == f"2. router (http://127.0.0.1:1/admin): {told}"
 
 
