@@ -311,7 +311,7 @@ class CompareOptions(EvalOptions):
     model: list[str] | None = Option(  # type: ignore[assignment]
         None, "--model", "-m", metavar="PROVIDER:NAME", help="A model to ask; repeatable."
     )
-    arm: list[str] | None = Option(None, metavar="NAME", help="Only this arm; repeatable.")
+    arm: list[str] | None = Option(None, metavar="NAME", help="Only this arm; repeatable, or NAME,NAME.")
     no_model: bool = Option(False, "--no-model", help="Measure what needs no model.")
 
 

@@ -196,8 +196,8 @@ def read_table(
     *,
     caption: str = "",
     name: str = "",
-    sheet: str | None = None,
-    header: str = "",
+    sheet: str | int | None = None,
+    header: str | int = "",
     keep_totals: bool = False,
 ) -> Table:
     """Read the table of a file, of its bytes, or of a database at an address (`postgresql://user@host/name`).
@@ -210,7 +210,8 @@ def read_table(
     CHAMELEON_MAX_TABLE_MB (64) are refused before they are read; errors call it `name`. Raises
     `InputError` for whatever is wrong with it, `MissingPackage` when its reader is not installed.
     """
-    how: dict[str, Any] = {"sheet": sheet, "header": header, "keep_totals": keep_totals}
+    named = None if sheet is None else str(sheet)  # a number counts from 1, as in "Sheet 2"
+    how: dict[str, Any] = {"sheet": named, "header": str(header), "keep_totals": keep_totals}
     table = choose_table(source, name=name, **how).table
     return table.with_caption(caption) if caption else table
 

@@ -62,6 +62,7 @@ def test_json_of_several_tables_below_keys_and_in_lines() -> None:
     assert [choose_table(text).name, *choose_table(text).others] == keys
     lines = b'{"caption": "A", "header": ["a"], "rows": [["1"]]}\n{"header": ["b"], "rows": [["2"]]}\n'
     assert choose_table(lines).table.caption == "A" and choose_table(lines, sheet="2").table.header == ("b",)
+    assert read_table(lines, sheet=2).header == ("b",)
     assert read_text('{"a":' * 400 + '[{"k": 1}]' + "}" * 400).rows == (("1",),)
 
 
