@@ -73,7 +73,7 @@ class AnswerGenerator(Module):
         return said
 
     def _said(self, state: State, choices: Sequence[str]) -> Any:
-        """Return the solution's answer. Raises `Declined` if the solution says there is none."""
+        """Return the solution's answer. Raises `Declined` if that is "unknown"."""
         solution = state.cache["solution"]
         if choices and (choice := chosen(solution, choices)) is not None:
             return choice

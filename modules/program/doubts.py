@@ -27,7 +27,7 @@ _FEWEST_COPIED, _MOST_CELLS, _TINY = 4, 20_000, 0.001
 
 
 def doubt(program: ast.Module, value: Any, state: State) -> str:
-    """Say why a working program may have guessed `value`, or return "" if there is no sign of that."""
+    """Say why a working program may have guessed `value`, or return "" if nothing suggests that."""
     choices, question, tables = state.input.get("choices") or (), state.input["question"], state.tables
     table = _side_by_side(tables) if len(tables) > 1 else state.table
     if choices and as_choice(value, choices) not in choices:
@@ -71,7 +71,7 @@ def header_is_row(table: Table) -> bool:
 
 @dataclass(frozen=True)
 class Suspect:
-    """A program over a table, the question it answers, and `told`: the texts given besides the table."""
+    """A program over a table, the question it answers, and the other texts it was written from (`told`)."""
 
     program: ast.Module
     table: Table

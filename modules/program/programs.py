@@ -100,7 +100,7 @@ def naming_choices(program: str, choices: Sequence[str]) -> str:
 def program_in(text: str, is_one: Callable[[str], object] | None = None) -> str:
     """Return the program in a reply: the last fenced block that `is_one`, else the last block, else all.
 
-    By default, `is_one` accepts programs that set `ans`. Raises `StepRejected` if there is no program.
+    By default, `is_one` accepts programs that set `ans`. Raises `StepRejected` for an empty reply.
     """
     blocks = blocks_in(text)
     good = [block for block in blocks if (is_one or _sets_ans)(block)] if len(blocks) > 1 else blocks

@@ -72,7 +72,7 @@ class BinderGenerator(LLMModule):
         return programs
 
     def interpret(self, text: str, state: State) -> str:
-        """Return the program in a reply, repaired for the table. Raises `StepRejected` if there is none."""
+        """Return the program in a reply, repaired for the table. Raises `StepRejected` for an empty one."""
         table: Table = state.input["table"]
         program = _PROGRAM_LABEL.sub("", program_in(text).strip()).split("\n\n", maxsplit=1)[0]
         fixed = repaired(program, binder_table(table), table.caption)
@@ -173,7 +173,7 @@ class BinderVote(Module):
         A program that failed or found nothing (no rows, or a single NULL) has no vote. "simple": each vote
         counts 1. "prob": it counts its program's probability, or 1 if unknown. "answer_biased": it counts 1,
         or `weight` if it is for 1, "yes". Ties go to the answer whose first program is the likeliest, then
-        to the first answer. Raises `ModuleError` if there are no votes; the published code answers 0 then.
+        to the first answer. Raises `ModuleError` without any votes; the published code answers 0 then.
         """
         voters: dict[tuple[Hashable, ...], list[float]] = {}
         for answer, logprob in ballots:

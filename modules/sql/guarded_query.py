@@ -68,7 +68,7 @@ class ResultTooLarge(Exception):
 
 
 class Guard:
-    """The authorizer that SQLite calls before each step of a query; `denied` says what was refused first."""
+    """The authorizer that SQLite calls before each step of a query; `denied` is the first refusal."""
 
     denied = ""
 
