@@ -113,7 +113,7 @@ class Chat:
         self.executor.inventory.check_input(self.next_input("?"))
 
     def check_same(self, begun: RunStarted) -> None:
-        """Raise `LogError` if inventory, prompts, files or input differ from those in the log."""
+        """Raise `LogError` if inventory, prompts, files or input differ from the log."""
         own = {key: value for key, value in begun.input.items() if key in _OF_A_TURN}
         given = self.executor.inventory.check_input({**self.given, **own})
         settings = {**self.executor.settings, **files_of(self.executor.inventory, given)}
@@ -200,7 +200,7 @@ class Chat:
         self.traces.event(event, conversation=id)
 
     def _stopped(self, state: State) -> State:
-        """End the run that Ctrl-C stopped; if there is a log, its content counts."""
+        """End the run that Ctrl-C stopped, in the state of its log, if any."""
         if self.log is not None:
             self.log.reopen()
             state = self.log.unfinished or next(reversed(self.log.turns), state)

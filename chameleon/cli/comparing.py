@@ -206,7 +206,7 @@ class GridRun:
             say("--model PROVIDER:NAME evaluates them.")
 
     def figures_of(self, arm: Arm) -> dict[str, Any]:
-        """Return the arm's figures, or why it has none."""
+        """Return the arm's figures, or the reason for not having any."""
         if self.stopped:
             return arm_figures(arm, lacks="not reached")
         data, problems = self.asked[arm.name]

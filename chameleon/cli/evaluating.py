@@ -179,7 +179,7 @@ class EvalRun:
 
 
 def check_data(problems: Problems, data: Data) -> None:
-    """Raise `InputError` if there are no problems, or some have no question or table."""
+    """Raise `InputError` for data without problems, and for problems without a question or table."""
     if not len(problems) and problems.part is None:
         raise InputError("there is no problem to run")
     if missing := problems.without_question:
