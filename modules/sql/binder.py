@@ -72,7 +72,7 @@ class BinderGenerator(LLMModule):
         return programs
 
     def interpret(self, text: str, state: State) -> str:
-        """Return the program in a reply, repaired for the table. Raises `StepRejected` for an empty one."""
+        """Return the program in a reply, repaired for the table. Raises `StepRejected` if it is malformed."""
         table: Table = state.input["table"]
         program = _PROGRAM_LABEL.sub("", program_in(text).strip()).split("\n\n", maxsplit=1)[0]
         fixed = repaired(program, binder_table(table), table.caption)
