@@ -14,10 +14,10 @@ from typing import NoReturn
 
 
 def main() -> None:
-    """Run the command line; whatever goes wrong is one line on stderr and exit code 1."""
-    # What is loaded stays: to look for garbage in it, now and at exit, takes a fifth of a short command.
+    """Run the command line; any error becomes one line on stderr and exit code 1."""
+    # Loaded modules stay, and collecting garbage in them, now and at exit, takes a fifth of a short command.
     if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
-        os.environ["_TYPER_FORCE_DISABLE_TERMINAL"] = "1"  # its help has bold letters all the same
+        os.environ["_TYPER_FORCE_DISABLE_TERMINAL"] = "1"  # its help would be bold even so
     gc.set_threshold(100_000)
     atexit.register(gc.freeze)
     from chameleon.cli.app import app_for, settings_for
@@ -68,21 +68,21 @@ def main() -> None:
 
 
 def _open_streams() -> None:
-    """Open an empty stream for each that is closed, so that no file takes its number."""
+    """Replace each closed standard stream by an empty one, so that no file gets its number."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode))  # the lowest free number
 
 
 def _clean_streams() -> None:
-    """Write warnings and log messages as one line each, and characters that a terminal lacks as escapes."""
+    """Write each warning and log message as one line, and characters that a terminal lacks as escapes."""
     from chameleon.cli.terminal import echo
     from chameleon.text import harmless
 
     class Handler(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
             try:
-                echo(f"chameleon: {harmless(self.format(record))}", err=True)  # servers' words stand in it
+                echo(f"chameleon: {harmless(self.format(record))}", err=True)  # may quote a server
             except Exception:
                 self.handleError(record)
 
@@ -90,16 +90,16 @@ def _clean_streams() -> None:
         print(f"chameleon: {harmless(str(message))[:300]}", file=sys.stderr)
 
     for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):  # a terminal that cannot show a character must not end the run
+        if hasattr(stream, "reconfigure"):  # a character that the terminal cannot show must not end the run
             stream.reconfigure(errors="backslashreplace")
     warnings.showwarning = warn
-    warnings.simplefilter("ignore", SyntaxWarning)  # of programs that models wrote, which are only read
+    warnings.simplefilter("ignore", SyntaxWarning)  # about programs by models, which are only parsed
     log = logging.getLogger("chameleon")
     if not log.handlers:
         log.addHandler(Handler())
 
 
 def _drop_output() -> None:
-    """Drop what cannot be written, so that Python does not try it again when it ends."""
+    """Drop output that cannot be written, so that Python does not try again at exit."""
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,4 +1,4 @@
-"""Approval at a terminal: of a run that is under way, or in the log of one that waits."""
+"""Approval at a terminal, for a run in progress or one that waits in its log."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ANSWERS = {"y": True, "yes": True, "n": False, "no": False, "l": None, "later":
 
 
 def answer_in(log: Path, *, yes: bool, no: bool) -> int:
-    """Write the answer to what waits in a log, asked for at the terminal unless it is `yes` or `no`."""
+    """Write the answer for the waiting steps to a log; asks at the terminal unless `yes` or `no` is given."""
     if yes and no:
         raise typer.BadParameter("give --yes or --no, not both", param_hint="--yes")
     answer = yes if yes or no else None
@@ -53,7 +53,7 @@ def answer_in(log: Path, *, yes: bool, no: bool) -> int:
 
 
 def kept(events: Iterable[Event]) -> Path:
-    """Write the events of a run that waits to a new log in this folder, and return its path."""
+    """Write the events of a waiting run to a new log in this folder, and return its path."""
     path = Path(f"waiting-{secrets.token_hex(4)}.jsonl")
     with EventLog(path) as log:
         for event in events:
@@ -62,12 +62,12 @@ def kept(events: Iterable[Event]) -> Path:
 
 
 def _innermost(state: State) -> State:
-    """Return the state of the run that asks: this one, or that of an inventory within."""
+    """Return the state of the run that asks: this one, or one of an inventory inside it."""
     return state if state.asked else _innermost(State.fold(state.inside))
 
 
 def _show(steps: Iterable[Step], state: State, *, whole: bool = False) -> bool:
-    """Show steps with their arguments; return whether some of it is left out."""
+    """Show steps with their arguments, and return whether anything was cut."""
     echo("Asks for approval:", err=True)
     is_cut = False
     for step in steps:  # line by line, since a line may have megabytes
@@ -79,7 +79,7 @@ def _show(steps: Iterable[Step], state: State, *, whole: bool = False) -> bool:
 
 
 def confirm(steps: tuple[Step, ...], state: State) -> bool | None:
-    """Ask until there is an answer; None where the run is to wait."""
+    """Ask until there is an answer; None means that the run should wait."""
     more = "[s]how all, " if _show(steps, state) else ""
     what = "it" if len(steps) == 1 else "them"
     while True:

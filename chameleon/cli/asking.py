@@ -1,4 +1,4 @@
-"""`chameleon ask` and `chameleon plan`: from options to a run, and from its events to a page or JSON."""
+"""`chameleon ask` and `chameleon plan`: turn options into a run, and its events into a page or JSON."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def run_question(
     as_json: bool,
     plan_only: bool = False,
 ) -> int:
-    """Run a question, or those in a file, show what happens, and return the exit code.
+    """Run a question, or each line of a file, show what happens, and return the exit code.
 
     `plan_only` stops at the first plan.
     """
@@ -99,7 +99,7 @@ def run_question(
 
 
 def _run_questions(options: QuestionOptions, run: RunOptions, file: Path, *, as_json: bool) -> int:
-    """Ask each line of a file, print a line for each, "(declined)" too, and return the worst exit code."""
+    """Ask each line of a file, print one line each ("(declined)" if so), and return the worst exit code."""
     if options.question or run.log is not None:
         raise typer.BadParameter("give neither QUESTION nor --log with it", param_hint="--questions")
     lines = read_text_or_document(str(file))["text"].splitlines()
@@ -149,7 +149,7 @@ def summary(state: State, setup: Setup) -> dict[str, Any]:
 
 
 def _steps(state: State) -> list[dict[str, Any]]:
-    """Return what each step did, without its prompts, which the event log holds; of an inventory its own."""
+    """Return what each step did, with nested steps but without prompts, which are in the event log."""
     steps = []
     for number, record in enumerate(state.history):
         written = event_to_json(record)

@@ -1,4 +1,4 @@
-"""`chameleon chat`: one question after another, each answered as `ask` does with those before it."""
+"""`chameleon chat`: one question after another, each answered like `ask` with the earlier ones as context."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _STOPPED = RunEnded("failed", Failure("Stopped", "it was stopped"))
 
 
 def chat_about(given: GivenOptions, run: RunOptions, inventory: str | None) -> int:
-    """Answer the questions of standard input; return the exit code, that of a run that waits if one does."""
+    """Answer the questions on standard input; return the exit code, `EXIT_WAITS` if a run waits."""
     for name, sources in given.files.items():
         if STANDARD_INPUT in sources:
             raise typer.BadParameter("standard input has the questions: give a file", param_hint=name)
@@ -74,16 +74,16 @@ def chat_about(given: GivenOptions, run: RunOptions, inventory: str | None) -> i
 
 
 def _lines() -> Iterator[str]:
-    """Yield the lines of standard input that say something; at a terminal each is asked for."""
+    """Yield the nonblank lines of standard input; a terminal shows a prompt for each."""
     if is_terminal := sys.stdin.isatty():
-        with suppress(ImportError):  # lines can be edited, where the system can
+        with suppress(ImportError):  # makes lines editable if the system supports it
             import readline  # noqa: F401
     elif isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(errors="replace")
     out = sys.__stdout__ if sys.__stdout__ is not None and sys.__stdout__.isatty() else sys.stderr
     while True:
         try:
-            with redirect_stdout(out):  # lines are edited at a terminal alone; a file has only answers
+            with redirect_stdout(out):  # the prompt belongs on a terminal; a file gets only answers
                 line = input("> ") if is_terminal else sys.stdin.readline()
         except Terminated:
             raise
@@ -98,7 +98,7 @@ def _lines() -> Iterator[str]:
 
 @dataclass
 class Chat:
-    """A conversation at the terminal: what is given, the runs so far, and the log that keeps them."""
+    """A conversation at the terminal: its input, the runs so far, and the log that keeps them."""
 
     executor: Executor
     given: Mapping[str, Any]
@@ -109,18 +109,18 @@ class Chat:
     turns: list[State] = field(default_factory=list)  # the runs so far
     waits: bool = False
 
-    def __post_init__(self) -> None:  # what is missing is reported before any question
+    def __post_init__(self) -> None:  # report missing input before any question
         self.executor.inventory.check_input(self.next_input("?"))
 
     def check_same(self, begun: RunStarted) -> None:
-        """Raise `LogError` where inventory, prompts, files or what is given are not those of the log."""
+        """Raise `LogError` if inventory, prompts, files or input differ from the log."""
         own = {key: value for key, value in begun.input.items() if key in _OF_A_TURN}
         given = self.executor.inventory.check_input({**self.given, **own})
         settings = {**self.executor.settings, **files_of(self.executor.inventory, given)}
         check_same(State.fold([begun]), self.executor.inventory, given, settings)
 
     def go_on(self) -> None:
-        """Show the last turns of the log, and answer a question that was left unanswered."""
+        """Show the last turns of the log, and answer its last question if that is unanswered."""
         if self.log is None:
             return
         unfinished = self.log.unfinished
@@ -150,11 +150,11 @@ class Chat:
         return not self.waits
 
     def next_input(self, question: str) -> Mapping[str, Any]:
-        """Return the input of a question at this point."""
+        """Return the input for the next question."""
         return self.turns[-1].follow_up(question) if self.turns else {**self.given, "question": question}
 
     def answer(self, given: Mapping[str, Any]) -> None:
-        """Run a question and show what happens; what goes wrong is reported, and the chat continues."""
+        """Run a question and show what happens; errors are reported, and the chat continues."""
         inventory = self.executor.inventory
         trace, reply = self.options.trace or output.verbose, ReplyPrinter()
         page = RunPage(as_json=False, trace=trace, inventory=inventory, model=self.executor.model)
@@ -188,7 +188,7 @@ class Chat:
             echo(f"({state.status})")
 
     def _send(self, event: Event) -> None:
-        """Send an event to the receiver of spans, if there is one, as one of this conversation."""
+        """Send an event to the span receiver, if any, as part of this conversation."""
         if self.traces is None:
             return
         id = ""
@@ -200,7 +200,7 @@ class Chat:
         self.traces.event(event, conversation=id)
 
     def _stopped(self, state: State) -> State:
-        """End the run that Ctrl-C stopped; of a log what is written counts."""
+        """End the run that Ctrl-C stopped, in the state of its log, if any."""
         if self.log is not None:
             self.log.reopen()
             state = self.log.unfinished or next(reversed(self.log.turns), state)

@@ -1,4 +1,4 @@
-"""`chameleon check`: what an inventory is, what it lacks here, and which model it would ask."""
+"""`chameleon check`: show an inventory, what it lacks here, and which model it would ask."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _LOOK = "Only to read it: check --no-import."
 def check_inventory(
     inventory: str | None, model: str | None, *, no_import: bool, schema: bool, as_json: bool
 ) -> int:
-    """Print an inventory, or the JSON Schema of all; return the exit code: 1 where a run would stop, else 0.
+    """Print an inventory, or the JSON Schema of all; return exit code 1 if a run would stop, else 0.
 
-    An inventory that asks a model may be checked before one is configured, since runs may name it: that is
-    said and is no failure. A model that is configured and cannot be asked is one.
+    An inventory that asks a model may be checked before one is configured, since runs may name it: this is
+    noted, but is not a failure. A configured model that cannot be asked is a failure.
     """
     if schema:
         echo(json.dumps(InventorySpec.model_json_schema(), indent=2))
@@ -45,7 +45,7 @@ def check_inventory(
     try:
         source = read_source(inventory)
         code = list[str]()
-        with suppress(InventoryError):  # which is reported below, with its place
+        with suppress(InventoryError):  # reported below, with its place
             code = own_code(source)
         if code:
             warning = f"An inventory is code: this one imports or starts {harmless(', '.join(code))}. {_LOOK}"
@@ -80,7 +80,7 @@ def check_inventory(
 
 
 def _read_inventory(name: str, *, as_json: bool) -> int:
-    """Print what the file of an inventory says, and import nothing that it names."""
+    """Print the content of an inventory file without importing anything that it names."""
     source = read_source(name)
     spec = spec_of(source)
     try:
@@ -107,7 +107,7 @@ def _read_inventory(name: str, *, as_json: bool) -> int:
 
 
 def _models(inventory: Inventory, name: str | None) -> tuple[str, Obstacle | None]:
-    """Return the models that would be asked, "" for none, and what is in the way; no model is asked."""
+    """Return the models that a run would ask, "" for none, and any obstacle, without asking a model."""
     try:
         if not name and not inventory.needs_default_model:
             return "; ".join(own_models(Executor(inventory).inventory)), None
@@ -128,7 +128,7 @@ def _models(inventory: Inventory, name: str | None) -> tuple[str, Obstacle | Non
 
 
 def _notes(inventory: Inventory) -> Iterator[Obstacle]:
-    """Yield what is worth a look: tools of which a model sees nothing but the name."""
+    """Yield notes on tools of which the model that plans sees only the name."""
     for card in inventory.cards:
         if inventory.planner.needs_model and not (card.description or card.when):
             is_nested = isinstance(inventory.modules[card.name], InnerRun)

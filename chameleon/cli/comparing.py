@@ -1,4 +1,4 @@
-"""`chameleon compare`: one question, or many, answered in several ways; or the arms of an experiment."""
+"""`chameleon compare`: compare ways to answer one question or many, or the arms of an experiment."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ from chameleon.usage import Usage
 
 
 def compare(options: CompareOptions, *, as_json: bool) -> int:
-    """Compare ways to answer, and return the exit code: 1 where none could run.
+    """Compare ways to answer, and return the exit code: 1 if none could run.
 
-    The target is a file that exists, else a shipped experiment, else a question. Without data the arms of an
-    experiment are listed. Raises `Interrupted` after Ctrl-C, and `Stopped` before the end, once what is done
-    is shown.
+    The target is a file that exists, else a shipped experiment, else a question. Without data, the arms of an
+    experiment are listed. Raises `Interrupted` after Ctrl-C and `Stopped` on an early end, both after showing
+    the results so far.
     """
     options = replace(options, target=options.target.removeprefix("experiments/"))
     target, models = options.target, options.model or []
@@ -88,7 +88,7 @@ def compare(options: CompareOptions, *, as_json: bool) -> int:
 
 
 def _kind_of(target: str) -> Literal["grid", "questions", "question"]:
-    """Return what is compared. Raises `InputError` for a path or an experiment that does not exist."""
+    """Return the kind of target. Raises `InputError` for a path or an experiment that does not exist."""
     is_yaml = target.endswith((".yaml", ".yml"))
     if is_file_name(target):
         return "grid" if is_yaml else "questions"
@@ -102,7 +102,7 @@ def _kind_of(target: str) -> Literal["grid", "questions", "question"]:
 
 
 def _grid(options: CompareOptions) -> Grid:
-    """Load the experiment that is named, with the arms, inventory and parameters that are asked for."""
+    """Load the named experiment with the arms, inventory and parameters of the options."""
     for name, given in (("inventory", options.inventory), ("model", options.model)):
         if len(given or ()) > 1:
             what = "an experiment takes one: its arms are what is compared"
@@ -119,7 +119,7 @@ def _grid(options: CompareOptions) -> Grid:
 
 
 def _given_to(options: CompareOptions, close: ExitStack, *, is_grid: bool) -> dict[str, Any]:
-    """Return what all problems come with; the index of an experiment may be a folder of several."""
+    """Return the input that all problems share; an experiment's index may be a folder of several."""
     if is_grid and options.index is not None and not index_digests(options.index):
         hint = "`chameleon index` makes one; for an experiment that searches several, one in each DIR/NAME."
         raise InputError("there is no index in it", where=str(options.index), hint=hint)
@@ -130,7 +130,7 @@ def _given_to(options: CompareOptions, close: ExitStack, *, is_grid: bool) -> di
 def _asked(
     path: Any, benchmark: str | None, options: CompareOptions, given: Mapping[str, Any]
 ) -> tuple[Data, list[Problem]]:
-    """Read the problems of a file, and check them."""
+    """Read and check the problems of a file."""
     data = Data(path, benchmark, options, given)
     problems = list(data.problems())
     check_data(Problems(lambda **_: problems), data)
@@ -138,7 +138,7 @@ def _asked(
 
 
 def _compare_answers(grid: Grid, options: CompareOptions, *, as_json: bool) -> int:
-    """Answer one question in each way, and show the answers side by side; 1 where none answered."""
+    """Answer one question in each way, show the answers side by side, and return 1 if none answered."""
     taken = {each.name: getattr(options, each.name) for each in fields(FileOptions)}
     rows = []
     for arm in grid.arms.values():
@@ -148,13 +148,13 @@ def _compare_answers(grid: Grid, options: CompareOptions, *, as_json: bool) -> i
             try:
                 setup = prepare(checked(asked), "none", close, arm=arm.inventory)
                 row = answer_row(setup.executor.run(setup.given))
-            except (NoModel, MissingPackage) as problem:  # the other ways may do without
+            except (NoModel, MissingPackage) as problem:  # the other ways may not need it
                 row = {"answer": None, "why not": str(in_options(problem))}
         rows.append({"way": arm.name, **row})
     if as_json:
         echo_json({"question": options.target, "ways": rows})
     else:
-        columns = columns_of([{**row, "why not": None} for row in rows])  # a reason is no cell: it is long
+        columns = columns_of([{**row, "why not": None} for row in rows])  # reasons are too long for cells
         echo(in_blocks(columns.items(), list(columns)))
         for row in rows:
             if reason := row.get("why not"):
@@ -165,10 +165,8 @@ def _compare_answers(grid: Grid, options: CompareOptions, *, as_json: bool) -> i
 
 @dataclass
 class GridRun:
-    """Evaluate each arm where it can be, and else measure what needs no model; `stopped` is what ended it.
-
-    `asked` has the problems of each arm by its name. What is kept in a temporary folder is there until
-    `close` is closed.
+    """Evaluate each arm if possible, else measure what needs no model; `stopped` explains an early end.
+    `asked` has the problems of each arm by name. Temporary folders exist until `close` is closed.
     """
 
     grid: Grid
@@ -208,16 +206,16 @@ class GridRun:
             say("--model PROVIDER:NAME evaluates them.")
 
     def figures_of(self, arm: Arm) -> dict[str, Any]:
-        """Return the arm's figures, or what keeps it from having any."""
+        """Return the arm's figures, or the reason for not having any."""
         if self.stopped:
             return arm_figures(arm, lacks="not reached")
         data, problems = self.asked[arm.name]
         return self.measured(arm, data, problems) | arm.printed(data.benchmark)
 
     def measured(self, arm: Arm, data: Data, problems: Sequence[Problem]) -> dict[str, Any]:
-        """Evaluate an arm, or measure what of it needs no model."""
+        """Evaluate an arm, or measure the part that needs no model."""
         if arm.inventory.needs_model and not (arm.model or self.options.model):
-            if data.benchmark.name == OWN:  # of your questions the answers alone count
+            if data.benchmark.name == OWN:  # only answers count for your questions
                 return arm_figures(arm, lacks="it asks a model, and none is named: --model PROVIDER:NAME")
             with Progress("problem", len(problems)) as progress:
                 return measure_arm(
@@ -231,7 +229,7 @@ class GridRun:
             return self._evaluate(arm, data, problems)
         except (InputError, ParameterRefused, Stopped):
             raise
-        except ChameleonError as problem:  # what this arm lacks here is no reason to do without the others
+        except ChameleonError as problem:  # the other arms may still run
             return arm_figures(arm, lacks=str(in_options(problem)))
 
     def _evaluate(self, arm: Arm, data: Data, asked: Sequence[Problem]) -> dict[str, Any]:
@@ -253,7 +251,7 @@ class GridRun:
         return arm_figures(arm, problems=run.tally.all.n, evaluation=evaluation)
 
     def show(self, figures: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
-        """Print the arms' figures in one table, and keep them in the folder that is asked for, if any."""
+        """Print the arms' figures in one table, and keep them in the folder of --out, if given."""
         out = self.options.out
         data, problems = next(iter(self.asked.values()))
         about: dict[str, Any] = {
@@ -278,10 +276,10 @@ class GridRun:
             say(f"Kept in {out}: {FIGURES}, and a folder for each arm that was evaluated.")
 
     def _folder(self, arm: Arm) -> Path:
-        return self.out / arm.name.replace("/", "_")  # as in the name of a model
+        return self.out / arm.name.replace("/", "_")  # model names have slashes
 
     def _left(self, arm: Arm) -> float | None:
-        """Return what is left for an arm of what the whole experiment may cost."""
+        """Return how much of the experiment's maximum cost is left for an arm."""
         most = self.options.max_cost
         if most is None:
             return None
@@ -291,12 +289,12 @@ class GridRun:
 
 
 def _list_arms(grid: Grid, typed: str, *, as_json: bool) -> int:
-    """List the arms, what each changes, and what it lacks here; 1 where none can run."""
+    """List the arms, what each changes, and what it lacks here; return 1 if none can run."""
     found = []
     for arm in grid.arms.values():
         try:
             errors = [each.error for each in arm.inventory.obstacles() if each.stops]
-        except ChameleonError as problem:  # a prompt that is not there
+        except ChameleonError as problem:  # such as a missing prompt
             errors = [problem]
         found.append(arm_figures(arm, lacks="; ".join(str(in_options(error)) for error in errors)))
     table = ArmTable(found, {"grid": grid.name, "about": grid.about, "inventory": grid.inventory})

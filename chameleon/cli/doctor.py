@@ -1,4 +1,4 @@
-"""`chameleon doctor`: what is installed here, which model would be asked, what the sandbox guarantees."""
+"""`chameleon doctor`: show the installed packages, the model that would be asked, and the sandbox."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _AUTOMATIC = {
 
 
 def examine(*, as_json: bool) -> None:
-    """Print what there is; what is missing is a line, not an error."""
+    """Print the installation; anything missing is a line, not an error."""
     settings, fault = Settings(), ""
     try:
         settings = app.settings() or settings
@@ -106,7 +106,7 @@ def examine(*, as_json: bool) -> None:
 
 
 def print_sandbox(*, as_json: bool) -> None:
-    """Print what the sandbox guarantees, or why there is none."""
+    """Print the sandbox's guarantees, or why it cannot run."""
     found = _sandbox()
     if as_json:
         echo_json(found)
@@ -134,7 +134,7 @@ def _store() -> str:
 
 
 def _automatic(name: str, key: str) -> dict[str, str | None]:
-    """Return what a module's `auto` takes here, or why it cannot work; nothing is loaded."""
+    """Return what a module's `auto` chooses here, or why it cannot work, without loading anything."""
     module = find_class(name, "modules")()
     try:
         module.check()
@@ -158,7 +158,7 @@ def _model(settings: Settings) -> str:
 
 
 def _server(settings: Settings) -> dict[str, Any]:
-    """Return what your own server does for its model, found by two short requests; empty without one."""
+    """Return what your own server supports, found with two short requests; empty without a server."""
     named, address = settings.values.get("ask", {}).get("model"), base_url(os.environ)
     if not address or is_openai_itself(address):
         return {}
@@ -178,5 +178,5 @@ def _server(settings: Settings) -> dict[str, Any]:
             except ModelError as problem:
                 found[key] = f"no ({one_line(problem.what, 80)})"
     except ChameleonError:
-        found.setdefault("context", "not known")  # the line above says why
+        found.setdefault("context", "not known")  # the line above explains it
     return found

@@ -1,4 +1,4 @@
-"""One inventory over problems: checked before the first call, shown as it runs, kept, and resumed."""
+"""Evaluate one inventory over problems: check it before the first call, show progress, keep and resume it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class EvalRun:
-    """One inventory over problems: what `chameleon eval` runs, and `chameleon compare` for each arm."""
+    """One inventory over problems, as run by `chameleon eval` and for each arm of `chameleon compare`."""
 
     executor: Executor
     problems: Problems
@@ -53,14 +53,14 @@ class EvalRun:
         return Tally(self.data.benchmark.columns, self.data.new_scorer())
 
     def check(self) -> None:
-        """Raise an error before the first call when something is missing, and warn of what is not as asked.
+        """Raise an error before the first call if something is missing, and warn about deviations.
 
-        `InputError` for the data, `InventoryError` for a module, `MissingPackage` for the scorer's package,
-        `ParameterRefused` for parameters that a model is known not to take, unless that is allowed.
+        Raises `InputError` for the data, `InventoryError` for a module, `MissingPackage` for the scorer's
+        package, and `ParameterRefused` for parameters that a model does not accept, unless allowed.
         """
         check_data(self.problems, self.data)
         inventory = self.executor.inventory
-        if found := inventory.obstacles():  # figures must not depend on what is installed
+        if found := inventory.obstacles():  # figures must not depend on the installation
             spare = " ".join(f"--without {each.module}" for each in found if not each.stops)
             hint = f"To evaluate without what a run can do without: {spare}" if spare else ""
             raise InventoryError(str(all_of(found, inventory.name)).rstrip("."), hint=hint)
@@ -70,7 +70,7 @@ class EvalRun:
         scorer.check()
         for first in islice(self.problems, 1):
             scorer.judged(scorer.from_answer("", first), first)
-        # A replay asks no model: its replies tell what was dropped.
+        # A replay asks no model: its replies record the dropped parameters.
         dropped_by = {} if self.options.store == "replay" else inventory.dropped
         for name, dropped in dropped_by.items():
             listed = harmless(", ".join(f"{parameter} ({why})" for parameter, why in dropped.items()))
@@ -91,7 +91,7 @@ class EvalRun:
             say(f"{problems}: run without it. Looked in {', '.join(folders)}.")
 
     def run(self, **further: Any) -> Interrupted | Stopped | None:
-        """Run what is left, into `--out` with `further` settings if given; return why it stopped early."""
+        """Run the remaining problems into `--out`, if given, and return why it stopped early, if it did."""
         options, data = self.options, self.data
         if options.out is None:
             return self._run(None)
@@ -100,7 +100,7 @@ class EvalRun:
         settings = settings_of(self.executor, data.benchmark, data.scorer, data.file, data.tables, **asked)
 
         def count(result: Result) -> None:
-            self.tally.add(result)  # of failures that are tried again there is a new one
+            self.tally.add(result)  # retrying failures replaces the tally
 
         if data.scorer_file is not None:
             settings["scorer_file"] = DataFile(data.scorer_file).sha256
@@ -113,7 +113,7 @@ class EvalRun:
 
     def _run(self, run_dir: RunDir | None) -> Interrupted | Stopped | None:
         benchmark, tally, spending, traces = self.data.benchmark, self.tally, self.spending, self.traces
-        self.problems.ids = set()  # they are needed no more
+        self.problems.ids = set()  # no longer needed
         with Progress("problem", len(self.problems), tally.all.n) as progress:
 
             def on_event(problem: Problem, event: Event) -> None:
@@ -152,7 +152,7 @@ class EvalRun:
         return Stopped(f"the cost has reached --max-cost {limit}", code="max-cost")
 
     def _count_kept(self, run_dir: RunDir) -> None:
-        """Count what the directory already has."""
+        """Count the results that the directory already has."""
         out, ids = self.options.out, self.problems.ids
         if left_out := sum(id not in ids for id in run_dir.done) if ids else 0:
             what = f"the folder has results of {counted(left_out, 'problem')} that --limit leaves out"
@@ -165,7 +165,7 @@ class EvalRun:
             say(f"Goes on in {out}: {done:,} of {len(self.problems):,} {'is' if done == 1 else 'are'} done.")
 
     def say_how_to_resume(self, stopped: Interrupted | Stopped | None) -> None:
-        """Say where the results are, and how to resume what failed or is left."""
+        """Say where the results are, and how to resume failed or remaining problems."""
         out, tally = self.options.out, self.tally
         if out is not None and tally.all.n:
             say(f"Kept in {out}; `chameleon report {shlex.quote(str(out))}` shows it.")
@@ -179,7 +179,7 @@ class EvalRun:
 
 
 def check_data(problems: Problems, data: Data) -> None:
-    """Raise `InputError` where there is no problem, or problems have no question or table."""
+    """Raise `InputError` for data without problems, and for problems without a question or table."""
     if not len(problems) and problems.part is None:
         raise InputError("there is no problem to run")
     if missing := problems.without_question:
@@ -191,7 +191,7 @@ def check_data(problems: Problems, data: Data) -> None:
 
 
 def _told_of(result: Result) -> str:
-    """Write what became of a problem: "7: wrong, said 12, gold 13, 0.4 s"."""
+    """Write the outcome of a problem: "7: wrong, said 12, gold 13, 0.4 s"."""
     error = result.error.message if result.error else ""
     said = one_line(error if error else f"said {plain(freeze(result.answer, 'answer'))}", 120)
     gold = "" if result.gold is None else f", gold {one_line(plain(freeze(result.gold, 'gold')), 120)}"

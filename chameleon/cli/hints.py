@@ -1,4 +1,4 @@
-"""What errors of the engine ask for, in options of the command line, by the code of the error."""
+"""Advice for the engine's errors in terms of command-line options, by the code of the error."""
 
 from __future__ import annotations
 
@@ -31,6 +31,6 @@ AnyError = TypeVar("AnyError", bound=ChameleonError)
 
 
 def in_options(error: AnyError) -> AnyError:
-    """Put what an error asks for in options of the command line; the same error is returned."""
+    """Reword an error's hint with command-line options, and return the same error."""
     error.hint = HINTS.get(error.code, error.hint)
     return error

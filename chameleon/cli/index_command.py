@@ -1,4 +1,4 @@
-"""`chameleon index` and `recall`: files and folders into an index, and how well it is searched."""
+"""`chameleon index` and `recall`: index files and folders, and measure how well they are found."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def index_tables(
     summaries: bool,
     as_json: bool,
 ) -> int:
-    """Index, with summaries by a model if asked for, say what was done, and return the exit code."""
+    """Index files, with summaries by a model if requested, report the result, and return the exit code."""
     if options.model and not origin("model") and not summaries:
         raise typer.BadParameter("a model is asked for --summaries alone", param_hint="--model")
     spec = RetrieverSpec.read(retriever) if retriever is not None else None
@@ -64,7 +64,7 @@ def index_tables(
         spent = spent_in_words(usage, sum(call.cached for call in recorder.calls))
         echo(_held(summary) if output.quiet else f"{in_words(summary)}\n{spent}".rstrip())
     if summary.faults and not output.quiet:
-        by_reason: dict[str, list[str]] = {}  # a package that is missing is named once
+        by_reason: dict[str, list[str]] = {}  # report a missing package once
         for one in summary.faults:
             by_reason.setdefault(one.why, []).append(one.where)
         faults = [f"  {harmless(f'{_named(places)}: {why}')}" for why, places in by_reason.items()]
@@ -80,7 +80,7 @@ def _named(places: Sequence[str]) -> str:
 
 
 def _summaries_by(options: ModelOptions) -> tuple[Any, str]:
-    """Connect to the model that writes summaries, and say which one it is and why. Raises `NoModel`."""
+    """Return a writer of summaries, and its model with the reason for it. Raises `NoModel`."""
     from chameleon.inventory.schema import ModelSpec
 
     choice = model_for(options)
@@ -94,7 +94,7 @@ def _summaries_by(options: ModelOptions) -> tuple[Any, str]:
 
 
 def in_words(summary: Summary) -> str:
-    """Say what was done, in a few lines."""
+    """Describe the result of indexing in a few lines."""
     tables = f"{counted(summary.tables, 'table')} with {counted(summary.rows, 'row')}"
     texts = [counted(summary.passages, "passage")] * bool(summary.passages)
     read = f"Read {' and '.join([tables] * bool(summary.tables) + texts)}"
@@ -121,7 +121,7 @@ def _held(summary: Summary) -> str:
 
 
 def _first(lines: Sequence[str]) -> list[str]:
-    """Return the first of the lines, and how many more there are."""
+    """Return the first lines, and how many more there are."""
     more = len(lines) - _MOST_SHOWN
     return [*lines[:_MOST_SHOWN], *([f"  and {more} more (--json lists all)"] if more > 0 else [])]
 
@@ -149,12 +149,12 @@ def to_json(summary: Summary) -> dict[str, Any]:
 def measure_recall(
     corpus: Path, queries: Path, retriever: str, *, summaries: bool, index: Path | None, as_json: bool
 ) -> None:
-    """Index the corpus unless it is an index, search for each query, and show the figures.
+    """Index the corpus unless it is an index, run each query, and show the figures.
 
     Args:
         retriever: its name, or a mapping of YAML.
         summaries: index the summaries of the tables too.
-        index: the folder where the index stays, or None.
+        index: the folder to keep the index in, or None.
     """
     from chameleon.retrieval.index import Index
     from chameleon.retrieval.make import make_retriever
@@ -187,7 +187,7 @@ def measure_recall(
 
 
 def _build(corpus: Path, folder: Path, spec: RetrieverSpec, *, summaries: bool) -> Index:
-    """Build an index of the corpus alone."""
+    """Build an index of only the corpus."""
     from chameleon.retrieval.make import build_index
 
     begun, documents = time.monotonic(), read_corpus(corpus, summaries=summaries)

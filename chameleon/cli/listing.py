@@ -1,4 +1,4 @@
-"""`chameleon list`: the modules, planners, inventories, experiments and benchmarks that there are."""
+"""`chameleon list`: list the available modules, planners, inventories, experiments and benchmarks."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _PACKAGES = re.compile(r"(?:\w+\.)+(?=\w)")
 def print_list(kind: Kind, name: str | None, *, as_json: bool) -> None:
     """Print one module or planner, or all of a kind by name, each with its source.
 
-    The inventories for files of your own come first, then those that are methods measured on benchmarks.
+    Inventories for your own files come first, then the methods that are measured on benchmarks.
     """
     if name is not None:
         return _show_part(name, kind, as_json=as_json)
@@ -59,9 +59,9 @@ def print_list(kind: Kind, name: str | None, *, as_json: bool) -> None:
 
 
 def _about(kind: Kind, name: str, *, as_json: bool) -> dict[str, Any]:
-    """Return what a list says of one: of a class the first sentences of its docstring.
+    """Return the row of one item; for a class, this includes the first sentences of its docstring.
 
-    Whether an inventory needs a model is known by its classes: they are loaded only where that is printed.
+    Only its classes say if an inventory needs a model, so they are loaded only if that is printed.
     """
     if kind == "inventories" and not as_json:
         return {"about": read_source(name).data.get("about", "")}
@@ -85,7 +85,7 @@ def _about(kind: Kind, name: str, *, as_json: bool) -> dict[str, Any]:
 
 
 def _brought(kind: Kind, entry: EntryPoint, sources: Mapping[str, str], *, as_json: bool) -> dict[str, Any]:
-    """Return the row of what another distribution brings, with the error where it cannot be used."""
+    """Return the row of an item from another distribution, with the error if it cannot be used."""
     row: dict[str, Any] = {"name": entry.name, "source": distribution_of(entry)}
     if (source := sources.get(entry.name)) is not None:
         owner = "Chameleon" if source == _SHIPPED else source
@@ -131,24 +131,24 @@ def _show_part(name: str, kind: Kind, *, as_json: bool) -> None:
         default = f" = {json.dumps(each['default'])}" if "default" in each else ", needed"
         echo(f"  {each['name']}: {each['type']}{default}")
     texts = [cls.__init__.__doc__] if part["parameters"] and cls.__init__ is not object.__init__ else []
-    if kind == "planners":  # what a docstring says after its first paragraph is of the parameters
+    if kind == "planners":  # after its first paragraph, a docstring describes the parameters
         texts = ["\n\n".join(inspect.cleandoc(cls.__doc__ or "").split("\n\n")[1:]), *texts]
     for text in filter(None, texts):
         echo("\n" + inspect.cleandoc(text))
 
 
 def _tool(found: Any) -> Any:
-    """Return a function as the tool that it is, and all else as it is."""
+    """Wrap a function as a tool; return anything else unchanged."""
     from chameleon.core.tool import as_module
 
     return as_module(found) if callable(found) and not inspect.isclass(found) else found
 
 
 def _part(kind: Kind, found: Any) -> dict[str, Any]:
-    """Return what a list says of a module or planner: of a class, or of a tool that is made already.
+    """Return the row of a module or planner, which may be a class or a tool.
 
-    That is the first paragraph of its docstring; of a module what it reads (None: everything), writes and
-    uses; its parameters with defaults. Raises `InventoryError` for what is no module or planner.
+    It has the first paragraph of the docstring, what a module reads (None: everything), writes and uses, and
+    the parameters with defaults. Raises `InventoryError` for anything but a module or planner.
     """
     from chameleon.core.access import arguments_of
     from chameleon.core.llm_module import AsksModel, LLMModule
@@ -177,8 +177,8 @@ def _part(kind: Kind, found: Any) -> dict[str, Any]:
 
 
 def _parameters(cls: type[Any]) -> list[dict[str, Any]]:
-    """Return name, type and default of each parameter; the type is its text, or the values it may have."""
-    hints_of(cls, cls.__name__)  # raises where annotations cannot be read
+    """Return name, type and default of each parameter; the type is its text, or the allowed values."""
+    hints_of(cls, cls.__name__)  # raises if annotations cannot be read
     hints = get_type_hints(cls.__init__)  # without the bounds of PositiveInt
     parameters = []
     for name, each in inspect.signature(cls).parameters.items():

@@ -1,4 +1,4 @@
-"""`chameleon eval`: one inventory over problems, here or on other machines."""
+"""`chameleon eval`: evaluate one inventory over problems, here or on other machines."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def evaluate(
     *,
     as_json: bool,
 ) -> int:
-    """Run, show, and return the exit code: 0 done, 1 nothing but failures.
+    """Run and show an evaluation, and return the exit code: 0 done, 1 if every problem failed.
 
-    Raises `Interrupted` after Ctrl-C, and `Stopped` before the end, once what is done is shown.
+    Raises `Interrupted` after Ctrl-C and `Stopped` on an early end, both after showing the results so far.
     """
     if options.retry_failed and options.out is None:
         raise InputError("--retry-failed has nothing to try again", hint="Name the folder with --out.")
@@ -54,7 +54,7 @@ def evaluate(
         source = Data(data, options.benchmark, options, read_files(options, close))
         setup = set_up(_first_rung(inventory, options), options, names(without))
         with Activity(f"reading {data}"):
-            problems = Problems(source.read, options.limit, mine)  # a fault, before a bill
+            problems = Problems(source.read, options.limit, mine)  # find faults before spending money
         executor = close.enter_context(placed(setup.executor, options))
         run = EvalRun(executor, problems, source, options, close.enter_context(receiver(options)))
         run.check()
@@ -73,7 +73,7 @@ def evaluate(
 
 
 def _first_rung(inventory: str, options: EvalOptions) -> str:
-    """Return the inventory, or without a model what it begins with: the reader that asks none."""
+    """Return the inventory, or without a model its first part: the reader that asks no model."""
     offline = first_rung(inventory)
     if offline is None or model_for(options).model is not None:
         return inventory
@@ -82,7 +82,7 @@ def _first_rung(inventory: str, options: EvalOptions) -> str:
 
 
 def further_settings(options: EvalOptions) -> dict[str, Any]:
-    """Return what else results depend on: the files that all questions come with, and the sample."""
+    """Return further settings that affect results: the files that all questions share, and the sample."""
     files = list(chain.from_iterable(options.files.values()))
     given = {file_name(each): DataFile(each).sha256 for each in files if Path(each).is_file()}
     found: dict[str, Any] = {"given": given} if given else {}
@@ -95,7 +95,7 @@ def further_settings(options: EvalOptions) -> dict[str, Any]:
 
 @contextmanager
 def placed(executor: Executor, options: EvalOptions) -> Iterator[Executor]:
-    """Yield the executor where --on says: as it is, or on the machines of a Ray cluster."""
+    """Yield the executor in the place that --on names: here, or on the machines of a Ray cluster."""
     if options.on is None:
         yield executor
         return
@@ -111,7 +111,7 @@ def placed(executor: Executor, options: EvalOptions) -> Iterator[Executor]:
 
 
 def index_digests(folder: Path) -> dict[str, str]:
-    """Digest an index, or those in a folder: the settings of an evaluation keep which ones were searched."""
+    """Digest an index, or each index in a folder, to record which ones an evaluation searched."""
     manifests = sorted([*folder.glob("manifest.json"), *folder.glob("*/manifest.json")])
     names = {path.parent.relative_to(folder).as_posix(): path for path in manifests}
     return {name: hashlib.sha256(path.read_bytes()).hexdigest()[:12] for name, path in names.items()}

@@ -1,4 +1,4 @@
-"""A run as a page of text: what runs and why, the plan, each step, the answer, and where it came from."""
+"""Print a run as a page of text: what runs and why, the plan, each step, the answer, and its sources."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ _LABELS = {
 
 
 def page_width() -> int:
-    """Return how many places a line of a page may have: where the terminal is wider, 120."""
+    """Return the width of a page in characters: the terminal's, but at most 120."""
     return min(terminal_width(), 120)
 
 
 @dataclass(kw_only=True)
 class RunPage:
-    """Print a run: the answer on stdout, all else on stderr; nothing when the caller will print JSON.
+    """Print a run: the answer on stdout, all else on stderr; nothing if the caller will print JSON.
 
-    With `trace` what happens is printed as it happens, else what is worth a line after the answer. With
-    `plan_only` the plan is the result. The run began at `started`, of the monotonic clock. `above` names the
-    modules that run this inventory.
+    With `trace`, events are printed as they happen, else only the notable ones after the answer. With
+    `plan_only`, the plan is the result. `started` is the start of the run on the monotonic clock. `above`
+    names the modules that run this inventory.
     """
 
     as_json: bool
@@ -66,24 +66,24 @@ class RunPage:
 
     @property
     def width(self) -> int:
-        """Return how many places a line may have: within a step less."""
+        """Return the width of a line in characters, which is less inside a step."""
         return max(40, page_width() - len(_INDENT) * len(self.above))
 
     def begin(self, why: str) -> None:
-        """Say what runs, and why: at once in a trace, else below the answer."""
+        """Say what runs and why, in a trace at once, else below the answer."""
         self.why = f"Runs {harmless(why)}."
         if self.trace:
             self._line(self.why)
 
     def note(self, text: str) -> None:
-        """Say something about the run, in its turn."""
+        """Print a note about the run, in a trace at once, else below the answer."""
         if self.trace:
             self._line(harmless(text))
         else:
             self.notes.append(harmless(text))
 
     def follow(self, events: Iterable[Event], reply: ReplyPrinter, activity: Activity) -> Iterator[Event]:
-        """Print events as they happen, and yield each; meanwhile `activity` names what the run does next."""
+        """Print events as they happen, and yield each; `activity` shows what the run does meanwhile."""
         for event in events:
             reply.end()
             self.show(event)
@@ -109,7 +109,7 @@ class RunPage:
         self.state = self.state.after(event)
 
     def _nested(self, event: Nested) -> None:
-        """Print what happens in a step that runs an inventory, further to the right, under its name."""
+        """Print what happens in a step that runs an inventory, indented below its name."""
         if not self.trace:
             return
         if self.inside is None:
@@ -122,7 +122,7 @@ class RunPage:
         self.inside.show(event.event)
 
     def end(self, state: State, unit: str) -> None:
-        """Print the answer, or why there is none, and what the run took."""
+        """Print the answer, or the reason for not having one, and what the run cost."""
         assert state.ended is not None
         ended = state.ended
         if ended.reason == "answered":
@@ -152,14 +152,14 @@ class RunPage:
         self.rest(state)
 
     def wait(self, state: State, path: Path) -> None:
-        """Print what the run took so far, what it waits for, and how to resume it from its log."""
+        """Print what the run cost so far, what it waits for, and how to resume it from its log."""
         self.rest(state)
         if not self.as_json:
             echo(harmless(f"Waits for approval: {', '.join(map(str, state.waiting))}"), err=True)
             echo(harmless(f"Run `chameleon approve {path}`, then this command with --log {path}"), err=True)
 
     def rest(self, state: State) -> None:
-        """Print what there is to say besides the answer: the plan, what it cost, what ran and why."""
+        """Print everything except the answer: the plan, the cost, and what ran and why."""
         for note in self.notes:
             self._line(note)
         if spent := wording.spent_in_words(state.usage, sum(call.cached for call in state.calls)):
@@ -168,7 +168,7 @@ class RunPage:
         self._line(took if self.trace else f"{self.why} {took}".strip())
 
     def _nearest(self, passages: Any) -> None:
-        """Print passages, and tables, that may answer, each with its place."""
+        """Print passages and tables that may contain the answer, each with its location."""
         width = self.width - len(_INDENT)
         for passage in passages or ():
             text, lines = str(passage.get("text", "")), []
@@ -183,7 +183,7 @@ class RunPage:
     def _plan(self, plan: Plan) -> None:
         if plan.refused:
             before = [(each.names, each.refused) for each in self.state.plans[-1:]]
-            if self.trace and (plan.names, plan.refused) not in before:  # a fixed plan stays what it is
+            if self.trace and (plan.names, plan.refused) not in before:  # a fixed plan does not change
                 reply = plan.calls[-1] if plan.calls else None
                 names = str(plan) or (reply and (reply.text or str([*map(dict, reply.tool_calls)]))) or ""
                 shown = f"Plan refused: {harmless(names)[:300]}".rstrip(" :")
@@ -206,7 +206,7 @@ class RunPage:
             self._said(plan.calls)
 
     def _spent(self, calls: Sequence[Call], first: str = "") -> str:
-        """Write in brackets what calls took, after `first`, and the models other than the run's."""
+        """Write what calls cost in brackets, after `first`, and any models other than the run's."""
         usage = sum((call.usage for call in calls), Usage())
         parts = [first, usage.in_words if usage.calls else "reply from the store" if calls else ""]
         parts += dict.fromkeys(harmless(call.model) for call in calls if call.model != self.model)
@@ -214,7 +214,7 @@ class RunPage:
         return f"  [{', '.join(filter(None, parts))}]" if any(parts) else ""
 
     def _said(self, calls: Sequence[Call]) -> None:
-        """Print what a model was asked, and replied, where all there is to say is wanted."""
+        """Print the messages to a model and its replies, if output is verbose."""
         for call in calls if output.verbose else ():
             tools = [f"{each['name']} {json.dumps(to_json(each['args']))}" for each in call.tool_calls]
             reply = "\n".join(filter(None, (call.text, *tools)))
@@ -234,7 +234,7 @@ class RunPage:
             place = f"{where}: " if where else ""  # a host, a file: the module's name is above it
             self._block(f"failed: {place}{record.error.advice}")
         else:
-            if record.output not in (record.step.args or {}).values():  # which is above
+            if record.output not in (record.step.args or {}).values():  # shown above
                 self._value(record.output)
             changed = record.input_changes.get("table")
             if isinstance(changed, Table) and changed != record.output:
@@ -243,7 +243,7 @@ class RunPage:
     def _value(self, value: Any) -> None:
         if isinstance(value, Table):
             self._table(value)
-        elif isinstance(value, Mapping) and "call" in value:  # a link of a chain: what it did to the table
+        elif isinstance(value, Mapping) and "call" in value:  # a link of a chain: a change to the table
             refused = f"\nrefused: {value['refused']}" if "refused" in value else ""
             self._block(f"{value['call']}{refused}")
         elif isinstance(value, Mapping):
@@ -264,11 +264,11 @@ class RunPage:
         self._lines("\n".join(lines))
 
     def _lines(self, text: str, style: Style = "") -> None:
-        """Print lines of what a step gave, indented below its name."""
+        """Print lines of a step's output, indented below its name."""
         self._line(textwrap.indent(text, _INDENT), style, wrap=False)
 
     def _line(self, text: str, style: Style = "dim", *, wrap: bool = True) -> None:
-        """Print on stderr; at a terminal long sentences are wrapped between wording."""
+        """Print on stderr; at a terminal, long sentences are wrapped between words."""
         if self.as_json:
             return
         text = textwrap.indent(text, _INDENT * len(self.above))

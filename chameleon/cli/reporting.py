@@ -1,4 +1,4 @@
-"""`chameleon report`, `stats`, `merge` and `export`: kept runs shown, put together, or sent elsewhere."""
+"""`chameleon report`, `stats`, `merge` and `export`: show saved runs, merge them, or send them elsewhere."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _TOP_PROGRAMS, _MOST_PROBLEMS = 10, 30
 
 
 def merge_parts(parts: Sequence[Path], out: Path) -> None:
-    """Put the parts of an evaluation together, and say what is still to be run."""
+    """Merge the parts of an evaluation, and say what remains to be run."""
     with Activity(f"merging {counted(len(parts), 'part')}"):
         merge(parts, out)
         run = read_run(out)
@@ -42,7 +42,7 @@ def merge_parts(parts: Sequence[Path], out: Path) -> None:
 
 
 def print_stats(runs: Sequence[Path], *, as_json: bool) -> None:
-    """Print which modules the plans of the runs call, and in which order; published plans too."""
+    """Print which modules the plans of the runs call and in which order, next to published plans."""
     summaries = _read_runs(runs)
     if as_json:
         found = []
@@ -57,7 +57,7 @@ def print_stats(runs: Sequence[Path], *, as_json: bool) -> None:
     for run in summaries:
         name = f"{one_line(run.name)}, {counted(run.n, 'problem')}"
         for group, counts in _groups(run).items():
-            if [count.n for count in counts.values()] != [run.tally.all.n]:  # else all problems are alike
+            if [count.n for count in counts.values()] != [run.tally.all.n]:  # else there is only one group
                 echo(f"\n{name}: by {group}")
                 echo(counts_table(counts, run.tally, run.benchmark))
         echo(f"\n{name}: most frequent programs")
@@ -79,10 +79,10 @@ def print_report(
     problems: int,
     as_json: bool,
 ) -> None:
-    """Print the runs in one table, with the published rows below, and what became of their problems.
+    """Print the runs in one table, with the published rows below, and the outcomes of their problems.
 
-    `published` adds published rows and figures; the chains of the run `chains_of` count for all; `labels` are
-    categories that a person gave to answers; `html` shows `problems` of each run.
+    `published` adds published rows and figures; `chains_of` is the run whose chains are used for all;
+    `labels` are categories that a person assigned to answers; `html` shows `problems` of each run.
     """
     runs = [each for run in runs for each in _folders_of(run)]
     if any(each.is_file() for each in runs):
@@ -125,7 +125,7 @@ def print_report(
 
 
 def _write_page_of_logs(logs: Sequence[Path], html: Path | None) -> None:
-    """Write a page of the runs in logs of `ask` and `chat`. Raises `InputError`."""
+    """Write a page of the runs in logs of `ask` and `chat`. Raises `InputError` for other files."""
     if html is None:
         raise InputError(
             "a log is shown as a page", where=str(logs[0]), hint="Name the page with --html FILE."
@@ -147,7 +147,7 @@ def _print_exhibits(comparison: Comparison, *kinds: str) -> None:
 
 
 def _print_problems(comparison: Comparison) -> None:
-    """Print what became of the first problems; of several runs those on which they differ come first."""
+    """Print the outcomes of the first problems; problems on which runs differ come first."""
     rows = comparison.problems(_MOST_PROBLEMS)
     if not rows:
         return
@@ -162,10 +162,10 @@ def _print_problems(comparison: Comparison) -> None:
 
 
 def _counted_labels(file: Path, run: Run) -> Counter[str]:
-    """Count the labels that a person gave to answers of a run.
+    """Count the labels that a person assigned to answers of a run.
 
-    `file` has the columns `id` and `label` (several with semicolons), and `run` where it is about several.
-    Raises `InputError` for another file, and for a problem that the run has not.
+    `file` has the columns `id` and `label` (semicolons separate several), and `run` if it has several runs.
+    Raises `InputError` for other files, and for a problem that is not in the run.
     """
     found = Counter[str]()
     for row in DataFile(file):
@@ -180,7 +180,7 @@ def _counted_labels(file: Path, run: Run) -> Counter[str]:
 
 
 def _folders_of(run: Path) -> Sequence[Path]:
-    """Return the folders of the arms that `compare` kept in a folder; else what was named."""
+    """Return the folders of the arms if `compare` made the folder, else the folder itself."""
     if run.name == FIGURES and run.parent.is_dir():
         return []
     if (run / FIGURES).is_file() and not (run / SETTINGS).is_file():
@@ -189,13 +189,13 @@ def _folders_of(run: Path) -> Sequence[Path]:
 
 
 def _read_runs(folders: Sequence[Path]) -> Sequence[Run]:
-    """Read the folders of evaluations."""
+    """Read evaluations from their folders."""
     with Activity(f"reading {counted(len(folders), 'folder')}"):
         return told_apart(map(read_run, folders))
 
 
 def _groups(run: Run) -> dict[str, dict[str, Count]]:
-    """Count by what the benchmark groups columns by, without the columns that are empty."""
+    """Return the counts by the benchmark's groups of columns, without empty columns."""
     counts = {name: count for name, count in run.tally.columns.items() if count.n}
     groups = run.benchmark.groups.items()
     found = {group: {name: counts[name] for name in names if name in counts} for group, names in groups}
@@ -203,9 +203,9 @@ def _groups(run: Run) -> dict[str, dict[str, Count]]:
 
 
 def export_runs(spans: SpanOptions, source: Path, inspect: Path | None) -> int:
-    """Send a log or an evaluation's folder to a receiver of spans, or write it as a log of Inspect.
+    """Send a log or an evaluation folder to a span receiver, or write it as an Inspect log.
 
-    Return the exit code, 1 where not all spans arrived.
+    Return the exit code, which is 1 if not all spans arrived.
     """
     if (spans.otlp is None) == (inspect is None):
         raise typer.BadParameter("say where to: --otlp URL or --inspect FILE", param_hint="--otlp")

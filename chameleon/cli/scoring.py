@@ -1,4 +1,4 @@
-"""Problems and predictions that a command line names, their counts in tables, and `chameleon score`."""
+"""Problems and predictions from the command line, tables of their counts, and `chameleon score`."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ _MOST_REASONS = 3
 
 
 class Data:
-    """The problems that the command line names: a data file, its benchmark, and a scorer.
+    """The problems from the command line: a data file, its benchmark, and a scorer.
 
-    `given` is what all questions come with; what a row has of its own counts.
+    `given` is the input that all questions share; the values of a row take precedence.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class Data:
         self.file = DataFile(path, self.benchmark.id_key, keeps_bad=self.benchmark.skips_bad_rows)
         if self.benchmark.skips_bad_rows:
             warn_of_columns(self.benchmark, self.file, path)
-        self.skipped: dict[str, None] = {}  # what is wrong with rows that are skipped
+        self.skipped: dict[str, None] = {}  # why rows are skipped
         self.n_rows = 0
         self.tables = options.tables or beside(path, *self.benchmark.tables_beside)
         self.scorer: str = options.scorer or next(iter(self.benchmark.scorers))
@@ -65,11 +65,11 @@ class Data:
         self.scorer_file = inspect.getsourcefile(judge) if judge else None
 
     def new_scorer(self) -> Scorer:
-        """Make a new scorer: it may have a generator of random numbers."""
+        """Create a new scorer, since it may have a random number generator."""
         return self._scorer()
 
     def read(self) -> Iterator[Problem]:
-        """Read the problems in the order of the file; a row that is skipped is reported once."""
+        """Read the problems in the order of the file, and report each skipped row once."""
         problems = read_problems(self.benchmark, self.file, self.tables, on_skip=self._skip)
         for number, problem in enumerate(problems, 1):
             self.n_rows = max(self.n_rows, number + len(self.skipped))
@@ -83,7 +83,7 @@ class Data:
 
     @cached_property
     def _drawn(self) -> frozenset[str] | None:
-        """The ids of the problems that --sample draws; None for all."""
+        """The ids of the problems that --sample draws, or None for all."""
         if self.options.sample is None:
             return None
         ids = [each.id for each in read_problems(self.benchmark, self.file, self.tables, on_skip=self._skip)]
@@ -91,18 +91,18 @@ class Data:
         return frozenset(drawn)
 
     def problems(self) -> Iterator[Problem]:
-        """Read the first problems; a conversation's stand together, so that the limit cuts only the last."""
+        """Read the first problems, grouped by conversation so that the limit cuts only the last one."""
         return islice(chain.from_iterable(in_turn(self.read())), self.options.limit)
 
 
 def in_blocks(
     columns: Iterable[tuple[str, Sequence[str]]], texts: Collection[str] = (), width: int = 0
 ) -> str:
-    """Write columns, each with its name, in as many blocks as `width` places need, one below the other.
+    """Write named columns as one block, or as several below each other if `width` is too small.
 
-    Each block begins with the first column, which holds names. These and the columns of `texts` are on the
-    left, figures on the right. Names are cut at 32 places (at a third of a narrow terminal), other cells at
-    60 or the room there is. A width of 0 is the terminal's.
+    Each block begins with the first column, which holds names. Names and the columns of `texts` are aligned
+    left, figures right. Names are cut at 32 characters (or a third of a narrow terminal), other cells at 60
+    or the available width. A width of 0 means the terminal's.
     """
     width = width or terminal_width()
     blocks: list[list[list[str]]] = []
@@ -130,7 +130,7 @@ def in_blocks(
 def show_counts(
     tally: Tally, benchmark: Benchmark, scorer: str, seconds: float, spending: Spending, *, as_json: bool
 ) -> None:
-    """Print the paper's columns, what was answered, why some failed, and cost; `seconds` are by the clock."""
+    """Print the paper's columns, answered counts, reasons of failures, cost, and the elapsed `seconds`."""
     if as_json:
         spent = {"usage": spending.usage.to_json(), "seconds": round(seconds, 3)}
         echo_json(tally.to_json(benchmark.name) | spent)
@@ -161,7 +161,7 @@ def show_counts(
 
 
 def counts_table(counts: Mapping[str, Count], tally: Tally, benchmark: Benchmark) -> str:
-    """Write some of a tally's counts by column: how many are right, or what they are graded."""
+    """Write some of a tally's counts by column: how many are right, or their grades."""
     names = [*tally.graded.figures, "of"] if tally.graded else ["right, %", "right", "of"]
     columns = [("", names)]
     for name, count in counts.items():
@@ -187,9 +187,9 @@ def score_predictions(
     """Score recorded predictions, show the counts, and return the exit code.
 
     Args:
-        field: what is scored in the file of predictions.
-        where: "KEY=VALUE", for the rows that have this value alone.
-        given: leave out problems that have no prediction.
+        field: the field to score in the file of predictions.
+        where: "KEY=VALUE" selects the rows with this value.
+        given: leave out problems without a prediction.
     """
     problems, path = Data(data, benchmark, options), predictions
     rows = problems.benchmark.rows(DataFile(path, problems.benchmark.id_key), path)

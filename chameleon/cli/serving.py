@@ -1,4 +1,4 @@
-"""`chameleon serve`: from options to a server of inventories."""
+"""`chameleon serve`: start a server of inventories from options."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def serve_inventories(
     *,
     mcp: bool,
 ) -> None:
-    """Serve by MCP, with `mcp` or without, until the client goes away, or for ever by HTTP."""
+    """Serve MCP, whether `mcp` is set or not, until the client disconnects, or forever over HTTP."""
     import asyncio
 
     host, port = _address(http) if http is not None else ("", 0)
@@ -57,7 +57,7 @@ def serve_inventories(
 
 
 def _address(given: str) -> tuple[str, int]:
-    """Read `[HOST:]PORT`. Raises `BadParameter`."""
+    """Read `[HOST:]PORT`. Raises `BadParameter` for other text."""
     host, _, port = given.rpartition(":")
     if not port.isascii() or not port.isdecimal() or int(port) > 65_535:
         raise typer.BadParameter(f"{given!r} is no [HOST:]PORT, such as 8000", param_hint="--http")
@@ -66,7 +66,7 @@ def _address(given: str) -> tuple[str, int]:
 
 @contextmanager
 def _stdout_for_the_protocol() -> Iterator[None]:
-    """Let what the code of inventories prints while it is loaded go to standard error."""
+    """Redirect what the code of inventories prints while loading to standard error."""
     sys.stdout.flush()
     kept = os.dup(1)
     os.dup2(2, 1)

@@ -1,7 +1,7 @@
-"""`chameleon.toml`: options of the command line that a person keeps in a file, and which of them count.
+"""`chameleon.toml`: command-line options that a user keeps in a file, and which of them apply.
 
-A folder may be a stranger's: of its file only what is harmless counts. What names code, files or addresses
-is for the command line, and for the user's own file in the configuration directory.
+A folder may come from a stranger, so only the harmless options in its file apply. Options that name code,
+files or addresses need the command line, or the user's file in the configuration directory.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from chameleon.text import harmless, is_address, nearest, redact
 
 _OF_RUNS = ("model", "params", "store", "at_least", "unit", "limit", "workers", "max_cost")
 HARMLESS = frozenset([*_OF_RUNS, "quiet", "verbose", "trace", "stream", "json", "problems"])
-"""What counts in the file of any folder; so does an inventory that is shipped."""
+"""Options that apply in the file of any folder, as does a shipped inventory."""
 NEVER = frozenset(["yes", "no", "otlp", "content", "questions"])
-"""What is for the command line alone, as arguments are."""
+"""Options for the command line only, like arguments."""
 VARIABLES = {
     "CHAMELEON_MODEL": "the model, unless --model names one",
     "CHAMELEON_STORE": "the response store: a file, or off",
@@ -40,20 +40,20 @@ VARIABLES = {
     "CHAMELEON_MAX_TABLE_MB": "the largest table that is read, in MB",
     "CHAMELEON_DEBUG": "where an error was raised is printed",
 }
-_ALONE = {"compare": ("inventory", "index")}  # what a command takes from its own table alone
-_PARAMS = "params"  # a table, in place of --param
+_ALONE = {"compare": ("inventory", "index")}  # options that a command takes only from its own table
+_PARAMS = "params"  # a table that replaces --param
 _SECRET = re.compile(r"api_?key|secret|password|credential|(^|_)(key|token)$", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What a file sets for the commands.
+    """The options that a file sets for the commands.
 
     Attributes:
         values: the values of options, by command.
-        lines: the key of each, such as "ask.log", and its line in the file, by command and option.
+        lines: the key of each option, such as "ask.log", and its line in the file, by command and option.
         data: the content of the file.
-        ignored: the keys that do not count, by command, as the file is not the user's own.
+        ignored: the keys that do not apply because the file is not the user's, by command.
     """
 
     path: Path | None = None
@@ -64,7 +64,7 @@ class Settings:
 
     @classmethod
     def load(cls, path: Path, commands: Mapping[str, Command]) -> Settings:
-        """Read a settings file. Raises `InputError` for a key that is unknown, wrong or secret."""
+        """Read a settings file. Raises `InputError` for unknown keys, wrong values and secrets."""
         try:
             with placed(str(path)):
                 return cls._read(path, commands)
@@ -80,14 +80,14 @@ class Settings:
         data = tomllib.loads(path.read_bytes().decode("utf-8-sig"))
         _refuse_secrets(data)
         options: dict[str, dict[str, tuple[Any, ParameterInfo]]] = {name: {} for name in commands}
-        for command, own in options.items():  # of arguments a file may set those of `chat` alone
+        for command, own in options.items():  # a file may set arguments only for `chat`
             for name, (hint, info) in declared(commands[command]).items():
                 if name not in NEVER and (isinstance(info, OptionInfo) or command == "chat"):
                     own[_PARAMS if name == "param" else name] = hint, info
         values: dict[str, dict[str, Any]] = {name: {} for name in commands}
         lines: dict[str, dict[str, tuple[str, str]]] = {name: {} for name in commands}
         ignored: dict[str, list[str]] = {}
-        for table, name, value in _entries(data, commands):  # what a command's own table has comes last
+        for table, name, value in _entries(data, commands):  # a command's own table comes last
             key = f"{table}.{name}" if table else name
             takers = [table] if table else [each for each in commands if name not in _ALONE.get(each, ())]
             takers = [each for each in takers if name in options[each]]
@@ -129,17 +129,17 @@ class Settings:
             echo(f"{SETTINGS} sets {sets}", err=True, style="dim")
         for less, more in (("quiet", "verbose"), ("quiet", "trace"), ("verbose", "quiet")):
             if less in names and values.get(more) and more not in names:
-                values[less] = False  # the command line counts
+                values[less] = False  # the command line takes precedence
         return names
 
 
 def written(value: Any) -> str:
-    """Write a value of a settings file as it may be written there, on one line."""
+    """Write a value as in a settings file, on one line."""
     return harmless(json.dumps(value, ensure_ascii=False, default=str))
 
 
 def _entries(data: Mapping[str, Any], commands: Collection[str]) -> Iterator[tuple[str, str, Any]]:
-    """Yield table, name and value of each setting, those for all commands first, with "" as their table."""
+    """Yield table, name and value of each setting, first the ones for all commands, with table ""."""
     yield from (("", name, value) for name, value in data.items() if name not in commands)
     for table in filter(commands.__contains__, data):
         if not isinstance(data[table], dict):
@@ -160,7 +160,7 @@ def _refuse_secrets(data: Mapping[str, Any], above: str = "") -> None:
 
 
 def _checked(key: str, value: Any, hint: Any, info: ParameterInfo, folder: Path) -> Any:
-    """Return the value of an option as the command takes it. Raises `InputError` for another kind."""
+    """Convert the value of an option for the command. Raises `InputError` for a wrong type."""
     if key.rpartition(".")[2] == _PARAMS:
         if not isinstance(value, dict):
             raise InputError(f'{key} is no table, such as `params = {{reasoning = "none"}}`')
@@ -171,7 +171,7 @@ def _checked(key: str, value: Any, hint: Any, info: ParameterInfo, folder: Path)
             raise InputError(f"{key}: {problem.message}") from None
         return given
     texts = value if isinstance(value, list) else [value]
-    if any(str(each).strip().lower().startswith("scripted:") for each in texts):  # its replies may call tools
+    if any(str(each).strip().lower().startswith("scripted:") for each in texts):  # its replies can call tools
         raise InputError(f"{key} is a script of replies", hint="It is for the command line alone.")
     from pydantic import Field, TypeAdapter, ValidationError
 
@@ -185,7 +185,7 @@ def _checked(key: str, value: Any, hint: Any, info: ParameterInfo, folder: Path)
 
 
 def _from_folder(value: Any, folder: Path, *, is_file: bool) -> Any:
-    """Return a path, and the name of a YAML file, as seen from the folder of the settings."""
+    """Resolve a path or the name of a YAML file from the folder of the settings."""
     if isinstance(value, list):
         return [_from_folder(each, folder, is_file=is_file) for each in value]
     if isinstance(value, Path):

@@ -1,4 +1,4 @@
-"""What will run, and on what: the files of a question, an inventory, a model, who approves, and why."""
+"""Set up a run: read a question's files, choose inventory and model and why, and set who approves."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 STANDARD_INPUT = "-"
 _NAME = "standard input"
 _MAX_NAMED = 5
-_OF_TABLES = (".csv", ".tsv", ".parquet")  # the names of files that are nothing else
+_OF_TABLES = (".csv", ".tsv", ".parquet")  # suffixes of files that are always tables
 _TAKEN_BY = {"--table": "table", "--image": "picture", "--text": "document"}
 _READ = (
     "CSV, JSON, HTML, workbooks, SQLite, DuckDB and Parquet go with --table, PDF, .docx, .pptx, .odt, .epub, "
@@ -56,7 +56,7 @@ _NAMES = {"tables": "second table", "image": "picture", "passages": "text"}  # e
 
 @dataclass(frozen=True)
 class Setup:
-    """What will run, and why; `given` is the input of a question, in the form that the inventory takes."""
+    """The run and the reason for it; `given` is the input of a question, in the form the inventory takes."""
 
     executor: Executor
     why: str
@@ -64,9 +64,9 @@ class Setup:
 
 
 def checked(options: QuestionOptions) -> QuestionOptions:
-    """Return the options without the index of a settings file where the command line has other files.
+    """Check the options; drop the index of a settings file if the command line has other files.
 
-    Raises `BadParameter` for wrong usage, and `InputError` for a question that comes alone.
+    Raises `BadParameter` for wrong usage, and `InputError` for a question without files.
     """
     if not options.question.strip():
         raise typer.BadParameter("there is none: give it in quotes", param_hint="QUESTION")
@@ -100,13 +100,13 @@ def prepare(
     plans: bool = False,
     arm: Inventory | None = None,
 ) -> Setup:
-    """Read what a question comes with, and choose what answers it; `recorded` are the settings of a log.
+    """Read a question's files, and choose the inventory and model; `recorded` has the settings of a log.
 
-    What is read may be in a temporary folder, which is there until `close` is closed.
+    Files may be in a temporary folder, which exists until `close` is closed.
     """
     given = _read_input(options, close)
     named: str | Inventory | None = arm or options.inventory
-    if options.inventory is not None and recorded:  # with what servers listed
+    if options.inventory is not None and recorded:  # includes the tools that servers listed
         named = Inventory.load(options.inventory, recorded=recorded)
     planned, offline = next((names for key, names in DEFAULTS.items() if key in given), DEFAULTS["table"])
     defaults = ("tables" if plans and planned == "tables_first" else planned, offline)
@@ -115,7 +115,7 @@ def prepare(
     executor.approve_each = approve == "step"
     if approve == "none":
         executor.approve = refuse
-    elif is_attended():  # without a terminal its runs wait
+    elif is_attended():  # without a terminal, runs wait
         from chameleon.cli.approving import confirm
 
         executor.approve = lambda request: confirm(request.steps, request.state)
@@ -131,10 +131,9 @@ def _read_input(options: QuestionOptions, close: ExitStack) -> dict[str, Any]:
 
 
 def read_files(options: FileOptions, close: ExitStack) -> dict[str, Any]:
-    """Read the files that questions come with.
+    """Read the files of a question.
 
-    The first table is `table`; where there are more, the others are `tables`. Raises `InputError` for a file
-    that cannot be read.
+    The first table becomes `table`, any others `tables`. Raises `InputError` for a file that cannot be read.
     """
     given: dict[str, Any] = {}
     sources = options.table or []
@@ -175,7 +174,7 @@ def read_files(options: FileOptions, close: ExitStack) -> dict[str, Any]:
 
 
 def _read_table(source: str, sheet: str | None, options: FileOptions) -> Table:
-    """Read a table; one without a caption takes the name of its file."""
+    """Read a table; without a caption, it gets the name of its file."""
     is_piped, name = source == STANDARD_INPUT, file_name(source)
     with _right_option("--table", source):
         data = read_within(sys.stdin.buffer, _NAME) if is_piped else source
@@ -193,7 +192,7 @@ def _read_table(source: str, sheet: str | None, options: FileOptions) -> Table:
 
 @contextmanager
 def _right_option(option: str, source: str) -> Iterator[None]:
-    """Say of a file that cannot be read which option takes it, or that none does."""
+    """Say which option takes a file that cannot be read, or that none does."""
     try:
         if option == "--text" and Path(source).suffix.lower() in _OF_TABLES:
             raise InputError("is a table", where=source)
@@ -217,9 +216,9 @@ def _right_option(option: str, source: str) -> Iterator[None]:
 
 
 def read_text_or_document(source: str) -> dict[str, Any]:
-    """Read what `--text` gives as `text`; a document, a long text or one with headings as `passages` too.
+    """Read the file of `--text` as `text`, and a document, long text or text with headings as `passages` too.
 
-    Raises `InputError`, and `MissingPackage` where a document cannot be read without one.
+    Raises `InputError`, and `MissingPackage` if reading a document requires a package.
     """
     from chameleon.documents import reading
 
@@ -230,10 +229,10 @@ def read_text_or_document(source: str) -> dict[str, Any]:
 
 
 def fit(given: Mapping[str, Any], inventory: Inventory, options: QuestionOptions) -> Mapping[str, Any]:
-    """Return the input in the form that an inventory takes: a text as its passages or as the text.
+    """Return the input in the form an inventory takes: a text as passages or as plain text.
 
-    A table next to passages takes the name of its file where it has no caption, so that sources name it.
-    Raises `InputError` where the inventory does not take all the files.
+    A table next to passages gets the name of its file if it has no caption, so that sources name it.
+    Raises `InputError` if the inventory does not take all the files.
     """
     takes, fitted = inventory.input_types, dict(given)
     if "text" in fitted and takes and "passages" in takes and "text" not in takes:
@@ -257,14 +256,14 @@ def fit(given: Mapping[str, Any], inventory: Inventory, options: QuestionOptions
 
 
 def file_name(source: str) -> str:
-    """Return the name of a source; of an address, which may hold a password, only where it leads."""
+    """Return the name of a source; for an address, which may hold a password, only its target."""
     if is_database(source):
         return address_name(source)
     return _NAME if source == STANDARD_INPUT else Path(source).name
 
 
 def _require_path(source: str, done: str) -> None:
-    """Raise `InputError` for an address, which may hold a password, where a path is needed."""
+    """Raise `InputError` if a source is an address instead of a path, without showing its password."""
     from chameleon.pictures.opening import is_address
 
     if is_address(source) or is_database(source):
@@ -280,19 +279,19 @@ def set_up(
     *,
     at_least: float | None = None,
 ) -> Setup:
-    """Choose inventory and model. A model that fails later is never replaced in silence.
+    """Choose inventory and model. A model that fails later is never silently replaced.
 
     Args:
-        inventory: the one that is named, if any; `without` is left out of it.
-        defaults: what to choose from where none is named: with a model, and without.
+        inventory: the named inventory, if any; the modules of `without` are left out of it.
+        defaults: the inventories to use if none is named: with a model, and without.
         at_least: the confidence below which the inventory's readers decline.
     """
     chosen = Inventory.load(inventory).without(*without) if isinstance(inventory, str) else inventory
-    is_typed = options.model and not origin("model")  # a file's is for the inventories that ask one
+    is_typed = options.model and not origin("model")  # a model from the settings file may go unused
     unused = f", so {options.model} is not asked" if is_typed else ""
     choice, why = ModelChoice(None, ""), f"it asks no model{unused}"
     if chosen is not None and chosen.needs_model and not chosen.needs_default_model and not options.model:
-        choice = ModelChoice(next(iter(chosen.own_models.values())), "")  # each part says its own
+        choice = ModelChoice(next(iter(chosen.own_models.values())), "")  # each part names its model
     elif chosen is None or chosen.needs_model:
         choice = model_for(options, chosen.llm.model if chosen else None)
         why = str(choice)
@@ -311,7 +310,7 @@ def set_up(
 
 
 def model_for(options: ModelOptions, inventory_model: str | None = None) -> ModelChoice:
-    """Choose the model: see `choose_model`. With `--store replay` it is one that was recorded."""
+    """Choose the model, see `choose_model`; with `--store replay`, one that was recorded."""
     recorded = None
     if options.store == "replay":
         from chameleon.llm import ResponseStore
@@ -321,17 +320,17 @@ def model_for(options: ModelOptions, inventory_model: str | None = None) -> Mode
 
 
 def reason_of_model() -> str:
-    """Say why the model of the options counts, for `choose_model`."""
+    """Return the reason for using the options' model, for `choose_model`."""
     return f"{origin('model') or '--model'} names it"
 
 
 def own_models(inventory: Inventory) -> Iterator[str]:
-    """Say which models parts of an inventory have of their own, and when these are switched off."""
+    """Say which parts of an inventory name a model themselves, and when that model is switched off."""
     models = {}
     for name, model in inventory.own_models.items():
         part = name.partition(".")[0]
         is_of_all = asking_of(inventory.askers[name]).model == "" and part in inventory.modules
-        models[part if is_of_all else name] = model  # an inventory within, as a whole
+        models[part if is_of_all else name] = model  # names an inner inventory as a whole
     for name, model in models.items():
         end = switch_off(model)
         yield f"{name} asks {model}{f' ({end})' if end else ''}"
@@ -340,7 +339,7 @@ def own_models(inventory: Inventory) -> Iterator[str]:
 def connect(choice: ModelChoice, settings: Mapping[str, Any], options: ModelOptions, way: str = "") -> LLM:
     """Connect to the chosen model, once.
 
-    Raises `MissingPackage` where its package is not here, with the other `way` to an answer, if any.
+    Raises `MissingPackage` if its package is missing, with another `way` to an answer, if any.
     """
     from chameleon.llm import LLM, ResponseStore
 
@@ -358,7 +357,7 @@ def connect(choice: ModelChoice, settings: Mapping[str, Any], options: ModelOpti
 
 
 def receiver(options: SpanOptions) -> AbstractContextManager[Traces | None]:
-    """Return what sends spans to the address of `--otlp`, if there is one. Raises as `Traces` does."""
+    """Return a sender of spans to the address of `--otlp`, if given. Raises the errors of `Traces`."""
     if options.otlp is None and options.content:
         raise typer.BadParameter("there is no --otlp to send texts to", param_hint="--content")
     if options.otlp is None:
@@ -369,13 +368,13 @@ def receiver(options: SpanOptions) -> AbstractContextManager[Traces | None]:
 
 
 def events_of(executor: Executor, given: Mapping[str, Any], log: Log, reply: Any) -> Iterator[Event]:
-    """Yield the events of a run, those of its log first.
+    """Yield the events of a run, beginning with its log.
 
     The sandbox starts during the first steps of a plan that will use it.
     """
     modules, before = executor.inventory.modules, tuple(log or ())
     new = executor.stream(given, log or (), on_text=reply)
-    first = next(new, None)  # a log of another run is refused before anything is shown
+    first = next(new, None)  # refuse a log of another run before anything is shown
     yield from before
     for event in chain([first] if first else [], new):
         yield event

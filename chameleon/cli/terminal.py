@@ -1,4 +1,4 @@
-"""What all commands print, and progress: nothing that a stranger wrote steers the terminal."""
+"""Output and progress of all commands; text from others cannot control the terminal."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _SECONDS_BETWEEN_LINES = 10.0
 
 
 class Interrupted(BaseException):
-    """Ctrl-C; an exception of our own, since the command-line library would swallow KeyboardInterrupt."""
+    """Ctrl-C; a separate exception because the command-line library would swallow KeyboardInterrupt."""
 
     code = 130
     word = "interrupted"
 
 
 class Terminated(Interrupted):
-    """SIGTERM, as `docker stop` and systemd send it: it ends a command as Ctrl-C does, and a chat too."""
+    """SIGTERM, as sent by `docker stop` and systemd; like Ctrl-C it ends a command, but also a chat."""
 
     code = 143
     word = "terminated"
@@ -39,7 +39,7 @@ class Terminated(Interrupted):
 
 @dataclass
 class Output:
-    """Where results go, how much else is said, and what hides what is drawn before the next text."""
+    """Where results go, how much else is printed, and a function that hides progress before the next text."""
 
     results: TextIO | None = None
     quiet: bool = False
@@ -52,9 +52,9 @@ output = Output()  # there is one terminal
 
 @contextmanager
 def results_alone(*, quiet: bool = False, verbose: bool = False) -> Iterator[None]:
-    """Keep stdout for `echo` and `echo_json`: what the code of tools prints goes to stderr.
+    """Reserve stdout for `echo` and `echo_json`; anything that the code of tools prints goes to stderr.
 
-    `quiet` leaves out notes, progress and warnings; `verbose` shows all that is logged.
+    `quiet` hides notes, progress and warnings; `verbose` shows all log messages.
     """
     output.results, output.quiet, output.verbose = sys.stdout, quiet, verbose
     log = logging.getLogger("chameleon")
@@ -70,33 +70,33 @@ def results_alone(*, quiet: bool = False, verbose: bool = False) -> Iterator[Non
 
 
 def is_attended() -> bool:
-    """Tell whether a person at a terminal can be asked."""
+    """Return whether there is a user at a terminal to ask."""
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
 def asked(question: str) -> str:
-    """Ask at the terminal, and return the line that is answered, in small letters; "" where input ends."""
+    """Ask at the terminal, and return the answered line in lower case, or "" at the end of input."""
     echo(question, err=True, nl=False)
     sys.stderr.flush()
     return sys.stdin.readline().lower()
 
 
 def terminal_width() -> int:
-    """Return how many places a line may have, 40 at least."""
+    """Return the width of a line in characters, at least 40."""
     return max(40, shutil.get_terminal_size((100, 24)).columns)
 
 
 def _draws_on(stream: TextIO) -> bool:
-    """Tell whether a stream is a terminal that takes escape codes, and whose user wants them."""
+    """Return whether a stream is a terminal that takes escape codes, and the user wants them."""
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
     return stream.isatty() and not plain
 
 
 def echo(text: str, *, err: bool = False, nl: bool = True, style: Style = "") -> None:
-    """Print a text for people, on stdout or, with `err`, on stderr; at a terminal in a style.
+    """Print a text for people on stdout or, with `err`, on stderr; the style is for terminals.
 
-    Characters that are invisible or steer a terminal become U+FFFD. Line breaks stay: a name or a reply that
-    must stay on one line goes through `harmless` or `one_line` before.
+    Characters that are invisible or control a terminal become U+FFFD. Line breaks are kept: call `harmless`
+    or `one_line` first for a name or reply that must stay on one line.
     """
     if output.hide is not None:
         output.hide()
@@ -107,7 +107,7 @@ def echo(text: str, *, err: bool = False, nl: bool = True, style: Style = "") ->
 
 
 def echo_json(value: Any) -> None:
-    """Print a value as JSON: letters as they are, and what is invisible or steers a terminal escaped."""
+    """Print a value as JSON, escaping only characters that are invisible or control a terminal."""
     text = json.dumps(value, ensure_ascii=False)
     if not text.isprintable():
         text = "".join(each if each.isprintable() else json.dumps(each)[1:-1] for each in text)
@@ -115,13 +115,13 @@ def echo_json(value: Any) -> None:
 
 
 class ReplyPrinter:
-    """Shows a model's reply on stderr while it comes."""
+    """Shows a model's reply on stderr as it arrives."""
 
     def __init__(self) -> None:
         self._is_open = False
 
     def __call__(self, piece: str | None) -> None:
-        """Show the next piece; None says that another reply begins."""
+        """Show the next piece; None means that another reply begins."""
         if piece is None:
             self.end()
             piece = "(another reply:) "
@@ -137,16 +137,16 @@ class ReplyPrinter:
 
 
 def say(text: str, style: Style = "dim") -> None:
-    """Print what is no result on stderr, so that stdout is the result alone; nothing where that is wanted."""
+    """Print a message on stderr, so that stdout has only the result; prints nothing if output is quiet."""
     if not output.quiet:
         echo(text, err=True, style=style)
         sys.stderr.flush()
 
 
 def _bar(*columns: str, redirects: bool = True) -> Any:
-    """Make a bar with these columns of `rich.progress`, and a text after them.
+    """Create a progress bar with these columns of `rich.progress`, followed by a text.
 
-    With `redirects` what is printed meanwhile appears above it.
+    With `redirects`, text that is printed meanwhile appears above it.
     """
     from rich import progress
     from rich.console import Console
@@ -162,7 +162,7 @@ def _bar(*columns: str, redirects: bool = True) -> Any:
 
 
 class Activity:
-    """Show at a terminal what is being done, once it takes a while; whatever is printed takes it away."""
+    """Show the current activity at a terminal if it takes a while; any other output removes it."""
 
     def __init__(self, text: str = "") -> None:
         self._lock = threading.RLock()
@@ -171,7 +171,7 @@ class Activity:
         self.show(text)
 
     def show(self, text: str) -> None:
-        """Say what is being done now; "" for nothing."""
+        """Show a new activity, or nothing for ""."""
         self.hide()
         if output.quiet or not text or not _draws_on(sys.stderr):
             return
@@ -181,7 +181,7 @@ class Activity:
         self._timer.start()
 
     def hide(self) -> None:
-        """Take it away until something else is shown."""
+        """Hide the activity until another is shown."""
         with self._lock:
             timer, bar = self._timer, self._bar
             self._timer = self._bar = None
@@ -194,7 +194,7 @@ class Activity:
         bar = _bar("SpinnerColumn", "TimeElapsedColumn", redirects=False)
         bar.add_task(text, total=None)
         with self._lock:
-            if self._timer is threading.current_thread():  # else it is over by now
+            if self._timer is threading.current_thread():  # else it has already ended
                 self._bar = bar
                 bar.start()
 
@@ -207,9 +207,9 @@ class Activity:
 
 
 class Progress:
-    """Show how many of `total` things are done; without a total, how many so far.
+    """Show how many of `total` things are done, or without a total how many so far.
 
-    A bar at a terminal, which is gone when all is done; a line now and then elsewhere.
+    At a terminal, a bar that disappears at the end; elsewhere, a line every ten seconds.
     """
 
     def __init__(self, noun: str, total: int | None = None, done: int = 0) -> None:
@@ -230,7 +230,7 @@ class Progress:
             self._bar.stop()
 
     def show(self, done: int, said: Callable[[], str] = str) -> None:
-        """Show that so many are done, and what else there is to say."""
+        """Show how many are done, and the text of `said`."""
         self.done = done
         if self._bar is not None:
             self._bar.update(self._task, completed=done, total=self.total, description=harmless(said()))

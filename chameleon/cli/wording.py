@@ -1,4 +1,4 @@
-"""Values, answers and refusals in words: what a run spent, where an answer came from, what else to try."""
+"""Write values, answers, plans and costs as text, and say what else to try without an answer."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _ASK_AGAIN = (
 
 
 def one_of_list(value: Any) -> str:
-    """Write one of a list on a line of its own, scores with four digits."""
+    """Write an item of a list on one line, with scores in four digits."""
     if not isinstance(value, Mapping):
         return plain(value)
     return ", ".join(
@@ -40,14 +40,14 @@ def one_of_list(value: Any) -> str:
 
 
 def entry(key: str, value: Any) -> str:
-    """Write an entry of a mapping: a list of mappings, and a text of several lines, below its key."""
+    """Write an entry of a mapping; a list of mappings or a text of several lines goes below its key."""
     rows = isinstance(value, tuple) and value and all(isinstance(each, Mapping) for each in value)
     text = "\n".join(map(one_of_list, value)) if rows else plain(value)
     return f"{key}:\n{textwrap.indent(text, '  ')}" if rows or "\n" in text else f"{key}: {text}"
 
 
 def plain(value: Any) -> str:
-    """Write a value in one piece: text as it is, a flat list with commas, what is nested as JSON."""
+    """Write a value as text: strings unchanged, a flat list with commas, nested values as JSON."""
     if isinstance(value, Table):
         return f"a {len(value.rows):,} × {len(value.header)} table"
     if isinstance(value, tuple) and not any(isinstance(item, Mapping | tuple) for item in value):
@@ -58,9 +58,9 @@ def plain(value: Any) -> str:
 
 
 def answer_text(answer: Any, unit: str) -> str:
-    """Write the answer: a number with its unit ("$12", "7 km"), texts of a picture one below the other.
+    """Write the answer: a number with its unit ("$12", "7 km"), texts of a picture below each other.
 
-    Of a mapping with a text, that alone.
+    For a mapping with a text, write only the text.
     """
     if isinstance(answer, tuple) and answer and all(isinstance(item, Mapping) for item in answer):
         return "\n".join(answer_text(item, "") for item in answer)
@@ -79,7 +79,7 @@ def answer_text(answer: Any, unit: str) -> str:
 
 
 def plan_in_words(steps: Sequence[Step], inventory: Inventory | None) -> str:
-    """Write steps in their order, as "one & two → three": those with & between them run side by side."""
+    """Write steps in order, as "one & two → three", with & between steps that run in parallel."""
     groups, left = list[str](), list(steps)
     while left:
         group = parallel_group(left, inventory.access) if inventory else left[:1]
@@ -89,7 +89,7 @@ def plan_in_words(steps: Sequence[Step], inventory: Inventory | None) -> str:
 
 
 def now_in_words(state: State, inventory: Inventory) -> str:
-    """Name the modules that a run does next, as "weather and trains"; "" at its end."""
+    """Name the modules that run next, as "weather and trains", or "" at the end of a run."""
     if state.ended is not None or state.waiting:
         return ""
     group = parallel_group(state.pending, inventory.access) if state.pending else ()
@@ -97,7 +97,7 @@ def now_in_words(state: State, inventory: Inventory) -> str:
 
 
 def spent_in_words(usage: Usage, stored: int) -> str:
-    """Write "Model: 3 calls, …, 2 from the response store"; "" where there was neither."""
+    """Write "Model: 3 calls, …, 2 from the response store", or "" without any calls or stored replies."""
     parts = [usage.in_words] if usage.calls else []
     parts += [f"{stored} from the response store"] if stored else []
     return f"Model: {', '.join(parts)}" if parts else ""
@@ -106,10 +106,10 @@ def spent_in_words(usage: Usage, stored: int) -> str:
 def settled(
     state: State, given: Mapping[str, Any], inventory: Inventory, named_by: str = "--inventory"
 ) -> State:
-    """Decline a run whose answer is not among the choices, and say what else to try where there is no answer.
+    """Decline a run whose answer is not among the choices, and say what else to try without an answer.
 
-    Case and punctuation around a choice do not count. Modules give such a reply as it is: a benchmark may
-    have a rule of its own for it. The advice is in options of the command line.
+    Case and surrounding punctuation are ignored. Modules return replies outside the choices unchanged, since
+    a benchmark may have special rules for them. The advice is in terms of command-line options.
     """
     ended, choices, answer = state.ended, given.get("choices"), state.answer
     if ended is None:
@@ -136,6 +136,6 @@ def settled(
 
 
 def _bare(text: str) -> str:
-    """Return a text without case and punctuation around it; one of punctuation alone as it is."""
+    """Return a text in lower case without surrounding punctuation, unless it is only punctuation."""
     folded = " ".join(text.casefold().split())
     return folded.strip(_AROUND) or folded

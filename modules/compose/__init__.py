@@ -1,4 +1,4 @@
-"""Run something composed as one module: an inventory, or a tool of a server or another project."""
+"""Run an inventory, a server's tool or a tool from another project as a module."""
 
 from chameleon.lazy import tools
 

@@ -35,10 +35,10 @@ class InventoryModule(InnerRun):
 
     description = "Answers with another inventory, on what that takes of this run's input."
     reads = ("input.*",)
-    leaves = ("sources", "reading")  # what an answer rests on
+    leaves = ("sources", "reading")  # the evidence for an answer
 
     def __init__(self, inventory: Any = "tables_offline", at_least: Confidence | None = None) -> None:
-        """`at_least`: the confidence, from 0 to 1, below which its readers decline; theirs by default."""
+        """`at_least`: the confidence, from 0 to 1, below which its readers decline, by default their own."""
         self.inner: Inventory = Inventory.of(inventory)
         if at_least is not None:
             self.inner = self.inner.with_setting("at_least", at_least)
@@ -52,7 +52,7 @@ class InventoryModule(InnerRun):
         self.reads = _reads(self.inner.input_types)  # type: ignore[misc, assignment]
 
     def with_llm(self, llm: Any) -> Self:
-        """Return the module, ready to run with this model or its own. Raises as `LLM.connect` does."""
+        """Return the module, ready to run with this model or its own. Raises the errors of `LLM.connect`."""
         if self.inner.needs_model:
             llm = connected(self.name, asking_of(self), llm)
         bound = copy.copy(self)
@@ -61,7 +61,7 @@ class InventoryModule(InnerRun):
         return bound
 
     def check(self) -> None:
-        """Raise what keeps the inventory from working here."""
+        """Raise an error if anything keeps the inventory from working here."""
         if found := [each for each in self.inner.obstacles() if each.stops]:
             raise all_of(found, self.inner.name)
 
@@ -98,7 +98,7 @@ class InventoryModule(InnerRun):
 
 
 def _model(takes: Mapping[str, str]) -> type[BaseModel]:
-    """Return the arguments: each input that a plan can write, by default the run's own."""
+    """Return the model of the arguments: each input that a plan can write, by default the run's."""
     kinds = {key: _OF_A_PLAN.get(kind.removesuffix("?")) for key, kind in takes.items()}
     fields: dict[str, Any] = {
         f"argument_{place}": (kind | None, Field(None, alias=key, description=f"instead of the run's {key}"))
@@ -109,7 +109,7 @@ def _model(takes: Mapping[str, str]) -> type[BaseModel]:
 
 
 def _reads(takes: Mapping[str, str]) -> Keys:
-    """Return the keys of the input that it takes; those that a plan can write may be missing there."""
+    """Return the input keys that an inventory takes; keys that a plan can write are optional."""
     if not takes:
         return ("input.*",)
     optional = (kind.endswith("?") or kind in _OF_A_PLAN for kind in takes.values())

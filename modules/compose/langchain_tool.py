@@ -60,14 +60,14 @@ class LangChainTool(Module):
         try:
             try:
                 found = await self.tool.ainvoke(named)
-            except NotImplementedError:  # a tool's way to say that it is not async
+            except NotImplementedError:  # how a tool says that it is not async
                 found = await asyncio.to_thread(self.tool.invoke, named)
             return self._held(found)
         except Exception as problem:
             raise self._told(problem) from problem
 
     def _told(self, problem: Exception) -> Exception:
-        """Return what a model is told of, where the tool means it to be."""
+        """Return an error that the model may see if the tool raised it on purpose, else the same error."""
         from langchain_core.tools import ToolException
 
         if isinstance(problem, ToolException):
@@ -79,7 +79,7 @@ class LangChainTool(Module):
         return problem
 
     def _held(self, output: Any) -> Any:
-        """Return the output as a run holds it: content blocks of a message as text, or else as JSON."""
+        """Convert the output to a value for the run: content blocks of a message become text or JSON."""
         if type(output).__name__ == "Command" and type(output).__module__.startswith("langgraph."):
             raise ModuleError(
                 f"{self.name} returns a Command, which changes the state of a LangGraph",
@@ -96,7 +96,7 @@ class LangChainTool(Module):
 
     @property
     def _is_async(self) -> bool:
-        """Tell whether the tool has a coroutine of its own."""
+        """Return whether the tool implements a coroutine."""
         if hasattr(self.tool, "coroutine"):
             return self.tool.coroutine is not None
         from langchain_core.tools import BaseTool

@@ -1,4 +1,4 @@
-"""The tools of a server of the Model Context Protocol: `modules: {files: {mcp: {command: [...]}}}`."""
+"""The tools of a Model Context Protocol server: `modules: {files: {mcp: {command: [...]}}}`."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ _MAX_DESCRIPTION_CHARS = 2_000
 
 
 class McpServer(Toolkit):
-    """Brings the tools of a server, or those that `tools` names, as modules.
+    """Provides all tools of a server, or only `tools`, as modules.
 
-    Their names are the server's, after `prefix`. Each asks for approval, unless `allow` names it, and then
-    too where the server says that it destroys. `deny` leaves tools out; `max_runs` says how often a run may
-    call one, by name. `listed` are the tools as a log has them; the server is asked otherwise.
+    Their names are the server's names after `prefix`. A tool asks for approval unless `allow` names it, and
+    always if the server calls it destructive. `deny` leaves tools out, and `max_runs` limits how often a run
+    may call each, by name. `listed` has the tools recorded in a log; otherwise the server is asked.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class McpServer(Toolkit):
         self.max_runs: Mapping[str, int] | int | None = max_runs
 
     def modules(self) -> Mapping[str, Module]:
-        """Return the tools by name. Raises `ServerFailed`, and `InventoryError` for one that is not there."""
+        """Return the tools by name. Raises `ServerFailed`, and `InventoryError` for an unknown tool."""
         server, is_recorded = connection(self.spec, self.folder), self.listed is not None
         tools = self.listed if is_recorded else server.tools()
         listed = {str(each.get("name")): each for each in tools}
@@ -66,7 +66,7 @@ class McpServer(Toolkit):
         def meant(key: str, names: Iterable[str]) -> list[str]:
             resolved = [name if name in listed else written.get(name, name) for name in names]
             unknown = [name for name in resolved if name not in listed]
-            if unknown and not is_recorded:  # a log has those alone that were taken
+            if unknown and not is_recorded:  # a log has only the tools that were used
                 what = f"{key} has {unknown[0]!r}, and the server has no such tool"
                 raise InventoryError(what, hint=nearest(unknown[0], [*listed]))
             return [name for name in resolved if name in listed]
@@ -143,9 +143,9 @@ class McpTool(Module):
         )
 
     async def run(self, state: State, /, **args: Any) -> Any:
-        """Call the tool. Raises `StepRejected` where it failed, `ServerFailed` where there is no answer.
+        """Call the tool. Raises `StepRejected` if it fails, and `ServerFailed` if the server does not answer.
 
-        A secret of the environment never leaves: neither to the server, nor from its reply into the log.
+        Secrets of the environment never leak, neither to the server nor from its reply into the log.
         """
         server = connection(self.spec, self.folder)
         secrets, name = server.secrets, str(self.listed["name"])
@@ -162,7 +162,7 @@ class McpTool(Module):
 
 
 def _as_identifier(name: str) -> str:
-    """Write a name as plans can, and with a number of its own where it has letters that are not Latin."""
+    """Turn a name into an identifier for plans, with a unique number if it has letters that are not Latin."""
     written = _NO_NAME.sub("_", name)
     if written.strip("_") and not _NOT_LATIN.search(name):
         return written
@@ -170,12 +170,12 @@ def _as_identifier(name: str) -> str:
 
 
 def _sent(value: Any) -> Any:
-    """Return a table as its header, rows and caption, and a path as its text."""
+    """Encode a table as its header, rows and caption, and a path as text."""
     return value.to_json() if hasattr(value, "to_json") else str(value)
 
 
 def _kept_of(own: str, listed: Mapping[str, Any], secrets: Sequence[str]) -> dict[str, Any]:
-    """Return what is kept of a listing: bounded, harmless, without secrets. Raises as `usable_schema`."""
+    """Return a listing, short, harmless and without secrets. Raises the errors of `usable_schema`."""
     text = one_line(harmless(str(listed.get("description") or "")), _MAX_DESCRIPTION_CHARS)
     kept: dict[str, Any] = {"name": str(listed["name"]), "description": text}
     kept["inputSchema"] = usable_schema(own, listed.get("inputSchema") or {"type": "object"})
@@ -190,10 +190,10 @@ def _kept_of(own: str, listed: Mapping[str, Any], secrets: Sequence[str]) -> dic
 
 
 def _returns(schema: Any) -> str:
-    """Write what a tool returns by its schema, or "" if that says nothing."""
+    """Describe a tool's output from its schema, or return "" if the schema says nothing."""
     try:
         parts = schema["properties"]
         text = type_writer(schema)(parts["result"] if parts.keys() == {"result"} else schema)
-    except Exception:  # a stranger's schema may have any form, and this is a help alone
+    except Exception:  # a server's schema may have any form, and this only helps
         return ""
     return "" if text in ("any", "object") else one_line(harmless(text), _MAX_DESCRIPTION_CHARS)

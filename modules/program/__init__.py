@@ -1,4 +1,4 @@
-"""Answer by a program or in words, step by step (Chameleon; program of thought; chain of thought)."""
+"""Answer with a program or with step-by-step reasoning (Chameleon; program of thought; chain of thought)."""
 
 from chameleon.lazy import tools
 

@@ -55,10 +55,10 @@ class AnswerGenerator(Module):
     ) -> None:
         """Take settings, all optional.
 
-        - `unmatched`: what is given where a solution states an answer that is none of the choices: the
-          statement, or the option most like it, as in Chameleon's appendix A.2, where one is.
-        - `checked`: whether an answer in words has to be a cell, and the question one that asks for nothing
-          that is computed. Else `on_error` of the inventory may plan a program, once; then the run declines.
+        - `unmatched`: the answer to give if the solution states one that does not match any choice: the
+          statement, or the most similar option if any (Chameleon, appendix A.2).
+        - `checked`: whether an answer in words must be a cell, to a question that asks for no computation.
+          If not, the inventory's `on_error` may plan a program, once; then the run declines.
         """
         self.unmatched, self.checked = unmatched, checked
 
@@ -73,7 +73,7 @@ class AnswerGenerator(Module):
         return said
 
     def _said(self, state: State, choices: Sequence[str]) -> Any:
-        """Return what the solution says. Raises `Declined` where that is that there is no answer."""
+        """Return the solution's answer. Raises `Declined` if that is "unknown"."""
         solution = state.cache["solution"]
         if choices and (choice := chosen(solution, choices)) is not None:
             return choice
@@ -87,7 +87,7 @@ class AnswerGenerator(Module):
 
 
 def tidy(value: Any) -> Any:
-    """Drop the noise of binary floating point: 1.6000000000000001 is 1.6, and 18.0 is 18."""
+    """Drop the noise of binary floating point: 1.6000000000000001 becomes 1.6, and 18.0 becomes 18."""
     if isinstance(value, float):
         rounded = float(f"{value:.12g}")
         return int(rounded) if rounded.is_integer() and abs(rounded) < 1e15 else rounded
@@ -95,11 +95,11 @@ def tidy(value: Any) -> Any:
 
 
 def chosen(solution: str, choices: Sequence[str]) -> str | None:
-    """Return the choice that a solution comes to; None where it comes to none, or to several.
+    """Return the choice that a solution settles on, or None if it names none or several.
 
-    It is the one that the last statement of an answer begins with, in as many lines and sentences as the
-    choice has, or the only one that occurs in the statement's line; else that of a statement before it.
-    Where nothing is stated, it is the choice whose letter is the last line, or the only one that occurs.
+    Statements of an answer are tried from the last one back: the choice that the statement begins with (the
+    full text, its first line or first sentence), or else the only choice in the statement's first line.
+    Without any statement, it is the choice whose letter is the last line, or the only one mentioned.
     """
     said = statements(solution)
     for statement in said:
@@ -113,13 +113,13 @@ def chosen(solution: str, choices: Sequence[str]) -> str | None:
 
 
 def as_choice(answer: Any, choices: Sequence[str]) -> Any:
-    """Return the choice that the answer stands for; the answer itself when it stands for none.
+    """Return the choice that the answer means, or the answer itself if it matches none.
 
-    Case, spaces, line breaks, "$", stars and how a prompt writes tags do not matter, unless two choices
-    differ in nothing else; numbers are compared as numbers ("1/2" is 0.5); of a list, the only element that
-    is a choice counts; a text that begins with a choice names it where that ends there or goes on with a mark
-    or a reason ("Thursday, since …"), not with another one ("Thursday or Friday"); so does a letter by itself
-    ("(B)", "B because …").
+    Case, spaces, line breaks, "$", stars and the way prompts write tags are ignored, unless two choices
+    differ in nothing else. Numbers are compared as numbers ("1/2" is 0.5). In a list, the only element that
+    is a choice counts. A text that begins with a choice means that choice if it ends there or continues with
+    punctuation or a reason ("Thursday, since …"), but not with another choice ("Thursday or Friday"). The
+    same is true of a single letter ("(B)", "B because …").
     """
     if not choices:
         return answer
@@ -148,15 +148,15 @@ def as_choice(answer: Any, choices: Sequence[str]) -> Any:
     index = ord(lettered[1].upper()) - ord("A") if lettered else len(choices)
     if index >= len(choices):
         return answer
-    # "A dog" is no letter, unless it is followed by the choice that it stands for: "A Thursday".
+    # The "A" of "A dog" is not a letter, unless the text of that choice follows: "A Thursday".
     named = _form(bare[1:]).startswith(_form(choices[index]))
     return answer if _ARTICLE.match(bare) and not named else choices[index]
 
 
 def mentioned(text: str, choices: Sequence[str]) -> str | None:
-    """Return the only choice that occurs in the text as a whole phrase; None for none or several.
+    """Return the only choice that occurs in the text as a whole phrase, or None for none or several.
 
-    A choice inside a longer one does not count, nor does a sentence that denies something.
+    Choices inside longer ones and sentences with a negation do not count.
     """
     forms = {form: choice for choice in reversed(choices) if len(form := _form(choice)) > 1 or form.isdigit()}
     longest_first = sorted(forms, key=len, reverse=True)
@@ -171,12 +171,12 @@ def mentioned(text: str, choices: Sequence[str]) -> str | None:
 
 
 def _begins(form: str, choice: str) -> bool:
-    """Return whether a text begins with a choice, both as `_form` writes them, that ends a word there."""
+    """Return whether a text begins with a choice that ends at a word boundary; both come from `_form`."""
     return bool(choice) and form.startswith(choice) and not _GOES_ON.match(form, len(choice))
 
 
 def _ends_there(rest: str, choices: Sequence[str]) -> bool:
-    """Return whether what follows a choice leaves it the answer: a mark or a reason, and no other choice."""
+    """Return whether the rest after a choice is only punctuation or a reason, without another choice."""
     if rest.strip() and (_JOINED.match(rest) or not _REASON.match(rest)):
         return False
     after = rest.lstrip(" ,;:/&()–—-")
@@ -184,7 +184,7 @@ def _ends_there(rest: str, choices: Sequence[str]) -> bool:
 
 
 def _nearest(said: str, choices: Sequence[str]) -> str:
-    """Return, of choices that differ in case or signs alone, the one that is written so, or the first."""
+    """Return the choice spelled exactly like the answer, or the first: they differ only in case or signs."""
     folded = " ".join(said.split())
     return next((each for each in choices if folded.startswith(" ".join(each.split()))), choices[0])
 

@@ -1,4 +1,4 @@
-"""Why a program that works may still be a guess: what it copies, looks for, leaves out, or comes to."""
+"""Find signs that a working program guessed: in the values it copies, searches for, omits or returns."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _SEARCHING = ("contains", "startswith", "endswith", "isin", "eq")
 _DIGITS = re.compile(r"\d[\d,]*(?:\.\d+)?")
 _OWN_NUMBERS = frozenset([*range(32), 52, 60, 100, 360, 365, 366, 1_000, 1_000_000, 0.5, 0.01])
 _CHOOSING = ("max", "min", "sorted", "sum", "len", "round", "str")
-_MOST_COPIED = 60  # cells of a table of which programs may hold the values
+_MOST_COPIED = 60  # cells; programs may copy the values of a table up to this size
 _FEWEST_COPIED, _MOST_CELLS, _TINY = 4, 20_000, 0.001
 
 
 def doubt(program: ast.Module, value: Any, state: State) -> str:
-    """Say why a program that works may have guessed `value`; "" where nothing speaks for it."""
+    """Say why a working program may have guessed `value`, or return "" if nothing suggests that."""
     choices, question, tables = state.input.get("choices") or (), state.input["question"], state.tables
     table = _side_by_side(tables) if len(tables) > 1 else state.table
     if choices and as_choice(value, choices) not in choices:
@@ -49,7 +49,7 @@ def doubt(program: ast.Module, value: Any, state: State) -> str:
 
 
 def _side_by_side(tables: Sequence[Table]) -> Table:
-    """Return a table with all columns and, below each other, all rows of several: what a program may read."""
+    """Combine several tables into one, with all columns and all rows, as data that a program may read."""
     header = [name for table in tables for name in table.header]
     rows, before = list[Sequence[str]](), 0
     for table in tables:
@@ -60,18 +60,18 @@ def _side_by_side(tables: Sequence[Table]) -> Table:
 
 
 def may_copy(table: Table) -> bool:
-    """Tell whether a table is so short that a program may hold its values."""
+    """Return whether a table is short enough for a program to copy its values."""
     return table.cells <= _MOST_COPIED
 
 
 def header_is_row(table: Table) -> bool:
-    """Tell whether the header may be a row that was taken for it: there is an amount in it."""
+    """Return whether the header may really be a row of data, since it contains an amount."""
     return any(read_amount(cell) for cell in table.header)
 
 
 @dataclass(frozen=True)
 class Suspect:
-    """A program over a table, the question that it answers, and all that was `told` beside the table."""
+    """A program over a table, the question it answers, and the other texts it was written from (`told`)."""
 
     program: ast.Module
     table: Table
@@ -80,7 +80,7 @@ class Suspect:
 
     @property
     def used(self) -> set[str]:
-        """Return ans and the names that it is worked out of."""
+        """Return ans and the names it is computed from."""
         names = {"ans"}
         for statement in reversed(self.program.body):
             named = {each.id for each in ast.walk(statement) if isinstance(each, ast.Name)}
@@ -88,7 +88,7 @@ class Suspect:
         return names
 
     def rests_on_nothing(self, value: Any, *, has_choices: bool) -> str:
-        """Say why ans does not follow from the data, worked out of the table or of values copied from it."""
+        """Say why ans does not follow from the data: from the table or from values copied from it."""
         used = self.used
         nodes = [[*ast.walk(statement)] for statement in self.program.body]
         on_the_way = [n for each in nodes if any(getattr(n, "id", "") in used for n in each) for n in each]
@@ -112,18 +112,18 @@ class Suspect:
 
     @property
     def rows(self) -> list[tuple[str, ...]]:
-        """Return the rows, and before them the header where it may be one."""
+        """Return the rows, preceded by the header if it may be one of them."""
         return [*([self.table.header] if header_is_row(self.table) else []), *self.table.rows]
 
     @property
     def known(self) -> set[float]:
-        """Return the numbers of the table, and of what was told beside it."""
+        """Return the numbers in the table and in the other texts."""
         texts = (self.told, *self.table.header, *chain(*self.rows))
         return {number for text in texts for number in _numbers(text)}
 
     @property
     def miscopies(self) -> str:
-        """Say which number stands nowhere, or in no row that its name or key, or else the question, names."""
+        """Report a number that is nowhere in the data, or not in the rows its name or the question means."""
         known, phrase, asked = self.known, _phrase(self.told), {*_figures(self.told)}
         asked |= {share for n in asked for share in (n / 100, 1 + n / 100, 1 - n / 100)}
         often = Counter(word for row in self.rows for word in {*_words(" ".join(row))})
@@ -149,7 +149,7 @@ class Suspect:
         return ""
 
     def numbers_of(self, name: str) -> set[float]:
-        """Return the numbers of the rows that have all words of a name in the program: `red_boots`."""
+        """Return the numbers in rows with all words of a name in the program, such as `red_boots`."""
         words, texts = {*_words(name)}, [" ".join(row) for row in self.rows]
         return {number for text in texts if words <= {*_words(text)} for number in _numbers(text)}
 
@@ -159,13 +159,13 @@ class Suspect:
         return [[n for cell in each for n in [*_figures(cell)][:1]] for each in zip(*self.rows, strict=True)]
 
     def is_a_column(self, node: ast.AST) -> bool:
-        """Tell whether a list has all numbers of a column."""
+        """Return whether a list has all numbers of a column."""
         copied = _copied(node)
         return len(copied) >= _FEWEST_COPIED and sorted(copied) in map(sorted, self.figures)
 
     @property
     def omits(self) -> str:
-        """Say of which column a list has most numbers, and not all."""
+        """Report a list that has most numbers of a column, but not all."""
         for node in ast.walk(self.program):
             copied = _copied(node)
             is_whole = len(copied) < _FEWEST_COPIED or self.is_a_column(node)
@@ -177,9 +177,9 @@ class Suspect:
 
     @property
     def looks_for_nothing(self) -> str:
-        """Say which text a column is compared with that is none of its cells, or no name of the question."""
+        """Report a compared text that is not a cell of the column, or a name that the question lacks."""
         columns, asked = dict[str, list[str]](), _stems(self.told)
-        for column in self.table.columns:  # several tables may have one of the same name
+        for column in self.table.columns:  # several tables may share a column name
             columns.setdefault(column.name, []).extend(column.cells)
         nodes = list(ast.walk(self.program))
         tables = {
@@ -203,9 +203,9 @@ class Suspect:
 
     @property
     def leaves_out(self) -> str:
-        """Say which cell the question names and the program does not: a condition that it leaves out."""
+        """Report a cell that the question names and the program does not: a condition left out."""
         code, phrase = _stems(ast.unparse(self.program)), _phrase(self.question)
-        reads = not code.isdisjoint(_OF_TABLE)  # what it copies is looked at by itself
+        reads = not code.isdisjoint(_OF_TABLE)  # copied values are checked separately
         texts = [each for each in self.table.columns if reads and each.meaning.kind == "text"]
         named = {_phrase(cell): cell for each in texts for cell in each.cells if _is_named(cell, phrase)}
         for form, cell in named.items():
@@ -215,7 +215,7 @@ class Suspect:
         return ""
 
     def invents(self, value: Any) -> str:
-        """Say which word of a result stands nowhere in the table, nor in the question."""
+        """Report a word of the result that is in neither the table nor the question."""
         held = {*_words(" ".join([self.question, *self.table.header, *chain(*self.table.rows)]))}
         for each in value if isinstance(value, list | tuple) else [value]:
             for word in _words(each) if isinstance(each, str) else ():

@@ -1,4 +1,4 @@
-"""Python as a tool: a planner's model computes over the whole tables, and sees what comes back."""
+"""Python as a tool: the planner's model computes over whole tables and sees the output."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Python(Module):
         self.timeout = timeout
 
     def run(self, state: State, *, code: Annotated[str, _NOTE]) -> str:
-        """Return what the program shows. Raises `StepRejected` for one that fails, or shows nothing."""
+        """Return the program's output. Raises `StepRejected` if it fails or prints nothing."""
         program = _showing(without_loading(code) if state.tables else code)
         inputs = program_inputs(program, state.tables)
         if isinstance(text := state.input.get("text"), str):
@@ -45,7 +45,7 @@ class Python(Module):
 
 
 def _showing(code: str) -> str:
-    """Return the program so that it prints the value of its last line, as a notebook does."""
+    """Make the program print the value of its last line, as a notebook does."""
     try:
         last = ast.parse(code).body[-1]
     except (SyntaxError, ValueError, IndexError, RecursionError, MemoryError):

@@ -47,20 +47,20 @@ class ProgramGenerator(LLMModule):
     uses = ("model", "sandbox")
 
     def slots(self, state: State) -> dict[str, Any]:
-        """Add `pandas`, where programs can import it, and `short`, where one may copy its values."""
+        """Add `pandas` if programs can import it, and `short` if they may copy the table's values."""
         redo, table = state.step.redo if state.step else None, state.table
         copies = table is None or (may_copy(table) and (not redo or header_is_row(table)))
         copies = copies and not state.input.get("tables")
         return super().slots(state) | {"pandas": "pandas" in importable() or None, "short": copies or None}
 
     def _starts_over(self, state: State) -> bool:
-        """Return whether the first program copied values and the second reads the table, by its header."""
+        """Return whether the second attempt must read the table, after a first that could copy values."""
         redo, table = state.step.redo if state.step else None, state.table
         is_second = redo is not None and redo.attempt == 1 and "short?" in self._template.slots
         return is_second and table is not None and may_copy(table) and not header_is_row(table)
 
     def parse(self, text: str) -> str:
-        """Return the program. Raises `StepRejected` for one that sets a name to 4,200: a pair, for Python."""
+        """Return the program. Raises `StepRejected` if it sets a name to 4,200: a pair in Python."""
         program = program_in(text)
         lines = program.encode("utf-8", "surrogatepass").split(b"\n")  # `ast` counts bytes
         for each in ast.walk(parsed(program)):
@@ -82,14 +82,14 @@ class ProgramGenerator(LLMModule):
 
 
 def naming_choices(program: str, choices: Sequence[str]) -> str:
-    """Return the program with choices in quotes that stand in it as names (`ans = surplus`), or alone."""
+    """Quote choices that the program uses as names (`ans = surplus`), or that are the whole program."""
     of_name = {choice.casefold(): choice for choice in choices}
     if (alone := of_name.get(program.strip(" \n.`*\"'").casefold())) is not None:
         return f"ans = {alone!r}"
     nodes = list(ast.walk(parsed(program)))
     names = [each for each in nodes if isinstance(each, ast.Name)]
     known = {each.id for each in names if not isinstance(each.ctx, ast.Load)} | {*vars(builtins), *_GIVEN}
-    for node in nodes:  # what is imported, defined, or a parameter
+    for node in nodes:  # imports, definitions and parameters
         known |= {str(getattr(node, key, "")) for key in ("name", "asname", "arg")}
     free = [each for each in names if each.id not in known and each.id.casefold() in of_name]
     places = [(each.lineno, each.col_offset, each.end_col_offset or 0) for each in free]
@@ -98,9 +98,9 @@ def naming_choices(program: str, choices: Sequence[str]) -> str:
 
 
 def program_in(text: str, is_one: Callable[[str], object] | None = None) -> str:
-    """Return the program in a reply: of its fenced blocks the last that `is_one`, else the last, else all.
+    """Return the program in a reply: the last fenced block that `is_one`, else the last block, else all.
 
-    By default those are programs that set `ans`. Raises `StepRejected` for none.
+    By default, `is_one` accepts programs that set `ans`. Raises `StepRejected` for an empty reply.
     """
     blocks = blocks_in(text)
     good = [block for block in blocks if (is_one or _sets_ans)(block)] if len(blocks) > 1 else blocks
@@ -111,9 +111,9 @@ def program_in(text: str, is_one: Callable[[str], object] | None = None) -> str:
 
 
 def blocks_in(text: str) -> list[str]:
-    """Return what stands between fences, at the end perhaps without one.
+    """Return the code between fences; the last block may lack its closing fence.
 
-    A fence that is the only one may also close what stands above it.
+    A single fence may also close the code above it.
     """
     text = text.replace("\r\n", "\n")
     blocks = list(_BLOCK.finditer(text))
@@ -141,13 +141,13 @@ class ProgramVerifier(Module):
     def __init__(self, timeout: float | None = None, strict: bool = False, cites: bool = False) -> None:
         """`timeout`: seconds for one program, by default the sandbox's 2 (1 in the published runs).
 
-        - `strict`: whether a program is written anew that may have guessed: see `doubts`.
-        - `cites`: whether the tables, rows and columns are noted that a good one reads: see `table_sources`.
+        - `strict`: whether to rewrite a program that may have guessed, see `doubts`.
+        - `cites`: whether to record the tables, rows and columns that a good one reads, see `table_sources`.
         """
         self.timeout, self.strict, self.cites = timeout, strict, cites
 
     def run(self, state: State) -> dict[str, Any]:
-        """Return the verdict with the `value`, and the `digest` of what was run: it need not run again."""
+        """Return the verdict, the `value`, and a `digest` that spares running the program again."""
         result = run_code(state.cache["program"], state.tables, self.timeout)
         if why := self.fault(result):
             raise StepRejected(why)
@@ -164,7 +164,7 @@ class ProgramVerifier(Module):
         return {"verified": verified} | ({"sources": output["sources"]} if "sources" in output else {})
 
     def fault(self, result: ExecResult) -> str:
-        """Return why a program has to be written anew, by what it came to; "" where it will do."""
+        """Return why the result means the program must be rewritten, or "" if it is good."""
         if fault := fault_of(result):
             return fault
         return "the program sets ans to nothing" if result.value in (None, "", [], {}) else ""
@@ -178,7 +178,7 @@ class ProgramExecutor(Module):
     uses = ("sandbox",)
 
     def __init__(self, timeout: float | None = None) -> None:
-        """`timeout`: as for `program_verifier`."""
+        """`timeout`: same as for `program_verifier`."""
         self.timeout = timeout
 
     def run(self, state: State) -> Any:
@@ -186,9 +186,9 @@ class ProgramExecutor(Module):
 
 
 def result_of(state: State, timeout: float | None = None) -> Any:
-    """Return what `cache.program` sets `ans` to, as it was verified or run now.
+    """Return the value that `cache.program` gives `ans`: the verified one, or from a run now.
 
-    Raises `ModuleError` where it fails.
+    Raises `ModuleError` if the program fails.
     """
     verified = state.cache.get("verified")
     if isinstance(verified, Mapping) and verified.get("digest") == _digest(state, timeout):
@@ -200,16 +200,16 @@ def result_of(state: State, timeout: float | None = None) -> Any:
 
 
 def fault_of(result: ExecResult) -> str:
-    """Say that a program failed, or came to NaN or an infinite number, alone or not; "" for all else."""
+    """Say that a program failed, or that its result is or contains NaN or infinity; "" otherwise."""
     if result.status != "ok":
         return f"the program does not work: {in_words(result)}"
-    values = result.value if isinstance(result.value, list) else [result.value]  # JSON has them as texts
+    values = result.value if isinstance(result.value, list) else [result.value]  # NaN is a text in JSON
     is_none = any(isinstance(each, str) and each in _NO_FIGURES for each in values)
     return f"the program sets ans to {result.value}, which is no real number" if is_none else ""
 
 
 def _as_written(value: Any, tables: Sequence[Table]) -> Any:
-    """Return a date of the tables as it is written there: programs see 2024-12-25 for "25/12/2024"."""
+    """Return a date as the tables write it: programs see 2024-12-25 for "25/12/2024"."""
     if not isinstance(value, str) or not _DATE.match(value):
         return [_as_written(each, tables) for each in value] if isinstance(value, list) else value
     forms = {value, value.replace("T", " "), value[:10] if value.endswith("00:00:00") else value}
@@ -220,14 +220,14 @@ def _as_written(value: Any, tables: Sequence[Table]) -> Any:
 
 
 def run_code(program: str, tables: Sequence[Table], timeout: float | None = None) -> ExecResult:
-    """Run a program in the sandbox; it sees what `program_inputs` tells."""
+    """Run a program in the sandbox with the data of `program_inputs`."""
     return shared_sandbox().run(program, program_inputs(program, tables), timeout=timeout)
 
 
 def program_inputs(program: str, tables: Sequence[Table]) -> dict[str, Any]:
-    """Return what a program sees of the tables: the first as `table` and `df`, with `pd` and `np`.
+    """Return the tables as a program sees them: the first as `table` and `df`, with `pd` and `np`.
 
-    Where there are several, `tables` has all by their names: see `named_tables`.
+    If there are several, `tables` has all of them by name, see `named_tables`.
     """
     if not tables or not _NAMES_TABLE.search(program):
         return {}
@@ -236,14 +236,14 @@ def program_inputs(program: str, tables: Sequence[Table]) -> dict[str, Any]:
 
 
 def _digest(state: State, timeout: float | None) -> str:
-    """Return the digest of a program with all that its result rests on."""
+    """Return the digest of a program and everything its result depends on."""
     program = state.cache["program"]
     told = json.dumps([program, program_inputs(program, state.tables), timeout])
     return hashlib.sha256(told.encode()).hexdigest()[:16]
 
 
 def in_words(result: ExecResult) -> str:
-    """Say what happened to a program that gave no answer, in a sentence's end."""
+    """Describe what happened to a program without an answer, to end a sentence with."""
     line = f" in line {result.line}" if result.line else ""
     told = f"{result.error_type}{line}: {result.message}" if result.error_type else result.message
     return told or {"no_answer": "it does not set ans"}.get(result.status, result.status.replace("_", " "))
@@ -256,14 +256,14 @@ class TableAnswer(Module):
     writes = ("cache.answer",)
 
     def __init__(self, form: Form = "items") -> None:
-        """`form`: what the answer is, as for `table_query`."""
+        """`form`: the form of the answer, as for `table_query`."""
         self.form: Form = form
 
     def run(self, state: State) -> Answer:
-        """Return the result in the form of an answer, see `as_answer`.
+        """Convert the result to an answer, see `as_answer`.
 
-        Raises `ModuleError` for a value that has no such form, such as a mapping or an empty list, and
-        `StepRejected` for what is no verdict.
+        Raises `ModuleError` for a value that cannot be one, such as a mapping or an empty list, and
+        `StepRejected` for one that is not a verdict.
         """
         value = state.cache["program_result"]
         values = list(value) if isinstance(value, list | tuple) else [value]
@@ -275,13 +275,13 @@ class TableAnswer(Module):
 
 
 def as_answer(values: Sequence[Any], form: Form) -> Answer:
-    """Return the values that a program or query came to as an answer.
+    """Convert the result of a program or query to an answer.
 
-    - "items": a text for each, None left out; 3.0 is "3", True "yes";
+    - "items": a text for each value, without None; 3.0 is "3", True is "yes";
     - "verdict": "yes" or "no", see `truth_of`;
-    - "text": the items with commas between them.
+    - "text": the items, separated by commas.
 
-    Raises `StepRejected` when nothing is left, or when the values are no verdict.
+    Raises `StepRejected` if nothing is left, or if the values are not a verdict.
     """
     if form == "verdict":
         truth = truth_of(values)
@@ -296,10 +296,10 @@ def as_answer(values: Sequence[Any], form: Form) -> Answer:
 
 
 def truth_of(values: Sequence[Any]) -> bool | None:
-    """Return whether a result says that a statement is true; None when it is no verdict.
+    """Return whether a result says that a statement is true, or None if it is not a verdict.
 
-    1 and "yes" are true, 0 and "no" false, and so is a result without rows or a NULL: nothing in the table
-    bears the statement out. Several equal verdicts are one; any other number or text is none.
+    1 and "yes" are true, 0 and "no" false. An empty result or a NULL is false too, since nothing in the table
+    supports the statement. Several equal verdicts count as one; other numbers and texts are not verdicts.
     """
     words = {"none" if each is None else str(tidy(each)).strip().lower() for each in values} or {"none"}
     if words.issubset(_TRUE):

@@ -1,4 +1,4 @@
-"""Programs as text: read as a tree, and changed at a place."""
+"""Parse the text of a program and edit it in place."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _LOADS = re.compile(r"\bread_(?:csv|excel|html|table|json|clipboard)\(")
 
 
 def parsed(program: str) -> ast.Module:
-    """Return a Python program as a tree; an empty one where it is none."""
+    """Parse a Python program; the tree is empty if it cannot be parsed."""
     try:
         return ast.parse(program)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -17,7 +17,7 @@ def parsed(program: str) -> ast.Module:
 
 
 def changed(program: str, *changes: tuple[int, int, int, str]) -> str:
-    """Return a program with texts put in at a line and column, in place of what is there up to another."""
+    """Replace parts of a program. A change is a line, its first and last column, and the new text."""
     lines = program.encode("utf-8", "surrogatepass").split(b"\n")  # `ast` counts bytes
     for number, begin, end, text in sorted(changes, reverse=True):
         line = lines[number - 1]
@@ -26,7 +26,7 @@ def changed(program: str, *changes: tuple[int, int, int, str]) -> str:
 
 
 def without_loading(program: str) -> str:
-    """Return the program without what loads `df` from a file or page: it is there, and no file is."""
+    """Remove the statements that load `df` from a file or page: `df` is there already, and no file is."""
     lines = program.split("\n")
     for each in reversed(parsed(program).body):
         named = isinstance(each, ast.Assign) and ast.unparse(each.targets[0]) == "df"

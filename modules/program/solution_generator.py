@@ -36,14 +36,14 @@ _ASKS_NUMBER = re.compile(
     r"|\b(?:total|sum|median|mean|average|difference|percent|number|mode|range)\b"
 )
 _LONGEST_SENTENCE = 400  # characters
-_MOST_STATEMENTS = 20  # a model in a loop says the same thousands of times
+_MOST_STATEMENTS = 20  # a model in a loop repeats itself thousands of times
 _ABBREVIATIONS = frozenset(["mr", "mrs", "ms", "dr", "prof", "st", "no", "vs", "jr", "sr", "mt", "ft"])
 
 GIVEN = (
     "input.question, input.table?, input.tables?, input.text?, input.choices?, input.unit?, "
     "cache.knowledge?, cache.table_description?"
 )
-"""What a solution and a program are written from."""
+"""The keys that solutions and programs are written from."""
 
 
 class SolutionGenerator(LLMModule):
@@ -65,11 +65,11 @@ class SolutionGenerator(LLMModule):
     ) -> None:
         """Take settings, all optional.
 
-        - `sees`: whether the image goes along; auto: where the model is known to take pictures. The prompt
-          has it in its slot `sees`.
-        - `max_side`: of the image that is sent, its longer side in pixels.
-        - `last_sentence`: whether a last attempt that states no answer may be a cell of the table, or end in
-          a sentence with one number ("The median is 8.") where a question asks for one.
+        - `sees`: whether to send the image; "auto" sends it if the model is known to take pictures. The
+          prompt's slot `sees` has the result.
+        - `max_side`: the longer side of the sent image, in pixels.
+        - `last_sentence`: whether the last attempt, if it states no answer, may be a cell of the table or
+          end in a sentence with one number ("The median is 8."), if the question asks for one.
         """
         self.sees, self.max_side, self.last_sentence = sees, max_side, last_sentence
 
@@ -91,12 +91,12 @@ class SolutionGenerator(LLMModule):
         return with_picture(messages, picture, self.max_side)
 
     def _picture(self, state: State) -> str | None:
-        """Return the path of the image that goes along, if one does."""
+        """Return the path of the image to send, if any."""
         known = self.sees == "auto" and self._llm is not None and self._llm.sees
         return state.input.get("image") if known or self.sees == "image" else None
 
     def salvage(self, text: str, state: State, *, is_cut: bool) -> str | None:
-        """Return the text where its choices may be found in it; with `last_sentence` see there."""
+        """Return the text if the answer may still be found in it: a choice, or see `last_sentence`."""
         if state.input.get("choices"):
             return text or None
         said = unwrapped(text)
@@ -113,7 +113,7 @@ class SolutionGenerator(LLMModule):
 
 
 def solution_in(text: str, state: State) -> str:
-    """Return the solution. Raises `StepRejected` for one that states nothing, not even a letter."""
+    """Return the solution. Raises `StepRejected` if it states no answer, not even a letter."""
     said = stated_answer(text)
     if said is None and lone_letter(text, state.input.get("choices") or ()) is None:
         raise StepRejected('the solution does not say "The answer is …"')
@@ -124,24 +124,24 @@ def solution_in(text: str, state: State) -> str:
 
 
 def statements(solution: str) -> list[str]:
-    r"""Return what follows each of the last statements of an answer, to the end; the last one first.
+    r"""Return the text after each of the last statements of an answer, the last statement first.
 
-    A statement is "The answer is …" (or "The correct answer is …"); where there is none, a line that begins
-    with "Answer:"; where there is none, what stands in \boxed{…}. The last counts before those above it,
-    since a model that corrects itself does so at the end; the published code takes the first.
+    A statement is "The answer is …" (or "The correct answer is …"), else a line that begins with "Answer:",
+    else the content of \boxed{…}. The last one comes first because models correct themselves at the end; the
+    published code takes the first.
     """
     plain = _TEXT_IN_FORMULA.sub(r"\1", solution)
     unboxed = _BOXED.sub(r"\1", plain)
     for statement in (_STATED, _LABELLED):
         if last := deque((found.end() for found in statement.finditer(unboxed)), _MOST_STATEMENTS):
             said = (unboxed[end:].strip() for end in reversed(last))
-            return [part for part in said if re.search(r"\w", _first(part))]  # "…" of our own fault has none
+            return [part for part in said if re.search(r"\w", _first(part))]  # not the "…" of our messages
     boxes = deque(_BOXED.finditer(plain), _MOST_STATEMENTS)
     return [part for found in reversed(boxes) if (part := found[1].strip())]
 
 
 def concluded(solution: str) -> str | None:
-    """Return what a solution that states nothing ends with: "8" of "The median is 8."; None for all else."""
+    """Return the number in the last sentence of a solution, such as "8" in "The median is 8.", or None."""
     sentence = _SENTENCES.split(solution.strip()[-_LONGEST_SENTENCE:])[-1]
     found = _CONCLUDED.fullmatch(sentence)
     is_sure = found is not None and len(_DIGITS.findall(sentence)) == 1 and not _DENIAL.search(sentence)
@@ -149,13 +149,13 @@ def concluded(solution: str) -> str | None:
 
 
 def is_a_cell(text: str, table: Table | None) -> bool:
-    """Tell whether a text is a cell of the table, in any case."""
+    """Return whether a text is a cell of the table, ignoring case."""
     form = text.strip().casefold()
     return table is not None and any(cell.strip().casefold() == form for row in table.rows for cell in row)
 
 
 def settled(said: str, table: Table | None) -> str:
-    """Return what an answer comes to: "1,006" of "8,595 - 7,589 = 1,006", a cell before "which had …"."""
+    """Shorten an answer: "1,006" for "8,595 - 7,589 = 1,006", or the cell before "which had …"."""
     if computed := _COMPUTED.fullmatch(said):
         return computed[1]
     clause = _CLAUSE.match(said)
@@ -164,25 +164,25 @@ def settled(said: str, table: Table | None) -> str:
 
 
 def lone_letter(solution: str, choices: Sequence[str]) -> str | None:
-    """Return the choice whose letter is all of the solution's last line: "(B)", "**B**", "B."."""
+    """Return the choice whose letter is the whole last line of the solution: "(B)", "**B**", "B."."""
     found = _LONE_LETTER.fullmatch(solution.strip().rpartition("\n")[2])
     index = ord(found[1].upper()) - ord("A") if found else len(choices)
     return choices[index] if index < len(choices) else None
 
 
 def stated_line(solution: str) -> str | None:
-    """Return what follows the solution's last "The answer is …", to the end of its line; None for none."""
+    """Return the rest of the line after the solution's last "The answer is …", or None."""
     found = deque((each.end() for each in _STATED.finditer(solution)), 1)
     return first_line(solution[found[-1] :]) if found else None
 
 
 def first_line(text: str) -> str | None:
-    """Return the first line without the stars of bold type; None where nothing is left of it."""
+    """Return the first line without the stars of bold type, or None if it is empty."""
     return text.partition("\n")[0].replace("**", "").strip() or None
 
 
 def first_sentence(text: str) -> str:
-    """Return the text up to the end of its first sentence, without the full stop.
+    """Return the first sentence of a text, without the period.
 
     "6:30 P.M.", "Mr. Park" and "3.5" are kept whole.
     """
@@ -195,7 +195,7 @@ def first_sentence(text: str) -> str:
 
 
 def stated_answer(solution: str) -> str | None:
-    """Return the first sentence of the solution's last statement of its answer; None for none."""
+    """Return the first sentence of the solution's last statement of an answer, or None."""
     return _first(next(iter(statements(solution)), "")) or None
 
 

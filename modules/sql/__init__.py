@@ -1,7 +1,7 @@
-"""SQL over tables: Text-to-SQL, Binder (SQL that asks a model) and Dater (sub-questions that SQL counts); SQL
-as a tool.
+"""SQL over tables: Text-to-SQL, Binder (SQL that asks a model), Dater (sub-questions that SQL counts), and
+SQL as a tool.
 
-`database.py` holds tables as SQL sees them, `query.py` asks them in the sandbox. docs/tables.md lists where
+`database.py` holds the tables for SQL, and `query.py` queries them in the sandbox. docs/tables.md lists how
 the methods differ from the published code.
 """
 

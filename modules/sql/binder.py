@@ -1,4 +1,4 @@
-"""Binder: SQL that may ask a model about cells, in several programs that vote (Cheng et al., 2023)."""
+"""Binder: several SQL programs, which may ask a model about cells, vote (Cheng et al., 2023)."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from chameleon.llm import Reply
 
 VoteBy = Literal["simple", "prob", "answer_biased"]
-# One program's answer, None where it failed, and the log-probability of the program if it is known.
+# The answer of a program (None if it failed), and its log-probability (None if unknown).
 Ballot = tuple[tuple[Hashable, ...] | None, float | None]
 
-# Errors that another prompt need not meet.
+# Errors that concern a single prompt.
 _OF_ONE_CALL = (ContextTooLong, EmptyReply, ModelError, Refused)
 _PROGRAM_LABEL = re.compile(r"^(?:(?:neuralsql|sql|program):\s*)+", re.IGNORECASE)
 
@@ -43,10 +43,10 @@ class BinderGenerator(LLMModule):
     writes = ("cache.programs",)
 
     def __init__(self, shown_rows: int | None = None) -> None:
-        """`shown_rows`: how many rows of the table the prompt shows; all, as published, unless given.
+        """`shown_rows`: how many rows of the table the prompt shows; by default all, as published.
 
-        A prompt that does not fit the model's context is an error (`ContextTooLong`): no demonstration is
-        dropped unseen, as the published code does.
+        A prompt that does not fit the model's context is an error (`ContextTooLong`). The published code
+        silently drops demonstrations instead.
         """
         self.shown_rows = shown_rows
 
@@ -57,7 +57,7 @@ class BinderGenerator(LLMModule):
         return super().slots(state) | {"database": shown}
 
     def run(self, state: State) -> list[dict[str, Any]]:
-        """Return the programs of the samples, each with its `logprob` if known, or why it `failed`."""
+        """Return the program of each sample with its `logprob` if known, or why it `failed`."""
         replies = self.ask(state)
         read = [self._value_or_rejection(reply, state) for reply in replies]
         if all(isinstance(each, StepRejected) for each in read):
@@ -72,7 +72,7 @@ class BinderGenerator(LLMModule):
         return programs
 
     def interpret(self, text: str, state: State) -> str:
-        """Return the program in a reply, repaired for the table. Raises `StepRejected` without one."""
+        """Return the program in a reply, repaired for the table. Raises `StepRejected` if it is malformed."""
         table: Table = state.input["table"]
         program = _PROGRAM_LABEL.sub("", program_in(text).strip()).split("\n\n", maxsplit=1)[0]
         fixed = repaired(program, binder_table(table), table.caption)
@@ -91,16 +91,16 @@ class BinderExecutor(AsksModel, Module):
     uses: ClassVar[Keys] = ("model",)
 
     def __init__(self, answer_prompt: str = "wikitq/binder_answer", timeout: float | None = None) -> None:
-        """`prompt` is that of QA("map@…"), `answer_prompt` that of QA("ans@…").
+        """`prompt` is used for QA("map@…"), `answer_prompt` for QA("ans@…").
 
-        `timeout`: seconds for one query, by default the sandbox's 2. What the programs ask about cells is
-        asked once for each different value, at most 50 to a call, and for all programs together.
+        `timeout`: seconds for one query, by default the sandbox's 2. Questions about cells are asked once for
+        each distinct value, up to 50 per call, and shared by all programs.
         """
         self.answer_prompt, self.timeout = answer_prompt, timeout
 
     @cached_property
     def answer_template(self) -> Prompt:
-        """The prompt of QA("ans@…"). Raises `PromptError` when there is none."""
+        """The prompt of QA("ans@…"). Raises `PromptError` if it does not exist."""
         return Prompt.load(self.answer_prompt, self._asking.folders)
 
     def check(self) -> None:
@@ -111,7 +111,7 @@ class BinderExecutor(AsksModel, Module):
         return {"answer_prompt": self.answer_template.digest}
 
     def run(self, state: State) -> list[dict[str, Any]]:
-        """Return a ballot for each program: the program with `answer`, a list of values, or with `failed`."""
+        """Return a ballot for each program: the program with its `answer`, a list of values, or `failed`."""
         table, answerer = binder_table(state.input["table"]), Answerer(partial(self._ask, state))
 
         @cache
@@ -126,10 +126,10 @@ class BinderExecutor(AsksModel, Module):
         return [{**each, **({} if "failed" in each else outcome_of(each["program"]))} for each in programs]
 
     def _ask(self, state: State, questions: Sequence[Question], again: bool) -> Sequence[Reply | ModuleError]:
-        """Return the model's replies; what is wrong with one prompt fails only programs that need it."""
+        """Return the model's replies. An error with one prompt fails only the programs that need it."""
         prompts = [self._messages(question, state) for question in questions]
         try:
-            if again:  # the same prompt may have got its reply before: this is another sample
+            if again:  # the store may have a reply to the same prompt, so ask for another sample
                 return [self.model.ask(each, sample=1) for each in prompts]
             return self.model.ask_each(prompts)
         except ModelError as error:
@@ -151,9 +151,9 @@ class BinderVote(Module):
     def __init__(self, form: Form = "items", by: VoteBy = "simple", weight: float = 3.0) -> None:
         """`form`: "items" (a list of texts), "verdict" ("yes" or "no") or "text".
 
-        `by`: what a vote counts; see `winning_answer`. `weight` is that of "yes" where `by` is
-        "answer_biased", as published for TabFact. A verdict is "no" where a program finds nothing that bears
-        the statement out.
+        `by`: how votes are weighted, see `winning_answer`. `weight`: the weight of "yes" if `by` is
+        "answer_biased", as published for TabFact. A program that finds nothing to support the statement
+        votes "no".
         """
         self.form, self.by, self.weight = form, by, weight
 
@@ -168,12 +168,12 @@ class BinderVote(Module):
         return as_answer(self.winning_answer(ballots), self.form)
 
     def winning_answer(self, ballots: Sequence[Ballot]) -> tuple[Hashable, ...]:
-        """Return the answer with the most votes: the order of its values counts; 1, 1.0 and True are one.
+        """Return the answer with the most votes. The order of values matters; 1, 1.0 and True are equal.
 
         A program that failed or found nothing (no rows, or a single NULL) has no vote. "simple": each vote
-        counts 1. "prob": it counts its program's probability, 1 where unknown. "answer_biased": it counts 1,
-        and `weight` if it is for 1, "yes". Ties go to the answer whose first program is the likeliest, then
-        to the one given first. Raises `ModuleError` when nobody votes: the published code answers 0 then.
+        counts 1. "prob": it counts its program's probability, or 1 if unknown. "answer_biased": it counts 1,
+        or `weight` if it is for 1, "yes". Ties go to the answer whose first program is the likeliest, then
+        to the first answer. Raises `ModuleError` without any votes; the published code answers 0 then.
         """
         voters: dict[tuple[Hashable, ...], list[float]] = {}
         for answer, logprob in ballots:

@@ -1,4 +1,4 @@
-"""The calls of a model within Binder's programs: QA("map@question"; column) and QA("ans@question"; …)."""
+"""Model calls in Binder's programs: QA("map@question"; column) and QA("ans@question"; …)."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from dataclasses import dataclass
 from chameleon import StepRejected
 
 _DEEPEST = 8
-# A question may hold quotation marks: the one that ends it stands before a semicolon or the bracket.
+# A question may contain quotation marks; the closing one comes before a semicolon or the bracket.
 APART = (
     r"(?P<call>\bQA\s*\()(?P<question>\s*([\"'])\s*(?P<kind>map|ans)\s*@(?P<asked>.{,2000}?)\3\s*(?=[;)]))?"
     r"|(?P<quoted>(['\"`]).*?\7)"
 )
-"""A call up to its parameters, and what stands in quotes."""
+"""A call up to its parameters, or a quoted text."""
 _TOKEN = re.compile(rf"{APART}|[;()]", re.IGNORECASE | re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class QACall:
-    """One call as it is written (`text`), from `start` on: which kind, what is asked, and about what."""
+    """A call, written as `text` and starting at `start`: its kind, its question and its parameters."""
 
     start: int
     text: str
@@ -31,9 +31,9 @@ class QACall:
 
 
 def all_calls(program: str) -> list[QACall]:
-    """Return every call in a program, inner ones first. Raises `StepRejected` for one that cannot be read."""
+    """Return every call in a program, inner ones first. Raises `StepRejected` for one that is malformed."""
     calls: list[QACall] = []
-    # Of each call that is open: its first token, its parameters, where the next begins, and brackets in it.
+    # For each open call: its first token, its parameters, the start of the next one, and open brackets.
     opened: list[tuple[re.Match[str], list[str], int, int]] = []
     for token in _TOKEN.finditer(program):
         if token["call"]:
@@ -60,7 +60,7 @@ def all_calls(program: str) -> list[QACall]:
 
 
 def column_in(param: str, header: Sequence[str]) -> str | None:
-    """Return the column that a parameter names, with or without back-quotes."""
+    """Return the column that a parameter names, with or without backquotes."""
     name = param.strip()
     if len(name) > 1 and name[0] == name[-1] and name[0] in '`"':
         name = name[1:-1]
@@ -70,7 +70,7 @@ def column_in(param: str, header: Sequence[str]) -> str | None:
 
 
 def value_of(param: str) -> object:
-    """Return the literal that a parameter is; `NotImplemented` when it is none."""
+    """Return the value of a parameter that is a literal, else `NotImplemented`."""
     try:
         return ast.literal_eval(param.strip())
     except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):

@@ -1,4 +1,4 @@
-"""Run Binder's programs: calls are answered from the inside out, and what is left is SQL."""
+"""Run Binder's programs: answer the calls from the inside out, then run the remaining SQL."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _MOST_ITEMS = 50
 
 @dataclass(frozen=True, slots=True)
 class MapQuestion:
-    """A question about each of many items, which have a value under each of `names`."""
+    """A question about each of several items, which have a value for each of `names`."""
 
     asked: str
     names: tuple[str, ...]
@@ -47,9 +47,9 @@ class MapQuestion:
     def read(self, reply: Reply) -> dict[Item, str]:
         """Return the answers in a reply by their item, in lower case.
 
-        A line is "3 | yes"; the last field is the answer, as in the published code, so that a reply may
-        repeat the item. What is missing is missing: a number that was not asked about, or a line without one,
-        counts for nothing, and neither does the last line of a reply that was cut off.
+        A line is "3 | yes". The last field is the answer, as in the published code, so a reply may repeat
+        the item. Lines without a number or with an unknown one are ignored, and so is the last line of a
+        reply that was cut off.
         """
         found: dict[Item, str] = {}
         text = reply.text.rpartition("\n")[0] if reply.truncated else reply.text
@@ -63,7 +63,7 @@ class MapQuestion:
 
 @dataclass(frozen=True, slots=True)
 class AnswerQuestion:
-    """A question about what stands in `blocks`: columns, results of queries, values."""
+    """A question about `blocks`: columns, results of queries, or values."""
 
     asked: str
     blocks: tuple[str, ...]
@@ -84,20 +84,20 @@ class AnswerQuestion:
 
 
 def _bare(text: str) -> str:
-    """Return one answer in lower case, without the full stop and the quotes around it."""
+    """Return one answer in lower case, without a final period or quotes around it."""
     said = " ".join(text.replace("**", "").split()).lower()
     said = said.removesuffix(".") if not said.endswith("..") and said.count(".") == 1 else said
     return said[1:-1].strip() if len(said) > 1 and said[0] == said[-1] and said[0] in "\"'`" else said
 
 
 Question = MapQuestion | AnswerQuestion
-# The model's replies to questions, in their order; an error where there is none. The second argument tells
-# whether it was asked before.
+# Returns the model's replies to questions, in order; a failed one is an error. The second argument says
+# whether the questions were asked before.
 AskModel = Callable[[Sequence[Question], bool], Sequence["Reply | ModuleError"]]
 
 
 class Answerer:
-    """Asks the model, 50 items to a call, and remembers: what many programs ask is asked once."""
+    """Asks the model, 50 items per call, and remembers the answers for other programs."""
 
     def __init__(self, ask_model: AskModel) -> None:
         self._ask_model = ask_model
@@ -105,7 +105,7 @@ class Answerer:
         self._single: dict[AnswerQuestion, Reply | ModuleError] = {}
 
     def answer(self, question: AnswerQuestion) -> str:
-        """Return the one answer. Raises `ModuleError` where the model gives none."""
+        """Return the only answer. Raises `ModuleError` if the model gives none."""
         if question not in self._single:
             (self._single[question],) = self._ask_model([question], False)
         reply = self._single[question]
@@ -114,7 +114,7 @@ class Answerer:
         return question.read(reply)
 
     def answers(self, question: MapQuestion) -> dict[Item, str]:
-        """Return an answer for each item. Raises `ModuleError` where the model left one out, asked twice."""
+        """Return an answer for each item. Raises `ModuleError` if one is still missing after asking twice."""
         known = self._by_item.setdefault((question.asked, question.names), {})
         for again in (False, True):
             missing = tuple(item for item in question.items if item not in known)
@@ -138,9 +138,9 @@ class ProgramRun:
     def cells(self, program: str) -> list[Cell]:
         """Return the cells of the program's answer, row by row.
 
-        They are those of the query without `row_id`; the published code also selects `row_id` wherever that
-        works, which changes the answer of none of 477 recorded programs. Raises `ModuleError` when the
-        program does not work: `StepRejected` for a call that cannot be read, else with what SQL said.
+        The query runs without `row_id`. The published code also selects `row_id` if that works, which does
+        not change the answer of any of 477 recorded programs. Raises `ModuleError` if the program fails:
+        `StepRejected` for a malformed call, else with SQL's message.
         """
         text = program.strip()
         for _ in range(_MOST_STEPS):
@@ -162,7 +162,7 @@ class ProgramRun:
         raise ModuleError(f"the program calls QA() more than {_MOST_STEPS} times")
 
     def _query(self, sql: str) -> SqlResult:
-        """Run SQL; a program of a single word, or a name in back-quotes, means its value in every row."""
+        """Run SQL. A program that is a single word or backquoted name selects that column of every row."""
         if _ONE_WORD.fullmatch(sql):
             sql = f"SELECT {sql} FROM w"  # noqa: S608
         result = self.run_query(self.table, sql)
@@ -171,7 +171,7 @@ class ProgramRun:
         return result
 
     def _mapped(self, call: QACall) -> str:
-        """Give the table a column of the call's answers, and return its name."""
+        """Add a column with the call's answers to the table, and return its name."""
         if not call.params:
             raise ModuleError(f"'map@{call.asked}' asks about nothing")
         shown = [self._by_row(param) for param in call.params]
@@ -185,21 +185,21 @@ class ProgramRun:
         return name
 
     def _by_row(self, param: str) -> tuple[str, Mapping[int, Cell]]:
-        """Return a parameter's name, and what it says about each row, by the row's number."""
+        """Return a parameter's name, and its value for each row by row number."""
         header = self.table.header
         if (column := column_in(param, header)) is not None:
             index = header.index(column)
             return column, {number: row[index] for number, row in enumerate(self.table.rows)}
         if (value := value_of(param)) is not NotImplemented:
             return "value", dict.fromkeys(range(len(self.table.rows)), as_text(str(value)))
-        # Its rows are known by their number, so that the answers find their way back.
+        # Select the row numbers too, to match answers to rows.
         result = self._query(_SELECT.sub(rf"SELECT \1 {ROW_ID}, ", param, count=1))
         if len(result.columns) < 2:
             raise ModuleError(f"the query in {param[:60]!r} gives no column to ask about")
         return result.columns[1], {row[0]: row[1] for row in result.rows if isinstance(row[0], int)}
 
     def _block(self, param: str) -> str:
-        """Return what a parameter says, as text: a value, or a column or result as lines."""
+        """Return a parameter as text: a value, or a column or result as lines."""
         column = column_in(param, self.table.header)
         if column is None and (value := value_of(param)) is not NotImplemented:
             return as_text(str(value))

@@ -1,7 +1,7 @@
-"""Repair what models get wrong in SQL over one table: its name, its columns' quotes, its cells' spelling.
+"""Repair common mistakes of models in SQL over one table: its name, quoted columns, the spelling of cells.
 
-Binder's post-processing (Cheng et al., 2023), on the program's text: what is not repaired stays to the
-letter.
+This is Binder's post-processing (Cheng et al., 2023). It edits the program's text and leaves the rest exactly
+as it is.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ _MIDNIGHT = re.compile(r"[ t]00:00(?::00)?$")
 _WORD = re.compile(r"[a-z_][a-z0-9_]*", re.IGNORECASE | re.ASCII)
 _FIGURES = re.compile(r"\d[\d,]*(?:\.\d+)?", re.ASCII)
 _NEAREST = 0.70
-# To liken texts takes the product of their lengths.
+# The time to compare two texts grows with the product of their lengths.
 _MOST_CELLS, _LONGEST = 5_000, 300
-# A text, a name in quotes, a word or number, a sign.
+# A text, a quoted name, a word or number, a sign.
 _TOKEN = re.compile(r"'(?:[^']|'')*'|\"[^\"]*\"|`[^`]*`|\[[^][]*\]|[\w.]+|<>|[<>=!]=|\S")
 _COMPARE = frozenset(["=", "==", "<>", "!=", "in", "like", "is", "not"])
 _ORDER = frozenset(["<", "<=", ">", ">=", "between"])
@@ -32,10 +32,9 @@ _ORDER = frozenset(["<", "<=", ">", ">=", "between"])
 def repaired(program: str, table: SqlTable, title: str = "") -> str:
     """Return the program as it was meant for `table`.
 
-    A code fence goes, lines are joined, `FROM <title>` reads from the table, names of columns are put into
-    back-quotes where SQL needs it, and a text that a column is compared with becomes the cell of that column
-    that is nearest to it (at least 70 % alike, no figure contradicted), or the column of that name, outside
-    QA().
+    Removes a code fence, joins lines, makes `FROM <title>` read from the table, and backquotes column names
+    if SQL needs it. Outside QA(), a text that a column is compared with becomes that column's most similar
+    cell (at least 70 % alike, without contradicting numbers), or the column with that name.
     """
     text = LINE_BREAK.sub(" ", _FENCE.sub("", program.strip())).strip().rstrip(";").rstrip()
     parts = re.findall(r"[^\W_]+|[^\w\s]", title)
@@ -47,14 +46,14 @@ def repaired(program: str, table: SqlTable, title: str = "") -> str:
 
 
 def _with_quoted_columns(text: str, table: SqlTable) -> str:
-    """Quote names that are no plain words of SQL, the longest first, where they are in no quotes."""
+    """Quote unquoted names that are not plain words in SQL, the longest first."""
     edged = []
     for name in sorted(table.header, key=len, reverse=True):
         if _WORD.fullmatch(name):
             needs_quotes = name.upper() in KEYWORDS
         else:
             needs_quotes = any(character.isalnum() for character in name) or len(name) == 1
-        if needs_quotes:  # a name begins and ends with a word's edge where it does with a letter
+        if needs_quotes:  # a letter at either end of a name must be at a word boundary
             before = r"(?<![\w.])" if name[0].isalnum() or name[0] == "_" else ""
             after = r"(?![\w.])" if name[-1].isalnum() or name[-1] == "_" else ""
             edged.append(before + re.escape(name) + after)
@@ -65,7 +64,7 @@ def _with_quoted_columns(text: str, table: SqlTable) -> str:
 
 
 def _with_nearest_cells(text: str, table: SqlTable) -> str:
-    """Put the nearest cell in place of each text that a column is compared with, outside QA()."""
+    """Replace each text that a column is compared with by the most similar cell, outside QA()."""
     masked = text
     for call in all_calls(text):
         end = call.start + len(call.text)
@@ -82,7 +81,7 @@ def _with_nearest_cells(text: str, table: SqlTable) -> str:
 def _comparisons(text: str, table: SqlTable) -> Iterator[tuple[re.Match[str], str]]:
     """Yield the texts of `column = 'text'`, `column IN ('text', …)` and the like, each with its column.
 
-    Patterns are left out, and those of `column < 'text'` and the like unless the column holds dates.
+    Skips patterns, and texts in `column < 'text'` and the like unless the column holds dates.
     """
     names = {name.lower(): name for name in table.header}
     dates = {name for name, kind in table.columns.items() if kind == "DATE"}
@@ -91,7 +90,7 @@ def _comparisons(text: str, table: SqlTable) -> Iterator[tuple[re.Match[str], st
         assert token is not None, "only the last is"
         said = token[0].lower()
         name = names.get(said.strip('"`[]'))
-        # SQLite takes a name in double quotes that no column has for a text.
+        # SQLite reads a double-quoted name as a text if no column has that name.
         if len(said) > 1 and (said[0] == "'" or (said[0] == '"' and name is None)):
             if column is not None and not {said[1], said[-2]} & {"%", "_"}:
                 yield token, column
@@ -101,7 +100,7 @@ def _comparisons(text: str, table: SqlTable) -> Iterator[tuple[re.Match[str], st
 
 
 def nearest_cell(value: str, column: str, table: SqlTable) -> str | None:
-    """Return the cell that a text stands for, a date in the column's form; None if none is near."""
+    """Return the cell that a text means, with dates in the column's format, or None if none is similar."""
     index = table.header.index(column)
     wanted = _MIDNIGHT.sub("", " ".join(value.lower().split()))
     if table.columns[column] == "DATE":
@@ -115,7 +114,7 @@ def nearest_cell(value: str, column: str, table: SqlTable) -> str | None:
 
 
 def _quoted(match: re.Match[str]) -> str:
-    """Quote a name; a word of SQL only where nothing but a column can stand: behind a comparison, say."""
+    """Quote a name; quote an SQL keyword only if it must be a column, such as after a comparison."""
     name, after = match[0], match.string[match.end() :].lstrip().lower()
     before = match.string[: match.start()].rstrip()
     if name.lower() in ("group", "order"):
@@ -127,6 +126,6 @@ def _quoted(match: re.Match[str]) -> str:
 
 
 def _figures_agree(one: str, other: str) -> bool:
-    """Return whether one text has all figures of the other."""
+    """Return whether one text has all numbers of the other."""
     mine, theirs = ({float(n.replace(",", "")) for n in _FIGURES.findall(text)} for text in (one, other))
     return mine <= theirs or theirs <= mine

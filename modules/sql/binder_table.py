@@ -1,4 +1,4 @@
-"""A table as Binder's programs see it: numbered rows, everything in lower case, plain numbers and dates."""
+"""Tables for Binder's programs: numbered rows, everything in lower case, plain numbers and dates."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from chameleon.table.meaning import plain_value
 ROW_ID = "row_id"
 _UNNAMED = "filledcolumnname"
 
-# The published code does not know the longer dashes, and takes a column that has one for text.
+# The published code does not know the longer dashes, and reads a column with one as text.
 _BLANKS = ("", "-", "/", "–", "—")
 LINE_BREAK = re.compile(r"(?:(?<!\s)\s+)?(?:\n|\\n)\s*")
 
 
 @lru_cache(maxsize=16)
 def binder_table(table: Table) -> SqlTable:
-    """Return the table `w` of Binder: `row_id` counts the rows from 0.
+    """Return the table `w` of Binder, with a `row_id` that counts the rows from 0.
 
-    Names and cells are in lower case; repeated names get "_2", and one that is blank is "filledcolumnname".
-    A column is INTEGER, REAL or DATE when all its cells are such or blank ('', '/' or a dash, NULL there); in
-    a TEXT column a blank is "none". In any column, numbers lose the marks between their thousands, and dates
-    are written "2024-05-04".
+    Names and cells are in lower case; repeated names get "_2", and a blank name is "filledcolumnname". A
+    column is INTEGER, REAL or DATE if all its cells have that type or are blank ('', '/' or a dash), which
+    means NULL; in a TEXT column a blank is "none". In all columns, numbers lose their thousands separators
+    and dates are written "2024-05-04".
     """
     names = [LINE_BREAK.sub(" ", name).strip().lower() or _UNNAMED for name in table.header]
     columns: dict[str, SqlType] = {ROW_ID: "INTEGER"}
@@ -41,14 +41,14 @@ def binder_table(table: Table) -> SqlTable:
 
 
 def with_column(table: SqlTable, name: str, cells: Sequence[str | None]) -> SqlTable:
-    """Return the table with another column at its right, typed by its cells; None stands for nothing."""
+    """Return the table with another column on the right, typed by its cells; None means empty."""
     kind, values = _typed([cell or "" for cell in cells])
     rows = [(*row, value) for row, value in zip(table.rows, values, strict=True)]
     return SqlTable({**table.columns, name: kind}, rows)
 
 
 def plain_date(text: str) -> str | None:
-    """Return a date that names its year as "2024-05-04"; None for all else."""
+    """Return a date with a year as "2024-05-04", or None for any other text."""
     span = read_date(text)
     is_day = span is not None and span[0].at is None and span[0][:3] == span[1][:3]
     date = span[0].date if span is not None and is_day else None
@@ -56,7 +56,7 @@ def plain_date(text: str) -> str | None:
 
 
 def _typed(cells: Sequence[str]) -> tuple[SqlType, list[Cell]]:
-    """Return the type that all cells share, blanks aside, and the cells as its values."""
+    """Return the type that all non-blank cells share, and the cells converted to it."""
     filled = [cell for cell in cells if cell not in _BLANKS]
     for kind, read in (("NUMBER", _number), ("DATE", plain_date)):
         values: dict[str, Cell] = {cell: read(cell) for cell in filled}
@@ -69,7 +69,7 @@ def _typed(cells: Sequence[str]) -> tuple[SqlType, list[Cell]]:
 
 
 def _number(cell: str) -> int | float | None:
-    """Return the number that a cell is, in figures or with a word for its size ("5.1 million")."""
+    """Return the number in a cell, written in digits or with a word ("5.1 million"), or None."""
     if (number := plain_number(cell)) is not None or not cell.endswith(("thousand", "illion")):
         return number
     amount = read_amount(cell)

@@ -1,4 +1,4 @@
-"""Tables as SQL sees them: typed columns under safe names, in a database of their own."""
+"""Convert tables to SQL: typed columns with safe names, in a separate database."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from chameleon.text import one_line
 Cell = int | float | str | None
 SqlType = Literal["INTEGER", "REAL", "TEXT", "DATE", "DATETIME", "TIME", "BOOLEAN"]
 
-# All others are TEXT: SQLite would read a DATE or TIME as a number where it looks like one.
+# The others are TEXT: SQLite would read a DATE or TIME as a number if it looks like one.
 _DECLARED = {"INTEGER": "INTEGER", "REAL": "REAL", "BOOLEAN": "INTEGER", "TEXT": "TEXT COLLATE NOCASE"}
 _MOST_INTEGER, _TOO_LARGE = 2**63, 10**308
 _NO_WORD = re.compile(r"[^a-z0-9]+")
@@ -34,10 +34,10 @@ _LONGEST_CELL, _LONGEST_NAME = 200, 120
 
 @dataclass(frozen=True)
 class SqlTable:
-    """A table as SQL has it: its columns with their declared types, and rows of numbers, texts and NULL.
+    """A table for SQL: its columns with their declared types, and rows of numbers, texts and NULL.
 
-    `name` is what SQL calls it. Names of columns differ whatever the case. `texts` has the columns that no
-    query may add up, with the reason for those that are unclear.
+    `name` is its name in SQL. Names of columns are unique regardless of case. `texts` has the columns that
+    queries may not add up, with a reason if the column is unclear.
     """
 
     columns: Mapping[str, SqlType]
@@ -47,11 +47,11 @@ class SqlTable:
 
     @classmethod
     def of(cls, table: Table, name: str = "w") -> Self:
-        """Return the table with its columns typed by what they mean (`Column.meaning`).
+        """Return the table with its columns typed by their meaning (`Column.meaning`).
 
         Numbers are INTEGER or REAL without their unit, true is 1, dates are DATE as "2024-05-04", times TIME
-        as "09:45", all else TEXT, which compares without regard to case. Blank cells are NULL; in a column
-        of texts only empty ones, dashes and "n/a" are: "NA" may be Namibia.
+        as "09:45", and the rest TEXT, which ignores case in comparisons. Blank cells are NULL; in a column of
+        texts, these are empty cells, dashes and "n/a", but not "NA", which may be Namibia.
         """
         kinds, cells = zip(*map(_typed_column, table.columns), strict=True) if table.header else ((), ())
         columns: dict[str, SqlType] = dict(zip(safe_names(table.header), kinds, strict=True))
@@ -66,14 +66,14 @@ class SqlTable:
 
     @property
     def definition(self) -> str:
-        """The CREATE TABLE statement, a column to a line."""
+        """The CREATE TABLE statement, with one column per line."""
         lines = (f'\t"{name}" {kind}' for name, kind in self.columns.items())
         return f"CREATE TABLE {self.name} (\n" + ",\n".join(lines) + "\n)"
 
     def described(self, title: str = "", rows: int | None = 3) -> str:
-        """Return the CREATE TABLE statement and the first rows below it, tab-separated; None shows all rows.
+        """Return the CREATE TABLE statement followed by the first rows, tab-separated, or all if None.
 
-        Text-to-SQL and Binder use this form of Rajkumar et al. (2022). Long cells are cut, visibly.
+        Text-to-SQL and Binder use this format of Rajkumar et al. (2022). Long cells are cut with a mark.
         """
         shown = self.rows if rows is None else self.rows[:rows]
         lines = ["\t".join(self.header)]
@@ -86,11 +86,11 @@ class SqlTable:
 
     @cached_property
     def alone(self) -> SqlDatabase:
-        """The database that holds this table only; made once."""
+        """The database with only this table; created once."""
         return SqlDatabase([self])
 
     def fill(self, connection: sqlite3.Connection) -> None:
-        """Make the table with its rows in a database."""
+        """Create the table in a database and insert its rows."""
         columns = ", ".join(f'"{name}" {_DECLARED.get(kind, "TEXT")}' for name, kind in self.columns.items())
         places = ", ".join("?" * len(self.columns))
         connection.execute(f"CREATE TABLE {self.name} ({columns})")
@@ -99,7 +99,7 @@ class SqlTable:
 
 @dataclass(frozen=True)
 class SqlDatabase:
-    """The tables that one query may read: `w` alone, or several under names made of their captions."""
+    """The tables that a query may read: only `w`, or several with names made from their captions."""
 
     tables: Sequence[SqlTable]
     titles: Sequence[str] = ()
@@ -107,7 +107,7 @@ class SqlDatabase:
 
     @classmethod
     def of(cls, table: Table, others: Sequence[Table] = ()) -> Self:
-        """Return the tables of a question, typed; of several, "League 2023" is called league_2023."""
+        """Return the tables of a question, typed; among several, "League 2023" is named league_2023."""
         if not others:
             return cls([SqlTable.of(table)])
         tables, names = [table, *(_ordered_as(table, each) for each in others)], list[str]()
@@ -138,12 +138,12 @@ class SqlDatabase:
 
     @cached_property
     def columns(self) -> dict[str, SqlType]:
-        """The columns of all tables with their types; of one that several have, the first's."""
+        """The columns of all tables with their types; the first table's type if several share a column."""
         return {name: kind for table in reversed(self.tables) for name, kind in table.columns.items()}
 
     @cached_property
     def texts(self) -> dict[str, str]:
-        """The columns that are texts in a table, see `SqlTable`, or numbers in several units."""
+        """The columns that are texts in any table, see `SqlTable`, or numbers in different units."""
         found = {name: why for table in self.tables for name, why in table.texts.items()}
         for name in {each for one in self.units for each in one}:
             different = sorted({one[name] for one in self.units if one.get(name)})
@@ -152,15 +152,15 @@ class SqlDatabase:
         return found
 
     def described(self, title: str = "", rows: int | None = 3) -> str:
-        """Return each table as `SqlTable.described` has it; `title` is that of a single one."""
+        """Describe each table, see `SqlTable.described`; `title` is only for a single table."""
         titles = self.titles if len(self.tables) > 1 else [title]
         return "\n\n".join(each.described(name, rows) for each, name in zip(self.tables, titles, strict=True))
 
     @cached_property
     def image(self) -> str:
-        """The tables in a database as SQLite serializes it, in base64; made once.
+        """The database as serialized by SQLite, in base64; created once.
 
-        Raises `InputError` for what SQL cannot hold.
+        Raises `InputError` for tables that SQL cannot hold.
         """
         with closing(sqlite3.connect(":memory:")) as connection:
             if not hasattr(connection, "serialize"):
@@ -175,22 +175,22 @@ class SqlDatabase:
 
 
 def _ordered_as(first: Table, table: Table) -> Table:
-    """Return a table with its columns in the order of the first, where both have the same."""
+    """Return a table with its columns in the order of the first table, if both have the same columns."""
     names, wanted = [list(map(normal, each.header)) for each in (table, first)]
     is_same = sorted(names) == sorted(wanted) and len(set(names)) == len(names)
     return table.take_columns(map(names.index, wanted)) if is_same and names != wanted else table
 
 
 def as_text(cell: Cell) -> str:
-    """Return a cell as a prompt shows it, on one line."""
+    """Return a cell as prompts show it, on one line."""
     return "" if cell is None else " ".join(str(cell).split())
 
 
 def safe_names(header: Iterable[str]) -> list[str]:
-    """Return names that SQL can quote and tell apart, as near to the header as can be.
+    """Return unique names that SQL can quote, as close to the header as possible.
 
-    White space is one blank, quotes and control characters go, a blank name becomes "column_3", and what
-    repeats an earlier name in any case gets "_2", "_3", …
+    White space becomes one space, quotes and control characters are dropped, a blank name becomes
+    "column_3", and names that repeat an earlier one, ignoring case, get "_2", "_3", …
     """
     taken: set[str] = set()
     names = []
@@ -207,7 +207,7 @@ def safe_names(header: Iterable[str]) -> list[str]:
 
 
 def _why(column: Column) -> str:
-    """Say why the cells of a column have no order in SQL, "" where they have one."""
+    """Say why SQL cannot order the cells of a column, or return "" if it can."""
     meaning = column.meaning
     if meaning.kind == "code" and len(set(map(len, filter(None, column.cells)))) > 1:
         return "its codes are no numbers"
@@ -216,7 +216,7 @@ def _why(column: Column) -> str:
 
 
 def _typed_column(column: Column) -> tuple[SqlType, list[Cell]]:
-    """Return the SQL type of a column and its cells as values of it; text for all but numbers and dates."""
+    """Return a column's SQL type, TEXT unless it has numbers, booleans or dates, and its cells as values."""
     meaning = column.meaning
     if meaning.kind == "boolean":
         return "BOOLEAN", [each if each is None else int(each) for each in meaning.values]

@@ -1,9 +1,9 @@
 """Dater: sub-questions that SQL counts, over a part of the table (Ye et al., 2023).
 
-A question is broken into sentences with a gap for a number each, and SQL over the whole table fills the gaps.
-The columns and rows that the question needs are chosen with the prompts of `select_column` and `select_row`,
-each from the whole table: were columns cut first, one that was wrongly left out would hide from the choice of
-rows what tells them apart. `table_query` answers from what is left and the numbers.
+A question is broken into sentences, each with a gap for a number that SQL counts in the whole table. The
+prompts of `select_column` and `select_row` then choose the columns and rows that the question needs, both
+from the whole table: if columns were cut first, the choice of rows could lack one that distinguishes them.
+`table_query` answers from the remaining table and the numbers.
 """
 
 from __future__ import annotations
@@ -44,15 +44,15 @@ class ClozeGenerator(LLMModule):
     table_view = TableView("numbered", max_rows=3)
 
     def run(self, state: State) -> list[str]:
-        """Return the sentences; none where the replies do not agree that something is to be counted."""
+        """Return the sentences, or no sentence if the replies do not agree that something must be counted."""
         return cloze_of(_whole_texts(self.ask(state)))
 
 
 def cloze_of(replies: Sequence[str]) -> list[str]:
-    """Return the lines of the first reply if it asks "how many" once in each, as the others mostly do.
+    """Return the lines of the first reply if each asks "how many" once and other replies mostly ask it too.
 
-    The published condition: so many sub-questions in all replies together that each might have one. Its
-    numbers can be counted by SQL; what other sub-questions ask, the table shows better.
+    The published condition is at least as many "how many" as replies. SQL can count the answers to these
+    sub-questions; the table itself answers others better.
     """
     lines = [line.strip() for line in replies[0].splitlines() if line.strip()]
     counts = all(line.lower().count(_COUNTED) == 1 and len(GAP.findall(line)) == 1 for line in lines)
@@ -61,7 +61,7 @@ def cloze_of(replies: Sequence[str]) -> list[str]:
 
 
 def _whole_texts(replies: Sequence[Reply]) -> list[str]:
-    """Return the texts of the replies that were not cut off. Raises `CutOff` where there is none."""
+    """Return the texts of the replies that were not cut off. Raises `CutOff` if all were."""
     if texts := [reply.text for reply in replies if not reply.truncated]:
         return texts
     raise CutOff("the replies were cut off, though asked for with more room", hint=RAISE_LIMIT)
@@ -79,10 +79,10 @@ class ClozeFiller(LLMModule):
     def run(self, state: State) -> dict[str, Any]:
         """Return `evidence`, the filled sentences, and `fills`, the number of each sub-question or None.
 
-        Every reply has a query for each sub-question, and the values of the queries vote. The first rows
-        stand in the prompt where the published code draws rows at random, so that a run can be repeated;
-        sub-questions are never left out to make a prompt fit, and are known by their place and not by their
-        text, so that equal ones do not meet.
+        Every reply has a query for each sub-question, and the values of the queries vote. The prompt has the
+        first rows, to make runs repeatable, while the published code draws rows at random. Sub-questions are
+        never dropped to make a prompt fit, and are identified by position rather than text, so that equal
+        ones stay separate.
         """
         cloze: Sequence[str] = state.cache.get("cloze", ())
         if not cloze:
@@ -94,7 +94,7 @@ class ClozeFiller(LLMModule):
         return {"evidence": filled(cloze, fills), "fills": fills}
 
     def slots(self, state: State) -> dict[str, Any]:
-        """Add the `definition` of the table, and the `questions` in the gaps."""
+        """Add the `definition` of the table and the `questions` in the gaps."""
         questions = [match[1] for line in state.cache.get("cloze", ()) if (match := GAP.search(line))]
         definition = SqlTable.of(state.input["table"]).definition
         return super().slots(state) | {"definition": definition, "questions": questions}
@@ -104,7 +104,7 @@ class ClozeFiller(LLMModule):
 
 
 def queries_in(reply: str, count: int) -> list[str]:
-    """Return the queries of "1: SELECT …" in order, "" for a missing one; a single one needs no number."""
+    """Return the queries of "1: SELECT …" in order, "" for a missing one; an only query needs no number."""
     text = _FENCE.sub("", reply)
     found: dict[int, str] = {}
     for match in _NUMBERED.finditer(text):
@@ -115,9 +115,9 @@ def queries_in(reply: str, count: int) -> list[str]:
 
 
 def winner(values: Sequence[str | None]) -> str | None:
-    """Return the value with the most votes, ties to the first; None, of a query that failed, votes as well.
+    """Return the value with the most votes, the first if tied; None, from a failed query, votes too.
 
-    A vote for 0 counts a third, as published: mostly it comes of a condition that no row was meant to meet.
+    A vote for 0 counts a third, as published, since it usually comes from a wrong condition in the query.
     """
     votes: dict[str | None, float] = {}
     for value in values:
@@ -126,7 +126,7 @@ def winner(values: Sequence[str | None]) -> str | None:
 
 
 def filled(cloze: Sequence[str], fills: Sequence[str | None]) -> list[str]:
-    """Return the sentences with their numbers; none if all numbers are 0, or all are 1, as published."""
+    """Return the sentences with their numbers, or no sentence if all numbers are 0 or all 1, as published."""
     known = [(line, fill) for line, fill in zip(cloze, fills, strict=True) if fill is not None]
     if {fill for _, fill in known} in ({"0"}, {"1"}):
         return []
@@ -134,7 +134,7 @@ def filled(cloze: Sequence[str], fills: Sequence[str | None]) -> list[str]:
 
 
 def _value_of(table: SqlTable, query: str) -> str | None:
-    """Return a query's single value as text, else None."""
+    """Return the value of a query with a single cell as text, else None."""
     match run_sql(table, query).rows if query else ():
         case [[value]] if value is not None:
             return str(tidy(value))
@@ -150,7 +150,7 @@ class Choice(TableOperation):
     reads: ClassVar[Keys | None] = ("input.question", "input.table")
 
     def run(self, state: State) -> dict[str, Any]:
-        """Return the link alone: the table that it would make is not kept."""
+        """Return only the link, without the table that it would produce."""
         return link_of(super().run(state))
 
     def update_input(self, input: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
@@ -179,11 +179,11 @@ class TablePart(Module):
     writes = ("input.table", "cache.chain")
 
     def run(self, state: State) -> list[Mapping[str, Any]]:
-        """Return the links of the chain: that of the columns, then that of the rows."""
+        """Return the links of the chain: first the columns, then the rows."""
         return [state.cache["column_choice"], state.cache["row_choice"]]
 
     def update_input(self, input: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
-        """Return the part; a choice that was refused cuts nothing."""
+        """Return the part of the table; a refused choice cuts nothing."""
         table: Table = input["table"]
         for operation, link in zip((ColumnChoice(), RowChoice()), output, strict=True):
             if "refused" not in link:

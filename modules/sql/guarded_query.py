@@ -1,9 +1,8 @@
-"""Run one SQL query over tables that came as a database's image; the sandbox loads this file by path.
+"""Run one SQL query over the tables in a database image; the sandbox loads this file by path.
 
-The query may read these tables, call harmless functions and repeat itself, and nothing else: SQLite asks
-about every such step before it begins, and whatever is not on a list here is refused. The functions left
-out are those that reach files, memory or extensions, that make data of any size from nothing, or that give
-another value at every call.
+The query may only read these tables, call harmless functions and recurse: SQLite asks about each step in
+advance, and anything not listed here is refused. The list omits functions that reach files, memory or
+extensions, create data of any size from nothing, or return another value at every call.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ _FIRST_WORD = re.compile(
 
 _STEPS_BETWEEN_LOOKS = 1000
 _LONGEST_VALUE = 4 << 20
-# What any honest query stays far below; most of SQLite's own defaults are a thousand times higher.
+# Honest queries stay far below these limits; most of SQLite's defaults are a thousand times higher.
 _BOUNDS = {
     sqlite3.SQLITE_LIMIT_LENGTH: _LONGEST_VALUE,
     sqlite3.SQLITE_LIMIT_COLUMN: 2000,
@@ -61,15 +60,15 @@ _to_json = json.JSONEncoder(ensure_ascii=True).encode
 
 
 class NotAllowed(ValueError):
-    """The query asks for more than reading."""
+    """The query tries to do more than read."""
 
 
 class ResultTooLarge(Exception):
-    """A result beyond the limits; the text names the limit."""
+    """The result exceeds a limit, which the message names."""
 
 
 class Guard:
-    """What SQLite asks before each step of a query; `denied` tells the first step that was refused."""
+    """The authorizer that SQLite calls before each step of a query; `denied` is the first refusal."""
 
     denied = ""
 
@@ -87,12 +86,12 @@ class Guard:
             name = (second or "").lower()
             return sqlite3.SQLITE_OK if name in FUNCTIONS else self._deny(f"call {name}()")
         if (action, first) == (sqlite3.SQLITE_UPDATE, "sqlite_master"):
-            # SQLite makes such a table when a query first names it, and notes that in its schema.
+            # SQLite creates these tables when a query first names them, and records that in its schema.
             return self._deny("read tables that SQLite makes itself")
         return self._deny("change anything, it may only read")
 
     def _read(self, table: str, column: str) -> int:
-        # A name without a column is a subquery's or common table's, of which only the rows are counted.
+        # A name without a column is a subquery or common table whose rows are only counted.
         own = table in self.tables or (not column and not table.startswith("sqlite_"))
         return sqlite3.SQLITE_OK if own else self._deny(f"read {table}")
 
@@ -104,8 +103,8 @@ class Guard:
 def run(request: Mapping[str, Any], hidden: Sequence[str] = ()) -> str:
     """Run `request["sql"]` and return a frame, as `sandbox.inside.program.run` does.
 
-    The value is a list of the names of the columns and a list of rows.
-    An error of type NotAllowed is a refusal, one of type Interrupted a time-out.
+    The value is a list of the column names and a list of rows.
+    An error of type NotAllowed is a refusal, and one of type Interrupted a timeout.
     """
     reserve = bytearray(_RESERVE)
     guard = Guard(request["tables"])
@@ -129,7 +128,7 @@ def run(request: Mapping[str, Any], hidden: Sequence[str] = ()) -> str:
 
 
 def warm_up() -> None:
-    """Use SQLite once, so that what it loads late is there before the seal."""
+    """Use SQLite once, so that everything it loads lazily is loaded before the process is sealed."""
     with sqlite3.connect(":memory:") as connection:
         connection.execute("SELECT strftime('%Y', 'now'), upper('a'), round(1.5)").fetchall()
     connection.close()
@@ -143,7 +142,7 @@ def _answer(request: Mapping[str, Any], guard: Guard) -> list[Any]:
     with closing(sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)) as connection:
         connection.deserialize(base64.b64decode(request["image"]))
         connection.text_factory = lambda data: data.decode("utf-8", "replace")
-        # Sorting must not look for a place on disk; the schema is ours, and yet is not to be trusted.
+        # Sorting must not use the disk, and even our schema should not be trusted.
         for pragma in ("temp_store=MEMORY", "trusted_schema=OFF", "query_only=ON", "cell_size_check=ON"):
             connection.execute(f"PRAGMA {pragma}")
         if limits["memory_bytes"]:
@@ -154,7 +153,7 @@ def _answer(request: Mapping[str, Any], guard: Guard) -> list[Any]:
         end = time.monotonic() + limits["wall_s"]
         connection.set_progress_handler(lambda: time.monotonic() > end, _STEPS_BETWEEN_LOOKS)
         connection.set_authorizer(guard)
-        cursor = connection.execute(sql)  # raises for NUL and what is no Unicode
+        cursor = connection.execute(sql)  # raises for NUL and invalid Unicode
         if cursor.description is None:
             raise NotAllowed("there is no query in it")
         return [[name for name, *_ in cursor.description], _rows(cursor, limits["result_bytes"])]

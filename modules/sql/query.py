@@ -1,4 +1,4 @@
-"""Ask tables in SQL that a model wrote, where it can harm nothing."""
+"""Query tables safely with SQL that a model wrote."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _REFUSALS: dict[str, Status] = {"NotAllowed": "refused", "Interrupted": "timeout
 
 @dataclass(frozen=True, slots=True)
 class SqlResult:
-    """A query's columns and rows, or why there are none.
+    """The columns and rows of a query, or why it failed.
 
-    `status` is "ok"; "error" (SQLite's own message: a syntax error, a column that is not there); "refused"
-    (it wants more than reading: another statement, a file, an extension); "timeout"; "too_large" (a value,
-    the result or the query is beyond the limits); "memory"; or "crashed". `message` says the reason.
+    `status` is "ok"; "error" (with SQLite's message, such as a syntax error or an unknown column); "refused"
+    (the query wants more than reading: another statement, a file, an extension); "timeout"; "too_large" (a
+    value, the result or the query exceeds a limit); "memory"; or "crashed". `message` is the reason.
     """
 
     status: Status
@@ -39,7 +39,7 @@ class SqlResult:
 
     @classmethod
     def of(cls, outcome: ExecResult) -> SqlResult:
-        """Return what the sandbox says of a query."""
+        """Convert the sandbox's outcome of a query."""
         if outcome.status == "ok":
             columns, rows = outcome.value
             return cls("ok", tuple(columns), tuple(map(tuple, rows)), wall_ms=outcome.wall_ms)
@@ -53,7 +53,7 @@ class SqlResult:
 
     @property
     def failure(self) -> str:
-        """Why there are no rows, as a sentence."""
+        """Why the query failed, as a sentence."""
         return f"the query gave no result ({self.status.replace('_', ' ')}): {self.message}"
 
 
@@ -64,17 +64,17 @@ def run_sql(
     timeout: float | None = None,
     executor: Sandbox | None = None,
 ) -> SqlResult:
-    """Run one SQLite query that reads a table or several, and nothing else, in the sandbox.
+    """Run one SQLite query in the sandbox; it may only read one or more tables.
 
         run_sql(table, "SELECT name FROM w ORDER BY points DESC LIMIT 1")
 
-    `SqlTable.of` tells how columns are typed; make an `SqlDatabase` to ask the same tables often. `timeout`
-    is in seconds, by default the executor's (2). The query runs in a sealed process with bounded time and
-    memory, within which SQLite may only read these tables and call harmless functions; the result has at most
-    10,000 rows and the executor's bytes (1 MiB). Columns of several words may be named without quotes.
+    `SqlTable.of` describes how columns are typed. Create an `SqlDatabase` to query the same tables often.
+    `timeout` is in seconds, by default the executor's (2). The query runs in a sealed process with bounded
+    time and memory, in which SQLite can only read these tables and call harmless functions. The result has at
+    most 10,000 rows and the executor's bytes (1 MiB). Column names of several words need no quotes.
 
-    Never raises for what a query does. Raises `SandboxUnavailable` where the sandbox holds no SQLite, that
-    is wherever programs run in Monty, and `InputError` for a table that SQL cannot hold.
+    Errors in the query are not raised. Raises `SandboxUnavailable` if the sandbox has no SQLite, as when
+    programs run in Monty, and `InputError` for a table that SQL cannot hold.
     """
     typed = SqlTable.of(tables) if isinstance(tables, Table) else tables
     base = typed.alone if isinstance(typed, SqlTable) else typed
@@ -103,6 +103,6 @@ def run_sql(
 
 
 def check_sql() -> None:
-    """Raise `SandboxUnavailable` where `run_sql` has no sandbox that holds SQLite; starts nothing."""
+    """Raise `SandboxUnavailable` if `run_sql` has no sandbox with SQLite, without starting anything."""
     if reason := why_unusable():
         raise SandboxUnavailable(f"SQL runs in the sealed sandbox alone: {reason}")

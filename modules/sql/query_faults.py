@@ -1,6 +1,6 @@
-"""Find what makes a query answer wrongly without an error: misspelt names, and sums of what is no number.
+"""Find mistakes that give a wrong answer without an error: misspelled names, and sums of texts.
 
-SQLite takes a name in double quotes that is no column for a text, and adds up what texts begin with.
+SQLite reads a double-quoted name as a text if it is not a column, and adds up the digits texts begin with.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ _SHAPING = exp.AggFunc | exp.Cast | exp.Abs | exp.Round | exp.Length | exp.Trim 
 
 
 def query_tree(sql: str) -> exp.Expr | None:
-    """Return the syntax tree of a query as SQLite reads it, None where it cannot be read."""
-    logging.getLogger("sqlglot").setLevel(logging.ERROR)  # it warns of statements other than queries
+    """Return the syntax tree of a query in SQLite's dialect, or None if it cannot be parsed."""
+    logging.getLogger("sqlglot").setLevel(logging.ERROR)  # it warns about statements other than queries
     try:
         return sqlglot.parse_one(sql, dialect="sqlite")
     except (sqlglot.errors.SqlglotError, RecursionError):
@@ -32,24 +32,24 @@ def query_tree(sql: str) -> exp.Expr | None:
 def fault_of(
     sql: str, columns: Mapping[str, str], texts: Mapping[str, str], tables: Iterable[str] = ("w",)
 ) -> str:
-    """Say why a query cannot be trusted, "" where nothing speaks against it. `columns` have their types.
+    """Say why a query cannot be trusted, or return "" if no fault is found. `columns` maps names to types.
 
-    - A name in double quotes that is no column, where it is an item of SELECT, a term of ORDER BY or GROUP
-      BY, the argument of an aggregate, a part of a sum or the left side of a comparison. As a value that is
-      compared, and after THEN and ELSE, it is a text: models write texts so.
-    - A sum or average of what is no number. `texts` has such columns, with the reason for those that are
-      unclear: of these no least, greatest or order either.
-    - Truth that is compared with a text: it is 1 or 0.
+    - A double-quoted name that is not a column, used as an item of SELECT, a term of ORDER BY or GROUP BY,
+      the argument of an aggregate, a part of a sum or the left side of a comparison. As the value to compare
+      with, and after THEN and ELSE, it is a text, since models write texts that way.
+    - A sum or average of a column in `texts`, which has the columns without numbers. If it gives a reason,
+      the column is unclear and cannot be ordered, or have a minimum or maximum, either.
+    - A boolean compared with a text: it is 1 or 0.
     """
     if (tree := query_tree(sql)) is None:
-        return ""  # SQLite tells what is wrong with it
+        return ""  # SQLite reports the error
     names = {name.lower(): name for name in columns}
     made = {each.alias.lower() for each in tree.walk() if each.alias}
     made |= {each.name.lower() for alias in tree.find_all(exp.TableAlias) for each in alias.columns}
     given = {*tables, "rowid", "_rowid_", "oid"} | made
 
     def is_text(node: exp.Expr | None) -> bool:
-        """Tell whether it is a text, or a name in double quotes that SQLite takes for one."""
+        """Return whether a node is a text, or a double-quoted name that SQLite reads as one."""
         if not isinstance(node, exp.Column):
             return isinstance(node, exp.Literal) and node.is_string
         return node.this.args.get("quoted") and not node.table and node.name.lower() not in {*names, *given}
@@ -78,7 +78,7 @@ def fault_of(
 
 
 def _is_named_by(around: exp.Expr | None, column: exp.Column) -> bool:
-    """Tell whether a text makes no sense in what is around it, so that a column must be meant."""
+    """Return whether a text makes no sense in its context, so that it must mean a column."""
     if isinstance(around, _SHAPING | exp.Lower | exp.Upper | exp.Case | exp.Predicate):
         return isinstance(around.this, exp.Expr) and any(each is column for each in around.this.walk())
     return isinstance(around, _COUNTS | exp.Select | exp.Ordered | exp.Group)

@@ -1,4 +1,4 @@
-"""Put the names of columns into the quotes that SQL needs."""
+"""Quote the names of columns if SQL needs it."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ PARTITION PRIMARY RANGE RECURSIVE REFERENCES ROWS SELECT SET TABLE THEN TO TRANS
 USING VALUES WHEN WHERE WITH
 """.split()  # noqa: SIM905
 )
-"""Words that SQLite reads as its own where the name of a column might stand."""
+"""Words that SQLite reads as keywords instead of column names."""
 
 
 def is_plain(name: str) -> bool:
-    """Tell whether the name of a column is words alone, none of them SQL's: then it means that column."""
+    """Return whether a column's name is several words, none an SQL keyword, so that it is unambiguous."""
     return re.fullmatch(r"\w+(?: \w+)+", name) is not None and KEYWORDS.isdisjoint(name.upper().split())
 
 
 def with_quoted_names(sql: str, columns: Iterable[str]) -> str:
-    """Return a query with the names of several words that it has without quotes in double quotes.
+    """Put double quotes around unquoted names of several words in a query.
 
-    Their words may be joined by `_`. Not a name whose words, or the words joined, are columns of their own.
+    Their words may be joined by `_`. A name is skipped if its words, or the joined words, are columns too.
     """
     known = {each.lower() for each in columns}
     parts = {each: re.findall(r"\w+", each.lower()) for each in columns if " " in each}

@@ -1,4 +1,4 @@
-"""SQL as a tool: a planner's model asks the table as often as it needs, and sees what comes back."""
+"""SQL as a tool: the planner's model queries the table as often as it needs, and sees the results."""
 
 from __future__ import annotations
 
@@ -61,6 +61,6 @@ class SqlQuery(Module):
 
 
 def _calling(name: str, query: str) -> str:
-    """Return the query with the table w under another name as well, which may be a column's or a cell's."""
+    """Return the query with another name for the table w, even if that is also a column or cell."""
     named, begin = f'"{name}" AS (SELECT * FROM w)', _WITH.match(query)  # noqa: S608 - sealed
     return f"{begin[0]}{named}, {query[begin.end() :]}" if begin else f"WITH {named} {query}"

@@ -1,4 +1,4 @@
-"""Text-to-SQL: a model writes one query, and its result is the answer (Rajkumar et al., 2022)."""
+"""Text-to-SQL: a model writes one query, whose result is the answer (Rajkumar et al., 2022)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from chameleon.modules.sql.query import SqlResult, check_sql, run_sql
 from chameleon.modules.table_ops.table_query import Answer, Form
 from chameleon.table.grounding import of_another_kind
 
-_MOST_ENDS = 50  # semicolons, those in texts among them
+_MOST_ENDS = 50  # semicolons, including those in texts
 _LABEL = re.compile(r"^(?:sql|query)\s*:\s*", re.IGNORECASE)
 _START = re.compile(
     r"^[^\S\n]*(?:(?-i:SELECT|select)\b|select\b(?=[^\n]{0,500}?\bfrom\b)|values\s*\("
@@ -38,21 +38,21 @@ class SqlGenerator(LLMModule):
     writes = ("cache.sql",)
 
     def __init__(self, shown_rows: int = 3) -> None:
-        """`shown_rows`: how many rows the prompt shows below the columns, 3 as published."""
+        """`shown_rows`: how many rows the prompt shows below the columns, by default 3 as published."""
         self.shown_rows = shown_rows
 
     def slots(self, state: State) -> dict[str, Any]:
-        """Add `database`: the columns with their types, and the first rows."""
+        """Add `database`: the columns with their types and the first rows."""
         table = state.input["table"]
         database = SqlDatabase.of(table, state.input.get("tables") or ())
         shown = database.described(table.caption, self.shown_rows)
         return super().slots(state) | {"database": shown}
 
     def parse(self, text: str) -> str:
-        """Return the query in a reply: in its last code block with one, or from its first SELECT or WITH on.
+        """Return the query in a reply: from its last code block with one, or from its first SELECT or WITH.
 
-        It ends at its semicolon; outside a block also where an empty line is followed by no more SQL. Raises
-        `StepRejected` for a reply without a query.
+        The query ends at its semicolon; outside a block, also at an empty line that no more SQL follows.
+        Raises `StepRejected` for a reply without a query.
         """
         code = _LABEL.sub("", program_in(text, _START.search).strip())
         start = _START.search(code)
@@ -79,8 +79,8 @@ class SqlExecutor(Module):
 
         - `form`: "items" (a list of texts), "verdict" ("yes" or "no") or "text".
         - `timeout`: seconds for the query, by default the sandbox's 2.
-        - `checked`: whether a result is refused that is not of the kind asked for, such as several numbers
-          for "how many".
+        - `checked`: whether to refuse a result that does not fit the question, such as several numbers for
+          "how many".
         """
         self.form, self.timeout, self.checked = form, timeout, checked
 
@@ -102,15 +102,15 @@ class SqlExecutor(Module):
 
 
 def _as_written(result: SqlResult, tables: Sequence[Table], typed: SqlDatabase) -> list[Cell]:
-    """Return a result's cells, row by row, as the tables write them: 12467 from a column is "12,467" again.
+    """Return a result's cells, row by row, as the tables write them: 12467 becomes "12,467" again.
 
-    A cell counts as taken from a column when it stands under that column's name and is one of its values.
+    A cell comes from a column if the result's column has the same name and the cell is one of its values.
     """
     written: dict[str, dict[Cell, str]] = {}
     for table, each in reversed(list(zip(tables, typed.tables, strict=True))):
         columns = zip(each.header, zip(*each.rows, strict=True), table.columns, strict=False)
         for name, values, column in columns:
-            # The first row that holds a value says how it is written.
+            # The first row with a value decides how it is written.
             cells = dict(zip(values[::-1], column.cells[::-1], strict=True))
             known = written.setdefault(name.lower(), {})
             unclear = {value for value, cell in cells.items() if known.get(value, cell) != cell}
