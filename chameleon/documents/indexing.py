@@ -89,7 +89,7 @@ def index_files(
     the old ones, and the contents of a file that is gone from one of the folders are removed.
     `retriever` says what will search the index, "auto" for a new one. `with_summaries` has a model describe
     every table that is read; files indexed without summaries are read again. Whatever cannot be read or
-    described is in the summary. Raises `InputError` if there is nothing to index, the index was built for
+    described is in the summary. Raises `InputError` if nothing can be indexed, the index was built for
     another retriever or is damaged, and the errors of `build_index` and `with_summaries`.
     """
     if address := next((str(source) for source in sources if is_address(str(source))), ""):
