@@ -20,7 +20,7 @@ from chameleon.table.records import printable
 
 LEDGER = "files.json"
 _LONGEST_NAME = 500  # characters
-_SQLITE_ENDS = ("-wal", "-journal")  # what SQLite keeps next to a database counts as part of it
+_SQLITE_ENDS = ("-wal", "-journal")  # files next to a database that are part of it
 
 
 @dataclass

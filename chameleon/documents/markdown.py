@@ -18,7 +18,7 @@ _BOLD = re.compile(r"\s*(\*\*|__)(?=\S)((?:(?!\1).)+?)(?<=\S)\1(:?)\s*")
 _BEFORE_NUMBER = re.compile(r"\s*(?:[-*+]\s+)?(\*\*|__)(?=\d)|\s*[-*+]\s+(?=\d{1,3}\.\d)")
 _RULE = re.compile(r"\s*+\|?\s*+:?-++:?\s*+(?:\|\s*+:?-++:?\s*+)*\|?\s*+")
 _FENCE = re.compile(r"\s{0,3}(```|~~~)")
-_MOST_UNDERLINED = 2  # lines of a heading that is underlined
+_MOST_UNDERLINED = 2  # lines of an underlined heading
 
 
 def text_parts(text: str) -> Iterator[DocumentPart]:

@@ -30,7 +30,7 @@ _RUN_IN = re.compile(
     rf"((?:[^\W\d_a-z][\w’'-]*,?)(?: (?:[^\W\d_a-z][\w’'-]*|{_SMALL}),?){{0,7}})[.:](?=\s|$)"
 )
 _STOPS, _OPEN_ENDS = (".", ";", ":", "!", "?"), (".", ";", ",", ":")
-_LEADERS = re.compile(r"(?:\. ?){4}")  # in a list of contents
+_LEADERS = re.compile(r"(?:\. ?){4}")  # in a table of contents
 
 
 @dataclass
@@ -43,7 +43,7 @@ class Section:
 
 
 class _FoundHeading(NamedTuple):
-    """A number that begins a section; `is_whole`: the heading is all that the line says."""
+    """A number that begins a section; `is_whole`: the heading is the whole line."""
 
     level: int
     number: tuple[int, ...]
@@ -178,7 +178,7 @@ class _Outline:
 
 
 def shortened(text: str, most: int) -> str:
-    """Cut a text between words."""
+    """Shorten a text at the end of a word."""
     if len(text) <= most:
         return text
     at = text.rfind(" ", most // 2, most)

@@ -41,7 +41,7 @@ _CLOSED = re.compile(
 def page_parts(data: bytes, name: str) -> Iterator[DocumentPart]:
     """Yield the parts of a page; layout tables are text. Raises `MissingPackage` (lxml)."""
     markup = decoded(data)
-    if markup.lstrip().startswith("<?xml"):  # in HTML an element that closes itself stays open
+    if markup.lstrip().startswith("<?xml"):  # in HTML, a self-closing element stays open
         markup = _CLOSED.sub(r"<\1\2></\1>", markup)
     found = page_tables(markup.encode("utf-8", "replace"), Origin(name), keep_notes=True)
     reader = _PageReader([each.table if isinstance(each, Found) else None for each in found])
@@ -66,7 +66,7 @@ class _PagePlace(NamedTuple):
 
     is_unread: bool = False
     is_data: bool = False  # in a data table
-    is_cell: bool = False  # in one of its cells, whose text is in the table
+    is_cell: bool = False  # in a cell of it, whose text is in the table
     is_item: bool = False
     is_bold: bool = False
     is_raised: bool = False
@@ -139,7 +139,7 @@ class _PageReader:
             place = place._replace(is_cell=True)
         if "style" in attributes and _BOLD.search(attributes["style"]):
             place = place._replace(is_bold=True)
-        if (page := attributes.get("data-page", "")[:6]).isdecimal():  # as `office` writes it
+        if (page := attributes.get("data-page", "")[:6]).isdecimal():  # written by `office`
             place = place._replace(page=int(page))
         for name in (tag, attributes.get("role", "")):
             if name in _MAIN and around.region != "nav":

@@ -13,13 +13,13 @@ from chameleon.errors import InputError
 from chameleon.table import Table, to_text
 
 MAX_TEXT = 5_000_000
-LENGTH = 1_200  # characters, some 200 words: enough for a clause, few enough for several in a prompt
+LENGTH = 1_200  # characters, about 200 words: enough for a clause, few enough for several in a prompt
 SEPARATOR = " > "  # between the headings of a title
 _LONGEST_CAPTION = 200  # characters of it in a title; the rest is in the text
 _END = re.compile(r"(?<=[.!?;])\s+|\n")
 
 Passage = dict[str, Any]
-"""`title` (the headings, "A > B"), `text`, and where they apply `page`, `file`, `table` and its `rows`.
+"""`title` (the headings, "A > B"), `text`, and if they apply `page`, `file`, `table` and its `rows`.
 
 `is_unread` is set in a passage that says why a page was not read.
 """

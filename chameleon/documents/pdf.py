@@ -23,7 +23,7 @@ MAX_PAGES = 2_000
 _BEGINS_WITHIN = 1024  # bytes
 _PASSWORD = 4  # PDFium's error
 _SHORT = 0.7  # of the usual width: the author ended a line this short
-_MOST = 0.8  # the share of all lines that are no wider than the usual one
+_MOST = 0.8  # the share of lines that are no wider than the usual width
 _NUMBERED = re.compile(r"(?:[^\W\d_]+ )?\d{1,3}(?:\.\d{1,3})*[.)]?\s")
 _BEGINS = re.compile(r"[•▪◦–—]\s|\(?(?:\d{1,2}|[a-z])[.)]\s|\[\d+\]")
 

@@ -11,7 +11,7 @@ from typing import Any
 from chameleon.documents.parts import BY_LETTERS
 from chameleon.documents.pdf_lines import CAPTION, LARGER, Line, text_of
 
-_LEAST = 3  # bookmarks found on their pages; with fewer, or less than half, go by the letters
+_LEAST = 3  # bookmarks found on their pages; with fewer, or less than half, letters decide
 _LONGEST, _MOST_LINES = 120, 3
 _OFTEN_BOLD = 0.3  # of all letters: if more are bold, bold letters make no heading
 _NOT_LETTERS = re.compile(r"\W+|_")

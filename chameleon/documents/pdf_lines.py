@@ -1,4 +1,4 @@
-"""The lines of a PDF's page in the order they were written, and which of them are heads and feet."""
+"""The lines of a PDF's page in writing order, with its heads and feet recognized."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from chameleon.errors import InputError
 from chameleon.table import Table
 from chameleon.web.markup import SUPERSCRIPTS, visible
 
-MAX_CHARACTERS = 300_000  # of a page; a page of a telephone book has some 20,000
+MAX_CHARACTERS = 300_000  # of a page; a page of a telephone book has about 20,000
 LEADING = 1.75  # of the letters' size: lines further apart belong to different paragraphs
 LARGER = 1.15  # times as large: letters of another kind
 CAPTION = re.compile(r"(?:table|figure|fig\.)\s+[A-Z]?\d", re.IGNORECASE)
@@ -35,7 +35,7 @@ _LIFTED = 0.5  # of the letters' size: words this much higher or lower are on an
 _JUMP = 12.0  # lines: text that continues this much higher is in another column
 _ENDS = 2  # lines at either end of a page that may be its head or foot
 _PAGES = 3  # at least this many share a head
-_LONGEST = 200  # letters of a head that numbers the pages
+_LONGEST = 200  # letters of a head with page numbers
 _FURTHEST = 50  # the largest difference between a page's printed number and its place in the file
 _NUMBER = re.compile(r"(?<![\d.,])\d{1,4}(?![.,]?\d)")
 _COUNTS = re.compile(r"\W*(?:(?:page|p\.) )?\d{1,4}(?: ?(?:of|/) ?\d{1,4})?\W*", re.IGNORECASE)

@@ -165,7 +165,7 @@ def _rows(flow: Sequence[Line]) -> list[_Row]:
 
 
 def _end(rows: Sequence[_Row], begin: int) -> int:
-    """Return where the table ends that begins at a row, if one does: at a line of text across it, say."""
+    """Return where the table at a row ends, if one begins there: at a line of text across it, say."""
     if len(rows[begin].runs) < 2 or rows[begin].line.table:
         return begin
     last, second = begin, rows[begin].runs[1][0].x0

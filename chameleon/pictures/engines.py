@@ -62,14 +62,14 @@ class EasyEngine(PackageEngine):
         self._turn = threading.Lock()
 
     def read(self, image: Image) -> list[Piece]:
-        """Return the pieces of text in a picture in RGB, in no particular order."""
+        """Return the pieces of text in an RGB picture, in no particular order."""
         with self._turn:
             found = self._reader.readtext(_pixels(image))
         return [Piece.of_corners(text, box, confidence) for box, text, confidence in found]
 
 
 class RapidEngine(PackageEngine):
-    """RapidOCR, PaddleOCR's models on ONNX Runtime (with CUDA, on it), reads Latin and Chinese script.
+    """RapidOCR (PaddleOCR's models on ONNX Runtime, using CUDA if installed) reads Latin and Chinese script.
 
     The models come with its wheel, so nothing is downloaded. Pictures are scaled down to find text but,
     unlike by RapidOCR's defaults, never up, which costs most of the time and finds no more.
@@ -95,7 +95,7 @@ class RapidEngine(PackageEngine):
             )
 
     def read(self, image: Image) -> list[Piece]:
-        """Return the pieces of text in a picture in RGB, in no particular order."""
+        """Return the pieces of text in an RGB picture, in no particular order."""
         reader = self._readers.get()
         try:
             reader = reader or self._start()
@@ -185,7 +185,7 @@ def shared_engine(name: EngineName, languages: Sequence[str]) -> Engine:
 
 
 def read_lines(engine: Engine, image: Image, least_confidence: float = 0.5) -> list[list[Piece]]:
-    """Return the lines of text in a picture in RGB, with `UNREAD` for pieces below `least_confidence`."""
+    """Return the lines of text in an RGB picture, with `UNREAD` for pieces below `least_confidence`."""
     pieces = list[Piece]()
     for piece in engine.read(image):
         if piece.confidence >= least_confidence and piece.text.strip():

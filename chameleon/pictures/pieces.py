@@ -1,4 +1,4 @@
-"""Pieces of text found in a picture, and the order in which a person reads them."""
+"""Pieces of text found in a picture, in the order a person reads them."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ def lines_are_told(lines: Iterable[Sequence[Piece]]) -> bool:
 
 
 def lines_of(pieces: Iterable[Piece]) -> list[list[Piece]]:
-    """Order pieces, turned level, as lines from top to bottom, each from left to right.
+    """Order leveled pieces as lines from top to bottom, each from left to right.
 
     A piece belongs to the line that it shares at least half of the height with, so a tall piece, such as the
     title of an axis written upwards, gets a separate line and does not absorb the lines next to it.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from chameleon.lazy import lazy
 
-if TYPE_CHECKING:  # each "as" makes the name public for type checkers
+if TYPE_CHECKING:  # "as" makes each name public for type checkers
     from chameleon.table.formats import ELLIPSIS as ELLIPSIS
     from chameleon.table.formats import Style as Style
     from chameleon.table.formats import to_terminal as to_terminal

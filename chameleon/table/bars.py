@@ -1,6 +1,6 @@
 r"""Tables drawn with bars: `a | b` lines, as in prompts, and Markdown tables.
 
-Inside a cell a bar is written `\|`, as GitHub's Markdown does.
+Bars inside a cell are written `\|`, as in GitHub's Markdown.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def join_bars(cells: Sequence[str]) -> str:
 
 
 def split_rows(lines: Sequence[str]) -> list[list[str]]:
-    """Split each line of one table into cells, without its outer bars and without its rule.
+    """Split each line of a table into cells, without its outer bars and its rule.
 
     Bars at the ends are either a frame or mark empty cells. All lines decide together: bars are a frame if
     every line has them. Under a rule, which shows the width, each line decides for itself.

@@ -1,4 +1,4 @@
-"""Decide what a column means: `meaning_of`.
+"""Decide the meaning of a column: `meaning_of`.
 
 A column is of a kind if every filled cell can be read as that kind; then each cell has an exact value.
 If most can and some cannot, the column is unclear and lists those cells; none of them is left out.
@@ -55,7 +55,7 @@ _ReadAs = Literal["number", "date", "time"]
 
 
 def meaning_of(name: str, cells: Sequence[str], hint: str = "") -> Meaning:
-    """Return what a column means.
+    """Return the meaning of a column.
 
     `hint` settles what the cells leave open: "," or "." (the decimal mark), "?" (it may be either, and
     figures such as 12.500 are unclear), "day first" or "month first".
@@ -162,7 +162,7 @@ class _Column:
         return found if len(self.odd(found)) <= (1 - _LEAST) * len(self.filled_places) else None
 
     def odd(self, found: Mapping[str, Any]) -> list[int]:
-        """Return the places of the filled cells that could not be read."""
+        """Return the positions of the filled cells that could not be read."""
         return [place for place in self.filled_places if found[self.cells[place]] is None]
 
     def unread(self, found: Mapping[str, Any], read_as: _ReadAs) -> Meaning:
@@ -176,7 +176,7 @@ class _Column:
         return Meaning("unclear", list(self.cells), why=why, odd=tuple(odd), read_as=read_as, **how)
 
     def places(self, test: Callable[[str], Any]) -> list[int]:
-        """Return the places of the filled cells whose text passes a test."""
+        """Return the positions of the filled cells whose text passes a test."""
         return [place for place in self.filled_places if test(self.filled[self.cells[place]])]
 
     def made(self, kind: Kind, found: Mapping[str, Any], **how: Any) -> Meaning:
@@ -286,7 +286,7 @@ class _Column:
         if found is None or self.odd(found):
             return None if found is None else self.unread(found, "number")
         if any(map(_SCORE.fullmatch, texts)) and not any(map(_MIXED_NUMBER.match, texts)):
-            return None  # 3/10 may be a score, or a date
+            return None  # 3/10 may be a score or a date
         if why := two_readings(texts, mark, (self.name.text, *texts)):
             return self.unclear(why, self.places(EITHER.search), mark="?")
         made = self._in_one_unit(found)

@@ -36,7 +36,7 @@ SECONDS = 10.0
 Wanted = Callable[[str], bool]
 _Fetch = Callable[[int], Sequence[Sequence[Any]]]
 
-_AT_ONCE = 500  # rows; each may hold millions of characters
+_AT_ONCE = 500  # rows; each can hold millions of characters
 _SQLITE_NAMES = (
     "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type IN ('table', 'view', 'virtual')"
     " AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY type = 'view',"
@@ -96,7 +96,7 @@ def duckdb_tables(
 ) -> Iterator[Finding]:
     """Yield the requested tables and views, `schema.table` in other schemas; or the one table of Parquet.
 
-    Raises `InputError` for a file that DuckDB cannot open, `MissingPackage` without duckdb.
+    Raises `InputError` if DuckDB cannot open the file, `MissingPackage` without duckdb.
     """
     require("duckdb", "DuckDB databases and Parquet files need", "corpus", where=origin.name, imports=True)
     import duckdb

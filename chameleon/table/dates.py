@@ -169,7 +169,7 @@ def read_span_of_time(text: str) -> Fraction | None:
 
 
 def numeric_date(text: str) -> tuple[int, int] | None:
-    """Return the first two figures of a date such as 13/04/2024; None for other texts."""
+    """Return the first two numbers of a date such as 13/04/2024; None for other texts."""
     match = _NUMERIC.match(text)
     return (int(match[1]), int(match[3])) if match else None
 

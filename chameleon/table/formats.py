@@ -32,7 +32,7 @@ class Excerpt:
     header: list[str]
     rows: list[list[str]]
     note: str
-    first: int = 1  # the number of the first row, where rows are counted
+    first: int = 1  # the number of the first row, if rows are numbered
 
     @property
     def lines(self) -> list[list[str]]:

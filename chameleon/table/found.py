@@ -21,7 +21,7 @@ class Found:
     """A table in a file.
 
     - `table`: its caption is the file's own name for it, or "".
-    - `place`: where it is in the file, by "sheet", "heading" or "table".
+    - `place`: its location in the file, by "sheet", "heading" or "table".
     - `notes`: the text that belongs to it, such as the lines below it.
     - `name`, `others`, `warnings`: set by `choose_table`.
     """

@@ -1,4 +1,4 @@
-"""The tables of an HTML page, by lxml: fill in spans, join header rows, separate layout from data."""
+"""The tables of an HTML page, by lxml: spans filled in, header rows joined, layout tables recognized."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables in JSON and JSON Lines: objects by row, lists by row, a list for each column; one or several."""
+"""Tables in JSON and JSON Lines: objects or lists by row, or a list per column; one table or several."""
 
 from __future__ import annotations
 

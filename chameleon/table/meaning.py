@@ -1,4 +1,4 @@
-"""What the cells of a column mean: its kind, its unit, and an exact value for each cell."""
+"""The meaning of a column's cells: its kind, its unit, and an exact value for each cell."""
 
 from __future__ import annotations
 

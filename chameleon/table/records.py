@@ -199,7 +199,7 @@ def printable(name: str) -> str:
 
 
 def cell_text(value: Any) -> str:
-    """Write a value as a cell: 1.0 is "1", True is "true", None is "", dates are ISO, lists are JSON."""
+    """Write a value as a cell: 1.0 as "1", True as "true", None as "", dates in ISO format, lists as JSON."""
     # Order matters: bool is a kind of int, and datetime a kind of date.
     match value:
         case None:

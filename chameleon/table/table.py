@@ -1,4 +1,4 @@
-"""`Table`: a header, rows of strings and a caption; immutable, with columns typed when asked."""
+"""`Table`: a header, rows of strings and a caption; immutable, with column types found on demand."""
 
 from __future__ import annotations
 

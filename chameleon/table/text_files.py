@@ -106,7 +106,7 @@ def format_of_text(text: str) -> str:
 def delimited_tables(
     text: str, origin: Origin, delimiter: str = "", header: str = ""
 ) -> Iterator[Found | LeftOut]:
-    """Yield the tables of a CSV or TSV text, with the lines above and below that belong to them."""
+    """Yield the tables of a CSV or TSV text, with their titles above and notes below."""
     delimiter = delimiter or delimiter_of(text)
     hint = "?" if delimiter == ";" else ""  # the decimal mark may be a comma or a point
     yield from tables_of(delimited_records(text, delimiter, origin), origin, header=header, hint=hint)
@@ -283,7 +283,7 @@ def sections(records: Iterable[Record]) -> list[RawTable]:
 
     - Lines with one filled cell above wider lines are titles, and so are up to ten lines of a name and a
       value before a blank line and a table of three columns or more.
-    - Such a line after a blank line, with a header below it, begins another table.
+    - A title line after a blank line, with a header below it, begins another table.
     - The last lines are notes if they are set apart, shorter than any row, or begin like one ("Source:").
 
     If no line has two filled cells, all lines are one table of one column.

@@ -152,7 +152,7 @@ class _Rows:
 
     @cached_property
     def others(self) -> dict[int, str]:
-        """The rows that are neither data nor totals, by their place."""
+        """The rows that are neither data nor totals, by position."""
         found = dict(self._footers())
         last = len(self.rows) - 1 - len(found)
         headings = [place for place in range(last) if self._only_text(place) is not None]
@@ -165,7 +165,7 @@ class _Rows:
 
     @cached_property
     def labels(self) -> dict[int, _Label]:
-        """The rows with a cell that may be the label of a total."""
+        """The rows with a cell that may label a total."""
         found: dict[int, _Label] = {}
         for column in self.table.columns:
             texts = dict.fromkeys(column.cells)

@@ -149,7 +149,7 @@ class _Source:
 
 
 def _hidden(source: bytes) -> list[str]:
-    """Say which rows and columns of a sheet are hidden."""
+    """Report which rows and columns of a sheet are hidden."""
     columns = sum(int(end) - int(begin) + 1 for begin, end in _HIDDEN_COLUMNS.findall(source))
     found = ((len(_HIDDEN_ROW.findall(source)), "row"), (min(columns, MAX_COLUMNS), "column"))
     hidden = [counted(count, what) for count, what in found if count]
