@@ -206,7 +206,7 @@ class _Column:
             return None
         texts, times = self.filled.values(), self.read(read_time)
         long = self.read(_seconds) if times is None or self.odd(times) else None
-        if long is not None and not self.odd(long):  # 38:30 is minutes and seconds; under "Hours" not
+        if long is not None and not self.odd(long):  # 38:30 is min:s, under "Hours" h:min
             values = {cell: exact(value) for cell, value in long.items()}
             is_clear = any(text.count(":") > 1 or "." in text for text in texts)
             if self.name.has("hours") and not is_clear:

@@ -123,8 +123,8 @@ def _cut(line: list[str], limit: int | None) -> list[str]:
 def to_terminal(table: Table, width: int = 80, max_rows: int | None = 20) -> str:
     """Write a table in aligned columns for a terminal of `width` places (at least 20).
 
-    Numbers are aligned right and never cut; texts are (at 40 places, down to 8 on a short
-    line). A last line names the columns that do not fit and counts the rows beyond `max_rows`.
+    Numbers are aligned right and never cut; texts are (at 40 places, down to 8 on a short line).
+    A last line names the columns that do not fit and counts the rows beyond `max_rows`.
     East Asian wide characters take two places. Control, format and private characters are shown as U+FFFD,
     so that a cell can neither color the screen nor reorder a line. Raises `InputError` below 20 places.
     """

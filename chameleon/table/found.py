@@ -104,10 +104,10 @@ def table_of(
 ) -> Found | LeftOut:
     """Return the table of these records, or why it is left out.
 
-    Its header is the first `heads` records with any text; with None, they are counted. Records and columns
-    without any text are left out, and duplicate names are made different. With `pad`, records may be shorter
-    than the header, as in spreadsheets; otherwise they must be as long. `hint` applies to all
-    columns (`meaning_of`), `told` lists the reader's decisions.
+    Its header is the first `heads` records with any text; None detects how many. Records and columns without
+    any text are left out, and duplicate names are made different. With `pad`, records may be shorter than the
+    header, as in spreadsheets; otherwise they must be as long. `hint` applies to all columns (`meaning_of`),
+    `told` lists the reader's decisions.
     """
     try:
         filled = [(number, cells) for number, cells in bounded(records, origin) if any(cells)]

@@ -30,10 +30,10 @@ def parse_table(text: str, like: Table | None = None) -> Table:
     """Read the table in a model's reply: lines with bars, Markdown, or JSON; in a fence also tabs or commas.
 
     Removes prose around the table, a rule line, bars at the ends, and the labels `col :` and `row 1 :` of
-    Chain-of-Table's prompts. Fenced text is tried first, and later tables
-    before earlier ones. With `like`, names that differ from its header only in case, space or quotes are
-    replaced, and a missing header is taken from it if the widths agree. Raises `InputError` if there is
-    no table or its rows differ in width.
+    Chain-of-Table's prompts. Fenced text is tried first, and later tables before earlier ones. With `like`,
+    names that differ from its header only in case, space or quotes are replaced, and a missing header is
+    taken from it if the widths agree. Raises `InputError` if the text holds no table or rows differ in
+    width.
     """
     fault: InputError | None = None
     known = {normal(name) for name in like.header if name} if like else set[str]()
@@ -112,9 +112,9 @@ def as_subtable(reply: Table, table: Table) -> Table | None:
     """Rebuild a model's sub-table from the rows and columns of `table` that it names.
 
     Names and cells match if they are equal after normalizing case, space, bars, quotes and asterisks; exact
-    matches are tried first, and repeated names match in order. The result has the order and
-    the cells of `table`. Returns None if `reply` has a row or column missing from `table`, repeats a row more
-    often, or is empty.
+    matches are tried first, and repeated names match in order. The result has the order and the cells of
+    `table`. Returns None if `reply` is empty, or has a row or column not in `table`, or a row more often
+    than `table`.
     """
     columns = positions([(name,) for name in reply.header], [(name,) for name in table.header])
     if columns is None or not reply.rows:
