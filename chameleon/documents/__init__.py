@@ -1,1 +1,1 @@
-"""Tables and passages of a user's own files: folders, databases, PDF, HTML, Markdown and workbooks."""
+"""Tables and passages of a user's files: folders, databases, PDF, HTML, Markdown and workbooks."""

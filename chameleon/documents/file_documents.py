@@ -1,4 +1,4 @@
-"""From a file to documents of an index, its tables and its passages: their ids, captions and sources."""
+"""Turn a file into documents of an index, its tables and its passages, with ids, captions and sources."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from chameleon.text import clean_cell
 
 _LONGEST_LABEL = 80
 _SEPARATORS = re.compile(r"[\s_\-.]+|(?<=[a-z])(?=[A-Z])")
-# What spreadsheet programs call a sheet that nobody has named.
+# Default names of sheets in spreadsheet programs.
 _NAMELESS = re.compile(r"(sheet|tabelle|feuil|hoja|foglio|blad|ark|table|лист)\s*\d*", re.IGNORECASE)
 
 
 def file_documents(
     path: Path, name: str, is_free: Callable[[str], bool] = lambda id: True
 ) -> Iterator[Document | LeftOut | Note]:
-    """Yield the tables and passages of a file as documents, by the name that the index has for it.
+    """Yield the tables and passages of a file as documents, under the name that the index has for it.
 
-    Ids are `name`, or `name#place` with a number where places repeat or where another file has the id, so
-    that a file that is read again gives the same ids as long as its tables keep their places; passages are
-    `name#p1` and on. `is_free` says whether no other file has an id. `Document.text` is the text below a
-    table. Raises as `tables_in` and `read_document`.
+    Ids are `name` or `name#place`, with a number where places repeat or another file has the id. So a file
+    that is read again gets the same ids as long as its tables keep their places. Passages are `name#p1`,
+    `name#p2`, …. `is_free` says whether no other file has an id. `Document.text` is the text below a
+    table. Raises the errors of `tables_in` and `read_document`.
     """
     taken: set[str] = set()
     next_number = Counter[str]()
@@ -77,7 +77,7 @@ def file_documents(
 
 
 def whole_tables(passages: Iterable[Passage]) -> Iterator[Found]:
-    """Yield the tables that are in passages in pieces of some rows, each whole, with heading and page."""
+    """Join the pieces of tables in passages; yield each whole table with its heading and page."""
     pieces = list[Passage]()
     for passage in [*passages, None]:
         if pieces and (passage is None or not _goes_on(pieces[-1], passage)):
@@ -93,16 +93,16 @@ def whole_tables(passages: Iterable[Passage]) -> Iterator[Found]:
 
 
 def _goes_on(above: Passage, passage: Passage) -> bool:
-    """Return whether a passage has the next rows of a table, below the same header again on a new page."""
+    """Return whether a passage continues a table: with the next rows, or under its header on a new page."""
     is_next = passage.get("page") == above.get("page", -2) + 1 and passage["title"] == above["title"]
     is_same = "table" in passage and passage["table"].header == above["table"].header
-    return is_same and (is_next or passage["rows"][:1] > [1])  # a table without rows has none
+    return is_same and (is_next or passage["rows"][:1] > [1])  # empty for a table without rows
 
 
 def caption_of(name: str, found: Found) -> str:
-    """Return what a table is called: its file in words, then its sheet, then what it calls itself.
+    """Return the caption of a table: its file in words, then its sheet, then its own caption.
 
-    A part whose words are all in another is left out, and so is the name of a sheet that says nothing.
+    A part whose words are all in another is left out, as is a default sheet name.
     """
     stem, sheet = in_words(PurePosixPath(name).stem), found.place.get("sheet", "")
     parts = [stem, "" if _NAMELESS.fullmatch(sheet) else sheet, found.table.caption]

@@ -1,4 +1,4 @@
-"""The files that an index is made of: those in a folder, and what is known of each since it was read."""
+"""The files an index is made of: the files in a folder, and a record of each since it was read."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from chameleon.table.records import printable
 
 LEDGER = "files.json"
 _LONGEST_NAME = 500  # characters
-_SQLITE_ENDS = ("-wal", "-journal")  # what SQLite keeps next to a database counts as part of it
+_SQLITE_ENDS = ("-wal", "-journal")  # files next to a database that are part of it
 
 
 @dataclass
 class Walk:
-    """A walk through a folder: what is passed over on the way is counted or reported."""
+    """A walk through a folder that counts or reports whatever it skips."""
 
     root: Path
     others: Counter[str] = field(default_factory=Counter)
@@ -33,10 +33,10 @@ class Walk:
     unread: list[Path] = field(default_factory=list)
 
     def files(self) -> Iterator[Path]:
-        """Yield the files whose suffix promises tables or text, by name, folder by folder.
+        """Yield the files with a suffix for tables or text, by name, folder by folder.
 
-        Hidden files and folders, other kinds of files, devices and pipes, and folders that hold an index are
-        counted in `others`. Links are not followed: one that leads out of the folder is left out with the
+        Hidden files and folders, other kinds of files, devices, pipes, and folders that hold an index are
+        counted in `others`. Links are not followed; a link that leads out of the folder is left out, with the
         reason.
         """
         folders = [self.root]
@@ -85,10 +85,10 @@ class Walk:
 
 @dataclass
 class Entry:
-    """A file: how the index calls it, the digest of its bytes, its documents, what it lacks.
+    """A file: its name in the index, the digest of its bytes, its documents, and the parts left out.
 
     `left_out` is repeated as long as the file is unchanged; `summarised` says whether a model has described
-    all its tables; `engine` is the OCR engine, "" for none, by which some of its pages could not be read.
+    all its tables; `engine` is the OCR engine, or "", that could not read some of its pages.
     """
 
     name: str
@@ -99,22 +99,22 @@ class Entry:
     engine: str | None = None
 
     def read_again(self) -> None:
-        """Have the next run read the file, whether it has changed or not."""
+        """Make the next run read the file, whether it has changed or not."""
         self.digest = ""
 
 
 class Ledger:
-    """What an index keeps of the files that its documents came from, by their absolute paths."""
+    """An index's record of the files its documents came from, by absolute path."""
 
     def __init__(self, data: Path | None = None) -> None:
-        """Read what is in the data of an index; nothing for a new one, or for one built of documents."""
+        """Read the record in an index's data; it is empty for a new index, or one built from documents."""
         self.entries: dict[str, Entry] = {}
         self._taken = set[str]()
         if data is None or not (file := data / LEDGER).exists():
             return
         content = json.loads(file.read_bytes())
         for path, entry in content["files"].items():
-            entry.pop("stamp", None)  # of older versions
+            entry.pop("stamp", None)  # from older versions
             left_out = [LeftOut(**each) for each in entry["left_out"]]
             self.entries[path] = Entry(**{**entry, "left_out": left_out})
             self._taken.add(entry["name"])
@@ -126,7 +126,7 @@ class Ledger:
         return {"readers": READERS, "files": files}
 
     def name_for(self, path: Path, relative: Path) -> str:
-        """Return what the index calls a file: its place in its folder, with more of its path if needed."""
+        """Return the name of a file in the index: its path in its folder, with more of its path if needed."""
         if str(path) in self.entries:
             return self.entries[str(path)].name
         found = next(name for name in _names(path, len(relative.parts)) if name not in self._taken)
@@ -142,7 +142,7 @@ def _names(path: Path, least: int) -> Iterator[str]:
 
 
 def digest_of(path: Path) -> str:
-    """Return the digest of the bytes, with those of what SQLite keeps next to it. Raises OSError."""
+    """Return the digest of the bytes, including SQLite's files next to it. Raises OSError."""
     digest = hashlib.sha256()
     beside = [Path(f"{path}{end}") for end in _SQLITE_ENDS]
     for file in [path, *(each for each in beside if os.access(each, os.F_OK))]:

@@ -1,4 +1,4 @@
-"""Files and folders into an index, and again when some of them have changed."""
+"""Index files and folders, and update the index when some of them have changed."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from chameleon.table.records import printable, shown
 from chameleon.text import is_address
 
 Progress = Callable[[int, int, str], object]
-"""Told how many files are done, of how many, and which one is next ("" when the index is being written)."""
+"""Called with how many files are done, of how many, and the next one ("" while writing the index)."""
 
 _STAYS = "; what the index has of it stays"
 
 
 class DescribesTables(Protocol):
-    """Adds a description to each document with a table; says which have none, by id, and why."""
+    """Adds a description to each document with a table; reports the ids without one, and why."""
 
     failed: dict[str, ModelError]
 
@@ -42,10 +42,10 @@ class DescribesTables(Protocol):
 
 @dataclass
 class Summary:
-    """What was done: counts of what was read, and everything that is left out, with the reason.
+    """Counts of everything that was read, and everything left out, with the reason.
 
-    `files` are those read that hold something, `without` those that hold nothing, `others` files of other
-    kinds; `notes` are how some of those read were read. `held` is what the index holds now, by kind.
+    `files` counts files with content, `without` files without any, `others` files of other kinds; `notes`
+    say how some of the files were read. `held` is what the index holds now, by kind.
     """
 
     index: Path
@@ -64,7 +64,7 @@ class Summary:
 
     @property
     def faults(self) -> list[LeftOut]:
-        """Return what somebody may miss; tables that only lay out a page are not among it."""
+        """Return everything that a user may miss; layout tables are not included."""
         return [one for one in self.left_out if one.is_fault]
 
     def count(self, document: Document) -> None:
@@ -85,13 +85,12 @@ def index_files(
 ) -> Summary:
     """Put the tables and texts of these files, and of the files in these folders, into the index `out`.
 
-    What is there already is added to: files with the bytes that they had are not read again; what a changed
-    file holds takes the place of what it held, and what a file held that is gone from one of the folders is
-    taken out. `retriever` says what will search the index, "auto"
-    for a new one. `with_summaries` has a model describe every table that is read; files that were indexed
-    without are read again. What cannot be read or described is in the summary. Raises `InputError` when there
-    is nothing to index, for another retriever than the index was built for, for an index that is damaged, and
-    as `build_index` and `with_summaries` do.
+    An existing index is extended: unchanged files are not read again; the contents of a changed file replace
+    the old ones, and the contents of a file that is gone from one of the folders are removed.
+    `retriever` says what will search the index, "auto" for a new one. `with_summaries` has a model describe
+    every table that is read; files indexed without summaries are read again. Whatever cannot be read or
+    described is in the summary. Raises `InputError` if nothing can be indexed, the index was built for
+    another retriever or is damaged, and the errors of `build_index` and `with_summaries`.
     """
     if address := next((str(source) for source in sources if is_address(str(source))), ""):
         where, hint = address_name(address), "Ask it as a table instead."
@@ -127,7 +126,7 @@ def index_files(
 
 @dataclass
 class _Reading:
-    """Reads the files that have changed; what their documents were before and are not now is `gone`."""
+    """Reads the files that have changed; `gone` has the ids of documents that no longer exist."""
 
     ledger: Ledger
     files: Mapping[Path, Path]
@@ -140,7 +139,7 @@ class _Reading:
         self._owners = {id: path for path, entry in self.ledger.entries.items() for id in entry.ids}
 
     def documents(self) -> Iterator[Document]:
-        """Yield the documents of the files that are new or have changed; note all files in the ledger."""
+        """Yield the documents of files that are new or have changed; note all files in the ledger."""
         total = len(self.files)
         for number, (path, relative) in enumerate(self.files.items()):
             name, old = self.ledger.name_for(path, relative), self.ledger.entries.get(str(path))
@@ -156,12 +155,12 @@ class _Reading:
         self.progress(total, total, "")
 
     def note_missing_summary(self, id: str, problem: ChameleonError) -> None:
-        """Note that a table has no summary; its file is read again by the next run that writes them."""
+        """Note that a table has no summary; the next run that writes summaries reads its file again."""
         self.ledger.entries[self._owners[id]].summarised = False
         self.summary.notes.append(Note(id, f"has no summary: {problem}"))
 
     def _entry_to_read(self, path: Path, name: str, old: Entry | None) -> Entry | None:
-        """Return a new entry for a file that is to be read; None for one that is as it was."""
+        """Return a new entry for a file to read, or None if it is unchanged."""
         is_done = (
             old is not None
             and (old.summarised or not self.summarises)
@@ -178,12 +177,12 @@ class _Reading:
             return None
         if old and is_done and old.digest == entry.digest:
             self.summary.unchanged += 1
-            self.summary.left_out += old.left_out  # what it lacks is as it was, too
+            self.summary.left_out += old.left_out  # repeated, because the file is unchanged
             return None
         return entry
 
     def _read(self, path: Path, entry: Entry) -> Iterator[Document]:
-        """Yield a file's documents, note all else. Raises `MachineError` for what is no fault of the file."""
+        """Yield a file's documents, and note the rest. Raises `MachineError` if the file is not at fault."""
         own = str(path)
         try:
             for part in file_documents(path, entry.name, lambda id: self._owners.get(id, own) == own):
@@ -193,13 +192,13 @@ class _Reading:
                     self.summary.notes.append(part)
                 else:
                     entry.left_out.append(part)
-        except Exception as problem:  # a file may be damaged in ways that its reader does not know
+        except Exception as problem:  # a file may be damaged in ways its reader does not expect
             if (lack := lack_of(problem)) is not None:
                 raise lack from problem
             entry.read_again()
             if isinstance(problem, MissingPackage) and path.suffix.lower() in PICTURES:
                 self.summary.others[path.suffix.lower()] += 1
-                note = Note("pictures", f"were not read: {LeftOut.of(problem).why}")  # once: they may be many
+                note = Note("pictures", f"were not read: {LeftOut.of(problem).why}")  # once: maybe many
                 self.summary.notes += [note] if note not in self.summary.notes else []
             elif isinstance(problem, ChameleonError):
                 entry.left_out.append(LeftOut.of(problem, entry.name))
@@ -208,7 +207,7 @@ class _Reading:
                 entry.left_out.append(LeftOut(entry.name, f"cannot be read ({message})"))
 
     def _note(self, path: Path, entry: Entry, old: Entry | None) -> None:
-        """Note what was read of a file, and what is gone; of one that cannot be read what it held stays."""
+        """Note the documents of a file and the ids that are gone; an unreadable file keeps its documents."""
         faults = [one for one in entry.left_out if one.is_fault and not one.is_picture]
         has_failed = not entry.digest or bool(faults and not entry.ids)
         self.summary.files += bool(entry.ids)
@@ -233,12 +232,12 @@ class _Reading:
 
     @cached_property
     def _engine(self) -> str:
-        """The OCR engine that is installed; "" for none."""
+        """Return the installed OCR engine, or ""."""
         return engine_installed()
 
 
 def _files(sources: Sequence[Path], summary: Summary) -> tuple[dict[Path, Path], list[Path]]:
-    """Return the files to look at, with their places in the folders, and the folders that cannot be read."""
+    """Return the files to look at, with their paths in the folders, and the folders that cannot be read."""
     found: dict[Path, Path] = {}
     unread: list[Path] = []
     for source in sources:
@@ -265,7 +264,7 @@ def _files(sources: Sequence[Path], summary: Summary) -> tuple[dict[Path, Path],
 def _vanished(
     ledger: Ledger, sources: Sequence[Path], files: Mapping[Path, Path], unread: Sequence[Path]
 ) -> list[str]:
-    """Return the files that were in one of the folders, and are not any more."""
+    """Return the files that were in one of the folders and no longer are."""
     folders = [source.resolve() for source in sources if source.is_dir()]
     missing = [path for path in map(Path, ledger.entries) if path not in files]
     in_folders = [path for path in missing if any(map(path.is_relative_to, folders))]
@@ -273,7 +272,7 @@ def _vanished(
 
 
 def _nothing_in(sources: Sequence[Path], summary: Summary) -> InputError:
-    """Return the error for sources without a table or a text: what there was instead."""
+    """Return the error for sources without a table or text, naming what they hold instead."""
     if summary.faults:
         first, *more = summary.faults
         also = f"Not read either: {', '.join(each.where for each in more[:5])}." if more else ""

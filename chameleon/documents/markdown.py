@@ -18,13 +18,13 @@ _BOLD = re.compile(r"\s*(\*\*|__)(?=\S)((?:(?!\1).)+?)(?<=\S)\1(:?)\s*")
 _BEFORE_NUMBER = re.compile(r"\s*(?:[-*+]\s+)?(\*\*|__)(?=\d)|\s*[-*+]\s+(?=\d{1,3}\.\d)")
 _RULE = re.compile(r"\s*+\|?\s*+:?-++:?\s*+(?:\|\s*+:?-++:?\s*+)*\|?\s*+")
 _FENCE = re.compile(r"\s{0,3}(```|~~~)")
-_MOST_UNDERLINED = 2  # lines of a heading that is underlined
+_MOST_UNDERLINED = 2  # lines of an underlined heading
 
 
 def text_parts(text: str) -> Iterator[DocumentPart]:
-    """Yield parts of a text; headings are marked by "#", underlined, or in bold on a line of their own."""
+    """Yield parts of a text; headings are marked by "#", underlined, or in bold on a line by themselves."""
     held, is_code = list[str](), False
-    levels: dict[str, int] = {}  # of underlined headings, by the order in which their lines come first
+    levels: dict[str, int] = {}  # of underlined headings, in the order in which their underlines first appear
     for line in [*text.splitlines(), ""]:
         ends = _FENCE.match(line) is not None
         if ends or (not line.strip() and not is_code):
@@ -40,14 +40,14 @@ def text_parts(text: str) -> Iterator[DocumentPart]:
 
 
 def without_closing(heading: str) -> str:
-    """A heading without the "##" that may close it after a space: "C#" keeps its own."""
+    """Return a heading without the "##" that may close it after a space: "C#" keeps its own."""
     whole = heading.rstrip()
     bare = whole.rstrip("#")
     return bare if not bare or bare[-1].isspace() else whole
 
 
 def _block(lines: Sequence[str], levels: dict[str, int]) -> Iterator[DocumentPart]:
-    """Yield what stands between two empty lines."""
+    """Yield the parts between two empty lines."""
     held, rows = list[str](), 0
     for place, line in enumerate(lines):
         if rows and has_bar(line):
@@ -82,7 +82,7 @@ def _block(lines: Sequence[str], levels: dict[str, int]) -> Iterator[DocumentPar
 
 
 def _unmarked(line: str) -> str:
-    """A line without the bullet or the bold marks that a number in it stands behind: "**3.1** Dry"."""
+    """Remove the bullet or bold marks before a number: "**3.1** Dry"."""
     if not (before := _BEFORE_NUMBER.match(line)):
         return line
     rest = line[before.end() :]
@@ -95,14 +95,14 @@ def _may_be_underlined(held: Sequence[str]) -> bool:
 
 
 def _is_rule(line: str, above: str) -> bool:
-    """Whether a line is the rule below a table's header: dashes, one or more for each of its cells."""
+    """Return whether a line is the rule below a table's header: one or more dashes for each of its cells."""
     if not has_bar(line) or not has_bar(above) or not _RULE.fullmatch(line):
         return False
     return "---" in line or len({bars_in(each.strip().strip("|")) for each in (line, above)}) == 1
 
 
 def _table(lines: Sequence[str]) -> DocumentPart:
-    """The table of lines with bars; short rows are filled up, and what a row has too much gets a column."""
+    """Return the table of lines with bars; short rows are filled up, and extra cells get a new column."""
     rule = lines[1].replace("-", "---")
     rows = [list(map(clean_cell, cells)) for cells in split_rows([lines[0], rule, *lines[2:]])]
     width = max(map(len, rows))

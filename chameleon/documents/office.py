@@ -1,7 +1,7 @@
-"""Word, PowerPoint, OpenDocument and e-books as parts: what is in their archives, written as a page of HTML.
+"""Word, PowerPoint, OpenDocument and e-books as parts: the contents of their archives, written as HTML.
 
-An archive's sizes are not believed: what is unpacked is counted. Of XML no entity is expanded, no
-DTD is read, and libxml2 refuses what nests deeper than 256.
+Sizes given by an archive are not trusted: unpacked bytes are counted. XML entities are not expanded, no
+DTD is read, and libxml2 refuses anything nested deeper than 256.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MAX_UNPACKED = 100_000_000
 _UNREAD = re.compile("del|moveFrom|Fallback|annotation|tracked-changes|table-of-content|note-citation")
 _BREAKS = {"br": "<br>", "cr": "<br>", "line-break": "<br>", "tab": " ", "s": " ", "noBreakHyphen": "-"}
 _LATER = {"txbxContent", "text-box", "note-body", "footnoteReference", "endnoteReference"}
-"""What stands inside a paragraph, and is read after it."""
+"""Elements inside a paragraph that are read after it."""
 _SPANS = ("columns-spanned", "columns-repeated", "rows-spanned")
 _BESIDE_A_SLIDE = re.compile("/diagrams/data|/notesSlides/")
 _FURNITURE, _TITLES = ("sldNum", "dt", "ftr", "sldImg"), ("title", "ctrTitle")
@@ -77,7 +77,7 @@ def _written(pages: Iterable[str]) -> Iterator[DocumentPart]:
 
 
 class _Archive:
-    """The files of an archive by name, which all together unpack to a bounded size."""
+    """The files of an archive by name, with a limit on their total unpacked size."""
 
     def __init__(self, data: bytes, name: str) -> None:
         require_lxml()
@@ -90,7 +90,7 @@ class _Archive:
         self.names = set(self.file.namelist())
 
     def read(self, file: str) -> bytes:
-        """Return the bytes of a file, none where it is not there. Raises `InputError`."""
+        """Return the bytes of a file, or no bytes if it does not exist. Raises `InputError`."""
         if file not in self.names:
             return b""
         try:
@@ -99,7 +99,7 @@ class _Archive:
         except RuntimeError:
             hint = "Save a copy without a password."
             raise InputError("is encrypted", where=self.name, hint=hint) from None
-        except Exception:  # zlib, bz2 and lzma have errors of their own
+        except Exception:  # zlib, bz2 and lzma have their own errors
             raise self.broken from None
         self.left -= len(data)
         if self.left < 0:
@@ -108,7 +108,7 @@ class _Archive:
         return data
 
     def xml(self, file: str) -> Any:
-        """Return the root element of a file, an empty one where it is not there. Raises `InputError`."""
+        """Return the root element of a file, or an empty one if it does not exist. Raises `InputError`."""
         from lxml import etree
 
         data = self.read(file)
@@ -121,7 +121,7 @@ class _Archive:
             raise self.broken from None
 
     def related(self, file: str) -> dict[str, str]:
-        """Return the files of the archive that one refers to, by the ids of its references."""
+        """Return the files of the archive that a file refers to, by the ids of its references."""
         folder, own = posixpath.split(file)
         found = dict[str, str]()
         for link in self.xml(f"{folder}/_rels/{own}.rels"):
@@ -131,7 +131,7 @@ class _Archive:
 
 
 class _Writer:
-    """Writes the elements of an office document as HTML, which the reader of pages reads."""
+    """Writes the elements of an office document as HTML for the page reader."""
 
     def __init__(self, archive: _Archive) -> None:
         numbering, styles = archive.xml("word/numbering.xml"), archive.xml("word/styles.xml")
@@ -140,7 +140,7 @@ class _Writer:
         self._styles = {_own(each, "styleId"): each for each in styles.findall("{*}style")}
         notes = (each for part in ("footnotes", "endnotes") for each in archive.xml(f"word/{part}.xml"))
         self._notes = {f"{_tag(each)}Reference{_own(each, 'id')}": each for each in notes}
-        self._counts: dict[Any, list[int]] = {}  # of a list, how far its levels are
+        self._counts: dict[Any, list[int]] = {}  # for each list, the last number at each level
         self._titles = {"Title"}
         self._later: list[Any] = []
         self._in_paragraph = False
@@ -157,7 +157,7 @@ class _Writer:
         }
 
     def inside(self, element: Any) -> str:
-        """Return what is in an element; text stands in those named "t", in OpenDocument in all of them."""
+        """Return the contents of an element; text is in those named "t", in OpenDocument in all of them."""
         is_text = self._in_paragraph and ("opendocument" in str(element.tag) or _tag(element) == "t")
         written = [escape(element.text or "")] if is_text else []
         for child in element:
@@ -167,7 +167,7 @@ class _Writer:
         return "".join(written)
 
     def slide(self, shapes: Iterable[Any]) -> str:
-        """Return a page, its title first; one without does not stand below the title of the page before."""
+        """Return a page, its title first; an untitled one gets a title, to keep it out of the page before."""
         self._page += 1
         pieces = sorted(map(self._element, shapes), key=lambda piece: not piece.startswith("<h1>"))
         title = "" if pieces and pieces[0].startswith("<h1>") else f"<h1>Slide {self._page}</h1>"
@@ -194,7 +194,7 @@ class _Writer:
         return f"<b>{self.inside(run)}</b>" if is_bold else self.inside(run)
 
     def _paragraph(self, element: Any) -> str:
-        """Return a paragraph, and after it the notes and boxes of text that stand in it."""
+        """Return a paragraph, followed by the notes and text boxes inside it."""
         holders = [element, *self._styles_of(_value(element, "pPr", "pStyle"))]
         number, level = self._number(holders), self._level(holders)
         is_item = self._page > 0 or next(element.iterancestors("{*}list-item"), None) is not None
@@ -208,7 +208,7 @@ class _Writer:
         return written
 
     def _styles_of(self, style: str) -> Iterator[Any]:
-        """Yield a style and those that it is based on."""
+        """Yield a style and the styles it is based on."""
         for _ in range(20):
             if style not in self._styles:
                 return
@@ -216,7 +216,7 @@ class _Writer:
             style = _value(self._styles[style], "basedOn")
 
     def _level(self, holders: Sequence[Any]) -> int:
-        """The level of a heading: a title's is 1, 0 is that of a paragraph."""
+        """Return the level of a heading: 1 for a title, 0 for a paragraph."""
         element, *styles = holders
         if _tag(element) == "h":
             return _count(_own(element, "outline-level"), 1) + 1
@@ -232,7 +232,7 @@ class _Writer:
         return level + 2 if level < 9 else 0
 
     def _number(self, holders: Sequence[Any]) -> str:
-        """The number that Word shows before a paragraph, counted; "-" for a bullet."""
+        """Return the number or bullet ("-") that Word shows before a paragraph, by counting."""
         mark = next((mark for each in holders if (mark := _find(each, "pPr", "numPr")) is not None), None)
         own = None if mark is None else self._lists.get(_value(mark, "numId"))
         levels = [] if own is None else own.findall("{*}lvl")
@@ -252,13 +252,13 @@ class _Writer:
         return shown.strip()
 
     def _cell(self, cell: Any) -> str:
-        """Return a cell of OpenDocument."""
+        """Write a cell of OpenDocument."""
         columns, times, rows = (_count(_own(cell, f"number-{name}"), 1) for name in _SPANS)
         tag = "th" if next(cell.iterancestors("{*}table-header-rows"), None) is not None else "td"
         return _written_cell(tag, max(columns, times), rows, self.inside(cell))
 
     def _table(self, table: Any) -> str:
-        """Return a table of Word or PowerPoint."""
+        """Write a table of Word or PowerPoint."""
         first = _find(table, "tblPr")
         is_head = first is not None and first.get("firstRow") == "1"
         rows, above = list[list[list[Any]]](), dict[int, list[Any]]()
@@ -283,7 +283,7 @@ def _written_cell(tag: str, columns: int, rows: int, inside: str) -> str:
 
 
 def _below(element: Any, name: str) -> Iterator[Any]:
-    """Yield the rows of a table, or the cells of a row, also those in fields to fill in."""
+    """Yield the rows of a table, or the cells of a row, including those in form fields."""
     for child in element:
         if _tag(child) == name:
             yield child
@@ -292,7 +292,7 @@ def _below(element: Any, name: str) -> Iterator[Any]:
 
 
 def _is_merged(cell: Any) -> bool:
-    """Whether a cell is merged with the one above."""
+    """Return whether a cell is merged with the one above."""
     merged = _find(cell, "tcPr", "vMerge")
     return cell.get("vMerge") is not None or (merged is not None and _own(merged, "val") in ("", "continue"))
 
@@ -310,7 +310,7 @@ def _numeral(number: int, kind: str) -> str:
 
 
 def _role(shape: Any) -> str:
-    """What a shape of a slide is for: "title", "body", "sldNum"; "" where it says nothing."""
+    """Return the role of a shape on a slide: "title", "body", "sldNum"; or "" if unknown."""
     holder = _find(shape, "nvSpPr", "nvPr", "ph")
     return "" if holder is None else holder.get("type", "body")
 
@@ -320,21 +320,21 @@ def _count(text: str, default: int) -> int:
 
 
 def _tag(element: Any) -> str:
-    """The name of an element without its namespace; "" for an entity."""
+    """Return the name of an element without its namespace, or "" for an entity."""
     return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
 
 
 def _own(element: Any, name: str) -> str:
-    """An attribute by its name without the namespace; the last where there are several."""
+    """Return an attribute by its name without the namespace; the last if there are several."""
     return next((value for key, value in reversed(element.items()) if key.rpartition("}")[2] == name), "")
 
 
 def _find(element: Any, *path: str) -> Any:
-    """The first element of a path of names below another."""
+    """Find the first element below another by a path of names."""
     return element.find("/".join(f"{{*}}{name}" for name in path))
 
 
 def _value(element: Any, *path: str) -> str:
-    """The value of the element of a path below another; "" where there is none."""
+    """Return the value of the element at a path below another, or ""."""
     found = _find(element, *path)
     return "" if found is None else _own(found, "val")

@@ -1,7 +1,7 @@
-"""The sections of a document: what stands below each heading, be it marked as one or shown by its number.
+"""The sections of a document: the text below each heading, marked as one or recognized by its number.
 
-One idea decides about numbers: a line begins a section where its number is the next one and a capital letter
-follows. So "7.2 Notice" after 7.1 is a heading, and "3.5 per cent" and "12 Cranes" are none.
+Numbers follow one rule: a line begins a section if its number is the next one and a capital letter
+follows. So "7.2 Notice" after 7.1 is a heading; "3.5 per cent" and "12 Cranes" are not.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from chameleon.table import Table
 
 LONGEST_HEADING = 120
 _LONGEST_SHOWN = 300  # characters of a heading in the title of a passage; the rest is in the text
-_LONGEST_WRAPPED = 60  # of a numbered line that heads the lines right below it
+_LONGEST_WRAPPED = 60  # of a numbered line that is the heading of the lines right below it
 _LONGEST_CAPTION = 150
 _NUMBER = re.compile(r"(\d{1,3}(?:\.\d{1,3}){0,5})[.)]?\s+(?=[^\W\d_a-z]|[\"“(])")
 _NAMED = re.compile(
@@ -30,12 +30,12 @@ _RUN_IN = re.compile(
     rf"((?:[^\W\d_a-z][\w’'-]*,?)(?: (?:[^\W\d_a-z][\w’'-]*|{_SMALL}),?){{0,7}})[.:](?=\s|$)"
 )
 _STOPS, _OPEN_ENDS = (".", ";", ":", "!", "?"), (".", ";", ",", ":")
-_LEADERS = re.compile(r"(?:\. ?){4}")  # in a list of contents
+_LEADERS = re.compile(r"(?:\. ?){4}")  # in a table of contents
 
 
 @dataclass
 class Section:
-    """What stands below a heading; `headings` are those around it and its own, `page` is that of its own."""
+    """The text below a heading; `headings` are its own and those around it, `page` is its own heading's."""
 
     headings: tuple[str, ...] = ()
     parts: list[DocumentPart] = field(default_factory=list)
@@ -43,7 +43,7 @@ class Section:
 
 
 class _FoundHeading(NamedTuple):
-    """A number that begins a section; `is_whole`: the heading is all that the line says."""
+    """A number that begins a section; `is_whole`: the heading is the whole line."""
 
     level: int
     number: tuple[int, ...]
@@ -52,10 +52,10 @@ class _FoundHeading(NamedTuple):
 
 
 def sections_of(parts: Iterable[DocumentPart]) -> list[Section]:
-    """Put the parts below their headings, without losing a word.
+    """Put the parts below their headings without losing a word.
 
-    A heading with nothing below it is in the titles of those inside it; where there are none it is text of
-    the section around it, or, with a number such as 7.2, of that number.
+    A heading with nothing below it is included in the titles of the headings inside it. Without any, it is
+    text of the section around it or, with a number such as 7.2, of the section of that number.
     """
     outline = _Outline()
     for part in parts:
@@ -77,7 +77,7 @@ def sections_of(parts: Iterable[DocumentPart]) -> list[Section]:
 
 
 class _Outline:
-    """Collects sections; `open` has the level, the number and the text of each heading that is not ended."""
+    """Collects sections; `open` holds the level, number and text of each heading that has not ended."""
 
     def __init__(self) -> None:
         self.sections: list[Section] = [Section()]
@@ -100,7 +100,7 @@ class _Outline:
             self._paragraph(part)
 
     def _heading(self, level: int, number: tuple[int, ...], text: str, page: int | None) -> None:
-        if number and level >= BY_LETTERS:  # stands where the one before it does, as "3" after "## 2"
+        if number and level >= BY_LETTERS:  # the same level as the number before it, as "3" after "## 2"
             same = (at for at, other, _ in self.open if len(other) == len(number))
             level = next(same, BY_LETTERS + len(number))
         self.last = number or self.last
@@ -113,7 +113,7 @@ class _Outline:
             self.sections[-1].parts.append(DocumentPart(text, page=page))
 
     def _paragraph(self, part: DocumentPart) -> None:
-        """Add a paragraph, or several where its lines begin sections."""
+        """Add a paragraph, or several if its lines begin sections."""
         lines = str(part.content).strip("\n").split("\n")
         section, held = self.sections[-1], list[str]()
         if section.headings and not section.parts and _is_bare(section.headings[-1]) and _is_title(lines):
@@ -138,7 +138,7 @@ class _Outline:
             self.sections[-1].parts.append(DocumentPart("\n".join(lines), page=page))
 
     def _found(self, line: str, below: str, *, begins: bool, may_begin: bool) -> _FoundHeading | None:
-        """What a line begins. It `begins` a paragraph, or `may_begin` a section: what is above has ended."""
+        """Return the heading a line begins with, if any; it `begins` a paragraph or `may_begin` a section."""
         number = _number_of(line)
         if number:
             match = _NUMBER.match(line)
@@ -162,7 +162,7 @@ class _Outline:
     def _table(self, table: Table, page: int | None) -> None:
         """Add a table; a short line right above it, such as "Table 3: Dues, in EUR", is its caption.
 
-        One that follows a table with the same header, as on the next page, has the caption of that one.
+        A table with the same header as the one before it, as on the next page, gets the same caption.
         """
         parts = self.sections[-1].parts
         above = parts[-1] if parts else DocumentPart("")
@@ -178,7 +178,7 @@ class _Outline:
 
 
 def shortened(text: str, most: int) -> str:
-    """Cut a text between words."""
+    """Shorten a text at the end of a word."""
     if len(text) <= most:
         return text
     at = text.rfind(" ", most // 2, most)
@@ -186,12 +186,12 @@ def shortened(text: str, most: int) -> str:
 
 
 def _number_of(text: str) -> tuple[int, ...]:
-    number = _NUMBER.match(f"{text} X")  # which may be all that the text says
+    number = _NUMBER.match(f"{text} X")  # a number can be the whole text
     return tuple(map(int, number[1].split("."))) if number else ()
 
 
 def _goes_on(number: tuple[int, ...], last: tuple[int, ...], most: int) -> bool:
-    """Whether a number may come after another: 7.2 after 7.1 or 7.1.9, 7.1 after 7, 8.1 after 7.3."""
+    """Return whether a number may follow another: 7.2 after 7.1 or 7.1.9, 7.1 after 7, 8.1 after 7.3."""
     if not last:
         return len(number) > 1 or number == (1,)
     for at, (own, before) in enumerate(zip(number, (*last, 0), strict=False)):
@@ -206,7 +206,7 @@ def _level(named: re.Match[str]) -> int:
 
 
 def _is_bare(heading: str) -> bool:
-    """Whether a heading is a name and a number alone, so that its title may stand below: "ARTICLE IV"."""
+    """Return whether a heading is only a name and a number, as "ARTICLE IV", so its title may be below."""
     return (named := _NAMED.match(heading)) is not None and named.end() == len(heading)
 
 

@@ -1,6 +1,6 @@
-"""HTML pages as parts, in one pass over the parser's events; menus beside a page's main text are left out.
+"""HTML pages as parts, in one pass over the parser's events; menus around a page's main text are left out.
 
-A tree would lose, without a word, what stands deeper than 2,048 elements, as below many unclosed `<font>`.
+A tree would silently lose text nested deeper than 2,048 elements, as below many unclosed `<font>`.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ _BOLD = re.compile(r"font-weight\s*:\s*(?:bold|[6-9]00)", re.IGNORECASE)
 _MAIN, _MENUS = ("main", "article"), ("nav", "navigation", "menu", "menubar")
 _BESIDE = ("footer", "aside", "header", "contentinfo", "complementary", "banner", "search")
 _BLANKS = re.compile(r"\s+")
-_LEAST_MAIN = 0.2  # of a page's text: less is not its main text
+_LEAST_MAIN = 0.2  # of a page's text: a smaller part is not its main text
 _CLOSED = re.compile(
     r"<(?!(?:area|base|br|col|embed|hr|img|input|link|meta|source|wbr)\b)([a-z]\w*)([^<>]*)/>"
 )
 
 
 def page_parts(data: bytes, name: str) -> Iterator[DocumentPart]:
-    """Yield the parts of a page; tables that only place things are text. Raises `MissingPackage` (lxml)."""
+    """Yield the parts of a page; layout tables are text. Raises `MissingPackage` (lxml)."""
     markup = decoded(data)
-    if markup.lstrip().startswith("<?xml"):  # in HTML an element that closes itself stays open
+    if markup.lstrip().startswith("<?xml"):  # in HTML, a self-closing element stays open
         markup = _CLOSED.sub(r"<\1\2></\1>", markup)
     found = page_tables(markup.encode("utf-8", "replace"), Origin(name), keep_notes=True)
     reader = _PageReader([each.table if isinstance(each, Found) else None for each in found])
@@ -62,11 +62,11 @@ def _size(parts: list[DocumentPart]) -> int:
 
 
 class _PagePlace(NamedTuple):
-    """What holds inside an element: each inherits it from the one around it."""
+    """The state inside an element; each inherits it from the one around it."""
 
     is_unread: bool = False
-    is_data: bool = False  # in a table of data
-    is_cell: bool = False  # in one of its cells, whose text is in the table
+    is_data: bool = False  # in a data table
+    is_cell: bool = False  # in a cell of it, whose text is in the table
     is_item: bool = False
     is_bold: bool = False
     is_raised: bool = False
@@ -84,8 +84,8 @@ class _PageReader:
         self._tables = iter(tables)
         self._places = [_PagePlace()]
         self._text: list[str] = []
-        self._is_plain = False  # some of the text is not in bold letters
-        self._has_term = False  # the text is a term of a list, and waits for what describes it
+        self._is_plain = False  # some of the text is not bold
+        self._has_term = False  # the text is a term of a list, waiting for its description
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         around = self._places[-1]
@@ -129,7 +129,7 @@ class _PageReader:
             self._has_term = False
 
     def _inside(self, tag: str, attributes: Mapping[str, str], around: _PagePlace) -> _PagePlace:
-        """What holds inside an element."""
+        """Return the state inside an element."""
         if _UNREAD.fullmatch(tag) or is_hidden(attributes) or "mw-editsection" in attributes.get("class", ""):
             return around._replace(is_unread=True)
         place = around._replace(**_OPENS.get(tag, {}))
@@ -139,7 +139,7 @@ class _PageReader:
             place = place._replace(is_cell=True)
         if "style" in attributes and _BOLD.search(attributes["style"]):
             place = place._replace(is_bold=True)
-        if (page := attributes.get("data-page", "")[:6]).isdecimal():  # as `office` writes it
+        if (page := attributes.get("data-page", "")[:6]).isdecimal():  # written by `office`
             place = place._replace(page=int(page))
         for name in (tag, attributes.get("role", "")):
             if name in _MAIN and around.region != "nav":
@@ -149,7 +149,7 @@ class _PageReader:
         return place
 
     def _end_block(self, place: _PagePlace) -> None:
-        """End a block of text, but for what goes on: a heading, a cell, a term that is to be described."""
+        """End a block of text, unless it continues: a heading, a cell, a term without its description."""
         if place.level or place.is_cell or self._has_term:
             self._text.append(" ")
         else:
@@ -159,7 +159,7 @@ class _PageReader:
         self._flush(self._places[0])
 
     def _flush(self, place: _PagePlace) -> None:
-        """Add the text as a paragraph, or as a heading where it is marked as one or all in bold letters."""
+        """Add the text as a paragraph, or as a heading if it is marked as one or all bold."""
         text = visible("".join(self._text))
         if not place.is_code:
             text = "\n".join(filter(None, (" ".join(line.split()) for line in text.split("\n"))))

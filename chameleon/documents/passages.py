@@ -1,4 +1,4 @@
-"""Passages of a document: pieces of some two hundred words, each with its headings and its page."""
+"""Passages of a document: pieces of about two hundred words, each with its headings and its page."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from chameleon.errors import InputError
 from chameleon.table import Table, to_text
 
 MAX_TEXT = 5_000_000
-LENGTH = 1_200  # characters, some 200 words: enough for a clause, few enough for several in a prompt
+LENGTH = 1_200  # characters, about 200 words: enough for a clause, few enough for several in a prompt
 SEPARATOR = " > "  # between the headings of a title
 _LONGEST_CAPTION = 200  # characters of it in a title; the rest is in the text
 _END = re.compile(r"(?<=[.!?;])\s+|\n")
 
 Passage = dict[str, Any]
-"""`title` (the headings, "A > B"), `text`, and where they apply `page`, `file`, `table` and its `rows`.
+"""`title` (the headings, "A > B"), `text`, and if they apply `page`, `file`, `table` and its `rows`.
 
-`is_unread` stands in one that says why a page was not read.
+`is_unread` is set in a passage that says why a page was not read.
 """
 
 
@@ -31,7 +31,7 @@ def passage_to_json(passage: Passage) -> dict[str, Any]:
 
 
 def passage_from_json(told: dict[str, Any]) -> Passage:
-    """Return what `passage_to_json` wrote. Raises KeyError, TypeError or `InputError` for anything else."""
+    """Read what `passage_to_json` wrote. Raises KeyError, TypeError or `InputError` for anything else."""
     passage = {**told, "title": str(told["title"]), "text": str(told["text"])}
     return passage | ({"table": Table.from_json(told["table"])} if "table" in told else {})
 
@@ -51,7 +51,7 @@ def passages_of(parts: Iterable[DocumentPart], name: str) -> list[Passage]:
 
 
 def _passages(section: Section) -> Iterator[Passage]:
-    """A section's paragraphs, several short ones of a page together, and each table by itself."""
+    """Yield a section's paragraphs, joining short ones on the same page, and each table separately."""
     title, held, page, size = SEPARATOR.join(section.headings), list[str](), section.page, 0
     for part in [*section.parts, DocumentPart("")]:
         text = "" if isinstance(part.content, Table) or part.is_unread else part.content.strip()
@@ -75,7 +75,7 @@ def _passage(title: str, text: str, page: int | None) -> Passage:
 
 
 def _table_passages(section: Section, table: Table, page: int | None) -> Iterator[Passage]:
-    """A table's rows, under its header again where there are many; the caption is the last heading above."""
+    """Yield a table's rows, repeating its header if there are many; the caption is the last heading above."""
     caption = " ".join(table.caption.split())
     shown = shortened(caption, _LONGEST_CAPTION)
     names = [*section.headings, *([shown] if shown and section.headings[-1:] != (shown,) else [])]
@@ -94,7 +94,7 @@ def _table_passages(section: Section, table: Table, page: int | None) -> Iterato
 
 
 def _pieces(text: str) -> list[str]:
-    """A text in pieces of at most the size of a passage: between sentences, else between words."""
+    """Cut a text into pieces no longer than a passage: between sentences, or else between words."""
     if len(text) <= LENGTH:
         return [text]
     pieces, held = list[str](), ""

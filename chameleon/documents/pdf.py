@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 MAX_PAGES = 2_000
 _BEGINS_WITHIN = 1024  # bytes
 _PASSWORD = 4  # PDFium's error
-_SHORT = 0.7  # of the usual width: a line that ends so early was ended by its author
-_MOST = 0.8  # the share of all lines that are no wider than the usual one
+_SHORT = 0.7  # of the usual width: the author ended a line this short
+_MOST = 0.8  # the share of lines that are no wider than the usual width
 _NUMBERED = re.compile(r"(?:[^\W\d_]+ )?\d{1,3}(?:\.\d{1,3})*[.)]?\s")
 _BEGINS = re.compile(r"[•▪◦–—]\s|\(?(?:\d{1,2}|[a-z])[.)]\s|\[\d+\]")
 
@@ -31,11 +31,11 @@ _BEGINS = re.compile(r"[•▪◦–—]\s|\(?(?:\d{1,2}|[a-z])[.)]\s|\[\d+\]")
 def pdf_parts(data: bytes, name: str) -> Iterator[DocumentPart]:
     """Yield the parts of a PDF.
 
-    A page that is a picture is read by an OCR engine, as long as that takes 2 minutes for all of them; of
-    others a line says that they were not read.
+    Pages that are pictures are read by an OCR engine, for at most 2 minutes in all; a line marks each page
+    that was not read.
 
-    Raises `MissingPackage`, also where all pages are pictures and no engine is installed, and `InputError`
-    for a PDF that is broken, locked by a password, without any text, or of more than 2,000 pages.
+    Raises `MissingPackage`, also if all pages are pictures and no engine is installed, and `InputError`
+    for a PDF that is broken, locked by a password, without text, or longer than 2,000 pages.
     """
     require("pypdfium2", "PDF files are read with", "papers", imports=True)
     with _opened(data, name) as pdf:
@@ -43,7 +43,7 @@ def pdf_parts(data: bytes, name: str) -> Iterator[DocumentPart]:
         for number in range(len(pdf)):
             try:
                 page = pdf[number]
-            except RuntimeError:  # PDFium's: one of its pages is broken
+            except RuntimeError:  # from PDFium: one of its pages is broken
                 pages.append([])
                 continue
             lines = lines_of(page.get_textpage(), f"{name}, page {number + 1}")
@@ -97,7 +97,7 @@ def _opened(data: bytes, name: str) -> Any:
 
 
 def _read_pictures(pdf: Any, numbers: Sequence[int], name: str, has_text: bool) -> dict[int, DocumentPart]:
-    """The texts of the pages that are pictures; what to do, where they were not read."""
+    """Read the pages that are pictures; for unread ones, return what to do."""
 
     def rendered(number: int) -> Image:
         page = pdf[number]
@@ -114,7 +114,7 @@ def _read_pictures(pdf: Any, numbers: Sequence[int], name: str, has_text: bool) 
 
 
 class _Paragraphs:
-    """Makes paragraphs of lines, as the words and the widths of all lines suggest."""
+    """Joins lines into paragraphs, judging by the words and the widths of all lines."""
 
     def __init__(self, lines: Sequence[Line]) -> None:
         widths = sorted(line.x1 - line.x0 for line in lines)
@@ -122,7 +122,7 @@ class _Paragraphs:
         self._known = {word.text.strip(".,;:()").lower() for line in lines for word in line.words[1:-1]}
 
     def parts(self, lines: Sequence[Line], page: int) -> Iterator[DocumentPart]:
-        """The paragraphs and tables of a column, below one heading."""
+        """Yield the paragraphs and tables of a column, below one heading."""
         held = list[Line]()
         for line in [*lines, None]:
             if held and not (line and _goes_on(held[-1], line)):
@@ -134,8 +134,8 @@ class _Paragraphs:
                 held.append(line)
 
     def _joined(self, lines: Sequence[Line]) -> str:
-        """The lines as one text. A line stays one where its author ended it, and where it begins with a
-        number; the words that a line's end parts are joined."""
+        """Join the lines as one text. A line stays separate if its author ended it or if it begins with a
+        number; words split at the end of a line are joined."""
         text = lines[0].text
         for above, line in pairwise(lines):
             if text.endswith(SOFT):
@@ -149,7 +149,7 @@ class _Paragraphs:
         return text.replace(SOFT, "-")
 
     def _is_one(self, above: str, below: str) -> bool:
-        """Whether two halves are one word: not where both, and never the whole, stand elsewhere."""
+        """Return whether two halves are one word: not if both, and never the whole, occur elsewhere."""
         first = re.split(r"\W", above[-50:])[-1].lower()
         second = re.split(r"\W", below, maxsplit=1)[0].lower()
         if not (first.isalpha() and second.isalpha()):
@@ -159,7 +159,7 @@ class _Paragraphs:
 
 
 def _goes_on(line: Line, below: Line) -> bool:
-    """Whether a line is of the paragraph of the one before it."""
+    """Return whether a line continues the paragraph of the one before it."""
     if line.is_level_with(below):
         return not below.table
     if _BEGINS.match(below.text) or CAPTION.match(below.text):

@@ -1,4 +1,4 @@
-"""The headings of a PDF: the lines that its bookmarks name, or else those in larger or bold letters."""
+"""The headings of a PDF: the lines that its bookmarks name, or else lines in larger or bold letters."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from typing import Any
 from chameleon.documents.parts import BY_LETTERS
 from chameleon.documents.pdf_lines import CAPTION, LARGER, Line, text_of
 
-_LEAST = 3  # bookmarks whose headings stand on their pages; with fewer, or less than half, letters tell
+_LEAST = 3  # bookmarks found on their pages; with fewer, or less than half, letters decide
 _LONGEST, _MOST_LINES = 120, 3
-_OFTEN_BOLD = 0.3  # of all letters: where more are bold, bold letters make no heading
+_OFTEN_BOLD = 0.3  # of all letters: if more are bold, bold letters make no heading
 _NOT_LETTERS = re.compile(r"\W+|_")
 _NUMBER = re.compile(r"\d{1,3}(?:\.\d{1,3})*\b")
 _NO_HEADING = re.compile(r"(?:\. ?){4}|[,;]$|^[\W\d_]*$")
 
 
 def mark_headings(pdf: Any, pages: Sequence[Sequence[Line]]) -> None:
-    """Mark the lines of headings on the pages of a PDF (pypdfium2's)."""
+    """Mark the lines of headings on the pages of a PDF (from pypdfium2)."""
     wanted, numbers = dict[int, dict[str, int]](), count(1)
     for mark in pdf.get_toc(max_depth=8):
         dest = mark.get_dest()
@@ -42,12 +42,12 @@ def mark_headings(pdf: Any, pages: Sequence[Sequence[Line]]) -> None:
 
 
 def _key(text: str) -> str:
-    """The letters of a heading, without its number."""
+    """Return the letters of a heading, without its number."""
     return _NOT_LETTERS.sub("", _NUMBER.sub("", text.strip(), count=1)).casefold()
 
 
 def _by_letters(pages: Sequence[Sequence[Line]]) -> list[tuple[Sequence[Line], int]]:
-    """The lines of each heading that larger or bold letters show, and its level."""
+    """Return the lines and level of each heading that larger or bold letters show."""
     letters, bold = Counter[float](), 0
     for line in chain.from_iterable(pages):
         letters[line.size] += len(line.text)

@@ -1,4 +1,4 @@
-"""The lines of a PDF's page in the order in which they were written, and which of them are heads and feet."""
+"""The lines of a PDF's page in writing order, with its heads and feet recognized."""
 
 from __future__ import annotations
 
@@ -15,36 +15,36 @@ from chameleon.errors import InputError
 from chameleon.table import Table
 from chameleon.web.markup import SUPERSCRIPTS, visible
 
-MAX_CHARACTERS = 300_000  # of a page; a page of a telephone book has some 20,000
-LEADING = 1.75  # of the letters' size: lines further apart are of two paragraphs
-LARGER = 1.15  # times as large are letters of another kind
+MAX_CHARACTERS = 300_000  # of a page; a page of a telephone book has about 20,000
+LEADING = 1.75  # of the letters' size: lines further apart belong to different paragraphs
+LARGER = 1.15  # times as large: letters of another kind
 CAPTION = re.compile(r"(?:table|figure|fig\.)\s+[A-Z]?\d", re.IGNORECASE)
 SOFT = "\xad"
-"""The hyphen of a word that a line's end parts."""
+"""The hyphen of a word split at the end of a line."""
 _BOLD = re.compile(rb"bold|black|heavy|demi|medi|cmbx|cmssbx|sfbx", re.IGNORECASE)
 _LIGATURES = str.maketrans({"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl"})
 _RAISED = "0123456789+-−"
-_SMALL, _HIGHER, _BESIDE = 0.85, 0.15, 0.5  # of the letters' size: how a raised figure stands
-_APART = 0.9  # of the letters' size: what stands further apart are cells; of figures half as far
+_SMALL, _HIGHER, _BESIDE = 0.85, 0.15, 0.5  # of the letters' size: limits for a raised figure
+_APART = 0.9  # of the letters' size: words further apart are cells; figures half as far
 _FIGURE = re.compile(r"[^\w\s]*\d[\d.,:%e+-]*\W?")
 _SIGN_BEFORE, _SIGN_AFTER = re.compile(r"-?[$€£¥(]+"), re.compile(r"[)%]+")
 _LINE, _WORD = re.compile(r"[^\r\n\x02]+"), re.compile(r"[^\s\x00\ufffe\uffff]+")
 TURNS = ((1, 0), (0, 1), (-1, 0), (0, -1))  # -1 is the last of them
-_LEVEL = 0.01  # of a quarter of a turn: so far letters may lean and stand level all the same
-_LIFTED = 0.5  # of the letters' size: what stands so much higher or lower is on another line
-_JUMP = 12.0  # lines: what goes on so much higher up stands in another column
+_LEVEL = 0.01  # of a quarter of a turn: letters that lean less are still level
+_LIFTED = 0.5  # of the letters' size: words this much higher or lower are on another line
+_JUMP = 12.0  # lines: text that continues this much higher is in another column
 _ENDS = 2  # lines at either end of a page that may be its head or foot
-_PAGES = 3  # or more share a head
-_LONGEST = 200  # letters of a head that numbers the pages
-_FURTHEST = 50  # the number that a page bears is at most so far from its place in the file
+_PAGES = 3  # at least this many share a head
+_LONGEST = 200  # letters of a head with page numbers
+_FURTHEST = 50  # the largest difference between a page's printed number and its place in the file
 _NUMBER = re.compile(r"(?<![\d.,])\d{1,4}(?![.,]?\d)")
 _COUNTS = re.compile(r"\W*(?:(?:page|p\.) )?\d{1,4}(?: ?(?:of|/) ?\d{1,4})?\W*", re.IGNORECASE)
-"""All that a line says that counts two pages."""
-_Form = tuple[object, ...]  # a text and its height; or what stands around a number, and how far it is off
+"""A line that is only a page number, which two pages are enough to show."""
+_Form = tuple[object, ...]  # a text and its height; or the text around a number, and the number's offset
 
 
 class Word(NamedTuple):
-    """A word, and where it begins and ends along its line, in points."""
+    """A word, with where it begins and ends along its line, in points."""
 
     text: str
     x0: float
@@ -52,7 +52,7 @@ class Word(NamedTuple):
 
 
 class _Letter(NamedTuple):
-    """Where a letter stands: along its line and above the page's foot; `turn` is None where it is slanted."""
+    """The place of a letter along its line and above the page's foot; `turn` is None if it is slanted."""
 
     x0: float
     x1: float
@@ -63,11 +63,11 @@ class _Letter(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class Line:
-    """Words that were written one after another on one line; `base` is its height above the page's foot.
+    """Words written one after another on one line; `base` is its height above the page's foot.
 
-    `turn`: how often a quarter of a turn to the left. A word that goes on in the next line ends in `SOFT`.
-    `heading`: the level of the heading that it is of, and which heading of the document that is.
-    `table`: what it stands for, with the `edges` of its columns where lines part them.
+    `turn`: quarter turns to the left. A word that continues on the next line ends in `SOFT`.
+    `heading`: the level of the heading it belongs to, and which heading of the document that is.
+    `table`: the table it represents, with the `edges` of its columns if lines separate them.
     """
 
     base: float
@@ -95,12 +95,12 @@ class Line:
         return abs(self.base - other.base) <= _LIFTED * max(self.size, other.size)
 
     def goes_on(self, below: Line) -> bool:
-        """Whether a line stands right below this one, and neither is a table."""
+        """Return whether `below` is right below this line, and neither is a table."""
         furthest = LEADING * max(self.size, below.size)
         return not (self.table or below.table) and 0 < self.base - below.base <= furthest
 
     def runs(self) -> list[list[Word]]:
-        """The words, parted where white stands between cells of a table."""
+        """Return the words, split where white space separates cells of a table."""
         found = [[self.words[0]]]
         for before, word in pairwise(self.words):
             is_sign = _SIGN_BEFORE.fullmatch(before.text) or _SIGN_AFTER.fullmatch(word.text)
@@ -113,7 +113,7 @@ class Line:
 
 
 class _Letters(dict[int, _Letter]):
-    """The letters of a page that were asked for, by their places in PDFium's text of it."""
+    """The requested letters of a page, by their places in PDFium's text of it."""
 
     def __init__(self, text: Any) -> None:
         import pypdfium2.raw as pdfium
@@ -147,9 +147,9 @@ class _Letters(dict[int, _Letter]):
 
 
 def lines_of(text: Any, where: str) -> list[Line]:
-    """The lines of a page (pypdfium2's text of it); slanted words, as those of stamps, are left out.
+    """Return the lines of a page (pypdfium2's text of it), without slanted words such as stamps.
 
-    The words are PDFium's: it knows from the letters' own widths where a blank stands. Raised figures are
+    The words are PDFium's: it knows from the widths of the letters where a space is. Raised figures are
     superscripts: "10⁶", "402¹".
     """
     if text.count_chars() > MAX_CHARACTERS:
@@ -176,7 +176,7 @@ def lines_of(text: Any, where: str) -> list[Line]:
 
 
 def _add(line: Line, word: str, begin: int, letters: _Letters) -> None:
-    """Add a word, if it stands as its line does, by the places of its letters."""
+    """Add a word, placed by its letters, if it is turned as its line is."""
     first, written = letters[begin], len(word)
     if first.turn != line.turn:
         return
@@ -192,7 +192,7 @@ def _add(line: Line, word: str, begin: int, letters: _Letters) -> None:
 
 
 def _is_raised(letter: _Letter, line: Line) -> bool:
-    """Whether a letter is smaller than those of a line, and stands higher."""
+    """Return whether a letter is smaller and higher than the letters of a line."""
     is_small = letter.turn == line.turn and letter.size <= _SMALL * line.size
     return is_small and _HIGHER * line.size <= letter.base - line.base <= line.size
 
@@ -202,12 +202,12 @@ def _is_beside(letter: _Letter, line: Line) -> bool:
 
 
 def text_of(lines: Sequence[Line]) -> str:
-    """Lines as one line."""
+    """Join lines as one line."""
     return " ".join(line.text for line in lines).replace(f"{SOFT} ", "").replace(SOFT, "-")
 
 
 def flows(lines: Sequence[Line]) -> Iterator[list[Line]]:
-    """The lines in runs that go down the page, as those of a column do."""
+    """Yield the lines in runs that go down the page, as in a column."""
     held = list[Line]()
     for line in lines:
         if held and (line.turn != held[-1].turn or line.base - held[-1].base > _JUMP * line.size):
@@ -219,11 +219,11 @@ def flows(lines: Sequence[Line]) -> Iterator[list[Line]]:
 
 
 def without_heads(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
-    """The pages without their heads and feet: lines at their ends, parted from the text by white, which
-    three pages or more bear, or both of two, the same at one height, or the same but for a number that counts
-    the pages.
+    """Return the pages without their heads and feet.
 
-    What is the same is kept where it stands first, before the text of that page.
+    These are lines at the top or bottom, set off from the text by white space, that repeat on three pages or
+    more, or on both of two: at the same height, or the same except for a number that counts the pages. The
+    first of several at the same height is kept, before the text of its page.
     """
     ends = {line: {*_forms(line, number)} for number, page in enumerate(pages) for line in _ends(page)}
     often = Counter(form for forms in ends.values() for form in forms)
@@ -239,7 +239,7 @@ def without_heads(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
 
 
 def _ends(page: Sequence[Line]) -> Iterator[Line]:
-    """The lines at either end of a page, that white parts from the others."""
+    """Yield the lines at either end of a page that white space sets off from the others."""
     level = sorted((line for line in page if not line.turn), key=lambda line: line.base)
     for lines in (level, level[::-1]):
         for place, (line, inner) in enumerate(pairwise(lines[: _ENDS + 1]), 1):

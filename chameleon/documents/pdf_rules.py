@@ -1,4 +1,4 @@
-"""The lines that a PDF's page draws, and the grids of cells that they part."""
+"""The lines that a PDF's page draws, and the grids of cells that they form."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-NEAR = 3.0  # points: lines so near to each other are one, or meet
-_STRAIGHT = 0.5  # points: how far the ends of an upright line may stand apart
-_LONG = 0.5  # of a grid's height or width: what is shorter parts no columns or rows, if it ends within cells
+NEAR = 3.0  # points: lines this close to each other are one, or meet
+_STRAIGHT = 0.5  # points: how far apart the ends of an upright line may be, sideways
+_LONG = 0.5  # of a grid's height or width: shorter lines that end within cells separate no columns or rows
 _MOST_DRAWN, _MOST_PAIRS, _MOST_CELLS = 10_000, 100_000, 10_000  # of a page; a chart has more
 Cell = tuple[int, int]
-"""Row and column, from 0; of a merged cell the first ones."""
+"""Row and column, from 0; of a merged cell, the first ones."""
 
 
 class _Rule(NamedTuple):
-    """A line: where it stands, across its own direction, and where it begins and ends."""
+    """A line: its position across its own direction, and where it begins and ends."""
 
     at: float
     begin: float
@@ -31,7 +31,7 @@ class _Rule(NamedTuple):
 
 
 class RuledGrid(NamedTuple):
-    """Where columns and rows begin and end, from the top down (heights are negative), and the cells there."""
+    """The edges of columns and rows, from the top down (heights are negative), and the cells between them."""
 
     x: Sequence[float]
     y: Sequence[float]
@@ -42,7 +42,7 @@ class RuledGrid(NamedTuple):
 
 
 def grids_of(page: Any) -> Iterator[RuledGrid]:
-    """The grids of two columns or more that a page (pypdfium2's) draws."""
+    """Yield the grids of two columns or more that a page (from pypdfium2) draws."""
     upright, level = list[_Rule](), list[_Rule]()
     for (x0, y0), (x1, y1) in _strokes(page):
         if abs(x1 - x0) <= _STRAIGHT < abs(y1 - y0):
@@ -67,14 +67,14 @@ def grids_of(page: Any) -> Iterator[RuledGrid]:
 
 
 def _strokes(page: Any) -> Iterator[Sequence[tuple[float, float]]]:
-    """Both ends of each straight line, also of those around rectangles."""
+    """Yield both ends of each straight line, including the sides of rectangles."""
     import pypdfium2.raw as pdfium
 
     matrix, x, y = pdfium.FS_MATRIX(), ctypes.c_float(), ctypes.c_float()
     left, begin, last = _MOST_DRAWN, (0.0, 0.0), (0.0, 0.0)
     for number in range(min(pdfium.FPDFPage_CountObjects(page.raw), _MOST_DRAWN)):
         drawn = pdfium.FPDFPage_GetObject(page.raw, number)
-        segments = pdfium.FPDFPath_CountSegments(drawn)  # -1 of what is no path
+        segments = pdfium.FPDFPath_CountSegments(drawn)  # -1 if it is not a path
         left -= max(segments, 0)
         pdfium.FPDFPageObj_GetMatrix(drawn, matrix)
         for place in range(segments if left > 0 else 0):
@@ -92,7 +92,7 @@ def _strokes(page: Any) -> Iterator[Sequence[tuple[float, float]]]:
 
 
 def _joined(rules: Iterable[_Rule]) -> list[_Rule]:
-    """The lines, those that lie on each other or go on each other as one."""
+    """Join lines that overlap or continue each other."""
     places, found = list[_Rule](), list[_Rule]()
     for rule in sorted(rules):
         is_near = places and rule.at - places[-1].at <= NEAR
@@ -106,7 +106,7 @@ def _joined(rules: Iterable[_Rule]) -> list[_Rule]:
 
 
 def _edges(rules: Sequence[_Rule], crossing: Sequence[_Rule], others: Sequence[float]) -> list[float]:
-    """Where lines stand that are long or go from edge to edge, and the ends of those that cross them."""
+    """Return the positions of lines that are long or go from edge to edge, and of the outermost ends."""
     first, last = min(rule.begin for rule in crossing), max(rule.end for rule in crossing)
     least = _LONG * (max(rule.end for rule in rules) - min(rule.begin for rule in rules))
     long = dict[float, float]()
@@ -119,7 +119,7 @@ def _edges(rules: Sequence[_Rule], crossing: Sequence[_Rule], others: Sequence[f
 def _cells(
     x: Sequence[float], y: Sequence[float], upright: Sequence[_Rule], level: Sequence[_Rule]
 ) -> dict[Cell, Cell]:
-    """The cell at each place: where no line parts two places, the one on the left or above."""
+    """Return the cell at each place; places that no line separates share the one on the left or above."""
     cells = dict[Cell, Cell]()
     for row, (top, foot) in enumerate(pairwise(y)):
         for column, (begin, end) in enumerate(pairwise(x)):

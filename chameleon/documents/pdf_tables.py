@@ -1,4 +1,4 @@
-"""Tables of PDFs: cells that drawn lines part, or else rows whose cells stand apart and below each other."""
+"""Tables of PDFs: cells separated by drawn lines, or else rows whose cells line up below each other."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from chameleon.documents.pdf_rules import NEAR, Cell, RuledGrid
 from chameleon.table import Table
 from chameleon.table.structure import header_rows, joined_header
 
-_WHITE = 0.45  # of the letters' size: white so wide, from the first row to the last, parts columns
-_FAR = 3.2  # of the letters' size: rows further below each other are no one table
-_LEAST_ROWS, _BETWEEN = 3, 2  # rows of several cells; rows of one that may stand between them
-_MOST_WORDS = 6  # of a row that stands across columns, as "Fixed assets" does
-_PARTED = 0.4  # of the rows have cells on both sides where two columns part
-_CROSSING = 0.1  # of the rows may have letters where two columns part
+_WHITE = 0.45  # of the letters' size: white space this wide in all rows separates columns
+_FAR = 3.2  # of the letters' size: rows further below each other are not one table
+_LEAST_ROWS, _BETWEEN = 3, 2  # rows of several cells; rows of one cell that may be between them
+_MOST_WORDS = 6  # of a row that spans columns, as "Fixed assets" does
+_PARTED = 0.4  # of the rows have cells on both sides of the gap between two columns
+_CROSSING = 0.1  # of the rows may have letters in the gap between two columns
 _WIDEST = 20_000  # points; PDF's own limit is 14,400
-_SPACE = 0.3  # of the letters' size: words no further apart stand in one cell, even across a drawn line
+_SPACE = 0.3  # of the letters' size: words no further apart are in one cell, even across a drawn line
 _MOST_GRIDS = 50  # of a page
-_FILLED = 0.25  # of the cells of a ruled table hold text; of a chart or a form fewer
+_FILLED = 0.25  # of the cells of a ruled table hold text; fewer in a chart or a form
 _FEW_WORDS = 4  # in a cell of a table, in one column at least
 _MARK = re.compile(r"[•·▪◦*†‡–—-]|[(\[]?(?:\d{1,4}|[a-zA-Z]|[ivx]+)[.)\]]{0,2}|\d+(?:\.\d+)*\.?")
 _NO_DATA = re.compile(r"(?:\. ?){4}|[=∑∏∫∂∇√⊗]|(?:^|\s)[+−∥](?:\s|$)|[\ufe00-\ufe0f]")
-"""In the rows of a list of contents, of formulas and of programs."""
+"""Marks of rows in tables of contents, formulas and programs."""
 _BLANK = re.compile(r"(?<=[$€£¥(])\s+(?=[\d(])|(?<=\d)\s+(?=[)%])")
 _MARKED = re.compile(r"(?<=[\d%)])(?<!10)[⁰¹²³⁴-⁹]{1,2}$")
-"""Blanks between a figure and its sign, and the mark of a note behind a figure."""
+"""Spaces between a figure and its sign, and the footnote mark after a figure."""
 _DIGIT = re.compile(r"\d")
 
 
 class _Row(NamedTuple):
-    """Lines that stand on one level, as one line, and its words, parted where white stands between cells."""
+    """Lines at the same height as one line, and its words, split where white space separates cells."""
 
     lines: list[Line]
     line: Line
@@ -44,7 +44,7 @@ class _Row(NamedTuple):
 
 
 def with_tables(flow: Sequence[Line]) -> Iterator[Line]:
-    """The lines of a column as they were written; those of a table as one, where it begins."""
+    """Yield the lines of a column as they were written, each table as one line where it begins."""
     for heading, found in groupby(flow, key=lambda line: line.heading):
         of, lines, begin = dict[Line, Line](), list(found), 0
         rows = _rows(lines) if heading is None else []
@@ -59,7 +59,7 @@ def with_tables(flow: Sequence[Line]) -> Iterator[Line]:
 
 
 def with_ruled_tables(lines: list[Line], grids: Iterable[RuledGrid], above: Sequence[float]) -> list[Line]:
-    """The lines of a page, those of each grid as one; one row is a table only below the edges `above`."""
+    """Return the lines of a page, each grid as one; a single row is a table only below the edges `above`."""
     for grid in islice(grids, _MOST_GRIDS):
         held, left, whole = dict[Cell, list[Line]](), list[Line](), Line(0, 0, 0)
         for line in lines:
@@ -79,7 +79,7 @@ def with_ruled_tables(lines: list[Line], grids: Iterable[RuledGrid], above: Sequ
 
 
 def _pieces(line: Line, grid: RuledGrid) -> Iterator[tuple[Cell | None, Line]]:
-    """A line by the cells in which its words stand; a text that spills over a drawn line is of one cell."""
+    """Split a line by the cells its words are in; a text that spills over a drawn line is in one cell."""
     last, piece = None, replace(line, words=[])
     for word in line.words:
         is_set = line.turn or line.table
@@ -95,7 +95,7 @@ def _pieces(line: Line, grid: RuledGrid) -> Iterator[tuple[Cell | None, Line]]:
 
 
 def join_tables(pages: Iterable[Sequence[Line]]) -> None:
-    """Give the header of a table to its rows that stand on the next page, with nothing between."""
+    """Give the header of a table to its rows at the top of the next page."""
     for above, lines in pairwise([[], *pages]):
         if above and lines:
             lines[0].table = _continued(above[-1], lines[0])
@@ -104,7 +104,7 @@ def join_tables(pages: Iterable[Sequence[Line]]) -> None:
 
 
 def _continued(above: Line, line: Line) -> Table | None:
-    """The table of a line, its first row below the header of the table `above` if it goes on with that."""
+    """Return the table of a line, its first row below the header of the table `above` if it continues it."""
     first, table = above.table, line.table
     if not first or not table or table.header == first.header or len(table.header) != len(first.header):
         return table
@@ -120,7 +120,7 @@ def _are_same(edges: Sequence[float], others: Sequence[float]) -> bool:
 
 
 def _ruled(held: Mapping[Cell, Sequence[Line]], grid: RuledGrid) -> Table | None:
-    """The table of a grid; None where few of its cells hold text, or several texts, as in a chart."""
+    """Return the table of a grid; None if few of its cells hold text, or several texts, as in a chart."""
     levels = {cell: _rows(lines) for cell, lines in held.items()}
     every = [[grid.cells[row, n] for n in range(len(grid.x) - 1)] for row in range(len(grid.y) - 1)]
     rows = [cells for row, cells in enumerate(every) if any(one in held and one[0] == row for one in cells)]
@@ -149,7 +149,7 @@ def _ruled(held: Mapping[Cell, Sequence[Line]], grid: RuledGrid) -> Table | None
 
 
 def _rows(flow: Sequence[Line]) -> list[_Row]:
-    """Lines that are level, from the top down."""
+    """Group lines that are level into rows, from the top down."""
     level = list[list[Line]]()
     for line in sorted(flow, key=lambda line: -line.base):
         if level and level[-1][0].is_level_with(line):
@@ -165,7 +165,7 @@ def _rows(flow: Sequence[Line]) -> list[_Row]:
 
 
 def _end(rows: Sequence[_Row], begin: int) -> int:
-    """Where the table ends that begins at a row, if one does: at a line of text across its columns, say."""
+    """Return where the table at a row ends, if one begins there: at a line of text across it, say."""
     if len(rows[begin].runs) < 2 or rows[begin].line.table:
         return begin
     last, second = begin, rows[begin].runs[1][0].x0
@@ -185,7 +185,7 @@ def _end(rows: Sequence[_Row], begin: int) -> int:
 
 
 def _table(rows: Sequence[_Row]) -> Table | None:
-    """The table of these rows; None where they are a list, formulas, or text that stands in columns."""
+    """Return the table of these rows; None if they are a list, formulas, or text in columns."""
     edges = _edges([row for row in rows if len(row.runs) > 1])
     if not edges:
         return None
@@ -202,7 +202,7 @@ def _table(rows: Sequence[_Row]) -> Table | None:
 
 
 def _edges(rows: Sequence[_Row]) -> list[float]:
-    """Where columns part: white that runs through nearly all rows, and parts cells in many of them."""
+    """Return where columns meet: white space through nearly all rows that separates cells in many of them."""
     if len(rows) < _LEAST_ROWS or any(row.line.x1 - row.line.x0 > _WIDEST for row in rows):
         return []
     letters, gaps = Counter[int](), Counter[int]()
@@ -232,13 +232,13 @@ def _cells(row: _Row, edges: Sequence[float]) -> list[str]:
 
 
 def _clean(cell: str) -> str:
-    """A cell without blanks between a figure and its sign, and without the mark of a note behind a figure."""
+    """Clean a cell: no spaces between a figure and its sign, and no footnote mark after a figure."""
     cell = _BLANK.sub("", cell.replace(f"{SOFT} ", ""))
     return _MARKED.sub("", cell) if _DIGIT.search(cell) else cell
 
 
 def _unwrapped(grid: Sequence[list[str]]) -> list[list[str]]:
-    """The rows; what goes on in the next line, in half of the columns at most, is one cell."""
+    """Return the rows; text that continues on the next line, in half of the columns at most, is one cell."""
     kept = list[list[str]]()
     for cells in grid:
         filled = [place for place, cell in enumerate(cells) if cell]
@@ -253,7 +253,7 @@ def _unwrapped(grid: Sequence[list[str]]) -> list[list[str]]:
 
 
 def _headed(grid: Sequence[list[str]], heads: int = 0) -> Table | None:
-    """The table with `heads` rows of header, by default those above the first with figures, three at most."""
+    """Return the table with `heads` header rows, by default up to three above the first row with figures."""
     if not heads:
         figures = [place for place, cells in enumerate(grid) if any(map(_DIGIT.search, cells[1:]))]
         heads = figures[0] if figures and 0 < figures[0] <= 3 and 2 * len(figures) >= len(grid) else 1

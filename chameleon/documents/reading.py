@@ -1,4 +1,4 @@
-"""From a file to passages: what kind it is, which reader reads it, and what is kept of it."""
+"""Turn a file into passages: find its kind, choose its reader, and cache the result."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ from chameleon.table.text_files import decode
 
 MAX_BYTES, MAX_TEXT_BYTES = 50_000_000, 1_000_000
 LONG = 20_000
-"""A text of more characters than this is cut into passages."""
+"""A text with more characters than this is cut into passages."""
 
 Kind = Literal["pdf", "html", "docx", "pptx", "odt", "odp", "epub", "picture", "text"]
 PICTURES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp", ".bmp")
 _DOCUMENTS = (f".{kind}" for kind in get_args(Kind) if kind != "picture")
 SUFFIXES = frozenset((*_DOCUMENTS, ".htm", ".xhtml", ".md", ".markdown", ".txt", *PICTURES))
-"""The names of files that are read end so; what a file is its first bytes tell, where they do."""
+"""Suffixes of the files that are read; the first bytes decide the kind of a file if they can."""
 
 _log = logging.getLogger("chameleon")
 _CACHE, _MAX_CACHE_BYTES = "~/.cache/chameleon/documents", 200_000_000
 READERS = 3
-"""Counted up whenever a reader gives other tables or passages than before: files are read again then."""
+"""Increase this whenever a reader returns different tables or passages: files are then read again."""
 _PAGE = re.compile(
     rb"\s*(?:<\?xml[^>]{0,200}\?>\s*)?(?:<!--.{0,1000}?-->\s*)*<(?:!doctype\s+html|html)\b", re.I | re.S
 )
@@ -54,7 +54,7 @@ _NOT_READ = {
 
 
 def kind_of(data: bytes, name: str) -> Kind:
-    """Return what a file is, by its first bytes, else by its name. Raises `InputError` for other kinds."""
+    """Return what kind a file is, by its first bytes, else its name. Raises `InputError` for other kinds."""
     kind, suffix = kind_of_bytes(data), Path(name).suffix.lower()
     by_name, is_zipped = _BY_SUFFIX.get(suffix, ""), data.startswith(b"PK\x03\x04")
     for known in _BY_SUFFIX.values():
@@ -97,14 +97,14 @@ def parts_of(data: bytes, name: str) -> Iterator[DocumentPart]:
 
 
 def read_passages(data: bytes, name: str) -> list[Passage]:
-    """Return the passages of a file. Raises `InputError` for one without text, and for one it cannot read."""
+    """Return the passages of a file. Raises `InputError` if it has no text or cannot be read."""
     if not (found := found_passages(data, name)):
         raise InputError("the document holds no text", where=name, hint="There is nothing to answer from.")
     return found
 
 
 def found_passages(data: bytes, name: str) -> list[Passage]:
-    """Return the passages of a file, read once, within bounds, and kept. Raises as `parts_of`."""
+    """Return the passages of a file, read once, within bounds, and cached. Raises errors of `parts_of`."""
     kind = kind_of(data, name)
 
     def read() -> list[Passage]:
@@ -133,9 +133,9 @@ def text_passages(text: str, name: str) -> list[Passage]:
 
 
 def text_inputs(data: bytes, name: str) -> dict[str, Any]:
-    """Return the inputs of a run that a file is: `text`; of a document, or a long text, `passages` too.
+    """Return the inputs that a file gives a run: `text`; for a document or a long text, `passages` too.
 
-    Raises `InputError`, and `MissingPackage` where a document cannot be read without one.
+    Raises `InputError`, or `MissingPackage` if a document needs one.
     """
     is_text = kind_of(data, name) == "text"
     if len(data) > (most := MAX_TEXT_BYTES if is_text else MAX_BYTES):
@@ -153,14 +153,14 @@ def text_inputs(data: bytes, name: str) -> dict[str, Any]:
 
 
 def is_document(text: str) -> bool:
-    """Whether a text is cut into passages: a long one, or one with two headings or numbered clauses."""
+    """Return whether to cut a text into passages: if it is long, or has two headings or numbered clauses."""
     if len(text) > LONG:
         return True
     return len({each for part in sections_of(text_parts(text)) for each in part.headings}) > 1
 
 
 def decoded_text(data: bytes, where: str) -> str:
-    """Return the text in a file's bytes. Raises `InputError` where there is none."""
+    """Return the text in a file's bytes. Raises `InputError` if there is no text."""
     text = decode(data, Origin(where))[0].removeprefix("\ufeff")
     if not text.strip():
         raise InputError("the text is empty", where=where, hint="There is nothing in it to answer from.")
@@ -168,7 +168,7 @@ def decoded_text(data: bytes, where: str) -> str:
 
 
 def read_document(path: Path, name: str) -> list[Passage]:
-    """Return the passages of the file at a path; none of one without text. Raises as `parts_of`."""
+    """Return the passages of a file at a path, none if it has no text. Raises the errors of `parts_of`."""
     with path.open("rb") as opened:
         data = opened.read(MAX_BYTES + 1)
     if len(data) > MAX_BYTES:
@@ -177,18 +177,18 @@ def read_document(path: Path, name: str) -> list[Passage]:
 
 
 def cached(data: bytes, kind: Kind, read: Callable[[], list[Passage]]) -> list[Passage]:
-    """Return what was read of these bytes before, by their digest, else read it and keep it for the user.
+    """Return the cached passages of these bytes, by their digest, or else read and cache them for the user.
 
-    `CHAMELEON_DOCUMENTS` is the folder, or "off". Where nothing can be written a warning is logged; a damaged
-    entry is read again. A document is not kept as long as a page of it could not be read: another time there
-    may be an engine, or time.
+    `CHAMELEON_DOCUMENTS` is the folder, or "off". If nothing can be written, a warning is logged; a damaged
+    entry is read again. A document is not cached while one of its pages could not be read: next time an
+    engine may be installed, or there may be enough time.
     """
     place = os.environ.get("CHAMELEON_DOCUMENTS", "").strip()
     if place.lower() == "off":
         return read()
     try:
         folder = Path(place or _CACHE).expanduser()
-    except RuntimeError:  # there is no such home
+    except RuntimeError:  # no home directory
         return read()
     entry = folder / f"{hashlib.sha256(data).hexdigest()}-{kind}-{READERS}.json"
     with suppress(OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
@@ -205,7 +205,7 @@ def cached(data: bytes, kind: Kind, read: Callable[[], list[Passage]]) -> list[P
 
 
 def _keep(entry: Path, passages: list[Passage]) -> None:
-    """Write an entry as a whole, for its owner alone, and take out the oldest beyond the bound."""
+    """Write an entry atomically, only for its owner, and remove the oldest entries over the size limit."""
     content = json.dumps([passage_to_json(each) for each in passages]).encode()
     if len(content) > _MAX_CACHE_BYTES // 4:
         return

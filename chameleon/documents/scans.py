@@ -1,4 +1,4 @@
-"""Pages that are pictures, in a PDF or as files of their own, read by an OCR engine."""
+"""Pages that are pictures, in a PDF or as separate files, read by an OCR engine."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def picture_parts(data: bytes, name: str) -> Iterator[DocumentPart]:
             return in_rgb(image, SIDE)[0]
 
     with opened(data, name) as image:
-        # the frames of other formats are an animation's
+        # in other formats, frames are an animation
         count = getattr(image, "n_frames", 1) if image.format == "TIFF" else 1
     for part in read_pages(range(count), page, name).values():
         yield part if count > 1 else part._replace(page=None)
 
 
 def engine_installed() -> EngineName | Literal[""]:
-    """Return the engine for pages, "" for none: RapidOCR first, since EasyOCR may need too much memory."""
+    """Return the engine for pages, or "": RapidOCR first, since EasyOCR may need too much memory."""
     from chameleon.pictures.engines import resolved_engine
 
     names: tuple[EngineName, ...] = ("rapidocr", "easyocr")
@@ -43,7 +43,7 @@ def engine_installed() -> EngineName | Literal[""]:
 
 
 def read_pages(numbers: Sequence[int], picture: Callable[[int], Image], name: str) -> dict[int, DocumentPart]:
-    """Read pages, counted from 0; after 2 minutes a line says why one is not. Raises `MissingPackage`."""
+    """Read pages, counted from 0; after 2 minutes, explain in a line instead. Raises `MissingPackage`."""
     from chameleon.pictures.engines import read_lines, shared_engine
     from chameleon.pictures.pieces import text_of
 

@@ -1,4 +1,4 @@
-"""Which engine reads text in pictures: EasyOCR, of the Chameleon paper, or RapidOCR."""
+"""The engines that read text in pictures: EasyOCR, from the Chameleon paper, or RapidOCR."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ _log = logging.getLogger("chameleon")
 
 
 class PackageEngine:
-    """An engine that Python packages bring, the first of which names it."""
+    """An engine from Python packages; the first one names it."""
 
     packages: ClassVar[tuple[str, ...]]
     hint: ClassVar[str]
 
     @classmethod
     def check(cls, languages: Sequence[str]) -> None:
-        """Raise `MissingPackage` where it is not installed; nothing is loaded."""
+        """Raise `MissingPackage` if the engine is not installed; nothing is loaded."""
         if not all(map(find_spec, cls.packages)):
             name = cls.packages[0]
             raise MissingPackage(f"the text engine {name} needs the package {name}", hint=cls.hint)
 
 
 class EasyEngine(PackageEngine):
-    """EasyOCR reads many scripts; `languages` are its codes, by default English. Uses a GPU if there is one.
+    """EasyOCR reads many scripts; `languages` are its codes, by default English. Uses a GPU if available.
 
-    It downloads its weights when it is first used.
+    It downloads its weights on first use.
     """
 
     packages = ("easyocr", "torch", "torchvision")
@@ -53,7 +53,7 @@ class EasyEngine(PackageEngine):
 
             gpu = torch.accelerator.is_available()
             self._reader = easyocr.Reader(languages, gpu=gpu, verbose=False)
-        except (ImportError, OSError, ValueError, RuntimeError) as problem:  # RuntimeError: of other builds
+        except (ImportError, OSError, ValueError, RuntimeError) as problem:  # RuntimeError: mismatched builds
             raise ModuleError(
                 f"easyocr is installed and cannot load its models for {', '.join(languages)}: {problem}",
                 hint="Let it download them once where there is a network, install builds of torch and "
@@ -62,24 +62,24 @@ class EasyEngine(PackageEngine):
         self._turn = threading.Lock()
 
     def read(self, image: Image) -> list[Piece]:
-        """Return the pieces of text in a picture in RGB, in no particular order."""
+        """Return the pieces of text in an RGB picture, in no particular order."""
         with self._turn:
             found = self._reader.readtext(_pixels(image))
         return [Piece.of_corners(text, box, confidence) for box, text, confidence in found]
 
 
 class RapidEngine(PackageEngine):
-    """RapidOCR, PaddleOCR's models on ONNX Runtime (with CUDA, on it), reads Latin and Chinese script.
+    """RapidOCR (PaddleOCR's models on ONNX Runtime, using CUDA if installed) reads Latin and Chinese script.
 
-    They are inside its wheel, so that nothing is downloaded. Pictures are scaled down to find where text is,
-    but, unlike by RapidOCR's defaults, never up, which costs most of the time and finds no more.
+    The models come with its wheel, so nothing is downloaded. Pictures are scaled down to find text but,
+    unlike by RapidOCR's defaults, never up, which costs most of the time and finds no more.
     """
 
     packages = ("rapidocr", "onnxruntime")
     hint = "pip install rapidocr onnxruntime"
 
     def __init__(self, languages: Sequence[str] = ()) -> None:
-        """Make a reader, so that a broken installation is told now; others when threads need them."""
+        """Load one reader, so that a broken installation fails now; others when threads need them."""
         self._readers: LifoQueue[Any] = LifoQueue()  # each is lent to one thread at a time
         more = min(os.cpu_count() or 1, _MOST_READERS) - 1
         for reader in [None] * more + [self._start()]:
@@ -95,7 +95,7 @@ class RapidEngine(PackageEngine):
             )
 
     def read(self, image: Image) -> list[Piece]:
-        """Return the pieces of text in a picture in RGB, in no particular order."""
+        """Return the pieces of text in an RGB picture, in no particular order."""
         reader = self._readers.get()
         try:
             reader = reader or self._start()
@@ -112,7 +112,7 @@ class RapidEngine(PackageEngine):
         try:
             from onnxruntime import get_available_providers
             from rapidocr import RapidOCR
-        except Exception as problem:  # a library of the system that is missing shows as any kind of error
+        except Exception as problem:  # a missing system library can raise any error
             raise ModuleError(
                 f"RapidOCR is installed and does not start: {str(problem)[:200]}",
                 hint="Reinstall it, or set engine: easyocr.",
@@ -120,12 +120,12 @@ class RapidEngine(PackageEngine):
         return RapidOCR(
             params={
                 "Global.log_level": "critical",  # it prints to the terminal
-                "Global.text_score": 0.0,  # weak pieces are left out by `read_lines`, alike for all engines
-                "Global.use_cls": False,  # it turns upside down what is right: "b" becomes "q"
+                "Global.text_score": 0.0,  # `read_lines` leaves out weak pieces, the same way for all engines
+                "Global.use_cls": False,  # it turns upright letters upside down: "b" becomes "q"
                 "Det.limit_type": "max",
                 "Det.limit_side_len": 736,
                 "Rec.rec_batch_num": 1,  # six lines at once take twice the memory and no less time
-                # Pictures run beside each other; several threads for one of them get in each other's way.
+                # Pictures are read in parallel; several threads for one of them would compete.
                 "EngineConfig.onnxruntime.intra_op_num_threads": 1,
                 "EngineConfig.onnxruntime.inter_op_num_threads": 1,
                 "EngineConfig.onnxruntime.use_cuda": "CUDAExecutionProvider" in get_available_providers(),
@@ -136,24 +136,24 @@ class RapidEngine(PackageEngine):
 def _pixels(image: Image) -> Any:
     import numpy
 
-    return numpy.ascontiguousarray(numpy.asarray(image)[:, :, ::-1])  # they want blue, green, red
+    return numpy.ascontiguousarray(numpy.asarray(image)[:, :, ::-1])  # the engines expect BGR
 
 
 T = TypeVar("T")
 Engine = EasyEngine | RapidEngine
 EngineName = Literal["auto", "easyocr", "rapidocr"]
 ENGINES: Mapping[str, type[Engine]] = {"easyocr": EasyEngine, "rapidocr": RapidEngine}
-"""The engines in the order in which `auto` tries them: the paper's, then the one that needs no download."""
+"""The engines in the order that `auto` tries them: the paper's, then the one without a download."""
 
 _lock = threading.Lock()
 _made: dict[tuple[str, tuple[str, ...]], Engine] = {}
 
 
 def chosen_engine(name: EngineName, languages: Sequence[str]) -> str:
-    """Choose an engine without loading it; with `auto` the first that is installed.
+    """Choose an engine without loading it; `auto` chooses the first that is installed.
 
-    Raises `MissingPackage` when it, or with `auto` every one, is missing, and `InventoryError` for languages
-    that it does not know.
+    Raises `MissingPackage` if the engine, or with `auto` every engine, is missing, and `InventoryError` for
+    languages that it does not know.
     """
     return _first(name, languages, lambda each: each)
 
@@ -162,7 +162,7 @@ def resolved_engine(name: EngineName, languages: Sequence[str]) -> dict[str, Any
     """Return the engine that these settings choose, or None, and its versions."""
     try:
         chosen = chosen_engine(name, languages)
-    except ChameleonError:  # this only records settings; `chosen_engine` raises it when it matters
+    except ChameleonError:  # this only records settings; `chosen_engine` raises the error when it matters
         return {"engine": None, "versions": versions_of("pillow")}
     return {"engine": chosen, "versions": versions_of(*ENGINES[chosen].packages, "pillow")}
 
@@ -170,8 +170,8 @@ def resolved_engine(name: EngineName, languages: Sequence[str]) -> dict[str, Any
 def shared_engine(name: EngineName, languages: Sequence[str]) -> Engine:
     """Return the engine, loaded once in this process and safe to use from many threads.
 
-    Raises `MissingPackage` or, where an engine is installed and cannot be loaded, `ModuleError`; `auto` goes
-    on to the next one and logs why.
+    Raises `MissingPackage`, or `ModuleError` if an engine is installed but cannot be loaded; `auto` then
+    tries the next one and logs why.
     """
 
     def load(each: str) -> Engine:
@@ -185,7 +185,7 @@ def shared_engine(name: EngineName, languages: Sequence[str]) -> Engine:
 
 
 def read_lines(engine: Engine, image: Image, least_confidence: float = 0.5) -> list[list[Piece]]:
-    """Return the lines of text in a picture in RGB, with `UNREAD` for what the engine is not sure of."""
+    """Return the lines of text in an RGB picture, with `UNREAD` for pieces below `least_confidence`."""
     pieces = list[Piece]()
     for piece in engine.read(image):
         if piece.confidence >= least_confidence and piece.text.strip():
@@ -196,7 +196,7 @@ def read_lines(engine: Engine, image: Image, least_confidence: float = 0.5) -> l
 
 
 def _first(name: EngineName, languages: Sequence[str], use: Callable[[str], T]) -> T:
-    """Return what comes of using the engine, with `auto` the first one of which something comes."""
+    """Return the result of `use` for the engine; `auto` takes the first engine that works."""
     failed = None
     for each in ENGINES if name == "auto" else (name,):
         try:

@@ -1,4 +1,4 @@
-"""Pictures in files, as modules see them: upright, in RGB, without transparency, of a bounded size."""
+"""Load pictures from files for modules: upright, in RGB, without transparency, with a bounded size."""
 
 from __future__ import annotations
 
@@ -22,31 +22,31 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 MAX_BYTES = 256 << 20
-"""Of a file. Photographs have some 10 MB, scans in TIFF some 100."""
+"""Size of a file. Photographs take about 10 MB, TIFF scans about 100."""
 MAX_PIXELS = 89_000_000
-"""Where Pillow begins to warn of decompression bombs: 256 MB once they are unpacked."""
+"""The size at which Pillow warns of decompression bombs: 256 MB unpacked."""
 MAX_LENGTH = 65_535
-"""Of a side in pixels, JPEG's own bound: to scale what is longer and narrower takes gigabytes."""
+"""Pixels per side, the limit of JPEG: scaling a longer, narrower picture takes gigabytes."""
 MAX_SIDE = 4096
-"""The longer side of a loaded picture, in pixels, unless the caller says otherwise."""
+"""The longer side of a loaded picture, in pixels, unless the caller sets another."""
 
-_TOPS = (1.0, 255.0, 65535.0)  # what is white in deep grey
+_TOPS = (1.0, 255.0, 65535.0)  # possible values of white in deep grayscale
 _BRIGHT, _NEXT_TO_NOTHING = 192, 0.01
-"""From which brightness, of 255, pixels are lost on white, and what part of them is too few to matter."""
+"""The brightness (of 255) from which pixels are lost on white, and the share of pixels that may be lost."""
 
 _opening = threading.Lock()
-_harmless: set[bytes] = set()  # digests of what was unpacked in a process of its own
+_harmless: set[bytes] = set()  # digests of pictures already unpacked safely in a separate process
 _ADDRESS = re.compile(r"data:|[a-z][a-z0-9+.-]+:/", re.IGNORECASE)  # a `Path` keeps one slash of two
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture that was read from a file.
+    """A picture read from a file.
 
-    - `image`: upright, in RGB, transparency laid on white or black, no side longer than was asked for.
-    - `size`: width and height of the original in pixels, upright, before it was scaled down.
-    - `digest`: SHA-256 of the file in hexadecimal digits.
-    - `format`: the file's, as Pillow calls it ("PNG", "JPEG", …).
+    - `image`: upright RGB, transparency filled with white or black, no side longer than requested.
+    - `size`: width and height of the original in pixels, upright, before scaling.
+    - `digest`: SHA-256 of the file in hexadecimal.
+    - `format`: the file's format, as Pillow calls it ("PNG", "JPEG", …).
     """
 
     image: Image
@@ -56,19 +56,19 @@ class Picture:
 
     @property
     def scale(self) -> tuple[float, float]:
-        """Return what makes coordinates in `image` those of the original: across, down."""
+        """Return the factors from coordinates in `image` to those in the original: across, down."""
         return self.size[0] / self.image.width, self.size[1] / self.image.height
 
 
 def read_picture(path: str | Path, *, max_side: int = MAX_SIDE) -> Picture:
-    """Read a picture of any format that Pillow knows, its longer side at most `max_side` pixels.
+    """Read a picture in any format that Pillow knows, its longer side at most `max_side` pixels.
 
-    It is turned as its EXIF orientation says, transparency becomes white, or black where all that is
-    visible is light, 16 bits become 8, and of an animation the first frame is taken. Addresses are never
-    followed, and all is unpacked in a process of its own first, with bounds on memory and seconds.
+    It is turned by its EXIF orientation, transparency becomes white (or black if all visible pixels are
+    light), 16 bits become 8, and the first frame of an animation is taken. Addresses are never followed,
+    and the file is first unpacked in a separate process, with limits on memory and seconds.
 
     Raises:
-        InputError: names the file; it is missing, broken, cut off, no picture or too large.
+        InputError: The file is missing, broken, cut off, too large or not a picture.
         MissingPackage: Pillow is not installed.
     """
     data = check_picture(path)
@@ -79,7 +79,7 @@ def read_picture(path: str | Path, *, max_side: int = MAX_SIDE) -> Picture:
 
 
 def check_picture(path: str | Path) -> bytes:
-    """Return the bytes of a picture. Raise what `read_picture` would raise, and for a wrong checksum."""
+    """Return the bytes of a picture. Raises the errors of `read_picture`, also for a wrong checksum."""
     require_pillow(str(path))
     data = _bytes_of(path)
     if (digest := hashlib.sha256(data).digest()) not in _harmless:
@@ -89,28 +89,28 @@ def check_picture(path: str | Path) -> bytes:
 
 
 def unpacked(data: bytes, where: str) -> Iterator[None]:
-    """Unpack a picture, a JPEG at a fraction of its size: nothing less shows that one is cut off."""
+    """Unpack a picture, a JPEG at a fraction of its size: only this shows that a file is cut off."""
     with opened(data, where) as image:
         image.verify()
-    with opened(data, where) as image:  # a picture that was verified cannot be unpacked any more
+    with opened(data, where) as image:  # `verify` leaves a picture unusable
         image.draft(None, (64, 64))
         image.load()
     yield from ()
 
 
 def is_address(place: str | Path) -> bool:
-    """Tell whether this names something on the web, or holds its own data, rather than a file."""
+    """Return whether this names something on the web, or holds its own data, rather than a file."""
     return _ADDRESS.match(str(place)) is not None
 
 
 def require_pillow(where: str = "") -> None:
-    """Raise `MissingPackage` when Pillow is not installed; it is not loaded."""
+    """Raise `MissingPackage` if Pillow is not installed; does not load it."""
     require("pillow", "pictures need", "pictures", module="PIL", where=where)
 
 
 @dataclass(frozen=True)
 class Attachment:
-    """A picture as it is sent to a chat model."""
+    """A picture in the form sent to a chat model."""
 
     data: bytes
     mime_type: str
@@ -119,7 +119,7 @@ class Attachment:
 
     @classmethod
     def of(cls, picture: Picture) -> Attachment:
-        """Pack photographs as JPEG, and everything else, such as drawings with text, as PNG."""
+        """Encode photographs as JPEG and all else, such as drawings with text, as PNG."""
         packed, form = io.BytesIO(), "jpeg" if picture.format in ("JPEG", "MPO") else "png"
         picture.image.save(packed, form, quality=90)
         return cls(packed.getvalue(), f"image/{form}", picture.digest, picture.image.size)
@@ -129,12 +129,12 @@ class Attachment:
         return base64.b64encode(self.data).decode("ascii")
 
     def __str__(self) -> str:
-        """Return the reference that stands for the picture in logs, traces and the response store."""
+        """Return the reference to the picture used in logs, traces and the response store."""
         return f"[picture sha256:{self.digest} {self.size[0]}x{self.size[1]}]"
 
 
 def _bytes_of(path: str | Path) -> bytes:
-    """Read a file that is to hold a picture as a whole. Raise `InputError`."""
+    """Read the whole file of a picture. Raises `InputError`."""
     where, file = str(path), Path(path)
     if is_address(where):
         what = "is an address, and pictures are read from files only"
@@ -153,11 +153,11 @@ def _bytes_of(path: str | Path) -> bytes:
 
 @contextmanager
 def opened(data: bytes, where: str, page: int = 0) -> Iterator[Image]:
-    """Unpack the header of a picture, or of a page of it.
+    """Open a picture, or a page of it, and read its header.
 
-    Whatever Pillow raises, then or later, becomes an `InputError`, and its warnings, which name files of the
-    installation, are not printed. One picture is open at a time: large ones take a gigabyte each, and neither
-    Python's warnings nor Pillow's search for its formats are made for threads.
+    Whatever Pillow raises, now or later, becomes an `InputError`, and its warnings, which name installed
+    files, are not printed. Only one picture is open at a time: large ones take a gigabyte each, and neither
+    Python's warnings nor Pillow's search for its formats are thread-safe.
     """
     require("pillow", "pictures need", "pictures", module="PIL.Image", where=where, imports=True)
     from PIL import Image, UnidentifiedImageError
@@ -166,7 +166,7 @@ def opened(data: bytes, where: str, page: int = 0) -> Iterator[Image]:
         with _opening, warnings.catch_warnings():
             warnings.filterwarnings("ignore", module="PIL")
             Image.init()
-            formats = [name for name in Image.OPEN if name != "EPS"]  # a program, which Ghostscript would run
+            formats = [name for name in Image.OPEN if name != "EPS"]  # Ghostscript would run it as a program
             with Image.open(io.BytesIO(data), formats=formats) as image:
                 image.seek(page)
                 if image.width * image.height > MAX_PIXELS or max(image.size) > MAX_LENGTH:
@@ -180,7 +180,7 @@ def opened(data: bytes, where: str, page: int = 0) -> Iterator[Image]:
         raise InputError(what, where=where, hint=hint) from None
     except Image.DecompressionBombError:
         raise _too_large(f"has more than {MAX_PIXELS / 1e6:.0f} million pixels", where) from None
-    except Exception as problem:  # Pillow names no base class for what damaged files make it raise
+    except Exception as problem:  # damaged files make Pillow raise errors without a common base class
         said = one_line(str(problem) or type(problem).__name__, 120)
         what, hint = f"the picture is damaged or cut off ({said})", "Save or download it again."
         raise InputError(what, where=where, hint=hint) from None
@@ -193,23 +193,23 @@ def _too_large(what: str, where: str) -> InputError:
 
 
 def in_rgb(image: Image, max_side: int) -> tuple[Image, tuple[int, int]]:
-    """Return an opened picture as modules see it, and its size before it was scaled down; close it."""
+    """Return an opened picture in the form modules see, and its size before scaling; close the original."""
     from PIL import Image as pillow
     from PIL import ImageOps
 
     size = image.size
-    image.draft(None, (max_side, max_side))  # a JPEG is scaled down while it is unpacked
+    image.draft(None, (max_side, max_side))  # scales a JPEG down while unpacking
     image.load()
     ImageOps.exif_transpose(image, in_place=True)
-    if (size[0] < size[1]) != (image.width < image.height):  # Pillow turns a TIFF's size by itself
+    if (size[0] < size[1]) != (image.width < image.height):  # Pillow may turn a TIFF's size itself
         size = size[::-1]
     tops = _TOPS[-1:] if image.mode.startswith("I;16") else _TOPS
     is_deep = image.mode == "F" or image.mode.startswith("I")
     mode = "RGBA" if image.has_transparency_data else "F" if is_deep else "RGB"
     if image.mode != mode:
         whole, image = image, image.convert(mode)
-        whole.close()  # of a large one there is no room for both
-    if mode == "F":  # deep grey; what is white is told by the lightest
+        whole.close()  # two copies of a large one do not fit in memory
+    if mode == "F":  # deep grayscale; the lightest pixel decides which value is white
         least, most = cast("tuple[float, float]", image.getextrema())
         least, most = min(least, 0.0), next((top for top in tops if most <= top), most)
         factor = 255.0 / (most - least)
@@ -221,7 +221,7 @@ def in_rgb(image: Image, max_side: int) -> tuple[Image, tuple[int, int]]:
 
 
 def _ground(layer: Image) -> str:
-    """Return what transparency is laid on: white, or black where next to nothing would be seen on white."""
+    """Return the color behind transparency: white, or black if almost nothing would be visible on white."""
     visible = layer.getchannel("A").point(lambda alpha: 255 if alpha >= 128 else 0)
     shades = layer.convert("RGB").convert("L").histogram(visible)
     seen_on_white, visible_at_all = sum(shades[:_BRIGHT]), sum(shades)

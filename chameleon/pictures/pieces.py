@@ -1,4 +1,4 @@
-"""Pieces of text found in a picture, and the order in which a person reads them."""
+"""Pieces of text found in a picture, in the order a person reads them."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from typing import Any, NamedTuple
 Point = tuple[float, float]
 UNTOLD = "(Text is tilted to differing degrees: which of these pieces stand side by side cannot be told.)"
 UNREAD = "[…]"
-"""Stands for a piece on a line with others that could not be read."""
+"""Replaces an unreadable piece on a line with readable ones."""
 _WIDE = 1.5
 _UNSURE, _NOISE = 1.0, 3.2
-"""How far off the tilt of text, and of a piece, may be measured, in degrees for one as wide as high."""
+"""Measuring error of the tilt of a text, and of a piece, in degrees for one as wide as high."""
 _UNKNOWN = 5.0
-"""How far text may be tilted, in degrees, where no piece is wide enough to tell."""
+"""How far text may be tilted, in degrees, if no piece is wide enough to show it."""
 
 
 class Tilt(NamedTuple):
-    """How far text is tilted, in degrees clockwise, and by how much more or less a quarter of it is."""
+    """The tilt of text, in degrees clockwise, and the deviation from it that a quarter of it exceeds."""
 
     angle: float
     spread: float
@@ -31,10 +31,10 @@ class Tilt(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Some words on one line.
+    """One or more words on one line.
 
     `box` has the four corners in pixels, clockwise from the top left of the text, which may be tilted;
-    `confidence`, from 0 to 1, is what the engine says of itself.
+    `confidence`, from 0 to 1, is the engine's own estimate.
     """
 
     text: str
@@ -63,27 +63,27 @@ class Piece:
 
     @property
     def width(self) -> float:
-        """Return the length of the base line."""
+        """The length of the base line."""
         return math.dist(self.box[3], self.box[2])
 
     @property
     def height(self) -> float:
-        """Return the length of the left side."""
+        """The length of the left side."""
         return math.dist(self.box[3], self.box[0])
 
     @property
     def is_wide(self) -> bool:
-        """Tell whether the base line is long enough to show how far the text is tilted."""
+        """Whether the base line is long enough to show how far the text is tilted."""
         return self.width > _WIDE * self.height
 
     @property
     def angle(self) -> float:
-        """Return the tilt of the base line in degrees, clockwise."""
+        """The tilt of the base line in degrees, clockwise."""
         (left, down), (right, further_down) = self.box[3], self.box[2]
         return math.degrees(math.atan2(further_down - down, right - left))
 
     def at(self, angle: float) -> Piece:
-        """Make the box a rectangle of the same middle and sides, tilted by so many degrees."""
+        """Return the piece with its box as a rectangle, same center and sides, tilted by `angle` degrees."""
         if angle == self.angle:
             return self
         (across, down), width, height = self.middle, self.width, self.height
@@ -91,17 +91,17 @@ class Piece:
         return Piece(self.text, upright, self.confidence).turned(angle, self.middle)
 
     def turned(self, angle: float, around: Point) -> Piece:
-        """Return the piece in a picture that is turned by so many degrees, clockwise."""
+        """Return the piece in a picture that is turned clockwise by `angle` degrees."""
         centre, turn = complex(*around), cmath.rect(1, math.radians(angle))
         turned = [centre + (complex(*corner) - centre) * turn for corner in self.box]
         return self.of_corners(self.text, [(at.real, at.imag) for at in turned], self.confidence)
 
     def scaled(self, across: float, down: float) -> Piece:
-        """Return the piece in a picture that is so many times as large."""
+        """Return the piece in a picture scaled by these factors."""
         return self.of_corners(self.text, [(x * across, y * down) for x, y in self.box], self.confidence)
 
     def pitch(self, level: Iterable[Piece]) -> float:
-        """Return how far the nearest piece above or below has its middle; infinity where there is none."""
+        """Return the distance from its middle to the nearest one above or below; infinity without any."""
         pitch = math.inf
         for other in level:
             off = abs(self.middle[1] - other.middle[1])
@@ -111,14 +111,14 @@ class Piece:
         return pitch
 
     def room(self, level: Sequence[Piece]) -> float:
-        """Return how far from its middle others are on its line; boxes overlap, or are as low as letters."""
+        """Return how far from its middle its line extends; boxes overlap, or are as low as letters."""
         pitch, height = self.pitch(level), self.height
         if pitch == math.inf:
             return height / 2
         return min(pitch, max(height, min(1.4 * height, 0.8 * pitch))) / 2
 
     def rise(self, other: Piece, spread: float) -> float:
-        """Return how far two level pieces may be above each other if they are tilted by `spread` degrees."""
+        """Return the largest height difference of two level pieces if they are tilted by `spread` degrees."""
         for piece in (self, other):
             if piece.is_wide and abs(piece.angle) > _NOISE * piece.height / piece.width:
                 spread = max(spread, abs(piece.angle))
@@ -126,16 +126,16 @@ class Piece:
         return abs(right - left) * math.sin(math.radians(spread)) + abs(down - up)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the form in which every engine's pieces are written.
+        """Return the JSON form of a piece, the same for every engine.
 
-        Tenths of pixels: whole ones would tilt a short piece by two degrees.
+        Tenths of pixels, because whole ones would tilt a short piece by two degrees.
         """
         box = [[round(x, 1), round(y, 1)] for x, y in self.box]
         return {"text": self.text, "box": box, "confidence": round(self.confidence, 3)}
 
     @classmethod
     def of_corners(cls, text: str, corners: Iterable[Any], confidence: float) -> Piece:
-        """Make a piece of what a package gives: the four corners may be of any numbers."""
+        """Make a piece from a package's output; the four corners may be any kind of numbers."""
         first, second, third, fourth = ((float(x), float(y)) for x, y in corners)
         return cls(text, (first, second, third, fourth), float(confidence))
 
@@ -151,7 +151,7 @@ def rectangle(left: float, top: float, width: float, height: float) -> tuple[Poi
 
 
 def tilt_of(pieces: Iterable[Piece]) -> Tilt:
-    """Return the usual tilt of wide pieces; the wider one is, the more it counts."""
+    """Return the usual tilt of wide pieces, weighted by their width."""
     wide = [piece for piece in pieces if piece.is_wide]
     if not wide:
         return Tilt(0, _UNKNOWN)
@@ -162,10 +162,10 @@ def tilt_of(pieces: Iterable[Piece]) -> Tilt:
 
 
 def lines_are_told(lines: Iterable[Sequence[Piece]]) -> bool:
-    """Tell whether each piece is on its line at every angle that the text may be tilted by.
+    """Return whether each piece is on its line at every likely angle of the text.
 
-    That is the usual tilt and as much more or less as others are tilted, and what two pieces that stand side
-    by side are tilted by themselves. Of a single line nothing can stand on another one.
+    The likely angles are the usual tilt, the spread around it, and the tilts of two neighboring pieces
+    themselves. The pieces of a single line cannot be on another one.
     """
     lines = list(lines)
     if len(lines) == 1:
@@ -182,10 +182,10 @@ def lines_are_told(lines: Iterable[Sequence[Piece]]) -> bool:
 
 
 def lines_of(pieces: Iterable[Piece]) -> list[list[Piece]]:
-    """Order pieces, turned level, as lines from top to bottom, each from left to right.
+    """Order leveled pieces as lines from top to bottom, each from left to right.
 
-    A piece belongs to the line that it shares at least half of the height with; so a tall piece, such as the
-    title of an axis written upwards, is a line of its own and does not swallow what stands beside it.
+    A piece belongs to the line that it shares at least half of the height with, so a tall piece, such as the
+    title of an axis written upwards, gets a separate line and does not absorb the lines next to it.
     `lines_are_told` says whether the lines can be relied on.
     """
     given = list(pieces)
@@ -210,9 +210,9 @@ def lines_of(pieces: Iterable[Piece]) -> list[list[Piece]]:
 
 
 def text_of(lines: Sequence[Sequence[Piece]]) -> str:
-    """Return what a person would read out: texts of a line with spaces between, one line below the other.
+    """Return the text as a person would read it: the pieces of a line joined by spaces, line by line.
 
-    Where lines cannot be relied on, each piece stands alone, below a note that says so.
+    If lines cannot be relied on, each piece gets a separate line, below a note that says so.
     """
     if not lines_are_told(lines):
         return "\n".join([UNTOLD, *(piece.text for line in lines for piece in line)])
@@ -220,7 +220,7 @@ def text_of(lines: Sequence[Sequence[Piece]]) -> str:
 
 
 def _shared_height(line: Sequence[Piece], piece: Piece) -> float:
-    """Return the part of the height that a line and a piece share, of the taller of the two."""
+    """Return the height that a line and a piece share, as a fraction of the taller one."""
     top, bottom = fmean(member.top for member in line), fmean(member.bottom for member in line)
     shared = min(bottom, piece.bottom) - max(top, piece.top)
     taller = max(bottom - top, piece.bottom - piece.top)
@@ -228,7 +228,7 @@ def _shared_height(line: Sequence[Piece], piece: Piece) -> float:
 
 
 def _quantile(weighted: Iterable[tuple[float, float]], part: float) -> float:
-    """Return the least value that, with those below it, has at least this part of the weights."""
+    """Return the smallest value at which the cumulative weight reaches this part of the total."""
     ordered = sorted(weighted)
     sums = list(accumulate(weight for _, weight in ordered))
     return ordered[bisect_left(sums, part * sums[-1])][0]

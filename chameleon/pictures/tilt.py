@@ -1,4 +1,4 @@
-"""How far text in a picture is tilted, measured in its pixels, whatever boxes an engine draws."""
+"""Measure how far text in a picture is tilted by its pixels, independent of an engine's boxes."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from chameleon.pictures.pieces import Piece, tilt_of
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-_STEPS = ((2, 22), (0.5, 4), (0.25, 1), (0.125, 1))  # degrees, and how many of them either way
-_AROUND, _TALLEST = 3.0, 60  # lines so many heights of so many pixels away tell a piece's tilt
+_STEPS = ((2, 22), (0.5, 4), (0.25, 1), (0.125, 1))  # degrees per step, and the number of steps either way
+_AROUND, _TALLEST = 3.0, 60  # heights measured on either side; the most pixels in a height
 _COLUMNS, _FINER = 3, 3
-"""Pixels side by side are seen as one, and rows three times as fine, lest level ones look the sharpest."""
+"""Average so many pixels side by side, and refine rows three times, or level ones would look the sharpest."""
 
 
 def measured(image: Image, pieces: Sequence[Piece]) -> list[Piece]:
-    """Tilt the box of each piece as its text is; boxes too narrow to tell are tilted as the others are."""
+    """Tilt the box of each piece as its text is; boxes too narrow to measure get the tilt of the others."""
     grey = image.convert("L")
     ground = sorted(grey.resize((16, 16)).tobytes())[176]  # the shade of most of the picture
     wide = {
@@ -31,14 +31,14 @@ def measured(image: Image, pieces: Sequence[Piece]) -> list[Piece]:
 
 
 def _angle_in(grey: Image, ground: int, piece: Piece) -> float:
-    """Return the tilt, in degrees clockwise, that parts dark lines from light gaps best.
+    """Return the tilt, in degrees clockwise, that best separates dark lines from light gaps.
 
-    A box cut along its upright sides has parts of the lines above and below, and they look level where it
-    ends. So the piece's columns are looked at beyond it, fading out.
+    A box with upright sides also cuts the lines above and below, and their cut edges look level. So the
+    piece's columns are measured beyond the box, fading out.
     """
     from PIL.Image import Resampling, Transform
 
-    # The cut may go beyond the edges of the picture.
+    # The cut may extend beyond the edges of the picture.
     half = math.ceil(_AROUND * min(piece.height, _TALLEST))
     left, top = math.floor(piece.left), int(piece.middle[1]) - half
     width, height = max(1, math.ceil(piece.right) - left), max(1, 2 * half)
@@ -48,7 +48,7 @@ def _angle_in(grey: Image, ground: int, piece: Piece) -> float:
     rough, sharp = (seen.resize(size, Resampling.BICUBIC) for size in (lifted, fine))
 
     def contrast(strip: Image, angle: float) -> float:
-        """Return how much rows of pixels differ from the next ones, once the picture is sheared back."""
+        """Return how much rows of pixels differ from the next ones after shearing the picture back."""
         slope = math.tan(math.radians(angle)) * width / strip.width * strip.height / height
         shear = (1, 0, 0, slope, 1, -slope * strip.width / 2)
         back = strip.transform(strip.size, Transform.AFFINE, shear, Resampling.BILINEAR, fillcolor=ground)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from chameleon.lazy import lazy
 
-if TYPE_CHECKING:  # each "as" makes the name public for type checkers
+if TYPE_CHECKING:  # "as" makes each name public for type checkers
     from chameleon.table.formats import ELLIPSIS as ELLIPSIS
     from chameleon.table.formats import Style as Style
     from chameleon.table.formats import to_terminal as to_terminal
@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # each "as" makes the name public for type checkers
     from chameleon.table.replies import parse_table as parse_table
     from chameleon.table.table import Column as Column
     from chameleon.table.table import Table as Table
-else:  # a name that is not listed is an error of types
+else:  # a type checker reports unlisted names
     __getattr__ = lazy(
         __name__,
         formats="ELLIPSIS Style to_terminal to_text",

@@ -1,4 +1,4 @@
-"""What one cell measures: a figure with its sign, scale and unit, as people and programs write them."""
+"""Read one cell as a measure: a figure with its sign, scale and unit, as people and programs write them."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from typing import NamedTuple
 from chameleon.text import one_line
 
 Number = int | Decimal | Fraction
-"""An exact number; a fraction where decimals would not end."""
+"""An exact number; a fraction if its decimals would not end."""
 
-# A line for each kind: names of a unit behind the first and how many of the first of the line it is.
+# One line per kind: a unit, its size in the first unit of the line, and its other names.
 _MEASURES = (
     "m 1 metre meter; km 1000 kilometre kilometer kms; cm 0.01 centimetre centimeter; mm 0.001 millimetre"
     " millimeter; mi 1609.344 mile; ft 0.3048 foot feet; in 0.0254 inch inches; yd 0.9144 yard; nmi 1852",
@@ -39,7 +39,7 @@ _MONIES = (
     *("sek 1", "nok 1", "dkk 1", "kr 1", "pln 1 zł", "czk 1 kč", "huf 1", "zar 1", "aed 1", "thb 1"),
 )
 CURRENCIES = frozenset(line.split()[0] for line in _MONIES)
-"""The bases of all kinds of money."""
+"""The base currencies of all kinds of money."""
 
 
 def _named() -> dict[str, tuple[str, Fraction]]:
@@ -54,7 +54,7 @@ def _named() -> dict[str, tuple[str, Fraction]]:
 
 
 UNITS = _named()
-"""The base and the factor of each unit, by its names in lower case, plural or not."""
+"""The base and the factor of each unit, by its names in lower case, singular or plural."""
 
 _LONGEST = 80
 _ONE = Fraction(1)
@@ -93,7 +93,7 @@ _SIGNS = frozenset("$€£¥₹₩₽₺")
 _MOST_WORDS, _LARGEST_POWER = 3, 300
 _AGE = frozenset(("bc", "bce", "ad", "ce", "a", "p", "am", "pm"))
 
-_SURE = {  # what only one decimal mark allows: 2,50 and 0,125 and 1.310,125 and 1.310.000
+_SURE = {  # patterns that only one decimal mark allows: 2,50 and 0,125 and 1.310,125 and 1.310.000
     mark: re.compile(
         rf"(?<![\d.,])(?:(?:0|\d{{4,}})[{mark}]\d+|\d+[{mark}](?!\d{{3}}(?!\d))\d+"
         rf"|\d{{1,3}}(?:(?:[{other}]\d{{3}})+[{mark}]\d+|(?:[{other}]\d{{3}}){{2,}}))(?![.,]?\d)"
@@ -101,12 +101,12 @@ _SURE = {  # what only one decimal mark allows: 2,50 and 0,125 and 1.310,125 and
     for mark, other in (",.", ".,")
 }
 EITHER = re.compile(r"(?<![\d.,])\d{1,3}[.,]\d{3}(?![.,]?\d)")
-"""A figure such as 12.500 or 7,125, which may mean two things."""
+"""A figure such as 12.500 or 7,125, which has two possible readings."""
 _COMMA_MONEY = re.compile(r"€|\b(?:EUR|kr|SEK|NOK|DKK|PLN|CZK|BRL|CHF)\b|R\$|zł")
 
 
 class Amount(NamedTuple):
-    """A number in the unit that it is written with, and how many of the `base` of its kind that unit is."""
+    """A number in the unit it is written with, and how many of the `base` of its kind that unit is."""
 
     number: Number
     unit: str = ""
@@ -115,24 +115,24 @@ class Amount(NamedTuple):
 
     @property
     def of_base(self) -> Number:
-        """Return the number in the base of its unit."""
+        """Return the number converted to the base unit."""
         return self.number if self.factor == 1 else Fraction(self.number) * self.factor
 
     def per(self, factor: Fraction) -> Number:
-        """Return the number in a unit of the same kind that is so many of the base."""
+        """Return the number in a unit of the same kind that equals `factor` base units."""
         return self.number if self.factor == factor else exact(Fraction(self.of_base) / factor)
 
 
 def plain_signs(text: str) -> str:
-    """Return a text with plain blanks, dashes and quotes, and vulgar fractions written out."""
+    """Return a text with plain spaces, dashes and quotes, and vulgar fractions written out."""
     return text if text.isascii() else text.translate(_PLAIN_SIGNS)
 
 
 @lru_cache(maxsize=65_536)
 def read_amount(text: str, mark: str = ".") -> Amount | None:
-    """Read the amount that a cell is: "-$1,250.50", "(2.5%)", "900K", "12 m (39 ft)", "300-", "6 ft 11 in".
+    """Read a cell as an amount: "-$1,250.50", "(2.5%)", "900K", "12 m (39 ft)", "300-", "6 ft 11 in".
 
-    `mark` is what stands before decimals, "." or ",". None for all that is not one amount: "10-20", "<5",
+    `mark` is the decimal mark, "." or ",". Returns None if the cell is not exactly one amount: "10-20", "<5",
     "5+", "12A", "4 Mill Lane", "25/12/2024".
     """
     if len(text) > _LONGEST:
@@ -143,7 +143,7 @@ def read_amount(text: str, mark: str = ".") -> Amount | None:
 
 
 def _shortened(cell: str) -> Amount | None:
-    """Read a cell without the conversion or remark in brackets that ends it; a second figure is neither."""
+    """Read a cell without the conversion or remark in brackets at its end; a second figure is neither."""
     match = _CONVERTED.fullmatch(cell)
     if match is None:
         return None
@@ -155,7 +155,7 @@ def _shortened(cell: str) -> Amount | None:
 
 
 def _signed(cell: str) -> Amount | None:
-    """Read a cell with what bookkeepers write for a minus: brackets, a minus behind it, DR."""
+    """Read a cell with a bookkeeper's minus: brackets, a trailing minus, DR."""
     if "(" in cell:
         match = _IN_BRACKETS.fullmatch(cell)
         if match is None or "-" in match["before"] + match["inside"] or not match["inside"][-1:].strip():
@@ -197,7 +197,7 @@ def _bare(cell: str) -> Amount | None:
 
 
 def _measured(number: Number, money: str, rest: str, cell: str) -> Amount | None:
-    """Read what stands behind a figure: a scale, a unit, and up to two words that are part of the unit."""
+    """Read the text after a figure: a scale, a unit, and up to two words that belong to the unit."""
     match = _REST.fullmatch(rest)
     if match is None:
         return None
@@ -224,7 +224,7 @@ def _measured(number: Number, money: str, rest: str, cell: str) -> Amount | None
 
 
 def _is_unit(name: str) -> bool:
-    """Tell whether a name is a unit as it is written: S, H and Mb are not s, h and MB, and mW is no MW."""
+    """Return whether a name is a unit, by case: S, H and Mb are not s, h and MB, and mW is not MW."""
     is_odd = name in _OTHERS or (len(name) == 1 and name.isupper() and name != "L")
     return name.lower().replace("° ", "°") in UNITS and not is_odd
 
@@ -255,22 +255,22 @@ def _added(cell: str) -> Amount | None:
 
 
 def exact(value: Fraction) -> Number:
-    """Return a fraction as int where it is a whole number."""
+    """Return a fraction as int if it is a whole number."""
     return value.numerator if value.denominator == 1 else value
 
 
 def marks_in(cells: Iterable[str]) -> set[str]:
-    """Return which of "," and "." surely stand before decimals in these cells."""
+    """Return which of "," and "." are certainly decimal marks in these cells."""
     sure = ((mark, cell) for mark in _SURE for cell in cells if mark in cell and _SURE[mark].search(cell))
     return {mark for mark, cell in sure if read_amount(cell, mark) is not None}
 
 
 def two_readings(cells: Collection[str], mark: str, told: Iterable[str]) -> str:
-    """Say why figures such as 12.500 may mean two things; "" where they do not.
+    """Say why figures such as 12.500 may mean two things; "" if they may not.
 
-    They may where `mark` is "?", where what is `told` has money of a place with decimal commas, and where
-    each figure with a point has three digits behind it and others are whole: numbers that are printed with
-    three decimals all have them.
+    They may if `mark` is "?", if `told` has money of a place with decimal commas, or if each figure with a
+    point has three digits after it and others are whole: numbers printed with three decimals would all
+    have them.
     """
     if mark == "." and any(map(_COMMA_MONEY.search, told)) and "." not in marks_in(cells):
         mark = "?"

@@ -1,6 +1,6 @@
 r"""Tables drawn with bars: `a | b` lines, as in prompts, and Markdown tables.
 
-Inside a cell a bar is written `\|`, as GitHub's Markdown does.
+Bars inside a cell are written `\|`, as in GitHub's Markdown.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ _LAST_BAR = re.compile(r"(?<!\\)\|\Z")
 
 
 def lines_of(text: str) -> list[str]:
-    """Split a text at the three usual line ends; `splitlines` knows eight more."""
+    """Split a text at the three common line ends; `splitlines` knows eight more."""
     return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
 
 def has_bar(line: str) -> bool:
-    """Tell whether a bar separates cells in this line."""
+    """Return whether a bar separates cells in this line."""
     return _BAR.search(line) is not None
 
 
 def bars_in(line: str) -> int:
-    """Count the bars that separate cells in this line; escaped ones do not."""
+    """Count the bars that separate cells in this line, not escaped ones."""
     return len(_BAR.findall(line))
 
 
 def is_rule(line: str) -> bool:
-    """Tell whether this is the line of dashes under a Markdown header."""
+    """Return whether this is the line of dashes under a Markdown header."""
     line = line.strip()
     if _TIGHT_RULE.fullmatch(line):
         return True
@@ -39,33 +39,33 @@ def is_rule(line: str) -> bool:
 
 
 def escape_bars(cell: str) -> str:
-    """Write the bars inside a cell so that they separate nothing."""
+    """Escape the bars inside a cell."""
     return cell.replace("|", r"\|")
 
 
 def join_bars(cells: Sequence[str]) -> str:
-    """Join a row to a line; a single cell gets bars at both ends, else no bar would tell it from prose."""
+    """Join a row into a line; a single cell gets bars at both ends, because it would look like prose."""
     line = " | ".join(escape_bars(cell) for cell in cells)
     return f"| {line} |" if len(cells) == 1 else line
 
 
 def split_rows(lines: Sequence[str]) -> list[list[str]]:
-    """Split each line of one table into cells, without its outer bars and without its rule.
+    """Split each line of a table into cells, without its outer bars and its rule.
 
-    Whether bars at the ends are a frame or mark empty cells is decided for all lines together: they are a
-    frame if every line has them. Under a rule, whose width is known, each line decides for itself.
+    Bars at the ends are either a frame or mark empty cells. All lines decide together: bars are a frame if
+    every line has them. Under a rule, which shows the width, each line decides for itself.
     """
     if len(lines) > 1 and is_rule(lines[1]):
         width = len(_BAR.split(lines[1].strip().removeprefix("|").removesuffix("|")))
         return [_split_to(line.strip(), width) for index, line in enumerate(lines) if index != 1]
     left = all(line.startswith("|") for line in lines)
-    # A space after the last bar is an empty last cell, unless bars at the left show that there is a frame.
+    # A space after the last bar is an empty last cell, unless bars at the left show a frame.
     right = all(_LAST_BAR.search(line.rstrip() if left else line) for line in lines)
     return [_split(line, left=left, right=right) for line in lines]
 
 
 def _split_to(line: str, width: int) -> list[str]:
-    """Split a line in the way that gives so many cells, or else with all of its outer bars as a frame."""
+    """Split a line into `width` cells if possible, or else treat all its outer bars as a frame."""
     left, right = line.startswith("|"), _LAST_BAR.search(line) is not None
     frames = ((left, right), (left, False), (False, right), (False, False))
     tries = [_split(line, left=at_left, right=at_right) for at_left, at_right in frames]

@@ -1,4 +1,4 @@
-"""What the name of a column tells of its cells: ids, versions, years, units."""
+"""What a column's name says about its cells: ids, versions, years, units."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _IN_BRACKETS = re.compile(r"[(\[]([^)\]]*)[)\]]")
 
 
 class ColumnName:
-    """A column's name, and its words in lower case: those of `invoice_id` and `InvoiceId` are told apart."""
+    """A column's name and its words in lower case: "invoice" and "id" for `invoice_id` and `InvoiceId`."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -39,13 +39,13 @@ class ColumnName:
         self.words = " ".join(words).split()
 
     def has(self, sort: str) -> bool:
-        """Tell whether one of its words is of a sort: "version", "unit", "time", …"""
+        """Return whether one of its words is of a given sort: "version", "unit", "time", …"""
         return not _LISTS[sort].isdisjoint(self.words)
 
     def names(self, numbers: Sequence[Number | None]) -> bool:
-        """Tell whether figures under it name what the rows are about, and are codes.
+        """Return whether figures under it are codes that name the subjects of rows.
 
-        They are whole and all different, under a name such as "Order ID", or long ones under "Invoice".
+        That is if all are whole and different, under a name such as "Order ID", or long under "Invoice".
         """
         filled = [number for number in numbers if isinstance(number, int)]
         is_whole = len(filled) == sum(number is not None for number in numbers)
@@ -58,12 +58,12 @@ class ColumnName:
             is_number_of = self.has("record") and len(self.words) > 1 and bool(last & _LISTS["key"])
             return "code" in last or is_number_of
         if len(self.words) == 1 and self.has("place"):
-            return False  # a place in a list, or a number as good as any
+            return False  # a rank in a list, or an ordinary number
         is_record = bool(self.words) and _LISTS["record"].issuperset(self.words)
         return bool(last & _LISTS["key"]) or (is_record and all(abs(number) >= 100 for number in filled))
 
     @property
     def unit(self) -> str:
-        """Return the unit that it tells in brackets, as in "Weight (kg)" and "Price ($)"; "" for none."""
+        """Return the unit in brackets, as in "Weight (kg)" and "Price ($)"; "" if missing."""
         told = (text.strip() for text in _IN_BRACKETS.findall(self.text))
         return next((unit for unit in told if unit.lower() in UNITS), "")

@@ -1,7 +1,7 @@
-"""Decide what a column means: `meaning_of`.
+"""Decide the meaning of a column: `meaning_of`.
 
-A column is of a kind where every filled cell can be read as that kind; then each cell has an exact value.
-Where most can and some cannot, the column is unclear, and says which cells: none of them is left out.
+A column is of a kind if every filled cell can be read as that kind; then each cell has an exact value.
+If most can and some cannot, the column is unclear and lists those cells; none of them is left out.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from chameleon.table.dates import Span, numeric_date, order_of, read_date, read_
 from chameleon.table.meaning import DASHES, Kind, Meaning, is_blank, is_nothing, plain_value, shown
 from chameleon.text import one_line
 
-APART = "units apart"  # the hint for a part of a table without the column of units
-GROUPS = "groups"  # the hint for a column whose blanks may belong to the name above
+APART = "units apart"  # the hint for a part of a table without the units column
+GROUPS = "groups"  # the hint for a column whose blanks may repeat the name above
 _WHY = {APART: "its units stand in another column", GROUPS: "rows without it may belong to the name above"}
 _TRUTHS = {"true": True, "false": False}
 _CODED = re.compile(
@@ -47,7 +47,7 @@ _SCORE, _MIXED_NUMBER = re.compile(r"\d+/\d+"), re.compile(r"\d+ \d+/\d")
 _ZONE = re.compile(r":\d\d(?:[.,]\d+)? ?(Z|UTC|GMT|[+-]\d\d:?\d\d)?$")
 _BASES = frozenset(base for base, _ in UNITS.values())
 _BARE_SECONDS = re.compile(r"[1-5]?\d\.\d{1,3}", re.ASCII)
-_SAMPLE, _LEAST = 64, 0.5  # of the filled cells so many have to be of a kind for the column to be
+_SAMPLE, _LEAST = 64, 0.5  # of the filled cells, the part that must be of a kind for the column to be
 _SHOWN, _LONGEST_SHOWN = 3, 24
 _LONGEST_INTEGER, _LONGEST_UNIT, _MOST_YEARS = 19, 12, 10
 _KINDS: Mapping[str, Kind] = {"": "number", "th": "number", "%": "percent", "s": "duration"}
@@ -55,10 +55,10 @@ _ReadAs = Literal["number", "date", "time"]
 
 
 def meaning_of(name: str, cells: Sequence[str], hint: str = "") -> Meaning:
-    """Return what a column means.
+    """Return the meaning of a column.
 
-    `hint` decides what its own cells leave open: "," or "." (what stands before decimals), "?" (it may be
-    either: figures such as 12.500 are unclear), "day first" or "month first".
+    `hint` settles what the cells leave open: "," or "." (the decimal mark), "?" (it may be either, and
+    figures such as 12.500 are unclear), "day first" or "month first".
     """
     told = ColumnName(name)
     if hint in _WHY:
@@ -82,7 +82,7 @@ def meaning_of(name: str, cells: Sequence[str], hint: str = "") -> Meaning:
 
 
 def with_units(found: Meaning, name: str, cells: Sequence[str], units: Sequence[str]) -> Meaning:
-    """Return the meaning of figures whose units stand beside them; unclear where they cannot be converted."""
+    """Return the meaning of figures with units in another column; unclear if they cannot be converted."""
     pairs = zip(cells, units, strict=True)
     joined = meaning_of(name, [f"{cell} {unit}" if cell.strip() else "" for cell, unit in pairs], found.mark)
     mark = APART if len({unit.strip().lower() for unit in units if unit.strip()}) > 1 else joined.mark
@@ -90,7 +90,7 @@ def with_units(found: Meaning, name: str, cells: Sequence[str], units: Sequence[
 
 
 def _plain_figures(cells: Sequence[str], hint: str) -> Meaning | None:
-    """Read cells that are figures such as 12.5, 1,203 or $4.50, and blanks, in one look at all of them."""
+    """Read cells that are figures such as 12.5, 1,203 or $4.50, or blanks, all in one match."""
     joined = "\n".join((*cells, ""))
     money = next((sign for sign in "$£¥₹" if sign in joined), "")
     is_open = bool(hint) and (bool(money) or "," in joined or "." in joined)
@@ -112,7 +112,7 @@ def _plain_column(money: str, *, grouped: bool) -> re.Pattern[str]:
 
 
 def _days(name: ColumnName, found: Meaning) -> Meaning | None:
-    """Return figures such as 20240304 as days, under a name of time."""
+    """Read figures such as 20240304 as days, under a name of time."""
     numbers = [value for value in found.values if value is not None]
     if not name.has("time") or not all(19000101 <= value <= 22001231 for value in numbers):
         return None
@@ -122,7 +122,7 @@ def _days(name: ColumnName, found: Meaning) -> Meaning | None:
 
 
 def _years(name: ColumnName, found: Meaning) -> Meaning | None:
-    """Return plain figures as years where they are: from 1000 to 2200 under such a name, or from 1800 on."""
+    """Read plain figures as years if they are: 1000 to 2200 under a name of time, else 1800 to 2100."""
     years = [value for value in found.values if value is not None]
     if not all(isinstance(year, int) and 1000 <= year <= 2200 for year in years):
         return None
@@ -135,7 +135,7 @@ def _are_years(name: ColumnName, figures: Sequence[int]) -> bool:
 
 
 def _with_unit_of(name: ColumnName, found: Meaning) -> Meaning:
-    """Return bare figures with the unit that their header tells: "Weight (kg)", "Price ($)"."""
+    """Return bare figures with the unit in their header: "Weight (kg)", "Price ($)"."""
     if found.unit or not name.unit:
         return found
     base, factor = UNITS[name.unit.lower()]
@@ -147,7 +147,7 @@ def _kind_of(base: str) -> Kind:
 
 
 class _Column:
-    """A column that is read: its different filled cells as people read them, and the blanks."""
+    """A column to read: its distinct filled cells as people read them, and the blanks."""
 
     def __init__(self, name: ColumnName, cells: Sequence[str], filled: Mapping[str, str], hint: str) -> None:
         self.name, self.cells, self.filled, self.hint = name, cells, filled, hint
@@ -155,18 +155,18 @@ class _Column:
         self.sample = list(filled.values())[:: max(1, len(filled) // _SAMPLE)]
 
     def read(self, read: Callable[[str], Any]) -> dict[str, Any] | None:
-        """Return what each filled cell is read as; None where fewer than half of them can be read."""
+        """Return the value of each filled cell, or None if fewer than half of them can be read."""
         if sum(read(text) is not None for text in self.sample) < _LEAST * len(self.sample):
             return None
         found = {cell: read(text) for cell, text in self.filled.items()}
         return found if len(self.odd(found)) <= (1 - _LEAST) * len(self.filled_places) else None
 
     def odd(self, found: Mapping[str, Any]) -> list[int]:
-        """Return the places of the filled cells that could not be read."""
+        """Return the positions of the filled cells that could not be read."""
         return [place for place in self.filled_places if found[self.cells[place]] is None]
 
     def unread(self, found: Mapping[str, Any], read_as: _ReadAs) -> Meaning:
-        """Return that the column is unclear, naming the cells that could not be read."""
+        """Mark the column as unclear, naming the cells that could not be read."""
         odd = self.odd(found)
         named = ", ".join(one_line(self.cells[place], _LONGEST_SHOWN) for place in odd[:_SHOWN])
         more = f" and {len(odd) - _SHOWN} more" if len(odd) > _SHOWN else ""
@@ -176,11 +176,11 @@ class _Column:
         return Meaning("unclear", list(self.cells), why=why, odd=tuple(odd), read_as=read_as, **how)
 
     def places(self, test: Callable[[str], Any]) -> list[int]:
-        """Return the places of the filled cells whose text passes a test."""
+        """Return the positions of the filled cells whose text passes a test."""
         return [place for place in self.filled_places if test(self.filled[self.cells[place]])]
 
     def made(self, kind: Kind, found: Mapping[str, Any], **how: Any) -> Meaning:
-        """Return the meaning with a value for each cell, and a note of blanks that are words."""
+        """Return the meaning with a value for each cell, and a note of the words that count as blanks."""
         words = Counter(cell for cell in self.cells if cell not in self.filled and cell.strip(f"{DASHES} "))
         told = ((one_line(cell, _LONGEST_SHOWN), count) for cell, count in words.items())
         notes = tuple(f"{count} × {cell} counts as blank" for cell, count in told)
@@ -189,7 +189,7 @@ class _Column:
 
     @property
     def coded(self) -> Meaning | None:
-        """Codes: ids, ZIPs, phones, seats. Figures among them are codes as well."""
+        """Codes: ids, ZIPs, phones, seats. Figures among them are also codes."""
         texts = self.filled.values()
         if not all(map(_CODED.fullmatch, texts)):
             return None
@@ -201,12 +201,12 @@ class _Column:
 
     @property
     def timed(self) -> Meaning | None:
-        """Times of day, and how long things took: "59:12" beside "1:02:03" is minutes."""
+        """Times of day and durations: "59:12" is minutes in a column with "1:02:03"."""
         if not any(":" in text or text[-1:] in "mM." for text in self.sample):
             return None
         texts, times = self.filled.values(), self.read(read_time)
         long = self.read(_seconds) if times is None or self.odd(times) else None
-        if long is not None and not self.odd(long):  # 38:30 is minutes and seconds, under "Hours" hours
+        if long is not None and not self.odd(long):  # 38:30 is min:s, under "Hours" h:min
             values = {cell: exact(value) for cell, value in long.items()}
             is_clear = any(text.count(":") > 1 or "." in text for text in texts)
             if self.name.has("hours") and not is_clear:
@@ -224,7 +224,7 @@ class _Column:
 
     @property
     def dated(self) -> Meaning | None:
-        """Dates, moments and periods, with day and month in the order that the column itself tells."""
+        """Dates, moments and periods, with day and month in the column's order."""
         order, doubt = order_of(self.filled.values(), self.hint)
         has_months = self._has_months()
 
@@ -255,7 +255,7 @@ class _Column:
         return self.made("datetime", moments, spans=spans, day_first=order)
 
     def _period(self, found: Mapping[str, Span], spans: Sequence[Span | None]) -> Meaning | None:
-        """Return periods: years as numbers, months, quarters and weeks as the texts that order them."""
+        """Return periods: years as numbers; months, quarters and weeks as sortable texts."""
         short = [int(text[-2:]) for text in self.filled.values() if _SHORT_MONTH.fullmatch(text)]
         if short and max(short) - min(short) > _MOST_YEARS:
             why = f"{next(iter(self.filled))} may be a day or a year"
@@ -270,13 +270,13 @@ class _Column:
         return self.made("period", values, unit=unit, spans=spans)
 
     def _has_months(self) -> bool:
-        """Whether cells such as 2024-01 are months: at least one of them is no season such as 2011-12."""
+        """Return whether cells such as 2024-01 are months: one at least is not a season such as 2011-12."""
         pairs = [_MONTHLY.fullmatch(text) for text in self.sample]
         return all(pairs) and any(int(pair[2]) <= int(pair[1]) for pair in pairs if pair)
 
     @property
     def measured(self) -> Meaning | None:
-        """Amounts of one unit, or of units of one kind, which are converted."""
+        """Amounts of one unit, or of units of one kind, after conversion."""
         texts = self.filled.values()
         marks = marks_in(texts)
         mark = marks.pop() if len(marks) == 1 else "." if marks or self.hint not in (",", "?") else self.hint
@@ -286,7 +286,7 @@ class _Column:
         if found is None or self.odd(found):
             return None if found is None else self.unread(found, "number")
         if any(map(_SCORE.fullmatch, texts)) and not any(map(_MIXED_NUMBER.match, texts)):
-            return None  # 3/10 may be a score, or a date
+            return None  # 3/10 may be a score or a date
         if why := two_readings(texts, mark, (self.name.text, *texts)):
             return self.unclear(why, self.places(EITHER.search), mark="?")
         made = self._in_one_unit(found)
@@ -302,7 +302,7 @@ class _Column:
         base, bare = next(iter(bases)), "" in rows
         if len(bases) > 1:
             if not any(each.partition(" ")[0] in _BASES for each in bases) and len(bases) > len(found) / 2:
-                return None  # texts that begin with a figure
+                return None  # texts that start with a figure
             odd = [place for place in self.filled_places if found[self.cells[place]].base != base]
             return self.unclear(f"its figures are in {', '.join(units[:-1])} and {units[-1]}", odd)
         of = base.partition(" ")[0]
@@ -329,12 +329,12 @@ class _Column:
 
 
 def _seconds(text: str) -> Fraction | None:
-    """Read how long something took; beside "1:37.07", "38.20" is seconds."""
+    """Read a duration; "38.20" is seconds in a column with "1:37.07"."""
     return Fraction(text) if _BARE_SECONDS.fullmatch(text) else read_span_of_time(text)
 
 
 def _iso(span: Span, text: str) -> tuple[str, Any]:
-    """Return the unit of a period, and its value: a year as int, others as the text that orders them."""
+    """Return the unit of a period and its value: a year as int, others as a sortable text."""
     one, two = span
     if one == two and one.year and not one.month:
         return "year", one.year
@@ -349,7 +349,7 @@ def _iso(span: Span, text: str) -> tuple[str, Any]:
 
 
 def names_units(name: str, cells: Iterable[str]) -> bool:
-    """Tell whether a column names units or currencies: kg and g under "Unit", USD and EUR under any name."""
+    """Return whether a column names units or currencies: kg, g under "Unit", USD, EUR under any name."""
     units, is_named = set(), ColumnName(name).has("unit")
     for cell in cells:
         text = cell.strip().lower()

@@ -1,6 +1,6 @@
-"""Tables and views of databases: SQLite and DuckDB files, Parquet files, and servers by an address.
+"""Tables and views of databases: SQLite and DuckDB files, Parquet files, and servers by address.
 
-Nothing is written. A file is shut off from all others; a table is read as a whole or not at all.
+Nothing is written. A file has no access to others; a table is read completely or not at all.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from chameleon.table.records import (
 from chameleon.text import redact
 
 SECONDS = 10.0
-"""How long the tables of a file may take together, or one of a server: a view may never end."""
+"""The time limit for all tables of a file, or one of a server: a view may never finish."""
 
 Wanted = Callable[[str], bool]
 _Fetch = Callable[[int], Sequence[Sequence[Any]]]
 
-_AT_ONCE = 500  # rows; each may hold millions of characters
+_AT_ONCE = 500  # rows; each can hold millions of characters
 _SQLITE_NAMES = (
     "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type IN ('table', 'view', 'virtual')"
     " AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY type = 'view',"
@@ -60,7 +60,7 @@ _READ_ONLY = {
 
 
 class _Database(NamedTuple):
-    """An open database: `run` gives the names of a query's columns, and what fetches some of its rows."""
+    """An open database: `run` returns the column names of a query, and a function that fetches some rows."""
 
     run: Callable[[str], tuple[list[str], _Fetch]]
     error: type[Exception]
@@ -69,9 +69,9 @@ class _Database(NamedTuple):
 
 
 def sqlite_tables(source: Path | bytes, origin: Origin, wanted: Wanted) -> Iterator[Finding]:
-    """Yield the tables and views that are wanted; those that SQLite keeps for itself are not shown.
+    """Yield the requested tables and views, without SQLite's internal ones.
 
-    Raises `InputError` for a file that is no such database, or a damaged one.
+    Raises `InputError` for a damaged file or one that is not an SQLite database.
     """
 
     def run(query: str) -> Any:
@@ -94,15 +94,15 @@ def sqlite_tables(source: Path | bytes, origin: Origin, wanted: Wanted) -> Itera
 def duckdb_tables(
     source: Path | bytes, origin: Origin, wanted: Wanted, *, is_parquet: bool = False
 ) -> Iterator[Finding]:
-    """Yield the tables and views that are wanted, those of other schemas as `schema.table`; or Parquet's one.
+    """Yield the requested tables and views, `schema.table` in other schemas; or the one table of Parquet.
 
-    Raises `InputError` for a file that DuckDB cannot open, `MissingPackage` without duckdb.
+    Raises `InputError` if DuckDB cannot open the file, `MissingPackage` without duckdb.
     """
     require("duckdb", "DuckDB databases and Parquet files need", "corpus", where=origin.name, imports=True)
     import duckdb
 
     def run(query: str) -> Any:
-        # Moments with a time zone are handed out only where another package is installed.
+        # DuckDB returns times with a time zone only if another package is installed.
         described = connection.execute(f"DESCRIBE {query}").fetchall()
         moments = [_quoted(name) for name, kind, *_ in described if "TIME ZONE" in kind]
         texts = ", ".join(f"CAST({name} AS VARCHAR) AS {name}" for name in moments)
@@ -132,7 +132,7 @@ def duckdb_tables(
 
 @contextmanager
 def copy_of(source: Path | bytes) -> Iterator[Path]:
-    """Yield a copy of a database, with changes that a program has left beside it; the file is not touched."""
+    """Yield a copy of a database, including changes that a program left next to it; never touch the file."""
     with tempfile.TemporaryDirectory(prefix="chameleon-") as folder:
         copy = Path(os.path.realpath(folder), "data")
         if isinstance(source, bytes):
@@ -145,11 +145,11 @@ def copy_of(source: Path | bytes) -> Iterator[Path]:
 
 
 def server_tables(address: str, sheet: str | None = None) -> Iterator[Finding]:
-    """Yield the first table or view that can be read at an address of SQLAlchemy, or `sheet`; else names.
+    """Yield the first readable table or view at an SQLAlchemy address, or `sheet`; name the others.
 
-    A table of another schema is `schema.table`; each is read in a transaction that may not write. Raises
-    `InputError` for an address or a server that does not work, without the password, and `MissingPackage`
-    for what reads such servers.
+    A table in another schema is `schema.table`; each is read in a read-only transaction. Raises
+    `InputError`, without the password, if the address or server does not work, and `MissingPackage` if the
+    driver is not installed.
     """
     origin = Origin(address_name(address))
     engine = _engine(address, origin)
@@ -188,7 +188,7 @@ def server_tables(address: str, sheet: str | None = None) -> Iterator[Finding]:
 
 
 def _engine(address: str, origin: Origin) -> Any:
-    """Return SQLAlchemy's engine for an address; nothing that it says of a wrong one is repeated."""
+    """Return SQLAlchemy's engine for an address; its errors about a wrong address are not repeated."""
     try:
         import sqlalchemy
 
@@ -200,7 +200,7 @@ def _engine(address: str, origin: Origin) -> Any:
         package = _BY_DRIVER.get(error.name or "", error.name or "of its driver")
         what, hint = f"needs the package {package} to be read", f"pip install '{package}'"
         raise MissingPackage(what, where=origin.name, hint=hint) from None
-    except Exception:  # classes of SQLAlchemy, and what a driver says of its own part
+    except Exception:  # SQLAlchemy's own errors, and others from drivers
         if address.lower().startswith("http"):
             hint = "Download the file, and give that."
             raise origin.error("is a web address, and tables are not read from the web", hint=hint) from None
@@ -210,7 +210,7 @@ def _engine(address: str, origin: Origin) -> Any:
 
 
 def address_name(address: str) -> str:
-    """Return what an address may be called in print: its kind, host and database, never who and how."""
+    """Return a printable name of an address: its kind, host and database, without user and options."""
     kind, _, rest = address.partition(":")
     rest = rest[2:] if rest.startswith("//") else rest.lstrip("/")
     place = _PLACE.fullmatch(re.split("[?#]", rest.rpartition("@")[2])[0])
@@ -220,7 +220,7 @@ def address_name(address: str) -> str:
 def _tables(
     database: _Database, sources: Mapping[str, str], origin: Origin, wanted: Wanted
 ) -> Iterator[Finding]:
-    """Yield the tables by their names, each with what SQL calls it, quoted."""
+    """Yield the tables by name; `sources` has each name quoted for SQL."""
     ends = time.monotonic() + SECONDS
     for name, source in sources.items():
         seconds = ends - time.monotonic()
@@ -228,7 +228,7 @@ def _tables(
 
 
 def _read(database: _Database, source: str, origin: Origin, name: str, seconds: float) -> Found | LeftOut:
-    """Return a table, or why it is left out; what would be too large is counted, not fetched."""
+    """Return a table, or why it is left out; a table that may be too large is counted before fetching."""
     where = Origin(f"{origin.name}, table {shown(name)}", "row") if name else origin
     hint = "Name a smaller table or view."
     too_slow = where.error(f"takes more than {SECONDS:.1f} s to be read", hint=hint)
@@ -245,7 +245,7 @@ def _read(database: _Database, source: str, origin: Origin, name: str, seconds: 
 
     try:
         _, fetch = database.run(f"SELECT COUNT(*) FROM {source}")  # noqa: S608
-        ((rows,),) = fetch(2)  # drivers that stream want to be asked until there is no more
+        ((rows,),) = fetch(2)  # streaming drivers must be read to the end
         header, fetch = database.run(f"SELECT * FROM {source}")  # noqa: S608
         if rows * len(header) > MAX_CELLS:
             return LeftOut.of(too_many_cells(where))
@@ -265,7 +265,7 @@ def _quoted(name: str) -> str:
 
 
 def _error_line(error: BaseException, secret: str = "") -> str:
-    """Return what a database's error says, on one line and without the secret."""
+    """Return a database's error message on one line, without the secret."""
     text = str(getattr(error, "orig", None) or error)
     line = " ".join((text.replace(secret, "***") if secret else text).split()).partition(" LINE 1:")[0]
     return shown(redact(line) or type(error).__name__, 200)

@@ -1,4 +1,4 @@
-"""Dates, times of day and periods as tables write them, as far as each is told."""
+"""Dates, times of day and periods in the forms that tables use, complete or partial."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ _TIME = re.compile(_CLOCK, re.IGNORECASE)
 _HOUR = re.compile(r"(?P<hour>\d{1,2}) ?(?P<half>[ap])\.? ?m\.?", re.IGNORECASE)
 _NUMERIC = re.compile(r"(\d{1,2})([-/])(\d{1,2})\2(?:\d{4}|\d{2})(?!\d)")
 _LONGEST = 40
-_PIVOT = 50  # two figures below it are a year of this century
+_PIVOT = 50  # two digits below it are a year of this century
 
 
 class Moment(NamedTuple):
-    """A date as far as it is told: 0 for what is not."""
+    """A date, possibly partial: 0 for missing parts."""
 
     year: int
     month: int = 0
@@ -60,30 +60,30 @@ class Moment(NamedTuple):
     at: dt.time | None = None
 
     def fits(self, other: Moment) -> bool:
-        """Tell whether this date lies in the year, month or day that another tells."""
+        """Return whether this date is in the year, month or day that another gives."""
         return all(not wanted or mine == wanted for mine, wanted in zip(self[:3], other[:3], strict=True))
 
     @property
     def timed(self) -> Moment:
-        """Return it with its time of day, midnight where none is told."""
+        """Return it with its time of day, midnight by default."""
         return self._replace(at=self.at or dt.time())
 
     @property
     def date(self) -> dt.date | None:
-        """Return the day, None where not all of it is told."""
+        """The day, or None if the date is partial."""
         return dt.date(*self[:3]) if all(self[:3]) else None
 
 
 Span = tuple[Moment, Moment]
-"""The first and the last date that a cell tells: the same unless it is "1999-2004", "Q1 2024" or "1990s"."""
+"""The first and last date of a cell: the same unless it is "1999-2004", "Q1 2024" or "1990s"."""
 
 
 @lru_cache(maxsize=65_536)
 def read_date(text: str, *, day_first: bool = False, has_months: bool = False) -> Span | None:
-    """Read a date as far as it is told: "May 4, 2024", "25/12/2024 09:00", "Jan-24", "Q1 2024", "2006".
+    """Read a complete or partial date: "May 4, 2024", "25/12/2024 09:00", "Jan-24", "Q1 2024", "2006".
 
-    `day_first` decides 03/04/2024. `has_months`: "2011-12" is a month, as beside "2024-01", and no season.
-    None for what is no date, such as 2024-02-30.
+    `day_first` decides 03/04/2024. `has_months`: "2011-12" is a month, as in a column with "2024-01", not a
+    season. Returns None if the text is not a date, as 2024-02-30.
     """
     cell = plain_signs(text).partition("(")[0].strip(" ,")
     if len(cell) > _LONGEST:
@@ -126,7 +126,7 @@ def _span(part: dict[str, str | None], *, day_first: bool, has_months: bool) -> 
     is_month = 1 <= int(until) <= 12
     if has_months:
         return (Moment(year, int(until)),) * 2 if is_month else None
-    is_next = (year % 100, until) == (99, "00")  # 1999-00 ends in 2000; 24/7 and 2024/12 are none
+    is_next = (year % 100, until) == (99, "00")  # 1999-00 ends in 2000; 24/7 and 2024/12 are not years
     last_year = year + 1 if is_next else int(until if len(until) == 4 else f"{year // 100}{until}")
     if last_year > year:
         return moment, Moment(last_year)
@@ -134,21 +134,21 @@ def _span(part: dict[str, str | None], *, day_first: bool, has_months: bool) -> 
 
 
 def _time_of(part: dict[str, str | None]) -> dt.time:
-    """Return the time of day. Raises `ValueError` for none, such as 25:00 or 13 pm."""
+    """Return the time of day. Raises `ValueError` if invalid, such as 25:00 or 13 pm."""
     hour, half = int(part["hour"] or 0), (part.get("half") or "").lower()
     if half:
         if not 1 <= hour <= 12:
             raise ValueError(hour)
         hour = hour % 12 + (12 if half == "p" else 0)
     if part.get("part") and not part.get("second"):
-        raise ValueError(hour)  # 1:52.33 is how long a race took
+        raise ValueError(hour)  # 1:52.33 is the duration of a race
     small = (part.get("part") or ".0")[1:].ljust(6, "0")[:6]
     return dt.time(hour, int(part.get("minute") or 0), int(part.get("second") or 0), int(small))
 
 
 @lru_cache(maxsize=65_536)
 def read_time(text: str) -> dt.time | None:
-    """Read a time of day: "9:45 A.M.", "14:05", "7 pm"; None for all else."""
+    """Read a time of day: "9:45 A.M.", "14:05", "7 pm"; None for other texts."""
     match = _TIME.fullmatch(text.strip()) or _HOUR.fullmatch(text.strip())
     try:
         return _time_of(match.groupdict()) if match else None
@@ -158,7 +158,7 @@ def read_time(text: str) -> dt.time | None:
 
 @lru_cache(maxsize=65_536)
 def read_span_of_time(text: str) -> Fraction | None:
-    """Read how long something took as seconds: "1:52.33" and "59:12" are minutes, "2:05:33" hours."""
+    """Read a duration as seconds: "1:52.33" and "59:12" are minutes, "2:05:33" hours."""
     match = _TIME.fullmatch(text.strip())
     if match is None or match["half"] or int(match["minute"]) > 59 or int(match["second"] or 0) > 59:
         return None
@@ -169,13 +169,13 @@ def read_span_of_time(text: str) -> Fraction | None:
 
 
 def numeric_date(text: str) -> tuple[int, int] | None:
-    """Return the first two figures of a date such as 13/04/2024; None for other texts."""
+    """Return the first two numbers of a date such as 13/04/2024; None for other texts."""
     match = _NUMERIC.match(text)
     return (int(match[1]), int(match[3])) if match else None
 
 
 def order_of(texts: Collection[str], hint: str) -> tuple[bool | None, str]:
-    """Return whether days come first in dates such as 13/04/2024, and what is in doubt about that."""
+    """Return whether days come first in dates such as 13/04/2024, and any doubt about it."""
     pairs = {text: pair for text in texts if (pair := numeric_date(text))}
     first, second = any(a > 12 for a, _ in pairs.values()), any(b > 12 for _, b in pairs.values())
     if first and second:
@@ -188,5 +188,5 @@ def order_of(texts: Collection[str], hint: str) -> tuple[bool | None, str]:
 
 
 def is_no_value(cell: str) -> bool:
-    """Tell whether a cell is a text: no amount, date or time."""
+    """Return whether a cell is a text, not an amount, date or time."""
     return read_amount(cell) is None and read_date(cell) is None and read_time(cell) is None

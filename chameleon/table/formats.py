@@ -19,7 +19,7 @@ Style = Literal["pipe", "numbered", "markdown", "html", "tsv", "csv", "json"]
 STYLES: tuple[Style, ...] = get_args(Style)
 
 ELLIPSIS = "…"
-"""What a note of omission begins with, and what a cut cell ends with."""
+"""Begins a note of omission and ends a cut cell."""
 
 _GAP = "  "
 _LEAST_WIDTH, _LEAST_COLUMN, _WIDEST_COLUMN = 20, 8, 40  # places
@@ -27,12 +27,12 @@ _LEAST_WIDTH, _LEAST_COLUMN, _WIDEST_COLUMN = 20, 8, 40  # places
 
 @dataclass(frozen=True)
 class Excerpt:
-    """The part of a table that is shown, each cell on one line, and a note of what was left out."""
+    """The visible part of a table, each cell on one line, and a note of the omitted parts."""
 
     header: list[str]
     rows: list[list[str]]
     note: str
-    first: int = 1  # the number of the first row, where rows are counted
+    first: int = 1  # the number of the first row, if rows are numbered
 
     @property
     def lines(self) -> list[list[str]]:
@@ -62,7 +62,7 @@ class Excerpt:
                 writer = csv.writer(buffer, delimiter="\t" if style == "tsv" else ",", lineterminator="\n")
                 writer.writerows(self.lines)
                 lines = [buffer.getvalue().removesuffix("\n")]
-            case "json":  # one row a line, which a model reads as easily as the other forms
+            case "json":  # one row per line, which a model reads as easily as the other forms
                 header, *rows = (json.dumps(line, ensure_ascii=False) for line in self.lines)
                 body = "[\n" + ",\n".join(rows) + "\n]" if rows else "[]"
                 told = f', "note": {json.dumps(self.note, ensure_ascii=False)}' if self.note else ""
@@ -79,15 +79,15 @@ def to_text(
     max_tokens: int | None = None,
     first: int = 1,
 ) -> str:
-    r"""Write a table as text: its header, then one row a line; the caption is left to the caller.
+    r"""Write a table as text: its header, then one row per line; the caller adds the caption.
 
     "pipe" is `a | b` as in PromptPG's prompts, "numbered" the PIPE encoding of Chain-of-Table (`col : a | b`,
     `row 1 : 1 | 2`), "markdown" has a rule and a frame; these write a bar inside a cell as `\|`. Cells are
     trimmed and put on one line. `max_rows` keeps the first rows, `max_cell` (in characters, at least 1) cuts
-    cells, `max_tokens` (estimated, see `estimated_tokens`) keeps the first rows that fit beside the header;
-    what was cut is said in a last line (in JSON under "note"). `first` is the number of the first row in
-    "numbered", for a part of a longer table. Raises `InputError` for an unknown style or a limit below its
-    least value.
+    cells, `max_tokens` (estimated, see `estimated_tokens`) keeps the first rows that fit with the header;
+    a last line (in JSON under "note") lists the cuts. `first` is the number of the first row in "numbered"
+    when the table is part of a longer one. Raises `InputError` for an unknown style or a limit below its
+    minimum.
     """
     if style not in STYLES:
         raise InputError(f"no table style is called {style!r}", hint=f"There are: {', '.join(STYLES)}.")
@@ -97,7 +97,7 @@ def to_text(
 def excerpt(
     table: Table, max_rows: int | None = None, max_cell: int | None = None, max_tokens: int | None = None
 ) -> Excerpt:
-    """Return the first rows with their cells cut, and the note that says so ("" when nothing was)."""
+    """Return the first rows with their cells cut, and a note of the cuts ("" without any)."""
     least = ((max_rows, 0), (max_cell, 1), (max_tokens, 1))
     if any(limit is not None and limit < bound for limit, bound in least):
         raise InputError("a table's text keeps at least 0 rows, 1 token and 1 character of each cell")
@@ -123,10 +123,10 @@ def _cut(line: list[str], limit: int | None) -> list[str]:
 def to_terminal(table: Table, width: int = 80, max_rows: int | None = 20) -> str:
     """Write a table in aligned columns for a terminal of `width` places (at least 20).
 
-    Numbers stand to the right and are never cut; texts are (at 40 places, down to 8 where the line is
-    short). Columns that find no room are named in a last line, rows beyond `max_rows` are counted there.
+    Numbers are aligned right and never cut; texts are (at 40 places, down to 8 on a short line).
+    A last line names the columns that do not fit and counts the rows beyond `max_rows`.
     East Asian wide characters take two places. Control, format and private characters are shown as U+FFFD,
-    so that a cell can neither colour the screen nor reorder a line. Raises `InputError` below 20 places.
+    so that a cell can neither color the screen nor reorder a line. Raises `InputError` below 20 places.
     """
     if width < _LEAST_WIDTH:
         raise InputError(f"a table needs a terminal of at least {_LEAST_WIDTH} places, not {width}")
@@ -136,7 +136,7 @@ def to_terminal(table: Table, width: int = 80, max_rows: int | None = 20) -> str
     widths = _widths(lines, right, width)
     text = []
     for line in lines:
-        # Only as many cells as there are widths: the other columns found no room.
+        # `zip` stops at the last width: the other columns did not fit.
         placed = zip(line, widths, right, strict=False)
         cells = [padded(cell, size, to_right=to_right) for cell, size, to_right in placed]
         text.append(_GAP.join(cells).rstrip())
@@ -149,14 +149,14 @@ def to_terminal(table: Table, width: int = 80, max_rows: int | None = 20) -> str
 
 
 def places(text: str) -> int:
-    """Return how many places a terminal gives to a text: 2 for wide characters, 0 for combining ones."""
+    """Return how many places a terminal uses for a text: 2 for wide characters, 0 for combining ones."""
     from rich.cells import cell_len
 
     return len(text) if text.isascii() else cell_len(text)
 
 
 def padded(cell: str, width: int, *, to_right: bool) -> str:
-    """Return a cell in so many places, cut or filled with blanks."""
+    """Return a cell in exactly `width` places, cut or padded."""
     from rich.text import Text
 
     text = Text(cell, overflow="ellipsis")
@@ -165,9 +165,9 @@ def padded(cell: str, width: int, *, to_right: bool) -> str:
 
 
 def _widths(lines: list[list[str]], numbers: list[bool], width: int) -> list[int]:
-    """Return the widths of as many columns as find room, the widest text giving way first.
+    """Return the widths of the columns that fit, shrinking the widest text first.
 
-    Nothing is cut inside a number: "$42…" would be read as another one.
+    Numbers are never cut: "$42…" could be read as another one.
     """
     widths, least = [], []
     for (name, *cells), is_number in zip(zip(*lines, strict=True), numbers, strict=True):

@@ -1,4 +1,4 @@
-"""What a file gives: its tables, and what is left out or was assumed."""
+"""The contents of a file: its tables, the parts left out, and the assumptions made."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _LONGEST_CAPTION, _LONGEST_TOLD = 300, 60  # characters
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A table of a file.
+    """A table in a file.
 
-    - `table`: its caption is what the file itself calls it, "" for nothing.
-    - `place`: where it is in the file, by "sheet", "heading" or "table".
-    - `notes`: the text that goes with it, such as the lines below it.
-    - `name`, `others`, `warnings`: what `choose_table` adds, which see.
+    - `table`: its caption is the file's own name for it, or "".
+    - `place`: its location in the file, by "sheet", "heading" or "table".
+    - `notes`: the text that belongs to it, such as the lines below it.
+    - `name`, `others`, `warnings`: set by `choose_table`.
     """
 
     table: Table
@@ -35,15 +35,15 @@ class Found:
 
     @property
     def label(self) -> str:
-        """Return what the file calls the place of the table, "" for nothing."""
+        """Return the place of the table in the file, or ""."""
         return next(iter(self.place.values()), "")
 
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A part of a file, or the whole of it, that gives no table, and why.
+    """A part of a file, or the whole file, that is not read as a table, and why.
 
-    `is_fault` is False for what nobody would miss, such as a table that only lays out a page. `is_picture`
+    `is_fault` is False if nobody would miss the part, such as a layout table. `is_picture`
     marks pages that another OCR engine may read.
     """
 
@@ -54,14 +54,14 @@ class LeftOut:
 
     @classmethod
     def of(cls, error: ChameleonError, where: str = "") -> LeftOut:
-        """Return what an error says, of the place that it names or else of `where`."""
+        """Make it from an error, with the place in the error or else `where`."""
         why = f"{error.what.rstrip('.')}. {error.hint}" if error.hint else error.what
         return cls(error.where or where, " ".join(why.split()))
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """How a file was read if its reader had to choose."""
+    """How a file was read if its reader had a choice."""
 
     where: str
     what: str
@@ -69,7 +69,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """A sheet or a table of a database that nobody asked for, by name."""
+    """The name of a sheet, or a table of a database, that was not requested."""
 
     label: str
 
@@ -79,12 +79,12 @@ _KINDS: Mapping[str, Any] = {kind.__name__: kind for kind in (Found, LeftOut, No
 
 
 def finding_to_json(finding: Finding) -> list[Any]:
-    """Return what a reader yields as JSON: the name of its class, then its fields."""
+    """Write a reader's finding as JSON: the name of its class, then its fields."""
     return [type(finding).__name__, *(to_json(getattr(finding, each.name)) for each in fields(finding))]
 
 
 def finding_from_json(data: Sequence[Any]) -> Finding:
-    """Return what `finding_to_json` wrote."""
+    """Read what `finding_to_json` wrote."""
     kind, *values = data
     finding: Finding = _KINDS[kind](*map(from_json, values))
     return finding
@@ -102,12 +102,12 @@ def table_of(
     heads: int | None = 1,
     told: Sequence[str] = (),
 ) -> Found | LeftOut:
-    """Return the one table of these records, or why there is none.
+    """Return the table of these records, or why it is left out.
 
-    Its header are the first `heads` records that hold any text; None finds out how many. Records and columns
-    without any text are left out, and names that columns share are made different. With `pad`, records may be
-    shorter than the header, as spreadsheets keep them; others must be as long as it. `hint` is that of all
-    columns (`meaning_of`), `told` what the reader decided.
+    Its header is the first `heads` records with any text; None detects how many. Records and columns without
+    any text are left out, and duplicate names are made different. With `pad`, records may be shorter than the
+    header, as in spreadsheets; otherwise they must be as long. `hint` applies to all columns (`meaning_of`),
+    `told` lists the reader's decisions.
     """
     try:
         filled = [(number, cells) for number, cells in bounded(records, origin) if any(cells)]
@@ -132,19 +132,19 @@ def table_of(
 
 
 def told_beside(titles: Sequence[str], notes: Sequence[str]) -> list[str]:
-    """Say which lines above and below a table are no part of it."""
+    """Say which lines above and below a table are not part of it."""
     above = [f"the text above the table is its title: {in_short(titles, '; ')}"] if titles else []
     below = [f"the text below the table is no row: {in_short(notes, '; ')}"] if notes else []
     return above + below
 
 
 def in_short(texts: Sequence[str], joint: str = ", ") -> str:
-    """Return texts from a file as a note has them."""
+    """Shorten texts from a file for a note."""
     return one_line(joint.join(texts), _LONGEST_TOLD)
 
 
 def _fitted(number: int, cells: Sequence[str], width: int, origin: Origin, *, pad: bool) -> Sequence[str]:
-    """Return the cells of a row in the width of the header. Raises `InputError`."""
+    """Return the cells of a row at the width of the header. Raises `InputError`."""
     extra = len(cells) - width
     if extra > 0 and not any(cells[width:]):
         return cells[:width]

@@ -1,4 +1,4 @@
-"""Whether an answer in words rests on something: on a cell, or on what was computed over the whole table."""
+"""Check whether an answer in words is based on a cell, or on a result computed over the whole table."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ _NUMBER = re.compile(r"[-−]?\d[\d,]*(?:\.\d+)?|[-−]?\.\d+")
 _WORDS = re.compile(r"[^\W_]+")
 _NAMES = re.compile(r"\b(?!(?:The|This|That|There|These|They|Not|Yes|Answer)\b)[A-Z][^\W_]{2,}")
 _PARTS = re.compile(r",\s+|;\s*|\s*\|\s*|\n+|\s+and\s+")
-_SHORT = 3  # words of an answer that is no sentence
+_SHORT = 3  # words of an answer that is not a sentence
 _TRUTH_TOLD = re.compile(r"\W*(?:yes|no|true|false)\b", re.IGNORECASE)
 _TRUTHS = ("yes", "no", "true", "false")
 _AROUND = " .,;:!?\"'“”‘’`*()[]"
 
 
 def of_another_kind(question: str, value: Any, tables: Sequence[Table]) -> str:
-    """Say that one number is asked for and none came or several, or a name, or yes or no; "" for all else."""
+    """Say if the question wants one number, a name, or yes or no, and the answer is another kind; or ""."""
     value = value[0] if isinstance(value, list | tuple) and len(value) == 1 else value
     is_list = isinstance(value, list | tuple)
     is_truth, text = isinstance(value, bool), str(value) if is_list or isinstance(value, str) else ""
@@ -52,7 +52,7 @@ def of_another_kind(question: str, value: Any, tables: Sequence[Table]) -> str:
     if is_one and is_list and value and all(read_amount(str(each)) for each in value):
         return f"the question asks for one number, and the answer has {len(value)}: add them up"
     columns = [each for table in tables for each in table.columns if str(value) in each.cells]
-    named = _NAME_ASKED.search(question)  # "Which month …", of a column Month
+    named = _NAME_ASKED.search(question)  # "Which month …", for a column Month
     noun = named[0].rpartition(" ")[2].lower()[:4] if named else ""
     is_name = any(each.meaning.kind in ("code", "text") or noun in each.name.lower() for each in columns)
     if named and (is_number or is_truth) and not is_name:
@@ -65,10 +65,10 @@ def of_another_kind(question: str, value: Any, tables: Sequence[Table]) -> str:
 
 
 def unverified(answer: Any, question: str, tables: Sequence[Table], results: Iterable[Any] = ()) -> str:
-    """Say what of an answer in words nothing bears out; "" where all of it stands somewhere.
+    """Say which part of an answer in words has no evidence; "" if all of it has.
 
-    Look in `results`, what programs and queries over the whole tables came to; or in the cells, where the
-    question names one row and asks for nothing that is computed. Yes and no rest on any result.
+    Evidence is in `results`, from programs and queries over the whole tables; or in the cells, if the
+    question names one row and asks for nothing computed. Yes and no can be based on any result.
     """
     if other := of_another_kind(question, answer, tables):
         return other
@@ -88,19 +88,19 @@ def unverified(answer: Any, question: str, tables: Sequence[Table], results: Ite
         inside = (name for name in names if len(name) > 2 and name in form)
         is_told = any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", form) for name in inside)
         is_known = all(_is_among(each, numbers) for each in mine) if mine else is_told
-        strangers = [word for word in _NAMES.findall(part) if word.casefold() not in known]  # of no cell
+        strangers = [word for word in _NAMES.findall(part) if word.casefold() not in known]  # in no cell
         if not (form in names or (is_known and not strangers)):
             return f"{part.strip()!r} is neither a cell of the table nor the result of a query or program"
     return ""
 
 
 def computes(question: str) -> bool:
-    """Tell whether a question asks for what is counted, added up or compared, by its words."""
+    """Return whether a question asks for counting, adding or comparing, by its words."""
     return _COMPUTES.search(question) is not None
 
 
 def _names_one_row(question: str, answer: Any, table: Table) -> bool:
-    """Tell whether the cells that a question names are of one row, and the answer is another cell of it."""
+    """Return whether the cells that a question names are in one row, and the answer is another cell of it."""
     asked, said = f" {' '.join(_WORDS.findall(question.casefold()))} ", _form(str(answer))
     named = set(range(len(table.rows)))
     for column in table.columns:
@@ -118,7 +118,7 @@ def _names_one_row(question: str, answer: Any, table: Table) -> bool:
 
 
 def lists_only(result: Any, table: Table) -> bool:
-    """Tell whether a query's result only lists each row of the table, and has nothing that it worked out."""
+    """Return whether a query's result only lists each row of the table, without computing anything."""
     if not isinstance(result, Table) or not 1 < len(table.rows) == len(result.rows):
         return False
 
@@ -130,7 +130,7 @@ def lists_only(result: Any, table: Table) -> bool:
 
 
 def alone(answer: str, result: Any) -> str:
-    """Return the answer, or the one value of `result` where the answer tells it in a sentence."""
+    """Return the answer, or the single value of `result` if the answer is a sentence around it."""
     texts = [*_texts(result)]
     is_sentence = answer.endswith(".") and len(answer.split()) > _SHORT and not _TRUTH_TOLD.match(answer)
     is_told = len(texts) == 1 and re.search(rf"(?<![\w.]){re.escape(texts[0])}(?!\w|[.,]\d)", answer)
@@ -138,7 +138,7 @@ def alone(answer: str, result: Any) -> str:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """Yield the values that a result holds, as texts."""
+    """Yield the values in a result, as texts."""
     if isinstance(value, Table):
         yield from (cell for row in value.rows for cell in row)
     elif isinstance(value, Mapping | list | tuple):
@@ -161,5 +161,5 @@ def _numbers(text: str) -> Iterator[Fraction]:
 
 
 def _is_among(number: Fraction, numbers: set[Fraction]) -> bool:
-    """Tell whether a number is among these, or one of them rounded to two decimals or more coarsely."""
+    """Return whether a number is among these, or is one of them rounded to two decimals or fewer."""
     return number in numbers or any(round(each, digits) == number for each in numbers for digits in (0, 1, 2))

@@ -1,4 +1,4 @@
-"""The tables of an HTML page, by lxml: spans filled in, header rows joined, layout told from data."""
+"""The tables of an HTML page, by lxml: spans filled in, header rows joined, layout tables recognized."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from chameleon.web.markup import SUPERSCRIPTS, UNREAD, decoded, is_hidden, requi
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _BREAKS = re.compile("br|p|div|li|ul|ol|dl|dt|dd|tr|h[1-6]|hr|pre|blockquote|section|article|caption|t[dh]")
 _NOT_DATA = (*_HEADINGS, "article", "section", "nav", "form", "blockquote", "pre", "input", "textarea")
-_LONGEST_CELL = 150  # on average, in letters, in a table without header cells
+_LONGEST_CELL = 150  # average characters of a cell, in a table without header cells
 _SPACES = re.compile(r"\s+")
 _POWER = re.compile(r"(?:(?<![\d.,])(?:10|2)|(?<![^\W_])(?:[^\W\d_]{1,2}|yds?|sec|min))$")
 _LONGEST_MARK, _FIRST_ROWS = 100, 30  # characters; rows
@@ -29,7 +29,7 @@ _YEAR = re.compile(r"(?:fy\s?)?(?:19|20)\d\d(?:\*|\s?[AE]|\s?\(\w\))?", re.IGNOR
 
 
 class Slot(NamedTuple):
-    """One place of the grid: its text, whether it is of a header, and the cell that fills it."""
+    """One place of the grid: its text, whether it is in a header, and the cell that fills it."""
 
     text: str
     is_header: bool
@@ -41,7 +41,7 @@ _Row = list[Slot]
 
 
 def parse_page(data: bytes) -> Any:
-    """Return the tree of a page without comments and what is hidden. Raises `MissingPackage`."""
+    """Return the tree of a page without comments and hidden parts. Raises `MissingPackage`."""
     require_lxml()
     from lxml import etree, html
 
@@ -59,10 +59,10 @@ def parse_page(data: bytes) -> Any:
 
 
 def page_tables(data: bytes, origin: Origin, *, keep_notes: bool = False) -> Iterator[Found | LeftOut]:
-    """Yield every table of a page that holds data, and why others do not, as they begin; nested ones too.
+    """Yield each table of a page if it holds data, else why not, in page order; nested ones too.
 
-    Each is called by its caption, else the heading above it, else the page's title. `keep_notes` as in
-    `html_table`, and no table is called by more than its caption.
+    Each is named by its caption, else the heading above it, else the page's title. With `keep_notes` (see
+    `html_table`), only captions name tables.
     """
     root = parse_page(data)
     title = next((text_of(each) for each in root.iter("title")), "")
@@ -70,10 +70,10 @@ def page_tables(data: bytes, origin: Origin, *, keep_notes: bool = False) -> Ite
     for element in root.iter("table", *_HEADINGS):
         if element.tag == "table":
             tables.append((element, heading))
-        elif next(element.iterancestors(*_HEADINGS), None) is None:  # its text has that of those in it
+        elif next(element.iterancestors(*_HEADINGS), None) is None:  # includes headings inside it
             heading = text_of(element)
     found = []
-    for number in range(len(tables), 0, -1):  # the inner ones first, which are then taken out of the outer
+    for number in range(len(tables), 0, -1):  # the inner ones first, to remove them from the outer ones
         table, heading = tables[number - 1]
         where = f"{origin.name}, table {number}" + (f" below {shown(heading)}" if heading else "")
         called = ("", "") if keep_notes else (heading, title)
@@ -86,14 +86,14 @@ def page_tables(data: bytes, origin: Origin, *, keep_notes: bool = False) -> Ite
 def html_table(
     table: Any, origin: Origin, heading: str = "", title: str = "", *, keep_notes: bool = False
 ) -> Found | LeftOut:
-    """Return the table of an element, from which those inside it were taken, or why it is no data.
+    """Return the table of an element, without the tables inside it, or why it is not data.
 
-    The header is what `<thead>` holds, else the rows of `<th>` alone at the top, else the first row; several
-    are joined from the top down. Where each row begins with its name and there is no row of names, rows and
-    columns are swapped. A row that one cell spans is a title above the header and a note below it, or a row
-    as well with `keep_notes`. Signs in cells of their own, as in filings, go with their amounts.
+    The header is `<thead>`, else the rows at the top with only `<th>`, else the first row; several rows
+    are joined from the top down. If each row begins with its name and no row names the columns, rows and
+    columns are swapped. A row of one spanning cell is a title above the header and a note below it, or also
+    a row with `keep_notes`. Signs in separate cells, as in filings, are joined to their amounts.
     """
-    # Rows in a cell, without a table of their own, are text of that cell.
+    # Rows inside a cell but not in a nested table are text of that cell.
     rows = [row for row in table.iter("tr") if next(row.iterancestors("td", "th", "table")).tag == "table"]
     try:
         if reason := _layout_reason(table, rows):
@@ -112,7 +112,7 @@ def html_table(
 
 
 def text_of(element: Any) -> str:
-    """Return the text of an element on one line, without marks of footnotes; powers as "m²"."""
+    """Return the text of an element on one line, without footnote marks; powers as "m²"."""
     from lxml import etree
 
     parts = list[str]()
@@ -125,7 +125,7 @@ def text_of(element: Any) -> str:
             parts += [edge, node.text or ""]
             continue
         start = begun.pop()
-        # Marks in marks may hold all of a text, which would be joined again and again.
+        # Nested marks may hold all of a text, which would be joined again and again.
         lengths = (len(parts[place]) for place in range(start, len(parts)))
         if is_inner and node.tag == "sup" and all(size <= _LONGEST_MARK for size in accumulate(lengths)):
             before = "".join(parts[max(0, start - 9) : start])[-9:]
@@ -135,7 +135,7 @@ def text_of(element: Any) -> str:
 
 
 def _superscript(before: str, raised: str, after: str) -> str:
-    """Write a superscript: never joined to the figure before it, for "$5" with a mark "2" is not 52."""
+    """Write a superscript, never joined to the figure before it: "$5" with a mark "2" is not 52."""
     mark = raised.strip()
     if mark.isdecimal() and after.lstrip()[:1] in tuple("/⁄"):
         return f" {mark}" if before[-1:].isdigit() else mark
@@ -146,7 +146,7 @@ def _superscript(before: str, raised: str, after: str) -> str:
 
 
 def _layout_reason(table: Any, rows: Sequence[Any]) -> str:
-    """Say why this table only places things on the page; "" for data."""
+    """Say why this table is only layout; "" for data."""
     role = table.get("role", "").strip().lower()
     cells = [[cell for cell in row if cell.tag in ("td", "th")] for row in rows]
     every = [cell for row in cells for cell in row]
@@ -166,10 +166,10 @@ def _layout_reason(table: Any, rows: Sequence[Any]) -> str:
 
 
 def _grid(rows: Iterable[Any], origin: Origin) -> list[_Row]:
-    """Return the rows that hold text, with spans filled in; those of `<thead>` first."""
+    """Return the rows with text, spans filled in, `<thead>` first."""
     order = {"thead": 0, "tfoot": 2}
     grid = list[_Row]()
-    reaching: dict[int, tuple[Slot, int]] = {}  # by column: a cell that reaches down, and how many rows
+    reaching: dict[int, tuple[Slot, int]] = {}  # by column: a cell that extends down, and how many rows
     group, count, widest = None, 0, 0
     for row in sorted(rows, key=lambda each: order.get(each.getparent().tag, 1)):
         if row.getparent() is not group:
@@ -200,7 +200,7 @@ def _span(cell: Any, name: str) -> int:
 
 
 def _records(grid: Sequence[_Row], *, keep_notes: bool) -> tuple[list[Record], list[str], list[str]]:
-    """Return the records of a grid, the titles above them and the notes between or below them."""
+    """Return the records of a grid, the titles above them, and the notes between or below them."""
     width = max(map(len, grid))
     rows = [[*slots, *[_EMPTY] * (width - len(slots))] for slots in grid]
     titles = list[str]()
@@ -225,7 +225,7 @@ def _records(grid: Sequence[_Row], *, keep_notes: bool) -> tuple[list[Record], l
 
 
 def _header_rows(rows: Sequence[Sequence[Slot]]) -> int:
-    """Count the rows at the top that are marked as a header or name columns of figures; 0 for neither."""
+    """Count the rows at the top that are marked as a header or name columns of figures; 0 if none are."""
     marked = takewhile(
         lambda slots: all(slot.is_header or not slot.text for slot in slots) and not _is_one_cell(slots), rows
     )
@@ -248,7 +248,7 @@ def _header_rows(rows: Sequence[Sequence[Slot]]) -> int:
 
 
 def _joined_columns(rows: Sequence[Sequence[Slot]]) -> list[_Row]:
-    """Return the rows with signs at their amounts, and without columns that hold nothing of their own."""
+    """Return the rows with signs joined to their amounts, without empty and duplicate columns."""
     body = next((n for n, slots in enumerate(rows) if any(_is_amount(slot.text) for slot in slots[1:])), 0)
     columns = list[Sequence[Slot]]()
     for column in zip(*rows, strict=True):
@@ -260,7 +260,7 @@ def _joined_columns(rows: Sequence[Sequence[Slot]]) -> list[_Row]:
 
 
 def _one_column(left: Sequence[Slot], right: Sequence[Slot], body: int) -> tuple[Slot, ...] | None:
-    """Return two columns as one where the one holds but signs of the other, or nothing; else None."""
+    """Join two columns if one holds only signs of the other, or nothing; else return None."""
     pairs = list(zip(left, right, strict=True))
     own = [(row, a.text, b.text) for row, (a, b) in enumerate(pairs) if a.cell != b.cell]
     if any(a and b and (row < body or not _is_amount(a + b)) for row, a, b in own):

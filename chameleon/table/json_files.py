@@ -1,4 +1,4 @@
-"""Tables in JSON and JSON Lines: objects by row, lists by row, a list for each column; one or several."""
+"""Tables in JSON and JSON Lines: objects or lists by row, or a list per column; one table or several."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _HEADERS, _ROWS, _NAMES = ("header", "columns"), ("rows", "data"), ("caption", "
 
 
 def json_tables(text: str, origin: Origin) -> Iterator[Found | LeftOut]:
-    """Yield the tables of a JSON text: itself, the tables of a list, or those under the keys of objects.
+    """Yield the tables of a JSON text: itself, the tables of a list, or the tables under the keys of objects.
 
-    A table below several keys is called by all of them. Raises `InputError` for what is not JSON.
+    A table below several keys is named by all of them. Raises `InputError` if the text is not JSON.
     """
     data = _load(text, origin)
     if isinstance(data, list) and data and all(_shape(value) == "whole" for value in data):
@@ -36,7 +36,7 @@ def json_tables(text: str, origin: Origin) -> Iterator[Found | LeftOut]:
 
 
 def json_line_tables(text: str, origin: Origin) -> Iterator[Found | LeftOut]:
-    """Yield the table of a JSON Lines text, or the tables where each line holds one."""
+    """Yield the table of a JSON Lines text, or several tables if each line holds one."""
     lines = enumerate(text.split("\n"), 1)
     values = [(number, _load(line, origin, number)) for number, line in lines if line.strip()]
     if all(_shape(value) == "whole" for _, value in values):
@@ -47,12 +47,12 @@ def json_line_tables(text: str, origin: Origin) -> Iterator[Found | LeftOut]:
 
 
 def json_records(text: str, origin: Origin) -> Iterator[Record]:
-    """Yield the header and the rows of a JSON text. Raises `InputError` for one that holds no table."""
+    """Yield the header and the rows of a JSON text. Raises `InputError` if it holds no table."""
     yield from _records(_load(text, origin), Origin(origin.name, "row"))
 
 
 def _load(text: str, origin: Origin, line: int = 0) -> Any:
-    """Parse a JSON text; keys that repeat are told apart."""
+    """Parse a JSON text; repeated keys are made different."""
 
     def made(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         names = [name for name, _ in pairs]
@@ -74,7 +74,7 @@ def _load(text: str, origin: Origin, line: int = 0) -> Any:
 
 
 def _table(value: Any, where: str, keys: Sequence[str] = ()) -> Found | LeftOut:
-    """Return the table of a value, called by the keys above it or else as it says itself."""
+    """Return the table of a value, named by the keys above it or else by its own caption."""
     names = [value[name] for name in _NAMES if name in value] if isinstance(value, dict) else []
     title = ": ".join(keys) or next((clean_cell(name) for name in names if isinstance(name, str)), "")
     origin, place = Origin(where, "row"), {"table": ".".join(keys)} if keys else {}
@@ -82,7 +82,7 @@ def _table(value: Any, where: str, keys: Sequence[str] = ()) -> Found | LeftOut:
 
 
 def _shape(value: Any) -> str:
-    """Tell whether this is a table as a list of rows, an object with a header, or one of columns."""
+    """Return the shape of a table: a list of rows, an object with a header, or an object of columns."""
     if isinstance(value, list):
         return "rows" if value and isinstance(value[0], dict | list) else ""
     if not isinstance(value, dict) or not value:
@@ -93,7 +93,7 @@ def _shape(value: Any) -> str:
 
 
 def _records(data: Any, origin: Origin) -> Iterator[Record]:
-    """Yield the records of a value by its shape. Raises `InputError` for what is no table."""
+    """Yield the records of a value by its shape. Raises `InputError` if it is not a table."""
     shape, rows, names = _shape(data), data, list[str]()
     if shape == "whole":
         header, rows = (next(data[key] for key in keys if key in data) for keys in (_HEADERS, _ROWS))
@@ -115,7 +115,7 @@ def _records(data: Any, origin: Origin) -> Iterator[Record]:
 def _of_rows(
     values: Sequence[tuple[int, Any]], origin: Origin, names: Sequence[str] = ()
 ) -> Iterator[Record]:
-    """Yield the records of objects, a column for each key in the order of first use, or of lists."""
+    """Yield the records of objects, with a column per key in order of first use, or of lists."""
     kind = type(values[0][1])
     if kind not in (dict, list):
         raise origin.error("holds no rows", hint=_SHAPES)
@@ -136,7 +136,7 @@ def _of_rows(
 
 
 def _keyed(data: Mapping[str, Any]) -> list[tuple[list[str], Any]]:
-    """Return the values that are tables of their own, by their keys from the top, in their order."""
+    """Return the values that are separate tables, in order, with their keys from the top."""
     found = []
     waiting: list[tuple[list[str], Any]] = [([], data)]
     while waiting:

@@ -1,4 +1,4 @@
-"""What the cells of a column mean: its kind, its unit, and an exact value for each cell."""
+"""The meaning of a column's cells: its kind, its unit, and an exact value for each cell."""
 
 from __future__ import annotations
 
@@ -41,20 +41,20 @@ _TOLD = {
 
 @dataclass(frozen=True)
 class Meaning:
-    """What a column means.
+    """The meaning of a column.
 
-    - `kind`: "unclear" where most cells are of one kind and not all are, or where they differ in units.
+    - `kind`: "unclear" if most but not all cells are of one kind, or if they differ in units.
     - `values`: one for each cell, None for a blank. Numbers are exact (int, Decimal, Fraction) and in `unit`;
       percentages keep their figure (12 % is 12); durations are in `unit`, by default seconds; dates are
-      `datetime.date`, `datetime.datetime` or, for a period, a year as int and other periods in the text that
-      orders them ("2024-03", "2024-Q1"). Of the other kinds they are the cells as they are written.
-    - `unit`: as the cells or the header write it; "year", "month", … of a period; "" for none.
-    - `base`, `factor`: the base of the unit's kind, and how many of it the unit is.
-    - `spans`: of dates, the first and last that each cell tells.
-    - `notes`: what was assumed; `is_converted`: whether some cells have another unit.
-    - `why`, `odd`, `read_as`: of an unclear column the reason, the places of its odd cells, and whether most
-      of its cells are a "number", "date" or "time".
-    - `mark`, `day_first`: how its figures and dates are written, where that could be doubted.
+      `datetime.date`, `datetime.datetime` or, for a period, a year as int and other periods as sortable texts
+      ("2024-03", "2024-Q1"). For other kinds they are the cells as written.
+    - `unit`: as in the cells or the header; "year", "month", … of a period; "" for none.
+    - `base`, `factor`: the base unit of its kind, and how many of it the unit is.
+    - `spans`: for dates, the first and last date of each cell.
+    - `notes`: the assumptions; `is_converted`: whether some cells have another unit.
+    - `why`, `odd`, `read_as`: for an unclear column, the reason, the positions of its odd cells, and whether
+      most of its cells are a "number", "date" or "time".
+    - `mark`, `day_first`: the format of its figures and dates, if in doubt.
     """
 
     kind: Kind
@@ -77,25 +77,25 @@ class Meaning:
 
     @property
     def is_ordered(self) -> bool:
-        """Whether its values can be compared: it has a least and a greatest one."""
+        """Whether its values can be compared, so that it has a smallest and a largest one."""
         return self.kind in NUMBERS or self.kind in DATES or self.kind == "time"
 
     @property
     def hint(self) -> str:
-        """Return what a part of the column needs to be read as the whole is."""
+        """The hint that a part of the column needs to be read in the same way."""
         order = {True: "day first", False: "month first", None: ""}[self.day_first]
         return self.mark or order
 
     @cached_property
     def keys(self) -> list[Any]:
-        """Return what cells are ordered by, None for a blank; all None where they have no order."""
+        """Return the sort keys of the cells, None for a blank; all None if they have no order."""
         if self.kind in DATES:
             return [span and (span[0].timed, span[1].timed) for span in self.spans]
         return list(self.values) if self.is_ordered else [None] * len(self.values)
 
     @cached_property
     def plain(self) -> list[Any]:
-        """Return the values as JSON, SQL and programs have them: int and float, ISO dates, texts."""
+        """Return the values for JSON, SQL and programs: int and float, ISO dates, texts."""
         if self.kind in ("text", "code", "unclear"):
             return list(self.values)
         if self.kind == "time" and all(value is None or not value.second for value in self.values):
@@ -104,7 +104,7 @@ class Meaning:
 
     @property
     def told(self) -> str:
-        """Say what a program or query finds in the column: "date", "number, $", "text"."""
+        """Describe the column's values for a program or query: "date", "number, $", "text"."""
         if self.kind == "unclear":
             return f"text ({self.why})"
         if self.kind == "period":
@@ -114,7 +114,7 @@ class Meaning:
 
 
 def plain_value(value: Any) -> Any:
-    """Return a value as JSON has it."""
+    """Convert a value to JSON."""
     if type(value) is int or value is None:
         return value
     match value:
@@ -129,24 +129,24 @@ def plain_value(value: Any) -> Any:
 
 
 def shown(text: str) -> str:
-    """Return a cell as it is compared: without footnote marks, with plain blanks, dashes and quotes."""
+    """Normalize a cell for comparison: without footnote marks, with plain spaces, dashes and quotes."""
     return unmarked(plain_signs(text) if len(text) <= _LONGEST_MARKED else text)
 
 
 def unmarked(text: str) -> str:
-    """Return a cell as people read it: without footnote marks, its own dashes and quotes kept."""
+    """Return a cell as people read it: without footnote marks, its dashes and quotes unchanged."""
     if len(text) > _LONGEST_MARKED or (text.isascii() and not _MARKS_OF_NOTES.intersection(text)):
         return " ".join(text.split())
     return " ".join(_MARKS.sub("", text).split())
 
 
 def is_blank(text: str) -> bool:
-    """Tell whether a cell holds no value: empty, a dash, or a word for "not known"."""
+    """Return whether a cell holds no value: empty, a dash, or a word for "not known"."""
     low = text.strip().lower()
     return not low.strip(DASHES) or low in _NOTHING
 
 
 def is_nothing(text: str) -> bool:
-    """Tell whether a cell of a column of texts is empty: there "NA" and "None" are texts."""
+    """Return whether a cell of a text column is empty; "NA" and "None" are texts there."""
     low = text.strip().lower()
     return not low.strip(DASHES) or low in _NO_TEXT

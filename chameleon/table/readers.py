@@ -1,4 +1,4 @@
-"""Read the tables of a file: which format it has, all of its tables for an index, or one to ask about."""
+"""Read a file's tables: find its format, and return all its tables for an index or one to ask about."""
 
 from __future__ import annotations
 
@@ -38,20 +38,20 @@ KINDS = tuple(f".{suffix}" for suffix in _BY_SUFFIX)
 _OF_TEXTS = {"json": json_tables, "jsonl": json_line_tables, "markdown": markdown_tables, "pipe": bar_table}
 _DATABASES = ("sqlite", "duckdb", "parquet")
 _OF_ROWS = ("csv", "tsv", "workbook")
-_AMBIGUOUS = (".db", ".db3")  # these are of SQLite, of DuckDB or of something else
+_AMBIGUOUS = (".db", ".db3")  # SQLite, DuckDB or another format
 _SHORT_BYTES, _START_BYTES = 1 << 20, 4096
-_OFTEN = 0.25  # of the rows stand below a name where groups are named once
+_OFTEN = 0.25  # the part of the rows below a name if groups are named once
 _NO_NAMES = ("money", "percent", "quantity", "duration", "unclear", "empty")
 
 
 class Reading(NamedTuple):
-    """What is read of a file, and how.
+    """Which parts of a file to read, and how.
 
-    - `sheet`: of a workbook or database this sheet or table alone; the others come as `Unread`.
-    - `first`: of these the first alone that holds a table.
-    - `header`: of a text or workbook the rows of the file that hold the names of the columns: "4", "1-2", or
-      "0" for none; "" finds out.
-    - `keep_totals`: all rows stand as they are: totals, footers, blanks below the name of a group.
+    - `sheet`: only this sheet or table of a workbook or database; the others are returned as `Unread`.
+    - `first`: only the first of these that holds a table.
+    - `header`: for a text or workbook, the rows of the file with the column names: "4", "1-2", or "0" for
+      none; "" detects them.
+    - `keep_totals`: keep all rows unchanged: totals, footers, blanks below the name of a group.
     """
 
     sheet: str | None = None
@@ -60,7 +60,7 @@ class Reading(NamedTuple):
     keep_totals: bool = False
 
     def structured(self, found: Found) -> Found:
-        """Return it with totals and the like set apart, and groups that are named once filled down."""
+        """Set totals and the like apart, and fill down groups that are named once."""
         if self.keep_totals:
             return replace(found, table=found.table.without({}))
         table = set_apart(found.table)
@@ -74,7 +74,7 @@ ALL = Reading()
 
 
 def holds_tables(path: Path) -> bool:
-    """Tell whether the suffix is one of tables, and for a suffix with other uses whether the content is."""
+    """Return whether the suffix, or the content for an ambiguous suffix, shows that a file holds tables."""
     if not path.name.lower().removesuffix(".gz").endswith(KINDS):
         return False
     if path.suffix.lower() not in _AMBIGUOUS:
@@ -83,15 +83,15 @@ def holds_tables(path: Path) -> bool:
         with path.open("rb") as file:
             return kind_of_bytes(file.read(16)) in _DATABASES
     except OSError:
-        return True  # its reader says why
+        return True  # its reader reports why
 
 
 def tables_in(source: Path | bytes, name: str = "", how: Reading = ALL) -> Iterator[Finding]:
-    """Yield the tables of a file, or of a file's bytes, and what else it holds; errors call it `name`.
+    """Yield the tables and other contents of a file, or of a file's bytes; errors call it `name`.
 
-    The content counts before the suffix. Files above CHAMELEON_MAX_TABLE_MB (64) megabytes are refused. All
-    but short texts is read in a process of its own, with bounds on memory and seconds. Raises `InputError`
-    for a file that cannot be read, `MissingPackage` where its reader is not installed.
+    The content takes priority over the suffix. Files above CHAMELEON_MAX_TABLE_MB (64) megabytes are refused.
+    All but short texts are read in a separate process, with limits on memory and seconds. Raises `InputError`
+    if the file cannot be read, `MissingPackage` if its reader is not installed.
     """
     name = name or _name_of(source)
     if _is_short_text(source, name):
@@ -105,13 +105,13 @@ def tables_in(source: Path | bytes, name: str = "", how: Reading = ALL) -> Itera
 
 
 def tables_as_json(source: bytes | str, name: str, how: Sequence[Any]) -> Iterator[list[Any]]:
-    """Yield as JSON what `read_tables` yields of bytes, or of the file at a path."""
+    """Yield the results of `read_tables` for bytes, or the file at a path, as JSON."""
     path = Path(source) if isinstance(source, str) else source
     return map(finding_to_json, read_tables(path, name, Reading(*how)))
 
 
 def read_tables(source: Path | bytes, name: str, how: Reading = ALL) -> Iterator[Finding]:
-    """Yield what `tables_in` does, read in this process without bounds."""
+    """Yield the same as `tables_in`, read in this process without limits."""
     origin, has_table, sheet = Origin(name), False, how.sheet
     data = source if isinstance(source, bytes) else read_file(source, name)
     if kind_of_bytes(data) == "gzip":
@@ -154,12 +154,12 @@ def choose_table(
     header: str = "",
     keep_totals: bool = False,
 ) -> Found:
-    """Read the first table of a file, of its bytes, or at the address of a database; or `sheet` of it.
+    """Read the first table, or `sheet`, of a file, of its bytes, or of a database at an address.
 
-    `sheet` is a sheet, a table of a database, a heading or key above a table, or the table's number;
-    `header` and `keep_totals` as in `Reading`. Sets `name`, what the table is called in its source, `others`,
-    the names of the other tables there, and `warnings`: why other parts could not be read. Raises
-    `InputError` for a source without a table, and for one that cannot be read.
+    `sheet` is a sheet, a table of a database, a heading or key above a table, or the table's number; for
+    `header` and `keep_totals` see `Reading`. Sets `name`, the table's name in its source, `others`, the names
+    of the other tables there, and `warnings`: why other parts could not be read. Raises
+    `InputError` if the source has no table or cannot be read.
     """
     if isinstance(source, str) and is_address(source):
         name, findings = address_name(source), server_tables(source, sheet)
@@ -202,13 +202,13 @@ def read_table(
 ) -> Table:
     """Read the table of a file, of its bytes, or of a database at an address (`postgresql://user@host/name`).
 
-    CSV, TSV, Markdown, `a | b` lines, JSON, JSON Lines, HTML, spreadsheets, Parquet, SQLite and DuckDB, also
-    compressed by gzip. The content and the suffix, that of `name` for bytes, tell the format. Of
-    several tables the first is read, or the one that `sheet` names; `choose_table` tells which. The first
-    rows are its header, or those that `header` names ("4", "1-2", "0" for none); rows of totals are set apart
-    unless `keep_totals`. `table.notes` says what was decided. Files of more megabytes than
-    CHAMELEON_MAX_TABLE_MB (64) are refused before they are read; errors call it `name`. Raises
-    `InputError` for whatever is wrong with it, `MissingPackage` when its reader is not installed.
+    Reads CSV, TSV, Markdown, `a | b` lines, JSON, JSON Lines, HTML, spreadsheets, Parquet, SQLite and DuckDB,
+    also compressed by gzip. The content and the suffix (of `name` for bytes) decide the format. Of several
+    tables, the first is read, or the one that `sheet` names; `choose_table` also returns its name. The first
+    rows are its header, or the rows that `header` gives ("4", "1-2", "0" for none); totals are set apart
+    unless `keep_totals`. `table.notes` lists these decisions. Files with more megabytes than
+    CHAMELEON_MAX_TABLE_MB (64) are refused before reading; errors call the file `name`. Raises
+    `InputError` for any problem with the file, `MissingPackage` if its reader is not installed.
     """
     named = None if sheet is None else str(sheet)  # a number counts from 1, as in "Sheet 2"
     how: dict[str, Any] = {"sheet": named, "header": str(header), "keep_totals": keep_totals}
@@ -221,11 +221,11 @@ def _name_of(source: Path | bytes) -> str:
 
 
 def _is_short_text(source: Path | bytes, name: str) -> bool:
-    """Tell whether a file is so short and plain that it can do no harm; its reader says what is wrong."""
+    """Return whether a file is short, plain text that needs no limits; its reader reports what is wrong."""
     try:
         if isinstance(source, bytes):
             start, size = source[:_START_BYTES], len(source)
-        elif not source.is_file():  # a pipe, which may be read once
+        elif not source.is_file():  # a pipe can be read only once
             return not source.exists()
         else:
             with source.open("rb") as file:
@@ -238,11 +238,11 @@ def _is_short_text(source: Path | bytes, name: str) -> bool:
 
 
 def _kind_of(data: bytes, name: str) -> str:
-    """Return the kind of file that the first bytes or else the suffix tell; "" for neither."""
+    """Return a file's kind by its first bytes, or else its suffix; "" if unknown."""
     if kind := kind_of_bytes(data):
         return "workbook" if kind in ("ole", "zip") else kind
     by_suffix = _BY_SUFFIX.get(PurePath(name.lower().removesuffix(".gz")).suffix.removeprefix("."), "")
-    # What programs save as .xls may be a page, or lines with tabs.
+    # Programs save pages, and lines with tabs, as .xls.
     return "" if by_suffix == "workbook" else by_suffix
 
 
@@ -265,10 +265,10 @@ def _tables_of_text(data: bytes, origin: Origin, kind: str, header: str) -> Iter
 
 
 def _with_groups(table: Table) -> Table:
-    """Return the table with the groups that its first columns name once, filled down.
+    """Fill down the groups that the first columns of a table name once.
 
-    A run of blanks below a name is such a group where the columns to the right are full and one of them
-    names the rows. Where they hold figures alone, nobody can tell, and the column is unclear.
+    A run of blanks below a name is a group if the columns to the right are full and one of them names the
+    rows. If they hold only figures, the blanks are ambiguous, and the column is unclear.
     """
     columns, leading, blank = table.columns, 0, set(range(len(table.rows)))
     for column in columns[:-1]:
@@ -277,7 +277,7 @@ def _with_groups(table: Table) -> Table:
             break
         leading, blank = leading + 1, places
     below = [row[leading:] for row in table.rows if not row[0]]
-    told = [cell for cell in columns[0].cells if cell]  # what is named twice is no group
+    told = [cell for cell in columns[0].cells if cell]  # repeated names are not groups
     are_groups = leading and all(map(all, below)) and len(set(told)) >= max(2, len(told))
     if not are_groups or len(below) < max(2, _OFTEN * len(table.rows)):
         return table

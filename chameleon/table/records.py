@@ -1,4 +1,4 @@
-"""Bytes of files and their kinds, values as cells, and numbered records of cells; all within bounds."""
+"""Bytes of files and their kinds, values as cells, and numbered records of cells, all within limits."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from chameleon.text import clean_cell
 LIMIT_VARIABLE = "CHAMELEON_MAX_TABLE_MB"
 _PART = 1 << 20  # bytes
 MAX_CELLS = 5_000_000
-"""Rows times columns of a table."""
+"""The limit on rows times columns of a table."""
 MAX_COLUMNS = 10_000
 MAX_CELL = 131_072
-"""Characters of a cell: as many as Python's reader of CSV allows. A longer one is a file, not a value."""
+"""The limit on characters of a cell, the same as in Python's CSV reader: more are a file, not a value."""
 
 _BEGINNINGS = {
     b"SQLite format 3\x00": "sqlite",
@@ -64,7 +64,7 @@ NAMES = {
     "zip": "an archive (zip)",
     "workbook": "a workbook",
 }
-"""What kinds are called in errors. SQLite, DuckDB and Parquet are the others."""
+"""The names of kinds in errors. SQLite, DuckDB and Parquet are the others."""
 
 Record = tuple[int, Sequence[str]]
 """A record's number (its line or row in the file, from 1) and its cells."""
@@ -72,22 +72,22 @@ Record = tuple[int, Sequence[str]]
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a table comes from: the name that errors give, and what its numbers count."""
+    """The source of a table: its name in errors, and the word for its records."""
 
     name: str
     unit: str = "line"
 
     def at(self, number: int) -> str:
-        """Return the place of a record; 0 stands for the file as a whole."""
+        """Return the place of a record; 0 is the whole file."""
         return f"{self.name}, {self.unit} {number:,}" if number else self.name
 
     def error(self, what: str, *, at: int = 0, hint: str = "") -> InputError:
-        """Return an error of this file, or of one of its records."""
+        """Return an error for this file or one of its records."""
         return InputError(what, where=self.at(at), hint=hint)
 
 
 def limit_in_bytes() -> int:
-    """Return 64 megabytes, or what CHAMELEON_MAX_TABLE_MB says. Raises `InputError` for no number."""
+    """Return CHAMELEON_MAX_TABLE_MB, by default 64 megabytes. Raises `InputError` if it is not a number."""
     setting = os.environ.get(LIMIT_VARIABLE, "").strip()
     try:
         return max(0, int(float(setting or 64) * 1_000_000))
@@ -97,15 +97,15 @@ def limit_in_bytes() -> int:
 
 
 def too_large(what: str, limit: int, where: str) -> InputError:
-    """Return the error for a file or a table that "has more text" than the limit."""
+    """Return the error for a file or table over the limit; `what` is text such as "has more text"."""
     hint = f"Set {LIMIT_VARIABLE} to a larger number of megabytes, or use a part of it."
     return InputError(f"{what} than the limit of {limit / 1e6:,.1f} MB", where=where, hint=hint)
 
 
 def read_within(file: BinaryIO | gzip.GzipFile, name: str, what: str = "has more") -> bytes:
-    """Return the bytes of a file or stream. Raises `InputError` beyond the limit."""
+    """Return the bytes of a file or stream. Raises `InputError` over the limit."""
     limit, data = limit_in_bytes(), bytearray()
-    # A pipe has no size, and a file may grow after it was looked at. Room is taken for all that is asked for.
+    # A pipe has no size, and a file may grow after checking. Memory is allocated for all bytes requested.
     while part := file.read(min(limit - len(data) + 1, _PART)):
         data += part
         if len(data) > limit:
@@ -114,9 +114,9 @@ def read_within(file: BinaryIO | gzip.GzipFile, name: str, what: str = "has more
 
 
 def read_file(path: Path, name: str = "") -> bytes:
-    """Return the bytes of an ordinary file or a pipe; no more than the limit is read.
+    """Return the bytes of an ordinary file or a pipe; no more than the limit are read.
 
-    Raises `InputError`, which calls it by `name`, or else by its path.
+    Raises `InputError`, which names the file by `name`, or else by its path.
     """
     where, limit = name or printable(str(path)), limit_in_bytes()
     try:
@@ -137,9 +137,9 @@ def read_file(path: Path, name: str = "") -> bytes:
 
 
 def kind_of_bytes(data: bytes) -> str:
-    """Return the kind that a file's bytes show; "" for text, and for what is not known.
+    """Return the kind of a file by its bytes; "" for text and unknown kinds.
 
-    Of a zip archive it is the kind of the first member that has one, else "zip": a document may hold others.
+    A zip archive has the kind of its first member with a kind, else "zip": a document may contain others.
     """
     if data.startswith(b"PK\x03\x04"):
         marks = {place: kind for mark, kind in _IN_ZIP.items() if (place := data.find(mark)) >= 0}
@@ -154,7 +154,7 @@ def kind_of_bytes(data: bytes) -> str:
 
 
 def unpack_gzip(data: bytes, origin: Origin) -> bytes:
-    """Return what gzip has packed. Raises `InputError` for a damaged archive, and beyond the limit."""
+    """Return the unpacked bytes of a gzip archive. Raises `InputError` if damaged or over the limit."""
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
             return read_within(file, origin.name, "unpacks to more")
@@ -163,7 +163,7 @@ def unpack_gzip(data: bytes, origin: Origin) -> bytes:
 
 
 def bounded(records: Iterable[Record], origin: Origin) -> Iterator[Record]:
-    """Yield the records. Raises `InputError` where they pass a bound on cells, columns, or characters."""
+    """Yield the records. Raises `InputError` if they exceed a limit on cells, columns, or characters."""
     limit = limit_in_bytes()
     widest = size = 0
     for rows, (number, cells) in enumerate(records, 1):
@@ -183,24 +183,24 @@ def bounded(records: Iterable[Record], origin: Origin) -> Iterator[Record]:
 
 
 def too_many_cells(origin: Origin) -> InputError:
-    """Return the error for a table beyond `MAX_CELLS`: a part of it would give wrong answers."""
+    """Return the error for a table over `MAX_CELLS`: part of a table would give wrong answers."""
     what = f"has more than {MAX_CELLS:,} cells (rows times columns)"
     return origin.error(what, hint="Use a part of it, with fewer rows or columns.")
 
 
 def shown(text: str, limit: int = 60) -> str:
-    """Quote and cut text from a file, so that an error that names it stays one harmless line."""
+    """Quote and shorten text from a file, so that an error with it stays one harmless line."""
     return repr(text if len(text) <= limit else f"{text[: limit - 1]}…")
 
 
 def printable(name: str) -> str:
-    """Replace the control characters of a file's name, which could reach a terminal through an error."""
+    """Replace control characters in a file's name, which could reach a terminal through an error."""
     return "".join(character if character.isprintable() else "?" for character in name)
 
 
 def cell_text(value: Any) -> str:
-    """Write a value as a cell: 1.0 is "1", True is "true", None is "", dates are ISO, lists are JSON."""
-    # The order matters: a truth value is also a whole number, and a moment is also a date.
+    """Write a value as a cell: 1.0 as "1", True as "true", None as "", dates in ISO format, lists as JSON."""
+    # Order matters: bool is a kind of int, and datetime a kind of date.
     match value:
         case None:
             return ""

@@ -1,4 +1,4 @@
-"""Tables that a model wrote back, in whatever form it chose, and traced to the table they are from."""
+"""Read tables that a model wrote back, in any form, and match them with their source table."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ _NOTE = re.compile(rf"{ELLIPSIS} \d[\d,]* (?:more rows? not shown|cells? cut to)
 def parse_table(text: str, like: Table | None = None) -> Table:
     """Read the table in a model's reply: lines with bars, Markdown, or JSON; in a fence also tabs or commas.
 
-    Prose around the table, a rule line, bars at the ends and the labels `col :` and `row 1 :` of
-    Chain-of-Table's prompts are taken off. Fenced text counts before all else, and the last table
-    before others. With `like`, names that differ from its header in case, space or quotes are given as
-    there, and a missing header is taken from there when the widths agree. Raises `InputError` when there is
-    no table or its rows differ in width.
+    Removes prose around the table, a rule line, bars at the ends, and the labels `col :` and `row 1 :` of
+    Chain-of-Table's prompts. Fenced text is tried first, and later tables before earlier ones. With `like`,
+    names that differ from its header only in case, space or quotes are replaced, and a missing header is
+    taken from it if the widths agree. Raises `InputError` if the text holds no table or rows differ in
+    width.
     """
     fault: InputError | None = None
     known = {normal(name) for name in like.header if name} if like else set[str]()
     for block in [*reversed(_FENCED.findall(text)), text]:
         found = [*_in_json(block), *_with_bars(block)]
-        if not found:  # prose is full of commas: outside a fence, a known column or a tab speaks for a table
+        if not found:  # prose has commas: outside a fence, require a known column or a tab
             is_clear = block is not text or "\t" in text
             found = [each for each in _delimited(block) if is_clear or known & {*map(normal, each[0])}]
         for lines in found:
@@ -51,20 +51,20 @@ def parse_table(text: str, like: Table | None = None) -> Table:
 
 
 class _Ruled(list[list[str]]):
-    """Lines of a table of which the first is a header beyond doubt, by the rule below it."""
+    """Lines of a table whose first is certainly a header, because of the rule below it."""
 
 
 def _in_json(text: str) -> Iterator[list[list[str]]]:
-    """Yield the lines of the table that a text gives as JSON, if it gives one."""
+    """Yield the lines of the table in a text of JSON, if any."""
     begin = re.search(r"^\s*[\[{]", text, re.MULTILINE)
     end = re.match(r"(?s:.*)[]}]\s*$", text, re.MULTILINE)
     if begin and end and begin.start() < end.end():
-        with suppress(InputError):  # a header, or prose, may begin with a bracket as well
+        with suppress(InputError):  # a header or prose can also begin with a bracket
             yield [list(cells) for _, cells in json_records(text[begin.start() : end.end()], _ORIGIN)]
 
 
 def _with_bars(text: str) -> Iterator[list[list[str]]]:
-    """Yield tables with bars, the last first, but after all tables of several lines those of one."""
+    """Yield tables with bars, the last first, but tables of one line after all longer ones."""
     tables = list[list[str]]()
     for has_bars, run in groupby((line for line in lines_of(text) if line.strip()), has_bar):
         table = list(run) if has_bars else []
@@ -78,7 +78,7 @@ def _with_bars(text: str) -> Iterator[list[list[str]]]:
 
 
 def _delimited(text: str) -> Iterator[list[list[str]]]:
-    """Yield the table of two lines or more with tabs, or commas, that a block is."""
+    """Yield the table in a block of two or more lines with tabs or commas."""
     delimiter = "\t" if "\t" in text else ","
     lines = [line for line in lines_of(text) if delimiter in line and not _NOTE.match(line)]
     with suppress(InputError):
@@ -88,7 +88,7 @@ def _delimited(text: str) -> Iterator[list[list[str]]]:
 
 
 def _fitted(lines: list[list[str]], like: Table | None) -> Table:
-    """Return the table, names as `like` has them. Raises `InputError` where rows differ in width."""
+    """Return the table, with the names in `like`. Raises `InputError` if rows differ in width."""
     header, *rows = cells = [[clean_cell(cell) for cell in line] for line in lines]
     if like is not None and not isinstance(lines, _Ruled) and _lacks_header(header, like):
         header, rows = list(like.header), cells
@@ -101,7 +101,7 @@ def _fitted(lines: list[list[str]], like: Table | None) -> Table:
 
 
 def _lacks_header(line: Sequence[str], like: Table) -> bool:
-    """Tell whether a first line is a row of `like`, or at least none of its names, not a header."""
+    """Return whether a first line is not a header: it is a row of `like`, or shares no name with it."""
     names, cells = set(map(normal, like.header)) - {""}, list(map(normal, line))
     if len(line) != len(like.header) or cells == list(map(normal, like.header)):
         return False
@@ -109,12 +109,12 @@ def _lacks_header(line: Sequence[str], like: Table) -> bool:
 
 
 def as_subtable(reply: Table, table: Table) -> Table | None:
-    """Take the rows and columns of `table` that a model's sub-table names from `table` itself.
+    """Rebuild a model's sub-table from the rows and columns of `table` that it names.
 
-    Names and cells match when they agree after case, space, bars, quotes and asterisks are normalised, the
-    exact ones first; where names repeat, the first of them is meant first. The result has the order and
-    the cells of `table`. None when `reply` holds a row or column that `table` does not have (a row as often
-    as there), or when nothing is left.
+    Names and cells match if they are equal after normalizing case, space, bars, quotes and asterisks; exact
+    matches are tried first, and repeated names match in order. The result has the order and the cells of
+    `table`. Returns None if `reply` is empty, or has a row or column not in `table`, or a row more often
+    than `table`.
     """
     columns = positions([(name,) for name in reply.header], [(name,) for name in table.header])
     if columns is None or not reply.rows:
@@ -124,17 +124,17 @@ def as_subtable(reply: Table, table: Table) -> Table | None:
 
 
 def normal(text: str) -> str:
-    """Write a name or cell as it is compared: case, space, quotes, bars, asterisks and width do not count.
+    """Normalize a name or cell for comparison: ignore case, space, quotes, bars, asterisks and width.
 
-    Nor does whether it was copied from a prompt, where tags are written in another way.
+    Also ignore how a prompt writes tags, in case it was copied from one.
     """
     return " ".join(unicodedata.normalize("NFKC", untagged(text)).translate(_IGNORED).casefold().split())
 
 
 def positions(wanted: Sequence[Row], present: Sequence[Row]) -> list[int] | None:
-    """Find each wanted row, each position used once, the first ones first; None if one is missing.
+    """Find each wanted row, using each position once, first ones first; None if one is missing.
 
-    Rows are the same to the letter, else as `normal` writes them.
+    Rows match exactly, or else after `normal`.
     """
     found: dict[int, int] = {}
     keys: tuple[Callable[[Row], Row], ...] = (lambda row: row, lambda row: tuple(map(normal, row)))

@@ -1,4 +1,4 @@
-"""What the first rows and columns of a table are: rows of names, units below them, groups named once."""
+"""The structure of a table's first rows and columns: names, units below them, groups named once."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _IN_BRACKETS = re.compile(r"\((?!\d)[^()]{1,12}\)|\[(?!\d)[^\[\]]{1,12}\]")
 
 
 def header_rows(rows: Sequence[Sequence[str]]) -> int:
-    """Count the rows at the top that name the columns, three at most: names below a wider name, or units.
+    """Count the rows at the top that name the columns, at most three: names below a wider name, or units.
 
-    A name is wider where it is repeated to its right, as merged cells are filled, or blanks stand there.
+    A name is wider if it is repeated to its right, as in filled merged cells, or followed by blanks.
     """
     above = 1
     while above < min(_MOST_HEADS, len(rows) - 1):
@@ -28,7 +28,7 @@ def header_rows(rows: Sequence[Sequence[str]]) -> int:
 
 
 def joined_header(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return the names of the columns from the rows of a header: "2024 Q1", "Weight (kg)"."""
+    """Join the rows of a header into column names: "2024 Q1", "Weight (kg)"."""
     filled = [list(row) for row in rows]
     for row in filled[1:]:
         row[0] = "" if row[0].strip(" :-").lower() in _UNIT_NAMES else row[0]
@@ -56,17 +56,17 @@ def _is_of_units(row: Sequence[str], body: Sequence[Sequence[str]]) -> bool:
 
 
 def _is_below(head: Sequence[str], row: Sequence[str], body: Sequence[Sequence[str]]) -> bool:
-    """Tell whether a row has the names below those of `head`: no figures, where rows below have some."""
+    """Return whether a row has the names below `head`: no figures, but some in the rows below."""
     spread = {n for n in range(1, len(row)) if row[n] and head[n] in ("", head[n - 1])}
     under = spread | {n - 1 for n in spread if n - 1 not in spread}
     if not spread or any(read_amount(cell) and not YEAR.fullmatch(cell) for cell in row):
         return False
-    if not all(row[n] for n in under):  # the names of these parts follow in the next row
+    if not all(row[n] for n in under):  # the next row has the names of these parts
         return len(body) > 1 and _is_below(row, body[0], body[1:])
     figures = [n for n in under if any(read_amount(each[n]) for each in body)]
     aside = [n for n in range(len(row)) if n not in under]
     if any(row[n] not in ("", head[n]) for n in aside):
-        return False  # a text of its own beside the names makes it a row
+        return False  # a different text in another column makes it a row
     is_corner = any(all(each[n] for each in body) for n in aside)
     are_names = len({row[n] for n in under}) > 1
     return 2 * len(figures) >= len(under) or (is_corner and are_names)

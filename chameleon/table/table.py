@@ -1,4 +1,4 @@
-"""`Table`: a header, rows of strings and a caption; immutable, with columns typed when asked."""
+"""`Table`: a header, rows of strings and a caption; immutable, with column types found on demand."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from chameleon.values import held_as
 Row = tuple[str, ...]
 _NO_COLUMN = "a table needs at least one column"
 _SHOWN_ROWS, _SHOWN_CELL = 20, 200
-_MOST_TOLD, _LONGEST_TOLD = 4, 80  # rows that are set apart, and characters of each
+_MOST_TOLD, _LONGEST_TOLD = 4, 80  # rows set apart to list, and characters of each
 
 
 class Apart(NamedTuple):
-    """A row of a file that is no data, such as a total: its place among all rows, its cells, what it is."""
+    """A row of a file that is not data, such as a total: its place among all rows, its cells, the reason."""
 
     place: int
     row: Row
@@ -35,7 +35,7 @@ class Apart(NamedTuple):
 
     @property
     def note(self) -> str:
-        beside = zip(self.row, ("", *self.row), strict=False)  # a text may stand across several cells
+        beside = zip(self.row, ("", *self.row), strict=False)  # a text may span several cells
         cells = [cell for cell, left in beside if cell and (cell != left or cell[-1:].isdigit())]
         text = one_line(" | ".join(cells), _LONGEST_TOLD)
         return f"the row {text!r} {self.why} and is left out"
@@ -43,7 +43,7 @@ class Apart(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Column:
-    """One column: its name, its position, its cells as written, and what they mean (see `Meaning`)."""
+    """One column: its name, its position, its cells as written, and their meaning (see `Meaning`)."""
 
     name: str
     index: int
@@ -55,7 +55,7 @@ class Column:
 
     @cached_property
     def _alone(self) -> Meaning:
-        """What it means by its own cells."""
+        """The meaning according to its own cells."""
         hint = self.table.hint(self.index)
         return meaning_of(self.name, self.cells, "" if hint == APART else hint)
 
@@ -69,15 +69,15 @@ class Column:
 
     @property
     def notes(self) -> list[str]:
-        """Say what was assumed of it, and why it is unclear."""
+        """The assumptions about it, and why it is unclear."""
         name = self.name.strip() or f"column {self.index + 1}"
         return [f"{name}: {note}" for note in (*self.meaning.notes, self.meaning.why) if note]
 
     def _units_beside(self) -> Column | None:
-        """Return the column that names the units of its figures: kg and g, USD and EUR.
+        """Return the column with the units of its figures: kg and g, USD and EUR.
 
-        That is the next one, or one further right if no other figures stand between; for amounts of money
-        also beyond other such amounts, or on the left.
+        This is the next column, or one further right without other figures between; for amounts of money
+        also after other amounts of money, or on the left.
         """
         is_money, columns = ColumnName(self.name).has("money"), self.table.columns
         for column in columns[self.index + 1 :]:
@@ -90,7 +90,7 @@ class Column:
 
 
 def told_apart(names: Sequence[str]) -> list[str]:
-    """Return names of columns, the second "Total" as "Total (2)"; blank ones stay blank."""
+    """Number repeated column names, the second "Total" as "Total (2)"; blank ones stay blank."""
     used, found = dict[str, int](), list[str]()
     for name in names:
         own = name
@@ -108,13 +108,13 @@ _MAX_REPR_CHARS = 200
 @held_as("$table", lambda value: Table.from_pandas(value) if _is_frame(value) else None)
 @dataclass(frozen=True, repr=False)
 class Table:
-    """A small table of strings, shared freely because nobody can change it.
+    """A small table of strings, immutable and therefore safe to share.
 
-    `header` has one name for each column (possibly blank or repeated, as in real tables), every row has
-    as many cells as the header. `Table.from_pandas`, `Table.from_records` and `read_table` make one of other
-    things. `hints` has what the cells of each column do not tell of how they are written (`meaning_of`),
-    `apart` the rows of its file that are no data (None where nobody has looked, see `set_apart`), and `told`
-    what else its reader decided. Raises `InputError` for ragged rows and for a table without columns.
+    `header` has one name for each column (possibly blank or repeated, as in real tables), every row has as
+    many cells as the header. `Table.from_pandas`, `Table.from_records` and `read_table` convert other data.
+    `hints` has the format of each column if its cells leave it open (`meaning_of`), `apart` the rows of its
+    file that are not data (None if they were not looked for, see `set_apart`), and `told` the other
+    decisions of its reader. Raises `InputError` for ragged rows and for a table without columns.
     """
 
     header: Row
@@ -137,7 +137,7 @@ class Table:
         if _is_frame(header):
             raise InputError("a table is not made of a DataFrame so", hint="Call Table.from_pandas(df).")
         names, body = tuple(header), tuple(map(tuple, rows))
-        # Asked of all cells at once: a loop over them would take most of the time that reading a file takes.
+        # Check all cells at once: a loop over them would take most of the time of reading a file.
         if not set(map(type, chain(names, chain.from_iterable(body)))) <= {str}:
             names, body = tuple(map(_text, names)), tuple(tuple(map(_text, row)) for row in body)
         if not names:
@@ -155,13 +155,13 @@ class Table:
 
     @property
     def chars(self) -> int:
-        """Return how many characters the cells have, one more counted for each: what it takes in a log."""
+        """The number of characters in the cells, plus one for each cell: the size in a log."""
         cells = chain(self.header, chain.from_iterable(self.rows))
         return sum(map(len, cells)) + len(self.header) * (len(self.rows) + 1) + len(self.caption)
 
     @classmethod
     def from_pandas(cls, frame: Any, caption: str = "") -> Table:
-        """Make a table of a DataFrame of pandas or polars; an index with names or texts becomes columns."""
+        """Make a table from a pandas or polars DataFrame; an index with names or texts becomes columns."""
         if hasattr(frame, "itertuples"):
             index = frame.index
             if any(name is not None for name in index.names) or index.dtype.kind not in "iu":
@@ -178,7 +178,7 @@ class Table:
     def from_records(
         cls, records: Iterable[Mapping[str, Any] | Sequence[Any]] | Mapping[str, Any], caption: str = ""
     ) -> Table:
-        """Make a table of mappings by column name, of sequences with the header first, or of columns by name.
+        """Make a table from dicts by column name, sequences with the header first, or columns by name.
 
         Raises `InputError` for anything else.
         """
@@ -199,7 +199,7 @@ class Table:
         return cls(told_apart(header), cells, caption)
 
     def to_pandas(self) -> Any:
-        """Return a DataFrame of what the cells mean: numbers, dates as datetime64, true and false, else text.
+        """Return a DataFrame of the cells' meanings: numbers, datetime64, booleans, else text.
 
         Raises `MissingPackage`.
         """
@@ -228,7 +228,7 @@ class Table:
         return tuple(Column(name, index, cells[index], self) for index, name in enumerate(self.header))
 
     def hint(self, index: int) -> str:
-        """Return how a column is written where its own cells do not tell; see `meaning_of`."""
+        """Return the format of a column if its own cells leave it open; see `meaning_of`."""
         if self._whole is not None:
             whole, places = self._whole
             return whole.columns[places[index]].meaning.hint if places[index] >= 0 else ""
@@ -237,18 +237,18 @@ class Table:
 
     @cached_property
     def _mark(self) -> str:
-        """What stands before decimals in the columns that tell it, "" where none does or they differ."""
+        """The decimal mark of the columns that show one, or "" if none does or they differ."""
         marks = marks_in([cell for row in self.rows for cell in row])
         return marks.pop() if len(marks) == 1 else ""
 
     @property
     def notes(self) -> list[str]:
-        """Say how its file was read, what was assumed of its columns, and which are unclear."""
+        """How its file was read, the assumptions about its columns, and which are unclear."""
         return [*self.structure, *(note for column in self.columns for note in column.notes)]
 
     @property
     def structure(self) -> list[str]:
-        """Say what its reader decided: which rows are its header, which are left out."""
+        """The decisions of its reader: which rows are its header, which are left out."""
         apart = self.apart or ()
         more = len(apart) - _MOST_TOLD
         left = [f"{more} more {'row is' if more == 1 else 'rows are'} left out"] if more > 0 else []
@@ -256,25 +256,25 @@ class Table:
 
     @cached_property
     def whole(self) -> Table:
-        """The table with the rows that are set apart, at their places."""
+        """The table including the rows that were set apart, at their places."""
         rows = list(self.rows)
         for place, row, _ in self.apart or ():
             rows.insert(place, row)
         return replace(self, rows=tuple(rows), apart=None)
 
     def without(self, places: Mapping[int, str]) -> Table:
-        """Return the table with the rows at these places set apart, each with what it is."""
+        """Return the table with the rows at these places set apart, each with the reason."""
         kept = tuple(row for place, row in enumerate(self.rows) if place not in places)
         apart = tuple(Apart(place, self.rows[place], why) for place, why in sorted(places.items()))
         return replace(self, rows=kept, apart=apart)
 
     @property
     def cells(self) -> int:
-        """Count the cells of the body: rows times columns."""
+        """The number of cells in the body: rows times columns."""
         return len(self.rows) * len(self.header)
 
     def column(self, name: str | int) -> Column:
-        """Return the column of that name (the first, where names repeat) or position. Raises `InputError`."""
+        """Return a column by name (the first, if names repeat) or position. Raises `InputError`."""
         if isinstance(name, int):
             return self.columns[name]
         if name not in self.header:
@@ -287,7 +287,7 @@ class Table:
         return self._like(self.header, tuple([rows[index] for index in indexes]))
 
     def take_columns(self, indexes: Iterable[int]) -> Table:
-        """Return the columns at these positions, in this order. Raises `InputError` for none."""
+        """Return the columns at these positions, in this order. Raises `InputError` if empty."""
         chosen = tuple(indexes)
         if not chosen:
             raise InputError(_NO_COLUMN)
@@ -305,13 +305,13 @@ class Table:
         return self._like((*self.header, _text(name)), tuple(rows), (*range(len(self.header)), -1))
 
     def with_caption(self, caption: str) -> Table:
-        """Return the table under another caption."""
+        """Return the table with another caption."""
         made = self._like(self.header, self.rows)
         made.__dict__.update(caption=caption, apart=self.apart, told=self.told)
         return made
 
     def contains(self, part: Table) -> bool:
-        """Tell whether `part` is a sub-table: some of these rows (each as often as here) and columns."""
+        """Return whether `part` is a sub-table: some of these rows (each at most as often) and columns."""
         left: list[str | None] = list(self.header)
         indexes = []
         for name in part.header:
@@ -323,10 +323,10 @@ class Table:
         return not Counter(part.rows) - mine
 
     def _like(self, header: Row, rows: tuple[Row, ...], places: Sequence[int] = ()) -> Table:
-        """Make a table of texts that are known to fit, since they come from tables: none is looked at.
+        """Make a table from texts of other tables, without checking them again.
 
-        `places` are those of its columns in this one, by default the same, negative for a new one: they are
-        written alike.
+        `places` are the positions of its columns in this table, negative for a new one, by default the same.
+        Columns keep their format.
         """
         made, whole = object.__new__(Table), (self, tuple(places or range(len(header))))
         fields: dict[str, Any] = {"header": header, "rows": rows, "caption": self.caption, "hints": ()}
@@ -351,12 +351,12 @@ class Table:
         return cls(data["header"], data["rows"], data.get("caption", ""), apart=apart, **how)
 
     def to_program_input(self) -> dict[str, Any]:
-        """Return what a sandboxed program sees as `table`, and which columns are dates in its `df`."""
+        """Return the `table` of a sandboxed program, and which columns are dates in its `df`."""
         return {"columns": list(self.header), "rows": self._program_rows, "dates": self._dated}
 
     @cached_property
     def _program_rows(self) -> list[tuple[Any, ...]]:
-        """Make the rows as programs see them; once, for several modules run the program of one table."""
+        """Make the rows for programs, only once because several modules may run programs on one table."""
         return list(zip(*(column.meaning.plain for column in self.columns), strict=True))
 
     @property
@@ -365,7 +365,7 @@ class Table:
 
 
 def _is_frame(value: Any) -> bool:
-    return hasattr(value, "itertuples") or hasattr(value, "iter_rows")  # of pandas, of polars
+    return hasattr(value, "itertuples") or hasattr(value, "iter_rows")  # pandas or polars
 
 
 def _is_row(given: Any) -> bool:

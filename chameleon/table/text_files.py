@@ -1,8 +1,8 @@
-"""Tables in text files: CSV and its relatives, `a | b` lines, and Markdown; in any encoding.
+"""Tables in text files: CSV and its relatives, `a | b` lines, and Markdown, in any encoding.
 
-What spreadsheet programs export is a page rather than a table: lines of a title above the header, a source
-below the last row, perhaps a second table after a blank row. `sections` cuts the records of a text, or of a
-sheet, into tables.
+Spreadsheet programs export pages rather than tables: lines of a title above the header, a source below
+the last row, perhaps a second table after a blank row. `sections` splits the records of a text or a
+sheet into tables.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ _MAX_SHARED = 100_000
 _NOTE = re.compile(r"(notes?|sources?|data|legend|footnotes?)\b\s*:|[*†‡§©]|\(?\d\)", re.IGNORECASE)
 _MAX_TITLES, _ROWS = 10, re.compile(r"(\d{1,7})(?:\s*-\s*(\d{1,7}))?", re.ASCII)
 
-_MAX_MARKDOWN_CHARS = 2_000_000  # some 5 s
+_MAX_MARKDOWN_CHARS = 2_000_000  # takes about 5 s
 _FRONT_MATTER = re.compile(r"---\n.*?\n---\n", re.DOTALL)
 
 
 def decode(data: bytes, origin: Origin) -> tuple[str, str]:
-    """Return the text of a file, and the encoding where it had to be guessed, else "".
+    """Return the text of a file, and its encoding if that was guessed, else "".
 
-    Without a byte order mark it is UTF-8. Else, where letters beyond ASCII are few, Windows-1252, which
-    spreadsheet programs write, or what charset-normalizer takes it for. Raises `InputError` for what is no
-    text, or damaged.
+    Without a byte order mark it is UTF-8, else Windows-1252 (as spreadsheet programs write) if few letters
+    are outside ASCII, else the guess of charset-normalizer. Raises `InputError` if the file is damaged
+    or not text.
     """
     marked = (encoding for mark, encoding in BYTE_ORDER_MARKS.items() if data.startswith(mark))
     encoding = next(marked, "utf-8")
@@ -68,10 +68,10 @@ def decode(data: bytes, origin: Origin) -> tuple[str, str]:
 
 
 def _guessed(sample: bytes) -> str:
-    """Return the encoding of bytes that are not UTF-8; "" where none fits."""
+    """Return the encoding of bytes that are not UTF-8; "" if none fits."""
     high = len(_HIGH.findall(sample))
     if len(_HIGH.findall(sample.decode("utf-8", "ignore").encode())) * 2 > high:
-        return ""  # most letters are UTF-8: the file is damaged, and would be read as other letters
+        return ""  # most letters are UTF-8: the file is damaged, and others would be misread
     if high < len(_LETTERS.findall(sample)):
         return "cp1252"
     use = "a text that is neither UTF-8 nor in Latin letters is read with"
@@ -83,14 +83,14 @@ def _guessed(sample: bytes) -> str:
 
 
 def format_of_text(text: str) -> str:
-    """Return the format that a text's content speaks for; CSV when nothing else does."""
+    """Return the format that a text's content suggests, by default CSV."""
     start = text[:1000].lstrip().lower()
     if start.startswith(("<!doctype html", "<html", "<table", "<?xml")):
         return "html"
     if start.startswith(("{", "[")):
         first, _, rest = text.lstrip().partition("\n")
         try:
-            # A whole value on the first line, and another line: JSON Lines.
+            # A complete value on the first line, and another line: JSON Lines.
             return "jsonl" if rest.strip() and [json.loads(first)] else "json"
         except (ValueError, RecursionError):
             return "json"
@@ -106,27 +106,27 @@ def format_of_text(text: str) -> str:
 def delimited_tables(
     text: str, origin: Origin, delimiter: str = "", header: str = ""
 ) -> Iterator[Found | LeftOut]:
-    """Yield the tables of a CSV or TSV text, with the lines above and below that belong to them."""
+    """Yield the tables of a CSV or TSV text, with their titles above and notes below."""
     delimiter = delimiter or delimiter_of(text)
-    hint = "?" if delimiter == ";" else ""  # there a comma or a point may stand before decimals
+    hint = "?" if delimiter == ";" else ""  # the decimal mark may be a comma or a point
     yield from tables_of(delimited_records(text, delimiter, origin), origin, header=header, hint=hint)
 
 
 def bar_table(text: str, origin: Origin) -> Iterator[Found | LeftOut]:
-    """Yield the table of `a | b` lines, perhaps below a line with the caption."""
+    """Yield the table of `a | b` lines, possibly below a line with the caption."""
     lines = {number: line for number, line in enumerate(lines_of(text), 1) if line.strip()}
     numbers, caption = list(lines), ""
     if len(numbers) > 1 and "|" not in lines[numbers[0]] and "|" in lines[numbers[1]]:
         caption = clean_cell(lines[numbers.pop(0)])
     rows = split_rows([lines[number] for number in numbers])
-    if len(rows) < len(numbers):  # the rule is no row
+    if len(rows) < len(numbers):  # the rule is not a row
         del numbers[1]
     records = [(number, list(map(clean_cell, row))) for number, row in zip(numbers, rows, strict=True)]
     yield table_of(records, origin, None, caption)
 
 
 def markdown_tables(text: str, origin: Origin) -> Iterator[Found | LeftOut]:
-    """Yield every table of a Markdown text outside its code, with the heading above it."""
+    """Yield each table of a Markdown text outside code, with the heading above it."""
     from markdown_it import MarkdownIt
 
     if len(text) > _MAX_MARKDOWN_CHARS:
@@ -151,7 +151,7 @@ def markdown_tables(text: str, origin: Origin) -> Iterator[Found | LeftOut]:
 
 
 def _plain(token: Any) -> str:
-    """Return the text of a line of Markdown without its marks."""
+    """Return the text of a Markdown line without markup."""
     breaks = ("softbreak", "hardbreak", "html_inline")
     return clean_cell("".join(" " if each.type in breaks else each.content for each in token.children))
 
@@ -159,16 +159,16 @@ def _plain(token: Any) -> str:
 def delimited_records(text: str, delimiter: str, origin: Origin, *, strict: bool = False) -> Iterator[Record]:
     """Yield each record's first line and its cells, trimmed; quoted cells may hold delimiters and breaks.
 
-    Lines may end in any of the three ways, blank lines come as records without cells. Raises `InputError`
-    for a quote that is never closed, cells above `csv`'s limit and, if `strict`, text after a closing quote.
+    Lines may end in any common way, blank lines are records without cells. Raises `InputError`
+    for a quote that is never closed, cells over `csv`'s limit and, if `strict`, text after a closing quote.
     """
     text = text.replace("\r\n", "\n").replace("\r", "\n").removesuffix("\n")
-    whole = f"{text}\n{_END}"  # the last line ends up in a cell if a quote is still open
+    whole = f"{text}\n{_END}"  # if a quote is still open, this line is part of a cell
     lines = io.StringIO(whole)
     tabs_are_data = "\t" in text and (delimiter != "\t" or '"' in text)
-    # Nearly all files are plain, and there one C call per cell halves the time for large ones.
+    # Nearly all files are plain; one C call per cell then halves the time for large ones.
     tidy = clean_cell if tabs_are_data or _UNUSUAL.search(text) else str.strip
-    # Cells repeat, and sharing them saves a third of a large table's memory; all of them would be too many.
+    # Sharing repeated cells saves a third of a large table's memory, but not all can be kept.
     shared: dict[str, str] = {}
     reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True, strict=strict)
     start = 1
@@ -190,9 +190,9 @@ def delimited_records(text: str, delimiter: str, origin: Origin, *, strict: bool
 
 
 def delimiter_of(text: str) -> str:
-    """Return which of tab, bar, semicolon and comma splits the first lines most evenly; else the comma.
+    """Return which of tab, bar, semicolon and comma splits the first lines most evenly; by default the comma.
 
-    The first lines may be titles, which no delimiter splits.
+    The first lines may be titles without any delimiter.
     """
     lines = _sample_lines(text)
     starts = range(min(_MAX_TITLES, max(len(lines) - 2, 0)) + 1)
@@ -202,7 +202,7 @@ def delimiter_of(text: str) -> str:
 
 def _best_delimiter(lines: list[str]) -> tuple[str, float]:
     """Return the delimiter and the share of records as wide as the first; ties go to the rarer character."""
-    best, best_share = ",", 0.5  # what splits the header but few of the rows is part of a cell
+    best, best_share = ",", 0.5  # a delimiter that splits the header but few rows is part of a cell
     for delimiter in "\t|;,":
         widths = list(map(len, csv.reader(lines, delimiter=delimiter, skipinitialspace=True)))
         share = widths.count(widths[0]) / len(widths) if widths and widths[0] > 1 else 0
@@ -212,7 +212,7 @@ def _best_delimiter(lines: list[str]) -> tuple[str, float]:
 
 
 def _sample_lines(text: str) -> list[str]:
-    """Return up to 50 filled lines from the start, without a last line that the sample cuts off."""
+    """Return up to 50 non-empty lines from the start, without a last line that the sample cuts off."""
     lines = lines_of(text[:_SAMPLE_CHARS])
     if len(text) > _SAMPLE_CHARS and len(lines) > 1:
         lines.pop()
@@ -228,9 +228,9 @@ def tables_of(
     told: Sequence[str] = (),
     **how: Any,
 ) -> Iterator[Found | LeftOut]:
-    """Yield the tables of the records of a file or sheet, cut by `sections`; see `table_of`.
+    """Yield the tables in the records of a file or sheet, split by `sections`; see `table_of`.
 
-    `header` says which rows of the file hold the names of the columns, as `Reading` has it.
+    `header` gives the rows of the file with the column names, as in `Reading`.
     """
     lines = _header_lines(header)
     how["heads"] = None if lines is None else len(lines)
@@ -246,9 +246,9 @@ def tables_of(
 
 
 def _header_lines(text: str) -> range | None:
-    """Return which rows of a file a text such as "4" or "1-2" names; none of "0", None of "".
+    """Return the rows of a file that a text such as "4" or "1-2" names; none for "0", None for "".
 
-    Raises `InputError` for another text.
+    Raises `InputError` for other texts.
     """
     if not text:
         return None
@@ -261,7 +261,7 @@ def _header_lines(text: str) -> range | None:
 
 
 def _below(records: Sequence[Record], lines: range, origin: Origin) -> RawTable:
-    """Return the table below the header in these lines; what stands above is its title."""
+    """Return the table below the header in these lines; the text above it is the title."""
     first = lines.start if lines else 0
     if sum(number in lines for number, _ in records) < len(lines):
         raise origin.error("is no row of this file", at=lines.stop - 1)
@@ -271,7 +271,7 @@ def _below(records: Sequence[Record], lines: range, origin: Origin) -> RawTable:
 
 @dataclass
 class RawTable:
-    """One table's records, the header first, with the lines above and below that belong to it."""
+    """The records of a table, the header first, with the lines above and below that belong to it."""
 
     titles: list[str]
     records: list[Record]
@@ -279,14 +279,14 @@ class RawTable:
 
 
 def sections(records: Iterable[Record]) -> list[RawTable]:
-    """Cut records, of which blank ones are kept, into tables.
+    """Split records, including blank ones, into tables.
 
     - Lines with one filled cell above wider lines are titles, and so are up to ten lines of a name and a
       value before a blank line and a table of three columns or more.
-    - Such a line after a blank line, with a header below it, begins another table.
-    - The last lines are notes if they are set apart, are shorter than any row or begin like one ("Source:").
+    - A title line after a blank line, with a header below it, begins another table.
+    - The last lines are notes if they are set apart, shorter than any row, or begin like one ("Source:").
 
-    Where no line has two filled cells, all of it is one table of one column.
+    If no line has two filled cells, all lines are one table of one column.
     """
     blocks = [list(group) for filled, group in groupby(records, lambda record: any(record[1])) if filled]
     if not any(_filled(cells) > 1 for block in blocks for _, cells in block):
@@ -296,12 +296,12 @@ def sections(records: Iterable[Record]) -> list[RawTable]:
     titles: list[str] = []
     for block, following in zip(blocks, [*blocks[1:], []], strict=True):
         above = _titles_in(block)
-        # Lines of a name and a value above a wider table, such as the date of an export.
+        # Name-and-value lines above a wider table, such as the date of an export.
         is_narrow = len(block) <= _MAX_TITLES and all(_filled(cells) <= 2 for _, cells in block)
         head = following[_titles_in(following) % len(following)][1] if following else []
         if not found and is_narrow and _filled(head) >= 3:
             titles += _lines(block)
-        elif above == len(block):  # lines alone: notes to the table above, or titles of the one below
+        elif above == len(block):  # only such lines: notes to the table above, or titles of the one below
             if found and not following:
                 found[-1].notes += titles
                 titles = []
@@ -321,7 +321,7 @@ def sections(records: Iterable[Record]) -> list[RawTable]:
 
 
 def _titles_in(block: Sequence[Record]) -> int:
-    """Count the lines at the start with one filled cell; none where they may be the name of a column."""
+    """Count the lines at the start with one filled cell; 0 if they may name a column."""
     above = len(list(takewhile(lambda record: _filled(record[1]) == 1, block)))
     if 0 < above < len(block) and len(block[above][1]) == 2:
         names_a_column = above == 1 and len(block[0][1]) == 1 and len(_lines(block[:1])[0].split()) == 1

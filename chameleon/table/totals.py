@@ -1,4 +1,4 @@
-"""Set rows apart that are no data: totals and subtotals, the header again, headings, footers."""
+"""Set rows apart that are not data: totals and subtotals, repeated headers, headings, footers."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ _FOOTER = re.compile(
     re.IGNORECASE,
 )
 _LONGEST_LABEL, _LEAST_FOOTER = 60, 4  # characters; words
-_FEW = 20  # rows: so many may be totals all, or footers
-_LARGEST, _LEAST_DIGITS = 5_000, 4  # rows, and digits of sums, where no label tells
-_MOST_NESTED, _MOST_LOOKED = 8, 100_000  # totals within each other; figures looked at one by one
+_FEW = 20  # rows: up to this many may all be totals, or footers
+_LARGEST, _LEAST_DIGITS = 5_000, 4  # rows, and digits of sums, for totals without a label
+_MOST_NESTED, _MOST_LOOKED = 8, 100_000  # nested totals; figures examined individually
 _ASKED = frozenset(
     ("total", "totals", "sum", "average", "mean", "min", "minimum", "max", "maximum", "count", "all")
 )
@@ -61,7 +61,7 @@ _FROM_ALL: Mapping[str, Sequence[Callable[[Any], Any]]] = {
 
 
 class _Label(NamedTuple):
-    """What a label says that its row is, and its other words: "sum" and "north" of "North Total"."""
+    """The meaning of a row's label, and its other words: "sum" and "north" of "North Total"."""
 
     of: str
     rest: frozenset[str]
@@ -69,7 +69,7 @@ class _Label(NamedTuple):
 
 
 def _label_of(text: str) -> _Label | None:
-    """Return what a text says of its row; None where it cannot be the label of a total."""
+    """Return the meaning of a text as a row's label, or None if it cannot be the label of a total."""
     if len(text) > _LONGEST_LABEL:
         return None
     words = _WORD.findall(_CJK.sub(r" \g<0> ", _BRACKETS.sub(" ", shown(text).lower())))
@@ -80,11 +80,11 @@ def _label_of(text: str) -> _Label | None:
 
 
 def set_apart(table: Table) -> Table:
-    """Return the table without the rows that are no data; they are kept in its `apart`, each with the reason.
+    """Return the table without the rows that are not data; its `apart` keeps them, each with the reason.
 
-    A row is a total by its label, in nine languages, if its figures bear that out or nothing else stands in
-    it or below it; without one if its figures are the sum, mean, minimum, maximum or count of the rows that
-    it closes. A table that was looked at before is returned as it is.
+    A row is a total by its label, in nine languages, if its figures confirm it or nothing else is in it or
+    below it; without a label, if its figures are the sum, mean, minimum, maximum or count of the rows that
+    it closes. A table that was already examined is returned unchanged.
     """
     if table.apart is not None:
         return table
@@ -93,10 +93,10 @@ def set_apart(table: Table) -> Table:
 
 
 def with_named(table: Table, question: str) -> Table:
-    """Return the table with the totals back, as data, that a question names.
+    """Return the table with the totals that a question names restored as data.
 
-    That is by all words of their label ("Total assets"), of which the rest is no name of a row; by the label
-    itself ("Grand total", "Summe") unless it is a word such as "total"; or by it in quotes, or after "row".
+    It names a total by all words of its label ("Total assets"), if the rest of it is not the name of a row;
+    by the whole label ("Grand total", "Summe") unless a word such as "total"; or in quotes, or after "row".
     """
     words, places, low = _words(question), set[int](), question.lower()
     spaced = f" {' '.join(_WORD.findall(low))} "
@@ -115,18 +115,18 @@ def with_named(table: Table, question: str) -> Table:
 
 
 class _Rows:
-    """The rows of a table as they are looked at from the top: which are data, and which close others."""
+    """The rows of a table, examined from the top: which are data, and which are totals of others."""
 
     def __init__(self, table: Table) -> None:
         self.table, self.rows = table, table.rows
-        self.data: list[int] = []  # places of the rows that a total may close
-        self.bounds = [0]  # in `data`: where rows begin that a total closes
+        self.data: list[int] = []  # places of the rows that a total may include
+        self.bounds = [0]  # in `data`: where the rows of a total begin
         self.sums: dict[int, list[tuple[Fraction, int]]] = {}
-        """By column the sums and counts of the figures in the first rows of `data`: of none, one, two, …"""
+        """By column, sums and counts of the figures in the first rows of `data`: zero rows, one, two, …"""
         self.looked = 0
 
     def found(self) -> dict[int, str]:
-        """Return the places of the rows that are no data, with what each of them is."""
+        """Return the places of the rows that are not data, with the reason for each."""
         found = dict(self.others)
         last = max((place for place in range(len(self.rows)) if place not in found), default=0)
         unlabeled = {last} if last < _LARGEST else set[int]()
@@ -145,14 +145,14 @@ class _Rows:
                 continue
             label, names = self.labels.get(place), {self.rows[place][column] for column in self.texts}
             is_title = len(self.texts) > 1 == len(names) and names != {""}  # one text across all names
-            if is_title or (label is not None and not label.rest):  # as "Std" beside "Mean"
+            if is_title or (label is not None and not label.rest):  # as "Std" next to "Mean"
                 found[place] = "stands beside a total"
         named = {place for place, why in found.items() if why == _BY_LABEL}
         return {n: found[n] for n in sorted(found) if n not in named or 2 * len(named) < len(self.rows)}
 
     @cached_property
     def others(self) -> dict[int, str]:
-        """The rows that are neither data nor totals, by their place."""
+        """The rows that are neither data nor totals, by position."""
         found = dict(self._footers())
         last = len(self.rows) - 1 - len(found)
         headings = [place for place in range(last) if self._only_text(place) is not None]
@@ -165,7 +165,7 @@ class _Rows:
 
     @cached_property
     def labels(self) -> dict[int, _Label]:
-        """The rows with a cell that may be the label of a total."""
+        """The rows with a cell that may label a total."""
         found: dict[int, _Label] = {}
         for column in self.table.columns:
             texts = dict.fromkeys(column.cells)
@@ -176,22 +176,22 @@ class _Rows:
                 if place not in found or found[place].rest:
                     found[place] = of[column.cells[place]]
         of_all = [place for place, label in found.items() if label.of != "sum" and not label.rest]
-        is_of_statistics = 0 in of_all  # as `describe()` of pandas gives
+        is_of_statistics = 0 in of_all  # as in the output of pandas `describe()`
         return {n: label for n, label in found.items() if not is_of_statistics or n not in of_all}
 
     @cached_property
     def texts(self) -> list[int]:
-        """The columns that are not of figures."""
+        """The columns without figures."""
         return [column for column, kind in self._kinds.items() if kind is None]
 
     @cached_property
     def unnamed(self) -> int:
-        """Count the rows without any text."""
+        """The number of rows without any text."""
         return sum(not any(row[column] for column in self.texts) for row in self.rows)
 
     @cached_property
     def figures(self) -> dict[int, Sequence[Fraction | None]]:
-        """The values by column, of the columns whose figures add up; None for what is no figure."""
+        """The values by column, for columns that can be added up; None for a cell that is not a figure."""
         return {column: values for column, values in self._kinds.items() if values is not None}
 
     @cached_property
@@ -211,7 +211,7 @@ class _Rows:
         return found
 
     def _footers(self) -> Iterator[tuple[int, str]]:
-        """Yield the last rows of one text, such as "Source: …", or of a sentence."""
+        """Yield the last rows with a single text, such as "Source: …", or a sentence."""
         for place in range(len(self.rows) - 1, max(0, len(self.rows) - _FEW), -1):
             if (text := self._only_text(place)) is None:
                 return
@@ -221,14 +221,14 @@ class _Rows:
             yield place, FOOTER
 
     def _only_text(self, place: int) -> str | None:
-        """Return the one text that a row has, in one of its cells or in all of them."""
+        """Return the only text of a row, in one of its cells or in all of them."""
         filled, width = [cell for cell in self.rows[place] if cell], len(self.table.header)
         is_one = len({*filled}) == 1 < width and len(filled) in (1, max(width, 3))
         is_one = is_one and (len(filled) == 1 or len(filled[0].split()) >= _LEAST_FOOTER)
         return filled[0] if is_one and is_no_value(filled[0]) else None
 
     def _total(self, place: int, last: int) -> str:
-        """Say what a row is the total of, or that its label says so; "" for data."""
+        """Say which rows a row is the total of, or that its label says so; "" for data."""
         row, label = self.rows[place], self.labels.get(place)
         if label is None:
             is_named = any(row[column] for column in self.texts)
@@ -242,7 +242,7 @@ class _Rows:
         others = [column for column in self.texts if _label_of(row[column]) is None]
         beside = [column for column in others if not (is_blank(row[column]) or row[column] == above[column])]
         is_alone, of = not beside, self
-        if place == 0:  # it may close all rows below
+        if place == 0:  # it may be the total of all rows below
             of = copy(self)
             of.data, of.sums = [n for n in range(1, last + 1) if n not in self.labels], {}
         is_tail = place == 0 or all(each in self.labels for each in range(place + 1, last + 1)[:_FEW])
@@ -252,19 +252,19 @@ class _Rows:
         is_edge = is_tail and (place == 0 or last - place < _FEW)
         if (is_edge and of._is_less(place)) or len(beside) > 1:
             return ""
-        is_whole = len(others) < len(self.texts) - 1  # such a label in more than one cell
+        is_whole = len(others) < len(self.texts) - 1  # the label is in more than one cell
         is_bare = is_alone and (bool(others) or is_whole)
         is_plain = label.is_subtotal or (is_edge and not label.rest) or is_bare
         return _BY_LABEL if label.of == "sum" and is_plain else ""
 
     def _is_less(self, place: int) -> bool:
-        """Tell whether all figures of a row are less than another of their column: no sum is."""
+        """Return whether each figure of a row is less than another in its column, unlike a sum."""
         pairs = [(values[place], [values[n] or 0 for n in self.data]) for values in self.figures.values()]
         told = [(value, others) for value, others in pairs if value is not None and others]
         return bool(told) and all(min(others) >= 0 and value < max(others) for value, others in told)
 
     def _closes(self, place: int, operations: Sequence[str], least: int) -> str:
-        """Say of which rows the figures of a row are the sum, say; "" where they are of none."""
+        """Say which rows the figures of a row are the sum (or mean, …) of; "" for none."""
         for column, values in self.figures.items():
             sums = self.sums.setdefault(column, [(Fraction(0), 0)])
             for new in self.data[len(sums) - 1 :]:
@@ -285,7 +285,7 @@ class _Rows:
         return ""
 
     def _is(self, of: str, column: int, value: Fraction, start: int) -> bool:
-        """Tell whether a figure is the sum, say, of its column from a row on, as exactly as it is written."""
+        """Return whether a figure is the sum (or mean, …) of its column from a row on, at its precision."""
         (before, fewer), (total, count) = self.sums[column][start], self.sums[column][-1]
         total, count = total - before, count - fewer
         places = len(str(float(value)).rstrip("0").partition(".")[2])

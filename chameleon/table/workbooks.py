@@ -20,7 +20,7 @@ from chameleon.table.text_files import tables_of
 from chameleon.text import counted
 
 MAX_UNPACKED_BYTES = 1 << 28
-"""What a workbook may unpack to; ordinary ones grow 5 to 15 times, and 64 MB are the most that is read."""
+"""The limit on a workbook's unpacked size; most grow 5 to 15 times, and at most 64 MB are read."""
 
 _RELATION = re.compile(rb'<Relationship\b(?=[^>]*\bId="([^"]+)")(?=[^>]*\bTarget="/?(?:xl/)?([^"]+)")')
 _SHEET = re.compile(rb'<(?:\w+:)?sheet\b[^>]*\w:id="([^"]+)"')
@@ -46,11 +46,11 @@ _Format = Callable[[float], str]
 def workbook_tables(
     data: bytes, origin: Origin, wanted: Callable[[str], bool], *, is_named: bool = False, header: str = ""
 ) -> Iterator[Finding]:
-    """Yield the tables of the sheets that are wanted, and the names of the others.
+    """Yield the tables of the requested sheets, and the names of the others.
 
-    Hidden sheets are read only if a sheet `is_named`. Cells are the values that the program last saved; in an
-    .xlsx file with a percent sign and leading zeros where their format shows them. Merged cells are filled.
-    Raises `InputError` for a file that is no workbook, or a damaged one.
+    Hidden sheets are read only if a sheet `is_named`. Cells have the values the program last saved; .xlsx
+    files also keep percent signs and leading zeros that their formats show. Merged cells are filled.
+    Raises `InputError` if the file is damaged or not a workbook.
     """
     from python_calamine import CalamineError, CalamineWorkbook, SheetTypeEnum, SheetVisibleEnum
 
@@ -90,9 +90,9 @@ def workbook_tables(
 
 
 def _fill_merged(rows: list[list[str]], sheet: Any) -> list[str]:
-    """Write the text of merged cells into each of them, and say so.
+    """Copy the text of merged cells to each of them, and return notes that say so.
 
-    A text alone in its row is a title and stays where it is; and so does a figure, which would count more
+    The only text in a row is a title and is not copied. Neither is a figure, which would count more
     than once, unless it is a year, or names the rows in the first column.
     """
     (top, left), filled, kept = sheet.start, list[str](), list[str]()
@@ -116,7 +116,7 @@ def _fill_merged(rows: list[list[str]], sheet: Any) -> list[str]:
 
 
 class _Source:
-    """The parts of an .xlsx file that tell what its cells do not: hidden rows, formats, formulas."""
+    """The parts of an .xlsx file with details missing from its cells: hidden rows, formats, formulas."""
 
     def __init__(self, data: bytes, origin: Origin) -> None:
         self.archive = zipfile.ZipFile(io.BytesIO(data))
@@ -134,14 +134,14 @@ class _Source:
         return self.archive.read(name) if name in self.archive.namelist() else b""
 
     def sheet(self, index: int, where: Origin) -> bytes:
-        """Return the XML of a sheet. Raises `InputError` for a huge one, and for formulas without values."""
+        """Return the XML of a sheet. Raises `InputError` if it is huge or has formulas without values."""
         source = self.archive.read(self.parts[index]) if index < len(self.parts) else b""
         rows = max(map(int, _ROW.findall(source)), default=0)
         if rows * max(map(_number_of, set(_COLUMN.findall(source))), default=0) > MAX_CELLS:
             raise too_many_cells(where)
         unsaved = _UNSAVED.search(source) if b"<f" in source else None
         if unsaved is None and self.is_uncomputed:
-            unsaved = _ZERO.search(source)  # XlsxWriter and its like write 0 for what a program is to compute
+            unsaved = _ZERO.search(source)  # XlsxWriter and others write 0 until a program computes it
         if unsaved:
             hint = "Open the workbook in a spreadsheet program and save it."
             raise where.error(f"cell {unsaved[1].decode()} holds a formula without a saved value", hint=hint)
@@ -149,7 +149,7 @@ class _Source:
 
 
 def _hidden(source: bytes) -> list[str]:
-    """Say which rows and columns of a sheet are hidden."""
+    """Report which rows and columns of a sheet are hidden."""
     columns = sum(int(end) - int(begin) + 1 for begin, end in _HIDDEN_COLUMNS.findall(source))
     found = ((len(_HIDDEN_ROW.findall(source)), "row"), (min(columns, MAX_COLUMNS), "column"))
     hidden = [counted(count, what) for count, what in found if count]
@@ -157,7 +157,7 @@ def _hidden(source: bytes) -> list[str]:
 
 
 def _texts(sheet: Any, source: bytes, formats: Mapping[bytes, _Format]) -> list[list[str]]:
-    """Return the cells of a sheet as texts, with what their formats show."""
+    """Return the cells of a sheet as texts, formatted by their number formats."""
     values, (top, left) = sheet.to_python(), sheet.start
     rows = [list(map(cell_text, row)) for row in values]
     for letters, number, style in _STYLED.findall(source) if formats else ():
@@ -170,7 +170,7 @@ def _texts(sheet: Any, source: bytes, formats: Mapping[bytes, _Format]) -> list[
 
 
 def _formats(styles: bytes) -> dict[bytes, _Format]:
-    """Return how cells of a style are written, of the styles that show percentages or leading zeros."""
+    """Return the formatter of each style that shows percentages or leading zeros."""
     codes = dict(_FORMAT.findall(styles)) | {b"9": b"0%", b"10": b"0.00%"}
     cells = _CELL_STYLES.search(styles)
     found: dict[bytes, _Format] = {}
@@ -184,7 +184,7 @@ def _formats(styles: bytes) -> dict[bytes, _Format]:
 
 
 def _percent(value: float) -> str:
-    """Write 0.125 as "12.5%", with all the digits that a spreadsheet keeps."""
+    """Write 0.125 as "12.5%", with all digits that a spreadsheet stores."""
     figure = (Decimal(f"{value:.15g}") * 100).normalize()
     return f"{figure:f}%"
 
@@ -200,5 +200,5 @@ def _with_zeros(code: str, value: float) -> str:
 
 
 def _number_of(letters: bytes) -> int:
-    """Return the number of a column, from 1: 28 of "AB"."""
+    """Return the number of a column, from 1: 28 for "AB"."""
     return sum((letter - 64) * 26**power for power, letter in enumerate(reversed(letters)))
