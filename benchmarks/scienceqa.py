@@ -21,7 +21,7 @@ class Scienceqa(Benchmark):
     """Science questions with options, from text and pictures (Lu et al., 2022).
 
     Rows come from the original release (`problems.json`, keyed by pid). TXT are questions with a hint, IMG
-    those with a picture (some have both), NO those with neither.
+    with a picture (some have both), NO with neither.
     """
 
     name = "scienceqa"

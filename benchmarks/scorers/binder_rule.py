@@ -40,7 +40,7 @@ class BinderRule(ValueScorer):
         return list(value) if isinstance(value, list | tuple) else [value]
 
     def right(self, prediction: Any, problem: Problem) -> bool:
-        """Return whether the recognised answers are those of the problem.
+        """Return whether the recognised answers match the problem's.
 
         A single answer is also right if it is 1 or 0 for "yes" or "no", or for the word before or after "or"
         in the question, and if the words of a number with a unit, or the parts of a date, are among those of

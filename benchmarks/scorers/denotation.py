@@ -110,7 +110,7 @@ def same_denotation(targets: Sequence[DenotedAnswer], predicted: Sequence[Denote
 def normal_form(text: str) -> str:
     """Drop accents, citations, details in brackets, outer quotes, one final stop, and case.
 
-    Oddities of the metric: digits in brackets are a citation even if there is nothing else, a stop after a
+    Oddities of the metric: digits in brackets are a citation even with nothing else, a stop after a
     bracket keeps both, and a standalone acute accent becomes a space.
     """
     text = "".join(
@@ -183,7 +183,7 @@ class TableCotRule(Scorer):
         return stated[1].strip('"') if stated else line
 
     def right(self, prediction: Any, problem: Problem) -> bool:
-        """Return whether the spans are those of the gold answers; a list is joined with commas.
+        """Return whether the spans match the gold answers; a list is joined with commas.
 
         Oddities of the metric: punctuation is removed before numbers are read, so "3.5" is "35" and "-5" is
         "5"; a single gold answer with ", " in it is split, too.

@@ -23,7 +23,7 @@ class CellRule(Scorer):
         return found.get("coordinates", answer)
 
     def right(self, prediction: Any, problem: Problem) -> bool:
-        """Return whether the cells are those of the problem.
+        """Return whether the cells match the problem's.
 
         Cells are pairs of numbers, texts such as "(0, 1)", or a text with a list of these, as in the release;
         an answer in words is looked up by `cells_of`, and wrong if not found. Raises `InputError` if the

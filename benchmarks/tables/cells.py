@@ -19,10 +19,10 @@ _Placed = Sequence[tuple[str, Cell]]
 def cells_of(answer: Any, table: Table) -> list[Cell] | None:
     """Return the cells of an answer, one for each of its items, or None if an item is not in a cell.
 
-    Items are those of a list; a text is searched as it is, then split at bars, lines and commas. An item
-    matches a cell with the same text, ignoring case and white space. Of several matching cells, those in the
-    first column with all items are used, from the first rows; if no column has them all, the first cells row
-    by row. A repeated item needs two cells. An empty text matches no cell.
+    A list is taken item by item; a text is searched as it is, then split at bars, lines and commas. An item
+    matches a cell with the same text, ignoring case and white space. If one column has all items, its first
+    matching cells are used, else the first ones of the table, row by row. A repeated item needs two cells. An
+    empty text matches no cell.
     """
     placed, width = _placed(table), len(table.header)
     pools = [*(placed[column::width] for column in range(width)), placed]

@@ -71,7 +71,7 @@ class Described(ABC):
 
 
 class Scorer(Described):
-    """An official rule: from what a system gave to right or wrong.
+    """An official rule that turns the output of a system into right or wrong.
 
     Each method raises `InputError` for a problem that lacks what the rule needs. A new scorer is made for
     every scoring, so it may hold state (a seeded generator); it is called from one thread at a time.
@@ -131,14 +131,14 @@ class ValueScorer(Scorer):
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """Right or wrong, or, where `correct` is None, grades by name."""
+    """Right or wrong, or, if `correct` is None, grades by name."""
 
     correct: bool | None
     grades: Mapping[str, float] = field(default_factory=dict)
 
 
 class GradedScorer(Scorer):
-    """An official rule that grades predictions, where they are not just right or wrong.
+    """An official rule that grades predictions instead of judging them right or wrong.
 
     A problem's grades are numbers that are summed over problems; `overall` turns the sums into the reported
     figures: means, and figures that are only defined for a whole corpus. `figures` names these, the main one
@@ -222,7 +222,7 @@ class Benchmark(Described):
         return ""
 
     def required_id(self, row: Row) -> str:
-        """Return the id of the problem in a row. Raises `InputError` if it has none."""
+        """Return the id of the problem in a row. Raises `InputError` without one."""
         if not (id := self.id_of(row)):
             raise InputError(f'a problem of {self.name} needs its id as "{self.id_key}"')
         return id

@@ -59,7 +59,7 @@ class Evaluation:
 
     - `executor` runs them, in `workers` threads; it gets what its inventory takes of a problem's input.
       Requests for approval are refused if nobody can be asked.
-    - `scorer` decides what is right: a given answer, never a declined or failed one.
+    - `scorer` judges answers; a declined or failed run is never right.
     - `benchmark` returns further columns that a run counts in, and findings that the scorer looks at.
     - `run_dir` keeps results and events; problems that it already has are not run again.
     - `spending` counts the calls; the evaluation stops when its limit is reached.
@@ -108,7 +108,7 @@ class Evaluation:
         finished results are kept.
         """
         waiting = in_turn(problems)
-        # No `join`: CPython 3.11 and 3.12 take a thread whose join was interrupted by Ctrl-C for ended.
+        # No `join`: CPython 3.11 and 3.12 regard a thread as ended after Ctrl-C interrupts its join.
         all_ended: list[threading.Event] = []
         try:
             for _ in range(self.workers):  # Ctrl-C may come while they start

@@ -69,7 +69,7 @@ def exhibits_of(
     chains_of: Run | None = None,
     labels: Mapping[str, Mapping[str, int]] | None = None,
 ) -> Iterator[Exhibit]:
-    """Yield `published` figures by their source in print, with those of runs, then figures only runs have.
+    """Yield `published` figures by their source in print, adding the runs' own, then figures only runs have.
 
     The chains of the run `chains_of` are used for all; `labels` are counts of answers by run name. Raises
     `InputError` for a run that shares no problem with `chains_of`.
@@ -119,7 +119,7 @@ def _numbers(kind: str, run: Run, chains_of: Run | None) -> Numbers:
 
 
 def _by_chain(run: Run, chains_of: Run | None) -> Mapping[str, Count]:
-    """Count a run's problems by the length of its chains, or of those of another run."""
+    """Count a run's problems by the length of its chains, or of another run's."""
     if chains_of is None:
         return {name: each for name, each in run.tally.columns.items() if name.startswith(CHAIN) and each.n}
     own = ((each.id, name) for each in chains_of.results for name in each.columns if name.startswith(CHAIN))

@@ -39,7 +39,7 @@ def results(*folders: str | os.PathLike[str]) -> Any:
 
 
 def _matching(folders: Sequence[str | os.PathLike[str]]) -> Iterator[Path]:
-    """Yield the folders, and the matches of patterns, in order. Raises `InputError` if there are none."""
+    """Yield the folders, and the matches of patterns, in order. Raises `InputError` if nothing matches."""
     if not folders:
         raise InputError("no folder is named", hint="Name the folder of a kept evaluation.")
     for each in folders:

@@ -101,7 +101,7 @@ class Arm:
         return cls(name, variant.about, inventory, tuple(_changes(own.data)), *known)
 
     def printed(self, benchmark: Benchmark) -> dict[str, Any]:
-        """Return the published figure of this arm, in percent or points; empty if it has none."""
+        """Return the published figure of this arm, in percent or points; empty without one."""
         if isinstance(self.published, str):
             row = next((each for each in benchmark.published if each.system == self.published), None)
             return {} if row is None else {"published": next(iter(row.percent.values()), None)}

@@ -28,7 +28,7 @@ _MAX_MEMBER_BYTES = 1 << 30  # a larger member is damaged, or a bomb
 
 @dataclass
 class RunLines:
-    """The lines of one run, its events that still count, and the cost of those that no longer do."""
+    """The lines of one run, its events that still count, and the cost of the others."""
 
     lines: list[bytes] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)

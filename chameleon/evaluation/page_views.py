@@ -286,7 +286,7 @@ def _extent(table: Table) -> tuple[int, int, int]:
 
 
 def _rows_with(table: Table, marks: Mapping[int, Any], height: int) -> list[int]:
-    """Return the rows to show: those that the answer is based on, and the first of the others."""
+    """Return the rows to show: the ones that the answer is based on, and the first others."""
     marked = [row for row in sorted(marks) if 0 <= row < len(table.rows)][:height]
     others = islice((row for row in range(len(table.rows)) if row not in marks), height - len(marked))
     return sorted([*marked, *others])

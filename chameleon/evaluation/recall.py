@@ -112,7 +112,7 @@ def check_gold(ids: Iterable[str], queries: Sequence[Query]) -> None:
 def measure(index: Index, retriever: Retriever, queries: Sequence[Query]) -> Recall:
     """Search for each query, and find the rank of its table."""
     texts = [query.text for query in queries]
-    retriever.search(texts[0], max(DEPTHS))  # exclude what is loaded on first use
+    retriever.search(texts[0], max(DEPTHS))  # exclude loading on first use
     begun = time.perf_counter()
     found = retriever.search_many(texts, max(DEPTHS))
     seconds = time.perf_counter() - begun

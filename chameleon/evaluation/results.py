@@ -212,12 +212,12 @@ class Tally:
 
     @property
     def columns(self) -> Mapping[str, Count]:
-        """The counts by column: the benchmark's in its order, then those of runs by name."""
+        """The counts by column: the benchmark's in its order, then the runs' by name."""
         return {**self._own, **dict(sorted(self._further.items()))}
 
     @property
     def telling(self) -> Mapping[str, Count]:
-        """The counts by column, without those of runs if every problem is in all of them."""
+        """The counts by column, without the runs' columns if every problem is in all of them."""
         tells = any(count.n != self.all.n for count in self._further.values())
         return self.columns if tells else self._own
 

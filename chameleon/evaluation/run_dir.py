@@ -230,7 +230,7 @@ class RunDir(AbstractContextManager["RunDir"]):
 
 
 def spent_in(path: Path) -> Usage:
-    """Sum the cost of all calls in a directory, including those of runs that have not ended."""
+    """Sum the cost of all calls in a directory, including runs that have not ended."""
     done, spent, start = set[str](), Usage(), 0
     for result in read_results(whole_lines(path / RESULTS), path / RESULTS, done):
         spent, start = spent + result.usage, max(start, result.member or 0)

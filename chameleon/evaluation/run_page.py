@@ -76,7 +76,7 @@ class RunView(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """The class of its colors: those of the problems of a report."""
+        """The CSS class of its colors, as for the problems of a report."""
         return {"answered": "right", "declined": "declined"}.get(self.state.status, "failed")
 
     @property

@@ -117,7 +117,7 @@ def _parameters(executor: Executor) -> dict[str, Any]:
 
 
 def _parts(inventory: Inventory) -> Iterator[Any]:
-    """Yield an inventory's planners and modules, and those of the inventories that it runs."""
+    """Yield the planners and modules of an inventory and of the inventories that it runs."""
     yield from inventory.planners.values()
     for module in inventory.modules.values():
         yield module

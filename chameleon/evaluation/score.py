@@ -139,7 +139,7 @@ def score(
 
 
 def _run(programs: Mapping[str, Any], ends: Counter[str]) -> dict[str, Any]:
-    """Return the values of programs by problem, None if one has none, and count how they ended."""
+    """Return the values of programs by problem, or None, and count how they ended."""
     sandbox = shared_sandbox()
 
     def run(program: Any) -> ExecResult | None:

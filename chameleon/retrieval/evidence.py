@@ -37,13 +37,13 @@ WEIGHTS: Mapping[str, float] = {
 first              BM25's score
 said               the weights of the question's terms that are anywhere in the document
 share              the same, as a share of all of them
-whole caption      those in the caption, times the share of the caption's terms in the question
-rows               those in the rows and the text; negative: terms in names and caption say more
-one row            those in the one row that has most of them
-whole cells        those in cells whose terms are all in the question
+whole caption      the weights of terms in the caption, times the share of the caption's terms in the question
+rows               the same in the rows and the text; negative: terms in names and caption say more
+one row            the same in the row that has most of them
+whole cells        the same in cells whose terms are all in the question
 whole names        the share of the column names whose terms are all in the question
 neighbours         of terms that are adjacent in the question and in a cell, the smaller weights
-under their names  those in whole cells of one row whose column name is nearby in the question
+under their names  the same in whole cells of one row with the column's name nearby in the question
 length             the logarithm of the number of rows: in many rows anything is found
 
 Fitted on half of the questions over tables of TabFact, WikiTQ and FeTaQA, by a softmax over the first forty

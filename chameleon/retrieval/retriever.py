@@ -1,4 +1,4 @@
-"""`Retriever`: finds documents of an index for a query; `RankedDocuments` reorders those of others."""
+"""`Retriever`: finds documents of an index for a query; `RankedDocuments` reorders the results of others."""
 
 from __future__ import annotations
 

@@ -8,8 +8,8 @@
     {first: bm25, rerank: {cross_encoder: cross-encoder/ms-marco-MiniLM-L6-v2}}
     {first: bm25, rerank: {late: colbert-ir/colbertv2.0}}
 
-`auto`, the default, is the method of the index's build: `blend` if embeddings are
-installed, else for `lexical`.
+`auto`, the default, is the retriever that the index was built for: `blend` if embeddings were installed,
+else `lexical`.
 """
 
 from __future__ import annotations
