@@ -31,7 +31,7 @@ class Drawing(list[str]):
 
 
 def bars(exhibit: Exhibit) -> str:
-    """Draw a bar for each number, below its label; with only one label, draw a line across all for people."""
+    """Draw a bar for each number, below its label; with only one label, human results become lines."""
     labels, drawn, y = exhibit.labels[:_MAX_LABELS], Drawing(), 0
     largest = max((value for each in exhibit.systems for value in each.values.values()), default=0)
     scale = _LONGEST / max(largest, 100 if largest > 1 else 1)  # some grades are at most 1

@@ -28,7 +28,7 @@ _CONCERNS_ALL = frozenset(
     {"AuthFailed", "NoModel", "ParameterRefused", "ScriptExhausted"}
     | {"MachineError", "SandboxUnavailable", "StoreError"}
 )
-# A server is down, or a quota is used up: after this many failures in a row no more calls are made.
+# A server is down, or a quota is used up: after `_MOST_IN_A_ROW` of these no more calls are made.
 _MODEL_FAILURES = frozenset({"EmptyReply", "ModelError", "RateLimited", "Unreachable"})
 _MOST_IN_A_ROW = 20
 _GRACE_S = 10.0

@@ -31,7 +31,7 @@ Questions = str | os.PathLike[str] | Iterable[Row | Problem]
 Judge = str | Callable[[Any, Any], bool] | None
 _DATA = {".csv", ".tsv", ".xlsx", ".xls", ".ods", ".json", ".jsonl", ".gz"}
 _LONGEST = 200  # characters of a cell
-_ALL_COLUMNS = 10_000  # columns of a line: no table column is left out
+_ALL_COLUMNS = 10_000  # characters of a line: enough to show every column
 
 
 class ShownRows:

@@ -77,7 +77,7 @@ def environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        # The value of every expression before it is escaped, so none is forgotten.
+        # Applied to every expression before it is escaped, so none is forgotten.
         finalize=lambda value: (
             value if hasattr(value, "__html__") or isinstance(value, Shown) else room.shown(str(value))
         ),
@@ -261,7 +261,7 @@ def _marked_cells(
 
 
 def views(events: Iterable[Event]) -> Iterator[tuple[str, Any]]:
-    """Yield events as they are shown, each with its kind; an inner inventory is one, with its own."""
+    """Yield events as they are shown, each with its kind; the events of an inner inventory are one."""
     table, steps = None, 0
     for name, group in groupby(events, key=lambda event: event.module if isinstance(event, Nested) else None):
         if name is not None:

@@ -81,8 +81,10 @@ def read_corpus(path: Path, *, summaries: bool = False) -> Iterator[Document]:
 
 
 def read_queries(path: Path) -> list[Query]:
-    """Read the questions of a file of JSON lines: `question` (or `statement`, `query`, `claim`) and
-    `gold_table_id` (or `table_id`). Raises `InputError` naming the row that has none.
+    """Read the questions of a file of JSON lines.
+
+    Each has a `question` (or `statement`, `query`, `claim`) and a `gold_table_id` (or `table_id`). Raises
+    `InputError` naming the row that lacks one.
     """
     found = []
     for number, row in enumerate(DataFile(path, one_is_a_row=True), 1):

@@ -150,7 +150,7 @@ class Run:
 
 
 def read_run(path: str | os.PathLike[str]) -> Run:
-    """Read the folder of an evaluation, finished or not. Raises `InputError` for another, `LogError`."""
+    """Read the folder of an evaluation, finished or not. Raises `InputError` for any other, `LogError`."""
     run_dir = Path(path)
     for name in (SETTINGS, RESULTS):
         if not (run_dir / name).is_file():

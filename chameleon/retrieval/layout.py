@@ -31,7 +31,7 @@ _HEAD = 5  # width, height, names, cells, terms
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The terms of each cell, with rows that were set apart last; width and height of the table, or 0."""
+    """The terms of each cell, with rows set apart from the table at the end; its width and height, or 0."""
 
     cells: list[tuple[str, ...]]
     width: int
