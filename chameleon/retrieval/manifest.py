@@ -48,7 +48,7 @@ class Manifest:
         return replace(self, files={file.relative_to(data).as_posix(): _size_and_sum(file) for file in files})
 
     def check(self, folder: Path) -> None:
-        """Compare all files with the recorded sizes and sums. Raises `InputError` for the first that differs."""
+        """Compare all files with their recorded sizes and sums. Raises `InputError` if one differs."""
         for name, expected in self.files.items():
             file = folder / self.data / name
             try:
