@@ -1,1 +1,1 @@
-"""The benchmarks: one file each; scorers, which several share, lie in `scorers/`."""
+"""The benchmarks, one file each; the scorers, which several share, are in `scorers/`."""

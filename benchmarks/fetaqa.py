@@ -14,10 +14,9 @@ from chameleon.evaluation.benchmark import Cell, Problem, Row, Scorer
 class Fetaqa(TableBenchmark):
     """Questions over a Wikipedia table, answered in a sentence (Nan et al., 2022).
 
-    Rows are those of the original release (`fetaQA-v1_*.jsonl`, or the `.json` made of it, with their tables
-    in them), of JSON lines (`id`, `question`, `table_id`, `answer`), and of recorded runs, whose reference is
-    called `gold`. Predictions that lie in a file without ids follow the order of the `.json`, not of the
-    `.jsonl`.
+    Rows come from the original release (`fetaQA-v1_*.jsonl`, or the `.json` made of it, which include the
+    tables), JSON lines (`id`, `question`, `table_id`, `answer`), or recorded runs, whose reference is called
+    `gold`. Predictions in a file without ids follow the order of the `.json`, not of the `.jsonl`.
     """
 
     name = "fetaqa"
@@ -26,7 +25,7 @@ class Fetaqa(TableBenchmark):
     id_key = "feta_id"
 
     def rows(self, found: Iterable[Row], path: Path) -> Iterator[Row]:
-        """Yield one row a question: the release's `.json` is an object with all of them under "data"."""
+        """Yield one row per question: the release's `.json` is an object with all of them under "data"."""
         for row in found:
             whole = row.get("prediction") if set(row) == {self.id_key, "prediction"} else None
             if whole is not None and row[self.id_key] in ("version", "split", "data"):
@@ -44,12 +43,12 @@ class Fetaqa(TableBenchmark):
         return has_sentence and bool({"table_array", "highlighted_cell_ids", "order"} & row.keys())
 
     def problem(self, row: Row, tables: Mapping[str, Any]) -> Problem:
-        """Return the problem in a row. The highlighted cells are no input; row 0 of them is the header."""
+        """Return the problem in a row. Highlighted cells are not in the input; row 0 is the header."""
         gold = text_in(row, "answer", "gold")
         return self.over_table(row, tables, gold, highlighted=row.get("highlighted_cell_ids"))
 
     def gold_cells(self, problem: Problem) -> Sequence[Collection[Cell]] | None:
-        """Return the cells that the annotators highlighted, without those of the header; each is needed."""
+        """Return the cells that the annotators highlighted, except in the header; each is needed."""
         listed = problem.detail.get("highlighted")
         if not isinstance(listed, list):
             return None

@@ -20,10 +20,10 @@ _SMALL_SET = "small set"
 class Feverous(TableBenchmark):
     """Is a claim supported or refuted by tables and texts of Wikipedia (Aly et al., 2021).
 
-    Rows are those of the original release (`claim`, `label`, `evidence`; it has no tables, so they can be
-    scored and not run), and JSON lines with a table each (`claim`, `label`, `table`, `context`), of which
-    TableRAG's small set is counted apart. Predictions are rows with `predicted_label` and
-    `predicted_evidence`, as the original script takes them, or others.
+    Rows come from the original release (`claim`, `label`, `evidence`; without tables, so they can be scored
+    but not run), or JSON lines with a table each (`claim`, `label`, `table`, `context`), of which TableRAG's
+    small set is counted separately. Predictions are rows with `predicted_label` and `predicted_evidence`, as
+    for the original script, or others.
     """
 
     name = "feverous"
@@ -42,7 +42,7 @@ class Feverous(TableBenchmark):
     question_key = "claim"
 
     def rows(self, found: Iterable[Row], path: Path) -> Iterator[Row]:
-        """Skip the blank row that files of the release begin with, and join what is predicted."""
+        """Skip the blank row at the beginning of release files, and join the predictions."""
         for row in found:
             if "claim" in row and not (row["claim"] or row.get("id")):
                 continue

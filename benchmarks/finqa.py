@@ -24,12 +24,12 @@ Lines = list[list[str]]
 class Finqa(Benchmark):
     """Numeric questions over a page of a financial report, text and table (Chen et al., 2021).
 
-    Rows are those of the release (`pre_text`, `post_text`, `table`, `qa`), and JSON lines of single questions
-    (`question`, `table`, `retrieved_context`, `program`, `exe_ans`), whose texts are what some retriever
-    found. Predictions are lists of tokens under "predicted", as the original script takes them, or others.
+    Rows come from the release (`pre_text`, `post_text`, `table`, `qa`), or JSON lines of single questions
+    (`question`, `table`, `retrieved_context`, `program`, `exe_ans`), with texts found by some retriever.
+    Predictions are lists of tokens under "predicted", as for the original script, or others.
 
-    A run is given the sentences as `input.passages`, each with its place beside the table. Which of them a
-    question needs (`gold_inds`) stays in `detail`: it is gold data.
+    A run gets the sentences as `input.passages`, each with its position relative to the table. The sentences
+    that a question needs (`gold_inds`) are kept in `detail`: they are gold data.
     """
 
     name = "finqa"
@@ -48,17 +48,17 @@ class Finqa(Benchmark):
     groups: ClassVar[Mapping[str, tuple[str, ...]]] = {"facts": _FACTS, "steps": _STEPS, "answer": (_YES_NO,)}
 
     def rows(self, found: Iterable[Row], path: Path) -> Iterator[Row]:
-        """Yield the rows; predictions of the original form under the name that others have."""
+        """Yield the rows; original predictions are renamed to the usual key."""
         for row in found:
             yield {**row, "prediction": row["predicted"]} if "predicted" in row else row
 
     def problem(self, row: Row, tables: Mapping[str, Any]) -> Problem:
-        """Return the problem in a row; `gold` is the value of the gold program, None where the row has none.
+        """Return the problem in a row; `gold` is the value of the gold program, or None.
 
-        `detail` has the question, the gold `program`, the annotators' `answer`, the table's `lines` as they
-        stand, and `facts`: which sentences ("text_4", counted through both texts) and lines of the table
-        ("table_2", the header being 0) hold the answer. All but the first and the lines are None where they
-        are not known.
+        `detail` has the question, the gold `program`, the annotators' `answer`, the unchanged `lines` of the
+        table, and `facts`: the sentences ("text_4", counted through both texts) and lines of the table
+        ("table_2", the header being 0) that hold the answer. All but the question and the lines are None if
+        unknown.
         """
         id = self.required_id(row)
         asked, lines = row.get("qa", row), row.get("table")
@@ -88,14 +88,14 @@ class Finqa(Benchmark):
     def given(
         self, question: str, lines: Lines, passages: list[dict[str, str]], facts: Sequence[str] | None
     ) -> dict[str, Any]:
-        """Return what a run is given: the whole report, and no word of which facts are gold."""
+        """Return the input of a run: the whole report, without marking the gold facts."""
         return {"question": question, "table": table_of(_with_dashes(lines)), "passages": passages}
 
     def found(self, state: State) -> Mapping[str, Any]:
-        """Return the program that the run wrote to `cache.finqa_program`, which the official rules look at.
+        """Return the program that the run wrote to `cache.finqa_program`, for the official rules.
 
-        Of a run that wrote one in another language it is `value`, what that came to: its answer may be
-        rounded, or in per cent.
+        For a program in another language, return its result as `value`: the run's answer may be rounded, or
+        in percent.
         """
         program, value = state.cache.get("finqa_program"), state.cache.get("program_result")
         if isinstance(program, str):
@@ -114,7 +114,7 @@ _YEAR = re.compile(r"(?:19|20)\d\d")
 def _with_dashes(lines: Lines) -> Lines:
     """Restore the dashes of blank cells, which the release has as 2013 and 2014 (U+2013, U+2014).
 
-    A cell in a row or column of years, or one that is named as such, is a year and stays.
+    A cell in a row or column with other years, or with a date as its name, is a year and is kept.
     """
     written = [list(line) for line in lines]
     for row, line in enumerate(lines[1:], 1):

@@ -1,4 +1,4 @@
-"""FinQA with nothing but the facts that the questions need: the ceiling of what any retriever finds."""
+"""FinQA with only the facts that the questions need: an upper bound for any retriever."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from chameleon.errors import InputError
 class FinqaGold(Finqa):
     """FinQA cut to the gold facts, for the ceiling of retrieval (Chen et al., 2021).
 
-    RAG-CoT calls it "Gold". A run is given such a report like any other, and is told nothing of it; the
-    figures are no figures of FinQA, and no file is taken for it unless it is named.
+    RAG-CoT calls it "Gold". A run gets the shortened report like any other, without notice. The figures are
+    not figures of FinQA, and a file is read this way only if the benchmark is named.
     """
 
     name = "finqa_gold"
@@ -22,7 +22,7 @@ class FinqaGold(Finqa):
     def given(
         self, question: str, lines: Lines, passages: list[dict[str, str]], facts: Sequence[str] | None
     ) -> dict[str, Any]:
-        """Cut the report to the facts. Raises `InputError` where these are not known."""
+        """Cut the report to the facts. Raises `InputError` if they are unknown."""
         if facts is None:
             raise InputError('the gold facts are not known: there is no "gold_inds"')
         kept = [line for number, line in enumerate(lines) if not number or f"table_{number}" in facts]

@@ -35,10 +35,10 @@ Passage = dict[str, str]
 class Hybridqa(TableBenchmark):
     """Questions over a Wikipedia table and the pages that its cells link to (Chen et al., 2020).
 
-    Rows are those of the original release (`released_data/dev.json`, whose tables and pages are the
-    repository WikiTables-WithLinks; `dev_reference.json` has the sources), that file alone, and JSON lines
-    (`question`, `answer`, `answer_source`, `table`, `context` as TableRAG has it). Problems without a table
-    can be scored, and not run. An answer from neither the table nor a passage counts in the total alone.
+    Rows come from the original release (`released_data/dev.json`, with tables and pages in the repository
+    WikiTables-WithLinks; `dev_reference.json` has the sources), from that file only, or from JSON lines
+    (`question`, `answer`, `answer_source`, `table`, `context` as in TableRAG). Problems without a table can
+    be scored but not run. An answer from neither the table nor a passage counts only in the total.
     """
 
     name = "hybridqa"
@@ -54,7 +54,7 @@ class Hybridqa(TableBenchmark):
     )
 
     def rows(self, found: Iterable[Row], path: Path) -> Iterator[Row]:
-        """Yield one row a question; those of the release are told where their answers come from."""
+        """Yield one row per question, adding the sources of the answers in the release."""
         beside, sources = path.with_name(f"{path.name.partition('.')[0]}_reference.json"), None
         for row in found:
             if row.get(self.id_key) in (*SOURCES, "reference") and "question" not in row:
@@ -74,7 +74,7 @@ class Hybridqa(TableBenchmark):
         return TableFolder(folder / _TABLES, self.read_table, ending=".json")
 
     def problem(self, row: Row, tables: Mapping[str, Any]) -> Problem:
-        """Return the problem in a row; `gold` is the answer, and the input has passages beside the table."""
+        """Return the problem in a row; `gold` is the answer, and the input has the table and passages."""
         if isinstance(row.get("table"), Mapping):
             caption, passages = _context(row)
             row = {"caption": caption, **row, "table": {**row["table"], "passages": passages}}
@@ -82,7 +82,7 @@ class Hybridqa(TableBenchmark):
         return self.over_table(row, tables, text_in(row, "answer"), (source,) if source in SOURCES else ())
 
     def gold_cells(self, problem: Problem) -> Sequence[Collection[Cell]] | None:
-        """Return the cells that have the answer, where that comes from the table."""
+        """Return the cells with the answer, if it comes from the table."""
         return cells_with([problem.gold], problem) if SOURCES[0] in problem.columns else None
 
     def read_table(self, file: Path) -> Row:
@@ -102,7 +102,7 @@ class Hybridqa(TableBenchmark):
 
 
 def _sources(reference: Path) -> dict[str, str]:
-    """Return the source of each answer, from the lists of a reference file, if it is there."""
+    """Return the source of each answer from the lists of a reference file, if it exists."""
     lists = read_object(reference) if reference.is_file() else {}
     named = ((source, lists[source]) for source in SOURCES if isinstance(lists.get(source), list))
     return {str(id): source for source, ids in named for id in ids}
@@ -127,8 +127,8 @@ def listed_passages(text: str) -> list[Passage]:
     """Return the passages of "title: text | title: text | ".
 
     Texts are tokenised, so a colon after a space belongs to a text, and one after a word to a title; of
-    several, as in "Magic: The Gathering: It is", the last ends it. A part without a title belongs to the text
-    before it, which has a bar.
+    several, as in "Magic: The Gathering: It is", the last one ends the title. A part without a title belongs
+    to the previous text, which contains a bar.
     """
     found: list[Passage] = []
     for part in text.removesuffix(_BAR).split(_BAR):

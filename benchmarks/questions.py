@@ -19,7 +19,7 @@ from chameleon.table.records import read_file
 from chameleon.text import did_you_mean
 
 DECLINE = "DECLINE"
-"""The gold answer of a question that is to be declined."""
+"""The gold answer of a question that should be declined."""
 _COLUMNS = (
     "question",
     "answer",
@@ -33,16 +33,16 @@ _COLUMNS = (
     "unit",
     "tolerance",
 )
-_MOST_FILES = 64  # of a kind, that are held at once
+_MOST_FILES = 64  # of a kind, kept in memory at once
 
 
 class Questions(Benchmark):
-    """Questions of your own with their answers: CSV, Excel or JSON lines.
+    """Your own questions with their answers: CSV, Excel or JSON lines.
 
-    Rows have `question` and `answer`, and most often `table`, a path from the folder of the file (several
-    with semicolons), or `text`, `image` or `index`. `answer` is a text, a number, a date, a list (with
-    semicolons), or DECLINE. `id`, `tags` (columns of their own), `choices`, `unit` and `tolerance` may be
-    left out. A row that cannot be used is reported and skipped.
+    Rows have `question` and `answer`, and usually `table`, a path relative to the file (several with
+    semicolons), or `text`, `image` or `index`. `answer` is a text, a number, a date, a list (with
+    semicolons), or DECLINE. `id`, `tags` (shown as columns), `choices`, `unit` and `tolerance` are optional.
+    A row that cannot be used is reported and skipped.
     """
 
     name = "questions"
@@ -50,20 +50,20 @@ class Questions(Benchmark):
     skips_bad_rows = True
 
     def rows(self, found: Iterable[Row], path: Path) -> Iterator[Row]:
-        """Yield the rows with their `line` and the `folder` of the file, under names in small letters.
+        """Yield the rows with their `line` and the `folder` of the file, under lower-case names.
 
-        Rows of no file, an empty `path`, have None: they may name any file.
+        Rows without a file, an empty `path`, have None as folder: they may name any file.
         """
         for number, row in enumerate(found, 1):
             named = {str(name).strip().casefold(): value for name, value in row.items()}
             yield {"line": number, **named, "folder": path.parent if path.name else None}
 
     def id_of(self, row: Row) -> str | None:
-        """Return the id of a row, or else its line: "3", or "line 3" where other rows have ids."""
+        """Return the id of a row, or else its line: "3", or "line 3" if there is an id column."""
         return super().id_of(row) or (f"line {row['line']}" if self.id_key in row else str(row["line"]))
 
     def files_of(self, data: Iterable[Row], path: Path) -> Collection[Path]:
-        """Return the tables, texts and pictures that rows name, and what lists the files of an index."""
+        """Return the tables, texts and pictures that rows name, and the files that describe an index."""
         named = set()
         for row in self.rows(data, path):
             for name in chain.from_iterable(
@@ -75,7 +75,7 @@ class Questions(Benchmark):
         return files.union(*(each.rglob("manifest.json") for each in named if each.is_dir()))
 
     def advice(self, row: Row) -> Iterator[str]:
-        """Name the columns that are not used, and nearly called as one that is."""
+        """Warn about unused columns with names similar to used ones."""
         missing = [name for name in _COLUMNS if name not in row]
         for name in row:
             if name not in (*_COLUMNS, "line", "folder", FAULT) and (near := did_you_mean(name, missing)):
@@ -146,7 +146,7 @@ def _files(row: Row) -> dict[str, Any]:
 
 
 def _place(row: Row, name: str) -> Path:
-    """Return the file that a row names. Raises `InputError` where a file's row leaves the file's folder."""
+    """Return the file that a row names. Raises `InputError` if a row of a file leaves that file's folder."""
     folder: Path | None = row["folder"]
     path = (folder or Path()) / Path(name).expanduser()
     if folder is not None and not path.resolve().is_relative_to(folder.resolve()):
@@ -169,7 +169,7 @@ _kept = lru_cache(_MOST_FILES)(lambda reader, path, _: reader(path))
 
 
 def _read(reader: Callable[[Path], Any], path: Path) -> Any:
-    """Read a file once, as long as it stays as it is."""
+    """Read a file once, until it changes."""
     if not path.is_file():
         return reader(path)
     now = path.stat()
@@ -177,7 +177,7 @@ def _read(reader: Callable[[Path], Any], path: Path) -> Any:
 
 
 def _named(given: Any) -> list[str]:
-    """Return the names of files that a row gives: a text with semicolons, or a list."""
+    """Return the file names in a row: a text with semicolons, or a list."""
     are_names = isinstance(given, str) or (isinstance(given, list) and all(isinstance(n, str) for n in given))
     return _items(given) if are_names else []
 

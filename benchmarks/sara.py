@@ -36,7 +36,7 @@ class Sara(Benchmark):
 
     Rows are JSON lines (`id`, `kind`, `text`, `question`, `answer`), or the cases of the original release: a
     case file (`cases/s152_d_2_A_pos.pl`), or a split (`splits/train`), whose lines name case files. The
-    statutes lie beside them: `statutes.json`, or `statutes/source` in the release. Cases without statutes
+    statutes are next to them: `statutes.json`, or `statutes/source` in the release. Cases without statutes
     can be scored, and run by an inventory that names some.
     """
 
@@ -51,13 +51,13 @@ class Sara(Benchmark):
     groups: ClassVar[Mapping[str, tuple[str, ...]]] = {"kind": KINDS, "section": SECTIONS}
 
     def rows(self, found: Iterable[Row], path: Path) -> Iterator[Row]:
-        """Yield the rows, each with the path of the statutes beside the file."""
+        """Yield the rows, each with the path of the statutes next to the file."""
         statutes = beside(path, *_STATUTES)
         for row in _of_the_release(path) or found:
             yield {**row, "statutes": str(statutes)} if statutes and "question" in row else row
 
     def recognises(self, row: Row) -> bool:
-        """Return whether the row is a case: facts, a question, and a label or dollars for an answer."""
+        """Return whether the row is a case: facts, a question, and a label or dollars as the answer."""
         if not {"text", "question", "answer"} <= row.keys():
             return False
         answer = row["answer"]
@@ -83,7 +83,7 @@ class Sara(Benchmark):
         )
 
     def check(self, problems: Iterable[Problem], modules: Mapping[str, Any]) -> None:
-        """Raise `InputError` for cases without statutes where a module looks things up and is given none."""
+        """Raise `InputError` for cases without statutes if a module needs them and has none configured."""
         without = [problem.id for problem in problems if not problem.input.get("statutes")]
         asking = [
             name
@@ -122,7 +122,7 @@ def case_in(text: str, name: str) -> Row:
 
 
 def _of_the_release(path: Path) -> Iterator[Row] | None:
-    """Yield the cases that a case file is, or that a split names; None for a file of rows."""
+    """Yield the case in a case file, or the cases named by a split; None for a file of rows."""
     if path.suffix == ".pl":
         return iter([_read_case(path)])
     if path.suffix or not path.is_file() or (folder := beside(path, *_CASES)) is None:

@@ -13,15 +13,15 @@ from chameleon.evaluation.benchmark import Benchmark, Problem, Row, Scorer
 _BY_SUBJECT = {"natural science": "NAT", "social science": "SOC", "language science": "LAN"}
 _GRADE = re.compile(r"grade(\d{1,2})")
 _IN_ITS_FOLDER = "image.png"
-"""What the release names every picture, in a folder of the problem's own: it is no path from the data."""
+"""The name of every picture in the release, in the problem's folder: it is not a path from the data."""
 _METADATA = ("grade", "subject", "topic", "category", "skill")
 
 
 class Scienceqa(Benchmark):
     """Science questions with options, from text and pictures (Lu et al., 2022).
 
-    Rows are those of the original release (`problems.json`, keyed by pid). TXT are questions with a hint, IMG
-    those with a picture (some have both), NO those with neither.
+    Rows come from the original release (`problems.json`, keyed by pid). TXT are questions with a hint, IMG
+    with a picture (some have both), NO with neither.
     """
 
     name = "scienceqa"
@@ -36,7 +36,7 @@ class Scienceqa(Benchmark):
     picture_folders = ("", "images", "images/test", "images/val", "images/train", "test", "val", "train")
 
     def picture_named(self, row: Row) -> str:
-        """Return the row's `image`, but for the "image.png" of the release: that means PID/image.png."""
+        """Return the row's `image`, except the "image.png" of the release, which means PID/image.png."""
         named = row.get("image")
         return named if isinstance(named, str) and named != _IN_ITS_FOLDER else ""
 
@@ -44,8 +44,8 @@ class Scienceqa(Benchmark):
         """Read the problem in a row. `input` has question, options, the hint as `text`, and `metadata`.
 
         `gold` is the text of the right option; `detail` holds the options and its index. The picture becomes
-        `image` where it lies beside the data, as in the release (`images/test/PID/image.png`), or where the
-        row says (`"image": "images/museum.png"`).
+        `image` if it is next to the data, as in the release (`images/test/PID/image.png`), or if the row
+        names it (`"image": "images/museum.png"`).
         """
         id, index = self.required_id(row), row.get("answer")
         question, choices = text_in(row, "question"), texts_in(row, "choices")
@@ -71,7 +71,7 @@ class Scienceqa(Benchmark):
 
 
 def _metadata(row: Row) -> dict[str, Any]:
-    """Return what the planner may know: the grade as a number, and the place in the subject."""
+    """Return metadata for the planner: the grade as a number, and the place in the subject."""
     found = {key: row[key] for key in _METADATA if isinstance(row.get(key), str)}
     grade = _GRADE.fullmatch(found.get("grade", ""))
     return found | ({"grade": int(grade[1])} if grade else {})

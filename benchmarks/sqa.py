@@ -18,16 +18,16 @@ from chameleon.evaluation.results import SEQUENCES
 _LAST = 4
 POSITIONS = (*(f"question {number}" for number in range(1, _LAST)), f"question {_LAST}+")
 WITHOUT_HISTORY = "without history"
-"""Where TableRAG's rows count, which have lost their conversations."""
+"""The column of TableRAG's rows, which have lost their conversations."""
 
 
 class Sqa(TableBenchmark):
     """Conversations of questions over a Wikipedia table, answered by cells (Iyyer et al., 2017).
 
-    Rows are those of the original release (`random-split-1-dev.tsv`, `test.tsv`, with their tables in
-    `table_csv/`), of JSON lines with the same fields (`table_id` for `table_file`), and TableRAG's, which are
-    single questions with their answers as texts. A problem's id is "id/annotator/position", that of its
-    conversation "id/annotator".
+    Rows come from the original release (`random-split-1-dev.tsv`, `test.tsv`, with tables in `table_csv/`),
+    JSON lines with the same fields (`table_id` for `table_file`), or TableRAG, whose rows are single
+    questions with their answers as texts. A problem's id is "id/annotator/position", that of its conversation
+    "id/annotator".
     """
 
     name = "sqa"
@@ -43,7 +43,7 @@ class Sqa(TableBenchmark):
     last_counts = True
 
     def rows(self, found: Iterable[Row], path: Path) -> Iterator[Row]:
-        """Yield the rows under the names of JSON lines; fields of the release without their quotes."""
+        """Yield the rows with the names of JSON lines; quotes around fields of the release are removed."""
         for row in found:
             if "table_file" in row:
                 fields = {name: _unquoted(field) for name, field in row.items()}
@@ -56,13 +56,13 @@ class Sqa(TableBenchmark):
                 yield row
 
     def id_of(self, row: Row) -> str | None:
-        """Return "id/annotator/position", as written: position "00" is another one than "0"."""
+        """Return "id/annotator/position", as written: position "00" is different from "0"."""
         if {"id", "annotator", "position"} <= row.keys():
             return f"{row['id']}/{row['annotator']}/{row['position']}"
         return super().id_of(row)
 
     def problem(self, row: Row, tables: Mapping[str, Any]) -> Problem:
-        """Read the problem in a row. `gold` are texts; `detail["coordinates"]` their cells, if known."""
+        """Read the problem in a row. `gold` are texts; `detail["coordinates"]` are their cells, if known."""
         gold = texts_in(row, "answer_text", default=[])
         if "answer_coordinates" not in row:
             return self.over_table(row, tables, gold, (WITHOUT_HISTORY,), coordinates=None)
@@ -76,12 +76,12 @@ class Sqa(TableBenchmark):
         return replace(found, sequence=found.id.rpartition("/")[0], position=int(position))
 
     def found(self, state: State) -> Mapping[str, Any]:
-        """Return the cells in `cache.coordinates`, of the table that the run was given."""
+        """Return the cells in `cache.coordinates`, which refer to the given table."""
         cells = state.cache.get("coordinates")
         return {} if cells is None else {"coordinates": cells}
 
     def gold_cells(self, problem: Problem) -> Sequence[Collection[Cell]] | None:
-        """Return the cells of the answer, each needed; where they are unknown, those with its texts."""
+        """Return the cells of the answer, each needed; if unknown, the cells with its texts."""
         named = problem.detail["coordinates"]
         if named is not None:
             return [{cell} for cell in sorted(map(_cell, named))] or None

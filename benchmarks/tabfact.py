@@ -30,7 +30,7 @@ class Tabfact(TableBenchmark):
 
     Data are JSON lines (`statement`, `table_id`, `label`, `channel`), recorded runs, Chain-of-Table's packed
     `test.jsonl`, TableRAG's rows (`query`, `label`, `table`), or a file of the release's `tokenized_data/`,
-    whose tables lie in `data/all_csv/`; lists of tables in `data/` tell which channel a statement is of.
+    with tables in `data/all_csv/`; lists of tables in `data/` give the channel of a statement.
     """
 
     name = "tabfact"
@@ -47,7 +47,7 @@ class Tabfact(TableBenchmark):
     tables_beside: ClassVar[tuple[str, ...]] = (*TableBenchmark.tables_beside, "all_csv", "../data/all_csv")
 
     def rows(self, found: Iterable[Row], path: Path) -> Iterator[Row]:
-        """Yield one row a statement: the release has a table's statements together."""
+        """Yield one row per statement: the release groups the statements of a table."""
         name = path.name.partition(".")[0]
         channels: Mapping[str, str] | None = None
         for number, row in enumerate(found):
@@ -66,7 +66,7 @@ class Tabfact(TableBenchmark):
                 yield row
 
     def id_of(self, row: Row) -> str | None:
-        """Return the row's id; where it has none, its table and statement."""
+        """Return the row's id, or else its table and statement."""
         id = super().id_of(row)
         if id is None and isinstance(statement := row.get("statement"), str):
             return f"{text_in(row, 'table_id', 'gold_table_id')}: {statement}"
@@ -82,13 +82,13 @@ class Tabfact(TableBenchmark):
         return self.over_table(row, tables, YES if label else NO, channel)
 
     def read_table(self, file: Path) -> Row:
-        """Return the table in `all_csv/ID.csv`: cells are parted by #, without any escape."""
+        """Return the table in `all_csv/ID.csv`: cells are separated by #, without any escape."""
         lines = file.read_text("utf-8").split("\n")
         return {"lines": [line.split(_SEPARATOR) for line in lines if line]}
 
     @staticmethod
     def is_packed(row: Row) -> bool:
-        """Tell a table of the release: statements, labels, perhaps parts of speech, caption."""
+        """Recognize a table of the release: statements, labels, perhaps parts of speech, caption."""
         packed = row.get("prediction")
         if not (set(row) == {"id", "prediction"} and isinstance(packed, list) and len(packed) in (3, 4)):
             return False
@@ -98,7 +98,7 @@ class Tabfact(TableBenchmark):
 
     @staticmethod
     def unpacked(table: str, packed: list[Any], channels: Mapping[str, str]) -> Iterator[Row]:
-        """Yield the statements of one table, without the links to cells that tokenized ones have."""
+        """Yield the statements of one table, without the links to cells in tokenized ones."""
         for number, (statement, label) in enumerate(zip(packed[0], packed[1], strict=True)):
             yield {
                 "id": f"{table}.{number}",
@@ -111,7 +111,7 @@ class Tabfact(TableBenchmark):
 
     @staticmethod
     def channels_near(data: Path) -> dict[str, str]:
-        """Return the channel of each table that the lists in the release's `data/` name."""
+        """Return the channel of each table in the lists in the release's `data/`."""
         found: dict[str, str] = {}
         for channel in _CHANNELS:
             for name in (f"{channel}_ids.json", f"{channel}_test_id.json"):

@@ -27,8 +27,8 @@ _INTEGER = re.compile(r"-?[\d,]+")
 class Tabmwp(Benchmark):
     """Mathematical word problems over small tables, free or multiple-choice (Lu et al., 2022).
 
-    Rows are those of the original release (`problems_dev.json`, keyed by pid) and of recorded runs on it. A
-    recorded run without questions gives problems whose `input` is empty: they can be scored, not run.
+    Rows come from the original release (`problems_dev.json`, keyed by pid) or recorded runs on it. A recorded
+    run without questions gives problems with an empty `input`: they can be scored, not run.
     """
 
     name = "tabmwp"
@@ -43,10 +43,10 @@ class Tabmwp(Benchmark):
     picture_folders = ("tables_png", "tables")
 
     def problem(self, row: Row, tables: Mapping[str, Any]) -> Problem:
-        """Return the problem in a row; types of question and answer are inferred where they are not given.
+        """Return the problem in a row, inferring missing types of question and answer.
 
-        `detail` holds the raw answer, its type (`ans_type`), the unit and the choices: None where there are
-        none, and no such key where it is not known. Tables stand in the rows, so `tables` is not looked at.
+        `detail` holds the raw answer, its type (`ans_type`), the unit and the choices: None for none, and no
+        key if unknown. Tables are in the rows, so `tables` is ignored.
         """
         id, answer = self.required_id(row), text_in(row, "answer")
         grade, unit = row.get("grade"), _text_or_none(row, "unit")
@@ -78,12 +78,12 @@ class Tabmwp(Benchmark):
 
 
 def _text_or_none(row: Row, key: str) -> str | None:
-    """Return the text; None where it is missing, null, empty or "None"."""
+    """Return the text, or None if it is missing, null, empty or "None"."""
     return None if row.get(key) in (None, "", "None") else text_in(row, key)
 
 
 def _types(row: Row, answer: str, choices: Sequence[str] | None) -> tuple[str, str]:
-    """Return the type of the question and that of the answer, as given, else as inferred."""
+    """Return the types of the question and the answer, as given or inferred."""
     if not {"ques_type", "ans_type"} <= row.keys():
         return inferred_types(answer, choices, text_in(row, "table"))
     for key, types in (("ques_type", _BY_QUESTION), ("ans_type", _BY_ANSWER)):
@@ -93,7 +93,7 @@ def _types(row: Row, answer: str, choices: Sequence[str] | None) -> tuple[str, s
 
 
 def breakdown_columns(ques_type: str, ans_type: str, grade: int | None = None) -> tuple[str, ...]:
-    """Return the columns of the paper's table that a problem counts in; none by grade without one."""
+    """Return the columns of the paper's table that a problem counts in; none by grade without a grade."""
     by_grade = () if grade is None else ("G1-6",) if grade <= 6 else ("G7-8",)
     return (_BY_QUESTION[ques_type], _BY_ANSWER[ans_type], *by_grade)
 
@@ -101,7 +101,7 @@ def breakdown_columns(ques_type: str, ans_type: str, grade: int | None = None) -
 def inferred_types(answer: str, choices: Sequence[str] | None, table: str) -> tuple[str, str]:
     """Return the types of question and answer, for data that does not state them.
 
-    The rule is not TabMWP's own; on the 1,000 problems of its set dev1k it gives what the set states.
+    This is not TabMWP's rule; on the 1,000 problems of its set dev1k it agrees with the stated types.
     """
     if not choices:
         return "free_text", "integer_number" if _INTEGER.fullmatch(answer) else "decimal_number"
@@ -112,5 +112,5 @@ def inferred_types(answer: str, choices: Sequence[str] | None, table: str) -> tu
 
 
 def read_text_table(text: str, caption: str = "") -> Table:
-    """Return the table in TabMWP's text, rows by line, cells between bars: the first line is the header."""
+    """Return the table in TabMWP's text: rows are lines, cells are between bars, the header comes first."""
     return table_of([[cell.strip() for cell in line.split("|")] for line in text.split("\n")], caption)

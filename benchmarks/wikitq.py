@@ -30,10 +30,10 @@ _MEANT = {"n": "\n", "p": "|", "\\": "\\"}
 class Wikitq(TableBenchmark):
     """Questions over a Wikipedia table each, with lists of answers (Pasupat and Liang, 2015).
 
-    Rows are those of the original release (`data/*.tsv`; `tagged/data/*.tagged` has the canonical values of
-    the answers too, and the tables lie in `csv/`), of JSON lines (`question`, `table_id`, `answer`,
-    `answer_canon`), of recorded runs, whose answers are called `gold`, and TableRAG's (`wikitq_id`,
-    `answers`), which hold their tables.
+    Rows come from the original release (`data/*.tsv`, with tables in `csv/`; `tagged/data/*.tagged` also has
+    the canonical values of the answers), JSON lines (`question`, `table_id`, `answer`, `answer_canon`),
+    recorded runs, whose answers are called `gold`, or TableRAG (`wikitq_id`, `answers`), whose rows include
+    their tables.
     """
 
     name = "wikitq"
@@ -46,7 +46,7 @@ class Wikitq(TableBenchmark):
     tables_beside: ClassVar[tuple[str, ...]] = (*TableBenchmark.tables_beside, "../csv", "../../csv", "csv")
 
     def rows(self, found: Iterable[Row], path: Path) -> Iterator[Row]:
-        """Yield the rows; those of the release and TableRAG's under the names that JSON lines have."""
+        """Yield the rows, with the fields of the release and of TableRAG renamed as in JSON lines."""
         for row in found:
             if {"utterance", "context", "targetValue"} <= row.keys():
                 answers = {"answer": "targetValue", "answer_canon": "targetCanon"}
@@ -66,7 +66,7 @@ class Wikitq(TableBenchmark):
     def problem(self, row: Row, tables: Mapping[str, Any]) -> Problem:
         """Read the problem in a row. `gold` are the answers; `detail` has their canonical values as `canon`.
 
-        `canon` is None where they are not known: then "12,467" is a text and not a number.
+        If they are unknown, `canon` is None: then "12,467" is a text and not a number.
         """
         gold = texts_in(row, "answer", "gold")
         if not gold:
@@ -77,22 +77,22 @@ class Wikitq(TableBenchmark):
         return self.over_table(row, tables, gold, canon=canon, question=text_in(row, "question"))
 
     def gold_cells(self, problem: Problem) -> Sequence[Collection[Cell]] | None:
-        """Return the cells that have the answers; None where an answer is in no cell, such as a count."""
+        """Return the cells with the answers, or None if an answer, such as a count, is in no cell."""
         return cells_with(problem.gold, problem)
 
     def read_table(self, file: Path) -> Row:
         """Return the table in `csv/N-csv/M.csv`; its caption is the title in `page/N-page/M.json`, if any."""
         lines = read_csv(file, doublequote=False, escapechar="\\")
-        home = file.resolve().parent.parent.parent  # a shallow folder has none: its root
+        home = file.resolve().parent.parent.parent  # the root if the folder is less deep
         page = home / "page" / file.parent.name.replace("-csv", "-page") / f"{file.stem}.json"
         return {"lines": lines, "caption": read_object(page).get("title") if page.is_file() else ""}
 
 
 def unescaped(text: str) -> str:
-    """Return the text that a field stands for; a backslash before any other character stands for itself."""
+    """Return the text of an escaped field; a backslash before any other character is kept."""
     return _ESCAPE.sub(lambda found: _MEANT[found[1]], text)
 
 
 def unescaped_list(text: str) -> list[str]:
-    """Return the items of a field that is a list, parted by bars."""
+    """Return the items of a field that is a list separated by bars."""
     return [unescaped(item) for item in text.split("|")]

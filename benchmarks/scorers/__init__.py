@@ -1,5 +1,5 @@
-"""Official scoring rules, one file each; several benchmarks share them.
+"""Official scoring rules, one file each, shared by the benchmarks.
 
-Each reproduces the rule of the source that it names. What a docstring calls an oddity is a part of the
-metric: published figures depend on it.
+Each reproduces the rule of the source that it names. The docstrings call some parts of a metric oddities:
+published figures depend on them.
 """

@@ -1,6 +1,6 @@
 """How Binder scores WikiTableQuestions (Cheng et al., 2023): more lenient than the official rule.
 
-Source: the repository xlang-ai/Binder, `utils/evaluator.py` and `utils/normalizer.py`. It finds some 1.5
+Source: the repository xlang-ai/Binder, `utils/evaluator.py` and `utils/normalizer.py`. It gives about 1.5
 points more than the official rule on the same answers: never compare the two.
 """
 
@@ -24,7 +24,7 @@ _DATE = re.compile(r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}")
 
 _SEASON = re.compile(r"\d+/\d+")
 _LONGEST = 1_000
-_PRECISION = 15  # what the recogniser sets for the whole process when it is imported
+_PRECISION = 15  # the recogniser sets this for the whole process on import
 _MIDNIGHT = re.compile(r".*-.*-.* 00:00:00")
 
 Recognise = Callable[[str, str], list[Any]]
@@ -40,36 +40,36 @@ class BinderRule(ValueScorer):
         return list(value) if isinstance(value, list | tuple) else [value]
 
     def right(self, prediction: Any, problem: Problem) -> bool:
-        """Return whether the answers, recognised, are those of the problem.
+        """Return whether the recognised answers match the problem's.
 
-        A single answer is also right where 1 or 0 stands for "yes" or "no", or for the word before or after
-        "or" in the question, and where the words of a number with a unit, or the parts of a date, are
-        among those of the other side. Canonical values are not looked at. Raises `InputError` where the
-        question is not known, `MissingPackage` without the recogniser.
+        A single answer is also right if it is 1 or 0 for "yes" or "no", or for the word before or after "or"
+        in the question, and if the words of a number with a unit, or the parts of a date, are among those of
+        the other side. Canonical values are ignored. Raises `InputError` if the question is unknown,
+        `MissingPackage` without the recogniser.
 
-        Oddities of the metric: a prediction that is no list is never right, for it is compared with the
-        gold list as one text; "14" is not "14 weeks", although it is "14 days".
+        Oddities of the metric: a prediction that is not a list is never right, because it is compared with
+        the gold list as one text; "14" is not "14 weeks", although it is "14 days".
         """
         question = required(problem, "question", "Binder's rule needs the question")
         if not isinstance(prediction, list | tuple):
             return False
         sides = (texts_of(prediction), problem.gold)
         texts, wanted = ({item.lower().strip() for item in side} for side in sides)
-        if texts == wanted:  # nothing need be recognised, which takes its time
+        if texts == wanted:  # skip the slow recogniser
             return True
         said, gold = (sorted(set(map(recognised, side))) for side in (texts, wanted))
         if len(said) == len(gold) == 1 and (
             _stands_for(said[0], gold[0], question) or _is_part(said[0], gold[0])
         ):
             return True
-        # The sides are swapped in the original, too: here it is the predicted answers that must all match.
+        # The original also swaps the sides: here all predicted answers must match.
         return same_denotation(answers(said), answers(gold))
 
 
 def _stands_for(said: str, gold: str, question: str) -> bool:
     """Accept 1 for "yes" or the word before the first "or", and 0 for "no" or the word after it.
 
-    Oddity of the metric: where the question begins with "or", the word before it is the last one.
+    Oddity of the metric: if the question begins with "or", the word before it is the last one.
     """
     meant = {"1": {"yes"}, "0": {"no"}}
     words = question.lower().split()
@@ -95,9 +95,9 @@ def _is_part(said: str, gold: str) -> bool:
 def recognised(text: str) -> str:
     """Return a text with its dates and durations as TIMEX ("1995-01-26", "P3Y") and its numbers in digits.
 
-    A text that begins like "1991/92" stays as it is, and so does one of more than 1,000 characters, over
-    which the recogniser takes seconds; a time of midnight after a date is dropped. Source: Binder's
-    normaliser. Raises `MissingPackage` without the recogniser.
+    A text that begins like "1991/92" is unchanged, as is one of more than 1,000 characters, on which the
+    recogniser would take seconds; midnight after a date is dropped. Source: Binder's normaliser. Raises
+    `MissingPackage` without the recogniser.
     """
     if len(text) > _LONGEST:
         return text
@@ -122,7 +122,7 @@ def _replaced(text: str, found: Iterable[tuple[int, int, str | None]]) -> str:
 
 
 def _timex(found: Any) -> str | None:
-    """Return what is found as TIMEX; None where it may mean several times."""
+    """Return a finding as TIMEX, or None if it may mean several times."""
     values: list[Any] = (found.resolution or {}).get("values") or []
     return values[0]["timex"] if len(values) == 1 else None
 
@@ -135,7 +135,7 @@ def _number(found: Any) -> str | None:
 @lru_cache(maxsize=1)
 def _recognisers() -> tuple[Recognise, Recognise, str]:
     use = "Binder's rule needs"
-    with warnings.catch_warnings(), localcontext():  # it sets the precision of all decimals
+    with warnings.catch_warnings(), localcontext():  # the recogniser sets the precision of all decimals
         warnings.simplefilter("ignore")  # its patterns are written for older Pythons
         require("recognizers-text-number", use, "binder-metric", module="recognizers_number", imports=True)
         require(

@@ -19,18 +19,18 @@ _LETTERS = "ABCDE"
 class OptionTextRule(Scorer):
     """Chameleon (Lu et al., 2023): the stated letter's option, else the option most like the text.
 
-    Where two options are the same but for case, either is right.
+    If two options differ only in case, either is right.
     """
 
     def from_output(self, text: str, problem: Problem) -> str:
-        """Return the option of the first letter that is stated, else the text itself."""
+        """Return the option of the first stated letter, else the text itself."""
         stated = _stated_option(text, len(known_choices(problem)))
         return text if stated is None else known_choices(problem)[stated]
 
     def right(self, prediction: Any, problem: Problem) -> bool:
-        """Return whether the option that the prediction comes to is the gold one.
+        """Return whether the option that the prediction selects is the gold one.
 
-        Oddity of the metric: None, and a text that has nothing in common with any option, are the first
+        Oddity of the metric: None, and a text that has nothing in common with any option, select the first
         option; the text is compared in its own case with options in lower case.
         """
         options = [choice.lower() for choice in known_choices(problem)]
@@ -39,7 +39,7 @@ class OptionTextRule(Scorer):
         elif not isinstance(prediction, str):
             return False
         else:
-            # An option's own text is that option whatever its case; any other text goes by similarity.
+            # An option's text in any case is that option; any other text goes by similarity.
             lowered = prediction.strip().lower()
             said = lowered if lowered in options else most_similar(prediction, options)
         return said.strip() == str(problem.gold).strip().lower()
@@ -57,13 +57,13 @@ class OptionIndexRule(Scorer):
         self._random = random.Random(self.seed)  # noqa: S311
 
     def from_output(self, text: str, problem: Problem) -> int:
-        """Return the index of the first letter that is stated, else of a random option."""
+        """Return the index of the first stated letter, else of a random option."""
         count = len(known_choices(problem))
         stated = _stated_option(text, count)
         return self._random.randrange(count) if stated is None else stated
 
     def right(self, prediction: Any, problem: Problem) -> bool:
-        """Compare the index with the gold option's; an option's text stands for its first index."""
+        """Compare the index with the gold option's; an option's text counts as its first index."""
         if isinstance(prediction, str):
             choices = list(known_choices(problem))
             prediction = choices.index(prediction) if prediction in choices else None
@@ -71,7 +71,7 @@ class OptionIndexRule(Scorer):
 
 
 def _stated_option(text: str, count: int) -> int | None:
-    """Return the index of the letter that is stated first; None unless it is one of the first `count`."""
+    """Return the index of the first stated letter, or None if it is not one of the first `count`."""
     found = _LETTER.search(text)
     if found is None or found[1] not in _LETTERS[:count]:
         return None

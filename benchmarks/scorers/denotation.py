@@ -23,14 +23,14 @@ _SAME = str.maketrans(
     | dict.fromkeys("\N{LEFT DOUBLE QUOTATION MARK}\N{RIGHT DOUBLE QUOTATION MARK}", '"')
     | dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\N{MINUS SIGN}", "-")
 )
-# What stands at the end of a text, read from there: citations and footnote marks; details in brackets.
+# Endings of a text, matched backward: citations and footnote marks; details in brackets.
 _CITATIONS = re.compile(r"(?:[•♦†‡*#+]|\][0-9]+\[\Z|\][^\]]*\[(?!\Z))*+")
 _DETAILS = re.compile(r"(?:\)[^)]*\( )*+")
 _WHOLE_NUMBER = re.compile(r"\s*[+-]?\d+\s*")
 _OUTER_QUOTES = re.compile(r'"([^"]*)"')
 _NEAR = 1e-6
 _UNKNOWN = -1
-_LONGEST_NUMBER = 300  # digits: what is longer is no amount, and does not fit a float
+_LONGEST_NUMBER = 300  # digits: longer numbers are not amounts and do not fit a float
 _STATED = re.compile(r"[Tt]he answer is ([^.]+)\.$")
 _ARTICLE = re.compile(r"\b(a|an|the)\b")
 _FLOAT = re.compile(r"(?:[+-][0-9]+[.]?[0-9]*|[0-9]*[.]?[0-9]*)\n?")
@@ -44,21 +44,21 @@ class DenotationRule(Scorer):
     """WikiTableQuestions (Pasupat and Liang, 2015): the same set of texts, numbers and dates."""
 
     def from_output(self, text: str, problem: Problem) -> list[str]:
-        """Return the text as a list of answers, parted by bars as in the release."""
+        """Return the text as a list of answers, split at bars as in the release."""
         return [item.strip() for item in text.split("|")]
 
     def from_value(self, value: Any, problem: Problem) -> Any:
-        """Return the value as a list of answers; a text is parted by bars."""
+        """Return the value as a list of answers; a text is split at bars."""
         if isinstance(value, list | tuple):
             return list(value)
         return self.from_output(value, problem) if isinstance(value, str) else value
 
     def right(self, prediction: Any, problem: Problem) -> bool:
-        """Compare the answers with the problem's; what is no list is one answer, None is none at all.
+        """Compare the answers with the problem's; any value but a list is one answer, None is no answer.
 
-        True and False stand for "yes" and "no". Where the canonical values of the gold answers are known
-        (`detail["canon"]`), they say what is a number or a date. Oddity of the metric: a prediction has
-        none, so "12,467" is a text and not the number 12467.
+        True and False mean "yes" and "no". If the canonical values of the gold answers are known
+        (`detail["canon"]`), they decide which are numbers or dates. Oddity of the metric: a prediction has no
+        canonical values, so "12,467" is a text and not the number 12467.
         """
         if prediction is None:
             return False
@@ -68,18 +68,18 @@ class DenotationRule(Scorer):
 
 @dataclass(frozen=True)
 class DenotedAnswer:
-    """One answer: its text in normal form, and the number or date that it is, if any."""
+    """One answer: its normalised text, and its number or date, if any."""
 
     text: str
     meant: float | Date | None = None
 
     @property
     def identity(self) -> tuple[bool, Any]:
-        """Return what makes two answers of one side the same: what is meant, else the text."""
+        """Return the value that identifies an answer within its side: its number or date, else its text."""
         return self.meant is None, self.text if self.meant is None else self.meant
 
     def matches(self, other: DenotedAnswer) -> bool:
-        """Compare the texts, the numbers within a millionth, or the dates with their gaps."""
+        """Compare the texts, the numbers to within a millionth, or the dates with their gaps."""
         if self.text == other.text:
             return True
         if self.meant is None or other.meant is None:
@@ -90,7 +90,7 @@ class DenotedAnswer:
 
 
 def answers(texts: Iterable[str], canon: Sequence[str] | None = None) -> list[DenotedAnswer]:
-    """Return the distinct answers among these texts, with their canonical values where they are given."""
+    """Return the distinct answers among these texts, with their canonical values if given."""
     originals = list(texts)
     pairs = zip(originals, canon if canon is not None else originals, strict=True)
     found: dict[tuple[bool, Any], DenotedAnswer] = {}
@@ -103,15 +103,15 @@ def answers(texts: Iterable[str], canon: Sequence[str] | None = None) -> list[De
 
 
 def same_denotation(targets: Sequence[DenotedAnswer], predicted: Sequence[DenotedAnswer]) -> bool:
-    """Return whether each of as many targets matches a prediction: one may serve several (oddity)."""
+    """Return whether each target matches one of as many predictions: one may match several (oddity)."""
     return len(targets) == len(predicted) and all(any(map(target.matches, predicted)) for target in targets)
 
 
 def normal_form(text: str) -> str:
     """Drop accents, citations, details in brackets, outer quotes, one final stop, and case.
 
-    Oddities of the metric: digits in brackets are a citation even where they are all there is, a stop after
-    a bracket keeps both, and an acute accent that stands alone becomes a space.
+    Oddities of the metric: digits in brackets are a citation even with nothing else, a stop after a
+    bracket keeps both, and a standalone acute accent becomes a space.
     """
     text = "".join(
         character
@@ -132,7 +132,7 @@ def normal_form(text: str) -> str:
 
 
 def _number(text: str) -> float | None:
-    """Return the number that a text is, as Python 2 reads it: no underscores, no infinity, no separators.
+    """Return the number in a text as Python 2 reads it: no underscores, no infinity, no separators.
 
     Oddity of the metric: a number within a millionth of a whole one is cut to the whole number below.
     """
@@ -150,7 +150,7 @@ def _number(text: str) -> float | None:
 
 
 def _date(text: str) -> float | Date | None:
-    """Read year, month and day between dashes, "xx" for what is not known; a year alone is a number."""
+    """Read year, month and day between dashes, "xx" if unknown; a year without them is a number."""
     parts = text.lower().split("-")
     if len(parts) != 3:
         return None
@@ -174,7 +174,7 @@ class TableCotRule(Scorer):
     """TableCoT (Chen, 2023): spans without articles and punctuation, numbers and number words alike."""
 
     def from_output(self, text: str, problem: Problem) -> str:
-        """Return what the first line states after "the answer is", up to a stop that ends it; else that line.
+        """Return the first line's text after "the answer is", up to a stop that ends it; else that line.
 
         The original asks a model for the answer of a text that states none; this rule does not.
         """
@@ -183,10 +183,10 @@ class TableCotRule(Scorer):
         return stated[1].strip('"') if stated else line
 
     def right(self, prediction: Any, problem: Problem) -> bool:
-        """Return whether the spans are those of the gold answers; a list is read as one text with commas.
+        """Return whether the spans match the gold answers; a list is joined with commas.
 
-        Oddities of the metric: punctuation goes before numbers are read, so "3.5" is "35" and "-5" is "5";
-        a single gold answer with ", " in it is parted, too.
+        Oddities of the metric: punctuation is removed before numbers are read, so "3.5" is "35" and "-5" is
+        "5"; a single gold answer with ", " in it is split, too.
         """
         if prediction is None:
             return False

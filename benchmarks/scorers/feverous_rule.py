@@ -34,9 +34,9 @@ class LabelRule(Scorer):
         return _label_of(value)
 
     def right(self, prediction: Any, problem: Problem) -> bool:
-        """Return whether the prediction, or its label where it has evidence as well, is the label.
+        """Return whether the prediction, or its label if it has evidence too, is the gold label.
 
-        Oddity of the metric: a space or a full stop beside the label makes it wrong, and so does "NEI".
+        Oddity of the metric: a space or a full stop next to the label makes it wrong, and so does "NEI".
         """
         said = prediction.get("label") if isinstance(prediction, Mapping) else prediction
         return isinstance(said, str) and said.upper() == problem.gold
@@ -56,15 +56,15 @@ class EvidenceRule(GradedScorer):
         return {"label": _label_of(answer), "evidence": found.get("evidence") or []}
 
     def grades(self, prediction: Any, problem: Problem) -> Mapping[str, float]:
-        """Return the grades of {"label": …, "evidence": […]}, or of a label alone; None is neither.
+        """Return the grades of {"label": …, "evidence": […]}, or of only a label; None is neither.
 
-        Precision is the share of predicted items that are in a group of the gold evidence, 1 where none is
-        predicted; recall is 1 where a group is wholly predicted, or no evidence is wanted at all, else 0. The
-        FEVEROUS score is 1 where the label is right and a group is wholly predicted, for NOT ENOUGH INFO as
-        well. Raises `InputError` where the gold evidence is not known.
+        Precision is the share of predicted items that are in a group of the gold evidence, or 1 without
+        predictions; recall is 1 if a whole group is predicted or no evidence is needed, else 0. The FEVEROUS
+        score is 1 if the label is right and a whole group is predicted, also for NOT ENOUGH INFO. Raises
+        `InputError` if the gold evidence is unknown.
 
-        Oddities of the metric: an item that is predicted twice counts twice; an empty group is always
-        predicted; without any gold evidence the score is 0 and recall 1.
+        Oddities of the metric: a repeated item counts twice; an empty group is always predicted; without any
+        gold evidence the score is 0 and recall 1.
         """
         reason = "the rule needs the gold evidence, and this row has none"
         groups = required(problem, "evidence", reason, "The scorer label looks at labels alone.")
@@ -82,14 +82,14 @@ class EvidenceRule(GradedScorer):
         }
 
     def overall(self, sums: Mapping[str, float], n: int) -> Mapping[str, float]:
-        """Return the means, and the F1 of mean precision and mean recall; 0 where these are, not an error."""
+        """Return the means, and the F1 of mean precision and mean recall, or 0 if both are 0."""
         means = {name: sums[name] / n for name in self.figures[:-1]}
         both = means["precision"] + means["recall"]
         return {**means, "F1": 2 * means["precision"] * means["recall"] / both if both else 0.0}
 
 
 def within_limits(items: Iterable[Item]) -> list[Item]:
-    """Return the evidence that counts, in its order."""
+    """Return the evidence that counts, in order."""
     left = {True: _MOST_IN_TABLES, False: _MOST_OTHERS}
     kept = []
     for item in items:
@@ -101,9 +101,9 @@ def within_limits(items: Iterable[Item]) -> list[Item]:
 
 
 def item_of(written: Any) -> Item:
-    """Return the item that "Page_kind_place" or [page, kind, place] means; a page may have "_" in its title.
+    """Return the item for "Page_kind_place" or [page, kind, place]; a page title may contain "_".
 
-    What is neither is an item of no kind, which no gold evidence has.
+    Anything else becomes an item without a kind, which no gold evidence has.
     """
     if isinstance(written, str):
         found = _ITEM.fullmatch(written)

@@ -1,7 +1,7 @@
-"""Whether the answer to a question about a report is right when only its number matters.
+"""Score answers to questions about a report by their number only.
 
 RAG-CoT reports an "answer accuracy" on FinQA that ignores "units, prefix, suffix, precision digits and
-rounding". No code was published; the rule here is ours, made after that sentence.
+rounding". No code was published; this rule implements that sentence.
 """
 
 from __future__ import annotations
@@ -22,29 +22,29 @@ _BRACKETED = re.compile(r"\(\s*[$€£¥]?\s*(\d[\d,]*(?:\.\d+)?)\s*\)")
 _SAID = re.compile(r".*\b(?:final )?answer\s*(?:is\s*:?|:|=)", re.IGNORECASE | re.DOTALL)
 _WORD = re.compile(r"\b(yes|no|true|false)\b", re.IGNORECASE)
 _PERCENT = re.compile(r"percent|%", re.IGNORECASE)
-_LONGEST = 18  # digits: what a longer number says is not compared
-_EXACT = Context(prec=400)  # a float's places after the point, whatever this process computes with
+_LONGEST = 18  # digits: longer numbers are not compared
+_EXACT = Context(prec=400)  # enough for a float's decimal places, whatever context this process uses
 
 
 class AnswerRule(Scorer):
-    """RAG-CoT's answer accuracy by a rule of ours: the number alone, to the coarser one's places."""
+    """RAG-CoT's answer accuracy, our implementation: only the number, to the coarser one's places."""
 
     def from_output(self, text: str, problem: Problem) -> str:
-        """Return what follows the last "answer is" or "answer:" in a text; all of it where there is none."""
+        """Return the text after the last "answer is" or "answer:", or all of it."""
         said = _SAID.match(text)
         return text[said.end() if said else 0 :].strip()
 
     def right(self, prediction: Any, problem: Problem) -> bool:
         """Return whether the prediction's first number is the gold value, or the annotators' answer.
 
-        - Of two numbers the one with more places is rounded or cut to the places of the other, where that
-          leaves two digits that matter (one of what says "%" itself): 0.56, 0.5619 and 56% are right for
+        - The number with more decimal places is rounded or cut to those of the other, if that leaves two
+          significant digits (one if it says "%"): 0.56, 0.5619 and 56% are right for
           0.56197, and 4% for 0.03621; 0.57, 0.6 and 1 are not.
-        - Units, currencies and scales ("million") are not read. Where per cent are asked for (a question
-          about "5% of the units" asks for none), or the answer says "%" or "percent", a share and the same
-          in per cent are equal.
-        - The sign counts; a number that stands in brackets is negative.
-        - Questions with yes or no need that word, or a truth value.
+        - Units, currencies and scales ("million") are ignored. If the question asks for percent (one
+          about "5% of the units" does not), or the answer says "%" or "percent", a share and the same
+          value in percent are equal.
+        - The sign counts; a number in brackets is negative.
+        - Yes-or-no questions need that word, or a truth value.
         """
         if prediction is None:
             return False
@@ -62,7 +62,7 @@ class AnswerRule(Scorer):
 
 
 def _accepted(problem: Problem, percent: bool) -> Iterator[Decimal]:
-    """Yield the gold value and the annotators' answer; of a percentage the hundredfold and hundredth too."""
+    """Yield the gold value and the annotators' answer; for a percentage also 100 times and 1/100 of it."""
     gold = Decimal(repr(float(problem.gold))).normalize(_EXACT)
     yield gold
     if percent:
@@ -73,7 +73,7 @@ def _accepted(problem: Problem, percent: bool) -> Iterator[Decimal]:
 
 
 def _number(value: Any) -> tuple[Decimal, bool] | None:
-    """Return the first number of an answer, and whether it is said to be a percentage; None for none."""
+    """Return the first number of an answer, and whether it is given as a percentage; or None."""
     if isinstance(value, list | tuple):
         return _number(value[0]) if value else None
     if isinstance(value, Mapping):
@@ -83,7 +83,7 @@ def _number(value: Any) -> tuple[Decimal, bool] | None:
     if not isinstance(value, str):
         try:
             number = Decimal(repr(value)).normalize(_EXACT)
-        except ValueError:  # Python writes no integers of thousands of digits
+        except ValueError:  # Python does not write integers of thousands of digits
             return None
         return (number, False) if number.is_finite() and number.adjusted() < _LONGEST else None
     text = value.strip()
@@ -98,7 +98,7 @@ def _number(value: Any) -> tuple[Decimal, bool] | None:
 
 
 def _same(one: Decimal, other: Decimal, digits: int) -> bool:
-    """Return whether numbers are the same once the finer is rounded, or cut, to the coarser's places."""
+    """Return whether numbers are equal after rounding or truncating the finer to the coarser's places."""
     if one == other:
         return True
     fine, coarse = sorted((one, other), key=_exponent)

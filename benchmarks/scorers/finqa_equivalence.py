@@ -1,8 +1,8 @@
 """Whether two FinQA programs are equivalent: program accuracy (Chen et al., 2021).
 
-Source: the repository czyssrs/FinQA, `code/evaluate/evaluate.py`. What the docstrings call an oddity is a
-part of the metric: its figures depend on it. The original has sympy read expressions as text, which runs
-them as Python; here they are built of symbols.
+Source: the repository czyssrs/FinQA, `code/evaluate/evaluate.py`. The docstrings call some parts of the
+metric oddities: its figures depend on them. The original has sympy read expressions as text, which runs them
+as Python; here they are built of symbols.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from chameleon.errors import InputError, require
 from chameleon.modules.reports.finqa_program import ARITHMETIC, parts_of, steps_of, structure_fault
 
 _LARGEST = 256
-"""So many operations may an expression have; gold programs have fewer than 20."""
+"""The most operations in an expression; gold programs have fewer than 20."""
 _FAILURES = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
 _COMPUTE: Mapping[str, Callable[[Any, Any], Any]] = {**ARITHMETIC, "greater": operator.gt}
 
@@ -27,16 +27,16 @@ Expression = int | tuple[str, Any, Any]
 def equivalent(gold: Sequence[Any], predicted: Sequence[Any]) -> bool:
     """Return whether two programs, as tokens with their end, are the same expression of the gold arguments.
 
-    The gold arguments become symbols, and what the last steps come to is compared once it is simplified: the
-    order of factors does not matter, nor do steps that are not used. Raises `MissingPackage` where sympy is
-    needed and not there, `InputError` for a gold program that is none.
+    The gold arguments become symbols, and the last steps are compared as simplified expressions: the order of
+    factors and unused steps do not matter. Raises `MissingPackage` if sympy is needed and missing,
+    `InputError` for an invalid gold program.
 
-    Oddities of the metric: an argument that the gold program does not have, letter by letter, makes any
-    program wrong ("5" for "5.0", "100" for "const_100"); a step over a table must be written as in the
-    gold program, and stand first where it stands first there, but not elsewhere.
+    Oddities of the metric: an argument that is not literally in the gold program makes any program wrong ("5"
+    for "5.0", "100" for "const_100"); a step over a table must be written as in the gold program, and must
+    come first if it does there, but not elsewhere.
 
     Different from the original: an expression of more than 256 operations is wrong unless it is written like
-    the gold one, since simplifying it may take for ever.
+    the gold one, since simplifying it may never finish.
     """
     try:
         symbols, gold_steps = _symbols(gold)
@@ -69,9 +69,9 @@ def _symbols(tokens: Sequence[str]) -> tuple[dict[str, int], list[str]]:
 
 
 def _checked(tokens: Sequence[str], symbols: Mapping[str, int]) -> tuple[list[str], int]:
-    """Return the steps of a program, and how many operations the last comes to, written out.
+    """Return the steps of a program, and the number of operations in the last one, written out.
 
-    Raises ValueError or LookupError for a program with other arguments than the gold one's.
+    Raises ValueError or LookupError for a program with arguments that the gold one lacks.
     """
     given = list(tokens[:-1])
     if structure_fault(given):
@@ -94,7 +94,7 @@ def _checked(tokens: Sequence[str], symbols: Mapping[str, int]) -> tuple[list[st
 
 
 def _expression(steps: Sequence[str], symbols: Mapping[str, int]) -> Expression:
-    """Return what the last step comes to."""
+    """Return the expression of the last step."""
 
     def of(step: str) -> Expression:
         operation, first, second = parts_of(step)
@@ -116,11 +116,11 @@ def _expression(steps: Sequence[str], symbols: Mapping[str, int]) -> Expression:
 
 
 def _differ(gold: Expression, found: Expression, symbols: int) -> bool:
-    """Return whether two expressions differ for sure, as they do in some numbers: sympy may take for ever."""
+    """Return whether two expressions certainly differ, by trying numbers: sympy may never finish."""
     if _compares(gold) or _compares(found):
         return _compares(gold) != _compares(found) or _is_comparison(gold) != _is_comparison(found)
     for shift in (0.0, 0.31, 0.77):
-        # Each symbol stands for a number between 1.1 and 2.
+        # Each symbol becomes a number between 1.1 and 2.
         numbers = [1.1 + (0.6180339887 * number + shift) % 0.9 for number in range(1, symbols + 1)]
         try:
             wanted = _computed(gold, numbers)
@@ -136,7 +136,7 @@ def _differ(gold: Expression, found: Expression, symbols: int) -> bool:
 
 
 def _computed(expression: Expression, symbols: Sequence[Any]) -> Any:
-    """Compute what an expression comes to where these stand for its symbols."""
+    """Compute an expression with these values for its symbols."""
     if isinstance(expression, int):
         return symbols[expression]
     return _COMPUTE[expression[0]](_computed(expression[1], symbols), _computed(expression[2], symbols))
@@ -147,14 +147,14 @@ def _is_comparison(expression: Expression) -> bool:
 
 
 def _compares(expression: Expression) -> bool:
-    """Return whether there is a comparison anywhere in it."""
+    """Return whether the expression contains a comparison."""
     if isinstance(expression, int):
         return False
     return _is_comparison(expression) or _compares(expression[1]) or _compares(expression[2])
 
 
 def check_packages() -> None:
-    """Raise `MissingPackage` where sympy is missing; it is not loaded, which takes its time."""
+    """Raise `MissingPackage` if sympy is missing, without loading it, which is slow."""
     require("sympy", "comparing FinQA programs needs", "programs")
 
 

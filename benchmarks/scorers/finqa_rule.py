@@ -22,26 +22,26 @@ _KINDS = ("execution", "program", "answer")
 
 
 class _FromProgram(Scorer):
-    """What the rules for programs read: a program as text or tokens, or a number where there is none."""
+    """The inputs of rules for programs: a program as text or tokens, or a number without one."""
 
     def from_output(self, text: str, problem: Problem) -> str:
-        """Return the text, which must be a program alone."""
+        """Return the text, which must contain only a program."""
         return text.strip()
 
     def from_run(self, answer: Any, found: Mapping[str, Any], problem: Problem) -> Any:
-        """Return the run's answer with its program, or one that stands for the value that it found."""
+        """Return the run's answer with its program, or with one made from the value that it found."""
         program = found.get("program") or as_program(found.get("value"))
         return {"program": program, "answer": answer}
 
 
 class ExecutionRule(_FromProgram):
-    """FinQA's execution accuracy alone, broken down by facts and steps."""
+    """FinQA's execution accuracy only, broken down by facts and steps."""
 
     def right(self, prediction: Any, problem: Problem) -> bool:
-        """Return whether the program comes to the gold value.
+        """Return whether the program results in the gold value.
 
-        Oddity of the metric: numbers of five places are compared for equality, so that a program that gives
-        a percentage is wrong where the gold one gives a share.
+        Oddity of the metric: numbers are compared exactly at five places, so a program that gives a
+        percentage is wrong if the gold one gives a share.
         """
         lines, _ = _gold_program(problem)
         tokens = tokens_in(prediction)
@@ -52,15 +52,15 @@ class ExecutionRule(_FromProgram):
 
 
 class ProgramRule(_FromProgram):
-    """FinQA's program accuracy alone, broken down by facts and steps."""
+    """FinQA's program accuracy only, broken down by facts and steps."""
 
     def check(self) -> None:
         check_packages()
 
     def right(self, prediction: Any, problem: Problem) -> bool:
-        """Return whether a prediction is the gold program in other words; see `equivalent`.
+        """Return whether a prediction is equivalent to the gold program; see `equivalent`.
 
-        Different from the original: it stops with an error where an equivalent program does not come to the
+        Different from the original: it stops with an error if an equivalent program does not result in the
         gold value; here that program is right.
         """
         _, program = _gold_program(problem)
@@ -82,7 +82,7 @@ class OfficialRule(_FromProgram, GradedScorer):
     def grades(self, prediction: Any, problem: Problem) -> Mapping[str, float]:
         """Return 1 or 0 for each; None is neither. Raises `InputError`, `MissingPackage`.
 
-        Of a run the answer is graded that it gives, of a program alone the value that it comes to.
+        A run is graded by its answer, a program without one by its value.
         """
         answer = None
         if isinstance(prediction, Mapping):
@@ -106,11 +106,11 @@ class PrecisionRule(ValueScorer):
     """Program of Thoughts (Chen et al., 2022): numbers to the places of the coarser one."""
 
     def from_value(self, value: Any, problem: Problem) -> Any:
-        """Return the value as a float where it can be one, "34.7%" as its hundredth, else as a text."""
+        """Return the value as a float if possible, "34.7%" divided by 100, else as a text."""
         return _number_or_text(value)
 
     def from_run(self, answer: Any, found: Mapping[str, Any], problem: Problem) -> Any:
-        """Return the value that a program came to, where the run has one; else its answer."""
+        """Return the value of a run's program, if it has one; else its answer."""
         return self.from_answer(found.get("value", answer), problem)
 
     def right(self, prediction: Any, problem: Problem) -> bool:
@@ -120,7 +120,7 @@ class PrecisionRule(ValueScorer):
 def tokens_in(prediction: Any) -> list[str] | None:
     """Return a prediction as tokens with their end: a list as it is, a text cut up; else None.
 
-    Of an object its program is taken, else the program that stands for its answer (`as_program`).
+    An object is replaced by its program, else by a program for its answer (`as_program`).
     """
     if isinstance(prediction, Mapping):
         prediction = prediction.get("program") or as_program(prediction.get("answer"))
@@ -133,7 +133,7 @@ def tokens_in(prediction: Any) -> list[str] | None:
 def as_program(answer: Any) -> str | None:
     """Write the program "add(x, 0)" for the number x, a comparison for yes or no; None for anything else.
 
-    So Program of Thoughts made programs of its answers for FinQA's leaderboard. x has five places.
+    Program of Thoughts made programs of its answers this way for FinQA's leaderboard. x has five places.
     """
     value = _number_or_text(answer.strip() if isinstance(answer, str) else answer)
     if isinstance(value, str):
@@ -144,7 +144,7 @@ def as_program(answer: Any) -> str | None:
 
 
 def _number_or_text(value: Any) -> Any:
-    """Return the number that a value is, "34.7%" being 0.347; what is none as `floatify` has it."""
+    """Return the number in a value ("34.7%" is 0.347), else the value as converted by `floatify`."""
     if not (isinstance(value, str) and value.endswith("%")):
         return floatify(value)
     number = floatify(value.removesuffix("%").replace(",", ""))
@@ -152,7 +152,7 @@ def _number_or_text(value: Any) -> Any:
 
 
 def _gold_program(problem: Problem) -> tuple[Sequence[Sequence[str]], str]:
-    """Return the lines of the table and the gold program. Raises `InputError` where they are not known."""
+    """Return the lines of the table and the gold program. Raises `InputError` if they are unknown."""
     reason = "FinQA's rules need the gold program and its value"
     if problem.gold is None:
         raise InputError(reason, where=f"problem {problem.id}")

@@ -1,4 +1,4 @@
-"""What counts as right in questions of your own: texts, numbers, dates and lists, by their value."""
+"""The rules for your own questions: texts, numbers, dates and lists, compared by value."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class ValueRule(Scorer):
 
 
 class TextRule(OverlapRule):
-    """BLEU and ROUGE of the answer with the gold one; a list is one text with commas."""
+    """BLEU and ROUGE of the answer with the gold one; a list is joined with commas."""
 
     def grades(self, prediction: Any, problem: Problem) -> Mapping[str, float]:
         return super().grades(prediction, replace(problem, gold=text_of(problem.gold)))
@@ -44,12 +44,12 @@ class TextRule(OverlapRule):
 def same_answer(
     answer: Any, gold: Any, tolerance: str = "", unit: str = "", choices: Sequence[str] = ()
 ) -> bool:
-    """Tell whether an answer is the gold one; lists in any order, and one written as a text too.
+    """Return whether an answer is the gold one; lists may be in any order, or written as a text.
 
     A number may differ by the `tolerance`, "0.5", "0.5 kg" or "1%". Without one it is compared at the decimal
-    places that the gold number has: 67166.6667 is 67,166.67. A whole number has none, so 12.4 is not 12.
-    A bare number is in the `unit`, and the letter of one of the `choices` is that choice. A remark in
-    brackets behind a number or a date may be left out, but not changed: 5 (Chelsea) is 5, not 5 (Arsenal).
+    places of the gold number: 67166.6667 is 67,166.67, but 12.4 is not 12. A bare number is in the `unit`,
+    and the letter of one of the `choices` is that choice. A remark in brackets after a number or a date may
+    be left out, but not changed: 5 (Chelsea) is 5, not 5 (Arsenal).
     """
     said, wanted = (
         [[_in_unit(_chosen(text, choices), unit) for text in texts] for texts in _lists(value)]
@@ -59,12 +59,12 @@ def same_answer(
 
 
 def read_tolerance(text: str) -> Amount | None:
-    """Read how far a number may be off: "0.5", "±2", "1%", "0.5 kg"; None for what is no number."""
+    """Read the tolerance of a number: "0.5", "±2", "1%", "0.5 kg"; None for anything else."""
     return read_amount(text.strip().lstrip("±+-/ "))
 
 
 def _lists(value: Any) -> Iterator[list[str]]:
-    """Yield a value as it is, cut at semicolons and lines, and then as looser readings cut it."""
+    """Yield a value as it is, then split at semicolons and lines, then split more loosely."""
     yield (whole := texts_of(value))
     yield (cut := _parts(whole, _SEMICOLONS) or whole)
     if len(cut) > 1:
@@ -78,7 +78,7 @@ def _parts(texts: Sequence[str], between: re.Pattern[str]) -> list[str]:
 
 
 def _chosen(text: str, choices: Sequence[str]) -> str:
-    """Return the choice that a text is, or whose letter it has: "B", "(b)" or "B. two"; else the text."""
+    """Return the choice with this text or letter: "B", "(b)" or "B. two"; else the text."""
     bare, named = _bare(text), {_bare(choice): choice for choice in choices}
     if bare not in named and (found := _LETTER.fullmatch(bare)):
         place = ord(found[1]) - ord("a")
@@ -88,7 +88,7 @@ def _chosen(text: str, choices: Sequence[str]) -> str:
 
 
 def _in_unit(text: str, unit: str) -> str:
-    """Return a text without marks around it, and with the unit where it is a bare number."""
+    """Return a text without marks around it, adding the unit to a bare number."""
     text = text.strip()
     text = text.lstrip("*_`“” ").rstrip("*_`“” .,;:!?") or text
     figure = re.sub(rf"(?<![^\W\d_]){re.escape(unit)}$", "", text, flags=re.IGNORECASE).rstrip()
@@ -103,7 +103,7 @@ def _in_unit(text: str, unit: str) -> str:
 
 
 def _same_set(said: Sequence[str], gold: Sequence[str], tolerance: str) -> bool:
-    """Tell whether each is one of the other, and there are as many different ones."""
+    """Return whether each side's items are all in the other, and both have as many distinct ones."""
     if len(set(map(_bare, said))) != len(set(map(_bare, gold))):
         return False
     return all(any(_same_value(one, each, tolerance) for one in said) for each in gold) and all(
@@ -112,7 +112,7 @@ def _same_set(said: Sequence[str], gold: Sequence[str], tolerance: str) -> bool:
 
 
 def _same_value(said: str, gold: str, tolerance: str) -> bool:
-    """Tell whether two texts are the same value: an amount, a date, how long something took, or a text."""
+    """Return whether two texts have the same value: an amount, a date, a duration, or a text."""
     (said, remark), (gold, other) = _split(said), _split(gold)
     if remark and other and not same_answer(remark, other):
         return False
@@ -126,7 +126,7 @@ def _same_value(said: str, gold: str, tolerance: str) -> bool:
 
 
 def _split(text: str) -> tuple[str, str]:
-    """Split off the remark behind a number or a date; "May (actress)" has no figure, and is a text."""
+    """Split off the remark after a number or a date; "May (actress)" has no digits, and is a text."""
     match = _REMARK.fullmatch(text)
     if match and re.search(r"\d", match[1]) and (read_amount(text) or read_date(match[1])):
         return match[1], match[2]
@@ -163,13 +163,13 @@ def _dates(text: str) -> set[Span]:
 
 
 def _same_date(said: Span, gold: Span) -> bool:
-    """Tell whether a date is the gold one; the time of day counts where the gold one has one."""
+    """Return whether a date is the gold one; the time of day counts only if the gold one has one."""
     pairs = zip(said, gold, strict=True)
     return all(a[:3] == b[:3] and (b.at in (None, dt.time()) or a.at == b.at) for a, b in pairs)
 
 
 def _bare(text: str) -> str:
-    """Return a text as it is compared; one of punctuation alone stays as it is."""
+    """Return a text as it is compared; one with only punctuation is kept."""
     folded = unicodedata.normalize("NFC", " ".join(plain_signs(text).casefold().split()))
     bare = folded.strip(_AROUND) or folded
     return {"true": YES, "false": NO}.get(bare, bare)

@@ -1,4 +1,4 @@
-"""What the rules share: predictions as texts, items and verdicts, and what a problem must have known."""
+"""Helpers of the rules: predictions as texts, items and verdicts, and required details of problems."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ _WORDS = {
 
 
 def required(problem: Problem, key: str, reason: str, hint: str = "") -> Any:
-    """Return what the problem's `detail` has under a key. Raises `InputError` where that is not known."""
+    """Return a value of the problem's `detail`. Raises `InputError` if it is unknown."""
     if (value := problem.detail.get(key)) is None:
         raise InputError(reason, where=f"problem {problem.id}", hint=hint)
     return value
 
 
 def single(prediction: Any) -> Any:
-    """Return a prediction; of a list of one, its item."""
+    """Return a prediction, or the item of a list with only one."""
     return prediction[0] if isinstance(prediction, list | tuple) and len(prediction) == 1 else prediction
 
 
 def text_of(prediction: Any) -> str:
-    """Return a prediction as one text: a list with commas, and none as an empty one."""
+    """Return a prediction as one text: a list joined with commas, None as ""."""
     if prediction is None:
         return ""
     if isinstance(prediction, list | tuple):
@@ -48,15 +48,15 @@ def texts_of(prediction: Any) -> list[str]:
 
 
 def written(item: Any) -> str:
-    """Return an item as a text, an empty one where Python writes none."""
+    """Return an item as a text, "" if Python cannot write it."""
     try:
         return str(item)
-    except (ValueError, RecursionError):  # Python writes no integers of thousands of digits
+    except (ValueError, RecursionError):  # Python does not write integers of thousands of digits
         return ""
 
 
 def verdict_of(value: Any) -> str | None:
-    """Return "yes" or "no", whichever a value says in one of its words or as 1 or 0; None for neither.
+    """Return "yes" or "no", whichever a value means by one of its words or as 1 or 0; None for neither.
 
     Case, a full stop at the end and quotes or stars around the word do not matter.
     """

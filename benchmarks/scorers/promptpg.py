@@ -1,6 +1,6 @@
 """How PromptPG scores TabMWP (Lu et al., 2022).
 
-Source: the repository lupantech/PromptPG, `run_gpt3/`; the patterns and their order are its.
+Source: the repository lupantech/PromptPG, `run_gpt3/`, including the patterns and their order.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from chameleon.evaluation.benchmark import Problem, Scorer
 
 _LETTERS = "ABCDEF"
 
-# "[Th]he" is the source's: it matches "The", and never "the".
+# As in the source: it matches "The", but never "the".
 _THE = "[Th]he"
 _LETTER_PATTERNS = (
     r"^\(([A-Za-z])\)$",
@@ -51,8 +51,8 @@ _INTEGER = re.compile(r"[-+]?\d+$")
 class PromptPGRule(Scorer):
     """PromptPG (Lu et al., 2022): patterns find the answer in a text, equality to three places.
 
-    A letter that stands for no choice becomes a choice at random. The generator has a fixed seed and belongs
-    to the scorer, so the outcome depends on the order of the problems.
+    A letter without a choice becomes a random choice. The generator has a fixed seed and belongs to the
+    scorer, so the outcome depends on the order of the problems.
     """
 
     seed = 123
@@ -61,7 +61,7 @@ class PromptPGRule(Scorer):
         self._random = random.Random(self.seed)  # noqa: S311
 
     def from_output(self, text: str, problem: Problem) -> str:
-        """Return the answer in the text: a choice if there are some, else a number or the text itself."""
+        """Return the answer in the text: one of the choices if any, else a number or the text itself."""
         text = tidied(text)
         choices = known_choices(problem)
         if not choices:
@@ -81,10 +81,10 @@ class PromptPGRule(Scorer):
 
 
 def choice_letter(text: str) -> str | None:
-    """Return the letter of a choice, A to F, that a text gives; None where it gives none.
+    """Return the letter of a choice, A to F, in a text, or None.
 
-    Oddities of the metric: "The answer is Friday" gives F, for the word need not end there; "At noon" gives
-    A, for what follows the first letter may be a part of its word.
+    Oddities of the metric: "The answer is Friday" gives F, because the word need not end there; "At noon"
+    gives A, because the first letter may be followed by the rest of its word.
     """
     for pattern in _LETTER_PATTERNS:
         found = re.search(pattern, text)
@@ -105,9 +105,9 @@ def _free_answer(text: str) -> str:
 def normalise(text: str, unit: str | None) -> str:
     """Return an answer in the form in which it is compared.
 
-    A leading "$" and one trailing comma, stop or slash go. Numbers and quotients are written with at most
-    three places, from any other text the unit is removed. What only looks like a number ("1.2.3", "1/0")
-    makes the source stop; here it stays a text.
+    A leading "$" and one trailing comma, stop or slash are dropped. Numbers and quotients are written with at
+    most three places; the unit is removed from any other text. A text that only looks like a number ("1.2.3",
+    "1/0") makes the source stop; here it remains a text.
     """
     text = re.sub(r"[,./]$", "", text.removeprefix("$"))
     if _NUMBER.match(text):

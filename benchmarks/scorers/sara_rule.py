@@ -61,9 +61,9 @@ class LegalbenchRule(GradedScorer):
     figures: ClassVar[tuple[str, ...]] = ("balanced accuracy", "within 10 %")
 
     def right(self, prediction: Any, problem: Problem) -> bool:
-        """Return whether the label is the same once normalised, or the amount within a tenth of the gold one.
+        """Return whether the normalised label is the same, or the amount within a tenth of the gold one.
 
-        Oddities of the metric: commas and dots are deleted before the first run of digits is read, so that
+        Oddities of the metric: commas and dots are deleted before the first run of digits is read, so
         "$1,234.00" is 123,400; a tenth of a dollar is added to the gold amount, and $0 is never right.
         """
         said, gold = text_of(prediction), dollars(problem.gold)
@@ -80,7 +80,7 @@ class LegalbenchRule(GradedScorer):
         return {kind: 1.0, f"{kind} right": float(self.right(prediction, problem))}
 
     def overall(self, sums: Mapping[str, float], n: int) -> Mapping[str, float]:
-        """Return the mean of the shares of right labels by gold label; 0 where there is none of a kind."""
+        """Return the mean share of right labels over the gold labels, 0 without any; likewise for amounts."""
         shares = [_share(sums, label) for label in LABELS if sums.get(label)]
         balanced = sum(shares) / len(shares) if shares else 0.0
         return {"balanced accuracy": balanced, "within 10 %": _share(sums, "amount")}
@@ -92,9 +92,9 @@ class GptStatutesRule(GradedScorer):
     figures: ClassVar[tuple[str, ...]] = ("accuracy", "skipped")
 
     def from_output(self, text: str, problem: Problem) -> Any:
-        """Return what the second of two answers says: it names one of the labels, or ends with an amount.
+        """Return the answer of a second reply: the one label that it mentions, or the amount at its end.
 
-        Of a label "entail" or "contradict" is enough. Oddity of the metric: a text with both says neither,
+        "entail" or "contradict" is enough for a label. Oddity of the metric: a text with both has no label,
         such as "it does not entail but contradicts".
         """
         if problem.gold not in LABELS:
@@ -105,14 +105,13 @@ class GptStatutesRule(GradedScorer):
         return None if entails == contradicts else ENTAILMENT if entails else CONTRADICTION
 
     def from_value(self, value: Any, problem: Problem) -> Any:
-        """Return the value; a text is read as an output is where it is no label."""
+        """Return the value; a text is read like an output."""
         return self.from_output(value, problem) if isinstance(value, str) else value
 
     def grades(self, prediction: Any, problem: Problem) -> Mapping[str, float]:
         """Return whether the case counts, and whether it is right (by SARA's rule, for amounts).
 
-        Oddity of the metric: where no amount is read the case does not count; a label that is not read is
-        wrong.
+        Oddity of the metric: a case without an amount does not count; one without a label is wrong.
         """
         counts = problem.gold in LABELS or dollars(prediction) is not None
         right = counts and StatutoryRule().right(prediction, problem)
@@ -122,7 +121,7 @@ class GptStatutesRule(GradedScorer):
         return bool(self.grades(prediction, problem)["right"])
 
     def overall(self, sums: Mapping[str, float], n: int) -> Mapping[str, float]:
-        """Return the share right of those that count, and of all the share that does not count."""
+        """Return the share of right cases among those counted, and the share of cases not counted."""
         counted = sums["counted"]
         return {
             "accuracy": 100 * sums["right"] / counted if counted else 0.0,

@@ -12,7 +12,7 @@ from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Problem, Scorer
 from chameleon.table import Table
 
-_MOST = 10**9  # rows or columns: Python writes no integer of thousands of digits
+_MOST = 10**9  # rows or columns: Python does not write integers of thousands of digits
 _COORDINATE = re.compile(r"\(\s*-?\d+\s*,\s*-?\d+\s*\)")
 
 
@@ -23,11 +23,11 @@ class CellRule(Scorer):
         return found.get("coordinates", answer)
 
     def right(self, prediction: Any, problem: Problem) -> bool:
-        """Return whether the cells are those of the problem.
+        """Return whether the cells match the problem's.
 
-        Cells are pairs of numbers, texts such as "(0, 1)", or a text that holds a list of these, as the
-        release has it; an answer in words is as `cells_of` finds it, and wrong where it finds none. Raises
-        `InputError` where the problem has no cells, or a text cannot be looked up for want of its table.
+        Cells are pairs of numbers, texts such as "(0, 1)", or a text with a list of these, as in the release;
+        an answer in words is looked up by `cells_of`, and wrong if not found. Raises `InputError` if the
+        problem has no cells, or no table to look up a text in.
 
         Oddity of the metric: coordinates are compared as texts, so "(0,1)" is not "(0, 1)".
         """
@@ -40,7 +40,7 @@ class CellRule(Scorer):
 
 
 def coordinates(value: Any) -> set[str] | None:
-    """Return the cells that a list names, if any, as texts like "(0, 1)"; None for what is no such list."""
+    """Return the cells in a list, if any, as texts like "(0, 1)", or None for anything else."""
     if isinstance(value, str):
         value = literal_texts(value)
     if not isinstance(value, list | tuple):

@@ -1,7 +1,7 @@
-"""Exact match and F1 of texts: SQuAD's (Rajpurkar et al., 2016), as HybridQA's script and TableRAG take them.
+"""Exact match and F1 of texts: SQuAD's (Rajpurkar et al., 2016), as in HybridQA's script and TableRAG.
 
-TableRAG's figures (repository YuhangWuAI/tablerag) are comparable under its rules alone; the official ones
-are stricter for lists of answers.
+TableRAG's figures (repository YuhangWuAI/tablerag) are comparable only under its rules; the official ones are
+stricter for lists of answers.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ _ARTICLE = re.compile(r"\b(?:a|an|the)\b")
 
 
 def normalised(text: str) -> str:
-    """Drop case, ASCII punctuation and articles; words are parted by single spaces.
+    """Drop case, ASCII punctuation and articles; separate words by single spaces.
 
-    Oddity of the metric: curly quotes and dashes stay, and "9.110" is "9,110".
+    Oddity of the metric: curly quotes and dashes are kept, and "9.110" equals "9,110".
     """
     return " ".join(_ARTICLE.sub(" ", text.lower().translate(NO_PUNCTUATION)).split())
 
 
 def same_text(said: str, gold: str) -> bool:
-    """Return whether two texts are the same once normalised."""
+    """Return whether two texts are the same after normalisation."""
     return normalised(said) == normalised(gold)
 
 
 def f1(said: str, gold: str) -> float:
-    """Return the harmonic mean of precision and recall over words, which count as often as they occur.
+    """Return the harmonic mean of precision and recall over words, counting repetitions.
 
-    Where a side has no words it is 1 if the other has none either, else 0.
+    If a side has no words it is 1 if both have none, else 0.
     """
     words, wanted = normalised(said).split(), normalised(gold).split()
     if not (words and wanted):
@@ -48,7 +48,7 @@ class ExactAndF1(GradedScorer):
     figures: ClassVar[tuple[str, ...]] = ("EM", "F1")
 
     def grades(self, prediction: Any, problem: Problem) -> Mapping[str, float]:
-        """Return exact match and F1 from 0 to 1, both 0 for None; a list is read as one text with commas."""
+        """Return exact match and F1 from 0 to 1, both 0 for None; a list is joined with commas."""
         if prediction is None:
             return dict.fromkeys(self.figures, 0.0)
         said = text_of(prediction)
@@ -62,7 +62,7 @@ class TableragAnswerRule(Scorer):
     """TableRAG (YuhangWuAI/tablerag): exact match (SQuAD's) with one of the answers."""
 
     def right(self, prediction: Any, problem: Problem) -> bool:
-        """Return whether the prediction is an answer; a list is one text with commas.
+        """Return whether the prediction is an answer; a list is joined with commas.
 
         Oddity of the metric: one correct item of a list of answers is enough, and all of them are wrong.
         """

@@ -1,9 +1,8 @@
 """How Program of Thoughts (Chen et al., 2022) and Chameleon (Lu et al., 2023) score TabMWP.
 
-Other benchmarks read and compare numbers by their rules as well.
-
-Sources: the repositories wenhuchen/Program-of-Thoughts and lupantech/chameleon-llm (`utilities.py`,
-`run_tabmwp/`), which took over the rules of the first.
+Other benchmarks also use their rules for reading and comparing numbers. Sources: the repositories
+wenhuchen/Program-of-Thoughts and lupantech/chameleon-llm (`utilities.py`, `run_tabmwp/`), which adopted the
+rules of the former.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Problem, Scorer, ValueScorer
 
 _STATED = re.compile(r"The answer is (?P<answer>(?s:.+))[^\n]$")
-# What comparing or writing a value of any kind may raise; the rules count it as "not equal".
+# Errors of comparing or writing arbitrary values; the rules count them as "not equal".
 UNFIT = (TypeError, ValueError, ArithmeticError, RecursionError)
 
 
@@ -36,7 +35,7 @@ class ChameleonRule(Scorer):
     """Chameleon (Lu et al., 2023): numbers to the places of the coarser, texts as the most similar choice."""
 
     def from_output(self, text: str, problem: Problem) -> Any:
-        """Return what the text says after "The answer is", else all of it; as a float where it can be one."""
+        """Return the text after "The answer is", else all of it; as a float if possible."""
         stated = stated_answer(text)
         return floatify(text if stated is None else stated)
 
@@ -44,7 +43,7 @@ class ChameleonRule(Scorer):
         return floatify(value)
 
     def right(self, prediction: Any, problem: Problem) -> bool:
-        """Compare texts in any case, all else by `agrees`. Raises `InputError` for unknown choices."""
+        """Compare texts ignoring case, anything else by `agrees`. Raises `InputError` for unknown choices."""
         gold = typed_gold(problem)
         said = normalise(prediction, known_choices(problem), problem.detail.get("unit"))
         if isinstance(said, str) and isinstance(gold, str):
@@ -53,10 +52,10 @@ class ChameleonRule(Scorer):
 
 
 def stated_answer(text: str) -> str | None:
-    """Return what follows the first "The answer is ", without the last character; None without any.
+    """Return the text after the first "The answer is ", without the last character, or None.
 
-    Oddities of the metric: the last character is dropped whatever it is ("The answer is 18" yields "1"), the
-    answer spans lines, and the case of "The" counts.
+    Oddities of the metric: the last character is always dropped ("The answer is 18" yields "1"), the answer
+    spans lines, and the case of "The" counts.
     """
     found = _STATED.search(text)
     return found["answer"].strip() if found else None
@@ -65,11 +64,11 @@ def stated_answer(text: str) -> str | None:
 def normalise(prediction: Any, choices: Sequence[str], unit: str | None) -> Any:
     """Return a prediction in the form in which it is compared.
 
-    A float is rounded to three places. Of a text "$" and the unit are taken out; without choices it becomes
-    a number if it can. With choices None is the first of them, and a text the one that it is most like.
+    A float is rounded to three places. "$" and the unit are removed from a text; without choices it becomes a
+    number if possible. With choices None becomes the first of them, and a text the most similar one.
 
     Oddities of the metric: a float is never matched with choices, so it is wrong wherever the answer is a
-    text; the unit is removed wherever it occurs, inside words too, and only in its own case.
+    text; the unit is removed wherever it occurs, even inside words, but only in the same case.
     """
     if isinstance(prediction, float):
         return round(prediction, 3)
@@ -89,7 +88,7 @@ def normalise(prediction: Any, choices: Sequence[str], unit: str | None) -> Any:
 
 
 def known_choices(problem: Problem) -> Sequence[str]:
-    """Return the choices of a problem, () for a free answer. Raises `InputError` if they are not known."""
+    """Return the choices of a problem, () for a free answer. Raises `InputError` if they are unknown."""
     if "choices" not in problem.detail:
         what = "the choices of this multiple-choice question are not known, and the scoring rule needs them"
         hint = "Score against a file that holds the choices."
@@ -100,8 +99,8 @@ def known_choices(problem: Problem) -> Sequence[str]:
 def similarity(first: str, second: str) -> float:
     """Return how alike two texts are: 2 when equal, else the share of words in common.
 
-    The share is that of distinct common words in the number of words of the longer text; words are parted
-    by single spaces. Two single words are alike only when equal. Case matters. Source: the repositories
+    The share is the number of distinct common words divided by the number of words of the longer text, split
+    at single spaces. Two single words are alike only when equal. Case matters. Source: the repositories
     lupantech/PromptPG and lupantech/chameleon-llm; part of their metrics.
     """
     if first == second:
@@ -113,15 +112,15 @@ def similarity(first: str, second: str) -> float:
 
 
 def most_similar(text: str, choices: Sequence[str]) -> str:
-    """Return the choice most like the text; of equals, and where none is like it (oddity), the first one."""
+    """Return the choice most like the text; the first on ties, and if none is like it (oddity)."""
     return max(choices, key=lambda choice: similarity(choice, text))
 
 
 def agrees(prediction: Any, gold: Any) -> bool:
     """Return whether a prediction equals a gold number or text; None never does.
 
-    True stands for the answer "yes" and False for "no". Oddity of the metric: a number and a text are never
-    equal, and neither are texts that differ in case.
+    True means the answer "yes" and False "no". Oddity of the metric: a number and a text are never equal, nor
+    are texts that differ in case.
     """
     if prediction is None:
         return False
@@ -135,8 +134,8 @@ def agrees(prediction: Any, gold: Any) -> bool:
 def same_number(prediction: Any, gold: Any) -> bool:
     """Return whether two numbers are equal when rounded to the places of the one that has fewer.
 
-    Oddity of the metric: the prediction's places count too, so a coarse 3.0 is right for 3.04. Whatever
-    cannot be compared is not equal.
+    Oddity of the metric: the prediction's places count too, so a coarse 3.0 is right for 3.04. Values that
+    cannot be compared are not equal.
     """
     try:
         places = min(_decimal_places(prediction), _decimal_places(gold))
@@ -146,19 +145,19 @@ def same_number(prediction: Any, gold: Any) -> bool:
 
 
 def _decimal_places(value: Any) -> int:
-    """Return how many characters follow the last dot when Python writes the number; 5 where there is no dot.
+    """Return the number of characters after the last dot of the number as Python writes it, or 5.
 
-    Oddity of the metric: the default also holds for integers and for what is written as 1e-07.
+    Oddity of the metric: the default also holds for integers and for numbers written as 1e-07.
     """
     _, dot, places = str(value).rpartition(".")
     return len(places) if dot else 5
 
 
 def floatify(value: Any) -> Any:
-    """Convert a value or a stated answer as the metrics do: to a float where it can be one, else a text.
+    """Convert a value or a stated answer as the metrics do: to a float if possible, else a text.
 
-    None and booleans stay; of a list or tuple the first element is taken (None if there is none). Oddity of
-    the metric: of a dictionary the first value is taken and not converted.
+    None and booleans are kept; a list or tuple becomes its first element, or None. Oddity of the metric: a
+    dictionary becomes its first value, unconverted.
     """
     if value is None or isinstance(value, bool):
         return value
@@ -168,7 +167,7 @@ def floatify(value: Any) -> Any:
         if not value:
             return None
         value = value[0]
-    for convert in (float, str):  # Python writes no integers of thousands of digits, and no endless nesting
+    for convert in (float, str):  # Python does not write huge integers or endless nesting
         with suppress(*UNFIT):
             return convert(value)
     return value
@@ -187,7 +186,7 @@ def read_number(text: str) -> float:
 
 
 def typed_gold(problem: Problem) -> float | str:
-    """Return the gold answer as the number or text that its `ans_type` says. Raises `InputError`."""
+    """Return the gold answer as the number or text given by its `ans_type`. Raises `InputError`."""
     kind, gold = problem.detail.get("ans_type"), problem.gold
     where = f"problem {problem.id}"
     if kind in ("integer_number", "decimal_number"):

@@ -26,9 +26,9 @@ class OverlapRule(GradedScorer):
         _rouge(self.stemming)
 
     def grades(self, prediction: Any, problem: Problem) -> Mapping[str, float]:
-        """Return ROUGE, and the counts that BLEU is made of; None is graded as an empty text.
+        """Return ROUGE and the counts for BLEU; None is graded as an empty text.
 
-        Both texts are stripped; a list is read as one text with commas. Raises `MissingPackage`.
+        Both texts are stripped; a list is joined with commas. Raises `MissingPackage`.
         """
         said, reference = text_of(prediction).strip(), problem.gold.strip()
         rouge = _rouge(self.stemming).score(reference, said)
@@ -44,7 +44,7 @@ class OverlapRule(GradedScorer):
     def overall(self, sums: Mapping[str, float], n: int) -> Mapping[str, float]:
         """Compute BLEU and its brevity penalty from the counts of all sentences, and the means of ROUGE.
 
-        The plain mean is taken: Hugging Face's metric reports the median of random samples.
+        The mean is the plain one; Hugging Face's metric reports the median of random samples.
         """
         bleu = _bleu().compute_bleu(
             [int(sums[f"matches {order}"]) for order in _ORDERS],
@@ -65,7 +65,7 @@ class StemmedOverlapRule(OverlapRule):
 
 @lru_cache(maxsize=1)
 def _bleu() -> Any:
-    """Load sacreBLEU with its defaults; only the counts of single sentences are taken from it."""
+    """Load sacreBLEU with its defaults; only its counts for single sentences are used."""
     require("sacrebleu", _USE, "text-metrics", module="sacrebleu.metrics.bleu", imports=True)
     from sacrebleu.metrics.bleu import BLEU
 

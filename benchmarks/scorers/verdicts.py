@@ -1,4 +1,4 @@
-"""Whether a statement is entailed: how TabFact, Chain-of-Table, TabSQLify and TableRAG score that.
+"""Whether a statement is entailed, as scored by TabFact, Chain-of-Table, TabSQLify and TableRAG.
 
 Sources: the repositories wenhuchen/Table-Fact-Checking, google-research/chain-of-table (`utils/evaluate.py`),
 mahadi-nahid/TabSQLify and YuhangWuAI/tablerag.
@@ -24,7 +24,7 @@ class VerdictRule(Scorer):
     """TabFact (Chen et al., 2020): yes, true, entailed or 1; no, false, refuted or 0."""
 
     def right(self, prediction: Any, problem: Problem) -> bool:
-        """Compare with the label, in any case; a full stop and a list of one do not matter."""
+        """Compare with the label, ignoring case, a full stop, and a list around a single item."""
         return bool(verdict_of(single(prediction)) == problem.gold)
 
 
@@ -48,7 +48,7 @@ class WeightedVerdictRule(StrictVerdictRule):
     """Chain-of-Table's weighted variant: the responses vote, the first ones with more weight."""
 
     def chosen(self, responses: Sequence[str]) -> str:
-        """Return the response of most weight, the first of equals; "YES" and "yes" are different (oddity)."""
+        """Return the response of most weight, the first on ties; "YES" and "yes" are different (oddity)."""
         weights: Counter[str] = Counter()
         for place, response in enumerate(responses):
             weights[response] += len(responses) - place
@@ -56,7 +56,7 @@ class WeightedVerdictRule(StrictVerdictRule):
 
 
 class MentionedVerdictRule(Scorer):
-    """TabSQLify (Nahid and Rafiei, 2024): yes where the text has true, or else support and no false."""
+    """TabSQLify (Nahid and Rafiei, 2024): yes if the text has true, or else support and no false."""
 
     def from_output(self, text: str, problem: Problem) -> str:
         """Return "yes" or "no". Oddity: "untrue" and "not true" are true, and an empty text is no."""
@@ -66,7 +66,7 @@ class MentionedVerdictRule(Scorer):
         return YES if "support" in text and "false" not in text else NO
 
     def from_value(self, value: Any, problem: Problem) -> Any:
-        """Return the verdict that a value is, else what it mentions where it is a text."""
+        """Return the value if it is a verdict, else the verdict that its text mentions."""
         if isinstance(value, str) and verdict_of(value) is None:
             return self.from_output(value, problem)
         return value
@@ -76,20 +76,20 @@ class MentionedVerdictRule(Scorer):
 
 
 class TableragLabelRule(Scorer):
-    """TableRAG (YuhangWuAI/tablerag): 1 where the text has yes or true, else 0 for no or false, else 2."""
+    """TableRAG (YuhangWuAI/tablerag): 1 if the text has yes or true, else 0 for no or false, else 2."""
 
     def from_value(self, value: Any, problem: Problem) -> Any:
-        """Return the value; a label of the benchmark, as runs of ours give it, as TableRAG writes it."""
+        """Return the value; a label of the benchmark, as in our runs, is written as in TableRAG."""
         return _LABELS.get(value, value) if isinstance(value, str) else value
 
     def right(self, prediction: Any, problem: Problem) -> bool:
-        """Return whether the prediction, as a text, says the label; evidence is not looked at."""
+        """Return whether the prediction, as a text, has the label; evidence is ignored."""
         said = prediction.get("label") if isinstance(prediction, Mapping) else prediction
         return said is not None and label_in(text_of(said)) == _LABELS[problem.gold]
 
 
 def label_in(text: str) -> str:
-    """Return "1", "0" or "2": the text where it is just 1 or 0, else what its words say.
+    """Return "1", "0" or "2": the text if it is just 1 or 0, else by its words.
 
     Oddities of the metric: "not true" is 1, "no information" is 0, and " 1", "1." and "Refuted" are 2.
     """

@@ -1,1 +1,1 @@
-"""What the benchmarks over tables share: reading rows and tables, sizes, and lengths of chains."""
+"""Helpers of the benchmarks over tables: reading rows and tables, sizes, and lengths of chains."""

@@ -1,4 +1,4 @@
-"""Where the texts of an answer stand in a table, for systems that answer with texts and name no cells."""
+"""Find the texts of an answer in a table, for systems that answer with texts instead of cells."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from chameleon.benchmarks.scorers.predictions import text_of
 from chameleon.evaluation.benchmark import Cell, Problem
 from chameleon.table import Table
 
-_LEAST_PART = 4  # characters: what is shorter stands inside too many cells by chance
+_LEAST_PART = 4  # characters: shorter texts are inside too many cells by chance
 _Placed = Sequence[tuple[str, Cell]]
 
 
 def cells_of(answer: Any, table: Table) -> list[Cell] | None:
-    """Return the cells that an answer stands for, one for each of its items; None where an item is no cell.
+    """Return the cells of an answer, one for each of its items, or None if an item is not in a cell.
 
-    Items are those of a list; a text is looked for as it is, then parted at bars, lines and commas. An item
-    is a cell that reads the same, case and white space aside. Of several cells that do, those in the first
-    column that has all items are taken, and in it the first rows; where no column has them all, the first
-    cells row by row. An item that occurs twice is two cells. An empty text stands for no cell.
+    A list is taken item by item; a text is searched as it is, then split at bars, lines and commas. An item
+    matches a cell with the same text, ignoring case and white space. If one column has all items, its first
+    matching cells are used, else the first ones of the table, row by row. A repeated item needs two cells. An
+    empty text matches no cell.
     """
     placed, width = _placed(table), len(table.header)
     pools = [*(placed[column::width] for column in range(width)), placed]
@@ -37,8 +37,8 @@ def cells_of(answer: Any, table: Table) -> list[Cell] | None:
 def cells_with(texts: Sequence[str], problem: Problem) -> list[frozenset[Cell]] | None:
     """Return for each text all the cells of a problem's table that have it.
 
-    None where there is no text or table, or a text is in no cell. A cell has a text if it reads the same,
-    case and white space aside; only where none does, if it has the text among its words, and that is not very
+    None without texts or a table, or if a text is in no cell. A cell matches if it has the same text,
+    ignoring case and white space; if none does, a cell that has the text among its words, unless it is very
     short.
     """
     if (table := problem.input.get("table")) is None:
@@ -67,7 +67,7 @@ def _placed(table: Table) -> _Placed:
 
 
 def _taken(wanted: Sequence[str], placed: _Placed) -> list[Cell] | None:
-    """Take for each wanted text the first cell that reads so and is free; None where there is none."""
+    """Take for each wanted text the first free cell with the same text; None if one is missing."""
     free: defaultdict[str, list[Cell]] = defaultdict(list)
     for text, place in reversed(placed):
         free[text].append(place)

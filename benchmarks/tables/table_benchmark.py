@@ -1,4 +1,4 @@
-"""A benchmark whose problems are about a table each; the tables may lie apart."""
+"""A benchmark with a table for each problem; the tables may be in separate files."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from chameleon.table import Table, to_text
 from chameleon.text import estimated_tokens
 
 SIZES = ("small", "medium", "large")
-"""Fewer than 2,000 tokens, up to 4,000, and more: as Chain-of-Table has them (table 4)."""
+"""Fewer than 2,000 tokens, up to 4,000, and more, as in Chain-of-Table (table 4)."""
 LONGEST_CHAIN = 5
 CHAINS = (*(f"chain {length}" for length in range(LONGEST_CHAIN + 1)), f"chain {LONGEST_CHAIN + 1}+")
-"""How many operations a chain has kept: five at most in the paper, where each is used once."""
+"""The number of operations a chain has kept: at most five in the paper, where each is used once."""
 
 
 class TableBenchmark(Benchmark):
     """Problems over tables, counted by the table's size and, for runs, by the length of the chain.
 
-    Rows name their table by `table_id`, or hold it as `table`: with its `header` and `rows`, or its `lines`,
-    the header first; if known its `caption`, and the `passages` that belong to it. Tables that rows name
-    stand in a file of their own (`tables.jsonl.gz` beside the data), or in a folder of the release. Problems
-    whose tables are not there can be scored, and not run: they have no input and no size.
+    Rows name their table by `table_id`, or include it as `table`: with its `header` and `rows`, or its
+    `lines`, the header first; optionally its `caption`, and the `passages` that belong to it. Named tables
+    are in a separate file (`tables.jsonl.gz` next to the data), or in a folder of the release. Problems with
+    missing tables can be scored but not run: they have no input and no size.
     """
 
     takes_tables = True
@@ -44,7 +44,7 @@ class TableBenchmark(Benchmark):
     def over_table(
         self, row: Row, tables: Mapping[str, Any], gold: Any, columns: Sequence[str] = (), **detail: Any
     ) -> Problem:
-        """Return the problem in a row with its table, where that is known. Raises `InputError`."""
+        """Return the problem in a row with its table, if known. Raises `InputError`."""
         id = self.required_id(row)
         table_id = str(row.get("table_id") or id)
         known = row["table"] if isinstance(row.get("table"), Mapping) else tables.get(table_id)
@@ -58,15 +58,15 @@ class TableBenchmark(Benchmark):
         return Problem(id, input, gold, columns=tuple(columns), detail=detail)
 
     def tables_in(self, folder: Path) -> Mapping[str, Row]:
-        """Return the tables of the release, each read when it is asked for."""
+        """Return the tables of the release, each read on first use."""
         return TableFolder(folder, self.read_table)
 
     def read_table(self, file: Path) -> Row:
-        """Return the table in a file of the release's folder. Raises `InputError` for what is none."""
+        """Return the table in a file of the release's folder. Raises `InputError` if it is not a table."""
         raise InputError("this release has no folder of tables", where=str(file))
 
     def run_columns(self, state: State) -> tuple[str, ...]:
-        """Count the operations that an answered run kept, from "chain 0" to "chain 6+"; others in none."""
+        """Count the operations that an answered run kept, from "chain 0" to "chain 6+"; none for others."""
         if state.ended is None or state.ended.reason != "answered":
             return ()
         chain = state.cache.get("chain", ())
@@ -81,21 +81,21 @@ class TableBenchmark(Benchmark):
             lines, rows = row.get("lines"), row.get("rows")
             lines = [row.get("header"), *rows] if isinstance(rows, list) else lines
             table = table_of(lines, str(row.get("caption") or ""))
-            tokens = estimated_tokens(to_text(table))  # the paper does not say how it measures tables
+            tokens = estimated_tokens(to_text(table))  # the paper does not define how it measures tables
             size = SIZES[0] if tokens < 2_000 else SIZES[1] if tokens <= 4_000 else SIZES[2]
             known = self._known[id] = (row, table, size)
         return known[1:]
 
 
 class TableFolder(UserDict[str, Any]):
-    """Tables by id, where an id is the path of the file in the folder; each is read once, when asked for.
+    """Tables by id, where an id is the path of the file in the folder; each is read once, on first use.
 
-    An id may begin with the folder's own name: "csv/204-csv/590.csv" in the folder `csv`; `ending` is what
-    the file has and the id has not. Ids are data: they name files that the folder has, and no others.
+    An id may begin with the folder's name: "csv/204-csv/590.csv" in the folder `csv`; `ending` is the suffix
+    of files that ids lack. Ids are untrusted: they only reach files in the folder.
     """
 
     def __init__(self, folder: Path, read: Callable[[Path], Row], *, ending: str = "") -> None:
-        super().__init__()  # paths, which are read one by one
+        super().__init__()  # paths, each read on first use
         self._read = cache(read)
         for file in folder.rglob(f"*{ending or '.csv'}"):
             id = file.relative_to(folder).as_posix().removesuffix(ending)
@@ -107,7 +107,7 @@ class TableFolder(UserDict[str, Any]):
 
 
 def table_of(lines: Any, caption: str = "") -> Table:
-    """Return the table in lines of cells, header first, short ones filled up. Raises `InputError`."""
+    """Return the table in lines of cells, header first, filling up short lines. Raises `InputError`."""
     if not (isinstance(lines, list) and lines and all(isinstance(line, list) for line in lines)):
         raise InputError('a table needs "header" and "rows", lists of cells and of such lists')
     width = max(map(len, lines))
@@ -139,7 +139,7 @@ def wrong(row: Row, key: str, expected: str) -> InputError:
 
 
 def read_csv(file: Path, **form: Any) -> list[list[str]]:
-    """Read the lines of a file of comma-separated cells; `form` is that of `csv.reader`."""
+    """Read the lines of a file of comma-separated cells; `form` are options of `csv.reader`."""
     with file.open(encoding="utf-8", newline="") as text:
         try:
             return list(csv.reader(text, **form))
@@ -148,7 +148,7 @@ def read_csv(file: Path, **form: Any) -> list[list[str]]:
 
 
 def read_object(file: Path) -> Mapping[str, Any]:
-    """Read the object in a JSON file. Raises `InputError` for what is none."""
+    """Read the object in a JSON file. Raises `InputError` for anything else."""
     try:
         data = json.loads(file.read_text("utf-8"))
     except (ValueError, RecursionError) as problem:

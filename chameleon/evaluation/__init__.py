@@ -11,5 +11,5 @@ if TYPE_CHECKING:
 
 __all__ = ["Benchmark", "Problem", "Scorer"]
 
-if not TYPE_CHECKING:  # a name that is not listed is an error of types
+if not TYPE_CHECKING:  # a name that is not listed is a type error
     __getattr__ = lazy(__name__, benchmark="Benchmark Problem Scorer")

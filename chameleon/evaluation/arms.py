@@ -1,4 +1,4 @@
-"""The arms of a grid in figures: what is left of the tables that come to a model."""
+"""The figures of a grid's arms: how much of the tables reaches a model."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ from chameleon.table import Table
 from chameleon.text import estimated_tokens
 from chameleon.usage import Usage
 
-# What would fail every problem after this one in the same way.
+# Failures that would repeat for every later problem.
 _MISSING = ("AuthFailed", "MissingPackage", "ModelError", "NoModel", "RateLimited", "SandboxUnavailable")
-MAX_REPLY_TOKENS = 1_000  # of a reply that no setting bounds, where the cost of a run is estimated
+MAX_REPLY_TOKENS = 1_000  # of a reply without a limit, when estimating the cost of a run
 Groups = Sequence[Collection[Cell]] | None
 
 
 def arm_figures(arm: Arm, asks: Sequence[str] = (), lacks: str = "", **measured: Any) -> dict[str, Any]:
-    """Return all that there is to say of one arm, as JSON; what was not `measured` is null.
+    """Return everything known about one arm as JSON; figures that were not `measured` are null.
 
-    `asks` are the modules that ask a model and did not run, the one that answers last. `lacks` says why the
-    arm could not run at all, or not to its end.
+    `asks` are the modules that call a model and did not run; the answering one is last. `lacks` says why the
+    arm could not run, or could not finish.
     """
     return {
         "arm": arm.name,
@@ -58,14 +58,14 @@ def arm_figures(arm: Arm, asks: Sequence[str] = (), lacks: str = "", **measured:
 def most_spent(arm: Arm, problems: Sequence[Problem], model: str) -> Usage:
     """Estimate what an arm spends: calls by its plan, else by its budget, with replies of full length.
 
-    A prompt counts as the mean of the arm's prompts, with the first problem's table. What is not known, such
-    as the price of the model, is None.
+    A prompt counts as the mean of the arm's prompts, with the first problem's table. Unknown values, such as
+    the model's price, are None.
     """
     inventory, calls = arm.inventory, arm.calls
     calls = len(problems) * ((inventory.budget.calls or 0) if calls is None else calls)
     try:
         asking = [(asker._template.sections, asking_of(asker).params) for asker in inventory.askers.values()]
-    except ChameleonError:  # a prompt that is not there: the arm cannot run
+    except ChameleonError:  # a prompt is missing: the arm cannot run
         return Usage()
     if not asking or not calls:
         return Usage(calls)
@@ -79,11 +79,11 @@ def most_spent(arm: Arm, problems: Sequence[Problem], model: str) -> Usage:
 
 
 def left_of(state: State, problem: Problem, groups: Groups, text: str | None) -> dict[str, float]:
-    """Return what is left of the table that comes to a model, as far as it is known.
+    """Return how much of the table reaches a model, if known.
 
-    That are its `rows` and `columns`, their part of the `cells` before it was cut, and the estimated `tokens`
-    of the table as shown (`text`); and, as `gold_kept`, whether the gold cells (`groups`) are among it. A
-    run that failed has lost all.
+    The values are its `rows` and `columns`, their share of the original `cells`, the estimated `tokens` of
+    the table as shown (`text`), and `gold_kept`: whether the gold cells (`groups`) are still included. A
+    failed run keeps nothing.
     """
     failed = _failure_in(state) is not None
     has = (False if groups else None) if failed else has_gold(state, problem, groups)
@@ -101,7 +101,7 @@ def left_of(state: State, problem: Problem, groups: Groups, text: str | None) ->
 
 
 def _means_of(runs: Sequence[Mapping[str, float]]) -> dict[str, Any] | None:
-    """Return the means of what is left, as JSON, null where nothing is known; None if nothing is at all."""
+    """Return the mean of each value as JSON, null if no run has it; None if no run has any."""
     names = ("rows", "columns", "cells", "tokens", "gold_kept")
     known = {name: [run[name] for run in runs if name in run] for name in names}
     if not any(known.values()):
@@ -111,10 +111,10 @@ def _means_of(runs: Sequence[Mapping[str, float]]) -> dict[str, Any] | None:
 
 
 def has_gold(state: State, problem: Problem, groups: Groups) -> bool | None:
-    """Return whether of each group a cell is left; None if that is not known.
+    """Return whether a cell of each group is left, or None if unknown.
 
-    A table that was found in an index must be the problem's own. `cache.kept` names the rows and columns that
-    are left of a table that was cut.
+    A table retrieved from an index must be the problem's own. `cache.kept` names the rows and columns that
+    are left of a shortened table.
     """
     source, own = _source_table(state), problem.input.get("table")
     if not groups or own is None:
@@ -129,7 +129,7 @@ def has_gold(state: State, problem: Problem, groups: Groups) -> bool | None:
 
 
 def _source_table(state: State) -> Table | None:
-    """Return the table that was found in an index, else the one that was given, if there is either."""
+    """Return the table retrieved from an index, else the given one, or None."""
     table: Table | None = state.started.input.get("table") if state.started else None
     for record in state.history:
         if "retrieved" in record.cache_changes:
@@ -138,18 +138,18 @@ def _source_table(state: State) -> Table | None:
 
 
 def _cells(table: Table) -> tuple[Any, Any]:
-    """Return all of a table but its name."""
+    """Return everything in a table except its name."""
     return table.header, table.rows
 
 
 def _failure_in(state: State) -> Failure | None:
-    """Return what kept a run from its end, if it was a step or its input."""
+    """Return the failure that ended a run early, if a step or the input caused it."""
     failed = next((record.error for record in state.history if record.error), None)
     return failed or (state.ended.error if state.ended and state.started is None else None)
 
 
 def _prompted_table(inventory: Inventory, asks: str, state: State) -> str | None:
-    """Return the table as this module's prompt shows it; None if it shows none."""
+    """Return the table as this module's prompt shows it, or None."""
     module, access = inventory.modules[asks], inventory.access[asks]
     if state.table is None or not isinstance(module, LLMModule) or not access.depends_on({"input.table"}):
         return None
@@ -165,10 +165,10 @@ def measure_arm(
     gold_history: bool = False,
     advance: Callable[[int], object] = lambda done: None,
 ) -> dict[str, Any]:
-    """Run what comes before the module that answers over all problems, if that alone asks a model.
+    """Run the steps before the answering module over all problems, if only that module calls a model.
 
-    Questions of a conversation have those before them as history, with `gold_history` their gold answers,
-    else no answers. Returns the arm's figures; an arm that cannot run here says why.
+    Questions of a conversation have the earlier ones as history, with their gold answers if `gold_history`,
+    else with no answers. Returns the arm's figures; an arm that cannot run here says why.
     """
     plan = fixed_plan(arm.inventory)
     asks = [name for name in plan or () if arm.inventory.access[name].needs_model]

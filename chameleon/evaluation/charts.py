@@ -1,4 +1,4 @@
-"""Charts of a page, in SVG that needs no script: bars by system, and which name follows which."""
+"""Charts of a page, as SVG without scripts: bars by system, and which name follows which."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from chameleon.evaluation.page_views import brief
 from chameleon.evaluation.stats import END
 
 _MAX_LABELS, _MAX_NODES = 50, 16
-_LINE, _BEGIN, _LONGEST = 18, 46, 40  # pixels of a line; percent where bars begin, and of the longest
-_NODE, _NAME, _STEP = 36, 150, 23  # pixels between names, for a name, and of an arc to the next name
+_LINE, _BEGIN, _LONGEST = 18, 46, 40  # pixels of a line; percent where bars begin, and of the longest bar
+_NODE, _NAME, _STEP = 36, 150, 23  # pixels between names, of a name, and from an arc to the next name
 
 
 class Drawing(list[str]):
@@ -31,10 +31,10 @@ class Drawing(list[str]):
 
 
 def bars(exhibit: Exhibit) -> str:
-    """Draw a bar for each number, below its label; where there is one label, people are lines across all."""
+    """Draw a bar for each number, below its label; with only one label, human results become lines."""
     labels, drawn, y = exhibit.labels[:_MAX_LABELS], Drawing(), 0
     largest = max((value for each in exhibit.systems for value in each.values.values()), default=0)
-    scale = _LONGEST / max(largest, 100 if largest > 1 else 1)  # some grades are 1 at most
+    scale = _LONGEST / max(largest, 100 if largest > 1 else 1)  # some grades are at most 1
     people = [each for each in exhibit.systems if len(labels) == 1 and each.system.startswith("Human")]
     for label in labels:
         y += _LINE + 6
@@ -55,7 +55,7 @@ def bars(exhibit: Exhibit) -> str:
 
 
 def graph(series: Series) -> str:
-    """Draw names in a column and an arc for each share from one percent on; one that leads back is dashed."""
+    """Draw names in a column and an arc for each share of at least one percent, dashed if it leads back."""
     arcs = {label.partition(ARROW)[::2]: share for label, share in series.values.items() if share >= 1}
     places = {name: _NODE * row + 20 for row, name in enumerate(_in_order(arcs))}
     drawn, width, height = Drawing(), _NAME, _NODE * len(places) + 8
@@ -68,7 +68,7 @@ def graph(series: Series) -> str:
             path = f"M{_NAME} {first}C{far} {first} {far} {last} {_NAME} {last}"
             width, kind = max(width, _NAME + reach + 30), "down" if down else "back"
             drawn.append(f'<path class="{kind}" d="{path}" stroke-width="{1 + share / 25:.1f}"></path>')
-            if share >= 3:  # there is no room for the numbers of all
+            if share >= 3:  # not enough room for all numbers
                 text, y = f"{share:.0f} %", (first + last) // 2 + (4 if down else -6)
                 drawn.write(text if down else f"↑ {text}", _NAME + reach, y, "share")
     for name, y in places.items():
@@ -79,7 +79,7 @@ def graph(series: Series) -> str:
 
 
 def _in_order(arcs: Mapping[tuple[str, str], float]) -> list[str]:
-    """Order names so that few arcs lead back: next is the one that those left lead to least; END is last."""
+    """Order names so that few arcs lead back: next is the name that the rest lead to least; END is last."""
     left = [*dict.fromkeys(name for pair in arcs for name in pair)][:_MAX_NODES]
     found = list[str]()
     while left:

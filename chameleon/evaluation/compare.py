@@ -1,4 +1,4 @@
-"""The arms of a grid side by side: their figures as JSON, and made of it a table and notes."""
+"""The arms of a grid side by side: their figures as JSON, shown as a table with notes."""
 
 from __future__ import annotations
 
@@ -15,28 +15,27 @@ from chameleon.evaluation.run import DASH
 Z_90 = 1.645
 """Half of a 90 % interval, in standard errors."""
 NEEDS, TO_FIRST = "needs a model", "to the first"
-"""The one column that holds texts, and that of the differences."""
+"""The only column of texts, and the column of differences."""
 
 
 def half_width(share: float, n: int) -> float:
-    """Return half of the 90 % interval of a share of n: Wilson's, as published for SARA by way of asking."""
+    """Return half of the 90 % interval of a share of n: Wilson's, as in the published SARA results."""
     return Z_90 / (1 + Z_90**2 / n) * sqrt(share * (1 - share) / n + Z_90**2 / (4 * n * n))
 
 
 def difference(
     ours: Mapping[str, bool], first: Mapping[str, bool]
 ) -> tuple[float, float] | tuple[None, None]:
-    """Return how much more often ours is right, over the questions that both have, if there are any.
+    """Return how much more often ours is right on the shared questions, if any, and half of the interval.
 
-    The second is half of the interval, that of paired verdicts: what both have right, or both wrong, tells
-    nothing of it.
+    The interval is for paired verdicts: questions that both have right, or both wrong, do not widen it.
     """
     pairs = [ours[id] - first[id] for id in ours.keys() & first.keys()]
     return (fmean(pairs), Z_90 * pstdev(pairs) / sqrt(len(pairs))) if pairs else (None, None)
 
 
 class Kept(Protocol):
-    """What is compared of an evaluation: a kept `Run`, or one in memory."""
+    """The part of an evaluation that is compared: a kept `Run`, or one in memory."""
 
     @property
     def n(self) -> int: ...
@@ -49,7 +48,7 @@ class Kept(Protocol):
 
 
 def evaluation_figures(run: Kept, first: Kept | None) -> dict[str, Any]:
-    """Return the counts of an arm's run, and its difference (of the first figure, if graded) to `first`."""
+    """Return the counts of an arm's run, and its difference (in the first figure, if graded) to `first`."""
     tally, n = run.tally, run.n
     less, less_half = None, None
     if first is not None and tally.graded is None:
@@ -73,7 +72,7 @@ def evaluation_figures(run: Kept, first: Kept | None) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class ArmTable:
-    """The figures of a grid's arms, as `arm_figures` has them, and what they were measured over."""
+    """The figures of a grid's arms, as `arm_figures` returns them, and what they were measured on."""
 
     arms: Sequence[Mapping[str, Any]]
     about: Mapping[str, Any]
@@ -87,9 +86,9 @@ class ArmTable:
 
     @property
     def columns(self) -> dict[str, list[str]]:
-        """The cells by the name of their column, of those that have something to say."""
+        """The cells by column name, without empty columns."""
         rows = [_cells(arm) for arm in self.arms]
-        # The figures of a rule that grades are only in the rows of arms that were evaluated.
+        # Only the rows of evaluated arms have the figures of a grading rule.
         names = max(rows, key=len, default={})
         found = {name: [row.get(name) or DASH for row in rows] for name in names}
         named = {TO_FIRST: f"to {self.compared_with}"} if self.compared_with else {}
@@ -97,14 +96,14 @@ class ArmTable:
 
     @property
     def compared_with(self) -> str:
-        """The arm that the others are compared with, where that is not the first: the first that ran."""
+        """The arm that the others are compared with, if it is not the first: the first that ran."""
         ran = [arm for arm in self.arms if arm["evaluation"]]
         are_compared = any(arm["evaluation"].get("difference") is not None for arm in ran)
         return ran[0]["arm"] if are_compared and ran[0] is not self.arms[0] else ""
 
     @property
     def notes(self) -> list[str]:
-        """What the table leaves out, and why, a sentence each."""
+        """Notes on what the table leaves out and why, a sentence each."""
         lacking: dict[str, list[str]] = {}
         for arm in self.arms:
             if arm["lacks"]:
@@ -124,7 +123,7 @@ class ArmTable:
 
 
 def _cells(arm: Mapping[str, Any]) -> dict[str, str]:
-    """Write what there is to say of an arm by the names of columns; an empty text for nothing."""
+    """Write an arm's cells by column name, "" for unknown ones."""
     found, table = arm["evaluation"] or {}, arm["table"] or {}
     usage = found.get("usage", {})
     tokens = [usage.get("input_tokens"), usage.get("output_tokens")]
@@ -161,13 +160,13 @@ def _cells(arm: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _published(arm: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, str]:
-    """Write what is printed for an arm, and how far from it ours is, in points."""
+    """Write the published figure of an arm, and ours minus it, in points."""
     change, share = arm.get("published_change"), arm.get("published")
     ours = found.get("difference") if share is None else found.get("accuracy")
     printed = change if share is None else share
     if printed is None:
         return {"published": "", "to published": ""}
-    figures = list(found.get("figures", {}).values())  # of a rule that grades, the first
+    figures = list(found.get("figures", {}).values())  # of a grading rule, the first
     ours = figures[0] if figures and share is not None else ours
     away = "" if ours is None else f"{100 * ours - printed:+.2f}"
     return {"published": f"{printed:+.1f}" if share is None else f"{printed:.2f}", "to published": away}

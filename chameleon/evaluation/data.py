@@ -1,4 +1,4 @@
-"""Reading a benchmark's problems: JSON lines, a JSON list or object, tab-separated, CSV or a workbook."""
+"""Read a benchmark's problems: JSON lines, a JSON list or object, tab-separated, CSV or a workbook."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ _ENDINGS = (".jsonl", ".json", *_TAB_SEPARATED, *_SHEETS)
 _TABLE_ENDINGS = (".csv", ".tsv", ".json")
 _MOST_NAMED = 8
 OWN = "questions"
-"""The benchmark of questions of your own, which is what no other one is known by."""
+"""The benchmark for your own questions, tried when no other one matches."""
 _log = logging.getLogger("chameleon")
-_OBJECT = re.compile(rb"(\xef\xbb\xbf)?\{.+\}")  # a whole one on a line, as JSON lines have it
+_OBJECT = re.compile(rb"(\xef\xbb\xbf)?\{.+\}")  # a whole object on a line, as in JSON lines
 
 
 def find_benchmark(name: str) -> Benchmark:
@@ -53,7 +53,7 @@ def full_name(benchmark: Benchmark) -> str:
 
 
 def recognised(path: Path) -> Benchmark:
-    """Tell the shipped benchmark by the first rows. Raises `InputError` where none or several do."""
+    """Recognize the shipped benchmark from the first rows. Raises `InputError` if none or several match."""
     known = [find_benchmark(name) for name in shipped("benchmarks") if name != OWN]
     keys = sorted({each.id_key for each in known})
     rows = {key: list(islice(DataFile(path, key, keeps_bad=True), 20)) for key in keys}
@@ -86,12 +86,12 @@ def _looks_like(benchmark: Benchmark, found: list[Row], path: Path) -> bool:
 class DataFile:
     """A file of rows.
 
-    Files that end in .tsv or .tagged, CSV files and workbooks (of these the first sheet) have a line of names
-    and then a line a row, whose number is its `line`; all others are JSON.
-    `id_key` is the key that receives the id where a JSON object holds the rows by id, or a list the ids
-    alone, as original releases have it. A file of one object that has no id holds rows, or predictions, by
-    id, unless `one_is_a_row`. Raises `InputError` naming the file and line for what cannot be read; with
-    `keeps_bad` a line that cannot be is a row that says why, and rows of JSON lines have their `line`, too.
+    In .tsv, .tagged and CSV files and workbooks (first sheet only) a line of names is followed by one line
+    per row, whose number is its `line`; all others are JSON. In original releases a JSON object may hold the
+    rows by id, or a list may hold only ids: the row then gets its id as `id_key`. A file with one object
+    without an id holds rows, or predictions, by id, unless `one_is_a_row`. Raises `InputError` with the file
+    and line if something cannot be read; with `keeps_bad` an unreadable line becomes a row that says why, and
+    rows of JSON lines get their `line`, too.
     """
 
     def __init__(
@@ -102,7 +102,7 @@ class DataFile:
 
     @cached_property
     def sha256(self) -> str:
-        """The digest of what the file holds, unpacked; of a folder, of its tables' names and digests."""
+        """The digest of the unpacked content; for a folder, of its tables' names and digests."""
         if self.path.is_dir():
             digest = hashlib.sha256()
             for table in sorted(path for path in self.path.rglob("*") if path.suffix in _TABLE_ENDINGS):
@@ -233,10 +233,10 @@ def read_problems(
     *,
     on_skip: Callable[[InputError], object] = lambda problem: _log.warning("skipped: %s", problem),
 ) -> Iterator[Problem]:
-    """Read the problems of a file, in its order. `tables`: the file of tables, where they lie apart.
+    """Read the problems of a file in order. `tables` is the file of tables, if they are separate.
 
-    Raises `InputError` naming the problem for a row that cannot be used, and for an id that occurs twice;
-    where the benchmark skips such rows, `on_skip` is called with that.
+    Raises `InputError` with the problem for a row that cannot be used and for a repeated id; if the benchmark
+    skips bad rows, calls `on_skip` with the error instead.
     """
     if tables is not None and not benchmark.takes_tables:
         raise InputError(f"the problems of {benchmark.name} hold their tables", hint="Leave out the tables.")
@@ -269,21 +269,21 @@ def read_problems(
 
 
 def warn_of_columns(benchmark: Benchmark, rows: Iterable[Row], path: Path) -> None:
-    """Warn of columns of the first row that look like misspelled names."""
+    """Warn about columns of the first row that look like misspelled names."""
     for row in islice(benchmark.rows(rows, path), 1):
         for advice in benchmark.advice(row):
             _log.warning(advice)
 
 
 def beside(file: Path, *places: str) -> Path | None:
-    """Return the first of these places, from the folder of a file, that is there."""
+    """Return the first of these places, relative to a file's folder, that exists."""
     return next((place.resolve() for name in places if (place := file.parent / name).exists()), None)
 
 
 def _picture(id: str, named: str, benchmark: Benchmark, home: Path) -> Path | None:
     """Find the picture of a problem: the file that its row names, else `ID.png` or `ID/image.png`.
 
-    Rows are data: neither a name nor an id leads out of the folder where the data lies.
+    Rows are untrusted: neither a name nor an id may lead out of the data's folder.
     """
     paths = []
     if named and not Path(named).anchor and ".." not in Path(named).parts:
@@ -299,7 +299,7 @@ def _picture(id: str, named: str, benchmark: Benchmark, home: Path) -> Path | No
 
 
 def _json(text: bytes) -> Any:
-    """Read the value of a JSON text. Raises ValueError, also for what is nested too deeply to be read."""
+    """Read the value of a JSON text. Raises ValueError, also if it is nested too deeply."""
     try:
         return json.loads(text)
     except RecursionError as problem:
@@ -307,13 +307,13 @@ def _json(text: bytes) -> Any:
 
 
 def _lines_of(file: IO[bytes]) -> Iterator[bytes]:
-    """Yield the lines of a file; a carriage return ends one, too."""
+    """Yield the lines of a file; a carriage return also ends a line."""
     return chain.from_iterable(map(bytes.splitlines, file))
 
 
 @contextmanager
 def readable(path: Path) -> Iterator[None]:
-    """Raise what the system, gzip or UTF-8 has against a file as an `InputError`."""
+    """Raise errors of the system, gzip or UTF-8 about a file as an `InputError`."""
     try:
         yield
     except (OSError, EOFError, UnicodeDecodeError, zlib.error) as problem:

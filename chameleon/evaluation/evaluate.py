@@ -1,4 +1,4 @@
-"""Run an inventory over many problems, in threads, and keep what comes of each."""
+"""Run an inventory over many problems, in threads, and keep the results."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from chameleon.run.approval import refuse
 from chameleon.run.executor import Executor
 from chameleon.values import to_json
 
-# What would fail every problem after this one in the same way: the evaluation stops, and can go on later.
+# Failures that would repeat for every later problem: the evaluation stops, and can resume later.
 _CONCERNS_ALL = frozenset(
     {"AuthFailed", "NoModel", "ParameterRefused", "ScriptExhausted"}
     | {"MachineError", "SandboxUnavailable", "StoreError"}
 )
-# A server that is down, or a quota that is used up: so many model failures in a row that no more are made.
+# A server is down, or a quota is used up: after `_MOST_IN_A_ROW` of these no more calls are made.
 _MODEL_FAILURES = frozenset({"EmptyReply", "ModelError", "RateLimited", "Unreachable"})
 _MOST_IN_A_ROW = 20
 _GRACE_S = 10.0
@@ -37,19 +37,19 @@ _log = logging.getLogger("chameleon")
 
 
 def turn(problem: Problem, answer: Any) -> Turn:
-    """Return a question with its answer as a text: several with bars, an empty one where there is none."""
+    """Return a question with its answer as text: several answers joined with bars, "" for none."""
     return turn_of(problem.input.get("question", ""), answer)
 
 
 def with_history(problem: Problem, turns: Sequence[Turn]) -> Problem:
-    """Put the earlier turns of its conversation into a problem's input; one that stands alone has none."""
+    """Put the earlier turns of the conversation into a problem's input, if it belongs to one."""
     if not problem.sequence:
         return problem
     return replace(problem, input={**problem.input, HISTORY: [dict(each) for each in turns]})
 
 
 def taken_by(inventory: Inventory, problem: Problem) -> dict[str, Any]:
-    """Return what an inventory takes of a problem's input."""
+    """Return the part of a problem's input that an inventory takes."""
     taken = inventory.input_types
     return {key: value for key, value in problem.input.items() if not taken or key in taken}
 
@@ -57,18 +57,18 @@ def taken_by(inventory: Inventory, problem: Problem) -> dict[str, Any]:
 class Evaluation:
     """Run problems, and report each result.
 
-    - `executor` runs them, in `workers` threads; it is given what its inventory takes of a problem's input.
-      What asks for approval is refused where it has nobody to ask.
-    - `scorer` says what is right: an answer that was given, never a declined or failed one.
-    - `benchmark` tells further columns that a run counts in, and what it found that the scorer looks at.
-    - `run_dir` keeps results and events; problems that it has are not run again.
-    - `spending` counts the calls; where its limit is reached, the evaluation stops.
-    - `on_event` is called with each event of a problem's run, also with those that were kept before.
+    - `executor` runs them, in `workers` threads; it gets what its inventory takes of a problem's input.
+      Requests for approval are refused if nobody can be asked.
+    - `scorer` judges answers; a declined or failed run is never right.
+    - `benchmark` returns further columns that a run counts in, and findings that the scorer looks at.
+    - `run_dir` keeps results and events; problems that it already has are not run again.
+    - `spending` counts the calls; the evaluation stops when its limit is reached.
+    - `on_event` is called with each event of a problem's run, including those kept earlier.
     - `on_result` is called with each result, from one thread at a time.
 
-    The questions of a conversation run one after the other, each with the earlier ones and what this run
-    answered them as `input.history`, where the inventory takes it; what was declined or failed has an empty
-    answer there. With `gold_history` the gold answers stand there instead.
+    The questions of a conversation run one after the other. Each gets the earlier ones and this run's answers
+    as `input.history`, if the inventory takes it; the answer is empty if the run declined or failed. With
+    `gold_history` it gets the gold answers instead.
     """
 
     def __init__(
@@ -97,18 +97,18 @@ class Evaluation:
         self._failed_in_a_row = self._lost_in_a_row = 0
 
     def stop(self) -> None:
-        """Begin no further step. Runs under way can go on later where their events are kept."""
+        """Start no further step. Runs under way can resume later if their events are kept."""
         self._stop.set()
 
     def run(self, problems: Iterable[Problem]) -> None:
         """Run every problem that has no result yet.
 
-        Raises what keeps the evaluation from going on: an error in the data, a full disk, a model that
-        refuses every call. After Ctrl-C, running steps have ten seconds to end before the exception that
-        it raises here goes on; nothing that ended is lost.
+        Raises any error that stops the evaluation: an error in the data, a full disk, a model that refuses
+        every call. After Ctrl-C, running steps have ten seconds to end before its exception is raised here;
+        finished results are kept.
         """
         waiting = in_turn(problems)
-        # No `join`: CPython 3.11 and 3.12 take a thread for ended whose join Ctrl-C has interrupted.
+        # No `join`: CPython 3.11 and 3.12 regard a thread as ended after Ctrl-C interrupts its join.
         all_ended: list[threading.Event] = []
         try:
             for _ in range(self.workers):  # Ctrl-C may come while they start
@@ -116,7 +116,7 @@ class Evaluation:
                 threading.Thread(target=self._work, args=(waiting, all_ended[-1]), daemon=True).start()
             for ended in all_ended:
                 ended.wait()
-        except BaseException:  # the command line has an exception of its own for Ctrl-C
+        except BaseException:  # the command line has a separate exception for Ctrl-C
             self.stop()
             _log.warning("stops: running steps have up to %.0f seconds to end; Ctrl-C ends at once", _GRACE_S)
             until = time.monotonic() + _GRACE_S
@@ -130,7 +130,7 @@ class Evaluation:
         try:
             while (questions := self._next(waiting)) is not None:
                 self._ask(questions)
-        except BaseException as problem:  # told by the thread that waits
+        except BaseException as problem:  # raised by the waiting thread
             self._problem = self._problem or problem
             self.stop()
         finally:
@@ -146,7 +146,7 @@ class Evaluation:
         return None
 
     def _ask(self, questions: Sequence[Problem]) -> None:
-        """Run a problem, or those of a conversation that have no result, in their order."""
+        """Run a problem, or the questions of a conversation that have no result, in order."""
         turns: list[Turn] = []
         for problem in questions:
             if self._stop.is_set():
@@ -160,7 +160,7 @@ class Evaluation:
             turns.append(turn(problem, problem.gold if self.gold_history else answer))
 
     def _solve(self, problem: Problem) -> Result | None:
-        """Return the result of a run; None where it was stopped."""
+        """Return the result of a run, or None if it was stopped."""
         state = self._state(problem)
         if state.ended is None:
             return None
@@ -181,7 +181,7 @@ class Evaluation:
         return result
 
     def _result(self, problem: Problem, state: State) -> Result:
-        """Judge what a run came to: one that answered nothing is never right."""
+        """Judge the outcome of a run; without an answer it is never right."""
         answered = state.ended is not None and state.ended.reason == "answered"
         found: Any = to_json(dict(self.benchmark.found(state))) if answered else {}
         try:
@@ -189,7 +189,7 @@ class Evaluation:
             judged = self.scorer.judged(prediction, problem, answered=answered)
             if problem.to_decline and judged.correct is not None:
                 judged = Judgement(state.ended is not None and state.ended.reason == "declined")
-        except Exception as why:  # whatever a scorer of yours raises
+        except Exception as why:  # whatever your scorer raises
             if isinstance(why, ChameleonError) and not isinstance(why, NoSuchKey):
                 raise
             what = f"{type(why).__name__}: {why}{raised_at(why)}"
@@ -213,7 +213,7 @@ class Evaluation:
             )
 
     def _state(self, problem: Problem) -> State:
-        """Run to the end, or until it is stopped, from where the kept events end; return the state."""
+        """Run to the end, or until stopped, from the last kept event; return the state."""
         given = taken_by(self.executor.inventory, problem)
         try:
             checked = self.executor.inventory.check_input(given)
@@ -222,7 +222,7 @@ class Evaluation:
         before = self.run_dir.unfinished(problem.id) if self.run_dir else ()
         state = State.fold(before)
         if self.run_dir and problem.sequence and state.started and state.started.input != checked:
-            # An earlier question, tried again, was answered otherwise.
+            # An earlier question was retried and answered differently.
             before = self.run_dir.take_back(problem.id, before, 0)
             state = State()
         for event in before:

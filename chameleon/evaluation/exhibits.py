@@ -1,4 +1,4 @@
-"""What papers print of a benchmark besides its table, and what runs have of the same."""
+"""The other figures that papers print for a benchmark, and the same figures of runs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from chameleon.evaluation.results import Count
 from chameleon.evaluation.run import DASH, Run
 
 CHAIN, ARROW = "chain ", " → "
-KINDS = {  # of what runs have: what it is about, and how it is drawn
+KINDS = {  # by kind: the title for runs, and the chart
     "calls": ("Questions that call a module, in percent", "bars"),
     "plans": ("Different programs, and the mean length of a plan", ""),
     "transitions": ("Which module follows which, in percent", "graph"),
@@ -25,7 +25,7 @@ Numbers = Mapping[str, float]
 
 
 class Series(NamedTuple):
-    """The numbers of a run or of a published system, by what they are about."""
+    """The numbers of a run or of a published system, by label."""
 
     system: str
     published: bool
@@ -39,7 +39,7 @@ class Exhibit(NamedTuple):
     systems: Sequence[Series]
     kind: str = ""  # one of `KINDS`
     chart: str = ""  # "bars" or "graph"
-    is_asked: bool = False  # the terminal shows it as well
+    is_asked: bool = False  # also shown in the terminal
 
     @property
     def labels(self) -> list[str]:
@@ -47,7 +47,7 @@ class Exhibit(NamedTuple):
 
     @property
     def columns(self) -> list[tuple[str, list[str]]]:
-        """The cells by the name of their column; of a graph the two ends of an arc have one each."""
+        """The cells by column name; in a graph each end of an arc has a column."""
         ends = [label.partition(ARROW) for label in self.labels]
         second = [("followed by", [end for _, _, end in ends])] if self.chart == "graph" else []
         first = [begin for begin, _, _ in ends] if second else self.labels
@@ -59,7 +59,7 @@ class Exhibit(NamedTuple):
 
 
 def written(value: float | None) -> str:
-    """Write a count as it is, other numbers with two decimals, and a dash for none."""
+    """Write a count as it is, other numbers with two decimals, and None as a dash."""
     return DASH if value is None else f"{value:,}" if isinstance(value, int) else f"{value:,.2f}"
 
 
@@ -69,10 +69,10 @@ def exhibits_of(
     chains_of: Run | None = None,
     labels: Mapping[str, Mapping[str, int]] | None = None,
 ) -> Iterator[Exhibit]:
-    """Yield what is `published`, by its place in print, with the same of runs; then what runs alone have.
+    """Yield `published` figures by their source in print, adding the runs' own, then figures only runs have.
 
-    The chains of the run `chains_of` count for all; `labels` of answers are counted by the names of runs.
-    Raises `InputError` for a run that shares no problem with `chains_of`.
+    The chains of the run `chains_of` are used for all; `labels` are counts of answers by run name. Raises
+    `InputError` for a run that shares no problem with `chains_of`.
     """
     printed = {figure.get("kind") for figure in published.values()}
     alone = [("", {"kind": kind}) for kind in KINDS if kind not in printed]
@@ -97,7 +97,7 @@ def exhibits_of(
 
 
 def _numbers(kind: str, run: Run, chains_of: Run | None) -> Numbers:
-    """Return what a run has of a kind, by what it is about."""
+    """Return the numbers of a run for a kind of figure, by label."""
     plans, tally, n = run.plans, run.tally, run.n
     match kind:
         case "calls":
@@ -119,7 +119,7 @@ def _numbers(kind: str, run: Run, chains_of: Run | None) -> Numbers:
 
 
 def _by_chain(run: Run, chains_of: Run | None) -> Mapping[str, Count]:
-    """Count a run's problems by the length of its own chains, or by that of another run's."""
+    """Count a run's problems by the length of its chains, or of another run's."""
     if chains_of is None:
         return {name: each for name, each in run.tally.columns.items() if name.startswith(CHAIN) and each.n}
     own = ((each.id, name) for each in chains_of.results for name in each.columns if name.startswith(CHAIN))
@@ -133,7 +133,7 @@ def _by_chain(run: Run, chains_of: Run | None) -> Mapping[str, Count]:
 
 
 def _changes(runs: Sequence[Run]) -> dict[str, Numbers]:
-    """Return by how many points runs without modules differ from the first with all, on the same problems."""
+    """Return the points by which runs without modules differ from the first full run on the same problems."""
     found = dict[str, Numbers]()
     right = {run.name: {id: verdict == "right" for id, (_, verdict) in run.index.items()} for run in runs}
     for run in (each for each in runs if each.settings.get("without") and not each.tally.graded):

@@ -1,4 +1,4 @@
-"""Evaluations that were kept, as data frames of pandas: a row for each problem."""
+"""Kept evaluations as pandas data frames: a row for each problem."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _TYPES = {"correct": "boolean", "cost": "float64", "seconds": "float64", **dict.
 
 
 def results(*folders: str | os.PathLike[str]) -> Any:
-    """Return evaluations that were kept as one DataFrame: a row for each problem.
+    """Return kept evaluations as one DataFrame: a row for each problem.
 
-    `folders` are those of kept evaluations, or patterns of such, as "runs/*"; the column `run` has their
-    names. What a provider did not say is missing, never 0; `correct` is missing where answers are graded,
-    and each grade has a column of its name. Raises `MissingPackage` without pandas, `InputError` for
-    anything but folders of evaluations, `LogError` for a damaged one.
+    `folders` are folders of evaluations or patterns such as "runs/*"; the column `run` has their names.
+    Values that a provider did not report are missing, never 0; `correct` is missing if answers are graded,
+    and each grade has its own column. Raises `MissingPackage` without pandas, `InputError` for a folder that
+    is not an evaluation, `LogError` for a damaged one.
     """
     require("pandas", "results are given as a DataFrame by", "programs")
     import pandas
@@ -39,7 +39,7 @@ def results(*folders: str | os.PathLike[str]) -> Any:
 
 
 def _matching(folders: Sequence[str | os.PathLike[str]]) -> Iterator[Path]:
-    """Yield the folders, and those that patterns match, in order. Raises `InputError` for none."""
+    """Yield the folders, and the matches of patterns, in order. Raises `InputError` if nothing matches."""
     if not folders:
         raise InputError("no folder is named", hint="Name the folder of a kept evaluation.")
     for each in folders:

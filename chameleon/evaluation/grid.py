@@ -1,4 +1,4 @@
-"""Experiments: variants of one inventory in one file, a grid, to be compared with each other."""
+"""Experiments: a file with variants of one inventory, a grid, to compare with each other."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 
 class VariantSpec(Strict):
-    """What `common` and each arm may have: the keys of an inventory but `name` and `extends`, and `without`.
+    """The keys of `common` and of each arm: those of an inventory except `name` and `extends`, and `without`.
 
-    They are merged with the inventory below as `extends` merges, so a part of a mapping is enough, and null
-    removes; what comes of it is checked as a whole.
+    They are merged with the inventory below as `extends` merges: part of a mapping is enough, and null
+    removes a key. The merged result is checked as a whole.
     """
 
     about: str = ""
@@ -45,8 +45,8 @@ class VariantSpec(Strict):
 class ArmSpec(VariantSpec):
     """One arm, which may name another `inventory` than the grid, and its `model`, `data` and `benchmark`.
 
-    `published` is what is printed of it: a row's `system` in `benchmarks/published`, or for an ablation the
-    change to the first arm, in points.
+    `published` is its published figure: a row's `system` in `benchmarks/published`, or for an ablation the
+    change from the first arm, in points.
     """
 
     inventory: str | None = None
@@ -68,7 +68,7 @@ class GridSpec(Strict):
 
 @dataclass(frozen=True)
 class Arm:
-    """One variant: its inventory, what it changes of what all arms have, in words, its model and data."""
+    """One variant: its inventory, its changes to the common part in words, its model and its data."""
 
     name: str
     about: str
@@ -81,7 +81,7 @@ class Arm:
 
     @classmethod
     def of(cls, spec: GridSpec, name: str, source: Source, below: Source) -> Arm:
-        """Make the arm of that name, a part of the grid's `source`, over what all arms have."""
+        """Make the arm with this name, a part of the grid's `source`, on top of the common part."""
         own = source.below("arms", name)
         merged = _over(below, own)
         merged.data["name"] = f"{spec.name}_{name}"
@@ -101,7 +101,7 @@ class Arm:
         return cls(name, variant.about, inventory, tuple(_changes(own.data)), *known)
 
     def printed(self, benchmark: Benchmark) -> dict[str, Any]:
-        """Return the figure that is printed for this arm, in percent or points; nothing for none."""
+        """Return the published figure of this arm, in percent or points; empty without one."""
         if isinstance(self.published, str):
             row = next((each for each in benchmark.published if each.system == self.published), None)
             return {} if row is None else {"published": next(iter(row.percent.values()), None)}
@@ -109,7 +109,7 @@ class Arm:
 
     @property
     def calls(self) -> int | None:
-        """Count the model calls of one question where nothing is asked twice; None where no plan is fixed."""
+        """Count the model calls of one question if nothing is retried, or None without a fixed plan."""
         inventory = self.inventory
         if not inventory.needs_model:
             return 0
@@ -122,10 +122,10 @@ class Arm:
 
 @dataclass(frozen=True)
 class Grid:
-    """What is compared, by name: variants of one `inventory`, or several; the first is the baseline.
+    """The variants to compare, by name: of one `inventory` or several; the first is the baseline.
 
-    Make one with `load` or `of`. Raises `InventoryError` with file, line and key for whatever does not fit,
-    in any of them.
+    Make one with `load` or `of`. Raises `InventoryError` with file, line and key for anything invalid in any
+    of them.
     """
 
     name: str
@@ -137,9 +137,9 @@ class Grid:
     def of(
         cls, inventories: Sequence[str | Inventory], models: Sequence[str] = (), *, has_model: bool = False
     ) -> Grid:
-        """Compare these inventories, each with each of the models where it asks one.
+        """Compare these inventories, each with each of the models if it calls one.
 
-        Without a model, one that begins with a reader that asks none is that reader alone.
+        Without a model, an inventory that begins with a reader that calls none is reduced to that reader.
         """
         arms: dict[str, Arm] = {}
         for each in inventories:
@@ -180,7 +180,7 @@ class Grid:
         return cls(spec.name, spec.about, inventory or spec.inventory, arms)
 
     def only(self, names: Collection[str]) -> Grid:
-        """Return the grid with these arms alone, in its own order. Raises `InventoryError` for others."""
+        """Return the grid with only these arms, in its order. Raises `InventoryError` for unknown names."""
         if wrong := next((name for name in names if name not in self.arms), None):
             hint = nearest(wrong, self.arms)
             raise InventoryError(f"the experiment has no arm {wrong!r}", where=self.name, hint=hint)
@@ -188,7 +188,7 @@ class Grid:
 
 
 def fixed_plan(inventory: Inventory) -> Sequence[str] | None:
-    """Return the modules that every run takes, in order; None where that depends on the question."""
+    """Return the modules of every run, in order, or None if the plan depends on the question."""
     plans = inventory.planner.fixed_plans
     if len(plans) != 1 or inventory.planner.needs_model:
         return None
@@ -203,7 +203,7 @@ def _over(below: Source, own: Source) -> Source:
 
 
 def _changes(data: Mapping[str, Any]) -> Iterator[str]:
-    """Tell "without term_clarifier", "table_filter: use semantic_filter, rows 10", "llm: temperature 0"."""
+    """Yield "without term_clarifier", "table_filter: use semantic_filter, rows 10", "llm: temperature 0"."""
     if left_out := data.get("without"):
         yield f"without {', '.join(left_out)}"
     own = {k: v for k, v in data.items() if k not in ("about", "without", "modules", "published")}

@@ -1,7 +1,7 @@
-"""The events of a run folder: a gzip member for each problem with a result, and plain lines of the others.
+"""The events of a run folder: a gzip member for each problem with a result, and plain lines for the others.
 
-Lines are written to `recent.jsonl` as things happen, so that a killed process loses none. When a problem has
-its result, its lines are a member of `events.jsonl.gz`, and no longer needed among the recent ones.
+Lines are written to `recent.jsonl` as things happen, so a killed process loses none. When a problem gets its
+result, its lines move to a member of `events.jsonl.gz` and are no longer needed among the recent ones.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ EVENTS, RECENT = "events.jsonl.gz", "recent.jsonl"
 BACK = "back"
 _AGAIN = "Take its problem out of results.jsonl to run it again, or give another folder for the results."
 _GZIP = 31  # for zlib: a gzip member
-_MAX_MEMBER_BYTES = 1 << 30  # a member of more is damaged, or a bomb
+_MAX_MEMBER_BYTES = 1 << 30  # a larger member is damaged, or a bomb
 
 
 @dataclass
 class RunLines:
-    """The lines of one run, the events that count of them, and what those cost that do not."""
+    """The lines of one run, its events that still count, and the cost of the others."""
 
     lines: list[bytes] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
@@ -44,7 +44,7 @@ class RunLines:
         return run
 
     def add(self, line: bytes) -> None:
-        """Take in the next line. Raises `LogError`, `KeyError`, `TypeError` or `ValueError` for no event."""
+        """Add the next line. Raises `LogError`, `KeyError`, `TypeError` or `ValueError` for a non-event."""
         data = read_line(line)
         if data["event"] == BACK:
             self._drop(data["kept"])
@@ -61,7 +61,7 @@ class RunLines:
 
 
 def usage_of(events: Iterable[Event]) -> Usage:
-    """Sum what the calls of these events have cost."""
+    """Sum the cost of the calls of these events."""
     calls = (call for event in events if not isinstance(event, RunStarted) for call in event.calls)
     return sum((call.usage for call in calls), Usage())
 
@@ -85,7 +85,7 @@ class EventReader:
             return found
 
     def is_packed(self, result: Result) -> bool:
-        """Return whether a member has the problem: in folders of earlier versions the last ones have none."""
+        """Return whether the problem has a member: in folders of earlier versions the last ones do not."""
         with suppress(LogError):
             return bool(self._packed(result))
         return False
@@ -103,15 +103,15 @@ class EventReader:
         return tuple(RunLines.of(result.id, self.lines_of(result), self._folder).events)
 
     def input_of(self, result: Result) -> Mapping[str, Any]:
-        """Return what a problem's run was given, if that is known. Raises as `lines_of` does."""
+        """Return the input of a problem's run, if known. Raises as `lines_of` does."""
         first = RunLines.of(result.id, self.lines_of(result)[:1], self._folder).events
         return first[0].input if first and isinstance(first[0], RunStarted) else {}
 
 
 def read_member(path: Path, start: int) -> tuple[list[bytes], int]:
-    """Return the lines of the gzip member that starts there, and the place where it ends.
+    """Return the lines of the gzip member at an offset, and the offset where it ends.
 
-    Raises `EOFError` for one that is not whole, `ValueError`, `zlib.error` or `OSError` for a damaged one.
+    Raises `EOFError` for an incomplete one, `ValueError`, `zlib.error` or `OSError` for a damaged one.
     """
     unpacker, text = zlib.decompressobj(_GZIP), bytearray()
     with path.open("rb") as file:
@@ -127,15 +127,15 @@ def read_member(path: Path, start: int) -> tuple[list[bytes], int]:
 
 
 def recent_lines(folder: Path) -> dict[str, list[bytes]]:
-    """Return the recent lines by problem. Raises `LogError` naming the line that is of none."""
+    """Return the recent lines by problem. Raises `LogError` with the line that belongs to none."""
     return _by_problem(whole_lines(folder / RECENT), folder / RECENT)
 
 
 def unfinished_runs(folder: Path, start: int, done: Container[str]) -> dict[str, RunLines]:
     """Read the runs of problems that are not `done`: their recent lines, else a member that lost its result.
 
-    Members are looked at from `start` on, the place of the last one that has a result. Raises `LogError`
-    naming a line that is damaged.
+    Members are read from `start`, the offset of the last one with a result. Raises `LogError` with the
+    damaged line.
     """
     found = _by_problem(_lines_after(folder / EVENTS, start), folder / EVENTS)
     found |= recent_lines(folder)
@@ -143,7 +143,7 @@ def unfinished_runs(folder: Path, start: int, done: Container[str]) -> dict[str,
 
 
 def _by_problem(lines: Iterable[bytes], path: Path) -> dict[str, list[bytes]]:
-    """Return lines by the problem that they are of. Raises `LogError` naming the line that is of none."""
+    """Return lines by their problem. Raises `LogError` with the line that belongs to none."""
     found: dict[str, list[bytes]] = {}
     for number, line in enumerate(lines, 1):
         with _named(path, f"line {number} is not an event"):
@@ -152,7 +152,7 @@ def _by_problem(lines: Iterable[bytes], path: Path) -> dict[str, list[bytes]]:
 
 
 def _lines_after(path: Path, start: int) -> Iterator[bytes]:
-    """Yield the lines of the members from a place on; one that a kill has torn ends them."""
+    """Yield the lines of the members from an offset, up to one torn by a kill."""
     with suppress(OSError, EOFError, ValueError, zlib.error):
         while True:
             lines, start = read_member(path, start)
@@ -160,7 +160,7 @@ def _lines_after(path: Path, start: int) -> Iterator[bytes]:
 
 
 def whole_lines(path: Path) -> Iterator[bytes]:
-    """Yield the whole lines of a file; none where there is no file."""
+    """Yield the complete lines of a file, none if it does not exist."""
     if path.exists():
         with path.open("rb") as lines:
             yield from (line for line in lines if line.endswith(b"\n"))
@@ -168,7 +168,7 @@ def whole_lines(path: Path) -> Iterator[bytes]:
 
 @contextmanager
 def _named(path: Path, what: str) -> Iterator[None]:
-    """Raise whatever keeps a part of a file from being read as an error that says which part it is."""
+    """Raise an error that names this part of the file for anything that keeps it from being read."""
     try:
         yield
     except OSError as problem:

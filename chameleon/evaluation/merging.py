@@ -1,4 +1,4 @@
-"""The one directory that comes of the parts of an evaluation, each run by a machine of its own."""
+"""Merge the parts of an evaluation, each run on a separate machine, into one directory."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from chameleon.evaluation.run_dir import (
 
 
 def merge(parts: Sequence[Path], out: Path) -> None:
-    """Put the folders of all parts of an evaluation into one, as one run would have written it.
+    """Merge the folders of all parts of an evaluation into one, as a single run would have written it.
 
-    A part that is not finished is taken as it is: the same evaluation resumes in `out`. A merge that fails
-    leaves nothing there. Raises `InputError` for a folder that is not a part, for a part that is missing or
-    named twice, and if `out` is not empty; `LogError` for a folder without settings, for a part of other
-    settings, for one that is being written to, and for one that is damaged.
+    An unfinished part is copied as it is: the same evaluation resumes in `out`. A merge that fails leaves
+    nothing there. Raises `InputError` for a folder that is not a part, for a part that is missing or named
+    twice, and if `out` is not empty; `LogError` for a folder without settings, for a part with other
+    settings, for one that is being written to, and for a damaged one.
     """
     settings_by_folder = _settings_of(parts)
     settings = _common(settings_by_folder)
@@ -45,7 +45,7 @@ def merge(parts: Sequence[Path], out: Path) -> None:
             with RunDir(Path(place, "whole"), settings) as whole:
                 for path in settings_by_folder:
                     file = LineFile(path / RESULTS, "results", "Merge when that part has ended.")
-                    locked.callback(file.close)  # until the whole is in its place
+                    locked.callback(file.close)  # until the merged folder is in place
                     _copy(path, whole, seen)
             if out.exists():
                 out.rmdir()
@@ -55,7 +55,7 @@ def merge(parts: Sequence[Path], out: Path) -> None:
 
 
 def _copy(part: Path, whole: RunDir, seen: set[str]) -> None:
-    """Copy what a part has into the whole; `seen` receives the ids of problems with a result."""
+    """Copy a part's contents to the whole; adds the ids of problems with a result to `seen`."""
     events, start = EventReader(part), 0
     for result in read_results(whole_lines(part / RESULTS), part / RESULTS, seen):
         whole.take_over(result.id, events.lines_of(result))
@@ -66,7 +66,7 @@ def _copy(part: Path, whole: RunDir, seen: set[str]) -> None:
 
 
 def _settings_of(parts: Sequence[Path]) -> dict[Path, Mapping[str, Any]]:
-    """Return the settings of all parts by their folders. Raises `InputError` unless each is there once."""
+    """Return the settings of all parts by their folders. Raises `InputError` unless each occurs once."""
     settings = {path: read_settings(path / SETTINGS) for path in parts}
     numbers, of = list[int](), 1
     for path, each in settings.items():
@@ -83,7 +83,7 @@ def _settings_of(parts: Sequence[Path]) -> dict[Path, Mapping[str, Any]]:
 
 
 def _common(parts: Mapping[Path, Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the settings that one run would have. Raises `LogError` where the parts differ in them."""
+    """Return the settings that one run would have. Raises `LogError` if the parts differ in them."""
     (first, settings), *others = parts.items()
     for path, other in others:
         same = {**other, PART: {**other[PART], "number": settings[PART]["number"]}}

@@ -31,11 +31,11 @@ Questions = str | os.PathLike[str] | Iterable[Row | Problem]
 Judge = str | Callable[[Any, Any], bool] | None
 _DATA = {".csv", ".tsv", ".xlsx", ".xls", ".ods", ".json", ".jsonl", ".gz"}
 _LONGEST = 200  # characters of a cell
-_ALL_COLUMNS = 10_000  # places of a line: no column is left out
+_ALL_COLUMNS = 10_000  # characters of a line: enough to show every column
 
 
 class ShownRows:
-    """Rows that a terminal, a notebook and pandas show."""
+    """Rows that a terminal, a notebook and pandas can show."""
 
     rows: list[dict[str, Any]]
 
@@ -48,7 +48,7 @@ class ShownRows:
 
     @property
     def table(self) -> Table:
-        """The rows as a table of texts; what is not known is blank."""
+        """The rows as a table of texts; unknown values are blank."""
         columns = columns_of(self.rows)
         return Table(list(columns), list(zip(*columns.values(), strict=True)))
 
@@ -63,7 +63,7 @@ class ShownRows:
 
 @dataclass(frozen=True, repr=False)
 class Evaluated(ShownRows):
-    """What became of questions: `results`, one each, and the `tally` of them."""
+    """The outcome of questions: `results`, one each, and their `tally`."""
 
     name: str
     benchmark: Benchmark
@@ -115,19 +115,19 @@ def evaluate(
     progress: bool = False,
     **given: Any,
 ) -> Evaluated:
-    """Answer questions of your own, and tell which answers are right.
+    """Answer your own questions, and report which answers are right.
 
         print(evaluate("questions.csv", "tables_offline").accuracy)
 
     Args:
-        questions: a file (CSV, Excel, JSON lines), or rows: mappings with `question`, `answer` and most often
-            `table` (a path, a DataFrame, a `Table`), as `docs/evaluation.md` has them, or a `Problem` each.
-        inventory: what answers; by default what fits the first question. Without a model `tables_first` and
-            its like are the reader alone that they begin with.
+        questions: a file (CSV, Excel, JSON lines), or rows: mappings with `question`, `answer` and usually
+            `table` (a path, a DataFrame, a `Table`), as in `docs/evaluation.md`, or `Problem` objects.
+        inventory: what answers; by default one that fits the first question. Without a model `tables_first`
+            and similar inventories use only the reader that they begin with.
         scorer: "value" (the default) or "text overlap", or a function of answer and gold answer.
-        given: what all questions come with, such as `table`, `text` or `index`.
+        given: input shared by all questions, such as `table`, `text` or `index`.
 
-    Raises `InputError` for a file that cannot be read, and where a row has no question or answer.
+    Raises `InputError` for a file that cannot be read, and for a row without a question or answer.
     """
     benchmark, problems = _problems(questions, given)
     if inventory is None:
@@ -155,8 +155,9 @@ def compare(
         print(compare("questions.csv", ["tables_first", "tables"], ["openai:gpt-6-luna"]))
         print(compare("Which team leads?", ["tables_offline", "tables"], [model], table="league.csv"))
 
-    A text that names no file is one question; its rows are the answers. Else they are the counts, with half
-    of the 90 % interval, and the paired difference to the first. Arguments and errors: see `evaluate`.
+    A text that does not name a file is one question, and the rows are its answers. Otherwise they are the
+    counts, with half of the 90 % interval and the paired difference to the first. Arguments and errors: see
+    `evaluate`.
     """
     grid = Grid.of(inventories, models)
     if isinstance(questions, str) and not is_file_name(questions):
@@ -167,7 +168,7 @@ def compare(
                 state = ask(questions, table, llm=arm.model or None, inventory=arm.inventory, **given)
                 rows.append({"way": name, **answer_row(state)})
                 states[name] = state
-            except (NoModel, MissingPackage) as problem:  # the other ways may do without
+            except (NoModel, MissingPackage) as problem:  # the other ways may not need it
                 rows.append({"way": name, "answer": None, "why not": str(problem)})
         return Compared(rows, states)
     benchmark, problems = _problems(questions, given)
@@ -190,22 +191,22 @@ def compare(
 
 
 def is_file_name(text: str) -> bool:
-    """Tell a file, or the name of one that is not there, from a question."""
+    """Distinguish a file name, even of a missing file, from a question."""
     looks_so = Path(text).suffix.lower() in _DATA and " " not in text
-    with suppress(OSError, ValueError):  # a long question is no name
+    with suppress(OSError, ValueError):  # a long question is not a name
         return looks_so or Path(text).is_file()
     return False
 
 
 def columns_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
-    """Return the columns that have something to say, as texts; what is not known is blank."""
+    """Return the columns that are not empty, as texts; unknown values are blank."""
     header = dict.fromkeys(name for row in rows for name in row)
     columns = {name: [_written(row.get(name)) for row in rows] for name in header}
     return {name: cells for name, cells in columns.items() if any(cells)}
 
 
 def answer_row(state: State) -> dict[str, Any]:
-    """Return what a run came to: the answer or the reason for none, its reading, its plan, its cost."""
+    """Return the outcome of a run: its answer or the reason for none, its reading, its plan, its cost."""
     error = state.ended.error if state.ended else None
     return {
         "answer": state.answer if error is None else None,

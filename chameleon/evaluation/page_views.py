@@ -1,4 +1,4 @@
-"""What pages show of runs: HTML that needs nothing else, in which all from data or models is text."""
+"""Views of runs on pages: self-contained HTML, in which anything from data or models is escaped text."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 LONGEST = 2_000
-"""As many characters of a text are shown; how many are missing is said where they are left out."""
+"""The most characters shown of a text; the page says how many are left out."""
 _MOST_ROWS, _MOST_COLUMNS, _MOST_CELLS = 50, 500, 3_000
-_TABLE_TEXT, _SHORTEST_CELL = 200_000, 200  # characters: the cells of a table share the first
+_TABLE_TEXT, _SHORTEST_CELL = 200_000, 200  # characters: all cells of a table, and at least of one cell
 _MOST_PARTS, _DEEPEST, _TOP_PROGRAMS = 50, 3, 12
 DECLINES = frozenset({"Declined", "InnerDeclined", "NotApproved", "Unverified"})
-_PAGE, _LEAST, _TAGS = 8_000_000, 20_000, 40  # bytes: of all texts, of a run's at least, of the tags of one
+_PAGE, _LEAST, _TAGS = 8_000_000, 20_000, 40  # bytes: all texts, at least of a run, tags of a text
 _LARGEST_PICTURE = 2_000_000
 _PICTURES = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg"}
 _GENERATOR, _HEAD_BYTES = b'<meta name="generator" content="chameleon', 500
-_SEEN = "\n\t\u200c\u200d"  # Persian, Indic scripts and emoji are not written without the last two
+_SEEN = "\n\t\u200c\u200d"  # Persian, Indic scripts and emoji need the last two
 
 
 def write_html(template: str, file: str | Path, **shown: Any) -> None:
-    """Write a page of a template; the file is there only when it is whole. Raises `InputError`."""
+    """Write a page from a template; the file appears only when complete. Raises `InputError`."""
     path = _place_of(Path(file))
     beside = path.with_name(f"{path.name}.new")
     stream = environment().get_template(template).stream(**shown)
@@ -48,14 +48,14 @@ def write_html(template: str, file: str | Path, **shown: Any) -> None:
             page.writelines(stream)
         beside.replace(path)
     except OSError as problem:
-        where = str(problem.filename or path).removesuffix(".new")  # it may be the events that are not there
+        where = str(problem.filename or path).removesuffix(".new")  # the events file may be the missing one
         raise InputError(f"the page cannot be written: {problem.strerror}", where=where) from problem
     finally:
         beside.unlink(missing_ok=True)
 
 
 def _place_of(page: Path) -> Path:
-    """Return where a page goes, links followed. Raises `InputError` where anything but such a page is."""
+    """Return where to write a page, following links. Raises `InputError` if something else is there."""
     path = page.resolve()
     if path.is_file():
         with path.open("rb") as file:
@@ -77,7 +77,7 @@ def environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        # What every expression gives, before it is escaped: none is forgotten.
+        # Applied to every expression before it is escaped, so none is forgotten.
         finalize=lambda value: (
             value if hasattr(value, "__html__") or isinstance(value, Shown) else room.shown(str(value))
         ),
@@ -105,13 +105,13 @@ def environment() -> Environment:
 
 
 class PageRoom:
-    """How much a page may still hold: when it is full, texts are short, and tables and calls are left out."""
+    """The space left on a page: once full, texts are shortened, and tables and calls left out."""
 
     def __init__(self) -> None:
         self.left = self.now = _PAGE
 
     def begin(self, runs: int) -> str:
-        """Begin another run, of so many: it may take a share of what is left."""
+        """Begin the next run, with `runs` left: it may use a share of the remaining space."""
         self.now = max(_LEAST, self.left // min(8, max(1, runs)))
         return ""
 
@@ -125,7 +125,7 @@ class PageRoom:
 class StepView(NamedTuple):
     """A step: `same` names the keys that hold its output, `changes` those that hold something else.
 
-    `table` is what became of the table, where it changed.
+    `table` is the change of the table, if it changed.
     """
 
     number: int
@@ -137,13 +137,13 @@ class StepView(NamedTuple):
 
     @property
     def call(self) -> str:
-        """The operation on a table as it was called, of a step of a chain; else nothing."""
+        """The call of the table operation in a step of a chain; else ""."""
         output = self.record.output
         return str(output.get("call") or "") if isinstance(output, Mapping) else ""
 
     @staticmethod
     def _in_words(output: Any) -> Any:
-        """Write how a reader took the question, and what its answer is from, as the head of a page does."""
+        """Describe how a reader took the question and found its answer, as the head of a page does."""
         if not isinstance(output, Mapping):
             return output
         state, shown = State(cache=output), dict(output)
@@ -179,8 +179,8 @@ class StepView(NamedTuple):
 class TableChange(NamedTuple):
     """A table after a step, with what the step dropped; each name, row and cell is "", "new" or "gone".
 
-    `rows` are the first that are shown, each with its mark and its cells, a mark and a text each; `more`
-    and `more_columns` count those that are not shown, and `sizes` tells rows and columns before and after.
+    `rows` are the first rows, each with its mark and its cells (mark and text); `more` and `more_columns`
+    count the hidden ones, and `sizes` are the numbers of rows and columns before and after.
     """
 
     header: list[tuple[str, str]]
@@ -207,7 +207,7 @@ class TableChange(NamedTuple):
         header = [("new" if there is None else "", after.header[n]) for n, there in enumerate(places)]
         header += [("gone", before.header[each]) for each in gone]
         most = min(_MOST_ROWS, max(5, _MOST_CELLS // max(1, len(header))))
-        # The place of each line, and which row it is after the step and before it.
+        # For each line its place, and its row after the step and before it.
         lines: list[tuple[int, int | None, int | None]] = [
             (number if is_mixed or origin is None else origin, number, origin)
             for number, origin in enumerate(origins)
@@ -225,7 +225,7 @@ class TableChange(NamedTuple):
 
 
 def _origins(before: Table, after: Table, places: Sequence[int | None]) -> list[int | None]:
-    """Return which row each row was: the first that is left with the same cells in the columns of both."""
+    """Return which row each row was: the first unused one with the same cells in the shared columns."""
     common = [(here, there) for here, there in enumerate(places) if there is not None]
     waiting: dict[tuple[str, ...], list[int]] = {}
     ours = _columns_of(before, [there for _, there in common])
@@ -236,12 +236,12 @@ def _origins(before: Table, after: Table, places: Sequence[int | None]) -> list[
         found = waiting.get(cells) if common else None
         origins.append(found.pop() if found else None)
     if not any(each is not None for each in origins) and len(after.rows) == len(before.rows):
-        return [*range(len(before.rows))]  # the values of all rows were written anew
+        return [*range(len(before.rows))]  # the values of all rows were rewritten
     return origins
 
 
 def _columns_of(table: Table, places: Sequence[int]) -> Sequence[tuple[str, ...]]:
-    """Return these cells of each row; no loop of Python's own goes over the cells of a large table."""
+    """Return these cells of each row, without a Python loop over the cells of a large table."""
     if not places or [*places] == [*range(len(table.header))]:
         return table.rows
     return [*zip(*(map(itemgetter(place), table.rows) for place in places), strict=True)]
@@ -250,7 +250,7 @@ def _columns_of(table: Table, places: Sequence[int]) -> Sequence[tuple[str, ...]
 def _marked_cells(
     own: Sequence[str], earlier: Sequence[str], places: Sequence[int | None], gone: Sequence[int]
 ) -> list[tuple[str, str]]:
-    """Mark the cells of a row: a new one has no `earlier` cells, a dropped one none of its `own`."""
+    """Mark the cells of a row: a new one has no `earlier` cells, a dropped one no `own` cells."""
     was = ["" if there is None or not earlier else earlier[there] for there in places]
     if own:
         kept = [there is not None and own[here] == was[here] for here, there in enumerate(places)]
@@ -261,7 +261,7 @@ def _marked_cells(
 
 
 def views(events: Iterable[Event]) -> Iterator[tuple[str, Any]]:
-    """Yield events as they are shown, each with its kind; an inventory within is one, with its own."""
+    """Yield events as they are shown, each with its kind; the events of an inner inventory are one."""
     table, steps = None, 0
     for name, group in groupby(events, key=lambda event: event.module if isinstance(event, Nested) else None):
         if name is not None:
@@ -286,14 +286,14 @@ def _extent(table: Table) -> tuple[int, int, int]:
 
 
 def _rows_with(table: Table, marks: Mapping[int, Any], height: int) -> list[int]:
-    """Return the rows that are shown: those that the answer rests on, and the first of the others."""
+    """Return the rows to show: the ones that the answer is based on, and the first others."""
     marked = [row for row in sorted(marks) if 0 <= row < len(table.rows)][:height]
     others = islice((row for row in range(len(table.rows)) if row not in marks), height - len(marked))
     return sorted([*marked, *others])
 
 
 def planned_by(planner: str) -> Shown:
-    """Name the planner of a plan: the plan that an inventory fixes is made by none."""
+    """Name the planner of a plan, or say that the inventory fixes it."""
     return Shown("fixed by the inventory") if planner == "fixed" else brief(f"by {planner}")
 
 
@@ -308,7 +308,7 @@ def _as_table(value: Any) -> Table | None:
         return None
     rows = [[value_text(cell) for cell in item.values()] for item in value[:_MOST_ROWS]]
     is_short = all(len(cell) <= _SHORTEST_CELL and "\n" not in cell for row in rows for cell in row)
-    others = repeat(rows[0], len(value) - len(rows))  # they are counted alone
+    others = repeat(rows[0], len(value) - len(rows))  # they are only counted
     return Table(header, [*rows, *others]) if is_short else None
 
 
@@ -322,7 +322,7 @@ def _is_parted(value: Any, depth: int) -> bool:
 
 
 def value_text(value: Any) -> str:
-    """Write a value in one text: as it is, or as JSON. A list of texts is parted by semicolons."""
+    """Write a value as one text: as it is, or as JSON. A list of texts is joined by semicolons."""
     if isinstance(value, str):
         return value
     if isinstance(value, Table):
@@ -358,7 +358,7 @@ class Shown(str):
 
 
 def shown(text: str, most: int = LONGEST) -> Shown:
-    """Show beginning and end, and how much is left out between: a prompt's question comes last."""
+    """Show the beginning and the end, and how much is left out: a prompt's question comes last."""
     if len(text) <= most:
         return Shown(visible(text))
     half = most // 2

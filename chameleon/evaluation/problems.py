@@ -1,4 +1,4 @@
-"""The problems of an evaluation: looked through before anything is paid for, then read as they run."""
+"""The problems of an evaluation: checked before anything is paid for, then read as they run."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _WRITTEN = re.compile(r"(\d{1,6})/(\d{1,6})", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class PartOfProblems:
-    """One of `of` parts of the problems, from 1, told by their ids alone; a conversation is in one part."""
+    """One of `of` parts of the problems, from 1, chosen by hash of the id; a conversation is in one."""
 
     number: int
     of: int
 
     @classmethod
     def read(cls, text: str) -> PartOfProblems:
-        """Read "3/16". Raises `InputError` for what is none."""
+        """Read "3/16". Raises `InputError` for anything else."""
         found = _WRITTEN.fullmatch(text)
         number, of = map(int, found.groups()) if found else (0, 0)
         if not 1 <= number <= of:
@@ -33,7 +33,7 @@ class PartOfProblems:
         return cls(number, of)
 
     def has(self, problem: Problem) -> bool:
-        """Tell whether a problem is one of this part."""
+        """Return whether a problem is in this part."""
         name = hashlib.sha256((problem.sequence or problem.id).encode("utf-8", "surrogatepass")).digest()
         return int.from_bytes(name[:8]) % self.of == self.number - 1
 
@@ -42,9 +42,9 @@ class PartOfProblems:
 
 
 def in_turn(problems: Iterable[Problem]) -> Iterator[tuple[Problem, ...]]:
-    """Yield what can run side by side: problems alone, and conversations, each in the order of its positions.
+    """Yield what can run side by side: single problems, and conversations in the order of their positions.
 
-    Problems that stand alone come first, each as it is met; conversations follow in the order of the data.
+    Single problems come first, as they are read; conversations follow in the order of the data.
     """
     conversations: dict[str, list[Problem]] = {}
     for problem in problems:
@@ -57,12 +57,12 @@ def in_turn(problems: Iterable[Problem]) -> Iterator[tuple[Problem, ...]]:
 
 
 class Problems:
-    """The first `limit` problems, of these `part` alone where it is given.
+    """The first `limit` problems, restricted to a `part` if given.
 
-    A conversation's stand together, so that the limit cuts only the last.
+    A conversation's problems are kept together: the limit can cut only the last one.
 
-    A first pass counts them and finds what they lack: their `ids`, those `without_question` and the `blind`,
-    with a picture that was not found. Raises what `read` raises.
+    A first pass counts them and collects their `ids`, those `without_question` and the `blind` ones, whose
+    picture was not found. Raises what `read` raises.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""How often a retriever finds the table that a question was asked about, and how early."""
+"""How often a retriever finds the table that a question was asked about, and at which rank."""
 
 from __future__ import annotations
 
@@ -35,11 +35,10 @@ class Query(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Recall:
-    """`recall` by depth: the share of `n` queries whose table is among so many first; `mrr`: the mean of
-    1 / rank, 0 for a table that is not found; `queries_per_second` of searches alone, for the deepest of the
-    depths.
+    """Figures over `n` queries. `recall` by depth: the share of queries whose table is among the first hits.
 
-    `unmatched` counts the queries whose table was not found, however deep the retriever searched.
+    `mrr` is the mean of 1 / rank, 0 for a table that is not found. `queries_per_second` counts only searches,
+    at the largest depth. `unmatched` counts the queries whose table was not found at any depth.
     """
 
     n: int
@@ -58,10 +57,10 @@ class Recall:
 def read_corpus(path: Path, *, summaries: bool = False) -> Iterator[Document]:
     """Read the tables of a file of JSON lines with `table_id`, `caption`, `header` and `rows`.
 
-    A table may lie under the key `table`, as in files of questions; one that comes again word for word counts
-    once. Cells that are no text are written as JSON has them; short rows are filled up. With `summaries` the
-    rows have one of their table as `summary` (or `llm_table_summary`, as TableRAG's), which becomes the
-    document's text. Raises `InputError` naming the row for anything else.
+    A table may be under the key `table`, as in files of questions; exact repetitions count once. Cells that
+    are not texts are written as in JSON; short rows are filled up. With `summaries` the rows also have a
+    `summary` of their table (or `llm_table_summary`, as in TableRAG's), which becomes the document's text.
+    Raises `InputError` naming the row for anything else.
     """
     seen: dict[str, Table] = {}
     for number, row in enumerate(DataFile(path, "table_id"), 1):
@@ -82,8 +81,10 @@ def read_corpus(path: Path, *, summaries: bool = False) -> Iterator[Document]:
 
 
 def read_queries(path: Path) -> list[Query]:
-    """Read the questions of a file of JSON lines: `question` (or `statement`, `query`, `claim`) and
-    `gold_table_id` (or `table_id`). Raises `InputError` naming the row that has none.
+    """Read the questions of a file of JSON lines.
+
+    Each has a `question` (or `statement`, `query`, `claim`) and a `gold_table_id` (or `table_id`). Raises
+    `InputError` naming the row that lacks one.
     """
     found = []
     for number, row in enumerate(DataFile(path, one_is_a_row=True), 1):
@@ -111,9 +112,9 @@ def check_gold(ids: Iterable[str], queries: Sequence[Query]) -> None:
 
 
 def measure(index: Index, retriever: Retriever, queries: Sequence[Query]) -> Recall:
-    """Search for each query, and see where its table comes."""
+    """Search for each query, and find the rank of its table."""
     texts = [query.text for query in queries]
-    retriever.search(texts[0], max(DEPTHS))  # what is loaded on first use is no part of a search
+    retriever.search(texts[0], max(DEPTHS))  # exclude loading on first use
     begun = time.perf_counter()
     found = retriever.search_many(texts, max(DEPTHS))
     seconds = time.perf_counter() - begun
@@ -124,7 +125,7 @@ def measure(index: Index, retriever: Retriever, queries: Sequence[Query]) -> Rec
 
 
 def _rank(index: Index, retriever: Retriever, query: Query, hits: Sequence[Hit]) -> float:
-    """Find the place of the query's table, from 1, below the deepest depth as well; infinity for none."""
+    """Return the rank of the query's table, from 1, also below the largest depth; infinity if not found."""
     if (place := _place(query.gold, hits)) or len(hits) < max(DEPTHS):
         return place or math.inf
     place = _place(query.gold, retriever.search(query.text, len(index)))
@@ -132,7 +133,7 @@ def _rank(index: Index, retriever: Retriever, query: Query, hits: Sequence[Hit])
 
 
 def _place(id: str, hits: Sequence[Hit]) -> int:
-    """Find the place of a document, from 1; 0 where it is not there."""
+    """Return the rank of a document, from 1; 0 if it is missing."""
     return next((place for place, hit in enumerate(hits, 1) if hit.id == id), 0)
 
 

@@ -1,4 +1,4 @@
-"""The page of a report: the runs in one table, and each problem with what happened in it."""
+"""The page of a report: the runs in one table, and each problem with its run."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ def write_page(
     file: str | Path,
     problems: int = 200,
 ) -> None:
-    """Write the page; `problems` is how many of each run are shown at most, in the order of `ranked`.
+    """Write the page, showing at most `problems` of each run, in the order of `ranked`.
 
-    The same runs give the same page. Memory does not grow with what results hold. The file is there only when
-    it is whole. Raises `InputError` when it cannot be written.
+    The same runs give the same page. Memory does not grow with the size of results. The file appears only
+    when complete. Raises `InputError` when it cannot be written.
     """
     sections = [RunSection(run, number, problems, runs) for number, run in enumerate(runs, 1)]
     shown = {"comparisons": comparisons, "sections": sections, "bars": bars, "graph": graph}
@@ -32,7 +32,7 @@ def write_page(
 
 
 class RunSection:
-    """The part of the page about one run: at most so many problems, in the order of `ranked`."""
+    """The part of the page about one run: a limited number of problems, in the order of `ranked`."""
 
     def __init__(self, run: Run, number: int, most: int, runs: Sequence[Run]) -> None:
         self.run, self.number = run, number
@@ -44,7 +44,7 @@ class RunSection:
         self.counts = Counter(self.verdicts[id] for id in self.anchors)
 
     def problems(self) -> Iterator[tuple[Result, str, RunView]]:
-        """Read the problems that are shown, each with its grades and its run."""
+        """Read the problems to show, each with its grades and its run."""
         for result, events in self.run.with_events(self.run.pick(self.anchors)):
             count = Count()
             count.add(result)

@@ -19,7 +19,7 @@ from chameleon.values import to_json
 VERDICTS = ("wrong", "declined", "failed", "right")
 GRADED = ("declined", "failed", "graded")
 SEQUENCES = "SEQ"
-"""The column that counts whole conversations: one is right where all its questions are."""
+"""The column that counts whole conversations: one is right if all its questions are."""
 _LONGEST_REASON, _MOST_REASONS = 300, 1000
 _LARGEST_FILE = 1 << 48
 _OPTIONAL = frozenset({"picture", "passed_over", "grades", "sequence", "found", "dropped", "member"})
@@ -27,12 +27,12 @@ _OPTIONAL = frozenset({"picture", "passed_over", "grades", "sequence", "found", 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Result:
-    """What became of one problem. `answer` and `gold` are JSON values; seconds are those of its steps.
+    """The outcome of one problem. `answer` and `gold` are JSON values; `seconds` is the sum over its steps.
 
-    `correct` is None where the benchmark grades; then `grades` says how good the answer is. `sequence` and
-    `position` are those of the problem; `found` is what the run found besides its answer; `dropped` are the
-    parameters that a model was asked without, as "temperature (openai:gpt-5-mini)"; `member` is the
-    place of the gzip member that has its events, in bytes.
+    If the benchmark grades, `correct` is None and `grades` has the grades. `sequence` and `position` are
+    those of the problem; `found` is what the run found in addition to its answer; `dropped` are parameters
+    left out of model calls, as "temperature (openai:gpt-5-mini)"; `member` is the offset of the gzip member
+    with its events, in bytes.
     """
 
     id: str
@@ -93,7 +93,7 @@ class Result:
 
     @property
     def failed(self) -> bool:
-        """Whether the run came to no end of its own: a module or a model failed, or the budget was spent."""
+        """Whether the run did not finish: a module or a model failed, or the budget was spent."""
         return self.error is not None and not self.declined
 
     @property
@@ -102,7 +102,7 @@ class Result:
 
     @property
     def verdict(self) -> str:
-        """What became of the problem, in a word: one of `VERDICTS`, or of `GRADED`."""
+        """The outcome in a word: one of `VERDICTS`, or of `GRADED`."""
         if not self.answered and not self.correct:
             return "declined" if self.declined else "failed"
         if self.correct is None:
@@ -110,7 +110,7 @@ class Result:
         return "right" if self.correct else "wrong"
 
     def to_json(self) -> dict[str, Any]:
-        """Return the fields by name, without those from `picture` on that are empty."""
+        """Return the fields by name, without empty ones from `picture` on."""
         data = {each.name: getattr(self, each.name) for each in fields(self)}
         data |= {"usage": self.usage.to_json(), "error": self.error.to_json() if self.error else None}
         if not self.sequence:
@@ -119,7 +119,7 @@ class Result:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Result:
-        """Read what `to_json` has written. Raises KeyError, TypeError or ValueError for what is no result."""
+        """Read what `to_json` wrote. Raises KeyError, TypeError or ValueError for anything else."""
         texts = (data["id"], data.get("sequence", ""), *data.get("plan", ()), *data.get("columns", ()))
         grades = (float(each) if isinstance(each, bool) else each for each in data.get("grades", {}).values())
         numbers = (data["seconds"], data.get("position", 0), *grades)
@@ -143,13 +143,13 @@ def _short(message: str) -> str:
 
 
 def of_them_right(count: int) -> str:
-    """Return what follows a number of declines: " (2 right)", or nothing."""
+    """Return the suffix of a number of declines: " (2 right)", or ""."""
     return f" ({count:,} right)" if count else ""
 
 
 @dataclass
 class Count:
-    """How many, how many of them right, and the sums of their grades where they are graded."""
+    """A number of problems, how many are right, and the sums of their grades if they are graded."""
 
     n: int = 0
     correct: int = 0
@@ -167,15 +167,13 @@ class Count:
 
 
 class Tally:
-    """Running counts over results: all, answered, by column, what they spent, and why some failed.
+    """Running counts over results: all, answered, by column, spending, and reasons of failures.
 
-    `seconds` are summed over the problems: those that ran side by side count each. `programs` counts plans.
-
-    `columns` are those of the benchmark; runs may count in others, which come after them. `scorer` is
-    needed where it grades. `reasons` counts what the failures said; of very many different ones, those that
-    came first. `passed_over` counts the modules that failed in runs which answered without them, and
-    `passed_over_for` is what the first of these failures said. `dropped` counts the problems whose model was
-    asked without a parameter.
+    `seconds` are summed over the problems, even if they ran side by side. `programs` counts plans. `columns`
+    are the benchmark's; runs may count in others, which follow. `scorer` is required if it grades. `reasons`
+    counts the messages of failures, only the first distinct ones if there are very many. `passed_over` counts
+    the modules that failed in runs that answered without them, and `passed_over_for` has the message of the
+    first of these failures. `dropped` counts the problems whose model call left out a parameter.
     """
 
     def __init__(self, columns: Sequence[str], scorer: Scorer | None = None) -> None:
@@ -195,7 +193,7 @@ class Tally:
 
     @property
     def verdicts(self) -> Mapping[str, int]:
-        """How many problems came to each verdict."""
+        """The number of problems by verdict."""
         return {verdict: self._verdicts[verdict] for verdict in (GRADED if self.graded else VERDICTS)}
 
     @property
@@ -204,22 +202,22 @@ class Tally:
 
     @property
     def rightly_declined(self) -> int:
-        """How many were declined, and were to be. What a rule makes of no prediction has no gold."""
+        """The number of problems rightly declined; results of `score` have no gold answer and never count."""
         return self._declined["rightly"]
 
     @property
     def declined(self) -> int:
-        """How many were declined, rightly or wrongly."""
+        """The number of declined problems, rightly or wrongly."""
         return self._declined["all"]
 
     @property
     def columns(self) -> Mapping[str, Count]:
-        """The counts by column: the benchmark's in its order, and then those of runs by name."""
+        """The counts by column: the benchmark's in its order, then the runs' by name."""
         return {**self._own, **dict(sorted(self._further.items()))}
 
     @property
     def telling(self) -> Mapping[str, Count]:
-        """The counts by column, without a column of runs that all of them are in."""
+        """The counts by column, without the runs' columns if every problem is in all of them."""
         tells = any(count.n != self.all.n for count in self._further.values())
         return self.columns if tells else self._own
 
@@ -229,7 +227,7 @@ class Tally:
         return self._columns | (whole if self._sequences else {})
 
     def figures(self, count: Count) -> Mapping[str, float | None]:
-        """Return what is reported of a count: its accuracy, or the figures of the rule that grades."""
+        """Return the reported figures of a count: its accuracy, or the figures of the grading rule."""
         if self.graded is None:
             return {"accuracy": count.accuracy}
         if not count.n:
@@ -262,7 +260,7 @@ class Tally:
         self.usage, self.seconds = self.usage + result.usage, self.seconds + result.seconds
 
     def to_json(self, benchmark: str) -> dict[str, Any]:
-        """Return the counts; accuracies are fractions or null, and "figures" where answers are graded."""
+        """Return the counts; accuracies are fractions or null, and "figures" if answers are graded."""
         name = "figures" if self.graded else "accuracy"
         return {
             "benchmark": benchmark,
@@ -285,10 +283,10 @@ class Tally:
 
 
 class Spending:
-    """Sum the calls of all runs, those that are cut short too; safe to share between threads.
+    """Sum the calls of all runs, including interrupted ones; safe to share between threads.
 
     `limit` is in US dollars; calls under way when it is reached are still paid. `stored` counts replies that
-    the response store gave for nothing.
+    came free from the response store.
     """
 
     def __init__(self, limit: float | None = None) -> None:
@@ -306,7 +304,7 @@ class Spending:
 
     @property
     def is_over(self) -> bool:
-        """Whether the limit is reached. Raises `InputError` where there is one, and costs are not known."""
+        """Whether the limit is reached. Raises `InputError` if there is a limit and costs are unknown."""
         if self.limit is None:
             return False
         if self.usage.cost is None:

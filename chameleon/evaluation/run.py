@@ -1,4 +1,4 @@
-"""A run that was kept: its directory read again, and what there is to say of it in figures and words."""
+"""A kept run: its directory read again, and its description in figures and words."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ DASH = "–"
 
 
 def figure(value: float | None) -> str:
-    """Write a graded figure with four decimals, as published ones are; a dash where there is no example."""
+    """Write a graded figure with four decimals, as published ones are, and None as a dash."""
     return DASH if value is None else f"{value:.4f}"
 
 
@@ -36,10 +36,10 @@ def in_figures(tally: Tally, count: Count) -> str:
 
 @dataclass(frozen=True)
 class Run:
-    """An evaluation's folder, read again; `name` tells it from others of a report.
+    """An evaluation's folder, read again; `name` distinguishes it from others in a report.
 
-    `tally` are the counts over the results, with the benchmark's columns in their order. `index` has the
-    byte of `results.jsonl` at which each problem's result begins, and its verdict, in the file's order.
+    `tally` has the counts over the results, with the benchmark's columns in order. `index` maps each problem
+    to the byte of `results.jsonl` at which its result begins, and its verdict, in the file's order.
     """
 
     path: Path
@@ -51,11 +51,11 @@ class Run:
 
     @property
     def results(self) -> Iterator[Result]:
-        """Read the results once more, one by one."""
+        """Read the results again, one by one."""
         return (result for _, result in _results(self.path))
 
     def pick(self, ids: Iterable[str]) -> Iterator[Result]:
-        """Read the results of these problems alone, of those that have one."""
+        """Read the results of only these problems, skipping those without one."""
         with (self.path / RESULTS).open("rb") as file:
             for start, _ in (self.index[id] for id in ids if id in self.index):
                 file.seek(start)
@@ -63,12 +63,12 @@ class Run:
 
     @property
     def n(self) -> int:
-        """How many problems have a result."""
+        """The number of problems with a result."""
         return self.tally.all.n
 
     @property
     def total(self) -> int | None:
-        """How many problems were to be run; None where the evaluation did not come to tell."""
+        """The number of problems to run; None if the evaluation stopped before counting them."""
         return self.settings.get(PROBLEMS)
 
     @property
@@ -78,7 +78,7 @@ class Run:
 
     @property
     def problems(self) -> str:
-        """How many have a result: "200", or "69 of 200, unfinished"."""
+        """The number of results in words: "200", or "69 of 200, unfinished"."""
         n = f"{self.n:,}"
         return f"{n} of {self.total:,}, unfinished" if self.unfinished else n
 
@@ -88,7 +88,7 @@ class Run:
 
     @property
     def choices(self) -> str:
-        """What was chosen for this run: "tables_offline, without row_lookup, scorer chameleon"."""
+        """The settings chosen for this run: "tables_offline, without row_lookup, scorer chameleon"."""
         without = ", ".join(map(str, self.settings.get("without") or ()))
         scorer = self.settings.get("scorer")
         parts = (self.settings["inventory"], without and f"without {without}", scorer and f"scorer {scorer}")
@@ -99,7 +99,7 @@ class Run:
         return PlanStats(self.tally.programs)
 
     def with_events(self, results: Iterable[Result]) -> Iterator[tuple[Result, tuple[Event, ...]]]:
-        """Yield these results of the run with the events of theirs that count."""
+        """Yield these results of the run, each with its events that count."""
         events = EventReader(self.path)
         for result in results:
             yield result, events.events_of(result)
@@ -121,7 +121,7 @@ class Run:
 
     @property
     def facts(self) -> list[tuple[str, str]]:
-        """What is said of a run below the table: pairs of a name and a text."""
+        """The facts about a run shown below the table: pairs of a name and a text."""
         tally, answered, n = self.tally, self.tally.answered, self.n
         ours = ""
         if answered.n and tally.graded:
@@ -150,7 +150,7 @@ class Run:
 
 
 def read_run(path: str | os.PathLike[str]) -> Run:
-    """Read the folder of an evaluation, finished or not. Raises `InputError` for another, `LogError`."""
+    """Read the folder of an evaluation, finished or not. Raises `InputError` for any other, `LogError`."""
     run_dir = Path(path)
     for name in (SETTINGS, RESULTS):
         if not (run_dir / name).is_file():
@@ -188,7 +188,7 @@ def _results(path: Path) -> Iterator[tuple[int, Result]]:
 
 
 def told_apart(runs: Iterable[Run]) -> list[Run]:
-    """Name runs whose directories are called alike by the whole path."""
+    """Name runs whose directories have the same name by their whole path."""
     found = list(runs)
     names = Counter(run.name for run in found)
     return [run if names[run.name] == 1 else replace(run, name=str(run.path)) for run in found]
@@ -199,7 +199,7 @@ def _part(count: int, n: int) -> str:
 
 
 def _in_words(value: Any) -> str:
-    """Write a setting; an empty text for an empty one."""
+    """Write a setting in words; "" for an empty one."""
     if isinstance(value, Mapping):
         return ", ".join(f"{key} {_in_words(each) or 'none'}" for key, each in value.items())
     if isinstance(value, list | tuple):

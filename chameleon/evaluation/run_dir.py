@@ -33,25 +33,24 @@ from chameleon.evaluation.results import Result
 from chameleon.usage import Usage
 
 SETTINGS, RESULTS = "settings.json", "results.jsonl"
-FIGURES = "grid.json"  # what `compare` keeps beside the folders of its arms
+FIGURES = "grid.json"  # kept by `compare` next to the folders of its arms
 PROBLEMS, LIMIT = "problems", "limit"
-# When it began, what a file is called and how far it is to go may differ.
+# The start time, the names of files and the number of problems may differ.
 _NOT_COMPARED = ("started", "data.name", "tables.name", PROBLEMS, LIMIT)
 _VERSIONS, _RESOLVED, _WEIGHTS = "versions.", "resolved.", ".weights"
 _ELSEWHERE = "Give another folder for the results."
 _AS_BEFORE = "Give all as it was to go on, or another folder for the results."
-_MAX_STALE_BYTES = 256 << 10  # of recent lines that are packed by now, before they are dropped
+_MAX_STALE_BYTES = 256 << 10  # of packed lines among the recent ones, before they are dropped
 
 
 class RunDir(AbstractContextManager["RunDir"]):
-    """Keep an evaluation problem by problem; the same evaluation opened again goes on.
+    """Keep an evaluation problem by problem; the same evaluation opened again resumes.
 
-    `done` names the problems that had a result when it was opened: `on_kept` is called with each of these
-    results. `answers` are those of questions of a conversation among them, of the answered ones alone.
-    `dropped` is what was spent on steps that were taken back. Writing is safe from several threads;
-    one process at a time may have the directory open. Raises `LogError` when another evaluation has it, when
-    its settings differ (the difference is named), or when a file in it is not ours; `InputError` when it
-    cannot be made.
+    `done` names the problems that had a result at opening: `on_kept` is called with each of these results.
+    `answers` has their answers if they are answered questions of a conversation. `dropped` is the cost of
+    steps that were taken back. Writing is safe from several threads; only one process at a time may open the
+    directory. Raises `LogError` when another evaluation has it open, when its settings differ (naming the
+    difference), or when it holds a file that is not ours; `InputError` when it cannot be made.
     """
 
     def __init__(
@@ -75,7 +74,7 @@ class RunDir(AbstractContextManager["RunDir"]):
         if not (self.path / SETTINGS).exists() and (others := self._others()):
             what = f"the folder holds something else, such as {others[0]}"
             raise InputError(what, where=str(path), hint="Name another folder.")
-        # This file stays the same while the directory is open: its lock is what makes other processes wait.
+        # This file is not replaced while the directory is open: its lock makes other processes wait.
         self._events = LineFile(self.path / EVENTS, "event log", _ELSEWHERE)
         try:
             self._results = LineFile(self.path / RESULTS, "results", _ELSEWHERE)
@@ -98,7 +97,7 @@ class RunDir(AbstractContextManager["RunDir"]):
                 self._open.setdefault(id, []).append(line)
 
     def finish(self, result: Result) -> Result:
-        """Keep a problem's result, after all its events; return it with the place of these."""
+        """Keep a problem's result, after all its events; return it with the offset of these."""
         with self._lock:
             lines = b"".join(self._open.get(result.id, ()))
             member = self._events.append(gzip.compress(lines, mtime=0)) if lines else None
@@ -111,30 +110,30 @@ class RunDir(AbstractContextManager["RunDir"]):
         return result
 
     def _drop_stale(self) -> None:
-        """Leave the lines of runs without a result alone among the recent ones."""
+        """Keep only the lines of runs without a result among the recent ones."""
         self._recent.rewrite(line for lines in self._open.values() for line in lines)
         self._stale_bytes = 0
 
     def require_kept(self) -> None:
-        """Raise `LogError` when results or events do not lie in the directory any more."""
+        """Raise `LogError` when results or events are no longer in the directory."""
         if not all(file.is_in_place for file in (self._results, self._events, self._recent)):
             what = "the folder was deleted or moved, so nothing more is kept in it"
             raise LogError(what, where=str(self.path))
 
     def unfinished(self, id: str) -> tuple[Event, ...]:
-        """Return the events of a run that was interrupted, to go on from; each is given once."""
+        """Return the events of an interrupted run, from which it resumes; each run is returned once."""
         return tuple(self._begun.pop(id).events) if id in self._begun else ()
 
     @property
     def usage(self) -> Usage:
-        """What runs without a result have cost, with what was taken back."""
+        """The cost of runs without a result, including steps that were taken back."""
         unfinished = (usage_of(begun.events) for begun in self._begun.values())
         return sum((*unfinished, *self.dropped.values()), Usage())
 
     def forget_failures(self) -> int:
-        """Drop the results of runs that failed, so that they go on from their last good step; how many.
+        """Drop the results of failed runs, which then resume from their last good step; return how many.
 
-        What followed in their conversations is dropped as well: it depends on what they are answered now.
+        Later questions of their conversations are dropped as well: they depend on the new answers.
         """
         failed = 0
         torn: dict[str, int] = {}
@@ -157,21 +156,21 @@ class RunDir(AbstractContextManager["RunDir"]):
         return failed
 
     def take_back(self, id: str, events: Sequence[Event], kept: int) -> tuple[Event, ...]:
-        """Note that of a run only the first `kept` events still count, and return them."""
+        """Note that only the first `kept` events of a run still count, and return them."""
         self.dropped[id] = self.dropped.get(id, Usage()) + usage_of(events[kept:])
         self.take_over(id, [json_line({"id": id, "event": BACK, "kept": kept})])
         return tuple(events[:kept])
 
     def expect(self, problems: int, limit: int | None = None) -> None:
-        """Keep how many problems are to be run, and what limited their number."""
+        """Record how many problems will be run, and what limited their number."""
         before = read_settings(self.path / SETTINGS)
         if (settings := {**before, PROBLEMS: problems, LIMIT: limit}) != before:
             write_whole(self.path / SETTINGS, json.dumps(settings, indent=2) + "\n")
 
     def close(self) -> None:
-        """Let other processes open the folder."""
+        """Close the files so that other processes can open the folder."""
         if self._stale_bytes:
-            with suppress(LogError):  # they are twice in the folder
+            with suppress(LogError):  # the folder then holds them twice
                 self._drop_stale()
         for name in ("_events", "_results", "_recent"):
             if hasattr(self, name):
@@ -202,10 +201,10 @@ class RunDir(AbstractContextManager["RunDir"]):
         return read_results((line for _, line in self._results.whole_lines()), self._results.path, seen)
 
     def _load(self) -> None:
-        """Take what has a result for done; read the other problems' events, but for failures at the end."""
+        """Mark problems with results as done; read the other problems' events, except final failures."""
         self.done.clear()
         self.answers.clear()
-        last = -1  # the place of the last member that has a result
+        last = -1  # the offset of the last member that has a result
         recent, reader, moved = recent_lines(self.path), EventReader(self.path), dict[str, Result]()
         for each in self._kept(self.done):
             result, last = each, max(last, -1 if each.member is None else each.member)
@@ -220,7 +219,7 @@ class RunDir(AbstractContextManager["RunDir"]):
         if moved:
             self._results.rewrite(json_line(moved.get(each.id, each).to_json()) for each in self._kept())
         self._drop_stale()
-        with suppress(OSError, EOFError, ValueError, zlib.error):  # what is damaged stays as it is
+        with suppress(OSError, EOFError, ValueError, zlib.error):  # damaged parts are not changed
             if not moved:
                 self._events.cut(read_member(self.path / EVENTS, last)[1] if last >= 0 else 0)
         self.dropped = {id: run.dropped for id, run in self._begun.items() if run.dropped != Usage()}
@@ -231,7 +230,7 @@ class RunDir(AbstractContextManager["RunDir"]):
 
 
 def spent_in(path: Path) -> Usage:
-    """Sum what all calls in a directory have cost, also those of runs that have not ended."""
+    """Sum the cost of all calls in a directory, including runs that have not ended."""
     done, spent, start = set[str](), Usage(), 0
     for result in read_results(whole_lines(path / RESULTS), path / RESULTS, done):
         spent, start = spent + result.usage, max(start, result.member or 0)
@@ -240,7 +239,7 @@ def spent_in(path: Path) -> Usage:
 
 
 def write_whole(file: Path, text: str) -> None:
-    """Write a file that is either not there or whole. Raises `LogError` where it cannot be."""
+    """Write a file that is either missing or complete. Raises `LogError` if it cannot be written."""
     beside = file.with_name(file.name + ".new")
     try:
         with open(beside, "w", encoding="utf-8", opener=private) as opened:
@@ -257,7 +256,7 @@ def read_settings(file: Path) -> Mapping[str, Any]:
         is_named = isinstance(settings["benchmark"], str) and "inventory" in settings
         if not is_named or not isinstance(settings.get(PROBLEMS), int | None):
             raise TypeError("no benchmark is named, or no number of problems")
-        if checked := settings.pop("checked", None):  # as an earlier version kept it
+        if checked := settings.pop("checked", None):  # from an earlier version
             settings.setdefault(LIMIT, checked["limit"])
     except OSError as problem:
         hint = "Name the folder of an evaluation."
@@ -269,7 +268,7 @@ def read_settings(file: Path) -> Mapping[str, Any]:
 
 
 def read_results(lines: Iterable[bytes], path: Path, seen: set[str] | None = None) -> Iterator[Result]:
-    """Read the whole lines of results; each problem has one. `seen` receives their ids."""
+    """Read the complete lines of results, one per problem, and add their ids to `seen`."""
     seen = set() if seen is None else seen
     for number, line in enumerate(lines, 1):
         if not line.endswith(b"\n"):
@@ -287,7 +286,7 @@ def read_results(lines: Iterable[bytes], path: Path, seen: set[str] | None = Non
 
 
 def settings_diff(before: Mapping[str, Any], now: Mapping[str, Any], above: str = "") -> str:
-    """Name the first setting that differs, with both its values; empty where none does."""
+    """Name the first setting that differs, with both values; "" if none does."""
     for key in [*before, *(key for key in now if key not in before)]:
         name, old, new = f"{above}{key}", before.get(key), now.get(key)
         if name in _NOT_COMPARED or (name.startswith(_VERSIONS) and None in (old, new)):
@@ -297,7 +296,7 @@ def settings_diff(before: Mapping[str, Any], now: Mapping[str, Any], above: str 
         if isinstance(old, Mapping) and isinstance(new, Mapping):
             if found := settings_diff(old, new, f"{name}."):
                 return found
-        elif old != new and key == "sha256":  # a digest says nothing to a reader
+        elif old != new and key == "sha256":  # a digest is useless to a reader
             part, names = above.removesuffix("."), (before.get("name"), now.get("name"))
             if names[0] != names[1]:
                 return f"{part} was {names[0]}, and now is {names[1]}"

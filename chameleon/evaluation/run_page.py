@@ -1,4 +1,4 @@
-"""The page of a run: what was asked and answered, what each step did to the table, what a model was told."""
+"""The page of a run: question and answer, what each step did to the table, and the prompts of a model."""
 
 from __future__ import annotations
 
@@ -76,12 +76,12 @@ class RunView(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """The class of its colors: those of the problems of a report."""
+        """The CSS class of its colors, as for the problems of a report."""
         return {"answered": "right", "declined": "declined"}.get(self.state.status, "failed")
 
     @property
     def about(self) -> list[tuple[str, str]]:
-        """What ran: pairs of a name and a text."""
+        """The description of a run: pairs of a name and a text."""
         started = self.state.started
         settings = started.settings if started else {}
         plan, reached = self.state.plan, len(self.state.plan) - len(self.state.pending)
@@ -99,13 +99,13 @@ class RunView(NamedTuple):
 
 
 def page_of(events: Iterable[Event]) -> str:
-    """Return the page of a run, which needs nothing else and no script."""
+    """Return the page of a run, self-contained and without scripts."""
     runs = [RunView.of(list(events))]
     return environment().get_template(TEMPLATE).render(runs=runs)
 
 
 def write_run_page(runs: Iterable[Sequence[Event]], file: str | Path) -> int:
-    """Write the page of a run, or of those of a conversation; return how many. Raises `InputError`."""
+    """Write the page of a run, or of the runs of a conversation; return how many. Raises `InputError`."""
     shown = [RunView.of(events) for events in runs if events]
     if not shown:
         raise InputError("there is no run to show", hint="Give the event log of a run.")
@@ -114,7 +114,7 @@ def write_run_page(runs: Iterable[Sequence[Event]], file: str | Path) -> int:
 
 
 def events_of(state: State) -> Iterator[Event]:
-    """Yield the events that made a state, as far as it holds them: approvals are left out."""
+    """Yield the events that made a state; approvals are left out, as a state does not keep them."""
     if state.started is not None:
         yield state.started
     number = 0
@@ -136,14 +136,14 @@ def events_of(state: State) -> Iterator[Event]:
 def _bars(events: Iterable[Event]) -> Iterator[Bar]:
     """Yield plans and steps as they followed each other, some of them side by side.
 
-    Where a step runs an inventory, that stands for it.
+    A step that runs an inventory is one bar.
     """
     timed = [event for event in events if isinstance(event, Plan | StepRecord)]
     starts, start, end = [], 0.0, 0.0
     for event in timed:
         start = start if isinstance(event, StepRecord) and event.beside else end
         starts.append(start)
-        end = max(end, start + round(event.seconds, 6))  # as a log has them
+        end = max(end, start + round(event.seconds, 6))  # as rounded in a log
     whole = end or 1.0
     for start, event in zip(starts[:_MOST_BARS], timed, strict=False):
         if isinstance(event, StepRecord):
@@ -156,7 +156,7 @@ def _bars(events: Iterable[Event]) -> Iterator[Bar]:
 
 
 def _tables_in(state: State) -> list[tuple[Table, Marks]]:
-    """Return the tables that were given, or that were found and the answer rests on, each with its cells."""
+    """Return the given tables, or the found ones that the answer is based on, each with its cells."""
     given = dict(state.started.input) if state.started else {}
     changes = [given, *(each.input_changes for each in state.history if not given.get("table"))]
     seen = [each for one in changes for each in (one.get("table"), *(one.get("tables") or ()))]
@@ -170,7 +170,7 @@ def _tables_in(state: State) -> list[tuple[Table, Marks]]:
 
 
 def _marks_in(table: Table, sources: Iterable[Mapping[str, Any]]) -> Marks:
-    """Return which cells of a table the answer rests on: columns by row, both from 0."""
+    """Return the cells of a table that the answer is based on: columns by row, both from 0."""
     marks: dict[int, frozenset[int]] = {}
     for source in sources:
         names = source.get("columns") or ()

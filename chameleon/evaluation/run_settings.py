@@ -1,4 +1,4 @@
-"""The settings that make an evaluation: whoever has the same gets the same figures."""
+"""The settings of an evaluation: the same settings give the same figures."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ def settings_of(
     gold_history: bool = False,
     resolved: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Return what `settings.json` holds: all that a result depends on, and when the run began.
+    """Return the content of `settings.json`: everything that a result depends on, and when the run began.
 
-    `resolved` is what settings come to where it runs, if that is not here. Raises `InputError` for data that
-    cannot be read, and what `runtime_info` of a module or planner raises.
+    `resolved` are the resolved settings of the machine that runs it, if that is not this one. Raises
+    `InputError` for data that cannot be read, and what `runtime_info` of a module or planner raises.
     """
     inventory, rule = executor.inventory, benchmark.scorers.get(scorer)
     made: Any = to_json(executor.settings)
@@ -81,7 +81,7 @@ def versions() -> dict[str, str]:
 
 
 def resolved_by(executor: Executor) -> dict[str, Any]:
-    """Return what planners and modules that may run come to on this machine, where they leave that open."""
+    """Return the settings that planners and modules leave open, as resolved on this machine."""
     inventory = executor.inventory
     told = {name: planner.runtime_info(inventory) for name, planner in inventory.planners.items()}
     told |= {name: module.runtime_info() for name, module in inventory.present.items()}
@@ -90,11 +90,11 @@ def resolved_by(executor: Executor) -> dict[str, Any]:
 
 
 def _pictures(problems: Iterable[Problem]) -> Mapping[str, Any]:
-    """Count the pictures of all problems, whatever the limit, and digest which problem has which."""
+    """Count the pictures of all problems, whatever the limit, and digest them by problem."""
     digest, count = hashlib.sha256(), 0
     for problem in problems:
         if problem.picture is not None:
-            content = b"unreadable"  # reported by the problems whose modules read it
+            content = b"unreadable"  # reported by the modules that read it
             with suppress(OSError), problem.picture.open("rb") as file:
                 content = hashlib.file_digest(file, "sha256").digest()
             digest.update(problem.id.encode() + b"\0" + content)
@@ -103,7 +103,7 @@ def _pictures(problems: Iterable[Problem]) -> Mapping[str, Any]:
 
 
 def _parameters(executor: Executor) -> dict[str, Any]:
-    """Return the budget and the parameters of the calls that each part makes, where there are any."""
+    """Return the budget and the call parameters of each part, if any."""
     inventory, budget = executor.inventory, executor.budget
     parts = {**inventory.planners, **inventory.modules, **inventory.askers}
     found: dict[str, Any] = {
@@ -117,7 +117,7 @@ def _parameters(executor: Executor) -> dict[str, Any]:
 
 
 def _parts(inventory: Inventory) -> Iterator[Any]:
-    """Yield its planners and modules, and those of the inventories that it runs."""
+    """Yield the planners and modules of an inventory and of the inventories that it runs."""
     yield from inventory.planners.values()
     for module in inventory.modules.values():
         yield module
@@ -131,7 +131,7 @@ def own_files(inventory: Inventory) -> dict[str, str]:
     for part in _parts(inventory):
         made_of = getattr(part, "function", type(part))
         if made_of.__module__.split(".")[0] != "chameleon":
-            with suppress(TypeError, OSError):  # a class made in a notebook has no file
+            with suppress(TypeError, OSError):  # a class defined in a notebook has no file
                 path = Path(inspect.getsourcefile(made_of) or "")
                 if path.is_file():
                     found.setdefault(path.name, {})[path] = None

@@ -1,4 +1,4 @@
-"""Score what some system has given: recorded texts, predictions or programs, by an official rule."""
+"""Score the output of any system: recorded texts, predictions or programs, by an official rule."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from chameleon.sandbox import ExecResult, shared_sandbox
 from chameleon.text import nearest, type_in_words
 
 _AT_ONCE = 4
-# What other systems' files, and our own results, call a prediction.
+# Names of a prediction in other systems' files and in our results.
 _PREDICTIONS = ("prediction", "executed_recorded", "executed")
 
 
 class Field:
-    """Where a row of predictions holds what is to be scored: "output", or "zeroshot.output" below a key.
+    """The field of a row of predictions to score: "output", or "zeroshot.output" below a key.
 
-    The last part of the name says what it is: `output` is a model's text, `program` a program, and anything
-    else a prediction as it stands. `prediction` also finds the names that known files use for it.
+    The last part of the name is the kind: `output` is a model's text, `program` a program, and anything else
+    a prediction to use as it is. `prediction` also finds the names that known files use for it.
     """
 
     def __init__(self, name: str) -> None:
@@ -43,7 +43,7 @@ class Field:
         raise InputError(f"the prediction for problem {id} has no field {self.name!r}", hint=hint)
 
     def read(self, value: Any, problem: Problem, scorer: Scorer) -> Any:
-        """Return what the scorer compares: a text is read and a program's value converted by its own rule."""
+        """Return the value that the scorer compares: it reads texts and converts the values of programs."""
         if self.is_program:
             return scorer.from_value(value, problem)
         if not self.is_text or value is None:
@@ -53,7 +53,7 @@ class Field:
         return scorer.from_output(value, problem)
 
     def is_in(self, row: Row) -> bool:
-        """Return whether the row has the field, and something in it."""
+        """Return whether the row has the field and it is not empty."""
         return next(self._found(row), None) is not None
 
     def _found(self, row: Row) -> Iterator[Any]:
@@ -66,7 +66,7 @@ class Field:
         if self.last == "prediction":
             names = [*_PREDICTIONS, *(["answer"] if "declined" in found else [])]
         for name in names:
-            # An object below a key holds further fields, unless it is a prediction itself.
+            # An object below a key holds further fields, unless it is itself a prediction.
             is_one = self.last == "prediction" or name in _PREDICTIONS
             if name in found and (is_one or not isinstance(found[name], Mapping)):
                 yield found[name]
@@ -74,7 +74,7 @@ class Field:
 
 @dataclass
 class Scored:
-    """The verdicts on problems in order, counts of the missing and unknown, and how programs ended."""
+    """The verdicts on problems in order, counts of missing and unknown ones, and how programs ended."""
 
     results: list[Result] = field(default_factory=list)
     problems: int = 0
@@ -95,10 +95,10 @@ def score(
 ) -> Scored:
     """Return the verdict on every problem.
 
-    A problem without a row of predictions counts as wrong; where only `given` ones are to count, it has no
-    result, and neither has one whose row lacks the field that others have. Programs run in the sandbox, five
-    seconds each (as Program-of-Thoughts has it). Raises `InputError` for rows without an id or the field, for
-    two rows with the same id (unless `last_counts`), and where the scorer cannot read what is given.
+    A problem without a row of predictions counts as wrong. With `given` it has no result instead, nor does
+    one whose row lacks a field that others have. Programs run in the sandbox for at most five seconds each,
+    as in Program-of-Thoughts. Raises `InputError` for rows without an id or the field, for two rows with the
+    same id (unless `last_counts`), and if the scorer cannot read a value.
     """
     by_id = _by_id(rows, id_of, last_counts)
     if given and any(map(wanted.is_in, by_id.values())):
@@ -119,9 +119,9 @@ def score(
             value, ours = values[problem.id], "declined" in row and not (wanted.is_text or wanted.is_program)
             found = row["found"] if isinstance(row.get("found"), Mapping) else {}
             read = scorer.from_run(value, found, problem) if ours else wanted.read(value, problem, scorer)
-            # A result of ours that was declined or failed is never right.
+            # Our results that were declined or failed are never right.
             prediction, counts = read, "declined" not in row or not (row["declined"] or row.get("error"))
-            # What a rule makes nothing of, such as an empty list, was an answer of ours nevertheless.
+            # Our run did answer even if the rule cannot read it, as with an empty list.
             answered = counts if ours else prediction is not None
         judged = scorer.judged(prediction, problem, answered=counts)
         result = Result(
@@ -139,7 +139,7 @@ def score(
 
 
 def _run(programs: Mapping[str, Any], ends: Counter[str]) -> dict[str, Any]:
-    """Return the values of programs by problem, None where there is none, and count how they ended."""
+    """Return the values of programs by problem, or None, and count how they ended."""
     sandbox = shared_sandbox()
 
     def run(program: Any) -> ExecResult | None:
@@ -159,11 +159,11 @@ def _run(programs: Mapping[str, Any], ends: Counter[str]) -> dict[str, Any]:
 def _number_or_value(result: ExecResult) -> Any:
     """Return a program's answer; a fraction as the number that rules compare, not as the text "1/3"."""
     if result.value_type == "fraction":
-        with suppress(AttributeError, ValueError, ArithmeticError):  # what a hostile program may send instead
+        with suppress(AttributeError, ValueError, ArithmeticError):  # a hostile program may send anything
             above, below = result.value.split("/")
             return int(above) / int(below)
     if result.value_type in ("set", "frozenset", "range"):
-        return str(result.value)  # the rules take the first of a list, and of these none
+        return str(result.value)  # the rules would take the first of a list, but of these none
     return result.value
 
 

@@ -1,4 +1,4 @@
-"""What planners did: which modules their plans call, in which order, and how varied the plans are."""
+"""Statistics of plans: which modules they call, in which order, and how varied they are."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class PlanStats:
     """Counts over the plans of one run (Chameleon: figures 4, 5, 7, 8 and table 7), the most frequent first.
 
     `n` counts every problem, `programs` how often each plan was made, `modules` the questions that call a
-    module (twice in one plan is once). `transitions[a][b]` is how often b follows a directly; every plan
+    module (twice in one plan counts once). `transitions[a][b]` is how often b directly follows a; every plan
     begins after START and is followed by END.
     """
 
@@ -28,18 +28,18 @@ class PlanStats:
         self.transitions = {name: _most_first(after) for name, after in steps.items()}
 
     def share(self, module: str) -> float:
-        """Return the part of all questions that call the module."""
+        """Return the share of all questions that call the module."""
         return self.modules.get(module, 0) / self.n if self.n else 0.0
 
     @property
     def mean_length(self) -> float | None:
-        """Steps in a plan on average, an empty one counting 0; None without problems."""
+        """The mean number of steps in a plan, 0 for an empty one; None without problems."""
         steps = sum(len(program) * count for program, count in self.programs.items())
         return steps / self.n if self.n else None
 
     @property
     def probabilities(self) -> Mapping[str, Mapping[str, float]]:
-        """How probable it is that b follows, after a: `probabilities[a][b]`."""
+        """The probability that b follows a, as `probabilities[a][b]`."""
         return {
             name: {follower: count / sum(after.values()) for follower, count in after.items()}
             for name, after in self.transitions.items()
@@ -68,5 +68,5 @@ class PlanStats:
 
 
 def _most_first(counts: Mapping[Any, int]) -> dict[Any, int]:
-    """Sort by count; what is equally frequent by its name: the file's order does not matter."""
+    """Sort by count, ties by name: the order of the file does not matter."""
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))

@@ -27,9 +27,9 @@ _WORST_FIRST = ("wrong", "failed", "declined", "graded", "right")
 class SystemRow:
     """A row of the paper's table: a published system or a run.
 
-    `cells` are percentages as printed, or the figures of a benchmark that grades; a dash where none is known.
-    `settings` is what was chosen for a run, and for a published row where it was printed; `problems` is `n`
-    as it is shown: "7,686", or of a run that has not ended "69 of 200, unfinished"; `tuned` are parameters.
+    `cells` are percentages as printed, or the figures of a grading benchmark; a dash if unknown. `settings`
+    are the chosen settings of a run, or the source of a published row. `problems` is `n` as shown: "7,686",
+    or "69 of 200, unfinished". `tuned` is the number of tuned parameters.
     """
 
     system: str
@@ -58,7 +58,7 @@ class SystemRow:
         if tally.graded:
             cells = {name: figure(value) for name, value in tally.figures(tally.all).items()}
         else:
-            names = benchmark.columns or tally.telling  # the tags of your own questions
+            names = benchmark.columns or tally.telling  # or the tags of your questions
             counts = {ALL: tally.all} | {name: tally.columns.get(name, Count()) for name in names}
             cells = {name: benchmark.percent(name, count.correct, count.n) for name, count in counts.items()}
         graded, model = tally.graded is not None, run.settings.get("model") or "none"
@@ -84,10 +84,10 @@ class SystemRow:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The table of one benchmark: the runs, and below them, where they are wanted, the published rows.
+    """The table of one benchmark: the runs, with the published rows below them if wanted.
 
-    `columns` begin with ALL, or are the figures where the benchmark grades. Where some of its rules grade and
-    others do not, those of the runs come after them, and a row has the ones of its own rule.
+    `columns` begin with ALL, or are the figures if the benchmark grades. If only some of its rules grade, the
+    columns of the runs follow, and a row fills those of its rule.
     """
 
     benchmark: Benchmark
@@ -96,9 +96,9 @@ class Comparison:
 
     @classmethod
     def of(cls, runs: Iterable[Run], *, published: bool = False, **exhibited: Any) -> list[Comparison]:
-        """Make one table for each benchmark and file of your own that the runs are of, as they come up.
+        """Make one table for each benchmark, or file of your own questions, in the order of the runs.
 
-        `exhibited` and what it raises are those of `exhibits_of`.
+        `exhibited` is passed to `exhibits_of`, whose errors are raised.
         """
         by_data: dict[Any, list[Run]] = {}
         for run in runs:
@@ -115,7 +115,7 @@ class Comparison:
 
     @property
     def by_system(self) -> Exhibit:
-        """The column of the table that most systems have, for a chart."""
+        """The column that most systems have, for a chart."""
         name = max(self.columns, key=lambda each: sum(row.cells.get(each, DASH) != DASH for row in self.rows))
         cells = [
             (row, cell.split("±")[0]) for row in self.rows if (cell := row.cells.get(name, DASH)) != DASH
@@ -131,7 +131,7 @@ class Comparison:
 
     @property
     def shown(self) -> str:
-        """What the cells are: "right answers in percent", "EM, F1", or both."""
+        """The meaning of the cells: "right answers in percent", "EM, F1", or both."""
         graded = dict.fromkeys(name for row in self.rows if row.graded for name in row.cells)
         figures = ", ".join(graded or self.benchmark.figures)
         percent = "" if all(row.graded for row in self.rows) and figures else "right answers in percent"
@@ -155,7 +155,7 @@ class Comparison:
 
     @property
     def difference(self) -> str:
-        """Say on how many problems the runs differ, and how many each has right alone; "" for one run."""
+        """Count the problems on which the runs differ, and those that only one has right; "" for one run."""
         runs = [{id: verdict for id, (_, verdict) in run.index.items()} for run in self.runs]
         if len(runs) < 2:
             return ""
@@ -172,9 +172,9 @@ class Comparison:
 
 
 def ranked(runs: Iterable[Run]) -> list[str]:
-    """Order problems by id: those on which runs differ, then the wrong, failed, declined and right ones.
+    """Order problem ids: those on which runs differ, then wrong, failed, declined and right ones.
 
-    Each of these are in the order of the numbers in their ids, those without in that of the results.
+    Each group is ordered by the numbers in the ids; ids without numbers keep the order of the results.
     """
     verdicts: dict[str, set[str]] = {}
     for run in runs:
@@ -189,7 +189,7 @@ def ranked(runs: Iterable[Run]) -> list[str]:
 
 
 def _question_of(log: EventReader, result: Result) -> str:
-    """Return the beginning of what was asked, if the event log has it."""
+    """Return the beginning of the question, if the event log has it."""
     with suppress(LogError, InputError):
         begun = (each for each in log.events_of(result) if isinstance(each, RunStarted))
         return next((_short(each.input.get("question"), 60) for each in begun), "")

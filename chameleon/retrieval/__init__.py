@@ -1,1 +1,1 @@
-"""Finding documents: an index on disk (`build_index`, `Index`), and retrievers over it (`make_retriever`)."""
+"""Search for documents: an index on disk (`build_index`, `Index`), and its retrievers (`make_retriever`)."""

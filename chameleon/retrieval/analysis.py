@@ -1,4 +1,4 @@
-"""Text as terms: what of a question and of a document is compared."""
+"""Text as terms: the units in which questions and documents are compared."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from chameleon.retrieval.wordlists import IRREGULAR, MONTH_NAMES, NUMBERS, STOP_
 from chameleon.table.dates import MONTHS
 
 WEAK = 0.3
-"""What a weak word counts for in a query."""
+"""The weight of a weak word in a query."""
 
-# Signs of vowels are no letters to `re`, but belong to the words of the scripts of South and South-East Asia.
+# `re` does not count vowel signs as letters, but they belong to words in South and South-East Asian scripts.
 _WORD = re.compile(r"(?:[^\W_]|[\u0900-\u0963\u0966-\u0dff\u0e31-\u0e3a\u0e47-\u0e4e\u1000-\u109f])+")
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]+")
 _DIGIT = re.compile(r"\d")
@@ -24,18 +24,18 @@ _YEAR_FIRST = re.compile(r"(?<!\d)(\d{4}) ?([-/]) ?(\d{1,2}) ?\2 ?(\d{1,2})(?!\d
 _MONTH_FIRST = re.compile(r"(?<!\d)(\d{1,2})/(\d{1,2})/(\d{4})(?!\d)")
 _DAY_FIRST = re.compile(r"(?<!\d)(\d{1,2})\.(\d{1,2})\.(\d{4})(?!\d)")
 _PAIR = re.compile(r"(?<!\d)(\d++)\s*[-–:./]\s*(\d+)")
-_HIGHEST_SIGN = 9  # combining classes up to here change letters; above, they are accents and points
-_SHORT = 80  # characters of a text that is remembered
+_HIGHEST_SIGN = 9  # combining classes up to here change letters; higher ones are accents and points
+_SHORT = 80  # characters of a text to remember
 _stemming = threading.Lock()
 
 
 def terms(text: str) -> tuple[str, ...]:
-    """Return the terms of a text in their order: words without accents, stop words and English endings.
+    """Return the terms of a text in order: words without accents, stop words and English endings.
 
-    Numbers and dates have one form each: "1,234" and "1234", "three" and "3", "2004-03-16" and
-    "16 March 2004". Two numbers with a sign between them, such as a score or a decimal fraction, are one more
-    term after the others ("3-1" and "3 – 1": `3_1`). Of Chinese and Japanese, pairs of neighboring
-    characters are terms. No term holds white space. Raises `MissingPackage`.
+    Numbers and dates have one form each: "1,234" and "1234", "three" and "3", "2004-03-16" and "16 March
+    2004". Two numbers with a sign between them, such as a score or a decimal fraction, add another term after
+    the others ("3-1" and "3 – 1": `3_1`). In Chinese and Japanese, pairs of neighboring characters are terms.
+    No term contains white space. Raises `MissingPackage`.
     """
     return _remembered(text) if len(text) <= _SHORT else _read(text)
 
@@ -52,11 +52,11 @@ def _read(text: str) -> tuple[str, ...]:
     return (*filter(None, map(_term, words)), *pairs)
 
 
-_remembered = lru_cache(maxsize=1 << 17)(_read)  # cells of tables come again
+_remembered = lru_cache(maxsize=1 << 17)(_read)  # cells of tables often repeat
 
 
 def query_weights(query: str) -> dict[str, float]:
-    """Return what each term of a query counts for: as often as it is said, by `WEAK` where it is weak."""
+    """Return the weight of each term of a query: its count, times `WEAK` for a weak term."""
     weights: dict[str, float] = {}
     for term in terms(query):
         weights[term] = weights.get(term, 0.0) + (WEAK if term in weak_terms() else 1.0)
@@ -70,7 +70,7 @@ def weak_terms() -> frozenset[str]:
 
 
 def folded(text: str) -> str:
-    """Return the text in lower case, without accents, full-width and other forms of a letter as one."""
+    """Return the text in lower case, without accents, with full-width and other forms of a letter unified."""
     if text.isascii():
         return text.lower()
     apart = unicodedata.normalize("NFKD", text.casefold())
@@ -79,7 +79,7 @@ def folded(text: str) -> str:
 
 
 def _dated(text: str) -> str:
-    """Write dates in figures as day, month and year."""
+    """Rewrite numeric dates as day, month and year."""
     if "/" in text or "-" in text:
         text = _YEAR_FIRST.sub(lambda date: _date(date, date[1], date[3], date[4]), text)
         text = _MONTH_FIRST.sub(lambda date: _date(date, date[3], date[1], date[2]), text)
@@ -92,7 +92,7 @@ def _date(found: re.Match[str], year: str, month: str, day: str) -> str:
 
 
 def _pieces(word: str) -> list[str]:
-    """Cut the parts of a word in scripts that put no spaces between words into pairs of characters."""
+    """Cut the parts of a word in scripts without spaces between words into pairs of characters."""
     found, end = [], 0
     for run in _UNSPACED.finditer(word):
         found.append(word[end : run.start()])
@@ -103,7 +103,7 @@ def _pieces(word: str) -> list[str]:
 
 @lru_cache(maxsize=1 << 17)
 def _term(word: str) -> str:
-    """Return the term that a word is, "" for a stop word."""
+    """Return the term of a word, "" for a stop word."""
     if word in STOP_WORDS:
         return ""
     if word.isdecimal():

@@ -1,4 +1,4 @@
-"""Making an index, adding to it and taking out of it: all in a new folder of data, then one new manifest."""
+"""Build an index, add to it and delete from it: all in a new folder of data, then a new manifest."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ if sys.platform != "win32":
     import fcntl
 
 Progress = Callable[[int], object]
-"""Told how many documents are done."""
+"""A callback with the number of documents done."""
 _TOLD_EVERY, _EMBEDDED_AT_ONCE = 100, 64
 _LONGEST_ID = 1_000
 
 
 class Build:
-    """One change of an index, from its lock to its commit; until then whoever opens it sees the old one.
+    """One change of an index, from its lock to its commit; until then the old one is opened.
 
-    `settings` are what a new index is to have; of those of one that is there the retriever may change. `old`
-    is the index as it was, and `data` the folder that is being made.
+    `settings` are for a new index; for an existing one only the retriever may change. `old` is the previous
+    index, and `data` the new folder.
     """
 
     old: Index | None
@@ -73,7 +73,7 @@ class Build:
         self.manifest = replace(known, retriever=self._settings.retriever, data=self.data.name)
         self._changed = self.old is None or self.old.manifest.retriever != self.manifest.retriever
         self._next = (self.old.last_key() >> DIGEST) + 1 if self.old is not None else 0
-        for left in self.path.glob(DATA):  # of builds that were killed
+        for left in self.path.glob(DATA):  # of killed builds
             if self.old is None or left != self.old.data:
                 shutil.rmtree(left, ignore_errors=True)
         if self.old is not None:
@@ -86,7 +86,7 @@ class Build:
             self._embedded = self._vectors.keys()
 
     def _end(self) -> None:
-        """Close the writer, remove what was not committed, and let others build."""
+        """Close the writer, remove uncommitted data, and release the lock."""
         if self._writer:
             with suppress(Exception):
                 self._writer.rollback()
@@ -100,7 +100,7 @@ class Build:
         os.close(self._lock)
 
     def add(self, documents: Iterable[Document], progress: Progress | None = None) -> None:
-        """Take documents in; one that is there word for word stays. Raises `InputError` for an id twice."""
+        """Add documents, keeping identical ones. Raises `InputError` for a repeated id."""
         done = 0
         for done, document in enumerate(documents, 1):
             self._add(document)
@@ -110,7 +110,7 @@ class Build:
             progress(done)
 
     def delete(self, ids: Iterable[str]) -> None:
-        """Take documents out. Raises `InputError` for an id that the index does not have."""
+        """Delete documents. Raises `InputError` for an id that the index does not have."""
         for id in ids:
             if self.old is not None:
                 self.old.place(id)
@@ -124,14 +124,14 @@ class Build:
         self._changed |= file.read_bytes() != before
 
     def commit(self) -> Index:
-        """Put the new index in the place of the old one, unless they are the same, and return it."""
+        """Replace the old index with the new one, unless nothing changed, and return it."""
         if self.old is not None and not self._changed:
             return self.old
         with failing(self.path, "written"):
             self._writer.commit()
             self._writer.wait_merging_threads()  # the writer cannot be used after this
             self._writer = None
-            for file in (self.data / WORDS).glob("*.json"):  # which the engine lets nobody else read
+            for file in (self.data / WORDS).glob("*.json"):  # the engine makes these unreadable for others
                 file.chmod(self.data.stat().st_mode & 0o666)
         if self._vectors:
             self._embed(self._vectors)
@@ -140,7 +140,7 @@ class Build:
             self._vectors.save()
         with failing(self.path, "written"):
             self.manifest = self.manifest.with_files(self.path)
-        self.manifest.write(self.path)  # from here on this is the index
+        self.manifest.write(self.path)  # the new index takes effect here
         self._is_committed = True
         if self.old is not None:
             shutil.rmtree(self.old.data, ignore_errors=True)
@@ -193,7 +193,7 @@ class Build:
 
 
 def _locked(folder: Path) -> int:
-    """Open a folder and keep other builds out of it, where the system can. Raises `InputError`, OSError."""
+    """Open a folder and lock it against other builds if the system can. Raises `InputError`, OSError."""
     if sys.platform == "win32":
         return os.open(os.devnull, os.O_RDONLY)
     handle = os.open(folder, os.O_RDONLY)
@@ -209,7 +209,7 @@ def _locked(folder: Path) -> int:
 
 
 def _link(source: str, target: str) -> None:
-    """Link a file, or copy it where the disk has no links: no file of an index is written to again."""
+    """Link a file, or copy it on a disk without links: files of an index are never rewritten."""
     try:
         os.link(source, target)
     except OSError:

@@ -1,4 +1,4 @@
-"""`Document`: what is searched for: a table, a passage, or a table with text about it."""
+"""`Document`: the unit of search: a table, a passage, or a table with text about it."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ Kind = Literal["table", "passage"]
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One thing that a search finds, by an id that no other document of its index has.
+    """A document to search for, with an id that is unique in its index.
 
-    `title` is that of a passage; a table's is its caption. `text` is the passage, or what is known of the
-    table beside its cells, such as a summary. `source` says where it came from for whoever reads an answer:
-    "file", and where they apply "sheet", "heading", "page", "table" (the name in a database).
+    `title` is a passage's title; a table has a caption instead. `text` is the passage, or text about the
+    table in addition to its cells, such as a summary. `source` says where it came from, for readers of an
+    answer: "file", and if they apply "sheet", "heading", "page", "table" (the name in a database).
     """
 
     id: str
@@ -35,12 +35,12 @@ class Document:
 
     @property
     def name(self) -> str:
-        """Return what it is called: its title, else its table's caption, else its id."""
+        """Return the document's name: its title, else its table's caption, else its id."""
         caption = self.table.caption if self.table else ""
         return self.title.strip() or caption.strip() or self.id
 
     def to_json(self) -> dict[str, Any]:
-        """Return the document as JSON; what is empty is left out."""
+        """Return the document as JSON, without empty values."""
         found: dict[str, Any] = {"id": self.id, "title": self.title, "text": self.text}
         found |= {"source": dict(self.source), "table": self.table.to_json() if self.table else None}
         return {key: value for key, value in found.items() if value}

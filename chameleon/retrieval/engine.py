@@ -1,4 +1,4 @@
-"""The search engine of an index, tantivy: terms, ranking, merging and deletes are its own."""
+"""The search engine of an index, tantivy, which provides terms, ranking, merging and deletes."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     import tantivy
 
 ID, TERMS, DOCUMENT, LAYOUT, KEY, KIND = "id", "terms", "document", "layout", "key", "kind"
-"""The fields of a document: its id, what is counted, its JSON and layout, its key, and which kind it is.
+"""The fields of a document: its id, its counted terms, its JSON and layout, its key, and its kind.
 
-A key is when the document came, then `DIGEST` bits of a digest of what it says and by what it is embedded.
+A key is the order of adding, then `DIGEST` bits of a digest of the content and its embeddings.
 """
 DIGEST = 28
 _HEAP = 256 << 20  # bytes that the engine writes at a time
@@ -34,7 +34,7 @@ def load() -> Any:
 
 @contextmanager
 def failing(path: Path, done: str) -> Iterator[None]:
-    """Raise what the engine or the system raises as `InputError`: `done` is "read" or "written"."""
+    """Raise errors of the engine or the system as `InputError`: `done` is "read" or "written"."""
     try:
         yield
     except OSError as problem:
@@ -49,7 +49,7 @@ def open_index(path: Path) -> tantivy.Index:
     """Open the engine's folder. Raises `InputError`."""
     with suppress(InputError), failing(path, "read"):
         return _opened(path)
-    # Where nothing can be written, links are opened: the engine writes a lock even to read.
+    # In a read-only folder, open links instead: the engine writes a lock even to read.
     with failing(path, "read"), TemporaryDirectory(ignore_cleanup_errors=True) as links:
         for file in path.iterdir():
             if file.suffix != ".lock":
@@ -64,7 +64,7 @@ def _opened(path: Path) -> tantivy.Index:
 
 
 def writer(path: Path) -> tantivy.IndexWriter:
-    """Return what writes to the engine's folder, in the order given. Raises `InputError`."""
+    """Return a writer to the engine's folder that keeps the given order. Raises `InputError`."""
     fields = load().SchemaBuilder()
     fields.add_text_field(ID, stored=True, tokenizer_name="raw", index_option="basic")
     fields.add_text_field(TERMS, tokenizer_name="whitespace", index_option="freq")

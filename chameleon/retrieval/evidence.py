@@ -1,7 +1,7 @@
-"""Closer evidence: how well a document fits a question, by where in it the question's words stand.
+"""Closer evidence: how well a document fits a question, by the places of the question's words in it.
 
-BM25 does not see whether words stand in one cell, in one row, or under the name that the question says. What
-is measured here does; the sum of the measures with the fixed weights of `WEIGHTS` is the score.
+BM25 does not see whether words are in one cell, in one row, or under the name that the question mentions. The
+measures here do; their sum with the fixed weights of `WEIGHTS` is the score.
 """
 
 from __future__ import annotations
@@ -32,32 +32,32 @@ WEIGHTS: Mapping[str, float] = {
     "under their names": 0.27,
     "length": -0.33,
 }
-"""What each measure counts for.
+"""The weight of each measure.
 
 first              BM25's score
 said               the weights of the question's terms that are anywhere in the document
 share              the same, as a share of all of them
-whole caption      those in the caption, times the share of the caption's terms that the question says
-rows               those in the rows and the text; negative: what is in names and caption too says more
-one row            those in the one row that has most of them
-whole cells        those in cells of which the question says every term
-whole names        the share of the columns' names of which the question says every term
-neighbours         of terms that stand side by side in the question and in a cell, the smaller weights
-under their names  those of one row in whole cells of which the question says the column's name nearby
+whole caption      the weights of terms in the caption, times the share of the caption's terms in the question
+rows               the same in the rows and the text; negative: terms in names and caption say more
+one row            the same in the row that has most of them
+whole cells        the same in cells whose terms are all in the question
+whole names        the share of the column names whose terms are all in the question
+neighbours         of terms that are adjacent in the question and in a cell, the smaller weights
+under their names  the same in whole cells of one row with the column's name nearby in the question
 length             the logarithm of the number of rows: in many rows anything is found
 
 Fitted on half of the questions over tables of TabFact, WikiTQ and FeTaQA, by a softmax over the first forty
 documents and then a search along each weight; the other half has the same figures.
 """
-_LONGEST = 500  # terms of a question that are looked at
+_LONGEST = 500  # terms of a question to look at
 _NEAR = 2
-"""So many terms may a value be from the name of its column in a question."""
+"""The most terms between a value and the name of its column in a question."""
 
 
 class AskedWords:
-    """A question's different terms: their numbers, what each weighs, and which stand near each other.
+    """A question's distinct terms: their numbers, their weights, and which are near each other.
 
-    A term weighs its `rarity` (its idf in the index), and less if it is a weak word.
+    A term has its `rarity` (its idf in the index) as weight, reduced for weak words.
     """
 
     def __init__(self, text: str, rarity: Callable[[str], float]) -> None:
@@ -71,9 +71,9 @@ class AskedWords:
             [rarity(term) * (WEAK if term in weak else 1.0) for term in number], numpy.float64
         )
         self.next: Bools = numpy.zeros((len(number), len(number)), numpy.bool_)
-        """Whether one term (row) stands right before another (column)."""
+        """Whether one term (row) comes right before another (column)."""
         self.near: Bools = self.next.copy()
-        """Whether two terms stand within `_NEAR` of each other."""
+        """Whether two terms are within `_NEAR` of each other."""
         sequence = [number[term] for term in said]
         for index, one in enumerate(sequence):
             for distance, other in enumerate(sequence[index + 1 : index + 1 + _NEAR], 1):
@@ -82,7 +82,7 @@ class AskedWords:
 
 
 def evidence(question: AskedWords, layouts: Layouts) -> dict[str, Floats]:
-    """Return the measures of `WEIGHTS` for each document, all but "first", the score of BM25."""
+    """Return the measures of `WEIGHTS` for each document, except "first", the score of BM25."""
     import numpy
 
     found = _Found(question, layouts)
@@ -102,7 +102,7 @@ def evidence(question: AskedWords, layouts: Layouts) -> dict[str, Floats]:
 
 
 class _Found:
-    """The places of a question's terms in some documents, by the cells that they stand in."""
+    """The places of a question's terms in some documents, with the cells that contain them."""
 
     def __init__(self, question: AskedWords, layouts: Layouts) -> None:
         import numpy
@@ -124,7 +124,7 @@ class _Found:
         self.is_whole = counts[cell] == sizes
 
     def sums(self, where: Bools | slice) -> Floats:
-        """Sum up, of each document, the weights of the terms that are there, each once."""
+        """Sum the weights of the terms in each document, counting each term once."""
         import numpy
 
         there: Bools = numpy.zeros(self.shape, numpy.bool_)
@@ -133,7 +133,7 @@ class _Found:
         return total
 
     def best_row(self, where: Bools, weights: Floats) -> Floats:
-        """Return, of each document, the largest sum over the different terms that are there in one row."""
+        """Return, for each document, the largest sum over the distinct terms in one row."""
         import numpy
 
         most: Floats = numpy.zeros(self.shape[0])
@@ -146,7 +146,7 @@ class _Found:
         return most
 
     def caption_share(self) -> Floats:
-        """Return what share of the caption's terms the question says."""
+        """Return the share of the caption's terms that the question contains."""
         import numpy
 
         captions = self.layouts.firsts[:-1] + self.layouts.widths
@@ -155,7 +155,7 @@ class _Found:
         return said / numpy.maximum(sizes, 1)
 
     def names_share(self) -> Floats:
-        """Return what share of the columns that have names the question says whole."""
+        """Return the share of the named columns whose whole name is in the question."""
         import numpy
 
         whole = self.in_names & self.is_whole
@@ -164,7 +164,7 @@ class _Found:
         return said / numpy.maximum(self.layouts.names, 1)
 
     def neighbours(self) -> Floats:
-        """Sum up the smaller weights of terms that are neighbours in the question and in a cell."""
+        """Sum the smaller weights of terms that are neighbours in the question and in a cell."""
         import numpy
 
         weights, count = self.question.weights, self.shape[1]  # places ascend
@@ -177,7 +177,7 @@ class _Found:
         return numpy.bincount(holder, numpy.minimum(weights[one], weights[other]), minlength=self.shape[0])
 
     def under_their_names(self) -> Floats:
-        """Return the best row by whole cells of which the question says the column's name nearby."""
+        """Return the best row by whole cells with the column's name nearby in the question."""
         import numpy
 
         names, columns = numpy.unique(self.columns[self.in_names], return_inverse=True)
@@ -188,6 +188,6 @@ class _Found:
         nearby = said @ self.question.near.astype(numpy.float32) > 0
         place = numpy.minimum(numpy.searchsorted(names, self.columns), len(names) - 1)
         linked = (names[place] == self.columns) & nearby[place, self.terms]
-        # A small number is in every table; under its name it says as much as a word.
+        # A small number is in every table; under its name it means as much as a word.
         weights = numpy.maximum(self.question.weights, 1.0)
         return self.best_row(self.in_table & self.is_whole & linked, weights)

@@ -1,4 +1,4 @@
-"""`Index`: documents in a folder on disk, with what finds them."""
+"""`Index`: documents in a folder on disk, and the means to find them."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ if TYPE_CHECKING:
     import tantivy
     from numpy.typing import NDArray
 
-_REMEMBERED, _LARGE = 1 << 15, 1 << 14  # documents whose layouts are kept at hand, and bytes of one
+_REMEMBERED, _LARGE = 1 << 15, 1 << 14  # cached layouts of documents, and bytes of a large one
 _PAGE = 4096
 KINDS: tuple[Kind, ...] = get_args(Kind)
-"""The kinds of documents, by the number that an index keeps of each."""
+"""The kinds of documents; an index stores the position of each in this tuple."""
 
 
 class Place(NamedTuple):
-    """Where the engine has a document, as long as an index is open."""
+    """The engine's place of a document, valid while an index is open."""
 
     segment: int
     document: int
 
 
 class Index:
-    """Documents found by their words, and where it was built so by vectors; made by `open` and `build_index`.
+    """Documents found by words and, if built for it, by vectors; made by `open` and `build_index`.
 
-    An opened index stays as it is while others build; one serves all threads.
+    An open index does not change while others build; one serves all threads.
     """
 
     def __init__(self, path: Path, manifest: Manifest) -> None:
@@ -54,7 +54,7 @@ class Index:
 
     @classmethod
     def open(cls, path: str | Path) -> Index:
-        """Open the index in a folder. Raises `InputError` for none, and for one not as it was written."""
+        """Open the index in a folder. Raises `InputError` if it is missing or has changed."""
         folder = Path(path)
         manifest = Manifest.read(folder)
         try:
@@ -63,7 +63,7 @@ class Index:
         except InputError:
             if Manifest.read(folder) == manifest:
                 raise
-        return cls.open(folder)  # another process has replaced it meanwhile
+        return cls.open(folder)  # another process has replaced it in the meantime
 
     def __len__(self) -> int:
         return int(self._searcher.num_docs)
@@ -78,36 +78,36 @@ class Index:
         return map(self.document_at, self.places())
 
     def document(self, id: str) -> Document:
-        """Return the document with this id. Raises `InputError` if there is none."""
+        """Return the document with this id. Raises `InputError` if it is missing."""
         return self.document_at(self.place(id))
 
     def document_at(self, place: Place) -> Document:
         return Document.from_json(json.loads(self.line_at(place)))
 
     def line_at(self, place: Place) -> bytes:
-        """Return a document as it is kept."""
+        """Return a document as it is stored."""
         return bytes(self._stored(place, DOCUMENT))
 
     def place(self, id: str) -> Place:
-        """Return where a document is. Raises `InputError` for an id that the index does not have."""
+        """Return the place of a document. Raises `InputError` for an id that the index does not have."""
         if not (found := self.with_ids([id])):
             raise InputError(f"the index has no document {id!r}", where=str(self.path))
         return found[id]
 
     def places(self) -> Iterator[Place]:
-        """Yield where all documents are, in the order in which they were added."""
+        """Yield the places of all documents, in the order in which they were added."""
         kind, order = engine.load().FieldType.Integer, engine.load().Order.Asc
         for low in range(0, self.last_key() + 1, _PAGE << DIGEST):
             page = self._query.range_query(self._schema, KEY, kind, low, low + (_PAGE << DIGEST), True, False)
             yield from (place for place, _ in self._search(page, _PAGE, order_by_field=KEY, order=order))
 
     def with_ids(self, ids: Sequence[str]) -> dict[str, Place]:
-        """Return where these documents are, without those that the index does not have."""
+        """Return the places of these documents, without unknown ones."""
         wanted = self._query.term_set_query(self._schema, ID, [id for id in ids if is_plain(id)])
         return {self.id_at(place): place for place, _ in self._search(wanted, len(ids))}
 
     def with_keys(self, keys: Sequence[int]) -> dict[int, Place]:
-        """Return where these documents are, without those that are gone."""
+        """Return the places of these documents, without deleted ones."""
         wanted = self._query.term_set_query(self._schema, KEY, list(keys))
         places = [place for place, _ in self._search(wanted, len(keys))] if keys else []
         return dict(zip(self.keys(places), places, strict=True))
@@ -117,7 +117,7 @@ class Index:
         return self._numbers(KEY, places)
 
     def kinds(self, places: Sequence[Place]) -> list[Kind]:
-        """Return which of documents are tables, and which passages."""
+        """Return for each document whether it is a table or a passage."""
         return [KINDS[number] for number in self._numbers(KIND, places)]
 
     def _numbers(self, field: str, places: Sequence[Place]) -> list[Any]:
@@ -136,7 +136,7 @@ class Index:
         return of_kind
 
     def last_key(self) -> int:
-        """Return the key of the document that came last; -1 where there is none."""
+        """Return the key of the last added document, or -1."""
         order = engine.load().Order.Desc
         found = self._search(self._query.all_query(), 1, order_by_field=KEY, order=order)
         return int(found[0][1]) if found else -1
@@ -151,7 +151,7 @@ class Index:
             only = self._query.const_score_query(self._of(kind), 0.0)
             whole = self._query.boolean_query([(every, whole), (every, only)])
         found = self._search(whole, limit)
-        # Which of these came first?
+        # Which of the tied ones came first?
         while len(found) == limit < len(self) and found[-1][1] == found[k - 1][1]:
             limit *= 4
             found = self._search(whole, limit)
@@ -161,7 +161,7 @@ class Index:
         return found[:k]
 
     def bm25(self, query: str, places: Sequence[Place]) -> list[float]:
-        """Return the scores of these documents by BM25."""
+        """Return the BM25 scores of these documents."""
         if not places or not (clauses := self._clauses(query)):
             return [0.0] * len(places)
         these = self._query.term_set_query(self._schema, KEY, self.keys(places))
@@ -172,7 +172,7 @@ class Index:
     def evidence(
         self, query: str, places: Sequence[Place], found: Sequence[tuple[Place, float]] = ()
     ) -> list[float]:
-        """Return the scores of these documents by closer evidence; `found` are scores by BM25 at hand."""
+        """Return the scores of these documents by closer evidence; `found` are known BM25 scores."""
         import numpy
 
         if not places:
@@ -208,7 +208,7 @@ class Index:
         return str(self._stored(place, ID))
 
     def _layout(self, place: Place) -> NDArray[numpy.uint32]:
-        """Return a document's layout; those that are not large are remembered."""
+        """Return a document's layout; small ones are cached."""
         import numpy
 
         found = self._layouts.get(place)
@@ -221,11 +221,11 @@ class Index:
         return found
 
     def _idf(self, term: str) -> float:
-        """Return how rare a term is."""
-        holders = self._searcher.doc_freq(TERMS, term)  # with some that are deleted
+        """Return the rarity (idf) of a term."""
+        holders = self._searcher.doc_freq(TERMS, term)  # includes some deleted ones
         return math.log1p((max(len(self), holders) - holders + 0.5) / (holders + 0.5))
 
 
 def is_plain(text: str) -> bool:
-    """Tell whether a text can be written in UTF-8, as lone surrogates cannot."""
+    """Return whether a text can be written in UTF-8; one with lone surrogates cannot."""
     return text.isascii() or text == text.encode("utf-8", "replace").decode()

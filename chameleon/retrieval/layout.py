@@ -1,7 +1,7 @@
-"""Where the terms of a document stand: what is counted of it, and what closer evidence looks at.
+"""The places of the terms in a document, for counting and for closer evidence.
 
-A document is a line of cells: the column names, the caption, the text, and the cells of the table row by
-row. `Layout.to_bytes` is kept with the document in the index, so that reranking analyses nothing again.
+A document is a line of cells: the column names, the caption, the text, and the cells of the table row by row.
+`Layout.to_bytes` is kept with the document in the index, so reranking need not analyse it again.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 CAPTION, HEADER = 3, 2
 """How often a term of the caption or of a column's name counts; one of a cell or of the text counts once."""
 MOST_TERMS = 1 << 16
-"""So many terms of a document are looked at by evidence; what else a longer one says is not."""
+"""The most terms of a document for evidence; the rest of a longer one is ignored."""
 _HEAD = 5  # width, height, names, cells, terms
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The terms of each cell, those of rows set apart last; width and height of the table (0 without)."""
+    """The terms of each cell, with rows set apart from the table at the end; its width and height, or 0."""
 
     cells: list[tuple[str, ...]]
     width: int
@@ -51,7 +51,7 @@ class Layout:
         return chain.from_iterable((*names * HEADER, *[self.cells[self.width]] * CAPTION, *rest))
 
     def to_bytes(self) -> bytes:
-        """Write the numbers of the terms, and where each cell ends."""
+        """Write the numbers of the terms, and the end of each cell."""
         ends = array("I", accumulate(map(len, self.cells)))
         if ends[-1] > MOST_TERMS:
             del ends[max(bisect_left(ends, MOST_TERMS) + 1, self.width + 2) :]
@@ -64,12 +64,12 @@ class Layout:
 
 @lru_cache(maxsize=1 << 17)
 def number_of(term: str) -> int:
-    """Return the number that a term has in a layout: its CRC-32."""
+    """Return the number of a term in a layout: its CRC-32."""
     return zlib.crc32(term.encode("utf-8", "surrogatepass"))
 
 
 def caption_of(document: Document) -> str:
-    """Return the document's title and its table's caption, once where they are the same."""
+    """Return the document's title and its table's caption, once if they are the same."""
     caption = document.table.caption if document.table else ""
     return "\n".join(dict.fromkeys((document.title, caption)))
 
@@ -77,9 +77,9 @@ def caption_of(document: Document) -> str:
 class Layouts:
     """The layouts of several documents side by side, as arrays.
 
-    `terms` are all of their terms; `cells` is where each cell begins among them, and where the last ends.
-    Of each document: `firsts`, the number of its first cell, `widths`, `heights`, and `names`, how many
-    columns have a name with a term.
+    `terms` are all of their terms; `cells` is where each cell begins among them, and where the last ends. For
+    each document: `firsts`, the number of its first cell, `widths`, `heights`, and `names`, how many columns
+    have a name with a term.
     """
 
     def __init__(self, encoded: Sequence[NDArray[numpy.uint32]]) -> None:
@@ -102,12 +102,12 @@ class Layouts:
     def find(
         self, wanted: NDArray[numpy.uint32]
     ) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.int64]]:
-        """Find terms by their numbers: return document, index in `wanted`, place and cell of each time."""
+        """Find terms by their numbers: return document, index in `wanted`, place and cell of each."""
         import numpy
 
         is_near: NDArray[numpy.bool_] = numpy.zeros(1 << 16, numpy.bool_)
         is_near[wanted & 0xFFFF] = True
-        places = is_near[self.terms & 0xFFFF].nonzero()[0]  # a few too many
+        places = is_near[self.terms & 0xFFFF].nonzero()[0]  # a superset
         order = numpy.argsort(wanted)
         found = numpy.searchsorted(wanted, self.terms[places], sorter=order)
         which = order[numpy.minimum(found, len(order) - 1)]

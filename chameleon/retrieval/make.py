@@ -1,4 +1,4 @@
-"""Indexes built and searched by name: `build_index`, `delete_documents` and `make_retriever`."""
+"""Build and search indexes by name: `build_index`, `delete_documents` and `make_retriever`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from chameleon.retrieval.vectors import opened_vectors, require_faiss
 
 Spec = RetrieverSpec | Mapping[str, Any] | str
 COSINE_MOST = 2.5
-"""What the nearest of all counts for in a blend, as measured to be best with `minilm` (docs/retrieval.md)."""
+"""The weight of the nearest document in a blend, measured as best with `minilm` (docs/retrieval.md)."""
 
 
 def build_index(
@@ -38,15 +38,14 @@ def build_index(
     retriever: Spec = "auto",
     progress: Progress | None = None,
 ) -> Index:
-    """Make an index in this folder, or add to the one that is there, and open it.
+    """Make an index in this folder, or add to the existing one, and open it.
 
-    A document with an id that the index has is kept where it says the same, and replaces the old one where
-    not. Until the last moment the old index stays in place. `retriever` says what a new index is for: for
-    vectors it is embedded; by `auto` where embeddings are installed.
+    A document with a known id is kept if it is unchanged, and replaced if not. The old index is in use until
+    the new one is complete. `retriever` is the intended search of a new index: it is embedded if that needs
+    vectors; with `auto` if embeddings are installed.
 
-    Raises `InputError` for an id that is given twice, another retriever than the index was built for, a
-    folder with something else in it, and when the disk takes no more; `MissingPackage`; `ModelError` when the
-    embedding model fails.
+    Raises `InputError` for a repeated id, another retriever than the index was built for, a folder with
+    something else in it, and a full disk; `MissingPackage`; `ModelError` when the embedding model fails.
     """
     with Build(Path(path), settings_at(Path(path), retriever)) as build:
         build.add(documents, progress)
@@ -54,17 +53,17 @@ def build_index(
 
 
 def delete_documents(path: str | Path, ids: Iterable[str]) -> Index:
-    """Take documents out of the index in a folder. Raises `InputError` for an id that is not in it."""
+    """Delete documents from the index in a folder. Raises `InputError` for an id that is not in it."""
     with Build(Path(path), Manifest.read(Path(path))) as build:
         build.delete(ids)
         return build.commit()
 
 
 def settings_at(path: Path, retriever: Spec | None) -> Manifest:
-    """Return what the index in a folder has, or what a new one for this retriever is to have.
+    """Return the settings of the index in a folder, or of a new one for this retriever.
 
-    An index may be given another retriever that needs no other vectors. Raises `InputError` for one that
-    does, and what `settings_for` raises.
+    An index may get another retriever that needs no other vectors. Raises `InputError` for one that does, and
+    what `settings_for` raises.
     """
     if not is_index(path):
         return settings_for(retriever or "auto")
@@ -80,9 +79,9 @@ def settings_at(path: Path, retriever: Spec | None) -> Manifest:
 
 
 def settings_for(retriever: Spec) -> Manifest:
-    """Return what an index for this retriever is to have.
+    """Return the settings of a new index for this retriever.
 
-    Raises `InputError`, `MissingPackage` where what it needs is not installed.
+    Raises `InputError`, `MissingPackage` if a required package is not installed.
     """
     spec = RetrieverSpec.read(retriever)
     written, named = spec.model_dump(exclude_defaults=True), spec.embeddings
@@ -99,9 +98,9 @@ def settings_for(retriever: Spec) -> Manifest:
 
 
 def make_retriever(index: Index, retriever: Spec = "auto") -> Retriever:
-    """Return a retriever over an index; by `auto` the one that it was built for.
+    """Return a retriever over an index; with `auto` the one that it was built for.
 
-    Raises `InputError` for an index that lacks what is asked for, `MissingPackage` where a package is not
+    Raises `InputError` if the index lacks what the retriever needs, `MissingPackage` if a package is not
     installed.
     """
     spec = _for_index(index, RetrieverSpec.read(retriever))
@@ -124,7 +123,7 @@ def make_retriever(index: Index, retriever: Spec = "auto") -> Retriever:
 
 
 def _for_index(index: Index, spec: RetrieverSpec) -> RetrieverSpec:
-    """Return what `auto` comes to for this index; any other as it is."""
+    """Resolve `auto` for this index; return any other spec as it is."""
     if spec.first != "auto":
         return spec
     built, embeddings = RetrieverSpec.read(index.manifest.retriever), index.manifest.embeddings

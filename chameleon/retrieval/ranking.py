@@ -1,4 +1,4 @@
-"""How near a few texts in memory are to a query: rows or columns of a table, passages."""
+"""Rank a few texts in memory by a query: rows or columns of a table, passages."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class TextCollection:
                 self._holders[term].append((place, count))
 
     def scores(self, query: Mapping[str, float]) -> list[float]:
-        """Score each text; `query` says what each term counts for."""
+        """Score each text; `query` has the weight of each term."""
         scores = [0.0] * self._count
         for term, weight in query.items():
             rarity = self._rarity(term)
@@ -36,7 +36,7 @@ class TextCollection:
         return scores
 
     def bound(self, query: Mapping[str, float]) -> float:
-        """Return what no text can score more than: one that says each term ever so often."""
+        """Return an upper bound of the scores: that of a text that repeats each term endlessly."""
         return (_K1 + 1) * sum(weight * self._rarity(term) for term, weight in query.items())
 
     def _rarity(self, term: str) -> float:
@@ -50,7 +50,7 @@ def similarities(query: str, texts: Sequence[str], by: str = "auto") -> list[flo
     - `bm25`: BM25 (Robertson et al., 1995) over English stems, with these texts as the whole collection;
     - `dense` or `dense:NAME`: the cosine of embeddings, by default `minilm`;
     - `late` or `late:NAME`: token by token (MaxSim; Khattab and Zaharia, 2020), by default `minilm`;
-    - `auto`: dense where `minilm` is installed, else bm25.
+    - `auto`: dense if `minilm` is installed, else bm25.
 
     Raises `InputError` for another `by`, `MissingPackage`, and `ModelError` when a model fails.
     """

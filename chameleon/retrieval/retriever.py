@@ -1,4 +1,4 @@
-"""`Retriever`: finds documents of an index for a query; `RankedDocuments` puts what others find in order."""
+"""`Retriever`: finds documents of an index for a query; `RankedDocuments` reorders the results of others."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from chameleon.retrieval.vectors import Vectors
 Ranking: TypeAlias = list[tuple[Place, float]]
 """Documents with their scores, the best first."""
 Score: TypeAlias = Callable[[str, Sequence[Place], Sequence[Ranking]], Sequence[float]]
-"""Scores documents for a query: higher is better. The rankings are those in which they were found."""
+"""Scores documents for a query: higher is better. The rankings are the ones that found them."""
 _DEEPER = 8
-_WINDOW, _TEXTS = 400, 3  # of a long document a model reads so many texts of so many word pieces
+_WINDOW, _TEXTS = 400, 3  # word pieces of a text, and texts of a long document, that a model reads
 
 
 class Hit(NamedTuple):
-    """A document that was found, with its score: higher is nearer, comparable within one search only."""
+    """A found document with its score: higher is nearer, comparable within one search only."""
 
     id: str
     score: float
@@ -39,13 +39,13 @@ class Retriever(ABC):
         return self.search_many([query], k, kind)[0]
 
     def search_many(self, queries: Sequence[str], k: int = 10, kind: Kind | None = None) -> list[list[Hit]]:
-        """Search for each query; with embeddings many at once cost less."""
+        """Search for each query; with embeddings one batch is cheaper."""
         rankings = self.find(queries, min(k, len(self.index)), kind) if k > 0 else [[] for _ in queries]
         return [[Hit(self.index.id_at(place), score) for place, score in one[:k]] for one in rankings]
 
     @abstractmethod
     def find(self, queries: Sequence[str], k: int, kind: Kind | None = None) -> Iterable[Ranking]:
-        """Yield for each query `k` documents (of a `kind`) or more, if there are; `k` changes no order."""
+        """Yield for each query at least `k` documents (of a `kind`) if possible; `k` changes no order."""
 
 
 class Bm25(Retriever):
@@ -70,7 +70,7 @@ class Dense(Retriever):
         return [[(places[key], score) for key, score in one] for one in found]
 
     def _of_kind(self, queries: Sequence[str], k: int, kind: Kind) -> list[Ranking]:
-        """Find more and more, until so many of a kind are among them."""
+        """Find more and more, until enough of the kind are among them."""
         depth = max(k, 1)
         while True:
             rankings = []
@@ -87,9 +87,9 @@ class Dense(Retriever):
 
 
 class RankedDocuments(Retriever):
-    """The first `depth` documents of each of some retrievers, in the order of a score; then the rest of them.
+    """The first `depth` documents of each of several retrievers, ordered by a score; then their other ones.
 
-    Ties keep the order in which the documents are met: the first of each, the second of each, …
+    Ties keep the order of the retrievers' documents: the first of each, the second of each, …
     """
 
     def __init__(self, finders: Sequence[Retriever], score: Score, depth: int) -> None:
@@ -123,9 +123,9 @@ def by_evidence(index: Index, *, after_bm25: bool = True) -> Score:
 
 
 def by_sum(one: Score, other: Score, most: float) -> Score:
-    """Score by one score and another that is brought to 0 to `most` (Bruch, Gai and Ingber, 2023).
+    """Score by one score plus another that is scaled to 0 to `most` (Bruch, Gai and Ingber, 2023).
 
-    Unlike places, scores tell how far the first is ahead.
+    Unlike ranks, scores show how far the first is ahead.
     """
 
     def score(query: str, places: Sequence[Place], found: Sequence[Ranking]) -> list[float]:

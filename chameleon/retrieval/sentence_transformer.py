@@ -1,7 +1,7 @@
 """Models of sentence-transformers: embeddings, cross-encoders and late interaction.
 
-torch is loaded with the first model. They run in batches on CUDA or MPS if there is one, else on the CPU.
-One serves all threads.
+torch is loaded with the first model. Models run in batches on CUDA or MPS if available, else on the CPU. One
+serves all threads.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ def _loaded(kind: str, name: str) -> Any:
 
 
 class SentenceTransformerEmbeddings(Embeddings):
-    """An embedding model: `minilm`, whose weights a package carries, or "sentence-transformers:NAME".
+    """An embedding model: `minilm`, with weights from a package, or "sentence-transformers:NAME".
 
-    `has_prompts`: whether the model brings its own prefixes of queries and passages.
+    `has_prompts`: whether the model has its prefixes of queries and passages built in.
     """
 
     def __init__(self, name: str) -> None:
@@ -92,7 +92,7 @@ class PairModel(ABC):
 
 
 class CrossEncoderModel(PairModel):
-    """A model that reads a query and a text together, and gives one score (Nogueira and Cho, 2019)."""
+    """A model that reads a query and a text together and returns one score (Nogueira and Cho, 2019)."""
 
     kind = "CrossEncoder"
 
@@ -111,19 +111,19 @@ class CrossEncoderModel(PairModel):
 
 
 class LateEncoder(PairModel):
-    """Compares token by token (MaxSim; Khattab and Zaharia, 2020): by a ColBERT checkpoint, or `minilm`."""
+    """Compares token by token (MaxSim; Khattab and Zaharia, 2020): with a ColBERT checkpoint, or `minilm`."""
 
     kind = "MultiVectorEncoder"
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
-        # Of any other model the package would make one whose last layer is random.
+        # For any other model the package would add a last layer with random weights.
         if name != MINILM and self._model._get_model_type(name, None, None) != self.kind:
             raise ModelError("this is no model of late interaction", where=name)
         self._known: dict[str, Any] = {}
 
     def _scores(self, query: str, texts: Sequence[str]) -> list[float]:
-        """Sum up, over the query's tokens, the greatest cosine with one of each text's."""
+        """Sum, over the query's tokens, the greatest cosine with any token of each text."""
         with _working:
             (asked,) = self._encoded([query], is_query=True)
             known = {text: self._known.pop(text, None) for text in texts}
@@ -147,4 +147,4 @@ class LateEncoder(PairModel):
 
 
 cross_encoder, late_encoder = once(CrossEncoderModel), once(LateEncoder)
-"""The model of a name, loaded once for all threads."""
+"""The model with a name, loaded once for all threads."""

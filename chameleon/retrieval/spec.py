@@ -1,4 +1,4 @@
-"""How an index is searched, as a mapping of YAML: what finds documents first, and what orders them again.
+"""How to search an index, as a mapping of YAML: the method that finds documents, and one that reranks them.
 
     {first: bm25}                                  BM25 over stems; caption and header count more
     {first: bm25, rerank: evidence}                its first hundred by closer evidence (`lexical` for short)
@@ -8,8 +8,8 @@
     {first: bm25, rerank: {cross_encoder: cross-encoder/ms-marco-MiniLM-L6-v2}}
     {first: bm25, rerank: {late: colbert-ir/colbertv2.0}}
 
-`auto`, the default, is what the index was built for; an index is built for `blend` where embeddings are
-installed, else for `lexical`.
+`auto`, the default, is the retriever that the index was built for: `blend` if embeddings were installed,
+else `lexical`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from chameleon.yaml_text import read_yaml
 First = Literal["auto", "bm25", "lexical", "dense", "blend"]
 NAMES: tuple[First, ...] = get_args(First)
 MINILM, LOCAL = "minilm", "sentence-transformers:"
-"""Embedding models on this machine: by a package that carries the weights, or by name."""
+"""Embedding models on this machine: from a package with the weights, or by name."""
 _WIDE = 10_000
 _EXAMPLE = "A retriever is a name or a mapping, such as {first: bm25, rerank: evidence}; docs/retrieval.md."
 
@@ -38,9 +38,9 @@ class _Strict(BaseModel):
 
 
 class EmbeddingsSpec(_Strict):
-    """An embedding model by name, and what it wants before a query and before a passage (None: as known).
+    """An embedding model by name, with its prefixes of a query and of a passage (None: the known ones).
 
-    `query_model` embeds queries where that is another model, as in DPR (Karpukhin et al., 2020).
+    `query_model` embeds queries if that is another model, as in DPR (Karpukhin et al., 2020).
     """
 
     model: str
@@ -52,7 +52,7 @@ class EmbeddingsSpec(_Strict):
 class RerankerSpec(_Strict):
     """A model, by folder or name of the Hugging Face hub, that reads query and document together.
 
-    One of `late` interaction compares them token by token: a ColBERT checkpoint, or `minilm`.
+    `late` interaction compares them token by token: with a ColBERT checkpoint, or `minilm`.
     """
 
     cross_encoder: str = ""
@@ -70,7 +70,7 @@ class RerankerSpec(_Strict):
 
 
 class RetrieverSpec(_Strict):
-    """What finds documents `first`, and what puts the first `depth` of them in order (`rerank`)."""
+    """The method that finds documents `first`, and the one that reorders the first `depth` (`rerank`)."""
 
     first: First = "auto"
     rerank: Literal["evidence", "dense"] | RerankerSpec | None = None

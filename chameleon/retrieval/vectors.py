@@ -1,8 +1,8 @@
 """The vectors of an index, in a file of FAISS.
 
-A document has up to nine vectors: one of its caption and header, and one for each of the first texts that it
-is cut into; the best of them counts. Here it is known by its key in the index: when it came, and a digest of
-what it says and by which model.
+A document has up to nine vectors: one of its caption and header, and one for each of its first texts; the
+best of them counts. It is identified by its key in the index: the order of adding, and a digest of the
+content and the model.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from chameleon.retrieval.manifest import Manifest
 
 Found = list[tuple[int, float]]
 """Keys of documents with their scores, the best first."""
-_TEXT_BITS = 4  # of the id of a vector in FAISS: which text of the document it is of, after its key
+_TEXT_BITS = 4  # of the id of a FAISS vector: the number of its text, after the document's key
 
 
 class Vectors:
     """A file of FAISS; a search compares all vectors. One serves all threads."""
 
     def __init__(self, file: Path, load: Callable[[], Embedder]) -> None:
-        """Set the file, and what loads the model when it is asked. Raises `MissingPackage`, `InputError`."""
+        """Set the file, and the loader of the model. Raises `MissingPackage`, `InputError`."""
         require_faiss()
         import faiss
 
@@ -41,7 +41,7 @@ class Vectors:
         return set((self._ids() >> _TEXT_BITS).tolist())
 
     def add(self, documents: Sequence[tuple[int, list[str]]]) -> None:
-        """Embed documents: the key and the texts of each."""
+        """Embed documents, given as the key and the texts of each."""
         import numpy
 
         matrix = self._model().passages([text for _, texts in documents for text in texts])
@@ -52,7 +52,7 @@ class Vectors:
         self._index.add_with_ids(matrix, ids)
 
     def keep(self, keys: Set[int]) -> None:
-        """Take out all documents but these."""
+        """Delete all documents except these."""
         import numpy
 
         ids = self._ids()
@@ -61,7 +61,7 @@ class Vectors:
             self._index.remove_ids(others)
 
     def save(self) -> None:
-        """Write them to the file, in one step. Raises `InputError`."""
+        """Write the vectors to the file, atomically. Raises `InputError`."""
         if self._index is None:
             self._index = self._empty(1)
         new = self.file.with_suffix(".new")
@@ -72,7 +72,7 @@ class Vectors:
             raise InputError(f"the vectors cannot be written: {problem}", where=str(self.file)) from problem
 
     def nearest(self, queries: Sequence[str], k: int) -> list[Found]:
-        """Return, of each query, up to `k` documents."""
+        """Return up to `k` documents for each query."""
         total, rows = self._index.ntotal if self._index is not None else 0, 4 * k
         if not total or not queries:
             return [[] for _ in queries]
@@ -87,7 +87,7 @@ class Vectors:
             rows *= 2
 
     def scores(self, query: str, keys: Sequence[int]) -> list[float]:
-        """Return how near these documents are; the least of all for one without vectors."""
+        """Return how near these documents are, with the lowest score for one without vectors."""
         import numpy
 
         vector = self._model().queries([query])
@@ -137,7 +137,7 @@ def opened_vectors(data: Path, manifest: Manifest) -> Vectors:
 
 
 def require_faiss() -> None:
-    """Raise `MissingPackage` where FAISS is not installed, or cannot be loaded."""
+    """Raise `MissingPackage` if FAISS is not installed, or cannot be loaded."""
     require("faiss-cpu", "vectors in a file need", "faiss", module="faiss", imports=True)
 
 

@@ -1,4 +1,4 @@
-"""English words that are read in another way than as themselves, for tables and questions about them."""
+"""Lists of English words with a special reading in tables and questions about them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _STOP = (
     "during per also any each both such own same just only too very s t"
 )
 STOP_WORDS = frozenset(_STOP.split())
-"""Words that say nothing of what a question or a table is about."""
+"""Words that are no clue to the subject of a question or a table."""
 
 _WEAK = (
     "table chart list listed column row tell many much number amount total name named differ difference "
@@ -29,7 +29,7 @@ _WEAK = (
     "hold held use used people person"
 )
 WEAK_WORDS = frozenset(_WEAK.split())
-"""Words of what is asked of a table rather than of what is in it; they count for less in a query."""
+"""Words about the question itself rather than the content of a table; they weigh less in a query."""
 
 _IRREGULAR = (
     "win won winning winner wins|lose lost loss losing losses loser|hold held|take took taken|"
@@ -43,14 +43,14 @@ _IRREGULAR = (
 IRREGULAR: Mapping[str, str] = {
     form: forms.split()[0] for forms in _IRREGULAR.split("|") for form in forms.split()
 }
-"""Forms that no stemmer brings together, by their first form."""
+"""Forms that no stemmer unifies, by their first form."""
 
 _NUMBERS = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
     "seventeen eighteen nineteen twenty"
 )
 NUMBERS: Mapping[str, str] = {word: str(number) for number, word in enumerate(_NUMBERS.split())}
-"""Numbers in words, as figures."""
+"""Number words, as figures."""
 
 MONTH_NAMES: Mapping[str, str] = {"sept": "september"} | {month[:3]: month for month in MONTHS}
-"""Months cut short, in full."""
+"""Abbreviated months, in full."""
