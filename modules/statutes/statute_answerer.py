@@ -125,9 +125,9 @@ def verdict_in(text: str) -> str:
 def _amount_in(text: str) -> str:
     """Return the amount that the answer states, as "$1234" or "$1234.50".
 
-    It is read after the last "=" (or else before it); of several amounts, the one that comes first or is not
-    in brackets. A reply without "The answer is" or the like must be one line. Raises `StepRejected` for a
-    reply with no amount or several.
+    It is read after the last "=", or else before it. Of several amounts, one at the very start counts, else
+    the only one outside brackets. A reply without "The answer is" or the like must be one line. Raises
+    `StepRejected` for a reply with no amount or several.
     """
     said = _stated(text)
     if said is None:
