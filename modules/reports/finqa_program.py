@@ -18,9 +18,9 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 END = "EOF"
-"""The token that ends a program; whatever the last token is, it is not read."""
+"""The token that ends a program; the last token is never read, whatever it is."""
 PLACES = 5
-"""The decimal places of a program's value."""
+"""The decimal places of the value of a program."""
 
 ARITHMETIC: Mapping[str, Callable[[Any, Any], Any]] = {
     "add": operator.add,

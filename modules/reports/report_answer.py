@@ -44,7 +44,7 @@ _SHARE = re.compile(
 )
 _COUNT = re.compile(r"const_\d+|[1-9]|1[0-2]")
 _DIVISORS = ("2", "3", "4", "5", "10", "12", "100", "1000", "1000000")
-"""Numbers by which a Python program divides for an average or another unit, and not for a share."""
+"""Divisors that a Python program uses for an average or a unit, not for a share."""
 _PYTHON = {ast.Add: "add", ast.Sub: "subtract", ast.Mult: "multiply", ast.Div: "divide", ast.Pow: "exp"}
 
 

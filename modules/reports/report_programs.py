@@ -33,7 +33,7 @@ _NUMBER = re.compile(r"\d+(?:\.\d+)?|(?<!\d)\.\d+")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3})")
 
 Place = tuple[int, int]
-"""The number of a passage, 0 for the report's own table, and that of a row, 0 for a passage of text."""
+"""The number of a passage (0: the main table) and of a row (0: a passage of text)."""
 
 
 class _ReportProgram(LLMModule):

@@ -88,8 +88,7 @@ class ReportRetriever(Module):
         return {"by": "lexical" if self.by == "auto" else self.by}
 
     def run(self, state: State) -> dict[str, Any]:
-        """Return the facts `kept`, nearest first, out of how many (`of`), and the rows and passages to
-        show."""
+        """Return the facts `kept`, nearest first, their total `of`, and the rows and passages to show."""
         report = Report.of(state)
         facts = report.facts()
         near = self.scores(state.input["question"], facts)

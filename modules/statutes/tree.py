@@ -15,7 +15,7 @@ from chameleon.lazy import cached_property
 
 LEVELS = ("section", "subsection", "paragraph", "subparagraph", "clause", "subclause", "item", "subitem")
 LABEL = r"\((?:[0-9]{1,3}[A-Za-z]{0,2}|[A-Za-z]{1,7})(?:[-–][0-9]{1,2})?\)"
-"""The pattern of a label in brackets; `readings` says whether it counts anything."""
+"""The pattern of a label in brackets; `readings` says whether it is one."""
 
 _TENS, _ONES = ("", "x", "xx", "xxx", "xl"), ("", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix")
 _ROMAN = {tens + ones: 10 * _TENS.index(tens) + _ONES.index(ones) for tens in _TENS for ones in _ONES}
