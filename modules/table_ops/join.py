@@ -100,8 +100,7 @@ class Union(TableOperation):
     def apply(self, table: Table, args: Args) -> Table:
         """Return the rows of all tables (see `union_of`). Raises `StepRejected` if their columns differ.
 
-        `args`: {"tables": names}. For `apply`, it also holds the tables themselves, with their names, as
-        `others`.
+        `args`: {"tables": names}. `apply` also needs `others`, the named tables themselves.
         """
         for name, other in args["others"]:
             if not has_same_columns(table, other):
