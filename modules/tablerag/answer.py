@@ -95,8 +95,7 @@ class TableAnswerer(LLMModule):
         self.form: AnswerForm = form
 
     def run(self, state: State) -> list[dict[str, Any]]:
-        """Return the samples with an answer, as `answer` and `text`. Raises the first rejection if none
-        has."""
+        """Return the samples with an answer, as `answer` and `text`. If none has, raises the first error."""
         replies = self.ask(state)
         values = [self._value_or_rejection(reply, state) for reply in replies]
         read = [

@@ -32,8 +32,7 @@ def captioner(model: str, device: str = "auto") -> Captioner:
 
 
 def device_for(device: str) -> str:
-    """Return the torch device; "auto" is CUDA, MPS or the CPU. Raises `InventoryError` if it is not
-    available."""
+    """Return the torch device; "auto" is CUDA, MPS or the CPU. Raises `InventoryError` if unavailable."""
     import torch
 
     if device == "auto":
@@ -48,8 +47,7 @@ def device_for(device: str) -> str:
 
 
 class Captioner:
-    """A captioning model from a folder or the hub, in half precision except on the CPU. Raises
-    `ModuleError`."""
+    """A captioning model from a folder or the hub; half precision except on the CPU. Raises `ModuleError`."""
 
     def __init__(self, model: str, device: str) -> None:
         from transformers.utils import logging as transformers_logging
@@ -63,7 +61,7 @@ class Captioner:
         self._turn = threading.Lock()
         try:
             self._load()
-        except (ImportError, RuntimeError) as problem:  # a torchvision that does not match torch raises RuntimeError
+        except (ImportError, RuntimeError) as problem:  # RuntimeError: torchvision does not match torch
             what = f"transformers cannot load {model}: {one_line(str(problem), 200)}"
             hint = "If torchvision is installed, it must fit torch; if memory is short, set device: cpu."
             raise ModuleError(what, hint=hint) from problem
@@ -102,7 +100,7 @@ class Captioner:
         self.tokenizer = read(AutoTokenizer) if self.joins_models else self.processor.tokenizer
         self.is_chat_model = bool(getattr(self.processor, "chat_template", None))
         if self.is_chat_model and hasattr(self.processor.image_processor, "do_image_splitting"):
-            self.processor.image_processor.do_image_splitting = False  # one sentence needs no tiles in full resolution
+            self.processor.image_processor.do_image_splitting = False  # one sentence needs no close look
         half = torch.bfloat16 if self.is_chat_model else torch.float16
         dtype = torch.float32 if self.device == "cpu" else half
         self.network = read(AutoModelForImageTextToText, dtype=dtype).to(self.device).eval()

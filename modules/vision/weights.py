@@ -65,8 +65,7 @@ class Weights:
         warn_of_download(self.model)
 
     def digest(self) -> str | None:
-        """Return an identifier of the weights: the commit in the hub's cache, the digest of a folder, or
-        None.
+        """Return an identifier of the weights: a commit in the hub's cache, the digest of a folder, or None.
 
         The digest covers the names, lengths and first megabytes of all files, including the tensor names and
         shapes in safetensors files.
