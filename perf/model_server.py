@@ -84,8 +84,8 @@ def _run(seconds: float, ready: Connection, core: int | None) -> None:
 class ModelServer:
     """The server. `url` is its base address, with /v1; `seconds` is the time per reply.
 
-    While it runs, the server gets the last core and this process keeps to the others, if there are at least
-    two and the system supports it.
+    While it runs, the server gets the last core and this process keeps to the others, on systems with several
+    cores that support it.
     """
 
     def __init__(self, seconds: float) -> None:

@@ -58,7 +58,7 @@ def found(questions: Sequence[Question], indexes: Mapping[str, str], retriever: 
 
 
 def asked(inventory: str, question: Question, index: str, llm: LLM, k: int | None = None) -> Any:
-    """Ask a question of an index, with `k` tables, by default those that the inventory sets."""
+    """Ask a question of an index, with `k` tables; the default is set by the inventory."""
     modules = {"table_retriever": {"k": k}} if k else {}
     given = {"name": "asked", "extends": inventory, "modules": modules}
     executor = Executor(Inventory.parse(given), llm=llm)

@@ -217,7 +217,7 @@ def lines_of(tables: Sequence[Table]) -> list[Sequence[str]]:
 
 
 def _row_name(name: str, tables: Sequence[Table]) -> str:
-    """Return the name of a row as the table writes it. Raises `StepRejected` if there is no such row.
+    """Return the name of a row as the table writes it. Raises `StepRejected` for an unknown name.
 
     If one table has several rows of this name, the last counts, as it does when the program runs; rows of the
     same name in several tables must be equal.

@@ -89,7 +89,7 @@ class Report:
         return [held.table for held in self.tables.values()]
 
     def facts(self) -> list[Fact]:
-        """Return the rows of the main table, then those of each passage, or its text unless it is blank."""
+        """Return the rows of the main table, then the rows or the text of each passage that is not blank."""
         found = list(self.tables[0].facts()) if 0 in self.tables else []
         for number, passage in enumerate(self.passages, 1):
             if number in self.tables:

@@ -145,7 +145,7 @@ class StatuteRetriever(Module):
 class StatuteExcerpt:
     """Lines of statutes within a token budget (estimated); `left_out` are the provisions that did not fit.
 
-    `ancestors` is what is included from the enclosing provisions: their own text with the words around a list
+    `ancestors` is the part included from enclosing provisions: their own text with the words around a list
     ("text"), their headings, or nothing.
     """
 

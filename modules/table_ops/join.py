@@ -120,7 +120,7 @@ class Union(TableOperation):
 
 
 def _other_table(name: str, input: Mapping[str, Any]) -> tuple[str, Table]:
-    """Return the named table, ignoring case, space and quotes. Raises `StepRejected` if there is none."""
+    """Return a table and its name, ignoring case, space and quotes. Raises `StepRejected` if unknown."""
     named = named_tables(input.get("tables", ()))
     for called, table in [*(each for each in named if each[0] == name), *named]:
         if normal(called) == normal(name):

@@ -25,8 +25,8 @@ def call_in(text: str, *names: str) -> str:
 def inside_call(text: str, *names: str) -> str:
     """Return the text between the parentheses of the first call of `f_NAME`, for any of the names.
 
-    Balanced parentheses inside are kept ("f_group(Area (km2))"). Raises `StepRejected` if the text has no
-    such call.
+    Balanced parentheses inside are kept ("f_group(Area (km2))"). Raises `StepRejected` if the call is
+    missing.
     """
     start, end = next(_calls(text, names))
     return text[start:end]

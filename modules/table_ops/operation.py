@@ -93,7 +93,7 @@ class TableOperation(LLMModule):
 
     @abstractmethod
     def read_args(self, text: str, table: Table) -> Args:
-        """Return the arguments in a reply. Raises `StepRejected` if it has none."""
+        """Return the arguments in a reply. Raises `StepRejected` for a reply without arguments."""
 
     def elected(self, candidates: Sequence[tuple[Args, float]]) -> Args:
         """Choose from the arguments and their votes, sorted by votes; ties are in order of appearance."""

@@ -106,7 +106,7 @@ class TableAnswerer(LLMModule):
         return read or elect(values)  # `elect` raises the first rejection
 
     def parse(self, text: str) -> Answer:
-        """Return the answer after the last "The answer is". Raises `StepRejected` if there is no answer."""
+        """Return the answer after the last "The answer is". Raises `StepRejected` without an answer."""
         if self.form == "items":
             return items_in(text)
         if self.form == "short":

@@ -23,7 +23,7 @@ _captioners: dict[tuple[str, str], Captioner] = {}
 
 
 def captioner(model: str, device: str = "auto") -> Captioner:
-    """Return the model, loaded once per device. Raises `InventoryError` (no such device) or `ModuleError`."""
+    """Return the model, loaded once per device. Raises `InventoryError` (unknown device) or `ModuleError`."""
     with _lock:
         key = model, device_for(device)
         if key not in _captioners:
