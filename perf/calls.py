@@ -1,18 +1,18 @@
-"""How near many calls in flight come to the ideal wall time, through real clients.
+"""Measure how close many concurrent calls get to the ideal wall time, with real clients.
 
     python -m venv /tmp/perf && /tmp/perf/bin/pip install -e '.[openai]' -r perf/requirements.txt
     /tmp/perf/bin/python perf/calls.py [--problems 200] [--seconds 0.2] [--workers 32 64 256] [--repeats 3]
 
-Every problem makes four model calls, one after another, to an OpenAI-compatible server on this machine, in a
-process and on a core of its own (`model_server.py`). Ideal is the time that the calls alone would take: the
-problems of the busiest worker × 4 × the time of a call. The clients run in turn, in each of the repeats.
+Every problem makes four sequential model calls to an OpenAI-compatible server on this machine, in a separate
+process on its own core (`model_server.py`). Ideal is the time of just the calls: the problems of the busiest
+worker × 4 × the time of a call. The clients take turns in each repeat.
 
-- Chameleon: plans of four prompt modules, asked through `LLM`: `batch`, `abatch`, and `Evaluation` with the
-  log and the results in a folder.
-- ChatOpenAI: LangChain's client alone: `invoke` in threads, `ainvoke`, and `ainvoke` on openai's transport
-  over aiohttp.
-- AsyncOpenAI: openai's client alone, over httpx and over aiohttp.
-- aiohttp, raw: a POST and a JSON reply, and nothing else.
+- Chameleon: plans of four prompt modules that call `LLM`: `batch`, `abatch`, and `Evaluation` with its log
+  and results in a folder.
+- ChatOpenAI: only LangChain's client: `invoke` in threads, `ainvoke`, and `ainvoke` with openai's aiohttp
+  transport.
+- AsyncOpenAI: only openai's client, over httpx and over aiohttp.
+- aiohttp, raw: just a POST and a JSON reply.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ from chameleon.planners.fixed import Fixed
 CALLS = [f"call_{number}" for number in range(1, 5)]
 BATCH, EVAL = "**Chameleon `batch`**", "**Chameleon `Evaluation`: log, results**"
 AIMS = {(0.2, 32): 1.08, (0.2, 64): 1.08, (0.2, 256): 1.6, (1.0, 256): 1.15}
-"""The most wall time as a multiple of ideal, by the seconds of a call and the workers."""
+"""The limit on wall time as a multiple of ideal, by seconds per call and number of workers."""
 ANSWER = "The answer is 42."
-LOOP = asyncio.Runner()  # one for all: LangChain's chat models share a client, which stays with its loop
-Client = Callable[[str, int, int], None]  # asks a server all problems, so many at once
+LOOP = asyncio.Runner()  # shared, because LangChain's chat models share a client that is bound to its loop
+Client = Callable[[str, int, int], None]  # (address, problems, workers)
 
 
 class Answers(LLMModule):
@@ -120,7 +120,7 @@ Ask = Callable[[str], Awaitable[Any]]
 
 
 def in_tasks(opened: Callable[[str], contextlib.AbstractAsyncContextManager[Ask]]) -> Client:
-    """Make a client of what asks one question: so many tasks take problems as they come to them."""
+    """Make a client from a function that asks one question: each of the tasks takes the next problem."""
 
     async def run(address: str, problems: int, workers: int) -> None:
         async with opened(address) as ask:
@@ -194,14 +194,14 @@ CLIENTS: dict[str, Client] = {
 
 
 def spent(client: Client, address: str, problems: int, workers: int) -> tuple[float, float]:
-    """Return wall seconds for all problems, and CPU milliseconds of this process for each call."""
+    """Return the wall seconds for all problems, and the CPU milliseconds of this process per call."""
     begun, cpu = time.perf_counter(), time.process_time()
     client(address, problems, workers)
     return time.perf_counter() - begun, (time.process_time() - cpu) / problems / len(CALLS) * 1000
 
 
 def rows(address: str, problems: int, seconds: float, workers: int, repeats: int) -> Iterator[list[str]]:
-    """Yield a row for each client at that many workers."""
+    """Yield a row for each client with this number of workers."""
     ideal = math.ceil(problems / workers) * len(CALLS) * seconds
     found: dict[str, list[tuple[float, float]]] = {name: [] for name in CLIENTS}
     for _ in range(repeats):
@@ -224,7 +224,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3, help="measurements of each client")
     options = parser.parse_args()
     with ModelServer(options.seconds) as server:
-        for client in CLIENTS.values():  # imports and first connections are not what is compared
+        for client in CLIENTS.values():  # leave imports and first connections out of the comparison
             client(server.url, 1, 1)
         found = [
             row

@@ -1,8 +1,8 @@
-"""How long a command takes, as a multiple of `python -c 'import pydantic, yaml, typer'`.
+"""Measure how long a command takes, as a multiple of `python -c 'import pydantic, yaml, typer'`.
 
     python perf/cli.py [ROUNDS]
 
-Every round runs each row once, in turn, as the installed command does: compiled, in a process of its own.
+Every round runs each row once, like the installed command: compiled, in a new process.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ ROWS = {
 
 
 def environment(folder: Path, address: str) -> dict[str, str]:
-    """Return what commands see: no key but the server's, no store, and a place for what is compiled."""
+    """Return the environment of commands: only the server's key, no store, and a bytecode cache."""
     kept = {key: value for key, value in os.environ.items() if not key.endswith("_API_KEY")}
     kept.pop("PYTHONDONTWRITEBYTECODE", None)
     server = {"OPENAI_BASE_URL": address, "OPENAI_API_KEY": "k"} if address else {}
@@ -72,7 +72,7 @@ def measure(rounds: int) -> None:
     with tempfile.TemporaryDirectory() as made, ModelServer(0.0) as server:
         folder = Path(made)
         (folder / "t.csv").write_text("city,people\nParis,2\nRome,3\nOslo,1\n")
-        for number in range(rounds + 1):  # the first compiles
+        for number in range(rounds + 1):  # the first run compiles
             seconds = {"": run(BASE, (), folder)[0]}
             for name, arguments in ROWS.items():
                 address = server.url if "--model" in arguments else ""

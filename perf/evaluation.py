@@ -1,12 +1,12 @@
-"""Does the memory of an evaluation stay flat, and does going on and reporting start at once?
+"""Check that the memory of an evaluation stays flat, and that resuming and reporting start at once.
 
     python perf/evaluation.py [--problems 1000 100000] [--workers 4] [--keep DIR]
 
-Each number of made-up problems is evaluated in a process of its own, as `chameleon eval` does it: the
-inventory tabmwp with a model in this process that replies at once, results and events in a folder. Printed
-are the peak of memory (Linux), the pace, and how many bytes a problem takes in each file. Then the last
-problem is taken out, and a fresh process goes on: how long it takes to import what it needs, and then until
-the model is asked for that problem. Last `chameleon report`, `report --html` and `stats` read the folder.
+Each number of synthetic problems is evaluated in a separate process, as in `chameleon eval`: the inventory
+tabmwp, an in-process model that replies at once, and results and events in a folder. The output shows peak
+memory (Linux), the pace, and the bytes per problem in each file. Then the last problem is removed and a new
+process resumes: the output shows the time for imports, and the time until the model gets the first request.
+Finally `chameleon report`, `report --html` and `stats` read the folder.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _WORDS = ("lamp", "kettle", "rug", "stool", "vase", "mirror", "shelf", "clock")
 
 
 class AtOnce(BaseChatModel):
-    """Replies without delay, a plan to a planner; knows when it was first asked."""
+    """Replies without delay, to a planner with a plan; records the time of the first call."""
 
     first: float = 0.0
 
@@ -61,7 +61,7 @@ class AtOnce(BaseChatModel):
 
 
 def write_problems(path: Path, count: int) -> None:
-    """`count` problems in TabMWP's form, one JSON line each."""
+    """Write `count` problems in TabMWP's format, one JSON line each."""
     chance = random.Random(4)
     with path.open("w") as file:
         for number in range(count):
@@ -72,7 +72,7 @@ def write_problems(path: Path, count: int) -> None:
 
 
 def evaluate(data: Path, out: Path, workers: int) -> None:
-    """Run or go on; print a JSON object with the peak of memory, and when the model was first asked."""
+    """Run or resume; print a JSON object with the peak memory and the time of the first model call."""
     begun = time.time()
     options = EvalOptions(out=out, workers=workers)
     model = AtOnce()
@@ -107,7 +107,7 @@ def timed(command: Sequence[str]) -> str:
 
 
 def measure(place: Path, count: int, workers: int) -> list[str]:
-    """Return the figures over so many problems, as the cells of a column."""
+    """Return the figures for this number of problems, as the cells of a column."""
     data, out = place / f"{count}.jsonl", place / f"run-{count}"
     write_problems(data, count)
     arguments = ("--folder", str(out), "--data", str(data), "--workers", str(workers))

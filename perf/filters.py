@@ -3,7 +3,7 @@
     python perf/filters.py FOLDER [--limit N]
 
 FOLDER holds the development data of SQA, HybridQA and FeTaQA, and TableRAG's questions of WikiTQ. Every line
-is a run of `chameleon compare … --no-model`.
+is one run of `chameleon compare … --no-model`.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ DATA = {
 
 
 def measured(data: Path, inventory: str, limit: int | None) -> list[dict[str, Any]]:
-    """Return the arms over one file of problems, as `compare --json` has them."""
+    """Return the arms for one file of problems, as in `compare --json`."""
     with tempfile.TemporaryDirectory() as folder:
         grid = Path(folder, "filters.yaml")
         grid.write_text(GRID.format(inventory=inventory))

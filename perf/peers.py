@@ -1,8 +1,8 @@
-"""The frameworks that `step_costs.py` compares Chameleon with: the same plan in each, as its pages have it.
+"""The same plan in each framework that `step_costs.py` compares with Chameleon, as its docs show it.
 
-Each function returns one that runs the plan so many times. A step calls `workload.work` itself; where a
-model is asked, it replies in no time. The agents ask a model of their own class: five times it wants a tool,
-then it answers, so that they make six turns and call five tools.
+Each function returns a function that runs the plan a number of times. A step calls `workload.work` directly,
+or a model that replies instantly. The agents call a model of their framework, which requests a tool five
+times and then answers: six turns and five tool calls.
 """
 
 from __future__ import annotations
@@ -174,7 +174,7 @@ class FileSpan(tracing.Span):
 
 
 class FileTracer(tracing.Tracer):
-    """Writes each span, with inputs and outputs, as a line when it ends: what is nearest to our log."""
+    """Writes each span, with inputs and outputs, as a line when it ends, like our log."""
 
     def __init__(self, path: Path) -> None:
         self.file = path.open("ab", buffering=0)
@@ -191,7 +191,7 @@ class FileTracer(tracing.Tracer):
         return None
 
 
-# What has no plan: six calls, one after another.
+# Without a plan: six calls, one after another.
 
 
 def lcel() -> Run:
@@ -226,7 +226,7 @@ def look(found: str) -> str:
     """Look something up.
 
     Args:
-        found: what was found before.
+        found: the results so far.
     """
     return work(QUESTION, {"found": found})
 

@@ -1,9 +1,9 @@
-"""The reader without a model: what each of its costs is good for, and faults and seconds over many tables.
+"""Measure the model-free reader: the effect of each of its costs, and faults and seconds over many tables.
 
 Run: python perf/reader.py FOLDER [--every N]
 
-FOLDER has `everyday`, whose development questions each cost is judged by, halved and doubled, and `wikitq`,
-`tabfact` and `hybridqa` with tables, each of which is asked questions filled from its own header and cells.
+FOLDER has `everyday`, whose development questions judge each cost, halved and doubled, and the tables of
+`wikitq`, `tabfact` and `hybridqa`, each with questions generated from its header and cells.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def everyday(folder: Path) -> str:
 
 
 def costs(folder: Path) -> None:
-    """Print what the everyday questions come to with each cost as it is, halved and doubled."""
+    """Print the results on the everyday questions with each cost unchanged, halved and doubled."""
     print(f"as they are: {everyday(folder)}")
     for name, value in list(vars(Cost).items()):
         if name.isupper() and name not in ("UNKNOWN", "DOUBT"):
@@ -76,14 +76,14 @@ def _texts(cells: list[Any]) -> list[str]:
 
 
 def timed(question: str, table: Table) -> tuple[str, float]:
-    """Return what came of a question, and the seconds that it took."""
+    """Return the outcome of a question, and the seconds that it took."""
     begun = time.perf_counter()
     try:
         answer(question, table)
         came = "answered"
     except Declined:
         came = "declined"
-    except Exception as problem:  # the figure that is looked for
+    except Exception as problem:  # counted as a fault
         came = f"{type(problem).__name__}: {problem}"[:200]
     return came, time.perf_counter() - begun
 

@@ -1,14 +1,14 @@
-"""How often the table of a question is found first or among ten, beside other engines, in one run.
+"""Measure how often the table of a question is found first or in the top ten, compared with other engines.
 
     python perf/recall_of_tables.py FOLDER [--collections wikitq tabfact] [--questions 1000] [--vectors]
 
-FOLDER holds the tables and questions of WikiTQ, FeTaQA and TabFact. Each engine reads the same raw text,
-caption, header and cells, by its own tokenizer: bm25s (English stop words), SQLite FTS5 (Porter's stemmer,
-columns weighted 3 : 2 : 1 as ours), tantivy (`en_stem`), rank-bm25 (words as they stand). Ours are `bm25` and
-`lexical`, and with --vectors `dense` (MiniLM) and `blend`, for which every table is embedded.
+FOLDER holds the tables and questions of WikiTQ, FeTaQA and TabFact. Each engine reads the same raw text
+(caption, header and cells) with its tokenizer: bm25s (English stop words), SQLite FTS5 (Porter's stemmer,
+columns weighted 3 : 2 : 1 like ours), tantivy (`en_stem`), rank-bm25 (unstemmed words). Ours are `bm25` and
+`lexical`, and with --vectors also `dense` (MiniLM) and `blend`, which embed every table.
 
-A second table has the processor's seconds: other load on the machine changes them little. Ours write their
-index to disk; the others keep theirs in memory.
+A second table has processor seconds, which other load on the machine hardly changes. Ours write their index
+to disk; the others keep it in memory.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ OTHERS: Mapping[str, Callable[[Sequence[Document]], Find]] = {
 
 @dataclass(frozen=True)
 class Measured:
-    """What one engine finds on one collection, and the processor's seconds that it takes."""
+    """The results of one engine on one collection, and the processor seconds that it takes."""
 
     recall_at_1: float
     recall_at_10: float
@@ -135,7 +135,7 @@ class Measured:
 
 
 def measured(build: Callable[[], Callable[[list[str]], Sequence[Sequence[str]]]], queries: Sequence[Query]):
-    """Build an index, and ask it all questions."""
+    """Build an index and ask it all questions."""
     started = time.process_time()
     find = build()
     built = time.process_time()

@@ -1,17 +1,17 @@
-"""How fast the response store records and replays, beside LangChain's cache in memory and plain SQLite.
+"""Measure how fast the response store records and replays, against LangChain's memory cache and SQLite.
 
     python -m venv /tmp/perf && /tmp/perf/bin/pip install -e '.[openai]' -r perf/requirements.txt
     /tmp/perf/bin/python perf/recorded_replies.py [--replies 5000] [--threads 1 32] [--repeats 5]
 
-The same prompts are asked of a model that replies at once, first with an empty file, then again.
+The same prompts go to a model that replies at once, first with an empty file, then again.
 
-- Chameleon: `LLM.ask` with a `ResponseStore`, so with the key of the request, the search for the same
-  question in flight, and the counting. A reply is with the operating system before `ask` returns.
-- ResponseStore: the same file without `LLM` around it; the replies are looked for, then put in.
+- Chameleon: `LLM.ask` with a `ResponseStore`, including the request key, the search for an identical request
+  in flight, and the counters. A reply is written to the operating system before `ask` returns.
+- ResponseStore: the same file without `LLM`; replies are looked up, then stored.
 - LangChain: `invoke` of the same model with `InMemoryCache`, which keeps nothing when the process ends.
-- plain SQLite: nothing but a row looked for and written (one commit each); a connection for each thread.
+- plain SQLite: just reading and writing a row (one commit each), with a connection per thread.
 
-Where a model is asked, recording includes what LangChain itself takes to ask one.
+If a model is called, recording includes LangChain's time for the call.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Ask = Callable[[str], Any]
 
 
 class Named(InstantChat):
-    """A model with a name that the store can know it by."""
+    """A model with a name, which the store needs."""
 
     model_name: str = "named"
 
@@ -67,7 +67,7 @@ def store_alone(path: Path) -> Ask:
 def plain(path: Path) -> Ask:
     local = threading.local()
     first = sqlite3.connect(path, isolation_level=None)
-    first.execute("PRAGMA journal_mode = WAL")  # of the file: threads that all set it lock one another out
+    first.execute("PRAGMA journal_mode = WAL")  # once per file: threads that all set it lock each other out
     first.execute("CREATE TABLE IF NOT EXISTS texts (key TEXT PRIMARY KEY, text TEXT)")
     first.close()
 
@@ -92,7 +92,7 @@ VARIANTS: Mapping[str, Callable[[Path], Ask]] = {
 
 
 def rate(ask: Ask, prompts: Sequence[str], threads: int) -> float:
-    """Return how many prompts are asked in a second, by that many threads in all."""
+    """Return the number of prompts per second, over all threads."""
 
     def work(thread: int) -> None:
         for prompt in prompts[thread::threads]:

@@ -1,6 +1,6 @@
-"""What a user would take instead, over the same server: the plain question, and agents of other frameworks.
+"""Run the alternatives on the same server: the plain question, and agents of other frameworks.
 
-Each function takes the server's address and the model's name, and returns what answers a problem.
+Each function takes the server's address and the model's name, and returns a function that answers problems.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ logging.getLogger("httpx").setLevel(logging.WARNING)
 
 @dataclass(frozen=True)
 class Came:
-    """What came of a problem: an answer, or how it `ended` without one (declined or failed), and its cost."""
+    """The outcome of a problem: an answer, or how it `ended` without one (declined, failed), and its cost."""
 
     answer: Any
     ended: str = ""
@@ -35,7 +35,7 @@ Ask = Callable[[Problem], Came]
 
 
 def question(problem: Problem) -> str:
-    """Write a problem as people would: the table, the question, its unit and its choices."""
+    """Write a problem as a person would: the table, the question, its unit and its choices."""
     given = problem.input
     parts = [
         given["table"].caption,

@@ -1,14 +1,14 @@
-"""Whether all tables that a question needs are found, and what a prompt over them costs, in sixty questions.
+"""Check on sixty questions whether all tables needed are found, and what a prompt with them costs.
 
     python perf/several_tables.py [--model PROVIDER:NAME] [--own]
 
-The questions are those of `tests/several`: 37 over six folders of small files, each an index of its own, and
-23 over FeTaQA and HybridQA, whose tables and passages are all in one index (--own leaves these out). Run it
-from the root of the checkout with that on PYTHONPATH.
+The questions come from `tests/several`: 37 over six folders of small files, each with its own index, and 23
+over FeTaQA and HybridQA, whose tables and passages share one index (--own leaves these out). Run it from the
+root of the checkout with the root on PYTHONPATH.
 
-- "all found": all tables of the question are among the first k tables; copies of a table count as it. `dense`
-  and `blend` are measured where embeddings are installed.
-- Tokens are estimated, of the first request of `corpus_sql` where it retrieves k tables.
+- "all found": all tables of the question are among the first k tables; copies count as the original. `dense`
+  and `blend` are measured if embeddings are installed.
+- Tokens are estimated for the first request of `corpus_sql` with k tables.
 - With --model, `corpus_sql` answers the fifty questions without passages and `corpus` all sixty.
 """
 
@@ -44,12 +44,12 @@ HOW = ("right", "wrong", "declined", "failed")
 
 
 def found(questions: Sequence[Question], indexes: Mapping[str, str], retriever: Any) -> list[int]:
-    """Return, for each question, among how many tables all of its own are; a thousand where they are not."""
+    """Return the smallest k that finds all tables of each question, or 1000."""
     needed = []
     for question in questions:
         index = opened_index(indexes[corpus_of(question)])
         hits = make_retriever(index, retriever).search(question["question"], 50, "table")
-        # Copies of a table differ in their ids alone.
+        # Copies of a table differ only in their ids.
         forms = [str(index.document(hit.id).to_json().get("table")) for hit in hits]
         gold = [str(index.document(id).to_json().get("table")) for id in gold_ids(question)]
         distinct = list(dict.fromkeys(forms))
@@ -58,7 +58,7 @@ def found(questions: Sequence[Question], indexes: Mapping[str, str], retriever: 
 
 
 def asked(inventory: str, question: Question, index: str, llm: LLM, k: int | None = None) -> Any:
-    """Ask a question of an index; `k` tables are retrieved, by default as the inventory has it."""
+    """Ask a question of an index, with `k` tables; the default is set by the inventory."""
     modules = {"table_retriever": {"k": k}} if k else {}
     given = {"name": "asked", "extends": inventory, "modules": modules}
     executor = Executor(Inventory.parse(given), llm=llm)
@@ -73,7 +73,7 @@ def tokens(question: Question, index: str, k: int) -> int:
 
 
 def outcome(state: Any, question: Question) -> str:
-    """Return what became of a question."""
+    """Return the outcome of a question."""
     if state.status != "answered":
         return state.status if state.status in HOW else "failed"
     return "right" if is_right(state.answer, question["answer"]) else "wrong"

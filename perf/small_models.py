@@ -1,12 +1,12 @@
-"""Methods × problems with a real small model, served on this machine: what is right, and what it costs.
+"""Measure accuracy and cost of methods × problems with a real small model, served on this machine.
 
     python -m venv /tmp/perf
     /tmp/perf/bin/pip install -e '.[openai,programs,retrieval]' -r perf/requirements.txt
     /tmp/perf/bin/python perf/small_models.py MODEL.gguf --data ../shared/data [--quick] [--report DIR]
 
-Each cell (a method on a set of problems) is one line of `perf/models.jsonl`, which a later call goes on with:
-all methods get the same problems in the same order. `--again METHOD` measures a method anew. `--quick` asks
-ten TabMWP problems by three methods, into a file of its own; `--report` writes the page and its picture.
+Each cell (a method on a set of problems) is one line of `perf/models.jsonl`, and a later run resumes from it:
+all methods get the same problems in the same order. `--again METHOD` repeats a method. `--quick` runs three
+methods on ten TabMWP problems, into a separate file; `--report` writes the page and its picture.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ QUICK = ("plain question", "tables", "tabmwp_pot")
 
 @dataclass
 class Cell:
-    """What a method came to on a set of problems, in their order; `verdicts` has a letter for each."""
+    """The results of a method on a set of problems; `verdicts` has a letter for each, in order."""
 
     method: str
     data: str
@@ -84,14 +84,14 @@ class Cell:
 
 @dataclass(frozen=True)
 class Asked:
-    """A problem, and what says whether an answer to it is right, wrong or a refusal in words."""
+    """A problem, and a judge of whether an answer is right, wrong or a refusal in words."""
 
     problem: Problem
     judged: Callable[[Any], str]
 
 
 def problems(data: Path, name: str, n: int) -> list[Asked]:
-    """Return the first n of the problems of a set, drawn by chance with a fixed seed."""
+    """Return n problems of a set, drawn at random with a fixed seed."""
     if name == "everyday":
         return _everyday(data / "everyday", n)
     benchmark = find_benchmark(name)
@@ -144,7 +144,7 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def ours(name: str, url: str, model: str, logs: Path | None) -> Callable[[Problem], Came]:
-    """Return what asks an inventory; its event logs are kept in `logs`."""
+    """Return a function that asks an inventory; its event logs go to `logs`."""
     executor = Executor(
         name, LLM.connect(f"openai:{model}", base_url=url, api_key="none", timeout=600, store=None)
     )
@@ -168,13 +168,13 @@ def ours(name: str, url: str, model: str, logs: Path | None) -> Callable[[Proble
 
 
 def measure(cell: Cell, asked: Sequence[Asked], ask: Callable[[Problem], Came]) -> Iterator[Cell]:
-    """Ask what is left of the problems, and yield the cell after each."""
+    """Ask the remaining problems, and yield the cell after each."""
 
     def one(each: Asked) -> tuple[str, Came, float]:
         begun = time.perf_counter()
         try:
             came = ask(each.problem)
-        except Exception as problem:  # a rival's own
+        except Exception as problem:  # any error of a rival
             came = Came(None, "f")
             told = f"{cell.method}, {each.problem.id}: {type(problem).__name__}: {problem}"
             print(told[:300], file=sys.stderr)
@@ -193,11 +193,11 @@ def measure(cell: Cell, asked: Sequence[Asked], ask: Callable[[Problem], Came]) 
 
 @contextmanager
 def served(model: Path, url: str | None) -> Iterator[str]:
-    """Yield the address of a server with the model: the one that is named, or llama.cpp in a process."""
+    """Yield the address of a server with the model: the given one, or a llama.cpp process."""
     if url:
         yield url
         return
-    # More slots than requests: each kind of prompt finds its beginning read in one.
+    # More slots than requests, so that each kind of prompt finds its prefix cached in one.
     command = [sys.executable, HERE.parent / "scripts" / "serve_gguf.py", model, "--slots", "6"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
@@ -244,7 +244,7 @@ def main() -> None:
 def run(
     wanted: Mapping[str, tuple[int, Sequence[str]]], cells: dict[Any, Cell], given: Any, url: str
 ) -> None:
-    """Measure what is missing; the file of results is written anew after each problem."""
+    """Measure the missing cells; rewrite the results file after each problem."""
     commit = subprocess.run(
         ["git", "rev-parse", "--short", "HEAD"], cwd=HERE, capture_output=True, text=True, check=True
     )
@@ -265,7 +265,7 @@ def run(
             ask = make(url, given.model.stem) if make else ours(method, url, given.model.stem, given.logs)
             for _ in measure(cell, asked, ask):
                 if cell.verdicts[-1] == "f":
-                    urlopen(f"{url}/models", timeout=60).close()  # a dead server is no verdict
+                    urlopen(f"{url}/models", timeout=60).close()  # do not record a dead server as a verdict
                 lines = (json.dumps(asdict(each)) + "\n" for each in cells.values())
                 write_whole(given.results, "".join(lines))
             counts = {letter: cell.verdicts.count(letter) for letter in "rwdfe"}

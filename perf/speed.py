@@ -1,10 +1,10 @@
-"""Run the comparisons of speed, one after another, and make `docs/benchmarks/speed.md` of what they print.
+"""Run the speed comparisons one after another, and write `docs/benchmarks/speed.md` from their output.
 
     python -m venv /tmp/perf && /tmp/perf/bin/pip install -e '.[openai]' -r perf/requirements.txt
     /tmp/perf/bin/python perf/speed.py [--quick] [--page FILE]
 
-`--quick` measures less and shorter, to see that all runs; name another `--page` with it. The scripts can be
-run by themselves too; each prints Markdown.
+`--quick` measures less, to check that everything runs; pass another `--page` with it. The scripts can also be
+run one by one; each prints Markdown.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ It takes about a quarter of an hour on two cores; `--quick` a minute or two, for
 
 @dataclass(frozen=True)
 class PageSection:
-    """A section of the page: what a script prints, run with these options."""
+    """A section of the page: the output of a script with these options."""
 
     title: str
     told: str
@@ -104,7 +104,7 @@ PARTS = [
 
 
 def section(part: PageSection, *, quick: bool) -> str:
-    """Run a script and return its section; what it prints without a table of Markdown stands as it is."""
+    """Run a script and return its section; output without a Markdown table is kept as is."""
     options = f"{part.options} {part.quick if quick else ''}".split()
     print(f"perf/{part.script} {' '.join(options)}", file=sys.stderr)
     done = subprocess.run(
@@ -117,7 +117,7 @@ def section(part: PageSection, *, quick: bool) -> str:
 
 
 def commit() -> str:
-    """Return the commit that is measured, and whether the files differ from it."""
+    """Return the commit being measured, and whether the files differ from it."""
     described = ["git", "describe", "--always", "--dirty", "--exclude=*"]
     return subprocess.run(described, cwd=HERE, check=True, text=True, stdout=subprocess.PIPE).stdout.strip()
 

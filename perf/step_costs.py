@@ -1,16 +1,16 @@
-"""What a step costs beside a plain loop, beside the bare chat model and beside other frameworks.
+"""Measure what a step costs compared with a plain loop, a bare chat model and other frameworks.
 
     python -m venv /tmp/perf && /tmp/perf/bin/pip install -e '.[openai]' -r perf/requirements.txt
     /tmp/perf/bin/python perf/step_costs.py [--rounds 9] [--seconds 0.2]
 
 One plan is a planner and five modules: six steps, with a prompt of 2.5 KB each (`workload.py`). All stacks
-are measured in turn, in several rounds of one process; a ratio is made of two CPU figures of one round.
+take turns in several rounds of one process; a ratio compares two CPU figures from one round.
 
-- own modules: a planner and five modules of one's own, each with the work of the plain loop; then with the
-  event log, written as an evaluation writes it; then through `Evaluation`, with a scorer and results.
-- prompt modules: `OneShot` and five `LLMModule`s, asked through `LLM`, which also joins equal questions in
-  flight, keeps the budget, retries, takes secrets out, and tells parameters, token counts and times. The
-  chat model is LangChain's with a reply at hand; `instant` goes without LangChain's own work in a call.
+- own modules: a custom planner and five custom modules, each with the work of the plain loop; then with the
+  event log, as an evaluation writes it; then through `Evaluation`, with a scorer and results.
+- prompt modules: `OneShot` and five `LLMModule`s, called through `LLM`, which also joins identical requests
+  in flight, keeps the budget, retries, redacts secrets, and records parameters, token counts and times. The
+  chat model is LangChain's with a fixed reply; `instant` skips LangChain's work in a call.
 - the others: see `peers.py`.
 """
 
@@ -86,7 +86,7 @@ class WorkingModule(Module):
 
 
 class Asks(LLMModule):
-    """Asks the model, and reads the answer in its reply."""
+    """Asks the model and parses the answer in its reply."""
 
     _template = Prompt.parse(
         f"---\nslots: [question, context]\n---\n# system\n{SYSTEM}\n# user\n"

@@ -1,12 +1,12 @@
-"""How well and how fast `text_detector` reads, beside RapidOCR with its own defaults.
+"""Measure how well and how fast `text_detector` reads, compared with RapidOCR and its defaults.
 
     pip install rapidocr onnxruntime pillow
     python perf/text_detection.py FOLDER [--repeats 3]
 
-FOLDER has `image_samples.jsonl`, an object a line: `file` is the path of a picture from FOLDER, `ocr` what
-EasyOCR read in it, as a Python list of (box, text, confidence). Words are runs of letters and digits in lower
-case; precision, recall and F1 count them over all pictures together. The time is that of one picture after
-another in one thread, once all models are loaded.
+FOLDER has `image_samples.jsonl`, one object per line: `file` is the path of a picture in FOLDER, `ocr` the
+text that EasyOCR read in it, as a Python list of (box, text, confidence). Words are runs of letters and
+digits in lower case; precision, recall and F1 count them over all pictures together. Pictures are timed one
+after another in one thread, after all models are loaded.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ def words_of(text: str) -> Words:
 
 
 def recorded(folder: Path) -> list[tuple[Path, Words]]:
-    """Return the pictures with the words that were recorded for each."""
+    """Return the pictures with the words recorded for each."""
     lines = (folder / "image_samples.jsonl").read_text("utf-8").splitlines()
     samples = [(row["file"], ast.literal_eval(row["ocr"])) for row in map(json.loads, lines)]
     return [(folder / file, words_of(" ".join(text for _, text, _ in ocr))) for file, ocr in samples]
 
 
 def scores(found: Sequence[Words], wanted: Sequence[Words]) -> tuple[float, float, float]:
-    """Precision, recall and F1."""
+    """Return precision, recall and F1."""
     right = sum((a & b).total() for a, b in zip(found, wanted, strict=True))
     said, true = sum(a.total() for a in found), sum(b.total() for b in wanted)
     return right / said if said else 0.0, right / true, 2 * right / (said + true)
@@ -91,7 +91,7 @@ def main() -> None:
     seconds: dict[str, list[float]] = {name: [] for name in readers}
     for read in readers.values():
         read(samples[0][0])  # loads the models
-    for _ in range(options.repeats):  # all of them in each round: what disturbs one disturbs all
+    for _ in range(options.repeats):  # all in each round, so that a disturbance affects all
         for name, read in readers.items():
             begun = time.perf_counter()
             texts = [read(path) for path, _ in samples]

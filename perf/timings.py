@@ -1,4 +1,4 @@
-"""How the scripts of this folder measure, and how they print what they found: in Markdown, for a page."""
+"""Measure, and print the results as Markdown for a page; shared by the scripts in this folder."""
 
 from __future__ import annotations
 
@@ -29,36 +29,36 @@ class Figure:
         return statistics.median(self.values)
 
     def over(self, other: Figure) -> Figure:
-        """Return the ratios to another quantity that was measured in the same rounds."""
+        """Return the ratios to another quantity measured in the same rounds."""
         return Figure([mine / theirs for mine, theirs in zip(self.values, other.values, strict=True)])
 
     def shown(self, digits: int = 1) -> str:
-        """Return the median, with the least and the most that were seen."""
+        """Return the median, with the minimum and the maximum."""
         least, most = min(self.values), max(self.values)
         return f"{self.median:,.{digits}f} ({least:,.{digits}f}–{most:,.{digits}f})"
 
 
 @dataclass(frozen=True)
 class UnitCost:
-    """What one unit of work takes, in µs: of wall time, and of the processors."""
+    """The cost of one unit of work, in µs: wall time and processor time."""
 
     wall: Figure
     cpu: Figure
 
 
 def costs(variants: Mapping[str, Callable[[int], None]], rounds: int, seconds: float) -> dict[str, UnitCost]:
-    """Measure all variants in each of several rounds: what disturbs the machine disturbs all of them.
+    """Measure all variants in each of several rounds, so that a disturbance affects all of them.
 
     Args:
-        variants: functions that do the work so many times, by name.
-        seconds: how long each is measured in a round, about.
+        variants: functions by name, which do the work a given number of times. seconds: approximate time per
+        variant and round.
     """
     times = {}
     for name, run in variants.items():
         run(2)
         times[name] = max(2, round(seconds * 1e6 / _spent(run, 2)[0]))
     gc.collect()
-    gc.freeze()  # what one framework has imported must not cost another
+    gc.freeze()  # imports of one framework must not slow down another
     found: dict[str, list[tuple[float, float]]] = {name: [] for name in variants}
     for _ in range(rounds):
         for name, run in variants.items():
@@ -73,7 +73,7 @@ def _spent(run: Callable[[int], None], times: int) -> tuple[float, float]:
 
 
 def table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table in Markdown; the first column is text, the others are figures."""
+    """Print a table in Markdown; the first column is text, the others are numbers."""
     widths = [max(len(row[index]) for row in (header, *rows)) for index in range(len(header))]
     rule = ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])]
     print(f"\n### {title}\n")
@@ -83,7 +83,7 @@ def table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> N
 
 
 def machine() -> str:
-    """Name the machine: its processors, its memory, its Python."""
+    """Describe the machine: processors, memory, Python."""
     cpuinfo = Path("/proc/cpuinfo")
     told = cpuinfo.read_text() if cpuinfo.is_file() else ""
     model = re.search(r"^model name\s*: (.*)$", told, re.MULTILINE)
@@ -93,7 +93,7 @@ def machine() -> str:
 
 
 def surroundings(*packages: str) -> str:
-    """Say what the figures depend on: Python, the processors and their load, the versions compared."""
+    """Describe what the figures depend on: Python, processors and load, package versions."""
     load = f"load {_LOAD_BEFORE:.2f} before and {os.getloadavg()[0]:.2f} after"
     told = f"\nPython {platform.python_version()}, {os.cpu_count()} processors, {load}"
     versions = ", ".join(f"{package} {version(package)}" for package in packages)

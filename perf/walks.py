@@ -1,13 +1,13 @@
-"""Count the files, rooms and climbs that a question passes on its way, from real calls.
+"""Count the files, rooms and climbs on the path of a question, from real calls.
 
     python perf/walks.py                                  # this checkout
     PYTHONPATH=OTHER python perf/walks.py [--files]       # another one; `--files` names the files
 
-Each walk is one run in a process of its own; `sys.setprofile` notes each function of ours when it is first
-called. `files` counts the files of all of them. A reader follows fewer, `followed`: without the ground, whose
-words are called from everywhere, the readers of table files, a walk of their own, and plug-ins (`modules`,
-`planners`, `benchmarks`). The order of first calls makes stays in rooms, a folder or a file at the root each;
-a climb is a move to a room on a higher floor, as `tests/test_floors.py` of the checkout lists them.
+Each walk is one run in a separate process; `sys.setprofile` notes the first call of each of our functions.
+`files` counts their files. A reader follows fewer, `followed`: not the ground floor, which is called from
+everywhere, the readers of table files, which have a separate walk, or plug-ins (`modules`, `planners`,
+`benchmarks`). The order of first calls gives a sequence of rooms (a folder, or a file at the root); a climb
+is a move to a room on a higher floor, as listed in `tests/test_floors.py` of the checkout.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ GROUND += ("values", "yaml_text")
 QUESTION = "How many more points does Kingsmere Town have than Northgate United?"
 LEAGUE = str(ROOT / "demos" / "data" / "league.csv")
 PROBLEMS = str(ROOT / "demos" / "data" / "problems.jsonl")
-IN_FUNCTION = 0x2  # `co_flags` of code whose locals are its own: no body of a module or class
+IN_FUNCTION = 0x2  # `co_flags` of a function, as opposed to a module or class body
 
 
 class Trace:
@@ -47,7 +47,7 @@ class Trace:
         self.calls: dict[tuple[str, str], None] = {}
 
     def run(self, work: Callable[[], object]) -> None:
-        """Do the work while calls are noted, those of new threads too; what it prints is left out."""
+        """Do the work while noting calls, also in new threads; discard its output."""
         threading.setprofile(self._note)
         with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
             sys.setprofile(self._note)
@@ -60,7 +60,7 @@ class Trace:
 
     def _note(self, frame: FrameType, event: str, _: object) -> None:
         code = frame.f_code
-        is_function = code.co_flags & IN_FUNCTION and not code.co_name.startswith("<")  # no comprehension
+        is_function = code.co_flags & IN_FUNCTION and not code.co_name.startswith("<")  # not a comprehension
         if event == "call" and is_function and code.co_filename.startswith(str(ROOT)):
             path = os.path.relpath(os.path.realpath(code.co_filename), ROOT)
             if path.startswith(("chameleon/", *(f"{each}/" for each in PLUGINS))) and not _is_loading(frame):
@@ -68,7 +68,7 @@ class Trace:
 
 
 def _is_loading(frame: FrameType | None) -> bool:
-    """Tell whether a call is part of loading a file, which a reader of the walk does not follow."""
+    """Return whether a call is part of loading a file, which a reader does not follow."""
     while frame is not None:
         if frame.f_code.co_name == "<module>" and frame.f_globals["__name__"] != "__main__":
             return True
@@ -77,12 +77,12 @@ def _is_loading(frame: FrameType | None) -> bool:
 
 
 def ask(trace: Trace) -> None:
-    """`chameleon ask`, from the words of the command line to the answer."""
+    """`chameleon ask`, from the command line to the answer."""
     trace.run(lambda: _command("ask", QUESTION, "--table", LEAGUE, "--inventory", "tables_offline"))
 
 
 def run_state(trace: Trace) -> None:
-    """The state through the executor, whose inventory and table are read."""
+    """One run of the executor, with the inventory and the table already loaded."""
     from chameleon.table import read_table
 
     executor, given = (
@@ -93,7 +93,7 @@ def run_state(trace: Trace) -> None:
 
 
 def prompt_of_table(trace: Trace) -> None:
-    """A table file to the prompt of a module."""
+    """From a table file to the prompt of a module."""
     from chameleon.table import read_table
 
     module = chameleon.Inventory.load("tabmwp").modules["solution_generator"]
@@ -102,7 +102,7 @@ def prompt_of_table(trace: Trace) -> None:
 
 
 def line_of_problem(trace: Trace) -> None:
-    """Problems of an evaluation to their lines and the score."""
+    """From the problems of an evaluation to their lines and the score."""
     with TemporaryDirectory() as folder:
         trace.run(
             lambda: _command("eval", "tables_offline", PROBLEMS, "--out", folder, "--benchmark", "tabmwp")
@@ -110,7 +110,7 @@ def line_of_problem(trace: Trace) -> None:
 
 
 def model_call(trace: Trace) -> None:
-    """A call of a model that was asked before, to the reply of its server."""
+    """A call of a model that is already connected, to the reply of its server."""
     from model_server import ModelServer
 
     with ModelServer(seconds=0.0) as server:

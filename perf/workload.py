@@ -1,8 +1,8 @@
-"""The work of a step that all frameworks do in `step_costs.py`, and the models that reply to it in no time.
+"""The work of a step for all frameworks in `step_costs.py`, and models that reply to it instantly.
 
-A plan is one planning step and five modules. A step fills the question and what earlier steps found into a
-prompt of 2.5 KB, and reads the answer in the reply. Modules of one's own have the reply at hand; the others
-ask a chat model for it.
+A plan is one planning step and five modules. A step puts the question and the results of earlier steps into a
+prompt of 2.5 KB, and parses the answer in the reply. Custom modules have the reply ready; the others ask a
+chat model for it.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ QUESTION = "How many apples are left when Ann has given two to Ben and one to Cl
 SYSTEM = "You answer questions. Think first.\n" + "Question: How much is 1 and 1? The answer is 2.\n" * 50
 ANSWER = "four apples are left"
 PLAN, REPLY = json.dumps(STEPS), f"Seven less three is four, so the answer is {ANSWER}."
-PLANNING = "Modules:"  # what the prompt of the planner ends with
+PLANNING = "Modules:"  # the end of the planner's prompt
 _FOUND = re.compile(r"the answer is (.*)\.$")
 
 
 def parse(reply: str) -> str:
-    """Return the answer in a reply; of a plan, the plan itself."""
+    """Return the answer in a reply, or a plan unchanged."""
     found = _FOUND.search(reply)
     return found[1] if found else reply
 
 
 def work(question: str, found: Mapping[str, str]) -> str:
-    """Do the work of a step whose reply is at hand."""
+    """Do the work of a step, with the reply ready."""
     context = "\n\n".join(found.values())
     prompt = f"{SYSTEM}\n\n{context}\n\nQuestion: {question}"
     return parse(REPLY) if prompt else ""
 
 
 def plain(plans: int) -> None:
-    """Do nothing but the work: a loop, a call of a function, a dictionary."""
+    """Do only the work: a loop, a function call, a dictionary."""
     for _ in range(plans):
         found: dict[str, str] = {}
         for name in ALL:
@@ -51,7 +51,7 @@ def plain(plans: int) -> None:
 
 
 class InstantChat(BaseChatModel):
-    """A LangChain chat model that replies in no time: with a plan to the planner, else with the answer."""
+    """A LangChain chat model that replies instantly: with a plan to the planner, else with the answer."""
 
     @property
     def _llm_type(self) -> str:
@@ -75,7 +75,7 @@ def _reply(messages: list[BaseMessage]) -> AIMessage:
 
 
 def bare(chat: BaseChatModel, plans: int) -> None:
-    """Ask a chat model with f-string prompts: what any step through LangChain takes at least."""
+    """Ask a chat model with f-string prompts, the minimum for any step through LangChain."""
     for _ in range(plans):
         found: dict[str, str] = {}
         for name in ALL:
@@ -86,14 +86,14 @@ def bare(chat: BaseChatModel, plans: int) -> None:
 
 
 class Same(Scorer):
-    """Right is what equals the gold answer."""
+    """Counts answers equal to the gold answer as right."""
 
     def right(self, prediction: Any, problem: Problem) -> bool:
         return bool(prediction == problem.gold)
 
 
 class OneLiners(Benchmark):
-    """OneLiners of one line, each with its answer."""
+    """Problems of one line, each with its answer."""
 
     name = "questions"
 

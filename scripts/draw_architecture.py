@@ -1,4 +1,4 @@
-"""Draw docs/architecture.svg: the rooms of `chameleon/` on their floors, and what plugs into them.
+"""Draw docs/architecture.svg: the rooms of `chameleon/` on their floors, and the plug-ins.
 
 Run: python scripts/draw_architecture.py           writes the picture
      python scripts/draw_architecture.py --check   exits 1 when the picture is out of date
@@ -17,7 +17,7 @@ PICTURE = ROOT / "docs" / "architecture.svg"
 
 @dataclass(frozen=True)
 class DrawnRoom:
-    """A box of the picture: what it is called, and what it does."""
+    """A box of the picture, with its name and its purpose."""
 
     title: str
     does: str
@@ -50,7 +50,7 @@ BLUE, SAND, GREEN = "#e8f0fb", "#fdf1df", "#edf5e4"
 
 
 def check_rooms() -> None:
-    """Raise `SystemExit` unless every folder of `chameleon/` is drawn, and each box is in the code."""
+    """Raise `SystemExit` unless every folder of `chameleon/` is drawn and every box exists in the code."""
     package = ROOT / "chameleon"
     drawn = {name for floor in FLOORS for room in floor for name in room.title.split(", ")}
     folders = {path.parent.name for path in package.glob("*/__init__.py") if not path.parent.is_symlink()}
@@ -97,7 +97,7 @@ def text(x: float, y: float, words: str, *, bold: bool = False) -> str:
 
 
 def main() -> int:
-    """Write the picture, or compare it; return the exit code."""
+    """Write or compare the picture; return the exit code."""
     check_rooms()
     picture = draw()
     if "--check" in sys.argv:

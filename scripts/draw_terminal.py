@@ -1,4 +1,4 @@
-"""Draw docs/terminal.svg: what two commands print in a terminal of 88 columns.
+"""Draw docs/terminal.svg: the output of two commands in a terminal of 88 columns.
 
 python scripts/draw_terminal.py
 """
@@ -33,7 +33,7 @@ THEME = TerminalTheme(
     [(60, 60, 60), (224, 108, 117), (152, 195, 121), (229, 192, 123)] + [(97, 175, 239)] * 4,
     [(150, 150, 150)] * 8,
 )
-# As rich draws it, without fonts from the network.
+# The drawing by rich, without fonts from the network.
 FORMAT = """<svg viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg" role="img">
 <title>What chameleon prints</title>
 <style>
@@ -54,8 +54,8 @@ FORMAT = """<svg viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/sv
 
 
 def printed(command: str) -> str:
-    """Return what a command writes to a terminal, without how long it took."""
-    home = tempfile.TemporaryDirectory()  # where no settings of a person are
+    """Return the terminal output of a command, without its duration."""
+    home = tempfile.TemporaryDirectory()  # without anybody's settings
     (Path(home.name) / "demos").symlink_to(ROOT / "demos")
     pid, terminal = pty.fork()
     if pid == 0:
@@ -67,7 +67,7 @@ def printed(command: str) -> str:
     while True:
         try:
             piece = os.read(terminal, 4096)
-        except OSError:  # as Linux says that the other end is closed
+        except OSError:  # how Linux reports that the other end is closed
             break
         if not piece:
             break
@@ -76,7 +76,7 @@ def printed(command: str) -> str:
     os.waitpid(pid, 0)
     home.cleanup()
     text = written.decode().replace("\r\n", "\n")
-    text = re.sub(r"[^\n]*\r", "", text)  # progress, which was written over
+    text = re.sub(r"[^\n]*\r", "", text)  # progress lines that were overwritten
     return re.sub(r"\s+Took (?:[\d.,]+ m?s|under 1 ms)\.", "", text)
 
 

@@ -1,9 +1,9 @@
-"""Serve a model on 127.0.0.1 in OpenAI's protocol with llama.cpp, and print the address once it answers.
+"""Serve a model on 127.0.0.1 over OpenAI's protocol with llama.cpp; print the address once it is ready.
 
     pip install xllamacpp
     python scripts/serve_gguf.py MODEL.gguf [--port 8080] [--context 8192] [--slots 2]
 
-`--context` is of each slot, `--slots` how many requests it answers side by side.
+`--context` is the size per slot; `--slots` is the number of concurrent requests.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from threading import Event
 
-os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # on a busy machine 26 tokens a second, else 2
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # on a busy machine: 26 tokens a second instead of 2
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""Does an installed Chameleon work away from its checkout? Run with the interpreter it is installed in."""
+"""Check that an installed Chameleon works outside its checkout; run with the interpreter that has it."""
 
 import csv
 import json
@@ -19,7 +19,7 @@ for name in shipped_inventories():
     inventory = Inventory.load(name)
     try:
         inventory.check()
-    except InventoryError as problem:  # without an extra, such as one for pictures, and it says so
+    except InventoryError as problem:  # a missing extra, such as the one for pictures, is reported
         told = str(problem)
         assert "cannot run here" in told or "from running here" in told, problem
         assert "pip install" in told or "docs/web_search.md" in told, problem

@@ -15,7 +15,7 @@ from typing import Any
 
 REFERENCE = Path(__file__).parents[1] / "reference"
 MARKER = "<!-- The rest is written by `python docs/_ext/generated.py`. -->\n"
-NAMES = {  # by module; behind a colon the members of a class
+NAMES = {  # by module; after a colon, the members of a class
     "chameleon": "ask read_table Executor:run,batch,map,stream,arun,abatch,amap,astream "
     "Inventory:of,load,parse,without,with_params,check "
     "Table:column,from_pandas,from_records,to_pandas,take_rows State:status,answer,why,sources,reading,"
@@ -32,7 +32,7 @@ NAMES = {  # by module; behind a colon the members of a class
     "chameleon.interop": "langchain.as_runnable langchain.as_tool",
     "chameleon.core.conversation_log": "ConversationLog:follow_up",
 }
-MADE_OTHERWISE = ("Inventory", "LLM", "State")  # by `Inventory.of`, `LLM.connect`, `Executor.run`
+MADE_OTHERWISE = ("Inventory", "LLM", "State")  # created by `Inventory.of`, `LLM.connect`, `Executor.run`
 _SECTION = re.compile(r"(?m)^(Args|Attributes|Raises|Returns|Yields):\n((?:    .*\n?|\n(?=    ))+)")
 _ITEM = re.compile(r"(?m)^(\*{0,2}\w+(?:, \w+)*): ")
 _ANNOTATION = re.compile(r"(: |-> )(['\"])(.*?)\2(?=[,) ]|$)")
@@ -64,12 +64,12 @@ def described(name: str, of: Any) -> str:
 
 
 def as_list(section: re.Match[str]) -> str:
-    """Return the part of a docstring below a word such as "Args:", as a list."""
+    """Return the section of a docstring below a heading such as "Args:", as a list."""
     return f"**{section[1]}**\n\n" + _ITEM.sub(r"- `\1`: ", textwrap.dedent(section[2]))
 
 
 def keys() -> str:
-    """Return the keys of inventories as tables, from what `chameleon check --schema` prints."""
+    """Return the keys of inventories as tables, from the output of `chameleon check --schema`."""
     from chameleon.inventory.schema import InventorySpec
 
     schema = InventorySpec.model_json_schema()
@@ -91,7 +91,7 @@ def keys() -> str:
 
 
 def section(title: str, schema: Schema, headings: Mapping[str, str]) -> tuple[str, str]:
-    """Return the description of a part of the schema, and a table of its keys."""
+    """Return the description of a part of the schema and a table of its keys."""
     needed = schema.get("required", ())
     rows = ["| key | value | default | meaning |", "|---|---|---|---|"]
     for name, each in schema.get("properties", {}).items():
@@ -103,7 +103,7 @@ def section(title: str, schema: Schema, headings: Mapping[str, str]) -> tuple[st
 
 
 def default_of(schema: Schema) -> str:
-    """Return the default of a key as YAML writes it, or nothing for an empty one."""
+    """Return the default of a key as YAML, or "" for an empty one."""
     default = schema.get("default")
     if default in (None, "", [], {}) or isinstance(default, dict):
         return ""
@@ -111,7 +111,7 @@ def default_of(schema: Schema) -> str:
 
 
 def kind_of(schema: Schema, headings: Mapping[str, str]) -> str:
-    """Return in words which values a key takes."""
+    """Describe the values that a key accepts."""
     match schema:
         case {"$ref": ref}:
             name = ref.rpartition("/")[2]
@@ -138,7 +138,7 @@ def kind_of(schema: Schema, headings: Mapping[str, str]) -> str:
 
 
 def commands() -> str:
-    """Return all commands with their help, arguments and options, as the command line declares them."""
+    """Return all commands with their help, arguments and options, from the command line's definition."""
     import typer.main
 
     from chameleon.cli.app import app_for
@@ -150,7 +150,7 @@ def commands() -> str:
 
 
 def command_text(name: str, command: Any) -> str:
-    """Return the usage, the help and a table of the parameters of a command."""
+    """Return the usage, the help and a parameter table of a command."""
     context = command.make_context(f"chameleon {name}", [], resilient_parsing=True)
     usage = command.get_usage(context).removeprefix("Usage: ")
     rows = ["| parameter | |", "|---|---|"]
@@ -161,7 +161,7 @@ def command_text(name: str, command: Any) -> str:
 
 
 def escaped(cell: str) -> str:
-    """Return the text of a cell of a Markdown table, with its bars escaped."""
+    """Escape the bars in the text of a Markdown table cell."""
     return " ".join(cell.split()).replace("|", "\\|")
 
 
@@ -169,7 +169,7 @@ GENERATED = {"api.md": names, "cli.md": commands, "inventory.md": keys}
 
 
 def outdated() -> dict[Path, str]:
-    """Return the pages that differ from what the code says, each with its new text."""
+    """Return the pages that are out of date, each with its new text."""
     texts = {REFERENCE / name: f"{MARKER}\n{made()}\n" for name, made in GENERATED.items()}
     old = {page: page.read_text("utf-8") for page in texts}
     new = {page: old[page].partition(MARKER)[0] + text for page, text in texts.items()}

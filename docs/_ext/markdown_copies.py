@@ -1,4 +1,4 @@
-"""Links out of docs/ lead to the repository, and each page is written as Markdown next to its HTML.
+"""Point links out of docs/ at the repository, and write each page as Markdown next to its HTML.
 
 `llms.txt` names these copies.
 """
@@ -25,7 +25,7 @@ def lead_outside(app: Sphinx, docname: str, source: list[str]) -> None:
 
 
 def copy_pages(app: Sphinx, failed: Exception | None) -> None:
-    """Write the Markdown of each page next to its HTML, and the pictures that it shows."""
+    """Write the Markdown of each page next to its HTML, with its pictures."""
     if failed or app.builder.format != "html":
         return
     for docname in app.env.found_docs:
@@ -41,7 +41,7 @@ def copy_pages(app: Sphinx, failed: Exception | None) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Add both to a build."""
+    """Add both steps to a build."""
     app.add_config_value("repository_files", "", "env")
     app.connect("source-read", lead_outside)
     app.connect("build-finished", copy_pages)

@@ -1,11 +1,11 @@
 """Questions about a page of a financial report, its text and its table (FinQA; RAG-CoT).
 
 `report_retriever` keeps the sentences and rows that the question needs; `finqa_program_generator` writes a
-program of FinQA's language, which `finqa_executor` runs; `report_answer` gives its value as the question
-wants it. In their place `report_program_generator` writes Python, which `report_program_executor` runs in
-the sandbox.
+program in FinQA's language, which `finqa_executor` runs; `report_answer` formats its value as the question
+asks. Alternatively, `report_program_generator` writes Python, which `report_program_executor` runs in the
+sandbox.
 
-docs/reports.md shows them.
+See docs/reports.md for examples.
 """
 
 from chameleon.lazy import tools

@@ -1,12 +1,12 @@
-"""Programs of arithmetic over numbers and rows of a table, in the language of FinQA (Chen et al., 2021).
+"""Run programs of arithmetic over numbers and rows of a table, in the language of FinQA (Chen et al., 2021).
 
-A program is a list of steps, each an operation with two arguments; its value is that of the last step:
+A program is a list of steps, each an operation with two arguments; its value is the value of the last step:
 "subtract(5829, 5735), divide(#0, 5735)" or "table_average(net sales, none)". Arguments are numbers (a
-percentage is its hundredth), constants such as `const_100` (`const_m1` is -1), and `#0`, `#1`, … for the
-values of earlier steps; the operations on tables take the name of a row, its first cell.
+percentage is divided by 100), constants such as `const_100` (`const_m1` is -1), and `#0`, `#1`, … for the
+values of earlier steps; the table operations take the name of a row, which is its first cell.
 
-Nothing here is evaluated as code. What is read, and what is not, is that of the official evaluator
-(repository czyssrs/FinQA, `code/evaluate/evaluate.py`), since its figures depend on it.
+Nothing here is evaluated as code. Programs are accepted and rejected exactly as in the official evaluator
+(repository czyssrs/FinQA, `code/evaluate/evaluate.py`), because the published figures depend on it.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 END = "EOF"
-"""The token that ends a program; whatever the last token is, it is not read."""
+"""The token that ends a program; the last token is never read, whatever it is."""
 PLACES = 5
-"""The decimal places of a program's value."""
+"""The decimal places of the value of a program."""
 
 ARITHMETIC: Mapping[str, Callable[[Any, Any], Any]] = {
     "add": operator.add,
@@ -41,9 +41,9 @@ _TOKEN = re.compile(r"[^()]*\(|\)|[^()]+")
 
 
 class Calculated(NamedTuple):
-    """What a program comes to: a number to five places, "yes" or "no"; None where no step came to a value.
+    """The value of a program: a number to five places, "yes" or "no"; None if no step has a value.
 
-    `fault` says why a program is invalid, "" for a valid one; the value is then that of the last step before.
+    `fault` says why a program is invalid, or is ""; the value is then that of the last valid step.
     """
 
     value: Any
@@ -51,16 +51,16 @@ class Calculated(NamedTuple):
 
 
 class _Invalid(Exception):
-    """Why a program is invalid."""
+    """The reason why a program is invalid."""
 
 
 def tokens_of(text: str) -> list[str]:
-    """Return a program's text as tokens: cut at ", ", then after "(" and before and after ")", and ended."""
+    """Return the tokens of a program: split at ", ", then after "(" and around ")", with an end token."""
     return [*(token for part in text.split(", ") for token in _TOKEN.findall(part)), END]
 
 
 def structure_fault(tokens: Sequence[str]) -> str:
-    """Return why tokens (without their end) are no steps of four: operation, two arguments, ")"; else ""."""
+    """Return why tokens (without the end) are not steps of four: operation, two arguments, ")"; else ""."""
     for place, token in enumerate(tokens):
         if place % 4 == 0 and token.strip("(") not in OPERATIONS:
             return f"{token.strip('(')!r:.60} is no operation"
@@ -70,27 +70,27 @@ def structure_fault(tokens: Sequence[str]) -> str:
 
 
 def steps_of(tokens: Sequence[str]) -> list[str]:
-    """Return the steps as texts, cut out of all tokens (without their end) joined by "|".
+    """Return the steps as texts, split from the tokens (without the end) joined by "|".
 
-    Each step but the first begins with "|"; an argument that has a parenthesis is cut as well.
+    Each step but the first begins with "|"; an argument with a parenthesis is split as well.
     """
     return [step.strip() for step in "|".join(tokens).split(")")[:-1]]
 
 
 def parts_of(step: str) -> tuple[str, str, str]:
-    """Return the operation and the arguments of a step. Raises IndexError where they are not there."""
+    """Return the operation and the arguments of a step. Raises IndexError if any is missing."""
     cut = step.split("(")
     arguments = cut[1].strip("|").strip().split("|")
     return cut[0].strip("|").strip(), arguments[0].strip(), arguments[1].strip()
 
 
 def calculated(tokens: Sequence[Any], lines: Sequence[Sequence[str]]) -> Calculated:
-    """Return the value of a program, as tokens with their end; `lines` are the table's, its header first.
+    """Return the value of a program.
 
-    Never raises: whatever goes wrong, such as a division by zero, is a `fault`. Oddities of the official
-    evaluator: texts are compared and joined like numbers ("yes" is greater than "no"); an operation on
-    tables that is given "#0" takes the row of the one before it; of rows with the same name the last counts,
-    and the header is one.
+    `tokens` include the end; `lines` are the lines of the table, header first. Never raises: any error, such
+    as a division by zero, is a `fault`. Quirks of the official evaluator: texts are compared and joined like
+    numbers ("yes" is greater than "no"); a table operation on "#0" reuses the row of the previous one; the
+    last of several rows with the same name counts, and the header is a row.
     """
     given = list(tokens[:-1])
     if not all(isinstance(token, str) for token in given):
@@ -99,7 +99,7 @@ def calculated(tokens: Sequence[Any], lines: Sequence[Sequence[str]]) -> Calcula
         return Calculated(None, fault)
     value: Any = None
     try:
-        for value in _step_values(given, lines):  # noqa: B007 - that of the last step counts
+        for value in _step_values(given, lines):  # noqa: B007 - the last value counts
             pass
         if value is not None and _rounded(value) is None:
             raise TypeError
@@ -118,7 +118,7 @@ def calculated(tokens: Sequence[Any], lines: Sequence[Sequence[str]]) -> Calcula
 
 def _step_values(tokens: Sequence[str], lines: Sequence[Sequence[str]]) -> Iterator[Any]:
     """Yield the value of each step."""
-    row: list[float] | None = None  # the one that was taken last
+    row: list[float] | None = None  # the last one used
     values: dict[int, Any] = {}
     for number, step in enumerate(steps_of(tokens)):
         if step.count("(") > 1:
@@ -138,7 +138,7 @@ def _step_values(tokens: Sequence[str], lines: Sequence[Sequence[str]]) -> Itera
             if row is None:
                 raise _Invalid("an operation on tables needs the name of a row")
             values[number] = OVER_ROWS[operation](row)
-        else:  # "(add" is none of the operations, and passed over
+        else:  # such as "(add", which the evaluator skips
             continue
         yield values[number]
 
@@ -151,7 +151,7 @@ def _rounded(value: Any) -> Any:
 
 
 def number_in(text: str) -> float | None:
-    """Return the number that an argument or a cell is, None for none. Raises ValueError for "const_x"."""
+    """Return an argument or a cell as a number, or None. Raises ValueError for "const_x"."""
     plain = text.replace(",", "")
     with suppress(ValueError):
         return float(plain.replace("%", "")) / 100.0 if "%" in plain else float(plain)
@@ -162,7 +162,7 @@ def number_in(text: str) -> float | None:
 
 
 def _row_numbers(name: str, lines: Sequence[Sequence[str]]) -> list[float]:
-    """Return the numbers of a row's cells: without "$", up to a parenthesis. Raises `_Invalid`."""
+    """Return the numbers in the cells of a row, without "$", up to a parenthesis. Raises `_Invalid`."""
     rows = {line[0]: line[1:] for line in lines}
     if name not in rows:
         raise _Invalid(f"no row of the table is named {name!r:.80}")

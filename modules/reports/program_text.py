@@ -1,7 +1,7 @@
-"""Programs of FinQA's language: read from a model's reply, and written as FinQA has them.
+"""Read programs in FinQA's language from replies, and write them the way FinQA does.
 
-A reply may write steps, nested calls, and prose around them. The text is data: it is taken apart by the few
-rules here, and never evaluated.
+A reply may hold steps or nested calls, with prose around them. The text is data: it is parsed by a few rules
+and never evaluated.
 """
 
 from __future__ import annotations
@@ -53,10 +53,10 @@ _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 
 def finqa_program_in(text: str) -> list[Step]:
-    """Return the steps of the last program in a reply; after its last "Program:", where it says so.
+    """Return the steps of the last program in a reply, after its last "Program:" if any.
 
-    Calls that stand in calls become steps of their own, and references are numbered from 0. Raises
-    `StepRejected` for a reply without a program, or with a broken one.
+    Nested calls become separate steps, and references are numbered from 0. Raises `StepRejected` if the reply
+    has no program, or a broken one.
     """
     labels = [label.end() for label in _LABEL.finditer(text)]
     calls = next(filter(None, (_last_run(text[start:]) for start in (*reversed(labels), 0))), None)
@@ -67,7 +67,7 @@ def finqa_program_in(text: str) -> list[Step]:
 
 
 def _last_run(text: str) -> list[Call]:
-    """Return the last calls in a text that follow each other with nothing but separators between them."""
+    """Return the last series of calls in a text with only separators between them."""
     run, end = list[Call](), 0
     while (found := _CALL.search(text, end)) is not None:
         if not _BETWEEN.fullmatch(text, end, found.start()):
@@ -80,10 +80,10 @@ def _last_run(text: str) -> list[Call]:
 
 
 def _call(text: str, found: re.Match[str], depth: int = 0) -> tuple[Call, int]:
-    """Return a call and where it ends. Raises `StepRejected` for one that is no operation on two arguments.
+    """Return a call and where it ends. Raises `StepRejected` unless it is an operation with two arguments.
 
-    Where no space tells, "350,125" is two arguments and not one number, since one is too few. The name of a
-    row may have commas and brackets of its own: all but a last "none" is the name.
+    Without a space, "350,125" is read as two arguments, because one number would be too few. The name of a
+    row may contain commas and brackets: everything but a final "none" is the name.
     """
     if depth > _DEEPEST:
         raise StepRejected("the program is nested too deeply")
@@ -118,7 +118,7 @@ def _call(text: str, found: re.Match[str], depth: int = 0) -> tuple[Call, int]:
 
 
 def _steps(calls: Sequence[Call]) -> list[Step]:
-    """Return calls as steps, with those that stand in calls before them."""
+    """Return calls as steps, nested calls first."""
     steps, ends = list[Step](), list[int]()
 
     def add(call: Call) -> int:
@@ -144,7 +144,7 @@ def _steps(calls: Sequence[Call]) -> list[Step]:
 
 
 def plain(argument: str) -> str:
-    """Return an argument as FinQA has it: a number by `number_text`, "5 percent" as 5%, a name as it is."""
+    """Return an argument in FinQA's form: a number by `number_text`, "5 percent" as 5%, a name unchanged."""
     text = argument.strip("\"'` ")
     bare = text.lower().removesuffix("percent").removesuffix("per cent")
     number = number_text(text if len(bare) == len(text) else f"{bare}%")
@@ -154,7 +154,7 @@ def plain(argument: str) -> str:
 def number_text(cell: str) -> str | None:
     """Return the number in a cell: "$ 1,250" is "1250", "(745)" is "-745", "(3.5)%" is "-3.5%"; else None.
 
-    Brackets around a number make it negative; brackets after one ("-32 ( 32 )") repeat it or are a note.
+    Brackets around a number make it negative; brackets after a number ("-32 ( 32 )") are ignored.
     """
     bare = _BLANK.sub("", " ".join(_CURRENCY.sub(" ", cell).split()))
     found = _CELL.fullmatch(bare)
@@ -165,11 +165,11 @@ def number_text(cell: str) -> str | None:
 
 
 def written(steps: Sequence[Step], tables: Sequence[Table], texts: Iterable[str]) -> str:
-    """Return the program, which comes to a value over these tables. Raises `StepRejected` where none does.
+    """Return the program as text. Raises `StepRejected` if it has no value over these tables.
 
-    - A number that is neither in a table nor in `texts`, such as 100, is a constant: `const_100`, as
-      annotators write it.
-    - A row is found by its name in any case.
+    - A number that is neither in a table nor in `texts`, such as 100, becomes the constant `const_100`, as in
+      FinQA's annotations.
+    - The name of a row may be in any case.
     """
     cells = (cell for line in lines_of(tables) for cell in line)
     known = {number for text in (*texts, *cells) for number in _numbers(text)}
@@ -191,7 +191,7 @@ def written(steps: Sequence[Step], tables: Sequence[Table], texts: Iterable[str]
 
 
 def value_of(program: str, tables: Sequence[Table]) -> Calculated:
-    """Return the program's value; it is also a fault to come to none, or to none that is finite."""
+    """Return the value of a program; having no value, or one that is not finite, is also a fault."""
     value, fault = calculated(tokens_of(program), lines_of(tables))
     if not fault and value is None:
         fault = "it has no step"
@@ -206,21 +206,21 @@ def as_text(steps: Iterable[Step]) -> str:
 
 
 def steps_in(program: str) -> list[Step]:
-    """Return the steps of a program that is written as FinQA does."""
+    """Return the steps of a program in FinQA's notation."""
     return [parts_of(step) for step in steps_of(tokens_of(program)[:-1])]
 
 
 def lines_of(tables: Sequence[Table]) -> list[Sequence[str]]:
-    """Return the lines of tables, each with its header first; number cells are as `number_text` has them."""
+    """Return the lines of tables, each with its header first and its numbers as `number_text` writes them."""
     lines = (line for table in tables for line in (table.header, *table.rows))
     return [(*line[:1], *(number_text(cell) or cell for cell in line[1:])) for line in lines]
 
 
 def _row_name(name: str, tables: Sequence[Table]) -> str:
-    """Return the name of a row as its table has it. Raises `StepRejected` for none.
+    """Return the name of a row as the table writes it. Raises `StepRejected` for an unknown name.
 
-    Of rows with the same name in one table the last counts, as it does where programs are run; rows of
-    several tables must be the same.
+    If one table has several rows of this name, the last counts, as it does when the program runs; rows of the
+    same name in several tables must be equal.
     """
     lines = lines_of(tables)
     for form in (str, lambda text: " ".join(text.lower().split())):

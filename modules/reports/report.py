@@ -1,4 +1,4 @@
-"""A report as a run has it: its facts, which are sentences and rows of tables, and how prompts show them."""
+"""The report of a run: its facts (sentences and table rows), and how prompts show them."""
 
 from __future__ import annotations
 
@@ -10,16 +10,15 @@ from chameleon import State, Table
 from chameleon.table import to_text
 from chameleon.text import beginning
 
-_MOST_TOKENS = 6000  # of the text before the table, and of that after it
+_MOST_TOKENS = 6000  # for the text before the table, and again for the text after it
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A sentence, or a row of a table: `text` is what it is compared by.
+    """A sentence or a row of a table; `text` is compared with the question.
 
-    `passage` and `row` say where it stands, counted from 1: a sentence is a passage and no row (0), a row
-    stands in the table of a passage, or in the report's own (0). `name` is the row's first cell, `columns`
-    the table's header.
+    `passage` and `row` are its place, counted from 1. A sentence has row 0; a row of the report's main table
+    has passage 0. `name` is the first cell of the row, `columns` the header of the table.
     """
 
     text: str
@@ -30,18 +29,18 @@ class Fact:
 
     @property
     def source(self) -> dict[str, int]:
-        """Return its place as states have it: {"row": 2}, {"passage": 5}, or both."""
+        """Return its place as written to the state: {"row": 2}, {"passage": 5}, or both."""
         places = {"passage": self.passage, "row": self.row}
         return {key: place for key, place in places.items() if place}
 
     @property
     def series(self) -> tuple[bool, int]:
-        """Return what it is one of: the sentences, or the rows of one table."""
+        """Return its group: the sentences, or the rows of one table."""
         return self.row > 0, self.passage if self.row else 0
 
 
 class ReportTable(NamedTuple):
-    """A table of a report, and the passage that holds it, by number (0 for none) and headings."""
+    """A table of a report, with the number (or 0) and the headings of the passage that holds it."""
 
     table: Table
     passage: int = 0
@@ -49,12 +48,12 @@ class ReportTable(NamedTuple):
 
     @property
     def above(self) -> list[str]:
-        """Return the headings and the caption, which may be the last of the headings already."""
+        """Return the headings and the caption, unless the headings end with it."""
         caption = self.table.caption.strip()
         return [each for each in (self.title, "" if self.title.endswith(caption) else caption) if each]
 
     def facts(self) -> Iterator[Fact]:
-        """Yield the rows; of a table in a passage its headings and caption stand before each."""
+        """Yield the rows; in a passage's table, each is prefixed by the headings and the caption."""
         table = self.table
         above = "".join(f"{each}: " for each in self.above) if self.passage else ""
         for number, (name, *cells) in enumerate(table.rows, 1):
@@ -65,9 +64,9 @@ class ReportTable(NamedTuple):
 
 
 class Report:
-    """The table of a report and its passages, which are texts or hold tables of their own as "table".
+    """The main table of a report, and its passages, which are texts or have a "table".
 
-    `tables` are all tables by the number of their passage, the report's own, by 0, first.
+    `tables` maps the number of a passage to its table; the main table comes first, as 0.
     """
 
     def __init__(self, table: Table | None, passages: Iterable[Any] = ()) -> None:
@@ -81,7 +80,7 @@ class Report:
 
     @classmethod
     def of(cls, state: State) -> Report:
-        """Return the report that a run is about."""
+        """Return the report of a run."""
         return cls(state.table, state.input.get("passages") or ())
 
     @property
@@ -90,7 +89,7 @@ class Report:
         return [held.table for held in self.tables.values()]
 
     def facts(self) -> list[Fact]:
-        """Return the rows of the table, then the passages that hold a letter or digit, and their rows."""
+        """Return the rows of the main table, then the rows or the text of each passage that is not blank."""
         found = list(self.tables[0].facts()) if 0 in self.tables else []
         for number, passage in enumerate(self.passages, 1):
             if number in self.tables:
@@ -101,7 +100,7 @@ class Report:
 
 
 def text_of(passage: Any) -> str:
-    """Return a passage as a text, its title before it."""
+    """Return the title and text of a passage."""
     if not isinstance(passage, Mapping):
         return str(passage).strip()
     title, text = (str(passage.get(key) or "").strip() for key in ("title", "text"))
@@ -109,11 +108,11 @@ def text_of(passage: Any) -> str:
 
 
 def report_slots(state: State) -> dict[str, Any]:
-    """Return the slots `before` and `after`: the passages beside the table, a line each, cut where long.
+    """Return the slots `before` and `after`: the passages around the table, one per line, cut if long.
 
-    A passage that holds a table is its heading, its caption and its rows, a line each. Passages that do not
-    say where they stand come before the report's own table. `rows` are the names of the rows that matter,
-    as `report_retriever` found them.
+    A passage with a table is shown as its headings, caption and rows, one per line. Passages without a
+    `place` come before the main table. `rows` are the names of the relevant rows that `report_retriever`
+    found.
     """
     report = Report.of(state)
     beside: dict[str, list[str]] = {"before": [], "after": []}

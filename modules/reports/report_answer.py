@@ -1,11 +1,11 @@
-"""Give the value of a program as the question wants it: in per cent, where a share or a change is asked for.
+"""Format the value of a program as the question asks, such as in percent for a share or a change.
 
-The kind of a value is one of four:
+A value is one of four kinds:
 
-- "share": what a division of two figures of the report comes to, and the sum or difference of shares, or of a
-  share and 1, and a share to some power;
-- "percent": the same made of figures with "%", without dividing by one: their sum, difference, average;
-- "percentage": a share that the program multiplies by a hundred itself;
+- "share": the quotient of two figures of the report, a sum or difference of shares, or of a share and 1, and
+  a power of a share;
+- "percent": a result of figures with "%", not divided by each other: a sum, difference or average;
+- "percentage": a share that the program itself multiplies by 100;
 - "": any other number.
 """
 
@@ -44,7 +44,7 @@ _SHARE = re.compile(
 )
 _COUNT = re.compile(r"const_\d+|[1-9]|1[0-2]")
 _DIVISORS = ("2", "3", "4", "5", "10", "12", "100", "1000", "1000000")
-"""Numbers by which a Python program divides for an average or another unit, and not for a share."""
+"""Divisors that a Python program uses for an average or a unit, not for a share."""
 _PYTHON = {ast.Add: "add", ast.Sub: "subtract", ast.Mult: "multiply", ast.Div: "divide", ast.Pow: "exp"}
 
 
@@ -61,12 +61,12 @@ class ReportAnswer(Module):
     writes = ("cache.answer",)
 
     def run(self, state: State) -> Any:
-        """Return the value as the question wants it: "38.89%", the number, "yes" or "no".
+        """Return the value in the form that the question asks for: "38.89%", the number, "yes" or "no".
 
-        What the program makes of figures that say "%" themselves, such as their average, is per cent whatever
-        is asked; their difference, where a change is asked for, is percentage points. A portion and a rate of
-        growth are per cent as well. A question that only names some per cent ("if 5% are free, what is the
-        price?") asks for none.
+        A result of figures with "%", such as their average, is always in percent; their difference is in
+        percentage points if the question asks for a change. A portion and a rate of growth are in percent as
+        well. A question that merely mentions a percentage ("if 5% are free, how much …?") does not ask for
+        one.
         """
         value, question = state.cache["program_result"], state.input["question"]
         if isinstance(value, str):
@@ -87,22 +87,22 @@ class ReportAnswer(Module):
 
 
 def _percent(value: float) -> str:
-    """Return a percentage with two places; of one below a hundredth, two digits that matter."""
+    """Return a percentage with two places, or with two significant digits if it is below 0.01."""
     return f"{value:.2f}%" if abs(value) >= 0.01 or not value else f"{value:.2g}%"
 
 
 def asks_percent(question: str) -> bool:
-    """Return whether it asks for per cent: "5% of the units" does not, "2010 percent of sales" does."""
+    """Return whether it asks for a percentage: "5% of the units" does not, "2010 percent of sales" does."""
     return bool(_ASKED.search(_STATED.sub(" ", question)))
 
 
 def asks_share(question: str) -> bool:
-    """Return whether it asks for a portion or a rate of growth, told in per cent without the word."""
+    """Return whether it asks for a portion or a rate of growth, which are percentages by convention."""
     return bool(_SHARE.search(question))
 
 
 class _Figure(NamedTuple):
-    """The text of a number, "#" for a value that is worked out, and its kind."""
+    """The text of a number ("#" for a computed value), and its kind."""
 
     text: str
     kind: Kind = ""
@@ -111,7 +111,7 @@ class _Figure(NamedTuple):
         return self.text in (f"{number}", f"{number}.0", f"const_{number}")
 
     def combined(self, operation: str, second: _Figure) -> _Figure:
-        """Return what an operation makes of this value and a second one."""
+        """Return the result of an operation on this value and a second one."""
         one, other = self.kind, second.kind
         either = one or other
         kind: Kind = ""
@@ -134,7 +134,7 @@ class _Figure(NamedTuple):
 
 
 def _finqa_kind(program: str, tables: Sequence[Table]) -> Kind:
-    """Return what the value of a program of FinQA's language is."""
+    """Return the kind of the value of a program in FinQA's language."""
     values = list[_Figure]()
     for operation, *arguments in steps_in(program):
         if operation in OVER_ROWS:
@@ -152,10 +152,10 @@ def _finqa_kind(program: str, tables: Sequence[Table]) -> Kind:
 
 
 class _Names(dict[str, _Figure]):
-    """The values of names in a Python program."""
+    """The values of the names in a Python program."""
 
     def kind(self, program: str) -> Kind:
-        """Return what `ans` is; "" where it is not given by plain arithmetic over names."""
+        """Return the kind of `ans`; "" if it is not computed by plain arithmetic over names."""
         try:
             for line in parsed(program).body:
                 match line:
@@ -173,7 +173,7 @@ class _Names(dict[str, _Figure]):
         return self.get("ans", _Figure("")).kind
 
     def value(self, node: ast.expr) -> _Figure:
-        """Return an expression. A rounded value keeps its kind; a length is no part of a whole."""
+        """Return the value of an expression. Rounding keeps its kind; a length is not a share of anything."""
         match node:
             case ast.Constant(value=int() | float()):
                 return _Figure(repr(node.value))

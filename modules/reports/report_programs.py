@@ -1,7 +1,7 @@
-"""Write a program about a report, run it, and say where its numbers stand in the report.
+"""Write a program about a report, run it, and cite the sources of its numbers.
 
-The program is one of FinQA's language (Chen et al., 2021), with and without reasoning (RAG-CoT), or one of
-Python (Program of Thoughts).
+The program is in FinQA's language (Chen et al., 2021), with and without reasoning (RAG-CoT), or in Python
+(Program of Thoughts).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _NUMBER = re.compile(r"\d+(?:\.\d+)?|(?<!\d)\.\d+")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3})")
 
 Place = tuple[int, int]
-"""The number of a passage, 0 for the report's own table, and that of a row, 0 for a passage of text."""
+"""The number of a passage (0: the main table) and of a row (0: a passage of text)."""
 
 
 class _ReportProgram(LLMModule):
@@ -51,11 +51,11 @@ class FinqaProgramGenerator(_ReportProgram):
     writes = ("cache.finqa_program",)
 
     def parse(self, text: str) -> str:
-        """Return the program in a reply, whatever it is about."""
+        """Return the program in a reply, without checking it against a report."""
         return as_text(finqa_program_in(text))
 
     def interpret(self, text: str, state: State) -> str:
-        """Return the program in a reply, with the report's numbers and rows. Raises as `written` does."""
+        """Return the program in a reply, with numbers and rows of the report. Raises as `written` does."""
         report = Report.of(state)
         said = [state.input["question"], *map(text_of, report.passages)]
         return written(finqa_program_in(text), report.every_table, said)
@@ -79,7 +79,7 @@ class _ReportExecutor(Module):
         return {"program_result": output["value"], "sources": output["sources"]}
 
     def cited(self, state: State, left: set[str], rows: Set[str] = frozenset()) -> list[dict[str, Any]]:
-        """Return the sources of numbers and named rows: each table and passage once, the report's first."""
+        """Return the sources of numbers and named rows: each table and passage once, the main table first."""
         report = Report.of(state)
         places = dict(self._places(report))
         cited: dict[int, dict[int, set[int]]] = {}  # columns by passage and row
@@ -91,11 +91,11 @@ class _ReportExecutor(Module):
 
         tables = report.tables.values()
         named = {row[0]: (held.passage, n) for held in tables for n, row in enumerate(held.table.rows, 1)}
-        for name in rows & named.keys():  # of rows with the same name the last counts
+        for name in rows & named.keys():  # the last of several rows with the same name counts
             cite(named[name], places[named[name]].keys())
         found = [each["source"] for each in state.cache.get("retrieved") or ()]
         kept = {source["passage"] for source in found if "passage" in source}
-        every = range(1, len(report.passages) + 1)  # as given, of which a retriever may have kept some
+        every = range(1, len(report.passages) + 1)  # of the input; a retriever may have kept only some
         numbers = sorted(kept) if len(kept) == len(every) else every
         order = [(source.get("passage", 0), source.get("row", 0)) for source in found]
 
@@ -110,7 +110,7 @@ class _ReportExecutor(Module):
 
     @staticmethod
     def _places(report: Report) -> Iterator[tuple[Place, Mapping[str, Sequence[int]]]]:
-        """Yield each row and each passage of text, with its numbers and the columns that they are in."""
+        """Yield each row and each passage of text, with its numbers and their columns."""
         for held in report.tables.values():
             for row, (_, *cells) in enumerate(held.table.rows, 1):
                 columns: dict[str, list[int]] = {}
@@ -134,7 +134,7 @@ class _ReportExecutor(Module):
         if (held := report.tables.get(passage)) is None:
             return source
         table, rows, caption = held.table, sorted(cited), held.table.caption.strip()
-        whole = given.get("rows")  # of a longer table that this is a part of
+        whole = given.get("rows")  # the row numbers in the longer table that this is part of
         source["rows"] = [whole[row - 1] for row in rows] if whole else rows
         source["columns"] = [table.header[column] for column in sorted(set().union(*cited.values()))]
         if not passage:
@@ -163,11 +163,11 @@ class FinqaExecutor(_ReportExecutor):
         return {"value": value, "steps": steps, "sources": self.sources(state, program)}
 
     def sources(self, state: State, program: str) -> list[dict[str, Any]]:
-        """Return the tables with the rows and columns that a program's numbers come from, and the passages.
+        """Return the passages, and the tables with rows and columns, that the numbers of a program come from.
 
-        A program may name a row. Of the places where another number stands one is taken: that with most of
-        the program's numbers, of several the one found first (`cache.retrieved`), else the first in the
-        report. Rows and passages are counted from 1; constants stand nowhere.
+        A row may be cited by name. Of the places that contain a number, one is cited: the one with the most
+        numbers of the program; on a tie the one retrieved first (`cache.retrieved`), else the first in the
+        report. Rows and passages are counted from 1; constants have no source.
         """
         steps = steps_in(program)
         rows = {first for operation, first, _ in steps if operation in OVER_ROWS}
@@ -183,7 +183,7 @@ class ReportProgramExecutor(_ReportExecutor):
     def run(self, state: State) -> dict[str, Any]:
         """Return `value`, a number, "yes" or "no", and `sources`, the rows and passages of its numbers.
 
-        Raises `ModuleError` where the program gives none, `StepRejected` for a value that is none of these.
+        Raises `ModuleError` if the program gives no value, `StepRejected` for any other value.
         """
         value = result_of(state)
         if isinstance(value, bool):
@@ -196,7 +196,7 @@ class ReportProgramExecutor(_ReportExecutor):
         return {"value": value, "sources": self.sources(state, state.cache["program"])}
 
     def sources(self, state: State, program: str) -> list[dict[str, Any]]:
-        """Return where the numbers of a program stand; digits alone are left out, which stand anywhere."""
+        """Return the sources of the numbers in a program, except single digits, which occur everywhere."""
         said = (node.value for node in ast.walk(parsed(program)) if isinstance(node, ast.Constant))
         numbers = {repr(each) for each in said if type(each) in (int, float)}
         return self.cited(state, {_plain(each) for each in numbers if len(each) > 1})
@@ -207,7 +207,7 @@ def _numbers(text: str) -> set[str]:
 
 
 def _plain(number: str) -> str:
-    """Return a number without sign and sign for per cent, so that it is found as it is written."""
+    """Return a number without its sign and percent sign, in one notation, for comparison."""
     bare = number.lstrip("-").rstrip("%")
     read = number_in(bare)
     return repr(read) if read is not None else bare

@@ -1,14 +1,14 @@
-"""Keep, of a report, the sentences and rows that the question needs (FinQA; RAG-CoT).
+"""Keep the sentences and rows of a report that the question needs (FinQA; RAG-CoT).
 
-Facts are ranked by how near they are to the question, in one of several ways:
+Facts are ranked by similarity to the question, in one of four ways:
 
 lexical    words, names of rows, years, totals; needs no model; also `auto`
-bm25       BM25 alone
-dense      embeddings alone
-hybrid     the measures of lexical with embeddings among them
+bm25       BM25 only
+dense      embeddings only
+hybrid     the measures of lexical, with embeddings
 
-BM25 does not know that a row is asked for by its name, that years are columns, or that shares need a total.
-What is measured here does; the sum of the measures with fixed weights is the score.
+BM25 does not know that questions ask for rows by name, that years are columns, or that a share needs a total.
+The measures here do; the score is their sum with fixed weights.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ from chameleon.retrieval.analysis import WEAK, terms, weak_terms
 
 WEIGHTS = {
     "row": (1.8, 1.6),  # whether it is a row of a table
-    "cover": (3.9, 2.4),  # the share of the question's terms, by rarity, that are in it
-    "beside": (1.4, 1.1),  # the cover of the better one of its neighbours of the same kind
+    "cover": (3.9, 2.4),  # the share of the question's terms in it, weighted by rarity
+    "beside": (1.4, 1.1),  # the better cover of its two neighbours, if of the same kind
     "bm25": (1.25, 0.6),  # BM25's score, as a share of the best one's
     "dense": (0.0, 4.3),  # the cosine of embeddings
-    "name said": (1.5, 1.1),  # of a row, the share of its name's terms, by rarity, that the question says
-    "whole name": (0.9, 1.1),  # of a row, whether the question says all of its name
+    "name said": (1.5, 1.1),  # of a row, the share of its name's terms in the question, weighted by rarity
+    "whole name": (0.9, 1.1),  # of a row, whether the question contains its whole name
     "year in name": (0.15, 0.25),  # of a row, whether its name has a year of the question
     "years in header": (0.45, 0.45),  # of a row, the share of the question's years that name columns
     "total": (0.6, 0.65),  # of a row with a total, whether the question is about a share, a ratio or a sum
     "balance": (2.8, 3.2),  # of a row with a balance, whether the question is about a change
-    "years": (0.85, 0.8),  # of a sentence, the share of the question's years that it has
-    "digits": (0.55, 0.5),  # of a sentence, the logarithm of 1 + how many numbers it has
+    "years": (0.85, 0.8),  # of a sentence, the share of the question's years in it
+    "digits": (0.55, 0.5),  # of a sentence, the logarithm of 1 + the number of its numbers
 }
 """The weight of each measure in lexical, and in hybrid (with `minilm`).
 
@@ -47,7 +47,7 @@ other one of 200 of its development set), and rounded.
 """
 
 _YEAR = re.compile(r"(?<![\d.])(?:19|20)\d\d(?![\ds]|\.\d|,\d{3}(?!\d))")
-_GLUED_YEAR = re.compile(r"(?<=\d)(?:19|20)\d\d(?!\d)")  # "december 312013" of a broken line
+_GLUED_YEAR = re.compile(r"(?<=\d)(?:19|20)\d\d(?!\d)")  # "december 312013", from a broken line
 _SPAN = re.compile(r"\b((?:19|20)\d\d)\s*(?:-|–|to|through|until)\s*((?:19|20)\d\d)\b")
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 _SHARE = re.compile(r"\b(?:percent|percentage|portion|share|proportion|fraction|ratio|total|sum)\b|%")
@@ -67,18 +67,18 @@ class ReportRetriever(Module):
     def __init__(self, k: PositiveInt = 5, *, by: By = "auto", embeddings: str = "minilm") -> None:
         """Set how facts are found.
 
-        - `k`: how many facts are kept, sentences and rows counted alike.
-        - `by`: how near a fact is to the question: "lexical" (words, names of rows, years; the default),
-          "bm25", "dense" (embeddings) or "hybrid" (all of it).
-        - `embeddings`: by which model ("dense", "hybrid"), such as "openai:text-embedding-3-small".
+        - `k`: how many facts to keep, sentences and rows together.
+        - `by`: how facts are compared with the question: "lexical" (words, names of rows, years; the
+          default), "bm25", "dense" (embeddings) or "hybrid" (all of these).
+        - `embeddings`: the model for "dense" and "hybrid", such as "openai:text-embedding-3-small".
 
-        Tables stay whole; `cache.relevant_rows` names their kept rows, which prompts show below the table.
-        Kept facts stay in the order of the report. `cache.retrieved` lists them, the nearest first.
+        Tables stay whole; `cache.relevant_rows` names the rows kept, which prompts show below the table. Kept
+        facts stay in the order of the report. `cache.retrieved` lists them, the nearest first.
         """
         self.k, self.by, self.embeddings = k, by, embeddings
 
     def check(self) -> None:
-        """Raise `InventoryError` or `MissingPackage` for a model that cannot be had."""
+        """Raise `InventoryError` or `MissingPackage` if the embedding model is not available."""
         from chameleon.retrieval.embeddings import require_embeddings
 
         if self.by in ("dense", "hybrid"):
@@ -88,7 +88,7 @@ class ReportRetriever(Module):
         return {"by": "lexical" if self.by == "auto" else self.by}
 
     def run(self, state: State) -> dict[str, Any]:
-        """Return `kept`, the facts, the nearest first, and `of`, how many there were; with what is shown."""
+        """Return the facts `kept`, nearest first, their total `of`, and the rows and passages to show."""
         report = Report.of(state)
         facts = report.facts()
         near = self.scores(state.input["question"], facts)
@@ -112,7 +112,7 @@ class ReportRetriever(Module):
         }
 
     def scores(self, question: str, facts: Sequence[Fact]) -> list[float]:
-        """Return nearness by fact, higher is nearer, within one call. Raises as `check`, and `ModelError`."""
+        """Return a score per fact, comparable only within one call. Raises as `check`, and `ModelError`."""
         from chameleon.retrieval.ranking import similarities
 
         if not facts:
@@ -139,7 +139,7 @@ class ReportRetriever(Module):
 
 
 def measures(question: str, facts: Sequence[Fact]) -> list[dict[str, float]]:
-    """Return the measures of each fact by name; all but "bm25" and "dense"."""
+    """Return the measures of each fact by name, except "bm25" and "dense"."""
     asked = question.lower()
     texts = [frozenset(terms(fact.text)) for fact in facts]
     weak = weak_terms()
@@ -179,7 +179,7 @@ def measures(question: str, facts: Sequence[Fact]) -> list[dict[str, float]]:
 
 
 def years_asked(question: str) -> set[str]:
-    """Return the years of a question; of "from 2007 to 2010" and "2007-2010" those between as well."""
+    """Return the years in a question, including all years of "from 2007 to 2010" or "2007-2010"."""
     years = _years_in(question)
     for span in _SPAN.finditer(question):
         first, last = sorted((int(span[1]), int(span[2])))
@@ -189,7 +189,7 @@ def years_asked(question: str) -> set[str]:
 
 
 def _years_in(text: str) -> set[str]:
-    """Return the years in a text; "2019s" is none: so FinQA writes an apostrophe with an s."""
+    """Return the years in a text, without "2019s", which is FinQA's spelling of "2019's"."""
     return {*_YEAR.findall(text), *_GLUED_YEAR.findall(text)}
 
 

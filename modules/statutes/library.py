@@ -1,4 +1,4 @@
-"""Statutes to look things up in: sections by their labels, from files, folders or texts."""
+"""Look up sections of statutes by label, in files, folders or texts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _log = logging.getLogger("chameleon")
 
 
 class Statutes:
-    """Sections by their labels ("152"), in the order of the texts; of equal labels the first counts."""
+    """Sections by label ("152"), in the order of the texts; the first of two equal labels wins."""
 
     def __init__(self, statutes: list[Statute]) -> None:
         self.statutes = statutes
@@ -42,10 +42,10 @@ class Statutes:
 
     @classmethod
     def of(cls, given: Any) -> Statutes:
-        """Return the statutes of a mapping of names to texts, a path of a file or folder, or a text itself.
+        """Return the statutes in a mapping from names to texts, in a file or folder, or in a text itself.
 
-        A file is a text, or JSON with such a mapping; of a folder the text files count. A text without a line
-        such as "§152. …" is the section that its name says. Raises `InputError` for anything else.
+        A file holds text, or the mapping as JSON; a folder is read for its text files. If a text has no line
+        such as "§152. …", its name is taken as the section. Raises `InputError` for anything else.
         """
         if isinstance(given, Mapping):
             return cls(list(cls._of_mapping(given)))
@@ -67,7 +67,7 @@ class Statutes:
             raise InputError("the text has no sections and no labels such as (a)", hint=hint)
 
     def place(self, node: Node) -> dict[str, Any]:
-        """Return the file of a provision, where there is one, and its first and last line."""
+        """Return the first and last line of a provision, and its file, if any."""
         numbers = [line.number for line in node.lines]
         lines = {"lines": [numbers[0], numbers[-1]]} if numbers else {}
         file = self.source[node.section.label]
@@ -75,7 +75,7 @@ class Statutes:
 
     @property
     def troubles(self) -> list[str]:
-        """Return the lines that may be read wrongly, each with the name of its file or section."""
+        """Return the lines that may have been misread, each with the name of its file or section."""
         return [f"{each.name}: {trouble}" for each in self.statutes for trouble in each.troubles]
 
     @staticmethod
@@ -115,7 +115,7 @@ class Statutes:
 
 @lru_cache(maxsize=256)
 def _parsed(text: str, name: str = "", source: str = "") -> Statute:
-    """Return the tree of a text, and log what may be read wrongly, once while the tree is remembered."""
+    """Return the tree of a text; log the lines that may have been misread, once while the tree is cached."""
     statute = parse(text.removeprefix("\ufeff"), name, source)
     if count := len(statute.troubles):
         told = "; ".join(statute.troubles[:_TOLD])

@@ -1,4 +1,4 @@
-"""From statute text to its tree, by indentation and numbering."""
+"""Parse the text of a statute into a tree, by indentation and numbering."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ _SENDS_ON = re.compile(rf"\b(?:{'|'.join(LEVELS)})s?(?:(?:\s*{LABEL})+\s+(?:and|
 
 @dataclass(slots=True)
 class _OpenProvision:
-    """A provision that still takes lines.
+    """A provision that can still take lines.
 
-    `at` is where its line begins, `inner` the indentation of the first labelled line in it, and `last` the
-    last label of each level in it.
+    `at` is the indentation of its line, `inner` that of the first labelled line in it, and `last` the last
+    label of each level in it.
     """
 
     node: Node
@@ -50,7 +50,7 @@ class _OpenProvision:
 class _LabelFit(NamedTuple):
     """How well a label fits as a child of the open provision at `depth`.
 
-    `fits`: it begins a series there, or goes on with one, and is indented like it.
+    `fits`: it starts or continues a series there, and is indented like it.
     """
 
     score: float
@@ -60,20 +60,20 @@ class _LabelFit(NamedTuple):
 
 
 def parse(text: str, name: str = "", source: str = "") -> Statute:
-    """Return the tree of a statute text. Any text has one; `troubles` are lines that may be read wrongly.
+    """Return the tree of a statute text. Every text has one; `troubles` are lines that may be misread.
 
-    A label stands in the open provision where it fits best by its number (it goes on with a series, or
-    begins one) and by its indentation (that of the series, or further in than what it stands in). Where all
-    labels are indented alike, numbers decide. Text belongs to the provision whose label is indented like it,
-    also after provisions in that one (flush text).
+    A label belongs to the open provision that it fits best by number (it continues or starts a series) and by
+    indentation (the same as the series, or deeper than its parent). If all labels are indented alike, numbers
+    decide. Text belongs to the provision whose label has the same indentation, even after nested provisions
+    (flush text).
 
-    `name` is the label of the section where the text has no line such as "§152. Dependent defined".
+    `name` is the label of the section if the text has no line such as "§152. Dependent defined".
     """
     return _Parser(text, name, source).parsed()
 
 
 class _Parser:
-    """A stack of open provisions, and the lines that are placed in them one by one."""
+    """Places lines one by one in a stack of open provisions."""
 
     def __init__(self, text: str, name: str, source: str) -> None:
         self.lines = list(map(StatuteLine, count(1), text.splitlines(keepends=True)))
@@ -178,7 +178,7 @@ class _Parser:
         return _LabelFit(number + indentation, depth, reading, fits and indentation >= 0)
 
     def _next_alike(self) -> dict[int, str]:
-        """Return for the number of each labelled line the next label that is indented alike."""
+        """Map the number of each labelled line to the next label with the same indentation."""
         found, after = dict[int, str](), dict[int, str]()
         for line in reversed(self.lines):
             if line.number in self.labels:
@@ -192,7 +192,7 @@ class _Parser:
 
 
 def _labels_of(content: str) -> tuple[str, ...]:
-    """Return the labels that a line begins with; none where one of them counts nothing, such as "(and)"."""
+    """Return the labels at the start of a line; none if one of them is not a label, such as "(and)"."""
     found = _LABELS.match(content)
     labels = tuple(label[1:-1] for label in re.findall(LABEL, found[1])) if found else ()
     return labels if all(map(readings, labels)) else ()

@@ -1,6 +1,6 @@
-"""References in texts, "section 152(d)(2)(A) through (G)" or "this paragraph", and what they mean.
+"""Find and resolve references in texts, such as "section 152(d)(2)(A) through (G)" or "this paragraph".
 
-The grammar, of which each rule is a function or a pattern here:
+The grammar; each rule is a function or a pattern in this file:
 
     phrase    = [relation] word [number] labels {next} [of]
     relation  = "this" | "such"
@@ -60,12 +60,12 @@ _TAX_LAW = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """One provision that a text names; `text[start:end]` is the phrase that names it.
+    """One provision named in a text; `text[start:end]` is the phrase that names it.
 
-    `labels` are counted from `section`, or from what `relation` and `level` say, or else the first of them is
-    of that level: "paragraph (2) of subsection (b)" has the level "subsection" and the labels b and 2.
-    `relation` is "this" or "such", as in "this paragraph". `through` is the last
-    label of a range that begins with the citation, and `act` the law that it is of, where the text names one.
+    `labels` start below `section`, or below the provision that `relation` and `level` refer to; otherwise the
+    first label has that level: "paragraph (2) of subsection (b)" has the level "subsection" and the labels b
+    and 2. `relation` is "this" or "such", as in "this paragraph". `through` is the last label of a range that
+    begins with the citation, and `act` the law that it belongs to, if the text names one.
     """
 
     text: str
@@ -80,11 +80,11 @@ class Citation:
 
 
 def citations_in(text: str) -> list[Citation]:
-    """Return all provisions that a text names, in order; lists are several citations, a range is one.
+    """Return all provisions named in a text, in order; a list gives several citations, a range one.
 
-    A list goes on from the labels before it: "section 63(c)(2)(A), (B)" names 63(c)(2)(A) and 63(c)(2)(B),
-    "section 151(c) or (d)(1)" names 151(c) and 151(d)(1). What is above
-    the sections, such as "this title", is no provision.
+    Each item of a list continues the labels before it: "section 63(c)(2)(A), (B)" names 63(c)(2)(A) and
+    63(c)(2)(B), "section 151(c) or (d)(1)" names 151(c) and 151(d)(1). Units above the section, such as "this
+    title", are ignored.
     """
     found, at = list[Citation](), 0
     reader = _PhraseReader(text)
@@ -99,7 +99,7 @@ def citations_in(text: str) -> list[Citation]:
 
 
 class _PhraseReader:
-    """Reads phrases of a text by the grammar above."""
+    """Reads the phrases of a text by the grammar above."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -125,7 +125,7 @@ class _PhraseReader:
         return self.within(self.listed(first), depth)
 
     def labels(self, at: int) -> tuple[tuple[str, ...], int]:
-        """Return the labels that stand there, such as "(d)(2)" or "(d) (2)", and where they end."""
+        """Return the labels at this position, such as "(d)(2)" or "(d) (2)", and where they end."""
         labels = list[str]()
         while (found := _LABEL.match(self.text, at)) is not None and readings(found[1]):
             labels.append(found[1][1:-1])
@@ -133,13 +133,13 @@ class _PhraseReader:
         return tuple(labels), at
 
     def listed(self, first: Citation) -> list[Citation]:
-        """Return the citation with those that a list or a range adds to it."""
+        """Return the citation and the ones that a list or a range adds to it."""
         found, text = [first], self.text
         while (step := _NEXT.match(text, found[-1].end)) is not None:
             last, start = found[-1], step.end()
             labels, end = self.labels(start)
             if labels and (last.labels or not last.section):
-                # The first label takes the place of the last one of its kind.
+                # The first label replaces the last one of its kind.
                 *kinds, new = ({each.level for each in readings(n)} for n in (*last.labels, labels[0]))
                 alike = [place for place, kind in enumerate(kinds) if kind & new]
                 place = alike[-1] if alike else max(len(last.labels) - 1, 0)
@@ -159,7 +159,7 @@ class _PhraseReader:
         return found
 
     def within(self, found: list[Citation], depth: int) -> tuple[list[Citation], int]:
-        """Return the citations with what they stand in: "of paragraph (2)", "of the Trade Act"."""
+        """Return the citations, qualified by a phrase such as "of paragraph (2)" or "of the Trade Act"."""
         end = found[-1].end
         step = _OF.match(self.text, end)
         if step is None or depth == _DEEPEST:
@@ -182,9 +182,9 @@ class _PhraseReader:
 
 @dataclass(frozen=True, slots=True)
 class Referent:
-    """A provision that a citation means.
+    """The provision that a citation refers to.
 
-    `node` is the provision, or, where there is none of that path, the nearest that it would stand in. Then
+    `node` is the provision. If it does not exist, `node` is the nearest provision that would contain it, and
     `lack` is "elsewhere" for a provision of another law, else "missing".
     """
 
@@ -195,16 +195,16 @@ class Referent:
 
     @property
     def name(self) -> str:
-        """Return the path, such as "152(d)(2)", or what the text says where no path is known."""
+        """Return the path, such as "152(d)(2)", or the words of the text if the path is unknown."""
         name = path_name(self.path) if self.path else self.citation.text
         return f"{name} of {self.citation.act}" if self.lack == "elsewhere" else name
 
 
 def references_in(text: str, sections: Mapping[str, Node], home: Node | None = None) -> list[Referent]:
-    """Return all that a text refers to. `home` is the provision that it stands in; None for a question.
+    """Return everything that a text refers to. `home` is the provision it is part of; None for a question.
 
-    In a question "paragraph (2)" is that of the only section, where there is but one, else that of the last
-    provision named before it.
+    In a question, "paragraph (2)" is looked up in the section, if the statutes have only one, else in the
+    last provision named before it.
     """
     found = list[Referent]()
     for citation in citations_in(text):
@@ -217,17 +217,17 @@ def references_in(text: str, sections: Mapping[str, Node], home: Node | None = N
 
 
 def references_of(node: Node, sections: Mapping[str, Node]) -> list[Referent]:
-    """Return all that a provision and what stands in it refer to, each seen from where it is written."""
+    """Return all referents of a provision and its children, each resolved from where it is written."""
     return [referent for inner in node.nodes for referent in references_in(inner.wording, sections, inner)]
 
 
 def resolve(
     citation: Citation, sections: Mapping[str, Node], home: Node | None, said: Sequence[Referent] = ()
 ) -> list[Referent]:
-    """Return what one citation means; at least one referent, those that are not there included.
+    """Return the referents of one citation: at least one, even if the provision does not exist.
 
-    "Paragraph (2)" is looked for in what `home` stands in, from within to without. "Such paragraph" is the
-    last one of what was `said` before, else the one that `home` stands in.
+    "Paragraph (2)" is looked up in the provisions around `home`, innermost first. "Such paragraph" is the
+    last paragraph in `said`, the referents named before, else the one around `home`.
     """
     path = (citation.section, *citation.labels) if citation.section else ()
     if citation.act:
@@ -249,10 +249,10 @@ def resolve(
 
 
 def _is_at_hand(act: str, sections: Mapping[str, Node]) -> bool:
-    """Return whether a law that a question names is the one at hand.
+    """Return whether the law named in a question is the one being searched.
 
-    It is where nothing but "the Act" or the like is said, or a line above the sections has the name. Of
-    statutes without such lines it is where the name is one of the Internal Revenue Code.
+    It is if the question only says "the Act" or the like, or if a line above the sections has the name.
+    Without any lines above the sections, the statutes count as the Internal Revenue Code.
     """
     roots = {node.parent for node in sections.values() if node.parent}
     titles = [line.content.lower() for root in roots for line in root.own_lines if line.content]
@@ -262,7 +262,7 @@ def _is_at_hand(act: str, sections: Mapping[str, Node]) -> bool:
 
 
 def _descended(base: Node, citation: Citation) -> list[Referent]:
-    """Return the provision of these labels below another one, and those up to the end of a range."""
+    """Return the provision with these labels below another one, through the end of a range."""
     node, labels = base, list(citation.labels)
     while labels and (child := node.child(labels[0])) is not None:
         node = child
@@ -277,7 +277,7 @@ def _descended(base: Node, citation: Citation) -> list[Referent]:
 def _range(
     siblings: Iterable[Node], first: str, citation: Citation, parent: Node | None = None, level: str = SECTION
 ) -> list[Referent]:
-    """Return the provisions of a level from one label to another; an end that is not there is missing."""
+    """Return the provisions of a level from one label to another; a nonexistent end is "missing"."""
     alike = [node for node in siblings if node.level == level]
     labels = [node.label for node in alike]
     lacking = [end for end in (first, citation.through) if end not in labels]
@@ -289,7 +289,7 @@ def _range(
 
 
 def _from_within(citation: Citation, home: Node | None) -> list[Referent]:
-    """Return a provision named by level and label alone: the nearest of those around `home`."""
+    """Return a provision named only by level and label: the nearest one around `home`."""
     outwards = list(home.outwards) if home else []
     for place in (*outwards, *(named for around in outwards for named in _named_in(around))):
         if place.child(citation.labels[0], citation.level) is not None:
@@ -299,7 +299,7 @@ def _from_within(citation: Citation, home: Node | None) -> list[Referent]:
 
 @lru_cache(maxsize=1024)
 def _named_in(node: Node) -> tuple[Node, ...]:
-    """Return what its own text names: "Paragraph (2) shall be applied by … in subparagraph (B)"."""
+    """Return the provisions that its own text names: "Paragraph (2) shall be applied by …"."""
     found = dict[Node, None]()
     for citation in citations_in(node.wording):
         if citation.labels and not citation.section and not citation.relation:

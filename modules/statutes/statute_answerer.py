@@ -43,7 +43,7 @@ _NUMBER = re.compile(
     re.IGNORECASE,
 )
 _TIMES = {"t": 1000, "k": 1000, "m": 1_000_000, "b": 1_000_000_000}
-_LONGEST = 2000  # characters of a line in which a verdict is looked for
+_LONGEST = 2000  # characters of a line that is searched for a verdict
 _YEAR = re.compile(r"(?:19|20)[0-9]{2}")
 _CLAUSE_END = re.compile(
     r",?\s(?:(?:on|for|in|because|since|as|under|by|which)\b|\()|[.:,;]\s(?!or\b|and\b|plus\b|to\b)"
@@ -66,7 +66,7 @@ class StatuteAnswerer(LLMModule):
     table_view = TableView(max_text_tokens=12_000)
 
     def __init__(self, form: Literal["auto", "verdict", "amount", "text"] = "auto") -> None:
-        """Set `form`, what the answer is.
+        """Set `form`, the kind of answer.
 
         - "verdict": "Entailment" or "Contradiction", for a statement;
         - "amount": dollars such as "$1234", for a question that asks how much;
@@ -74,12 +74,12 @@ class StatuteAnswerer(LLMModule):
         - "auto": whichever of these fits the question.
 
         Zero-shot, few-shot and chain of thought are prompts (`sara/zero_shot`, `sara/few_shot`, `sara/cot`);
-        of a reply that reasons first the last "The answer is" counts, or "Final answer:".
+        in a reply that reasons first, the last "The answer is" or "Final answer:" counts.
         """
         self.form: Literal["auto", "verdict", "amount", "text"] = form
 
     def slots(self, state: State) -> dict[str, Any]:
-        """Return the slots, with `form` for what the answer is to be."""
+        """Return the slots; `form` is the kind of answer."""
         return super().slots(state) | {"form": self._form(state)}
 
     def interpret(self, text: str, state: State) -> str:
@@ -93,14 +93,14 @@ class StatuteAnswerer(LLMModule):
 
 
 def form_of(question: str) -> Form:
-    """Return the kind of answer that a question wants; a statement wants a verdict."""
+    """Return the kind of answer that a question asks for; a statement asks for a verdict."""
     if _AMOUNT_ASKED.search(question):
         return "amount"
     return "text" if question.rstrip(" \"'”)").endswith("?") else "verdict"
 
 
 def answer_in(text: str, form: Form) -> str:
-    """Return the answer in a reply; raise `StepRejected` for none of that form, or more than one."""
+    """Return the answer in a reply. Raises `StepRejected` unless it has exactly one answer of that form."""
     return {"verdict": verdict_in, "amount": _amount_in, "text": sentence_in}[form](text)
 
 
@@ -123,11 +123,11 @@ def verdict_in(text: str) -> str:
 
 
 def _amount_in(text: str) -> str:
-    """Return dollars as "$1234" or "$1234.50": the amount that the statement of the answer comes to.
+    """Return the amount that the answer states, as "$1234" or "$1234.50".
 
-    That is what follows its last "=" (or what stands before it), of several amounts one that it begins with,
-    or that does not stand in brackets. Without such a statement the reply must be one line. Raises
-    `StepRejected` for a reply that holds none, or several.
+    It is read after the last "=", or else before it. Of several amounts, one at the very start counts, else
+    the only one outside brackets. A reply without "The answer is" or the like must be one line. Raises
+    `StepRejected` for a reply with no amount or several.
     """
     said = _stated(text)
     if said is None:
@@ -146,12 +146,12 @@ def _amount_in(text: str) -> str:
 
 
 def _stated(text: str) -> str | None:
-    """Return the line after the last "The answer is", "Final answer:" or the like; None for none."""
+    """Return the line after the last "The answer is", "Final answer:" or the like, or None."""
     return first_line(next(iter(statements(text)), ""))
 
 
 def _single(said: str) -> float | None:
-    """Return the one amount of a text: of money, else of any number but years, else a year."""
+    """Return the only amount in a text: money, else a number that is not a year, else a year."""
     kinds: tuple[set[float], ...] = (set(), set(), set())
     for found in _NUMBER.finditer(said):
         times = _TIMES.get((found["times"] or "")[:1].lower(), 1)

@@ -1,4 +1,4 @@
-"""Find the provisions that a question is about, by its references and the statutes' own structure."""
+"""Find the provisions that a question is about, by its references and the structure of the statutes."""
 
 from __future__ import annotations
 
@@ -45,17 +45,17 @@ class StatuteRetriever(Module):
         ancestors: Ancestors = "text",
         max_tokens: PositiveInt = 8000,
     ) -> None:
-        """Set `strategy`, what of the statutes is given to the model (Mavi et al., 2023).
+        """Set `strategy`, the part of the statutes that the model sees (Mavi et al., 2023).
 
-        - "mentioned_only": the provision that the question names, with all that stands in it;
+        - "mentioned_only": the provision that the question names, with everything in it;
         - "entire_section": its whole section;
-        - "references": the provision, and those that it refers to, one level on.
+        - "references": the provision and the ones it refers to, one level deep.
 
-        `statutes`: a file or folder of statutes; those in the input win, and where there are neither, the
-        text of the input is the statute. `ancestors`: what comes along of what a provision stands in: "text"
-        with what leads into it, "headings", or "none". `max_tokens`: how much text, in estimated tokens. A
-        question that names no provision gets all statutes, as far as they fit. What is named and is not there
-        is logged as a warning.
+        `statutes`: a file or folder of statutes. Statutes in the input take precedence; without either, the
+        text of the input is the statute. `ancestors`: what to include from the provisions around a match:
+        "text" (with the words that lead into it), "headings", or "none". `max_tokens`: the limit, in
+        estimated tokens. A question that names no provision gets all statutes that fit. A provision that is
+        named but does not exist is logged as a warning.
         """
         self.strategy, self.ancestors = strategy, ancestors
         self.statutes, self.max_tokens = statutes, max_tokens
@@ -65,7 +65,7 @@ class StatuteRetriever(Module):
             raise InputError("there are no statutes there", where=self.statutes)
 
     def run(self, state: State) -> dict[str, Any]:
-        """Return `text`, what was found, with `provisions`, `left_out` and `unknown` by name."""
+        """Return the `text` that was found, and the names of `provisions`, `left_out` and `unknown` ones."""
         given, text = state.input.get("statutes") or self.statutes, str(state.input.get("text") or "")
         law = Statutes.of(given or text)
         law.check()
@@ -103,11 +103,11 @@ class StatuteRetriever(Module):
         }
 
     def provisions(self, referents: Sequence[Referent], sections: Mapping[str, Node]) -> dict[Node, Why]:
-        """Return the provisions that references ask for, in the order of importance, and why each.
+        """Return the provisions that the references call for, the most important first, and why.
 
-        Of what is not there the nearest provision is taken that it would stand in; where nothing that is
-        mentioned is there, every section. A reference to what a provision itself stands in, such as "this
-        section", adds nothing.
+        A missing provision is replaced by the nearest one that would contain it; if everything mentioned is
+        missing, every section is returned. A reference to an enclosing provision, such as "this section",
+        adds nothing.
         """
         mentioned = _once(referent.node for referent in referents if referent.node is not None)
         if not mentioned:
@@ -126,7 +126,7 @@ class StatuteRetriever(Module):
         return found
 
     def update_input(self, input: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
-        """Return an empty text where the text was the statute, so that prompts show it once."""
+        """Return an empty text if the text was the statute, so that prompts show it only once."""
         return {"text": ""} if output["is_text"] else {}
 
     def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
@@ -143,10 +143,10 @@ class StatuteRetriever(Module):
 
 @dataclass(slots=True)
 class StatuteExcerpt:
-    """Lines of statutes, up to a number of estimated tokens; `left_out` are provisions that did not fit.
+    """Lines of statutes within a token budget (estimated); `left_out` are the provisions that did not fit.
 
-    `ancestors` is what comes along of the provisions that they stand in: their own text with what leads into
-    a list and what follows it ("text"), their headings, or nothing.
+    `ancestors` is the part included from enclosing provisions: their own text with the words around a list
+    ("text"), their headings, or nothing.
     """
 
     max_tokens: int = 8000
@@ -156,7 +156,7 @@ class StatuteExcerpt:
     numbers: dict[Node, set[int]] = field(default_factory=dict)  # of lines, by section
 
     def add(self, node: Node, around: Sequence[StatuteLine] | None = None) -> None:
-        """Add a provision and what comes along with it; part by part where it does not fit as a whole."""
+        """Add a provision and its context; part by part if it does not fit as a whole."""
         around = list(self._around(node)) if around is None else around
         if self._take(node, [*around, *node.lines]):
             return
@@ -171,7 +171,7 @@ class StatuteExcerpt:
         return any(line.number in self.numbers.get(node.section, ()) for line in node.lines)
 
     def text(self) -> str:
-        """Return the lines by section, with `...` where lines between are not shown."""
+        """Return the lines by section, with `...` in place of omitted lines."""
         texts = []
         for section, shown in self.numbers.items():
             lines = [line for line in section.lines if line.content]
@@ -183,7 +183,7 @@ class StatuteExcerpt:
         return "\n\n".join(texts)
 
     def _around(self, node: Node) -> Iterator[StatuteLine]:
-        """Yield the lines of what a provision stands in that come along with it."""
+        """Yield the lines of enclosing provisions to include with a provision."""
         path = [*node.ancestors, node] if self.ancestors != "none" else []
         for outer, inner in pairwise(path):
             own = [line for line in outer.own_lines if line.content]
@@ -205,7 +205,7 @@ class StatuteExcerpt:
 
     @staticmethod
     def _lead_in(outer: Node, inner: Node) -> list[StatuteLine]:
-        """Return the whole series that a provision begins after: "(A) … and (B) …, except-"."""
+        """Return the whole series before a provision that follows one: "(A) … and (B) …, except-"."""
         before = outer.children[: outer.children.index(inner)]
         series = [list(group) for _, group in groupby(before, key=lambda node: node.level)]
         for nodes in reversed(series):
@@ -217,7 +217,7 @@ class StatuteExcerpt:
 
 
 def _once(nodes: Iterable[Node]) -> list[Node]:
-    """Return each node once, without those that stand in one before it."""
+    """Return each node once; leave out nodes that are inside an earlier one."""
     found = dict[Node, None]()
     for node in nodes:
         if found.keys().isdisjoint(node.outwards):

@@ -1,7 +1,7 @@
-"""The tree of a statute: every line stands in one node, and the nodes in order give the text again.
+"""The tree of a statute: every line belongs to one node; the nodes in order give back the text.
 
-The levels are those of the drafting manuals of the United States Code: section 1, subsection (a),
-paragraph (1), subparagraph (A), clause (i), subclause (I), item (aa), subitem (AA).
+The levels follow the drafting manuals of the United States Code: section 1, subsection (a), paragraph (1),
+subparagraph (A), clause (i), subclause (I), item (aa), subitem (AA).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from chameleon.lazy import cached_property
 
 LEVELS = ("section", "subsection", "paragraph", "subparagraph", "clause", "subclause", "item", "subitem")
 LABEL = r"\((?:[0-9]{1,3}[A-Za-z]{0,2}|[A-Za-z]{1,7})(?:[-–][0-9]{1,2})?\)"
-"""The pattern of a label in brackets; `readings` says whether it counts anything."""
+"""The pattern of a label in brackets; `readings` says whether it is one."""
 
 _TENS, _ONES = ("", "x", "xx", "xxx", "xl"), ("", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix")
 _ROMAN = {tens + ones: 10 * _TENS.index(tens) + _ONES.index(ones) for tens in _TENS for ones in _ONES}
@@ -37,7 +37,7 @@ _HEADING = re.compile(r"[A-Z0-9½“\"‘'(\[][^;]{0,160}[^\s.,;:—–-]")
 
 
 class LabelReading(NamedTuple):
-    """What a label may count: its level, its number there, and that of an addition ("5A" is 5 and 1)."""
+    """One reading of a label: its level, its number there, and that of an addition ("5A" is 5 and 1)."""
 
     level: str
     value: int
@@ -45,9 +45,9 @@ class LabelReading(NamedTuple):
 
 
 def readings(label: str) -> tuple[LabelReading, ...]:
-    """Return all that a label may count, the likelier first; nothing for what is no label, such as "(and)".
+    """Return all readings of a label, the likeliest first; none if it is not a label, such as "(and)".
 
-    "(i)" is the ninth subsection and the first clause, "(aa)" the first item and the subsection after (z).
+    "(i)" may be the ninth subsection or the first clause, "(aa)" the first item or the subsection after (z).
     """
     found = _PARTS.fullmatch(label)
     if found is None:
@@ -67,26 +67,26 @@ def readings(label: str) -> tuple[LabelReading, ...]:
 
 
 def follows(second: LabelReading, first: LabelReading) -> bool:
-    """Return whether a label is the next of its level: "(b)" after "(a)", "(5A)" after "(5)"."""
+    """Return whether a label comes next on its level: "(b)" after "(a)", "(5A)" after "(5)"."""
     step = (second.value - first.value, second.added - first.added)
     return second.level == first.level and (step == (0, 1) or (step[0] == 1 and second.added == 0))
 
 
 @dataclass(frozen=True, slots=True)
 class StatuteLine:
-    """A line as it stands in the text, with its end; `number` counts from 1."""
+    """A line of the text with its line break; `number` counts from 1."""
 
     number: int
     text: str
 
     @property
     def content(self) -> str:
-        """Return the text without blanks around it."""
+        """Return the text without surrounding whitespace."""
         return self.text.strip()
 
     @property
     def indent(self) -> int:
-        """Return the blanks before the text; a tab goes on to the next multiple of 4."""
+        """Return the width of the leading whitespace; a tab extends to the next multiple of 4."""
         expanded = self.text.expandtabs(4)
         return len(expanded) - len(expanded.lstrip())
 
@@ -96,7 +96,7 @@ class Node:
     """A provision: a section, subsection and so on, or the whole text (`level` "text").
 
     `label` is "152" or "d"; `parts` are its lines and the provisions in it, in order. `opening` is what
-    follows the label on its line; None for a provision whose label has no line of its own.
+    follows the label on its line; None if its label is not on a separate line.
     """
 
     label: str
@@ -112,12 +112,12 @@ class Node:
 
     @property
     def own_lines(self) -> list[StatuteLine]:
-        """Return its lines without those of the provisions in it: heading, text, and flush text."""
+        """Return the heading, text and flush text, without the lines of nested provisions."""
         return [part for part in self.parts if isinstance(part, StatuteLine)]
 
     @property
     def lines(self) -> Iterator[StatuteLine]:
-        """Yield all its lines, those of the provisions in it included, in order."""
+        """Yield all its lines in order, including nested provisions."""
         for part in self.parts:
             if isinstance(part, StatuteLine):
                 yield part
@@ -151,7 +151,7 @@ class Node:
 
     @cached_property
     def path(self) -> tuple[str, ...]:
-        """Return the labels from its section to its own: ("152", "d", "2")."""
+        """Return the labels from its section down to itself: ("152", "d", "2")."""
         return tuple(node.label for node in self.outwards)[::-1]
 
     @property
@@ -160,7 +160,7 @@ class Node:
         return path_name(self.path)
 
     def child(self, label: str, level: str = "") -> Node | None:
-        """Return the first provision of that label directly in it, if it is of that level."""
+        """Return the first child with this label, if it is of this level."""
         found = self._first_of_label.get(label)
         return found if found and (not level or found.is_of(level)) else None
 
@@ -169,13 +169,13 @@ class Node:
         return {node.label: node for node in reversed(self.children)}
 
     def is_of(self, level: str) -> bool:
-        """Return whether it is of a level, by its place or as its label could be read."""
+        """Return whether it is of this level, by its position or by a possible reading of its label."""
         could_be = () if SECTION in (level, self.level) else readings(self.label)
         return self.level == level or any(each.level == level for each in could_be)
 
     @cached_property
     def heading(self) -> str:
-        """Return its heading, "" for none: a first line that is no sentence, where more follows."""
+        """Return its heading or "": a first line that is not a sentence and has more text after it."""
         opening = (self.opening or "").strip()
         if self.level == SECTION:
             return opening.rstrip(".")
@@ -186,14 +186,14 @@ class Node:
 
     @cached_property
     def wording(self) -> str:
-        """Return its own text without label, on one line."""
+        """Return its own text without the label, on one line."""
         rest = self.own_lines[self.opening is not None :]
         return " ".join(filter(None, [(self.opening or "").strip(), *(line.content for line in rest)]))
 
 
 @dataclass(frozen=True)
 class Statute:
-    """A parsed text: its tree, and the lines that may be read wrongly; `source` is its file, if any."""
+    """A parsed text: its tree, and the lines that may have been misread; `source` is its file, if any."""
 
     root: Node
     troubles: tuple[str, ...] = ()
@@ -201,7 +201,7 @@ class Statute:
 
     @property
     def name(self) -> str:
-        """Return its file, else its first section."""
+        """Return the name of its file, or else of its first section."""
         sections = self.root.children
         return self.source or (f"section {sections[0].label}" if sections else "statute")
 

@@ -1,7 +1,7 @@
 """Operations that change a table step by step until it shows the answer (Wang et al., 2024, Chain-of-Table).
 
-`operation.py` says what an operation is and how a model chooses its arguments. `filter_rows`, `aggregate`,
-`join` and `union` go beyond the paper: an inventory has them where its planner's `follows` names them.
+`operation.py` defines an operation and how a model chooses its arguments. `filter_rows`, `aggregate`, `join`
+and `union` are not in the paper: an inventory uses them if its planner's `follows` names them.
 """
 
 from chameleon.lazy import tools

@@ -1,4 +1,4 @@
-"""`f_add_column`: write what cells imply into a column of its own (Chain-of-Table)."""
+"""`f_add_column`: write what cells imply into a new column (Chain-of-Table)."""
 
 from __future__ import annotations
 
@@ -38,25 +38,25 @@ class AddColumn(TableOperation):
         max_table_rows: PositiveInt = 500,
         values: Literal["shown", "any"] = "shown",
     ) -> None:
-        """One reply names the column and gives its values in the rows shown; further replies give the rest.
+        """Set how many rows a reply covers: the first names the column, further ones give the other values.
 
-        The published way is `rows_shown: 3` and `rows_per_call: 1`, a call for every row from the fourth on.
-        Where fewer rows fit within `max_rows` and `max_table_tokens`, each reply gives the values of those.
-        Tables with more rows than `max_table_rows` are left alone, and those whose long rows would take more
-        calls. With `values: shown` one column must show every value in its cells ("32092" in "32,092" too);
-        `any` takes computed values as well, as published (Chain-of-Table, appendix A.1).
+        As published: `rows_shown: 3` and `rows_per_call: 1`, one call per row after the third. If fewer rows
+        fit within `max_rows` and `max_table_tokens`, each reply covers those. Tables with more rows than
+        `max_table_rows`, or with long rows that would take more calls, stay unchanged. With `values: shown`,
+        one column must contain every value in its cells ("32,092" contains "32092"); `any` accepts computed
+        values as well, as published (Chain-of-Table, appendix A.1).
         """
         super().__init__(weights)
         self.values = values
         self.rows_shown, self.rows_per_call, self.max_table_rows = rows_shown, rows_per_call, max_table_rows
 
     def apply(self, table: Table, args: Args) -> Table:
-        """Return the table with the column on the right.
+        """Return the table with the new column on the right.
 
-        `args`: {"column": name, "values": one text for each row}. Refused, as published, where the values
-        tell nothing new: they are all equal, one is empty, a column has that name or those contents, or the
-        name begins with "number of" (counting is another operation's); and, with `values: shown`, unless one
-        column holds every value in its cells, since a value that no cell shows may be made up.
+        `args`: {"column": name, "values": one text for each row}. Refused, as published, if the values add
+        nothing: they are all equal, one is empty, a column has that name or those contents, or the name
+        begins with "number of" (other operations count). With `values: shown`, also refused unless one column
+        contains every value in its cells, because a value that is in no cell may be made up.
         """
         name, values = args["column"], tuple(args["values"])
         _check_name(table, name)
@@ -112,28 +112,28 @@ class AddColumn(TableOperation):
         return {"column": begun["column"], "values": values}
 
     def _first(self, table: Table) -> Table:
-        """Return the rows that the first prompt shows."""
+        """Return the rows shown in the first prompt."""
         return table.take_rows([row for block in self.blocks(table, [self.rows_shown]) for row in block])
 
     def slots(self, state: State) -> dict[str, Any]:
-        """Show the first rows, and mask the question's figures: a value is extracted, not computed."""
+        """Show the first rows, and mask the numbers in the question: a value is extracted, not computed."""
         first, masked = self._first(state.input["table"]), _DIGITS.sub("_", state.input["question"])
         shown = table_text(first, style=self.table_view.style, **self.table_view.limits)
         return super().slots(state) | {"table": shown, "question": masked, "explained": ""}
 
 
 def _agree(how: Callable[[str, str], bool], table: Table, index: int, values: Sequence[str]) -> bool:
-    """Return whether all cells of a column, each with its value, are so, up to the first that is not."""
+    """Return whether all cells of a column agree with their values; stop at the first that does not."""
     return all(map(how, map(itemgetter(index), table.rows), values))
 
 
 def _shows(cell: str, value: str) -> bool:
-    """Return whether a value stands in a cell, thousands separators apart."""
+    """Return whether a cell contains a value, ignoring thousands separators."""
     return value in cell or _THOUSANDS.sub("", value) in _THOUSANDS.sub("", cell)
 
 
 def _check_name(table: Table, name: str) -> None:
-    """Raise `StepRejected` for a name that no added column may have."""
+    """Raise `StepRejected` if an added column may not have this name."""
     if name.lower().startswith("number of"):
         raise StepRejected("counting is not done by adding a column")
     if column_named(name, table.header) is not None:
@@ -141,6 +141,6 @@ def _check_name(table: Table, name: str) -> None:
 
 
 def _values_in(text: str) -> list[str]:
-    """Return the values of a line with bars between them."""
+    """Return the values in a line, separated by bars."""
     line = text.strip().partition("\n")[0]
     return [value.strip() for value in split_rows([line])[0]] if line else []

@@ -1,4 +1,4 @@
-"""`f_group_by` counts the values of a column (Chain-of-Table); `f_aggregate` sums up one, by groups too."""
+"""`f_group_by` counts the values of a column (Chain-of-Table); `f_aggregate` computes sums and the like."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class GroupBy(TableOperation):
     def apply(self, table: Table, args: Args) -> Table:
         """Return the table of a column's values and their counts. `args`: {"column": name}.
 
-        The most frequent value comes first, ties by value; empty cells are a group. A column whose filled
-        cells are nearly all different is refused: grouping says nothing about it.
+        The most frequent value comes first, ties by value; empty cells are a group. Refused if nearly all
+        filled cells of the column differ, because grouping would be pointless.
         """
         name = args["column"]
         index = one_column(name, table.header)
@@ -66,14 +66,14 @@ class Aggregate(TableOperation):
     prompt = "chain_of_table/aggregate"
 
     def apply(self, table: Table, args: Args) -> Table:
-        """Return a row for each group, with what the function makes of the column.
+        """Return a row for each group, with the value of the function over the column.
 
         `args`: {"function", "column", "by"}. `function` is "sum", "average", "count", "min" or "max";
-        `column` may be None for "count", which then counts rows; `by` may be None: then all rows are one
-        group. The table that comes out has a row for each group, in the order in which they come first, under
-        a header such as "Team | Sum of Points". Sums and averages are bare numbers, without a unit. Blank
-        cells are left out. Refused where none is left at all, for a column that is unclear or holds codes,
-        and for the sum or average of what is no number.
+        `column` may be None for "count", which then counts rows. If `by` is None, all rows are one group. The
+        new table has a header such as "Team | Sum of Points" and the groups in order of first appearance.
+        Sums and averages are plain numbers without a unit. Blank cells are ignored. Refused if all cells are
+        blank, if the column is unclear or holds codes, and for the sum or average of a column that is not
+        numeric.
         """
         function, column, by = args["function"], args["column"], args["by"]
         if not table.rows:
@@ -118,9 +118,9 @@ class Aggregate(TableOperation):
 
 
 def _named(rest: str, header: Sequence[str]) -> tuple[str | None, str | None]:
-    """Return the column and that of the groups in "Points by Team", each None where it is not named.
+    """Return the column and the group column in "Points by Team", each None if not named.
 
-    A name may hold "by" itself: the whole is looked for first, then what stands around the last "by".
+    A name may contain "by": the whole text is tried first, then the parts around the last "by".
     """
     if not rest:
         return None, None
@@ -134,7 +134,7 @@ def _named(rest: str, header: Sequence[str]) -> tuple[str | None, str | None]:
 
 
 def _refuse(function: str, column: Column) -> None:
-    """Raise `StepRejected` where a column has no such figure, or has cells that it would be without."""
+    """Raise `StepRejected` if a column is unclear, holds codes, or has text where numbers are needed."""
     if column.meaning.kind == "unclear":
         raise unclear(column)
     is_sum = function in ("sum", "average") and datatype_of(column) != "number"
@@ -144,7 +144,7 @@ def _refuse(function: str, column: Column) -> None:
 
 
 def _summed(function: str, column: Column | None, rows: Sequence[int]) -> str:
-    """Return what a function makes of a column in these rows; "" where none of its cells holds anything."""
+    """Return the value of a function over these rows of a column; "" if all cells are blank."""
     if column is None:
         return str(len(rows))
     if function == "count":

@@ -1,12 +1,12 @@
 """`f_filter_rows`: keep the rows that meet a condition (beyond Chain-of-Table).
 
-A condition is as people write it: `Points > 20 and (Team = "Liquigas" or not Remark is empty)`. It compares
-columns with values: `=`, `!=`, `<`, `<=`, `>`, `>=`, `contains`, `is empty` and their opposites, joined by
-`and`, `or`, `not` and parentheses. It is read by the parser of this file, and nothing in it is ever run.
+A condition reads like this: `Points > 20 and (Team = "Liquigas" or not Remark is empty)`. It compares columns
+with values: `=`, `!=`, `<`, `<=`, `>`, `>=`, `contains`, `is empty` and their opposites, joined by `and`,
+`or`, `not` and parentheses. It is parsed in this file and never executed.
 
-Names of columns stand as they are, in any case, or in quotes, backquotes or brackets; values stand in quotes,
-or as they are up to the next `and` or `or` that a comparison follows. Dates are compared as far as the value
-says them: any day of 2009 is equal to 2009. A cell that holds no number is neither below nor above one.
+Column names are written as they are, in any case, or in quotes, backquotes or brackets. Values are in quotes,
+or extend to the next `and` or `or` before a comparison. Dates are compared only by the parts that the value
+specifies: any day of 2009 equals 2009. A cell without a number is neither below nor above one.
 """
 
 from __future__ import annotations
@@ -57,8 +57,7 @@ class FilterRows(TableOperation):
     def apply(self, table: Table, args: Args) -> Table:
         """Return the rows that meet a condition.
 
-        `args`: {"condition": text}, such as `Points > 20 and Team = "Liquigas"`. Refused where no row meets
-        it.
+        `args`: {"condition": text}, such as `Points > 20 and Team = "Liquigas"`. Refused if no row meets it.
         """
         held = rows_where(args["condition"], table)
         if not any(held):
@@ -82,7 +81,7 @@ class FilterRows(TableOperation):
 
 
 def rows_where(condition: str, table: Table) -> list[bool]:
-    """Return of each row whether it meets a condition. Raises `StepRejected` for what is not understood."""
+    """Return for each row whether it meets a condition. Raises `StepRejected` for an invalid condition."""
     if len(condition) > _LONGEST:
         raise StepRejected(f"the condition has more than {_LONGEST:,} characters")
     reader = _ConditionReader(condition, table)
@@ -93,7 +92,7 @@ def rows_where(condition: str, table: Table) -> list[bool]:
 
 
 class _ConditionReader:
-    """Reads a condition from left to right, part by part; `at` is the next part."""
+    """Reads the parts of a condition from left to right; `at` is the index of the next one."""
 
     def __init__(self, text: str, table: Table) -> None:
         by_length = sorted(filter(str.strip, table.header), key=len, reverse=True)
@@ -109,7 +108,7 @@ class _ConditionReader:
 
     @property
     def here(self) -> str:
-        """The place, as errors name it."""
+        """Describe the current place, for errors."""
         return repr(self.text[self.parts[self.at].start() :].strip()[:60]) if self.word else "its end"
 
     def any_of(self) -> list[bool]:
@@ -125,7 +124,7 @@ class _ConditionReader:
         return held
 
     def _one(self) -> list[bool]:
-        """Read a comparison, or what `not` and parentheses stand before."""
+        """Read a comparison, a `not`, or a condition in parentheses."""
         self.depth += 1
         if self.depth > _DEEPEST:
             raise StepRejected(f"the condition is nested more than {_DEEPEST} levels deep")
@@ -149,7 +148,7 @@ class _ConditionReader:
         return found
 
     def _compared_column(self, at: int) -> tuple[int, str] | None:
-        """Return the column and the relation that stand there; None where they do not."""
+        """Return the column and the relation at this place, or None."""
         match self.parts[at : at + 2]:
             case [name, sign] if name.lastgroup in ("quoted", "column") and sign.lastgroup == "relation":
                 named = name[0][1:-1] if name.lastgroup == "quoted" else name[0]
@@ -158,7 +157,7 @@ class _ConditionReader:
         return None
 
     def _comparison(self, column: int, relation: str) -> list[bool]:
-        """Read the value, and return of each row whether its cell is so."""
+        """Read the value, and return for each row whether its cell matches."""
         compared = self.table.columns[column]
         value = "" if relation.endswith("empty") else self._value(compared.name, relation)
         held = _held(relation, value, compared)
@@ -166,7 +165,7 @@ class _ConditionReader:
         return [each != negated for each in held]
 
     def _value(self, name: str, relation: str) -> str:
-        """Read the value in quotes, or up to a bracket that closes more, or to what begins a comparison."""
+        """Read the value in quotes, or up to an unmatched bracket or the start of another comparison."""
         begun, depth = self.at, 0
         if self.word and self.parts[begun].lastgroup == "quoted":
             self.at += 1
@@ -181,7 +180,7 @@ class _ConditionReader:
         return value
 
     def _another_follows(self) -> bool:
-        """Return whether an `and` or `or` stands here with a comparison behind it, not as part of a name."""
+        """Return whether an `and` or `or` here is followed by a comparison, and is not part of a name."""
         if self.word not in ("and", "or"):
             return False
         at = self.at + 1
@@ -191,7 +190,7 @@ class _ConditionReader:
 
 
 def _held(relation: str, value: str, column: Column) -> list[bool]:
-    """Compare each cell with the value, as numbers or dates if it is one, else as texts; without negation."""
+    """Compare each cell with the value, as numbers or dates if possible, else as text; without negation."""
     cells, order = column.cells, _ORDERS.get(relation)
     if relation.endswith("empty"):
         return list(map(is_blank, cells))
@@ -219,7 +218,7 @@ def _held(relation: str, value: str, column: Column) -> list[bool]:
 
 
 def _meets(moment: Moment, wanted: Moment, order: Callable[..., bool] | None) -> bool:
-    """Compare the parts that the value says: any day of 2009 is in 2009, and "May" is May of any year."""
+    """Compare only the parts in the value: any day of 2009 is in 2009, and "May" is May of any year."""
     places = [place for place in range(3) if wanted[place]]
     if not all(moment[place] for place in places):
         return False
@@ -230,7 +229,7 @@ def _meets(moment: Moment, wanted: Moment, order: Callable[..., bool] | None) ->
 
 
 def _value_in(value: str, column: Column) -> Any:
-    """Return a value as the column's numbers or times, or None. Raises `StepRejected` for another unit."""
+    """Return a value in the unit of the column, or None. Raises `StepRejected` for another unit."""
     meaning = column.meaning
     if meaning.kind == "time":
         return read_time(value)

@@ -1,4 +1,4 @@
-"""`f_join` and `f_union`: put the rows of another table beside or below these (beyond Chain-of-Table)."""
+"""`f_join` and `f_union`: put the rows of another table next to or below these (beyond Chain-of-Table)."""
 
 from __future__ import annotations
 
@@ -29,16 +29,15 @@ class Join(TableOperation):
         return self.apply(input["table"], {**args, "other": other})
 
     def apply(self, table: Table, args: Args) -> Table:
-        """Return the pairs of rows that agree.
+        """Return the pairs of matching rows.
 
-        The other tables are `tables` of the input, called by their captions; one without is "table 2" and so
-        on. `args`: {"table": its name, "on": [name, name]}. `on` names the column of this table and that of
-        the other one whose cells must agree, up to case, space and quotes; empty cells agree with none. A row
-        that agrees with several is repeated, one that agrees with none is left out, and the link's `note`
-        tells how many. The other table's columns stand on the right, without the one of `on`; a name that is
-        taken gets its table's behind it in brackets. Refused where nothing agrees, or the table would get too
-        large. `apply` takes the other table itself as the further argument `other`: a chain holds only its
-        name.
+        The other tables are `tables` of the input, named by their captions, or "table 2" and so on. `args`:
+        {"table": its name, "on": [name, name]}. `on` names a column of this table and one of the other; their
+        cells must be equal up to case, space and quotes; empty cells never match. A row with several matches
+        is repeated; a row without one is left out, and the link's `note` says how many. The columns of the
+        other table are added on the right, without the one in `on`; if a name is taken, the table's name is
+        added in brackets. Refused if nothing matches, or if the result would be too large. For `apply`,
+        `args` also holds the other table itself as `other`; a chain holds only its name.
         """
         other: Table = args["other"]
         ours, theirs = args["on"]
@@ -61,7 +60,7 @@ class Join(TableOperation):
         return Table(header, rows, table.caption)
 
     def noted(self, input: Mapping[str, Any], args: Args) -> str:
-        """Return how many rows agree with none of the other table, and were left out."""
+        """Return how many rows were left out because nothing in the other table matches them."""
         table, (_, other) = input["table"], _other_table(args["table"], input)
         left, right = one_column(args["on"][0], table.header), one_column(args["on"][1], other.header)
         alone = sum(not found for found in _partners(table, left, other, right))
@@ -76,7 +75,7 @@ class Join(TableOperation):
         return super().choose_args(state)
 
     def interpret(self, text: str, state: State) -> Args:
-        """Read "f_join(Teams, on Team = Name)", or "f_join(Teams, on Team)" where both have that column."""
+        """Read "f_join(Teams, on Team = Name)", or "f_join(Teams, on Team)" if both have that column."""
         inside = inside_call(text, "join")
         *_, on = [None, *_ON.finditer(inside)]
         if on is None:
@@ -99,9 +98,9 @@ class Union(TableOperation):
         return self.apply(input["table"], {**args, "others": others})
 
     def apply(self, table: Table, args: Args) -> Table:
-        """Return the rows of all tables, see `union_of`. Raises `StepRejected` for one with other columns.
+        """Return the rows of all tables (see `union_of`). Raises `StepRejected` if their columns differ.
 
-        `args`: {"tables": names}. `apply` takes the tables themselves, with their names, as `others`.
+        `args`: {"tables": names}. `apply` also needs `others`, the named tables themselves.
         """
         for name, other in args["others"]:
             if not has_same_columns(table, other):
@@ -112,7 +111,7 @@ class Union(TableOperation):
         return ", ".join(args["tables"])
 
     def interpret(self, text: str, state: State) -> Args:
-        """Read "f_union(League 2024, League 2025)"; a name may hold commas."""
+        """Read "f_union(League 2024, League 2025)"; a name may contain commas."""
         inside = inside_call(text, "union").strip(AROUND)
         known = {normal(name): name for name, _ in named_tables(state.input.get("tables", ()))}
         if (alone := known.get(normal(inside))) is not None:
@@ -121,7 +120,7 @@ class Union(TableOperation):
 
 
 def _other_table(name: str, input: Mapping[str, Any]) -> tuple[str, Table]:
-    """Return the name and table meant, up to case, space and quotes. Raises `StepRejected` for none."""
+    """Return a table and its name, ignoring case, space and quotes. Raises `StepRejected` if unknown."""
     named = named_tables(input.get("tables", ()))
     for called, table in [*(each for each in named if each[0] == name), *named]:
         if normal(called) == normal(name):
@@ -130,7 +129,7 @@ def _other_table(name: str, input: Mapping[str, Any]) -> tuple[str, Table]:
 
 
 def _partners(table: Table, left: int, other: Table, right: int) -> list[Sequence[int]]:
-    """Return for each row the positions of those of the other table that agree with it in these columns."""
+    """Return for each row the positions of the rows of the other table that match it in these columns."""
     places: defaultdict[str, list[int]] = defaultdict(list)
     for position, row in enumerate(other.rows):
         places[normal(row[right])].append(position)
@@ -139,7 +138,7 @@ def _partners(table: Table, left: int, other: Table, right: int) -> list[Sequenc
 
 
 def _columns(text: str, ours: Sequence[str], theirs: Sequence[str]) -> tuple[int, int]:
-    """Return the two columns in "Team = Name", each its own table's, in either order."""
+    """Return the two columns in "Team = Name", one of each table, in either order."""
     left, sign, right = (part.strip(AROUND) for part in text.partition("="))
     right = right if sign else left
     as_said = column_named(left, ours), column_named(right, theirs)

@@ -1,4 +1,4 @@
-"""Find what a reply names: the arguments of a call, and the columns of a table."""
+"""Find the arguments of a call and the columns of a table in a reply."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from functools import lru_cache
 from chameleon import StepRejected
 from chameleon.table.replies import normal as exactly_normal
 
-normal = lru_cache(maxsize=4096)(exactly_normal)  # the names of one table are asked for at every step
-AROUND = " \t\r\n\"'`*"  # what may stand around a name
+normal = lru_cache(maxsize=4096)(exactly_normal)  # every step looks up the names of the same table
+AROUND = " \t\r\n\"'`*"  # characters allowed around a name
 _BETWEEN = re.compile(r"([,;]\s*(?:and\s)?|\s(?:and\s|&))", re.IGNORECASE)
 _PAREN = re.compile(r"[()]")
 _GOES_ON = re.compile(r"\)?[ \t\]'\"`]*(?:[,;&+]|(?:and|or|to|through|as well as|also)\b)", re.IGNORECASE)
@@ -18,25 +18,25 @@ _SHOWN = 60
 
 
 def call_in(text: str, *names: str) -> str:
-    """Return what `inside_call` does, without quotes around it."""
+    """Return the result of `inside_call`, without surrounding quotes."""
     return inside_call(text, *names).strip(AROUND)
 
 
 def inside_call(text: str, *names: str) -> str:
-    """Return all that stands between the parentheses of the first call of `f_NAME`, for any of the names.
+    """Return the text between the parentheses of the first call of `f_NAME`, for any of the names.
 
-    Parentheses inside are kept where they pair ("f_group(Area (km2))"). Raises `StepRejected` where the text
-    holds no such call.
+    Balanced parentheses inside are kept ("f_group(Area (km2))"). Raises `StepRejected` if the call is
+    missing.
     """
     start, end = next(_calls(text, names))
     return text[start:end]
 
 
 def whole_choice(text: str, *names: str) -> str:
-    """Return what stands in the call, as `call_in` does, where it is all that the reply chooses.
+    """Return the arguments of the call, as `call_in` does, if the reply chooses nothing else.
 
-    Raises `StepRejected` where another call chooses something else, or where the line goes on with more
-    ("f_row([row 1]), row 2"): a part of a choice is never taken.
+    Raises `StepRejected` if another call chooses something else, or if the line continues ("f_row([row 1]),
+    row 2"): part of a choice is never used.
     """
     calls = _calls(text, names)
     start, end = next(calls)
@@ -56,7 +56,7 @@ def after_call(text: str, *names: str) -> str:
 
 
 def _calls(text: str, names: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Yield where the arguments of each call begin and end; at the line's end if nothing closes it."""
+    """Yield the start and end of each call's arguments; an unclosed call ends with its line."""
     call = re.compile(rf"\bf_(?:{'|'.join(map(re.escape, names))})\s*\(", re.IGNORECASE)
     if call.search(text) is None:
         raise StepRejected(f"the reply names no f_{names[0]}(…)")
@@ -74,7 +74,7 @@ def _calls(text: str, names: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 
 def column_named(name: str, header: Sequence[str]) -> int | None:
-    """Return where the column of that name is: as written, else up to case, space, quotes and brackets."""
+    """Return the position of a column: by its exact name, else ignoring case, space, quotes and brackets."""
     if name in header:
         return header.index(name)
     known = [*map(normal, header)]
@@ -83,22 +83,22 @@ def column_named(name: str, header: Sequence[str]) -> int | None:
 
 
 def one_column(name: str, header: Sequence[str]) -> int:
-    """Return the position of the column; raises `StepRejected` where none has that name."""
+    """Return the position of a column. Raises `StepRejected` if no column has that name."""
     if (index := column_named(name, header)) is None:
         raise StepRejected(f"no column is named {name[:_SHOWN]!r}")
     return index
 
 
 def columns_named(text: str, header: Sequence[str]) -> list[int]:
-    """Return the positions of all columns that a list such as "rank, area and team" names, in order.
+    """Return the positions of all columns named in a list such as "rank, area and team", in order.
 
-    A name may hold a comma or "and" itself: the longest name that fits counts. Raises `StepRejected` for a
-    part that names no column, since the columns that are left out are lost.
+    A name may contain a comma or "and": the longest name that fits counts. Raises `StepRejected` if a part
+    does not name a column, because that column would be lost.
     """
     positions: dict[str, list[int]] = {}
     for index, name in enumerate(header):
         positions.setdefault(_in_list(name), []).append(index)
-    pieces = _BETWEEN.split(text)  # names at even places, what stands between them at odd ones
+    pieces = _BETWEEN.split(text)  # names at even positions, separators at odd ones
     longest = max((len(_BETWEEN.split(name)) for name in header), default=1)
     found: set[int] = set()
     start = 0
@@ -114,5 +114,5 @@ def columns_named(text: str, header: Sequence[str]) -> list[int]:
 
 
 def _in_list(name: str) -> str:
-    """Return a name as it is compared in a list: spaces around commas do not count."""
+    """Return a name in the form compared in lists: spaces around commas do not count."""
     return re.sub(r" ?([,;]) ?", r"\1 ", normal(name)).strip()

@@ -1,4 +1,4 @@
-"""What a table operation is: arguments that a model chooses, and a pure function that applies them."""
+"""Define a table operation: arguments chosen by a model, and a pure function that applies them."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _OBJECT = re.compile(r"^\{.*\}", re.DOTALL | re.MULTILINE)  # by itself, or in a
 
 
 def form_of(**fields: Any) -> type[BaseModel]:
-    """Return the form of arguments: fields with their types, all of them needed and no others."""
+    """Return the form of the arguments: fields with their types, all required and no others."""
     made = {name: (kind, ...) for name, kind in fields.items()}
     return create_model("arguments", __config__=ConfigDict(extra="forbid", strict=True), **made)  # type: ignore[call-overload, no-any-return]
 
 
 def name_in(header: Sequence[str]) -> Any:
-    """Return the type of a name that stands in a header."""
+    """Return the type of a name in a header."""
     return Literal[tuple(dict.fromkeys(header))]
 
 
@@ -59,22 +59,22 @@ class TableOperation(LLMModule):
 
     @abstractmethod
     def apply(self, table: Table, args: Args) -> Table:
-        """Return the new table. Raises `StepRejected` saying why the operation does not apply."""
+        """Return the new table. Raises `StepRejected` with the reason if the operation does not apply."""
 
     @abstractmethod
     def written(self, args: Args) -> str:
-        """Return the arguments as they stand in the chain."""
+        """Return the arguments as written in the chain."""
 
     def applied(self, input: Mapping[str, Any], args: Args) -> Table:
-        """Apply to a run's input; override it for what needs more of the input, such as another table."""
+        """Apply to the input of a run; override it to use more of the input, such as another table."""
         return self.apply(input["table"], args)
 
     def noted(self, input: Mapping[str, Any], args: Args) -> str:
-        """Return what the link says beside the call, such as which rows had to go; "" for nothing."""
+        """Return a note on the call for the link, such as which rows were dropped, or ""."""
         return ""
 
     def run(self, state: State) -> dict[str, Any]:
-        """Return the link, with the new `table` in it where the operation applies."""
+        """Return the link, with the new `table` if the operation applies."""
         link: dict[str, Any] = {"operation": self.name, "call": f"f_{self.name}()"}
         try:
             args = freeze(self.choose_args(state), "args")
@@ -93,10 +93,10 @@ class TableOperation(LLMModule):
 
     @abstractmethod
     def read_args(self, text: str, table: Table) -> Args:
-        """Return the arguments in a reply. Raises `StepRejected` for a reply that names none."""
+        """Return the arguments in a reply. Raises `StepRejected` for a reply without arguments."""
 
     def elected(self, candidates: Sequence[tuple[Args, float]]) -> Args:
-        """Choose from the arguments voted for with their votes: the most first, ties as met."""
+        """Choose from the arguments and their votes, sorted by votes; ties are in order of appearance."""
         return candidates[0][0]
 
     def choose_args(self, state: State) -> Args:
@@ -108,9 +108,9 @@ class TableOperation(LLMModule):
         return self.elected(candidates)
 
     def blocks(self, table: Table, sizes: Iterable[int]) -> list[range]:
-        """Return the rows that each of several prompts shows: its size at most, and within `limits`.
+        """Return the rows to show in each of several prompts: at most its size, and within `limits`.
 
-        It ends with the table, with the sizes, or before a row that is too long to be shown.
+        Stops at the end of the table or the sizes, or before a row that is too long to show.
         """
         found: list[range] = []
         start = 0
@@ -124,11 +124,11 @@ class TableOperation(LLMModule):
         return found
 
     def args_form(self, table: Table) -> type[BaseModel] | None:
-        """Return the form of the arguments over a table, for models that keep to one; None for text alone."""
+        """Return the form of the arguments for a table, for models that support one; None for plain text."""
         return None
 
     def schema(self, state: State) -> Mapping[str, Any] | None:
-        """Return that of the arguments; None without rows, and for more columns than a schema takes."""
+        """Return the schema of the arguments; None without rows, or if a schema cannot hold all columns."""
         table: Table = state.input["table"]
         form = self.args_form(table) if table.rows and len(table.header) <= _MOST_NAMES else None
         return None if form is None else form.model_json_schema()
@@ -149,7 +149,7 @@ class TableOperation(LLMModule):
             raise StepRejected(f"its arguments are no JSON: {problem}") from None
 
     def settled(self, args: Args, table: Table) -> Args:
-        """Return arguments of the form, looked at once more. Raises `StepRejected` where they will not do."""
+        """Check and correct arguments of the right form. Raises `StepRejected` if they are unusable."""
         return args
 
     def slots(self, state: State) -> dict[str, Any]:
@@ -159,5 +159,5 @@ class TableOperation(LLMModule):
 
 
 def link_of(output: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an operation's output without its table, as `cache.chain` holds it."""
+    """Return the output of an operation without its table, as stored in `cache.chain`."""
     return {key: value for key, value in output.items() if key != "table"}

@@ -1,4 +1,4 @@
-"""In what order the cells of a column stand: as numbers, as dates, or as text; and which have none."""
+"""Order the cells of a column as numbers, dates or text, and find cells that have no order."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _PLAIN = re.compile(
 
 
 def keys_of(column: Column, datatype: Datatype) -> list[Any]:
-    """Return what each cell is sorted by; None for a cell that holds nothing of that type.
+    """Return the sort key of each cell; None for a cell without a value of that type.
 
-    Numbers and dates are those that the column means. In a column of texts the first number of a cell counts,
-    as in the published code. Raises `StepRejected` for a column that is unclear.
+    Numbers and dates are read as the whole column suggests. In a text column, the first number in a cell
+    counts, as in the published code. Raises `StepRejected` for an unclear column.
     """
     if datatype == "text":
         return [cell.strip().casefold() or None for cell in column.cells]
@@ -33,7 +33,7 @@ def keys_of(column: Column, datatype: Datatype) -> list[Any]:
 
 
 def datatype_of(column: Column) -> Datatype:
-    """Return what the cells hold: numbers, dates or times, else text."""
+    """Return the type of the cells: numbers, dates or times, else text."""
     meaning = column.meaning
     if meaning.is_number or meaning.unit == "year" or meaning.read_as == "number":
         return "number"
@@ -41,10 +41,10 @@ def datatype_of(column: Column) -> Datatype:
 
 
 def comparable(column: Column) -> Column:
-    """Return a column whose cells can be compared: itself, or it without cells such as "DNF" among times.
+    """Return the column with cells that can be compared, without those such as "DNF" among times.
 
-    Such cells hold no figure, and are neither below nor above one. Raises `StepRejected` for an unclear
-    column with others.
+    A cell such as "DNF" is neither below nor above a figure. Raises `StepRejected` if other cells make the
+    column unclear.
     """
     meaning = column.meaning
     if meaning.kind != "unclear":
@@ -65,7 +65,7 @@ def unclear(column: Column) -> StepRejected:
 
 
 def plain_number(text: str) -> int | float | None:
-    """Return the number that a text is, such as "47,678", "930 251", "+1.50", ".5" or "3."; None if none."""
+    """Return a text such as "47,678", "930 251", "+1.50", ".5" or "3." as a number, or None."""
     match = _PLAIN.fullmatch(text)
     if match is None:
         return None

@@ -48,16 +48,16 @@ class SelectRow(TableOperation):
     ) -> None:
         """`top`: so many of the answers with the most votes are united (published: 2).
 
-        A table that one prompt cannot show (`max_rows`, `max_table_tokens`) is shown in blocks, each once
-        whatever `samples` says, and the rows chosen from each are united. With more rows than
-        `max_table_rows`, or more blocks than `most_calls`, it is left alone: a row that no prompt shows is
-        never thrown away.
+        A table too long for one prompt (`max_rows`, `max_table_tokens`) is shown in blocks, each once
+        regardless of `samples`, and the rows chosen from each are combined. A table with more rows than
+        `max_table_rows`, or more blocks than `most_calls`, stays unchanged: a row that no prompt shows is
+        never dropped.
         """
         super().__init__(weights)
         self.top, self.max_table_rows, self.most_calls = top, max_table_rows, most_calls
 
     def check(self) -> None:
-        """Raise `InventoryError` for a `table_style` without the numbers that replies name rows by."""
+        """Raise `InventoryError` for a `table_style` without row numbers, which replies need."""
         super().check()
         if self.table_view.style != "numbered":
             style = self.table_view.style
@@ -87,7 +87,7 @@ class SelectRow(TableOperation):
     def read_args(self, text: str, table: Table) -> Args:
         """Read "f_row([row 1, row 3])", "f_row([1, 3 to 5])", "f_row([rows 1 and 3])" or "f_row([*])".
 
-        Rows that are not there are left out; a reply with a part that cannot be read is rejected.
+        Rows that do not exist are ignored; a reply with an unreadable part is rejected.
         """
         return {"rows": _rows_in(text, range(len(table.rows)))}
 
@@ -104,11 +104,11 @@ class SelectRow(TableOperation):
         return self._choose_from(blocks, state)
 
     def _choose_from(self, blocks: Sequence[range], state: State) -> Args:
-        """Choose rows from each block, asked for together; one reply that will not do spoils them all."""
+        """Choose rows from all blocks, with concurrent calls; one unusable reply rejects the whole."""
         table: Table = state.input["table"]
         slots, total = self.slots(state), len(table.rows)
         prompts = []
-        for block in blocks:  # rows have the numbers that they have in the whole table
+        for block in blocks:  # rows keep their numbers in the whole table
             rows, first = table.take_rows(block), block.start + 1
             text = table_text(rows, style="numbered", first=first, **self.table_view.limits)
             part = f"Rows {first:,} to {block.stop:,} of {total:,} are shown."
@@ -127,7 +127,7 @@ class SelectRow(TableOperation):
 
 
 def _rows_of(reply: Reply, block: range) -> list[int]:
-    """Return the numbers of the rows that the reply to a block keeps, "f_row([])" for none."""
+    """Return the numbers of the rows of a block that a reply keeps; "f_row([])" keeps none."""
     if reply.truncated:
         raise CutOff("the reply was cut off, though asked for with more room", hint=RAISE_LIMIT)
     if _NONE.fullmatch(call_in(reply.text, *_ROW_CALLS)):
@@ -137,10 +137,10 @@ def _rows_of(reply: Reply, block: range) -> list[int]:
 
 
 def _rows_in(text: str, shown: range) -> list[int] | str:
-    """Return the numbers of the rows that a reply names, or "*" for all, without those that were not shown.
+    """Return the numbers of the rows named in a reply, or "*" for all; ignore rows that were not shown.
 
-    `shown` has positions, counted from 0. Raises `StepRejected` where the reply names none of them, or where
-    a part of it cannot be read: the rows of that part would be lost.
+    `shown` has positions from 0. Raises `StepRejected` if the reply names none of them, or if part of it is
+    unreadable, because the rows of that part would be lost.
     """
     inside = whole_choice(text, *_ROW_CALLS).strip("[] ")
     if inside == _ALL:
@@ -174,7 +174,7 @@ class SelectColumn(TableOperation):
         self.top = top
 
     def check(self) -> None:
-        """Raise `InventoryError` for a `table_style` that nothing in the prompt is written in."""
+        """Raise `InventoryError` for a `table_style` that the prompt does not use."""
         super().check()
         shown = {"table", "table?"}.intersection(self._template.slots)
         if not shown and self.table_view.style != type(self).table_view.style:
@@ -182,7 +182,7 @@ class SelectColumn(TableOperation):
             raise InventoryError(what, hint="Remove table_style, or name a prompt with the slot `table`.")
 
     def apply(self, table: Table, args: Args) -> Table:
-        """Return the columns, in the table's order. `args`: {"columns": names}, all columns of a name."""
+        """Return the columns in table order. `args`: {"columns": names}; a name selects all its columns."""
         wanted = set(args["columns"])
         kept = [index for index, name in enumerate(table.header) if name in wanted]
         if not kept:
@@ -196,7 +196,7 @@ class SelectColumn(TableOperation):
         return form_of(columns=Annotated[list[name_in(table.header)], Field(min_length=1)])  # type: ignore[misc]
 
     def read_args(self, text: str, table: Table) -> Args:
-        """Read "f_col([rank, time])" or "f_col([rank and time])" in any case; rejects an unknown name."""
+        """Read "f_col([rank, time])" or "f_col([rank and time])" in any case. Rejects an unknown name."""
         inside = whole_choice(text, "col", "column", "select_column").strip()
         inside = inside.removeprefix("[").removesuffix("]")
         if inside.strip() == _ALL:
@@ -209,14 +209,14 @@ class SelectColumn(TableOperation):
         return {"columns": list(dict.fromkeys(best))}
 
     def slots(self, state: State) -> dict[str, Any]:
-        """Add `by_column`, the table as JSON by column; `table_style` is for `table` alone."""
+        """Add `by_column`, the table as JSON by column; `table_style` only affects `table`."""
         table: Table = state.input["table"]
         lists = by_column(excerpt(table, **self.table_view.limits), table.caption)
         return super().slots(state) | {"by_column": unframed(lists)}
 
 
 def by_column(part: Excerpt, caption: str) -> str:
-    """Return a table as JSON with one list for each column, its name first, as in the published prompts."""
+    """Return a table as JSON with one list per column, its name first, as in the published prompts."""
 
     def line(value: Any) -> str:
         return json.dumps(value, ensure_ascii=False)

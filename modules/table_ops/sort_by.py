@@ -30,10 +30,10 @@ class SortBy(TableOperation):
     prompt = "wikitq/sort_by"
 
     def apply(self, table: Table, args: Args) -> Table:
-        """Return the sorted rows. `args`: {"column": name, "order", "datatype"}, in the words of `args_form`.
+        """Return the sorted rows. `args`: {"column": name, "order", "datatype"}, with values of `args_form`.
 
-        Ties keep their order; cells that hold nothing of the type come last, in their order. Refused where no
-        cell is of the type, and where the column is unclear.
+        Ties keep their order; cells without a value of the type come last, in their order. Refused if no cell
+        has the type, or if the column is unclear.
         """
         index = one_column(args["column"], table.header)
         keys = keys_of(table.columns[index], args["datatype"])
@@ -41,7 +41,7 @@ class SortBy(TableOperation):
         keyed = [position for position, key in enumerate(keys) if key is not None]
         if not keyed:
             raise StepRejected(f"the column {args['column']!r} holds no {args['datatype']} to sort by")
-        # reverse=True keeps ties in their order as well.
+        # reverse=True also keeps the order of ties.
         keyed.sort(key=keys.__getitem__, reverse=descending)
         return table.take_rows([*keyed, *(position for position, key in enumerate(keys) if key is None)])
 
@@ -53,7 +53,7 @@ class SortBy(TableOperation):
         return form_of(column=name_in(table.header), order=order, datatype=datatype)
 
     def settled(self, args: Args, table: Table) -> Args:
-        """Take the datatype of most cells where none is of the one that was chosen."""
+        """Use the datatype of most cells if none has the one that was chosen."""
         column = table.columns[one_column(args["column"], table.header)]
         is_known = any(key is not None for key in keys_of(column, args["datatype"]))
         return args if is_known else {**args, "datatype": datatype_of(column)}
@@ -61,8 +61,8 @@ class SortBy(TableOperation):
     def read_args(self, text: str, table: Table) -> Args:
         """Read "f_sort(Points), the order is "large to small"." after "The datatype is Numerical.".
 
-        The order may stand in the call as well, or in the words after it ("f_sort(Points) desc"). The
-        datatype is the one that the reply states, where cells are of it; else that of most cells.
+        The order may also be in the call, or in the words after it ("f_sort(Points) desc"). The datatype is
+        the one in the reply, if any cell has it, else that of most cells.
         """
         inside = call_in(text, *_CALLS)
         name, _, said = inside.rpartition(",")
@@ -80,7 +80,7 @@ class SortBy(TableOperation):
 
 
 def _order_in(text: str) -> str | None:
-    """Return the order that a text names; None where it names none, or both."""
+    """Return the order named in a text; None if it names neither or both."""
     words = " ".join(_DASH.sub(" ", text).split())
     descending, ascending = _DESCENDING.search(words), _ASCENDING.search(words)
     if (descending is None) == (ascending is None):

@@ -1,4 +1,4 @@
-"""Ask a model for the answer that a table shows: the last operation of a chain (Chain-of-Table)."""
+"""Ask a model for the answer in a table: the last operation of a chain (Chain-of-Table)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _VERDICT = re.compile(
 )
 _TRUE = ("yes", "true")
 _SEVERAL = re.compile(r"\b(?:list|name|all|each|every|and|were|are|both|two|three|four|five)\b")
-_ROW = 3  # columns: two items that are a row may be two answers
+_ROW = 3  # columns: two items that form a row may be two answers
 
 
 class TableQuery(LLMModule):
@@ -41,9 +41,9 @@ class TableQuery(LLMModule):
     table_view = TableView("numbered", max_rows=100)
 
     def __init__(self, form: Form = "items") -> None:
-        """Samples vote with their probabilities where the model tells them (`llm: {logprobs: true}`).
+        """Samples vote with their probabilities if the model reports them (`llm: {logprobs: true}`).
 
-        `form`: what the answer is.
+        `form`: the kind of answer.
 
         - "items": a list of texts, "a | b" in the reply (WikiTableQuestions);
         - "verdict": "yes" or "no", whether a statement is true (TabFact);
@@ -72,14 +72,14 @@ class TableQuery(LLMModule):
         return answer
 
     def slots(self, state: State) -> dict[str, Any]:
-        """Add `calls`, the operations that made the table what it is, such as "f_group_by(Country)"."""
+        """Add `calls`, the operations applied to the table so far, such as "f_group_by(Country)"."""
         chain: Sequence[Mapping[str, Any]] = state.cache.get("chain", ())
         calls = [link["call"] for link in chain if "refused" not in link]
         return super().slots(state) | {"calls": calls}
 
 
 def answer_in(text: str, form: Form) -> Answer:
-    """Return the answer, before any examples that follow it. Raises `StepRejected` for none of that form."""
+    """Return the answer, without any examples after it. Raises `StepRejected` if it has another form."""
     text = FURTHER_QUESTION.split(text.partition("\n/*")[0], maxsplit=1)[0]
     if form == "items":
         return items_in(text)
@@ -87,10 +87,10 @@ def answer_in(text: str, form: Form) -> Answer:
 
 
 def _asked_cell(items: list[str], state: State) -> list[str]:
-    """Return the asked cell of items that are one whole row of a table of three columns or more; else them.
+    """Return the cell asked for if the items are one whole row of three columns or more, else the items.
 
-    It is that of the column behind "which" or "what". A question for several things may mean the row. Raises
-    `StepRejected` for any other.
+    The cell is in the column named after "which" or "what". A question for several things may mean the whole
+    row. Raises `StepRejected` otherwise.
     """
     table, question = state.input["table"], " ".join(state.input["question"].casefold().split())
     rows = ([cell for cell in map(_plainly, row) if cell] for row in table.rows)
@@ -111,7 +111,7 @@ def _plainly(cell: str) -> str:
 
 
 def items_in(text: str) -> list[str]:
-    """Read "The answer is: a | b" as ["a", "b"]; a reply that does not say so up to its first empty line."""
+    """Read "The answer is: a | b" as ["a", "b"]; without those words, read up to the first empty line."""
     text = unwrapped(text)
     stated = stated_line(text)
     if stated is None and (labeled := list(_STATED.finditer(text))):
@@ -128,7 +128,7 @@ def items_in(text: str) -> list[str]:
 
 
 def without_stop(text: str) -> str:
-    """Return a text without the full stop of its sentence; that of "6:30 P.M." is its own."""
+    """Return a text without the period of its sentence; "6:30 P.M." keeps its period."""
     word = text.rpartition(" ")[2]
     return text.removesuffix(".") if word.count(".") == 1 else text
 
@@ -136,7 +136,7 @@ def without_stop(text: str) -> str:
 def verdict_in(text: str) -> Literal["yes", "no"]:
     """Return "yes" or "no", from YES, NO, true, "The answer is: False." and the like.
 
-    The published matcher takes the bare words only, and counts "Yes." as wrong for either label.
+    The published matcher accepts only the bare words, and counts "Yes." as wrong for either label.
     """
     found = _VERDICT.match(stated_line(text) or text.strip())
     if found is None:
@@ -145,7 +145,7 @@ def verdict_in(text: str) -> Literal["yes", "no"]:
 
 
 def sentence_in(text: str) -> str:
-    """Return what follows the last "The answer is:" or line with "Answer:", else the reply, on one line."""
+    """Return the text after the last "The answer is:" or "Answer:", else the reply, on one line."""
     text = unwrapped(text)
     stated = list(_STATED.finditer(text))
     said = " ".join(text[stated[-1].end() if stated else 0 :].split())

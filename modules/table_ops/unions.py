@@ -1,4 +1,4 @@
-"""Put tables with the same columns below each other, as the years of one list are."""
+"""Concatenate tables with the same columns, such as one list in several years."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 def has_same_columns(table: Table, other: Table) -> bool:
-    """Tell whether two tables have the same columns, up to case, space and order."""
+    """Return whether two tables have the same columns, ignoring case, space and order."""
     return sorted(map(normal, table.header)) == sorted(map(normal, other.header))
 
 
 def differences(names: Sequence[str]) -> list[str]:
-    """Return what tells names apart: "2023" and "2024" of "league 2023" and "league 2024"."""
+    """Return the parts in which names differ: "2023" and "2024" for "league 2023" and "league 2024"."""
     words = [_WORD.findall(name) for name in names]
     shared = set.intersection(*({word.casefold() for word in each} for each in words))
     own = [" ".join(word for word in each if word.casefold() not in shared) for each in words]
@@ -26,9 +26,10 @@ def differences(names: Sequence[str]) -> list[str]:
 
 
 def union_of(named: Sequence[tuple[str, Table]]) -> Table:
-    """Return the rows of tables with the same columns below each other, each with what tells its table apart.
+    """Return the rows of tables with the same columns, each labelled with its table.
 
-    That is a first column "Year", where all are years, or "Table". The caption is what their names share.
+    The labels form a first column: "Year" if all are years, else "Table". The caption is what the names
+    share.
     """
     (_, first), *_ = named
     values = differences([name for name, _ in named])

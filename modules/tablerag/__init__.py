@@ -1,12 +1,12 @@
 """Retrieve tables, filter, clarify and format them, and answer by vote (TableRAG).
 
 `table_retriever` finds the table in an index; `semantic_filter` or `llm_filter` keeps the rows and columns
-that the question needs; `term_clarifier` and `wiki_clarifier` say what the table is about;
-`passage_retriever` keeps what belongs to the question of the passages beside it; `table_formatter` chooses
-the form in which prompts show it; `table_answerer` answers several times, and `consistency` lets the answers
-vote; `cell_locator` finds the answer's cells, and `final_answer` gives the answer after it.
+that the question needs; `term_clarifier` and `wiki_clarifier` describe the table; `passage_retriever` keeps
+the relevant passages around it; `table_formatter` sets the format of the table in prompts; `table_answerer`
+answers several times, and `consistency` takes a vote; `cell_locator` finds the cells of the answer, and
+`final_answer` then returns the answer.
 
-docs/tablerag.md lists where this differs from the published code.
+docs/tablerag.md lists the differences from the published code.
 """
 
 from chameleon.lazy import tools

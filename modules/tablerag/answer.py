@@ -1,4 +1,4 @@
-"""Answer from the table and all that was found out about it, several times, and vote (TableRAG)."""
+"""Answer several times from the table and everything found out about it, and vote (TableRAG)."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ class TableFormatter(Module):
     def __init__(self, format: Format = "markdown") -> None:
         """`format`: "string" (aligned columns), "markdown" or "html", as published, or another table style.
 
-        No index column is shown, where the published formats all keep that of pandas.
+        Unlike in the published formats, the index column of pandas is not shown.
         """
         self.format: Format = format
 
     def run(self, state: State) -> dict[str, Any]:
-        """Return the format, and the table in it for people to look at: prompts write their own."""
+        """Return the format and a formatted table for human readers; prompts format the table themselves."""
         return {"format": self.format, "text": str(_formatted(state.input["table"], self.format))}
 
     def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
@@ -54,12 +54,12 @@ class TableFormatter(Module):
 
 
 def _formatted(table: Table, format: Format, **limits: Any) -> str:
-    """Return the table in a form that cannot end its block in a prompt, within the limits of `to_text`."""
+    """Return the table as text that cannot close its block in a prompt, within the limits of `to_text`."""
     return aligned(table, **limits) if format == "string" else table_text(table, style=format, **limits)
 
 
 def aligned(table: Table, **limits: Any) -> str:
-    """Return the table as pandas' `to_string`, without the index; a last line notes what was left out."""
+    """Return the table as in pandas' `to_string`, without the index; a last line notes what was omitted."""
     shown = excerpt(table, **limits)
     widths = [max(map(places, cells)) for cells in zip(*shown.lines, strict=True)]
     to_right = [column.meaning.is_number for column in table.columns]
@@ -85,9 +85,9 @@ class TableAnswerer(LLMModule):
     table_view = TableView(max_rows=100)
 
     def __init__(self, form: AnswerForm = "verdict") -> None:
-        """`form`: what an answer is.
+        """`form`: the kind of answer.
 
-        - "verdict": "yes" or "no" (TabFact); 1 and 0, the published replies, are read as well;
+        - "verdict": "yes" or "no" (TabFact); the published replies 1 and 0 are accepted as well;
         - "label": "SUPPORTS", "REFUTES" or "NOT ENOUGH INFO" (FEVEROUS); published: 1, 0 and 2;
         - "items": a list of texts, "a | b" in the reply (SQA);
         - "short": a few words (HybridQA).
@@ -95,7 +95,7 @@ class TableAnswerer(LLMModule):
         self.form: AnswerForm = form
 
     def run(self, state: State) -> list[dict[str, Any]]:
-        """Return the samples that hold an answer, with `answer` and `text`. Raises the first rejection."""
+        """Return the samples with an answer, as `answer` and `text`. If none has, raises the first error."""
         replies = self.ask(state)
         values = [self._value_or_rejection(reply, state) for reply in replies]
         read = [
@@ -103,10 +103,10 @@ class TableAnswerer(LLMModule):
             for reply, value in zip(replies, values, strict=True)
             if not isinstance(value, ChameleonError)
         ]
-        return read or elect(values)  # which raises the first rejection
+        return read or elect(values)  # `elect` raises the first rejection
 
     def parse(self, text: str) -> Answer:
-        """Return the answer after the last "The answer is", if any. Raises `StepRejected` without one."""
+        """Return the answer after the last "The answer is". Raises `StepRejected` without an answer."""
         if self.form == "items":
             return items_in(text)
         if self.form == "short":
@@ -121,7 +121,7 @@ class TableAnswerer(LLMModule):
         return _LABELS[str(found.lastgroup)]
 
     def slots(self, state: State) -> dict[str, Any]:
-        """Show the table in the chosen form, and add a line for each turn and passage."""
+        """Show the table in the chosen format, and add a line for each turn and passage."""
         slots = super().slots(state) | {"passages": passages_in(state, self.table_view)}
         if chosen := state.cache.get("table_format"):
             limits = self.table_view.limits
@@ -134,7 +134,7 @@ class TableAnswerer(LLMModule):
 
 
 def passages_in(state: State, view: TableView) -> str:
-    """Write the passages of the question, a line each."""
+    """Return the passages of the question, one per line."""
     lines = [on_one_line(text_of(passage)) for passage in state.input.get("passages") or ()]
     return text_within("\n".join(lines), view.max_text_tokens)
 
@@ -146,8 +146,8 @@ class Consistency(Module):
     writes = ("cache.answer",)
 
     def __init__(self, agree: Agree = "value") -> None:
-        """`agree`: samples vote with the answers that they come to ("value"), or with their text to the
-        letter, as published ("text"): there "Yes" and "Yes." differ. Where all differ the first counts.
+        """`agree`: samples vote by the value of their answers ("value"), or by their exact text, as published
+        ("text"), where "Yes" and "Yes." differ. If all differ, the first one wins.
         """
         self.agree: Agree = agree
 

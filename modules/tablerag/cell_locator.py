@@ -1,4 +1,4 @@
-"""Find the cells of the table that an answer names: what SQA is scored by."""
+"""Find the cells of the table that an answer names, which is how SQA is scored."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from chameleon.table.amounts import read_amount
 from chameleon.table.replies import normal
 
 _WORD = re.compile(r"\w+")
-_LEAST_PART = 4  # characters: what is shorter stands inside too many cells by chance
+_LEAST_PART = 4  # characters: shorter texts are in too many cells by chance
 
 Cell = tuple[int, int]
 
@@ -26,7 +26,7 @@ class CellLocator(Module):
     traits = Traits(non_text=("cache.coordinates",))
 
     def run(self, state: State) -> dict[str, Any]:
-        """Return `coordinates`, [row, column] from 0 in the table before any cut, and `missing` items."""
+        """Return `coordinates`, [row, column] from 0 in the table before any cut, and the `missing` items."""
         answer = state.cache["answer"]
         items = [answer] if isinstance(answer, str) else [str(item) for item in answer]
         table = whole_table(state)
@@ -42,16 +42,15 @@ class CellLocator(Module):
 def located(
     items: Sequence[str], table: Table, question: str = "", kept: Mapping[str, Any] | None = None
 ) -> tuple[list[Cell], list[str]]:
-    """Return the cell of each item, and the items that no cell has.
+    """Return the cell of each item, and the items that are in no cell.
 
-    - A cell has an item if it is the same text (in any case, space and quotes), else the same number, else
-      if one stands in the other.
-    - Answers stand in one column, so of several cells those in the column that has most items are taken; on
-      a tie the column that was kept, then the one that the question names, then the first.
-    - Of several in that column: those in kept rows, then in the row that has most of the question's words,
-      then the first that no item before has taken.
-    - Items that are all that a column has in the kept rows stand for all of its cells there: a list of
-      places names one but once.
+    - A cell matches an item if the text is equal (ignoring case, space and quotes), else if the number is
+      equal, else if one contains the other.
+    - Of several cells, one that no earlier item uses is preferred, then the column with the most items,
+      because answers are usually in one column; on a tie, a kept column, then one named in the question.
+    - Within a column, kept rows come first, then the row with the most words of the question.
+    - Items that cover a column in the kept rows select all its cells there, because a list of places names
+      each only once.
     """
     texts: dict[str, list[Cell]] = {}
     for row, line in enumerate(table.rows):
@@ -86,7 +85,7 @@ def located(
 
 
 def _cells_of(item: str, table: Table, texts: Mapping[str, Sequence[Cell]]) -> Sequence[Cell]:
-    """Return the cells that have an item, by the strictest way in which any has it."""
+    """Return the cells that match an item, by the strictest rule that any cell meets."""
     wanted = normal(item)
     if not wanted or wanted in texts:
         return texts[wanted] if wanted else []
@@ -107,7 +106,7 @@ def _cells_of(item: str, table: Table, texts: Mapping[str, Sequence[Cell]]) -> S
 
 
 def _is_in(part: str, text: str) -> bool:
-    """Return whether a text holds a part as whole words."""
+    """Return whether a text contains a part as whole words."""
     return re.search(rf"(?<!\w){re.escape(part)}(?!\w)", text) is not None
 
 

@@ -1,4 +1,4 @@
-"""Say what a table is about: its terms, and a description in the light of the question (TableRAG)."""
+"""Explain the terms of a table, and describe it with respect to the question (TableRAG)."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ class TermClarifier(LLMModule):
     prompt = "tablerag/term_clarifier"
     reads = ("input.question", "input.table", "input.passages?", "input.history?")
     writes = ("cache.terms",)
-    _takes_cut_off = True  # the terms that were explained are of use
+    _takes_cut_off = True  # the terms explained so far are useful
     table_view = TableView(max_rows=20)
 
     def slots(self, state: State) -> dict[str, Any]:
         return super().slots(state) | {"passages": passages_in(state, self.table_view)}
 
     def parse(self, text: str) -> str:
-        """Return a line for each term, or the text of a reply that is no JSON of terms."""
+        """Return a line for each term, or the reply as it is if it is not JSON with terms."""
         found = terms_in(text)
         if found is None:
             return _FENCE.sub(r"\1", text).strip()
@@ -45,7 +45,7 @@ class TermClarifier(LLMModule):
 
 
 def terms_in(text: str) -> dict[str, str] | None:
-    """Return the explanations by term, from JSON by itself, fenced or in prose; None without it."""
+    """Return the explanations by term, from JSON that is bare, fenced or in prose, or None."""
     try:
         value = json.loads(text[text.find("{") : text.rfind("}") + 1], strict=False)
     except (ValueError, RecursionError):
@@ -77,13 +77,13 @@ class WikiClarifier(LLMModule):
         timeout: float = 20.0,
         allow_private: bool = False,
     ) -> None:
-        """`provider`: where articles are looked up ("wikipedia" as published), "none" for nowhere.
+        """`provider`: where to look up articles ("wikipedia" as published), or "none".
 
-        - `documents`: how many are asked for, 2 as published; `characters` of each are shown.
-        - the others: as for `web_search` and `wikipedia_search`.
+        - `documents`: how many to request (2 as published); `characters` of each are shown.
+        - the others: as in `web_search` and `wikipedia_search`.
 
-        The caption is searched for and, where that finds nothing, the words of the header; never the
-        question. Where nothing can be searched, the table alone is described, and the output says why.
+        The query is the caption and, if that finds nothing, the words of the header; never the question. If
+        no search is possible, only the table is described, and the output says why.
         """
         self.documents = documents
         named: ProviderName = "auto" if provider == "none" else provider
@@ -91,7 +91,7 @@ class WikiClarifier(LLMModule):
         self.search = None if provider == "none" else Search(settings, documents, characters, timeout)
 
     def runtime_info(self) -> Mapping[str, Any]:
-        """Return the provider that is asked, or why none is."""
+        """Return the search provider, or the reason for not searching."""
         if self.search is None:
             return {"without": _NOWHERE}
         try:
@@ -101,9 +101,9 @@ class WikiClarifier(LLMModule):
         return self.search.runtime_info()
 
     def run(self, state: State) -> dict[str, Any]:
-        """Return `summary`; `documents`, by title and address; and what went wrong, where something did."""
+        """Return `summary`, `documents` (title and address), and the reason if a search failed."""
         found, told = self._found(state.input["table"])
-        # Each document stands on a line of its own, so that none can begin another.
+        # Each document is on a separate line, so that its text cannot start another one.
         lines = (f"{n}. {each['title'] or 'Untitled'}: {each['text']}" for n, each in enumerate(found, 1))
         shown = replace(state, cache={**state.cache, "documents": "\n".join(lines)})
         listed = [{key: each[key] for key in ("title", "url")} for each in found]
@@ -116,7 +116,7 @@ class WikiClarifier(LLMModule):
         return {"summary": output["summary"]}
 
     def _found(self, table: Table) -> tuple[list[Mapping[str, str]], dict[str, str]]:
-        """Return what is found by the caption, or else by the header, and what is told of it."""
+        """Return the results for the caption, or else for the header, and details for the output."""
         if self.search is None:
             return [], {"without": _NOWHERE}
         told = {"without": "the table has no caption and no header"}
@@ -131,6 +131,6 @@ class WikiClarifier(LLMModule):
 
 
 def subjects_of(table: Table) -> list[str]:
-    """Return what to look up, one after the other until something is found: the caption, then the header."""
+    """Return the queries to try until one finds something: the caption, then the header."""
     header = " ".join(name for name in table.header if name.strip())
     return [line for text in (table.caption, header) if (line := one_line(text, _LONGEST_CAPTION))]

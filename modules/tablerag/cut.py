@@ -1,4 +1,4 @@
-"""Keep a part of the table, and remember where the part stood in the whole."""
+"""Keep part of the table, and remember where it was in the whole table."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ class TableCut(Module):
 
     @abstractmethod
     def cut(self, state: State) -> dict[str, Any]:
-        """Return what is kept of `input.table`, as `part` or `whole` makes it."""
+        """Return the kept part of `input.table`, as an output of `part` or `whole`."""
 
     def run(self, state: State) -> dict[str, Any]:
-        """Return what is kept of the table, and of each further table in `others`."""
+        """Return the kept part of the table, and of each further table in `others`."""
         tables = state.input.get("tables") or ()
         others = [self.cut(replace(state, input={**state.input, "table": each})) for each in tables]
         return self.cut(state) | ({"others": others} if others else {})
@@ -59,19 +59,19 @@ class TableCut(Module):
 
 
 def part(table: Table, rows: Sequence[int], columns: Sequence[int]) -> dict[str, Any]:
-    """Return the output of a cut that keeps these positions, of which there is at least one each."""
+    """Return the output of a cut that keeps these positions, at least one row and one column."""
     if list(rows) == list(range(len(table.rows))) and list(columns) == list(range(len(table.header))):
         return whole("every row and column is kept")
     return {"whole": False, "rows": list(rows), "columns": list(columns)}
 
 
 def whole(reason: str) -> dict[str, Any]:
-    """Return the output of a cut that leaves the table as it is."""
+    """Return the output of a cut that keeps the whole table."""
     return {"whole": True, "reason": reason}
 
 
 def whole_table(state: State) -> Table | None:
-    """Return the table before the first cut, from the history of the run; None where there is no table."""
+    """Return the table before the first cut, from the history of the run, or None without a table."""
     table: Table | None = state.started.input.get("table") if state.started else state.table
     for record in state.history:
         if "kept" in record.cache_changes:

@@ -1,7 +1,7 @@
-"""Keep the rows and columns that pandas code from a model keeps (TableRAG's LLM filter).
+"""Keep the rows and columns selected by pandas code from a model (TableRAG's LLM filter).
 
-What the code returns is never taken for a table: it only says which rows and columns of ours are meant, and
-is compared with them cell by cell. So the worst that hostile code can do is to name other rows of the table.
+The result of the code is never used as a table: it only selects rows and columns of the original table, and
+is compared with it cell by cell. The worst that hostile code can do is select the wrong rows.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from chameleon.table.replies import normal, positions
 from chameleon.table.table import Row
 
 _RESULT = "filtered_table"
-# The frame under both names that models use, and pandas for code that forgets to import it.
+# Define the frame by both names that models use, and import pandas in case the code forgets to.
 _PRELUDE = "import pandas, pandas as pd, numpy as np; table = df"
 
 
@@ -45,17 +45,16 @@ class LLMFilter(TableCut, LLMModule):
         *,
         timeout: float | None = None,
     ) -> None:
-        """What most samples agree on is taken, the first of them on a tie.
+        """Set how samples vote; the majority wins, and the first on a tie.
 
-        - `agree`: "result": samples agree that keep the same rows and columns, and code that fails votes for
-          the whole table, which loses a tie; "text": samples agree that have the same code to the letter, and
-          that code is run (published).
-        - `numbers`: whether the code compares numbers as numbers, or as the texts that the cells are
-          (published).
-        - `timeout`: seconds for one program, by default the sandbox's 2.
+        - `agree`: "result": samples agree if they keep the same rows and columns; code that fails votes for
+          the whole table, which loses a tie. "text": samples agree if their code is identical, and that code
+          is run (published).
+        - `numbers`: whether the code sees numbers as numbers, or cells as text (published).
+        - `timeout`: seconds per program; the default is the sandbox's 2.
 
-        Whatever goes wrong (no code, an error, an empty or foreign result) leaves the table whole, and the
-        output says why.
+        If anything goes wrong (no code, an error, an empty or foreign result), the whole table is kept, and
+        the output says why.
         """
         self.agree, self.numbers, self.timeout = agree, numbers, timeout
 
@@ -90,7 +89,7 @@ class LLMFilter(TableCut, LLMModule):
         return program_in(text)
 
     def slots(self, state: State) -> dict[str, Any]:
-        """Show the table with names of its own for all columns, as the code sees them."""
+        """Show the table with unique column names, as the code sees them."""
         table: Table = state.input["table"]
         named = Table(safe_names(table.header), table.rows, table.caption)
         return super().slots(state) | {
@@ -109,7 +108,7 @@ class KeptPart:
 
 
 def without_pandas() -> str:
-    """Return why no filter's code can run here, "" where it can; nothing is started."""
+    """Return why filter code cannot run here, or "" if it can; start nothing."""
     if reason := why_unusable():
         return f"the sealed sandbox, which alone has pandas, cannot run here: {reason}"
     missing = [name for name in ("numpy", "pandas") if find_spec(name) is None]
@@ -119,7 +118,7 @@ def without_pandas() -> str:
 
 
 def run_filter(code: str, table: Table, timeout: float | None = None) -> KeptPart | str:
-    """Return what the code keeps of the table, or why the table stays whole, in the end of a sentence."""
+    """Return the part that the code keeps, or the reason for keeping the whole table, as a clause."""
     names = safe_names(table.header)
     inputs = {"table": {"columns": names, "rows": [list(row) for row in table.rows]}}
     try:
@@ -137,7 +136,7 @@ def run_filter(code: str, table: Table, timeout: float | None = None) -> KeptPar
 
 
 def kept_in_frame(frame: Any, table: Table, names: Sequence[str]) -> KeptPart | str:
-    """Return the rows (by label, else by cells) and columns that a frame shows, or what is wrong with it."""
+    """Return the rows (by label, else by cells) and columns in a frame, or what is wrong with the frame."""
     match frame:
         case {"columns": [*header], "rows": [*rows]} if all(isinstance(row, list) for row in rows):
             labels = frame.get("index", list(map(str, range(len(rows)))))
@@ -160,7 +159,7 @@ def kept_in_frame(frame: Any, table: Table, names: Sequence[str]) -> KeptPart | 
 
 
 def _rows_by_label(labels: Any, shown: Sequence[Sequence[Any]], rows: Sequence[Row]) -> list[int] | None:
-    """Return the rows that the labels name, if the cells beside each label are those of that row."""
+    """Return the rows with these labels, if the cells next to each label match that row."""
     if not isinstance(labels, list) or len(labels) != len(shown):
         return None
     found = []
@@ -173,17 +172,17 @@ def _rows_by_label(labels: Any, shown: Sequence[Sequence[Any]], rows: Sequence[R
 
 
 def _is_cell(shown: Any, cell: str) -> bool:
-    """Return whether a value is the cell, as a number or in another case; a missing value may be any cell."""
+    """Return whether a value equals a cell, as a number or ignoring case; None matches any cell."""
     if isinstance(shown, str):
         return normal(shown) == normal(cell)
     if shown is None:
         return True
     if isinstance(shown, bool) or not isinstance(shown, int | float):
         return False
-    # As pandas reads it, and as tables are read.
+    # The number as pandas parses it, then as our tables do.
     amount = read_amount(cell)
     for number in (cell.replace(",", ""), amount and amount.number):
-        with suppress(ValueError, OverflowError, TypeError):  # no number, or one that no float can hold
+        with suppress(ValueError, OverflowError, TypeError):  # not a number, or too large for a float
             if math.isclose(float(number), shown, rel_tol=1e-9):  # type: ignore[arg-type]
                 return True
     return False

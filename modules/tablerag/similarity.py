@@ -1,4 +1,4 @@
-"""Keep what is most like the question, without a model: rows and columns, or passages (TableRAG)."""
+"""Keep the rows and columns, or the passages, most similar to the question, without a model (TableRAG)."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from chameleon.text import beginning, estimated_tokens
 
 Order = Literal["table", "similarity"]
 
-_SHOWN_CELLS = 12  # of a column: what it holds is plain from its first different cells
+_SHOWN_CELLS = 12  # per column: its first distinct cells show what it contains
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[^a-z\s])|\n\s*\n")
-_PIECE_TOKENS = 120  # what an embedding of a short text still tells apart
+_PIECE_TOKENS = 120  # about the longest text that a short-text embedding can represent
 
 
 class BySimilarity(Module):
@@ -29,14 +29,14 @@ class BySimilarity(Module):
     by: str
 
     def check(self) -> None:
-        """Raise `InputError` for a `by` that is none, `MissingPackage` where its embeddings are missing."""
+        """Raise `InputError` for an unknown `by`, `MissingPackage` if its embeddings are not installed."""
         similarities("", [], self.by)
         way, _, model = self.by.partition(":")
         if way == "dense":
             require_embeddings(model or MINILM)
 
     def runtime_info(self) -> Mapping[str, Any]:
-        """Return what `by` stands for on this machine."""
+        """Return what `by` resolves to on this machine."""
         if self.by != "auto":
             return {"by": self.by}
         return {"by": "bm25" if automatic() == NONE else f"dense:{MINILM}"}
@@ -53,11 +53,11 @@ class SemanticFilter(TableCut, BySimilarity):
         by: str = "auto",
         order: Order = "table",
     ) -> None:
-        """`rows`, `columns`: how many are kept, None for all; there is no threshold, as published.
+        """`rows`, `columns`: how many to keep, None for all; there is no threshold, as published.
 
-        - `by`: how likeness is measured: "bm25", "dense" or "dense:NAME" (embeddings), "late" or "late:NAME"
-          (token by token, as ColBERT), "auto": dense where embeddings are installed, else bm25.
-        - `order`: of the kept rows: "table", or "similarity": the nearest last, as published.
+        - `by`: the similarity measure: "bm25", "dense" or "dense:NAME" (embeddings), "late" or "late:NAME"
+          (token by token, like ColBERT), or "auto" (dense if embeddings are installed, else bm25).
+        - `order`: the order of the kept rows: "table", or "similarity" (the nearest last, as published).
         """
         self.rows, self.columns, self.by, self.order = rows, columns, by, order
 
@@ -67,12 +67,12 @@ class SemanticFilter(TableCut, BySimilarity):
             return whole("the table has no rows")
         query = query_of(state.input)
         columns = self._kept(query, self.column_texts(table), self.columns, "table")
-        # Rows are compared as they stand, with the columns that go: what is cut must not hide them.
+        # Whole rows are compared, with the columns that will be dropped: a match there must count.
         rows = self._kept(query, ["|".join(row) for row in table.rows], self.rows, self.order)
         return part(table, rows, columns)
 
     def column_texts(self, table: Table) -> list[str]:
-        """Return each column as a text: its name and its first different cells."""
+        """Return each column as text: its name and its first distinct cells."""
         texts = []
         for column in table.columns:
             cells = [cell for cell in dict.fromkeys(column.cells) if cell.strip()]
@@ -82,13 +82,13 @@ class SemanticFilter(TableCut, BySimilarity):
     def _kept(self, query: str, texts: Sequence[str], most: int | None, order: Order) -> list[int]:
         if most is not None and len(texts) > most:
             near = similarities(query, texts, self.by)
-            if min(near) < max(near):  # else nothing tells them apart: to cut would be to throw dice
+            if min(near) < max(near):  # else all are equally similar, and a cut would be random
                 return top(near, most, order)
         return list(range(len(texts)))
 
 
 def top(similarities: Sequence[float], most: int, order: Order = "table") -> list[int]:
-    """Return where the `most` greatest are, the first of equals; by "similarity" the greatest comes last."""
+    """Return the positions of the `most` greatest, ties in order; "similarity" puts the greatest last."""
     ranked = sorted(range(len(similarities)), key=lambda position: -similarities[position])[:most]
     return sorted(ranked) if order == "table" else ranked[::-1]
 
@@ -100,16 +100,16 @@ class PassageRetriever(BySimilarity):
     writes = ("input.passages",)
 
     def __init__(self, max_tokens: PositiveInt = 1500, *, by: str = "bm25") -> None:
-        """`max_tokens`: how much text is kept, in estimated tokens. `by`: as for `semantic_filter`;
-        bm25 was measured to keep more answers of HybridQA's passages than minilm.
+        """`max_tokens`: how much text to keep, in estimated tokens. `by`: as in `semantic_filter`; in our
+        tests, bm25 kept more answers of HybridQA's passages than minilm.
 
-        Passages are cut between sentences into pieces of some 120 tokens, each with its title; the pieces
-        nearest to the question are kept, in their order, as long as they fit. What fits whole stays whole.
+        Passages are split between sentences into pieces of about 120 tokens, each with its title. The pieces
+        most similar to the question that fit are kept, in order. If all passages fit, they stay whole.
         """
         self.max_tokens, self.by = max_tokens, by
 
     def run(self, state: State) -> dict[str, Any]:
-        """Return `passages`, and `kept`: of so many pieces that many (not there if all are)."""
+        """Return `passages`, and `kept`: the numbers of pieces kept and in total (omitted if all fit)."""
         passages = []
         for given in state.input.get("passages") or ():
             named = given if isinstance(given, Mapping) else {"text": given}
@@ -126,7 +126,7 @@ class PassageRetriever(BySimilarity):
         left, chosen = self.max_tokens, dict[int, list[int]]()  # by passage
         for place in ranked:
             of, text = pieces[place]
-            # A title is counted with the first piece of its passage.
+            # The title counts toward the first piece of its passage.
             cost = _tokens("" if of in chosen else titles[of], text)
             if cost <= left:
                 left -= cost
@@ -142,7 +142,7 @@ class PassageRetriever(BySimilarity):
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """Yield neighbouring sentences together, up to the size of a piece; a longer one keeps its beginning."""
+    """Yield adjacent sentences joined up to the size of a piece; a longer sentence is truncated."""
     held, tokens = list[str](), 0
     for sentence in _SENTENCE_END.split(text):
         said = beginning(sentence.strip(), _PIECE_TOKENS)

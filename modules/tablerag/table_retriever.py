@@ -1,4 +1,4 @@
-"""Find the table that a question is about among those of an index (TableRAG)."""
+"""Find the table that a question is about in an index (TableRAG)."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from chameleon.retrieval.index import Index
     from chameleon.retrieval.retriever import Hit, Retriever
 
-_NEAREST = 8  # how many documents a declined run shows
-_ROWS, _CELL = 3, 60  # and so much of a table
-_SHOWN = 25  # rows of a table that a prompt shows
+_NEAREST = 8  # documents shown by a declined run
+_ROWS, _CELL = 3, 60  # how many rows of a table it shows, and characters per cell
+_SHOWN = 25  # rows of a table in a prompt
 _SEEN = 2_000  # rows of a table that are compared with the question
 
 
@@ -50,28 +50,28 @@ class TableRetriever(Module):
         index: str = "",
         within: str = "",
     ) -> None:
-        """`retriever`: how the index is searched: {first: bm25, rerank: evidence} and others, or a name.
+        """`retriever`: how to search the index: {first: bm25, rerank: evidence} and the like, or a name.
 
-        - `k`: how many documents are found; the first table is `table`, the others follow as `tables`, and
-          documents without a table as `passages`.
-        - `tables`: how many tables are kept, None for all that were found; of those after the first only as
-          many as fit into `max_tokens` with it, as estimated from their first 25 rows.
-        - `passages`: so many passages are found beside `k` tables, each kind by a search of its own, and a
-          question without any table is no matter; what is nearest of both is noted for whoever declines.
-        - `index`: the index's folder, where the question comes with none.
-        - `within`: a folder within that of the index, for several indexes of the same tables side by side,
-          such as "plain" and "summaries".
+        - `k`: how many documents to find. The first table becomes `table`, the others `tables`, and documents
+          without a table `passages`.
+        - `tables`: how many tables to keep, None for all. After the first, tables are kept only while they
+          fit in `max_tokens` together, estimated from their first 25 rows.
+        - `passages`: how many passages to find in addition to the `k` tables, in a separate search. Finding
+          no table is then acceptable; the nearest documents of both kinds are noted in case the run declines.
+        - `index`: the folder of the index, if the question comes without one.
+        - `within`: a subfolder of the index, for several indexes of the same tables, such as "plain" and
+          "summaries".
 
-        Where there is no index, the table that the question comes with stays. Where there are both, the index
-        is searched. The query is the question and nothing else; no document of an index holds a question. In
-        a conversation what it finds alone takes turns with what it finds after the last turns.
+        Without an index, the table that comes with the question stays; with both, the index is searched. The
+        query is only the question; no document in an index contains a question. In a conversation, results
+        for the question by itself alternate with results for it together with the last turns.
         """
         self.retriever = RetrieverSpec.read(retriever)
         self.k, self.tables, self.max_tokens = k, tables, max_tokens
         self.passages, self.index, self.within = passages, index, within
 
     def check(self) -> None:
-        """Raise `MissingPackage` where something that the retriever names is not installed."""
+        """Raise `MissingPackage` if the retriever needs a package that is not installed."""
         from chameleon.retrieval import engine
         from chameleon.retrieval.make import settings_for
 
@@ -113,7 +113,7 @@ class TableRetriever(Module):
         }
 
     def kept(self, found: Sequence[tuple[Table, str]]) -> list[Table]:
-        """Return the tables that are kept; one without a caption has its document's title."""
+        """Return the tables to keep; one without a caption gets the title of its document."""
         kept, left = list[Table](), self.max_tokens
         for table, title in found[: self.tables]:
             shown = table_text(table.take_rows(range(min(_SHOWN, len(table.rows)))), style="pipe")
@@ -134,14 +134,14 @@ class TableRetriever(Module):
         return changes
 
     def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
-        """Note what was found, and `sources`: the table to answer from, unless a module chooses another."""
+        """Note the documents found, and `sources`: the table to answer from unless a module changes it."""
         if "retrieved" not in output:
             return {}
         return {key: output[key] for key in ("retrieved", "sources", "nearest") if key in output}
 
 
 def _searched(retriever: Retriever, queries: Sequence[str], k: int, *kind: Any) -> list[Hit]:
-    """Return the first `k` that the queries find, the best of each in turn."""
+    """Return the first `k` hits of the queries, alternating between them, best first."""
     found: dict[str, Hit] = {}
     for hits in zip_longest(*(retriever.search(query, k, *kind) for query in queries)):
         for hit in hits:
@@ -151,14 +151,14 @@ def _searched(retriever: Retriever, queries: Sequence[str], k: int, *kind: Any) 
 
 
 def passage_of(document: Document) -> dict[str, Any]:
-    """Return a passage as the input holds it: title, text, and the place as far as it is known."""
+    """Return a passage in the form of the input: title, text, and its place, if known."""
     source = {"heading": "", **document.source} if "file" in document.source else document.source
     known = {key: source[key] for key in ("file", "heading", "page") if key in source}
     return {"title": document.name, "text": document.text, **known}
 
 
 def nearest(index: Index, query: str, documents: Sequence[Document]) -> list[dict[str, Any]]:
-    """Return the documents nearest to a query as sources with their text, of tables some rows."""
+    """Return the documents nearest to a query as sources with their text, or some rows of a table."""
     scores = index.evidence(query, [index.place(each.id) for each in documents])
     in_order = sorted(zip(scores, documents, strict=True), key=lambda pair: -pair[0])
     found = []
@@ -168,14 +168,14 @@ def nearest(index: Index, query: str, documents: Sequence[Document]) -> list[dic
             found.append({"passage": number, **name, **each.source, "text": each.text})
             continue
         rows = similarities(query, [" ".join(row) for row in each.table.rows[:_SEEN]], "bm25")
-        first = sorted(range(len(rows)), key=lambda row: -rows[row])[:_ROWS]  # ties in their order
+        first = sorted(range(len(rows)), key=lambda row: -rows[row])[:_ROWS]  # ties keep their order
         text = table_text(each.table.take_rows(sorted(first)), style="pipe", max_cell=_CELL)
         found.append({"id": each.id, "table": each.name, **each.source, "text": text})
     return found
 
 
 def source_of(found: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the source that a table is, from what was told of it when it was found: name and place."""
+    """Return a retrieved table as a source: its id, name and place."""
     return {"id": found["id"], "table": found["name"], **found["source"]}
 
 
@@ -192,7 +192,7 @@ def opened(path: str, retriever: RetrieverSpec) -> tuple[Index, Retriever]:
 def opened_index(path: str) -> Index:
     """Return the index in this folder, opened once for all threads.
 
-    One that was built anew since is opened anew; of more than eight the one not used for longest is let go.
+    An index that was rebuilt is reopened; up to eight stay open, and the least recently used is closed first.
     Raises `InputError` for a folder without an index.
     """
     folder = Path(path).expanduser()

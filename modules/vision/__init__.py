@@ -1,4 +1,4 @@
-"""How pictures are read and described: text engines, reading order, captioning models, batches."""
+"""Read and describe pictures: text engines, reading order, captioning models, batches."""
 
 from chameleon.lazy import tools
 

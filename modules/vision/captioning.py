@@ -1,4 +1,4 @@
-"""Captioning models of transformers, each loaded once in this process."""
+"""Load captioning models of transformers, each once per process."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 _ENCODER_DECODER = "vision-encoder-decoder"
 _REQUEST = "Describe this picture in one sentence."
-"""The prompt of a chat model; other models caption without one."""
+"""The prompt for chat models; other models need none."""
 
 _lock = threading.Lock()
 _captioners: dict[tuple[str, str], Captioner] = {}
 
 
 def captioner(model: str, device: str = "auto") -> Captioner:
-    """Return the model on a device, loaded once. Raises `InventoryError` (no device) or `ModuleError`."""
+    """Return the model, loaded once per device. Raises `InventoryError` (unknown device) or `ModuleError`."""
     with _lock:
         key = model, device_for(device)
         if key not in _captioners:
@@ -32,7 +32,7 @@ def captioner(model: str, device: str = "auto") -> Captioner:
 
 
 def device_for(device: str) -> str:
-    """Return the torch device; "auto" is CUDA, else MPS, else the CPU. Raises `InventoryError` without it."""
+    """Return the torch device; "auto" is CUDA, MPS or the CPU. Raises `InventoryError` if unavailable."""
     import torch
 
     if device == "auto":
@@ -47,12 +47,12 @@ def device_for(device: str) -> str:
 
 
 class Captioner:
-    """A captioning model of a folder or the hub; half precision except on the CPU. Raises `ModuleError`."""
+    """A captioning model from a folder or the hub; half precision except on the CPU. Raises `ModuleError`."""
 
     def __init__(self, model: str, device: str) -> None:
         from transformers.utils import logging as transformers_logging
 
-        # Hints and progress bars do not belong on the terminal, and no service should convert weights.
+        # Keep hints and progress bars off the terminal, and do not let a service convert weights.
         transformers_logging.set_verbosity_error()
         transformers_logging.disable_progress_bar()
         logging.getLogger("huggingface_hub").setLevel(logging.ERROR)
@@ -61,7 +61,7 @@ class Captioner:
         self._turn = threading.Lock()
         try:
             self._load()
-        except (ImportError, RuntimeError) as problem:  # a torchvision of another build raises RuntimeError
+        except (ImportError, RuntimeError) as problem:  # RuntimeError: torchvision does not match torch
             what = f"transformers cannot load {model}: {one_line(str(problem), 200)}"
             hint = "If torchvision is installed, it must fit torch; if memory is short, set device: cpu."
             raise ModuleError(what, hint=hint) from problem
@@ -94,13 +94,13 @@ class Captioner:
         def read(kind: Any, **options: Any) -> Any:
             return kind.from_pretrained(self.model, local_files_only=local_files_only, **options)
 
-        # An encoder joined to a decoder, such as ViT and GPT-2, has no processor of its own.
+        # An encoder-decoder pair, such as ViT and GPT-2, has no processor.
         self.joins_models = read(AutoConfig).model_type == _ENCODER_DECODER
         self.processor = read(AutoImageProcessor if self.joins_models else AutoProcessor)
         self.tokenizer = read(AutoTokenizer) if self.joins_models else self.processor.tokenizer
         self.is_chat_model = bool(getattr(self.processor, "chat_template", None))
         if self.is_chat_model and hasattr(self.processor.image_processor, "do_image_splitting"):
-            self.processor.image_processor.do_image_splitting = False  # a sentence needs no close look
+            self.processor.image_processor.do_image_splitting = False  # one sentence needs no close look
         half = torch.bfloat16 if self.is_chat_model else torch.float16
         dtype = torch.float32 if self.device == "cpu" else half
         self.network = read(AutoModelForImageTextToText, dtype=dtype).to(self.device).eval()
@@ -131,7 +131,7 @@ class Captioner:
             prompt_tokens = inputs["input_ids"].shape[1]
         else:
             inputs = self.processor(images=[picture], return_tensors="pt")
-        # As published: the limit of an encoder joined to a decoder counts the token that begins a caption.
+        # As published: the limit of an encoder-decoder pair includes the token that starts a caption.
         limit = "max_length" if self.joins_models else "max_new_tokens"
         options = {"num_beams": beams, "do_sample": False, limit: max_tokens}
         with torch.inference_mode():

@@ -38,10 +38,9 @@ class ImageCaptioner(Module):
     ) -> None:
         """Take settings, all optional.
 
-        - `model`: an image-to-text model of transformers, by its name on the hub or as a folder. The default
-          is of January 2025, Apache-2.0; the paper's is nlpconnect/vit-gpt2-image-captioning (16 tokens, 4
-          beams).
-        - `max_tokens`, `beams`: the longest caption, and the width of the beam search.
+        - `model`: an image-to-text model of transformers, as a hub name or a folder. The default is from
+          January 2025 (Apache-2.0); the paper uses nlpconnect/vit-gpt2-image-captioning (16 tokens, 4 beams).
+        - `max_tokens`, `beams`: the maximum length of a caption, and the width of the beam search.
         - `device`: auto, cuda (or cuda:1 and so on), mps or cpu; auto is CUDA, else MPS, else the CPU.
         """
         if not model.strip():

@@ -1,4 +1,4 @@
-"""Describe a picture by asking a chat model that sees pictures."""
+"""Describe a picture with a multimodal chat model."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class MultimodalCaptioner(LLMModule):
         require_pillow()
 
     def runtime_info(self) -> Mapping[str, Any]:
-        """Return what scales the picture that is sent."""
+        """Return the library that scales the picture before it is sent."""
         return {"versions": versions_of("pillow")}
 
     def messages(self, state: State) -> Messages:

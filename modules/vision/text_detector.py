@@ -32,11 +32,11 @@ class TextDetector(Module):
     ) -> None:
         """Take settings, all optional.
 
-        - `engine`: easyocr or rapidocr; auto is the first of them that works here.
-        - `languages`: the engine's own codes; English by default. RapidOCR's model takes none.
-        - `boxes`: write where each text is into the prompt's context, as the paper does.
-        - `least_confidence`: from 0 to 1; of text that the engine is less sure of, "[…]" on a line with
-          other text is all that is told.
+        - `engine`: easyocr or rapidocr; auto is the first one that works here.
+        - `languages`: codes of the engine; English by default. RapidOCR's model accepts none.
+        - `boxes`: include the position of each text in the prompt's context, as in the paper.
+        - `least_confidence`: from 0 to 1; text below this confidence is shown only as "[…]", on a line with
+          other text.
         """
         self.engine = engine
         self.languages = tuple(languages or ())
@@ -48,7 +48,7 @@ class TextDetector(Module):
         chosen_engine(self.engine, self.languages)
 
     def runtime_info(self) -> Mapping[str, Any]:
-        """Return the engine that `auto` came to, None if there is none, and the versions; load nothing."""
+        """Return the engine that `auto` resolves to, or None, and the versions; load nothing."""
         return resolved_engine(self.engine, self.languages)
 
     def setup(self) -> None:
@@ -70,7 +70,7 @@ class TextDetector(Module):
 
 
 def _with_boxes(output: Sequence[Mapping[str, Any]]) -> str:
-    """Write box and text of each piece on a line, without the confidence, as Chameleon's prompts do."""
+    """Write the box and text of each piece on a line, without the confidence, as in Chameleon's prompts."""
     boxes = [[[round(x), round(y)] for x, y in each["box"]] for each in output]
     written = (f"({box}, {each['text']!r})" for box, each in zip(boxes, output, strict=True))
     return "[" + ",\n ".join(written) + "]" if output else ""

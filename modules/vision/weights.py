@@ -1,4 +1,4 @@
-"""Where the weights of a model are: in a folder, in the hub's cache, or to be downloaded."""
+"""Find the weights of a model: in a folder, in the hub's cache, or for download."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ INSTEAD = (
 _HUB_NAME = re.compile(r"\w[\w.-]*(?:/\w[\w.-]*)?")
 _HEAD_BYTES = 1_000_000
 _SECONDS = 5.0
-"""How long the hub may take to reply; without it transformers would retry for half a minute."""
+"""How long to wait for the hub; otherwise transformers would retry for half a minute."""
 
 _log = logging.getLogger("chameleon")
 
 
 @dataclass(frozen=True)
 class Weights:
-    """The weights of a model, which is named by its folder or by its name on the hub, OWNER/NAME."""
+    """The weights of a model, named by its folder or by its name on the hub, OWNER/NAME."""
 
     model: str
 
     @property
     def is_folder(self) -> bool:
-        """Return whether the model is named by a folder: one that exists, or what cannot be a hub name."""
+        """Return whether the model is a folder: one that exists, or a name that is not valid on the hub."""
         return Path(self.model).is_dir() or not _HUB_NAME.fullmatch(self.model)
 
     @property
     def config(self) -> Path | None:
-        """Return the configuration on this machine, or None; the hub is not asked."""
+        """Return the local configuration, or None, without contacting the hub."""
         if self.is_folder:
             file = Path(self.model) / "config.json"
             return file if file.is_file() else None
@@ -46,7 +46,7 @@ class Weights:
         return Path(cached) if isinstance(cached, str) else None
 
     def check(self) -> None:
-        """Look for the model on this machine, without a network; log once what will be downloaded.
+        """Look for the model on this machine, offline; log once if it will be downloaded.
 
         Raises `InventoryError` for a folder that does not exist or holds no model, and `ModuleError` for a
         model that is not in the hub's cache while `HF_HUB_OFFLINE` forbids downloads.
@@ -65,10 +65,10 @@ class Weights:
         warn_of_download(self.model)
 
     def digest(self) -> str | None:
-        """Return which weights these are: the commit in the hub's cache, the digest of a folder, or None.
+        """Return an identifier of the weights: a commit in the hub's cache, the digest of a folder, or None.
 
-        The digest covers the names, lengths and first megabytes of all files, which include the names and
-        shapes of the tensors of safetensors.
+        The digest covers the names, lengths and first megabytes of all files, including the tensor names and
+        shapes in safetensors files.
         """
         if (config := self.config) is None:
             return None
@@ -82,17 +82,17 @@ class Weights:
         return digest.hexdigest()
 
     def require_hub(self) -> None:
-        """Ask the hub whether it has the model, for a few seconds at most. Raise `ModuleError`."""
+        """Ask the hub for the model, for a few seconds at most. Raises `ModuleError` if it is not there."""
         from huggingface_hub import HfApi
 
         try:
             HfApi().model_info(self.model, timeout=_SECONDS)
-        except Exception as problem:  # its client, and so the errors of the network, differ between versions
+        except Exception as problem:  # its client, and so its network errors, differ between versions
             raise self.missing(f"the hub cannot be asked for it: {one_line(str(problem), 200)}") from problem
         _log.info("downloading the captioning model %s", self.model)
 
     def missing(self, why: str) -> ModuleError:
-        """Return the error for a model that is not here and cannot be downloaded."""
+        """Return the error for a model that is neither here nor available for download."""
         what = f"the captioning model {self.model} is not on this machine and cannot be downloaded: {why}"
         hint = f"With a network run `hf download {self.model}`, or set model to its folder. {INSTEAD}"
         return ModuleError(what, hint=hint)
